@@ -65,8 +65,25 @@
 //! A read takes a [`Snapshot`], the list of live segments and memtables up to a sequence number,
 //! and never waits for a writer. A page is found through a filter and a hash index in each segment.
 //! The newest segment that knows the page has its *head*, which is all that a verdict needs. A
-//! search ([`Store::search`]) probes the fingerprint tables of each segment, or scans its popcount
+//! [search](Snapshot::search) probes the fingerprint tables of each segment, or scans its popcount
 //! shards, and then drops what newer segments supersede.
+//!
+//! # Queries
+//!
+//! A [`Snapshot`] has the queries of a crawler as methods: [`history`](Snapshot::history),
+//! [`as_of`](Snapshot::as_of), [`latest`](Snapshot::latest), [`search`](Snapshot::search),
+//! [`scan`](Snapshot::scan), [`due`](Snapshot::due) and a few others. All other queries are values of
+//! the module of their subject, in two forms:
+//!
+//! - A query with options has `run`: `Clustering::within(3).run(&snapshot, &progress)?`. So have
+//!   [`Clustering`](cluster::Clustering), [`Mirroring`](mirrors::Mirroring),
+//!   [`AliasQuery`](alias::AliasQuery), [`PairQuery`], [`FingerprintPairs`](query::FingerprintPairs),
+//!   [`DistinctFingerprints`](query::DistinctFingerprints) and [`DumpQuery`](inspect::DumpQuery).
+//! - A result that needs no query, or is another result of a query, has `of`:
+//!   `Overview::of(&snapshot)?`, `Components::of(&snapshot, &clustering, &progress)?`,
+//!   `Plan::of(&snapshot, &due, 1000.0)?`.
+//!
+//! Where results are many, `run` passes them to a closure as they are found.
 //!
 //! Every fingerprint belongs to an [epoch](EpochInfo): an extractor, a recipe and a table of
 //! document frequencies ([`Origin`]). Fingerprints of different epochs are never compared. When one
@@ -126,7 +143,7 @@ mod mirror;
 mod page;
 mod process;
 mod progress;
-mod query;
+pub mod query;
 pub mod recrawl;
 mod schedule;
 #[cfg(feature = "internals")]
@@ -142,9 +159,11 @@ mod threads;
 mod time;
 mod url;
 
+pub use crate::admin::compact::Compacted;
 pub use crate::admin::forget::Scope;
 pub use crate::engine::answer::{
-    Answer, ExactCopy, History, HistoryEntry, NearDuplicate, Original, OriginalBy, Outcome, Page,
+    Answer, ExactCopy, Forgotten, History, HistoryEntry, Merged, NearDuplicate, Original,
+    OriginalBy, Outcome, Page, SegmentStats, Stats,
 };
 pub use crate::engine::options::{Durability, Options};
 pub use crate::engine::origin::Origin;
@@ -153,17 +172,19 @@ pub use crate::engine::search::query::{Matches, Near, Query, Versions};
 pub use crate::engine::snapshot::Snapshot;
 pub use crate::engine::store::Store;
 pub use crate::page::route;
-pub use crate::query::pairs::{NearPair, PagePair, PairQuery, PairedPage};
+pub use crate::query::fingerprint_pairs::NearPair;
+pub use crate::query::page_pairs::{PagePair, PairQuery, PairedPage};
+pub use crate::search::DISTANCE_MAX;
 pub use crate::time::{Time, TimeError};
-pub use crate::url::{PrefixError, UrlError};
+pub use crate::url::{PrefixError, URL_BYTES_MAX, UrlError};
 pub use bug::Bug;
 pub use disk::{Holder, Location};
 pub use error::{Corruption, Error, ErrorKind, NotStore, Result};
 pub use page::{
     Changes, Classes, ClassesError, Content, Digest, Distance, Entry, Epoch, EpochInfo,
-    FetchFailure, GiveOutcome, Given, Giving, LastChange, Observation, Prefix, Property, Request,
-    Response, ResponseMeaning, RestateOutcome, Restated, Restatement, Role, RoleError, SameBy,
-    Seen, Terms, Verdict, Visit, Weight,
+    FetchFailure, GiveOutcome, Given, Giving, HISTORY_WINDOW, LastChange, Observation, Prefix,
+    Property, Request, Response, ResponseMeaning, RestateOutcome, Restated, Restatement, Role,
+    RoleError, SameBy, Seen, Terms, Verdict, Visit, Weight,
 };
 pub use progress::{Progress, Stage};
 
@@ -189,7 +210,8 @@ pub mod load {
 /// [`Survey`](due::Survey) says how all pages change, on the whole.
 pub mod due {
     pub use crate::schedule::{
-        Decision, Due, Hints, Learned, NewPage, Plan, Reason, Rule, Rules, RulesError, Survey,
+        Decision, Due, DuePages, Hints, Learned, NewPage, Plan, Reason, Rule, Rules, RulesError,
+        Survey,
     };
 }
 
@@ -229,28 +251,10 @@ pub mod integrity {
     pub use crate::admin::verify::{Verified, VerifyOptions};
 }
 
-/// Sizes of a store and its segments, and the results of merging and forgetting.
-///
-/// For [`Store::stats`] and [`Reader::stats`], [`Store::merge`] and [`Store::compact`], and
-/// [`Store::forget`] and [`Store::purge`].
-pub mod maintenance {
-    pub use crate::admin::compact::Compacted;
-    pub use crate::engine::answer::{Forgotten, Merged, SegmentStats, Stats};
-}
-
-/// How a search was planned and what it cost, segment by segment.
-///
-/// For [`Snapshot::explain`]: an [`Explanation`](explain::Explanation) has the tables of each
-/// component, the way that was chosen, and its cost, expected and met.
-pub mod explain {
-    pub use crate::engine::search::query::{ComponentSearch, Explanation};
-    pub use crate::search::{Address, Cost, Plan, Shape, Way};
-}
-
 /// All pairs within a distance among fingerprints that are in no store.
 ///
 /// [`Join`](join::Join) takes any [`Source`](join::Source) of fingerprints, such as a slice. The
-/// pairs of a store come from [`Snapshot::all_pairs`] and [`Snapshot::page_pairs`].
+/// pairs of a store come from [`FingerprintPairs`](crate::query::FingerprintPairs) and [`PairQuery`].
 ///
 /// Where the fingerprints of several stores are joined in several places, [`Tally`](join::Tally),
 /// [`Shares`](join::Shares) and [`Deal`](join::Deal) say what is joined where.
@@ -262,43 +266,10 @@ pub mod join {
 
 /// Sites that mirror each other.
 ///
-/// [`Mirroring`](mirrors::Mirroring) is a question for [`Snapshot::mirrors`]: which hosts, or folders of
-/// them, have the same paths with pages near each other.
+/// [`Mirroring`](mirrors::Mirroring) finds hosts, or folders of them, that have the same paths with
+/// pages near each other.
 pub mod mirrors {
     pub use crate::mirror::{Mirror, MirrorExample, MirrorSite, Mirroring, Mirrors};
-}
-
-/// Iterators over the pages, observations, stale pages, pages that are due, and differences of a
-/// [`Snapshot`].
-///
-/// They come from [`Snapshot::scan`], [`Snapshot::observations`], [`Snapshot::stale`],
-/// [`Snapshot::due`], [`Snapshot::diff`], [`Snapshot::diff_since`] and [`Snapshot::diff_exact`], read
-/// lazily, and end after an error.
-pub mod iter {
-    pub use crate::query::diff::{Diff, Difference, ExactDiff, ExactDifference};
-    pub use crate::query::histories::Histories;
-    pub use crate::query::observations::Observations;
-    pub use crate::query::scan::Scan;
-    pub use crate::query::stale::{Stale, StalePage};
-    pub use crate::schedule::DuePages;
-}
-
-/// The pages of a store as what really happened, to be crawled again in a simulation.
-///
-/// From [`Snapshot::replay`], for [`recrawl::simulate::crawl`].
-pub mod replay {
-    pub use crate::page::{Replayed, ReplayedPage};
-    pub use crate::query::replay::Replay;
-}
-
-/// Limits of URLs, distances and versions, as constants.
-///
-/// The bytes of a URL, the distance of a search, and the number of versions that a verdict looks back.
-/// [`Time`] has those of times.
-pub mod limits {
-    pub use crate::page::HISTORY_WINDOW;
-    pub use crate::search::DISTANCE_MAX;
-    pub use crate::url::URL_BYTES_MAX;
 }
 
 #[cfg(doctest)]

@@ -11,7 +11,6 @@
     reason = "a benchmark that meets an error has nothing better to do than stop"
 )]
 
-use simkeep_testing::ms;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,9 +18,11 @@ use std::time::Instant;
 
 use simkeep::cluster::Clustering;
 use simkeep::load::LoadOptions;
+use simkeep::query::FingerprintPairs;
 use simkeep::{Content, Entry, Options, Progress, Query, Seen, Snapshot, Store, Visit};
 use simkeep_testing::bench::arguments::{self, Given};
 use simkeep_testing::bench::report::{Report, Row};
+use simkeep_testing::ms;
 
 const USAGE: &str = "\
 cargo bench --bench cluster -- [OPTIONS]
@@ -176,18 +177,19 @@ fn seconds<T>(rounds: usize, mut work: impl FnMut() -> T) -> (f64, T) {
 /// Counts all pairs of near fingerprints.
 fn pairs(view: &Snapshot, k: u32) -> u64 {
     let count = AtomicU64::new(0);
-    view.all_pairs(&Query::new(0, k), &Progress::default(), |pairs| {
-        count.fetch_add(pairs.len() as u64, Ordering::Relaxed);
-        ControlFlow::Continue(())
-    })
-    .unwrap();
+    FingerprintPairs::like(&Query::new(0, k))
+        .run(view, &Progress::default(), |pairs| {
+            count.fetch_add(pairs.len() as u64, Ordering::Relaxed);
+            ControlFlow::Continue(())
+        })
+        .unwrap();
     count.into_inner()
 }
 
 /// Finds all clusters, and how long that took; then names all pages.
 fn clusters(view: &Snapshot, asked: &Clustering) -> (f64, u64, usize) {
     let start = Instant::now();
-    let clusters = view.clusters(asked, &Progress::default()).unwrap();
+    let clusters = asked.run(view, &Progress::default()).unwrap();
     let found = start.elapsed().as_secs_f64();
     let bytes = clusters.by_page(1).unwrap().map(|page| {
         let page = page.unwrap();

@@ -11,16 +11,16 @@
     reason = "a benchmark that meets an error has nothing better to do than stop"
 )]
 
-use simkeep_testing::ms;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use simkeep::due::Due;
+use simkeep::due::{Due, Learned, Plan};
 use simkeep::load::LoadOptions;
 use simkeep::recrawl::{Interval, Policy};
 use simkeep::{Content, Entry, Options, Seen, Snapshot, Store, Visit};
 use simkeep_testing::bench::arguments::{self, Given};
 use simkeep_testing::bench::report::{Report, Row};
+use simkeep_testing::ms;
 
 const USAGE: &str = "\
 cargo bench --bench due -- [OPTIONS]
@@ -200,12 +200,13 @@ fn measure_each(bench: &'static str, arguments: &Arguments, view: &Snapshot) {
 fn measure(bench: &'static str, arguments: &Arguments, view: &Snapshot, rows: u64) -> f64 {
     let due = Due::new(ms(NOW), arguments.budget);
     let ask = || seconds_of(|| view.due(&due).filter(Result::is_ok).count());
-    let (learn, learned) = seconds_of(|| view.learn().unwrap());
+    let (learn, learned) = seconds_of(|| Learned::of(view).unwrap());
     let (first, found) = ask();
-    let (plan, planned) = seconds_of(|| view.plan(&due, arguments.pages as f64 / 20.0).unwrap());
+    let (plan, planned) =
+        seconds_of(|| Plan::of(view, &due, arguments.pages as f64 / 20.0).unwrap());
     let urls: Vec<String> = view.due(&due).map(|page| page.unwrap().page.url).collect();
     let (decide, _) = seconds_of(|| {
-        urls.iter().filter(|url| view.decide(url, &planned).unwrap().is_some()).count()
+        urls.iter().filter(|url| planned.decide(view, url).unwrap().is_some()).count()
     });
     let next = median((0..arguments.rounds).map(|_| ask().0).collect());
     let (scan, pages) = seconds_of(|| view.scan(None).filter(Result::is_ok).count());

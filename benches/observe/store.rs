@@ -1,6 +1,5 @@
 //! The store under the load: with verdicts and a search for near pages in every observe.
 
-use simkeep_testing::ms;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -10,10 +9,11 @@ use std::time::Instant;
 
 use simkeep::disk::{Counts, Disk, Meter, RealDisk};
 use simkeep::{Digest, Durability, Epoch, Observation, Options, Outcome, Role, Store, Verdict};
+use simkeep_testing::bench::report::{Report, Row};
+use simkeep_testing::ms;
 
 use crate::load::{Batch, Load, Observe};
 use crate::measure::{Calls, Watch};
-use simkeep_testing::bench::report::{Report, Row};
 
 /// How many threads observe singly.
 const THREADS: usize = 64;
@@ -299,7 +299,7 @@ fn time_open(report: &Report, grown: &Grown, after: &str) -> u64 {
     let start = Instant::now();
     let store = Store::open(real(&grown.dir), options()).unwrap();
     let opened = start.elapsed().as_secs_f64();
-    store.near(0, 3).unwrap();
+    store.snapshot().near(0, 3).unwrap();
     let answered = start.elapsed().as_secs_f64();
     let stats = store.stats().unwrap();
     report.print(

@@ -11,8 +11,9 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::time::Instant;
 
-use simkeep::explain::Shape;
+use simkeep::query::Shape;
 use simkeep::search::{Part, Resources, Sink, build_index};
+use simkeep_testing::bench::report::{Report, Row};
 use zerocopy::IntoBytes;
 
 use crate::data::Kind;
@@ -20,7 +21,6 @@ use crate::huge::Huge;
 use crate::process;
 use crate::sort::{Entry, sorted};
 use crate::times::{median, threads};
-use simkeep_testing::bench::report::{Report, Row};
 
 /// The distance that tables are made for.
 const K: u32 = 3;

@@ -2,20 +2,21 @@
 //!
 //! The files are dropped from the page cache (posix_fadvise(2); elsewhere than on Linux they stay
 //! there), and then another process opens the store and searches it. One process searches as a
-//! crawler does, and another asks [`Snapshot::explain`], which counts the page faults of tables alone.
+//! crawler does, and another asks [`Explanation`], which counts the page faults of tables alone.
 
 use std::fs::File;
 use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
+use simkeep::query::Explanation;
 use simkeep::{Options, Query, Store};
+use simkeep_testing::bench::report::{Report, Row};
 
 use crate::data::{Kind, Random};
 use crate::fill;
 use crate::process::{Touched, anonymous_bytes, touched};
 use crate::times::Times;
-use simkeep_testing::bench::report::{Report, Row};
 
 /// The argument that makes a process of this bench the one that opens the store.
 pub(crate) const CHILD: &str = "--open-cold";
@@ -95,7 +96,8 @@ pub(crate) fn child(report: &Report, asked: &str, path: &Path) {
     let before = Touched::now();
     let row = if asked == "search" {
         let start = Instant::now();
-        let times = Times::of(&queries, |query| store.search(&Query::new(query, K)).unwrap());
+        let times =
+            Times::of(&queries, |query| store.snapshot().search(&Query::new(query, K)).unwrap());
         let seconds = start.elapsed().as_secs_f64();
         row.number("seconds", seconds)
             .and(|row| times.add(row))
@@ -103,7 +105,7 @@ pub(crate) fn child(report: &Report, asked: &str, path: &Path) {
     } else {
         let (mut minor, mut major, mut major_most) = (0, 0, 0);
         for query in queries {
-            let explained = store.snapshot().explain(&Query::new(query, K)).unwrap();
+            let explained = Explanation::of(&store.snapshot(), &Query::new(query, K)).unwrap();
             let faults = explained.components.iter().filter_map(|component| component.faults);
             let faults = faults.fold((0, 0), |sum, faults| (sum.0 + faults.0, sum.1 + faults.1));
             minor += faults.0;

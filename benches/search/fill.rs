@@ -1,10 +1,10 @@
 //! Making stores to be searched.
 
-use simkeep_testing::ms;
 use std::path::{Path, PathBuf};
 
 use simkeep::load::LoadOptions;
 use simkeep::{Content, Epoch, Options, Progress, Query, Seen, Store, Visit};
+use simkeep_testing::ms;
 
 use crate::data::{self, Kind};
 
@@ -50,7 +50,7 @@ pub(crate) fn store(
 pub(crate) fn warm(store: &Store, fingerprints: &[u64]) {
     let step = fingerprints.len().div_ceil(WARM);
     let some: Vec<u64> = fingerprints.iter().copied().step_by(step).collect();
-    store.snapshot().search_batch(&some, &Query::new(0, 0).limit(4)).unwrap();
+    Query::new(0, 0).limit(4).run_batch(&store.snapshot(), &some).unwrap();
 }
 
 /// Closes a store and removes its files.

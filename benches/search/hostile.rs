@@ -4,19 +4,19 @@
 //! Searches and observing should cost at most 20 times what they do on evenly spread ones, pairs at
 //! most 10 times, and what there is of pairs.
 
-use simkeep_testing::ms;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use simkeep::Progress;
-use simkeep::{Durability, Epoch, Observation, Options, Query, Store};
+use simkeep::query::FingerprintPairs;
+use simkeep::{Durability, Epoch, Observation, Options, Progress, Query, Store};
+use simkeep_testing::bench::report::{Report, Row};
+use simkeep_testing::ms;
 
 use crate::data::{self, Random};
 use crate::fill;
 use crate::times::{Times, median};
-use simkeep_testing::bench::report::{Report, Row};
 
 /// Distances of searches, and of what observing names.
 const DISTANCES: [u32; 2] = [3, 8];
@@ -126,8 +126,9 @@ fn of_data(dir: &Path, fingerprints: &[u64]) -> Figures {
         // Evenly spread ones have one page near; of a crowd, more are named unless fewer are wanted.
         let all = Query::new(0, k);
         for (what, like) in [("search", all.clone()), ("search for one page", all.limit(1))] {
-            let search =
-                |fingerprint| store.search(&like.clone().fingerprint(fingerprint)).unwrap();
+            let search = |fingerprint| {
+                store.snapshot().search(&like.clone().fingerprint(fingerprint)).unwrap()
+            };
             let queries = data::planted(&mut random, fingerprints, 1, QUERIES);
             let rounds: Vec<Times> = (0..=ROUNDS).map(|_| Times::of(&queries, search)).collect();
             let times = Times::median(&rounds[1..]);
@@ -167,8 +168,11 @@ fn of_data(dir: &Path, fingerprints: &[u64]) -> Figures {
             pairs.fetch_add(found.len() as u64, Ordering::Relaxed);
             ControlFlow::Continue(())
         };
-        let joined =
-            store.snapshot().all_pairs(&Query::new(0, K_PAIRS), &Progress::default(), found);
+        let joined = FingerprintPairs::like(&Query::new(0, K_PAIRS)).run(
+            &store.snapshot(),
+            &Progress::default(),
+            found,
+        );
         joined.unwrap();
         start.elapsed().as_nanos() as f64
     });

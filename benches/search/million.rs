@@ -5,11 +5,11 @@ use std::path::Path;
 use std::time::Instant;
 
 use simkeep::{Options, Query};
+use simkeep_testing::bench::report::{Report, Row};
 
 use crate::data::{self, Kind, Random};
 use crate::times::{median, threads};
 use crate::{fill, process};
-use simkeep_testing::bench::report::{Report, Row};
 
 /// Searches in the batch.
 const QUERIES: usize = 1_000_000;
@@ -33,7 +33,7 @@ pub(crate) fn run(report: &Report, dir: &Path, n: usize) {
             };
             let (start, before) = (Instant::now(), process::processor_seconds());
             let answers =
-                black_box(store.snapshot().search_batch(&queries, &Query::new(0, K)).unwrap());
+                black_box(Query::new(0, K).run_batch(&store.snapshot(), &queries).unwrap());
             seconds.push(start.elapsed().as_secs_f64());
             processor.push(process::processor_seconds() - before);
             hits = answers.iter().map(|answer| answer.near.len()).sum();

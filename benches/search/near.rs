@@ -5,11 +5,11 @@ use std::path::Path;
 use std::time::Instant;
 
 use simkeep::{Matches, Options, Query, Store};
+use simkeep_testing::bench::report::{Report, Row};
 
 use crate::data::{self, Kind, Random};
 use crate::times::{Times, threads};
 use crate::{fill, truth};
-use simkeep_testing::bench::report::{Report, Row};
 
 /// Queries that are answered by brute force as well.
 const CHECKED: usize = 40;
@@ -58,7 +58,9 @@ fn measure(
     queries: &[u64],
 ) {
     let like = Query::new(0, k).limit(100);
-    let search = |&fingerprint: &u64| store.search(&like.clone().fingerprint(fingerprint)).unwrap();
+    let search = |&fingerprint: &u64| {
+        store.snapshot().search(&like.clone().fingerprint(fingerprint)).unwrap()
+    };
     // Once to have everything in memory, and to see that it is right.
     let answers: Vec<Matches> = queries.iter().map(search).collect();
     let cut = answers.iter().filter(|matches| !matches.complete).count();
@@ -79,7 +81,7 @@ fn measure(
         batch.extend(queries);
     }
     let start = Instant::now();
-    let batched = black_box(store.snapshot().search_batch(&batch, &like).unwrap());
+    let batched = black_box(like.run_batch(&store.snapshot(), &batch).unwrap());
     let batch_ns = start.elapsed().as_nanos() as f64 / batch.len() as f64;
     let differ = batched.iter().zip(answers.iter().cycle()).filter(|(a, b)| a != b).count();
     assert_eq!(differ, 0, "a batch answers like its queries");

@@ -6,11 +6,11 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use simkeep::{Options, Query, Store};
+use simkeep_testing::bench::report::{Report, Row};
 
 use crate::data::{Kind, Random};
 use crate::fill;
 use crate::times::Times;
-use simkeep_testing::bench::report::{Report, Row};
 
 /// Pages that are wanted.
 const COUNT: usize = 5;
@@ -33,12 +33,12 @@ pub(crate) fn run(report: &Report, dir: &Path, n: usize) {
 fn measure(report: &Report, store: &Store, kind: Kind, n: usize) {
     let mut random = Random(0x4ea2);
     let queries = kind.strangers(&mut random, QUERIES);
-    let nearest = |query| store.search(&Query::nearest(query, COUNT)).unwrap();
+    let nearest = |query| store.snapshot().search(&Query::nearest(query, COUNT)).unwrap();
     let within: Vec<u32> =
         queries.iter().map(|query| nearest(*query).near.last().unwrap().distance).collect();
     let known = |query| {
         let at = queries.iter().position(|other| *other == query).unwrap();
-        store.search(&Query::new(query, within[at]).limit(COUNT)).unwrap()
+        store.snapshot().search(&Query::new(query, within[at]).limit(COUNT)).unwrap()
     };
     Times::of(&queries, known);
     let (nearest, known) = (Times::of(&queries, nearest), Times::of(&queries, known));
@@ -64,7 +64,7 @@ fn measure(report: &Report, store: &Store, kind: Kind, n: usize) {
         let mut took: Vec<f64> = Vec::new();
         for &fingerprint in &queries {
             let start = Instant::now();
-            store.search(&like.clone().fingerprint(fingerprint)).unwrap();
+            store.snapshot().search(&like.clone().fingerprint(fingerprint)).unwrap();
             took.push(start.elapsed().as_secs_f64() / budget.as_secs_f64());
         }
         took.sort_unstable_by(f64::total_cmp);

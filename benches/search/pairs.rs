@@ -7,14 +7,14 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use simkeep::Progress;
+use simkeep::query::FingerprintPairs;
 use simkeep::search::Join;
-use simkeep::{Options, Query, Store};
+use simkeep::{Options, Progress, Query, Store};
+use simkeep_testing::bench::report::{Report, Row};
 
 use crate::data::Random;
 use crate::times::{median, threads};
 use crate::{fill, process};
-use simkeep_testing::bench::report::{Report, Row};
 
 /// Largest distance.
 const K: u32 = 3;
@@ -130,7 +130,9 @@ fn in_memory(fingerprints: &[u64], found: &(dyn Fn(usize) -> ControlFlow<()> + S
 
 fn in_store(store: &Store, found: &(dyn Fn(usize) -> ControlFlow<()> + Sync)) {
     let like = Query::new(0, K);
-    store.snapshot().all_pairs(&like, &Progress::default(), |pairs| found(pairs.len())).unwrap();
+    FingerprintPairs::like(&like)
+        .run(&store.snapshot(), &Progress::default(), |pairs| found(pairs.len()))
+        .unwrap();
 }
 
 fn fingerprints(data: Data, n: usize) -> Vec<u64> {

@@ -9,12 +9,12 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use simkeep::explain::{Cost, Shape, Way};
+use simkeep::query::{Cost, Shape, Way};
 use simkeep::search::{Candidate, Tables, canonical_key};
+use simkeep_testing::bench::report::{Report, Row};
 
 use crate::data::{Kind, Random};
 use crate::tables::{Built, Bytes, Set};
-use simkeep_testing::bench::report::{Report, Row};
 
 /// Largest distance.
 const K_MAX: u32 = 12;

@@ -3,12 +3,13 @@
 
 use std::path::Path;
 
+use simkeep::query::Explanation;
 use simkeep::{Matches, Options, Query, Store};
+use simkeep_testing::bench::report::{Report, Row};
 
 use crate::data::{self, Kind, Random};
 use crate::fill;
 use crate::truth::{self, Hit, Score};
-use simkeep_testing::bench::report::{Report, Row};
 
 /// Largest distance.
 const K_MAX: u32 = 16;
@@ -35,9 +36,10 @@ pub(crate) fn run(report: &Report, dir: &Path, n: usize) {
                 // As many as there are pages: all of them.
                 let like = Query::new(0, k).limit(n);
                 let singly = |fingerprint: &u64| like.clone().fingerprint(*fingerprint);
-                let singly = queries.iter().map(|query| store.search(&singly(query)).unwrap());
+                let singly =
+                    queries.iter().map(|query| store.snapshot().search(&singly(query)).unwrap());
                 let singly = score(singly, &truths, k);
-                let many = store.snapshot().search_batch(&queries, &like).unwrap();
+                let many = like.run_batch(&store.snapshot(), &queries).unwrap();
                 let many = score(many.into_iter(), &truths, k);
                 report.print(
                     Row::new("recall")
@@ -71,8 +73,8 @@ fn score(answers: impl Iterator<Item = Matches>, truths: &[Vec<Hit>], k: u32) ->
 
 /// The way that a query takes, and the shape that it takes it through.
 fn way(store: &Store, query: u64, k: u32) -> String {
-    let explained = store.snapshot().explain(&Query::new(query, k)).unwrap();
-    let way = |component: &simkeep::explain::ComponentSearch| {
+    let explained = Explanation::of(&store.snapshot(), &Query::new(query, k)).unwrap();
+    let way = |component: &simkeep::query::ComponentSearch| {
         let shape = component.shape.map_or("memtable".to_owned(), |shape| format!("{shape:?}"));
         format!("{:?} of {shape}", component.plan.way)
     };

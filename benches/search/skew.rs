@@ -6,12 +6,12 @@
 use std::path::Path;
 
 use simkeep::{Options, Query, Store};
+use simkeep_testing::bench::report::{Report, Row};
 
 use crate::data::{self, Kind, Random};
 use crate::fill;
 use crate::times::{Times, median};
 use crate::truth::{self, Score};
-use simkeep_testing::bench::report::{Report, Row};
 
 /// Largest distance.
 const K: u32 = 3;
@@ -61,7 +61,7 @@ pub(crate) fn compare(report: &Report, dir: &Path, all: &[Spread], queries: usiz
                 let fingerprints = &all[of].fingerprints;
                 let everything = Query::new(query, K).limit(fingerprints.len());
                 let truth = truth::near(fingerprints, query, K);
-                score.add(&stores[of].search(&everything).unwrap(), &truth);
+                score.add(&stores[of].snapshot().search(&everything).unwrap(), &truth);
             }
         }
         for _ in 0..ROUNDS {
@@ -97,5 +97,7 @@ pub(crate) fn compare(report: &Report, dir: &Path, all: &[Spread], queries: usiz
 
 fn time(store: &Store, queries: &[u64]) -> Times {
     let like = Query::new(0, K).limit(LIMIT);
-    Times::of(queries, |fingerprint| store.search(&like.clone().fingerprint(fingerprint)).unwrap())
+    Times::of(queries, |fingerprint| {
+        store.snapshot().search(&like.clone().fingerprint(fingerprint)).unwrap()
+    })
 }

@@ -5,7 +5,7 @@ use std::convert::Infallible;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
-use simkeep::explain::Shape;
+use simkeep::query::Shape;
 use simkeep::search::{
     BLOCKS, CellTable, Cells, Census, Column, HALVES, Index, Line, Part, Resources, Rotation,
     Rotations, Shards, Sink, Tables, build_index,

@@ -41,8 +41,8 @@ impl Store {
     /// replaced are removed at once, but for those that a snapshot holds, which go with it.
     ///
     /// Costs reading and writing the whole store, and takes as much free room as it has bytes until that
-    /// is done. What it gives back can be [estimated](crate::Snapshot::compaction) before. A store that
-    /// rests does most of this by itself.
+    /// is done. What it gives back can be [estimated](crate::inspect::Compaction::of) before. A store
+    /// that rests does most of this by itself.
     ///
     /// ```
     /// # fn main() -> simkeep::Result<()> {

@@ -2,7 +2,7 @@
 //!
 //! Of many pages there are several URLs: with `http` and `https`, with and without `www.`, with a number
 //! for each visitor. A crawler that knows so for a site visits each page once. An [`AliasRule`] is a map
-//! from URLs to URLs. [`Snapshot::aliases`] finds, for each site and each rule, the pages that are known
+//! from URLs to URLs. [`AliasQuery::run`] finds, for each site and each rule, the pages that are known
 //! under several URLs which the rule makes one, and counts those whose fingerprints are near each other.
 //! Where nearly all are, the rule holds, and [`normalised`] applies it.
 //!
@@ -26,6 +26,7 @@ use std::ops::ControlFlow;
 
 use crate::engine::answer::Page;
 use crate::engine::snapshot::Snapshot;
+use crate::engine::totals::Totals;
 use crate::error::{Error, Result};
 use crate::page::{Content, Epoch, Prefix, known, surt};
 use crate::progress::{Progress, Stage};
@@ -34,12 +35,7 @@ use counting::Counting;
 use names::{HOST, HOST_AND_SCHEME, Number};
 use walk::{Standing, Walk};
 
-pub use query::AliasQuery;
-pub use rule::{AliasRule, normalised};
-pub use site::{AliasCount, AliasPair, AliasSite, Aliases};
-pub use walk::site_of;
-
-impl Snapshot {
+impl AliasQuery {
     /// Finds differences between URLs that make none, site by site: a site is a host with and without
     /// `www.`. `sink` is called with each site that has a rule to be told of, in SURT order; if it
     /// breaks, that is the end. The answer says what was looked at until then.
@@ -77,7 +73,7 @@ impl Snapshot {
     /// # fn main() -> simkeep::Result<()> {
     /// # let dir = tempfile::tempdir().unwrap();
     /// # let store = Store::create(dir.path().join("store"), Options::default())?;
-    /// let epoch = store.near_epoch();
+    /// let epoch = store.snapshot().near_epoch();
     /// for page in 0..20_u64 {
     ///     let fingerprint = page.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     ///     for visitor in ["", "&sid=1", "&sid=2"] {
@@ -86,7 +82,7 @@ impl Snapshot {
     ///     }
     /// }
     /// let mut found = Vec::new();
-    /// store.snapshot().aliases(&AliasQuery::default(), &Progress::default(), |site| {
+    /// AliasQuery::default().run(&store.snapshot(), &Progress::default(), |site| {
     ///     found.push(site);
     ///     ControlFlow::Continue(())
     /// })?;
@@ -105,15 +101,20 @@ impl Snapshot {
     /// [`Error::Option`] for a share that is none, [`Error::UnknownEpoch`] or [`Error::EndedEpoch`],
     /// [`Error::Corrupt`] if what it touches is damaged, [`Error::Cancelled`] if the progress was. Sites
     /// passed on before that are right.
-    pub fn aliases(
+    pub fn run(
         &self,
-        asked: &AliasQuery,
+        snapshot: &Snapshot,
         progress: &Progress,
         mut sink: impl FnMut(AliasSite) -> ControlFlow<()>,
     ) -> Result<Aliases> {
-        self.poison_on_bug(|| aliases(self, asked, progress, &mut sink))
+        snapshot.poison_on_bug(|| aliases(snapshot, self, progress, &mut sink))
     }
 }
+
+pub use query::AliasQuery;
+pub use rule::{AliasRule, normalised};
+pub use site::{AliasCount, AliasPair, AliasSite, Aliases};
+pub use walk::site_of;
 
 fn aliases(
     snapshot: &Snapshot,
@@ -130,7 +131,7 @@ fn aliases(
     }
     let k = asked.k.unwrap_or_else(|| snapshot.near_distance(epoch));
     let under = asked.under.as_ref();
-    let pages = snapshot.count()?.pages;
+    let pages = Totals::of(snapshot)?.pages;
     progress.start(Stage::Counting, under.is_none().then_some(pages))?;
     let mut walk = Walk::new(snapshot, under, progress)?;
     let mut told = Aliases::default();

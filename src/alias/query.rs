@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::page::{Epoch, Prefix};
 
-/// Which rules to find, and what it may take; for [`Snapshot::aliases`](crate::Snapshot::aliases).
+/// Which rules to find, and what it may take; for [`AliasQuery::run`].
 ///
 /// ```
 /// use simkeep::Prefix;

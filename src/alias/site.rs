@@ -2,7 +2,8 @@
 
 use super::rule::AliasRule;
 
-/// A site, and the rules that were found for it; from [`Snapshot::aliases`](crate::Snapshot::aliases).
+/// A site, and the rules that were found for it; from
+/// [`AliasQuery::run`](crate::alias::AliasQuery::run).
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct AliasSite {
@@ -63,7 +64,7 @@ pub struct AliasPair {
     pub distance: u32,
 }
 
-/// What was looked at in all; from [`Snapshot::aliases`](crate::Snapshot::aliases).
+/// What was looked at in all; from [`AliasQuery::run`](crate::alias::AliasQuery::run).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Aliases {

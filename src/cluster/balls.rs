@@ -38,6 +38,54 @@ pub struct Balls {
 }
 
 impl Balls {
+    /// Counts the pages within each distance of each page, from 0 to k: no list of pairs is made. With
+    /// `labels` of pages, it also counts pairs by whether their labels are equal; of one page that is
+    /// named twice, the last counts.
+    ///
+    /// It takes from `asked` which pages, and the distance. Costs the join of
+    /// [`FingerprintPairs`](crate::query::FingerprintPairs), so that a crowd costs its square: some 5 ns
+    /// for each pair of fingerprints. If the counts, of 4 bytes for each fingerprint and distance, do
+    /// not fit into a half of its memory, there are several joins. Beside that memory it takes 4 bytes
+    /// for each fingerprint, and room for the labels.
+    ///
+    /// ```
+    /// use simkeep::cluster::Balls;
+    /// use simkeep::cluster::Clustering;
+    /// use simkeep::{Observation, Options, Progress, Store, Time};
+    ///
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let epoch = store.change_epoch();
+    /// for (url, fingerprint) in [("a", 0b0000), ("b", 0b0111), ("c", 0b1000)] {
+    ///     store.observe(Observation::content(url, Time::now(), fingerprint, epoch))?;
+    /// }
+    /// let labels = [("a", "news"), ("b", "news"), ("c", "sport")];
+    /// let asked = Clustering::within(3);
+    /// let balls = Balls::of(&store.snapshot(), &asked, labels, &Progress::default())?;
+    /// assert_eq!(balls.iter().map(|of| of.pages).collect::<Vec<_>>(), [3, 5, 5, 7]);
+    /// assert_eq!((balls[0].shared(), balls[3].shared()), (Some(0.0), Some(1.0)));
+    /// assert_eq!(balls[3].equal_share(), Some(0.5));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`Clustering::run`].
+    pub fn of<U: AsRef<str>, L: AsRef<str>>(
+        snapshot: &Snapshot,
+        asked: &Clustering,
+        labels: impl IntoIterator<Item = (U, L)>,
+        progress: &Progress,
+    ) -> Result<Vec<Balls>> {
+        let labels = Labels::new(labels);
+        snapshot.poison_on_bug(|| {
+            let work = asked.workspace();
+            balls(snapshot, asked, labels, &work, progress).map_err(|e| work.named(e))
+        })
+    }
+
     /// How many pages a ball has on average; `None` if there is none.
     pub fn average(&self) -> Option<f64> {
         (self.balls > 0).then(|| self.pages as f64 / self.balls as f64)
@@ -66,55 +114,6 @@ impl Balls {
         self.balls += balls;
         self.pages += size * balls;
         self.largest = self.largest.max(size);
-    }
-}
-
-impl Snapshot {
-    /// Counts the pages within each distance of each page, from 0 to k: no list of pairs is made. With
-    /// `labels` of pages, it also counts pairs by whether their labels are equal; of one page that is
-    /// named twice, the last counts.
-    ///
-    /// It takes from `asked` which pages, and the distance. Costs the join of
-    /// [`all_pairs`](Snapshot::all_pairs), so that a crowd costs its square: some 5 ns for each pair of
-    /// fingerprints. If the counts, of 4 bytes for each fingerprint and distance, do not fit into a half
-    /// of its memory, there are several joins. Beside that memory it takes 4 bytes for each fingerprint,
-    /// and room for the labels.
-    ///
-    /// ```
-    /// use simkeep::cluster::Clustering;
-    /// use simkeep::{Observation, Options, Progress, Store, Time};
-    ///
-    /// # fn main() -> simkeep::Result<()> {
-    /// # let dir = tempfile::tempdir().unwrap();
-    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
-    /// let epoch = store.change_epoch();
-    /// for (url, fingerprint) in [("a", 0b0000), ("b", 0b0111), ("c", 0b1000)] {
-    ///     store.observe(Observation::content(url, Time::now(), fingerprint, epoch))?;
-    /// }
-    /// let labels = [("a", "news"), ("b", "news"), ("c", "sport")];
-    /// let asked = Clustering::within(3);
-    /// let balls = store.snapshot().balls(&asked, labels, &Progress::default())?;
-    /// assert_eq!(balls.iter().map(|of| of.pages).collect::<Vec<_>>(), [3, 5, 5, 7]);
-    /// assert_eq!((balls[0].shared(), balls[3].shared()), (Some(0.0), Some(1.0)));
-    /// assert_eq!(balls[3].equal_share(), Some(0.5));
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// As [`clusters`](Snapshot::clusters).
-    pub fn balls<U: AsRef<str>, L: AsRef<str>>(
-        &self,
-        asked: &Clustering,
-        labels: impl IntoIterator<Item = (U, L)>,
-        progress: &Progress,
-    ) -> Result<Vec<Balls>> {
-        let labels = Labels::new(labels);
-        self.poison_on_bug(|| {
-            let work = asked.workspace();
-            balls(self, asked, labels, &work, progress).map_err(|e| work.named(e))
-        })
     }
 }
 

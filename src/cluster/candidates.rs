@@ -20,7 +20,7 @@ use crate::search::{Join, Pair};
 use crate::sort::{Sorter, Workspace};
 use crate::sync::Mutex;
 
-/// Pages that have others within k bits of them, from [`Snapshot::candidates`]: those whose texts are
+/// Pages that have others within k bits of them, from [`Candidates::of`]: those whose texts are
 /// worth comparing.
 ///
 /// The store has no texts. Whoever has them makes a [sketch](BitSketch) of each that is
@@ -55,16 +55,17 @@ pub enum Candidacy {
     },
 }
 
-impl Snapshot {
+impl Candidates {
     /// The pages that have others within k bits of them: those whose texts are worth comparing, where
     /// fingerprints are to propose and texts to decide.
     ///
     /// So take a distance that is wide enough for all that is wanted: within 10 bits, fingerprints of
     /// the default recipe miss one in fifty of the texts with a resemblance of 0.8.
-    /// Costs what [`clusters`](Snapshot::clusters) does, and a join of pages that are alone in their
+    /// Costs what [`Clustering::run`] does, and a join of pages that are alone in their
     /// clusters with all others.
     ///
     /// ```
+    /// use simkeep::cluster::Candidates;
     /// use simkeep::cluster::{Candidacy, Clustering};
     /// use simkeep::fingerprint::{BitSketcher, Fingerprinter, Recipe};
     /// use simkeep::{Observation, Options, Progress, Store, Time};
@@ -81,7 +82,7 @@ impl Snapshot {
     ///     store.observe(Observation::content(url, Time::from_ms(time)?, fingerprint, epoch))?;
     /// }
     /// let progress = Progress::default();
-    /// let candidates = store.snapshot().candidates(&Clustering::within(10), &progress)?;
+    /// let candidates = Candidates::of(&store.snapshot(), &Clustering::within(10), &progress)?;
     /// let mut sketcher = BitSketcher::new();
     /// for (url, text) in &texts {
     ///     if let Candidacy::Candidate { place, .. } = candidates.candidacy(url)? {
@@ -98,19 +99,17 @@ impl Snapshot {
     ///
     /// # Errors
     ///
-    /// As [`clusters`](Snapshot::clusters).
-    pub fn candidates(&self, asked: &Clustering, progress: &Progress) -> Result<Candidates> {
-        let clusters = self.clusters(asked, progress)?;
-        self.poison_on_bug(|| {
+    /// As [`Clustering::run`].
+    pub fn of(snapshot: &Snapshot, asked: &Clustering, progress: &Progress) -> Result<Candidates> {
+        let clusters = asked.run(snapshot, progress)?;
+        snapshot.poison_on_bug(|| {
             let pages = not_alone(&clusters, progress).map_err(|e| clusters.work.named(e))?;
             progress.finish();
             let sketches = Mutex::new(clusters.work.sorter(4));
             Ok(Candidates { asked: asked.clone(), clusters, pages, sketches })
         })
     }
-}
 
-impl Candidates {
     /// How many pages are candidates.
     pub fn len(&self) -> u32 {
         self.pages.len()
@@ -164,7 +163,7 @@ impl Candidates {
     /// # Errors
     ///
     /// [`Error::Misuse`] if the resemblance is not between 0 and 1, and those of
-    /// [`Snapshot::clusters`].
+    /// [`Clustering::run`].
     pub fn clusters(self, resemblance: f64, progress: &Progress) -> Result<Clusters> {
         if !(0.0..=1.0).contains(&resemblance) {
             return Err(Error::Misuse(format!("a resemblance is between 0 and 1: {resemblance}")));

@@ -12,7 +12,7 @@ use crate::page::surt;
 use crate::progress::Progress;
 use crate::time::Time;
 
-/// The clusters of two times, from [`Snapshot::cluster_changes`].
+/// The clusters of two times, from [`ClusterChanges::between`].
 #[derive(Debug)]
 pub struct ClusterChanges {
     before: Clusters,
@@ -57,12 +57,13 @@ pub enum WhyLed {
     Outranked,
 }
 
-impl Snapshot {
+impl ClusterChanges {
     /// Compares the clusters of two times, of which the later may be now (`None`). Costs
-    /// [`clusters`](Snapshot::clusters) twice, of which each takes half of the memory. What was
+    /// [`Clustering::run`] twice, of which each takes half of the memory. What was
     /// forgotten never was, at neither time.
     ///
     /// ```
+    /// use simkeep::cluster::ClusterChanges;
     /// use simkeep::cluster::{Clustering, WhyLed};
     /// use simkeep::{Observation, Options, Progress, Store, Time};
     ///
@@ -75,7 +76,7 @@ impl Snapshot {
     /// }
     /// let asked = Clustering::within(3);
     /// let (from, progress) = (Time::from_ms(2)?, Progress::default());
-    /// let changes = store.snapshot().cluster_changes(&asked, from, None, &progress)?;
+    /// let changes = ClusterChanges::between(&store.snapshot(), &asked, from, None, &progress)?;
     /// let all: Vec<_> = changes.iter()?.collect::<Result<_, _>>()?;
     /// assert_eq!(all.len(), 1);
     /// assert_eq!((&*all[0].url, all[0].before.as_deref()), ("b", Some("a")));
@@ -86,22 +87,20 @@ impl Snapshot {
     ///
     /// # Errors
     ///
-    /// As [`clusters`](Snapshot::clusters).
-    pub fn cluster_changes(
-        &self,
+    /// As [`Clustering::run`].
+    pub fn between(
+        snapshot: &Snapshot,
         asked: &Clustering,
         from: impl Into<Time>,
         to: Option<Time>,
         progress: &Progress,
     ) -> Result<ClusterChanges> {
         let asked = asked.clone().memory_bytes(asked.memory() / 2);
-        let before = self.clusters(&asked.clone().at(from.into()), progress)?;
-        let after = self.clusters(&asked.at(to), progress)?;
+        let before = asked.clone().at(from.into()).run(snapshot, progress)?;
+        let after = asked.at(to).run(snapshot, progress)?;
         Ok(ClusterChanges { before, after })
     }
-}
 
-impl ClusterChanges {
     /// The clusters of the earlier time.
     pub fn before(&self) -> &Clusters {
         &self.before

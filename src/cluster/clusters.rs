@@ -22,7 +22,56 @@ use crate::sort::{Sorted, Spooled, Workspace};
 use crate::time::Time;
 use crate::url::check_url;
 
-/// The clusters of a snapshot, from [`Snapshot::clusters`].
+impl Clustering {
+    /// Puts all pages into clusters, each with a page that leads it.
+    ///
+    /// Pages are taken in the order of the [rules](Clustering::rule), those with equal fingerprints
+    /// together with the first of them. A page leads if no page that leads is within k of it; every
+    /// other belongs to the nearest of the leaders that rank before it, of equally near ones to the
+    /// first. So each page is in one cluster, within k of its leader, and no two leaders are within k
+    /// of each other. The clusters depend on the pages, the rules and the distance alone: not on the
+    /// order in which pages came, nor on how they are stored.
+    ///
+    /// Costs reading all pages once, several sorts of some 40 bytes a page, and joins of about three
+    /// times as many fingerprints as there are; of more than fit into a 64th of the memory at 8 bytes,
+    /// which is a million in 512 MiB, one more join of all leaders so far for each such part. A crowd
+    /// costs a pair for each of its pages.
+    ///
+    /// ```
+    /// use simkeep::cluster::Clustering;
+    /// use simkeep::{Observation, Options, Progress, Store, Time};
+    ///
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let epoch = store.change_epoch();
+    /// // B is 3 bits from A, C is 1 from A, and B and C are 4 from each other.
+    /// for (time, url, fingerprint) in [(1, "a", 0b0000), (2, "b", 0b0111), (3, "c", 0b1000)] {
+    ///     store.observe(Observation::content(url, Time::from_ms(time)?, fingerprint, epoch))?;
+    /// }
+    /// let clusters = Clustering::within(3).run(&store.snapshot(), &Progress::default())?;
+    /// let pages: Vec<_> = clusters.by_page(1)?.collect::<Result<_, _>>()?;
+    /// assert!(pages.iter().all(|page| &*page.leader == "a" && page.pages == 3));
+    /// assert_eq!(pages.iter().map(|page| page.distance).collect::<Vec<_>>(), [0, 3, 1]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::EndedEpoch`] or [`Error::UnknownEpoch`] for such an epoch, [`Error::Io`] if a scratch
+    /// file cannot be written, [`Error::Corrupt`] if what is read is damaged, [`Error::Cancelled`] if
+    /// the progress was, [`Error::Limit`] for 2^32 pages or more.
+    pub fn run(&self, snapshot: &Snapshot, progress: &Progress) -> Result<Clusters> {
+        snapshot.poison_on_bug(|| {
+            let work = self.workspace();
+            let found = Clusters::of(snapshot, self, work.clone(), progress);
+            found.map_err(|e| work.named(e))
+        })
+    }
+}
+
+/// The clusters of a snapshot, from [`Clustering::run`].
 ///
 /// They are kept in memory or in scratch files until this is dropped, and can be gone through several
 /// times, in several orders. Each of these sorts some 100 bytes a page, in the memory that the
@@ -93,7 +142,7 @@ pub struct ClusteredPage {
     /// How many pages the cluster has.
     pub pages: u64,
     /// How it is known to be nearly the same as its leader; `None` of the leader, and in what
-    /// [`Snapshot::cluster_of`] finds.
+    /// [`PageCluster::of`](crate::cluster::PageCluster::of) finds.
     pub by: Option<OriginalBy>,
 }
 
@@ -101,55 +150,6 @@ impl ClusteredPage {
     /// Whether it leads its cluster.
     pub fn leads(&self) -> bool {
         self.url == self.leader
-    }
-}
-
-impl Snapshot {
-    /// Puts all pages into clusters, each with a page that leads it.
-    ///
-    /// Pages are taken in the order of the [rules](Clustering::rule), those with equal fingerprints
-    /// together with the first of them. A page leads if no page that leads is within k of it; every
-    /// other belongs to the nearest of the leaders that rank before it, of equally near ones to the
-    /// first. So each page is in one cluster, within k of its leader, and no two leaders are within k
-    /// of each other. The clusters depend on the pages, the rules and the distance alone: not on the
-    /// order in which pages came, nor on how they are stored.
-    ///
-    /// Costs reading all pages once, several sorts of some 40 bytes a page, and joins of about three
-    /// times as many fingerprints as there are; of more than fit into a 64th of the memory at 8 bytes,
-    /// which is a million in 512 MiB, one more join of all leaders so far for each such part. A crowd
-    /// costs a pair for each of its pages.
-    ///
-    /// ```
-    /// use simkeep::cluster::Clustering;
-    /// use simkeep::{Observation, Options, Progress, Store, Time};
-    ///
-    /// # fn main() -> simkeep::Result<()> {
-    /// # let dir = tempfile::tempdir().unwrap();
-    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
-    /// let epoch = store.change_epoch();
-    /// // B is 3 bits from A, C is 1 from A, and B and C are 4 from each other.
-    /// for (time, url, fingerprint) in [(1, "a", 0b0000), (2, "b", 0b0111), (3, "c", 0b1000)] {
-    ///     store.observe(Observation::content(url, Time::from_ms(time)?, fingerprint, epoch))?;
-    /// }
-    /// let clusters = store.snapshot().clusters(&Clustering::within(3), &Progress::default())?;
-    /// let pages: Vec<_> = clusters.by_page(1)?.collect::<Result<_, _>>()?;
-    /// assert!(pages.iter().all(|page| &*page.leader == "a" && page.pages == 3));
-    /// assert_eq!(pages.iter().map(|page| page.distance).collect::<Vec<_>>(), [0, 3, 1]);
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// [`Error::EndedEpoch`] or [`Error::UnknownEpoch`] for such an epoch, [`Error::Io`] if a scratch
-    /// file cannot be written, [`Error::Corrupt`] if what is read is damaged, [`Error::Cancelled`] if
-    /// the progress was, [`Error::Limit`] for 2^32 pages or more.
-    pub fn clusters(&self, asked: &Clustering, progress: &Progress) -> Result<Clusters> {
-        self.poison_on_bug(|| {
-            let work = asked.workspace();
-            let found = Clusters::of(self, asked, work.clone(), progress);
-            found.map_err(|e| work.named(e))
-        })
     }
 }
 

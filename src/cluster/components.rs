@@ -22,7 +22,7 @@ const LARGEST: usize = 10;
 const COMPARED_MAX: usize = 1 << 16;
 
 /// The components of a snapshot: two pages are in one if a chain of pages leads from one to the other,
-/// of which each is within k of the next. From [`Snapshot::components`].
+/// of which each is within k of the next. From [`Components::of`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Components {
@@ -38,6 +38,46 @@ pub struct Components {
     pub largest: Vec<Component>,
 }
 
+impl Components {
+    /// Joins whatever touches: pages within k of each other into one component, as tools do that
+    /// remove all but one page of each. A chain of small steps joins texts that have little in common,
+    /// which the widest distance within a component shows. [`Clustering::run`] are what to
+    /// use.
+    ///
+    /// It takes from `asked` which pages, and the distance. Costs the join of
+    /// [`FingerprintPairs`](crate::query::FingerprintPairs), so that a crowd costs its square; beside
+    /// its memory it takes 16 bytes for each fingerprint, and 8 more for each of the ten largest.
+    ///
+    /// ```
+    /// use simkeep::cluster::Components;
+    /// use simkeep::cluster::Clustering;
+    /// use simkeep::{Observation, Options, Progress, Store, Time};
+    ///
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let epoch = store.change_epoch();
+    /// for (url, fingerprint) in [("a", 0b0000), ("b", 0b0111), ("c", 0b0011_1111)] {
+    ///     store.observe(Observation::content(url, Time::now(), fingerprint, epoch))?;
+    /// }
+    /// let components = Components::of(&store.snapshot(), &Clustering::within(3),
+    /// &Progress::default())?; assert_eq!((components.components, components.largest[0].widest), (1,
+    /// 6));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`Clustering::run`].
+    pub fn of(snapshot: &Snapshot, asked: &Clustering, progress: &Progress) -> Result<Components> {
+        snapshot.poison_on_bug(|| {
+            let work = asked.workspace();
+            components(snapshot, asked, &work, progress).map_err(|e| work.named(e))
+        })
+    }
+}
+
 /// A component.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -49,44 +89,6 @@ pub struct Component {
     /// The greatest distance between two of its pages: of more than 65,536 fingerprints, the greatest
     /// that was found, by comparing with each of a few that are far from each other.
     pub widest: u32,
-}
-
-impl Snapshot {
-    /// Joins whatever touches: pages within k of each other into one component, as tools do that
-    /// remove all but one page of each. A chain of small steps joins texts that have little in common,
-    /// which the widest distance within a component shows. [`clusters`](Snapshot::clusters) are what to
-    /// use.
-    ///
-    /// It takes from `asked` which pages, and the distance. Costs the join of
-    /// [`all_pairs`](Snapshot::all_pairs), so that a crowd costs its square; beside its memory it takes
-    /// 16 bytes for each fingerprint, and 8 more for each of the ten largest.
-    ///
-    /// ```
-    /// use simkeep::cluster::Clustering;
-    /// use simkeep::{Observation, Options, Progress, Store, Time};
-    ///
-    /// # fn main() -> simkeep::Result<()> {
-    /// # let dir = tempfile::tempdir().unwrap();
-    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
-    /// let epoch = store.change_epoch();
-    /// for (url, fingerprint) in [("a", 0b0000), ("b", 0b0111), ("c", 0b0011_1111)] {
-    ///     store.observe(Observation::content(url, Time::now(), fingerprint, epoch))?;
-    /// }
-    /// let components = store.snapshot().components(&Clustering::within(3), &Progress::default())?;
-    /// assert_eq!((components.components, components.largest[0].widest), (1, 6));
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// As [`clusters`](Snapshot::clusters).
-    pub fn components(&self, asked: &Clustering, progress: &Progress) -> Result<Components> {
-        self.poison_on_bug(|| {
-            let work = asked.workspace();
-            components(self, asked, &work, progress).map_err(|e| work.named(e))
-        })
-    }
 }
 
 #[expect(clippy::indexing_slicing, reason = "numbers of nodes")]

@@ -94,7 +94,7 @@ impl Clusters {
     ///     let seen = Observation::content(url, Time::from_ms(time)?, fingerprint, epoch);
     ///     store.observe(seen.class(class))?;
     /// }
-    /// let clusters = store.snapshot().clusters(&Clustering::within(3), &Progress::default())?;
+    /// let clusters = Clustering::within(3).run(&store.snapshot(), &Progress::default())?;
     /// let dropped = clusters.dropped(&Classes::default())?;
     /// assert_eq!(dropped.fate("a")?, Fate::Kept);
     /// assert_eq!(dropped.fate("b")?, Fate::Dropped { digest: None });

@@ -12,6 +12,7 @@ use super::items::{Bearer, Capture, Member, Node, Settled};
 use super::leaders::{Belongs, Leaders, Nodes};
 use crate::bug::OrBug;
 use crate::engine::snapshot::Snapshot;
+use crate::engine::totals::Totals;
 use crate::error::{Error, Result};
 use crate::progress::{Progress, Stage};
 use crate::query::in_force::{InForceFilter, InForcePage};
@@ -49,7 +50,7 @@ pub(super) fn each_page(
     progress: &Progress,
     mut each: impl FnMut(u32, &InForcePage) -> Result<()>,
 ) -> Result<u64> {
-    progress.start(Stage::Gathering, Some(snapshot.count()?.pages))?;
+    progress.start(Stage::Gathering, Some(Totals::of(snapshot)?.pages))?;
     let mut page = 0_u32;
     let mut pages = taking.pages(snapshot);
     let pass = || {

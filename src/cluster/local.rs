@@ -19,7 +19,7 @@ const SEARCHES_MAX: usize = 1 << 12;
 const PAGES_MAX: usize = 1 << 14;
 const HELD_MAX: usize = 1 << 18;
 
-/// The cluster of one page, from [`Snapshot::cluster_of`].
+/// The cluster of one page, from [`PageCluster::of`].
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct PageCluster {
@@ -27,13 +27,13 @@ pub struct PageCluster {
     pub cluster: Cluster,
     /// Its pages: the leader first, then the others by distance and in SURT order.
     pub pages: Vec<ClusteredPage>,
-    /// Whether this is what [`clusters`](Snapshot::clusters) would say. If not, the searches around the
+    /// Whether this is what [`Clustering::run`] would say. If not, the searches around the
     /// page were cut short, and it may be led by another page, or have others.
     pub complete: bool,
 }
 
-impl Snapshot {
-    /// The cluster of a page, as [`clusters`](Snapshot::clusters) would find it; `None` if the page is
+impl PageCluster {
+    /// The cluster of a page, as [`Clustering::run`] would find it; `None` if the page is
     /// not among those that are asked for.
     ///
     /// Whether a page leads depends on the pages near it that rank before it, and whether those lead on
@@ -42,6 +42,7 @@ impl Snapshot {
     /// searches, or 262,144 pages, which are held in memory, it looks no further, and says so.
     ///
     /// ```
+    /// use simkeep::cluster::PageCluster;
     /// use simkeep::cluster::Clustering;
     /// use simkeep::{Observation, Options, Store, Time};
     ///
@@ -52,7 +53,7 @@ impl Snapshot {
     /// for (time, url, fingerprint) in [(1, "a", 0b0000), (2, "b", 0b0111), (3, "c", 0b1000)] {
     ///     store.observe(Observation::content(url, Time::from_ms(time)?, fingerprint, epoch))?;
     /// }
-    /// let of = store.snapshot().cluster_of("b", &Clustering::within(3))?.unwrap();
+    /// let of = PageCluster::of(&store.snapshot(), "b", &Clustering::within(3))?.unwrap();
     /// assert_eq!((of.cluster.leader.as_str(), of.cluster.pages, of.complete), ("a", 3, true));
     /// # Ok(())
     /// # }
@@ -61,15 +62,15 @@ impl Snapshot {
     /// # Errors
     ///
     /// [`Error::Url`](crate::Error::Url) of a URL that no page can have, and those of
-    /// [`clusters`](Snapshot::clusters).
-    pub fn cluster_of(&self, url: &str, asked: &Clustering) -> Result<Option<PageCluster>> {
-        self.poison_on_bug(|| {
+    /// [`Clustering::run`].
+    pub fn of(snapshot: &Snapshot, url: &str, asked: &Clustering) -> Result<Option<PageCluster>> {
+        snapshot.poison_on_bug(|| {
             crate::url::check_url(url)?;
-            let taking = asked.taking(self)?;
-            let Some(own) = taking.page(self, url)? else { return Ok(None) };
-            let k = asked.distance(self, taking.epoch);
+            let taking = asked.taking(snapshot)?;
+            let Some(own) = taking.page(snapshot, url)? else { return Ok(None) };
+            let k = asked.distance(snapshot, taking.epoch);
             let mut around = Around {
-                snapshot: self,
+                snapshot: snapshot,
                 asked,
                 taking: &taking,
                 k,

@@ -3,7 +3,7 @@
 //! A clustering is a function of a snapshot, rules and a distance, and of nothing else. Nothing of it is
 //! stored: histories are, so the clusters of any past time can be had afterwards.
 //!
-//! A [`Clustering`] is a question for [`Snapshot::clusters`](crate::Snapshot::clusters). The answer,
+//! A [`Clustering`] says which pages, how near, and by which rules. Its [result](Clustering::run),
 //! [`Clusters`], goes through [clusters](Cluster) and [pages](ClusteredPage) in several orders. Who
 //! leads is for a [`Ranking`] of [rules](Rule) to say.
 

@@ -27,21 +27,22 @@ pub struct RankedPage {
     pub rank: Vec<u8>,
 }
 
-/// The pages that are clustered, in SURT order, from [`Snapshot::ranked`]. It ends after an error.
+/// The pages that are clustered, in SURT order, from [`RankedPages::of`]. It ends after an error.
 pub struct RankedPages {
     snapshot: Snapshot,
     asked: Clustering,
     pages: InForceScan,
 }
 
-impl Snapshot {
-    /// The pages that [`clusters`](Snapshot::clusters) takes for the same question, each with where it
+impl RankedPages {
+    /// The pages that [`Clustering::run`] takes for the same question, each with where it
     /// ranks: what pages of several stores are clustered by, together. The distance that is asked for
     /// makes no difference.
     ///
     /// Costs what a [`scan`](Snapshot::scan) does.
     ///
     /// ```
+    /// use simkeep::cluster::RankedPages;
     /// use simkeep::cluster::Clustering;
     /// use simkeep::{Observation, Options, Store, Time};
     ///
@@ -51,7 +52,7 @@ impl Snapshot {
     /// for (url, time) in [("https://example.com/a", 2), ("https://example.com/b", 1)] {
     ///     store.observe(Observation::content(url, Time::from_ms(time)?, 0xff, store.change_epoch()))?;
     /// }
-    /// let pages = store.snapshot().ranked(&Clustering::within(3))?;
+    /// let pages = RankedPages::of(&store.snapshot(), &Clustering::within(3))?;
     /// let mut pages = pages.collect::<simkeep::Result<Vec<_>>>()?;
     /// // The first that was seen ranks first.
     /// pages.sort_by(|one, other| one.rank.cmp(&other.rank));
@@ -64,9 +65,9 @@ impl Snapshot {
     ///
     /// [`Error::EndedEpoch`] or [`Error::UnknownEpoch`] for such an epoch; the iterator gives
     /// [`Error::Corrupt`] if what is read is damaged.
-    pub fn ranked(&self, asked: &Clustering) -> Result<RankedPages> {
-        let pages = self.poison_on_bug(|| Ok(asked.taking(self)?.pages(self)))?;
-        Ok(RankedPages { snapshot: self.clone(), asked: asked.clone(), pages })
+    pub fn of(snapshot: &Snapshot, asked: &Clustering) -> Result<RankedPages> {
+        let pages = snapshot.poison_on_bug(|| Ok(asked.taking(snapshot)?.pages(snapshot)))?;
+        Ok(RankedPages { snapshot: snapshot.clone(), asked: asked.clone(), pages })
     }
 }
 

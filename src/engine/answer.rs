@@ -140,8 +140,8 @@ pub struct Outcome {
     ///
     /// It is what an indexer keeps in favour of this page, at once; and with `priority`, it says what
     /// need not be processed at all. A page may yield to one that yields to a third which is not near
-    /// this one; [clusters](crate::Snapshot::clusters) would not let it, as only a page that leads is
-    /// yielded to.
+    /// this one; [clusters](crate::cluster::Clustering::run) would not let it, as only a page that leads
+    /// is yielded to.
     ///
     /// ```
     /// # fn main() -> simkeep::Result<()> {

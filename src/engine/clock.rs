@@ -7,41 +7,10 @@
 use std::cell::OnceCell;
 use std::time::Duration;
 
-use super::component::Component;
 use super::core::Core;
-use super::snapshot::Snapshot;
 use crate::error::{Error, Result};
 use crate::page::Request;
 use crate::time::Time;
-
-impl Snapshot {
-    /// The time of the last visit in the store, in milliseconds since 1970; `None` if it has none. No
-    /// visit is later. One that was forgotten counts until it is merged away.
-    ///
-    /// Costs a look at each segment's numbers, and one pass over what is in memory.
-    ///
-    /// ```
-    /// # fn main() -> simkeep::Result<()> {
-    /// # use simkeep::{Observation, Options, Store, Time};
-    /// # let dir = tempfile::tempdir().unwrap();
-    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
-    /// let time = Time::now();
-    /// assert_eq!(store.snapshot().last_visit(), None);
-    /// store.observe(Observation::gone("https://example.com/", time))?;
-    /// assert_eq!(store.snapshot().last_visit(), Some(time));
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn last_visit(&self) -> Option<Time> {
-        let last = |component: Component<'_>| match component {
-            Component::Segment(_, live) => {
-                live.segment.numbers().times.map(|(first, last)| (Time(first), Time(last)))
-            }
-            Component::Memtable(_, memtable) => memtable.read().times_at(self.sequence),
-        };
-        self.view.components().filter_map(last).map(|(_, last)| last).max()
-    }
-}
 
 /// The last time that a visit may have, where the options bound it.
 #[derive(Debug)]

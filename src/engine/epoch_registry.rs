@@ -13,6 +13,7 @@ use super::snapshot::Snapshot;
 use super::view::View;
 use crate::bug::ensure;
 use crate::engine::store::Store;
+use crate::engine::totals::Totals;
 use crate::error::{Error, Result};
 #[cfg(doc)]
 use crate::page::Observation;
@@ -36,7 +37,7 @@ impl Store {
 
     /// Begins an epoch, on [terms](Terms) that may be but its role. From now on it is the newest of
     /// that: verdicts go by it, or near-duplicates, or both. Pages without a fingerprint of it are
-    /// [stale](Snapshot::stale). Its table of document frequencies, if it has one, is copied into
+    /// [stale](crate::query::Stale). Its table of document frequencies, if it has one, is copied into
     /// the store's directory and stays until the epoch [ends](Store::end_epoch). An epoch that
     /// exists already does not begin again, but gets its table if that is missing. Costs one
     /// commit, and two more syncs for a table.
@@ -47,6 +48,7 @@ impl Store {
     /// role of its own, verdicts go by the one, and near-duplicates by the other, for good.
     ///
     /// ```
+    /// use simkeep::query::Stale;
     /// use simkeep::{Distance, Observation, Options, Origin, Role, Store, Time, Verdict};
     ///
     /// # fn main() -> simkeep::Result<()> {
@@ -59,7 +61,7 @@ impl Store {
     /// let seen = Observation::content(url, Time::from_ms(2_000)?, 0b0101, new).also(0b0111, old);
     /// let distance = Some(Distance { bits: 1, epoch: old });
     /// assert_eq!(store.observe(seen)?.verdict, Verdict::Changed { distance });
-    /// assert_eq!(store.snapshot().stale(new, None).count(), 0);
+    /// assert_eq!(Stale::of(&store.snapshot(), new, None).count(), 0);
     /// # Ok(())
     /// # }
     /// ```
@@ -130,7 +132,7 @@ impl EpochRegistry {
         let epoch = live_number(&info)?;
         // What was registered by name alone, or lost its table, has none.
         if let Some(table) = origin.frequencies().filter(|_| !copied)
-            && live.snapshot().origin(epoch).is_err()
+            && Origin::of(&live.snapshot(), epoch).is_err()
         {
             table.copy_to(disk, epoch.count().into())?;
         }
@@ -182,7 +184,7 @@ impl EpochRegistry {
         lifecycle.check()?;
         check_name(name)?;
         let epoch = next_epoch(view.epochs.len(), reserved)?;
-        let info = begun(epoch, name, live.snapshot().count()?.visits, terms)?;
+        let info = begun(epoch, name, Totals::of(&live.snapshot())?.visits, terms)?;
         prepare(epoch)?;
         self.put(info.clone())?;
         Ok(info)

@@ -5,8 +5,7 @@ use std::sync::OnceLock;
 
 use super::files::{Files, table_of};
 use super::options::Options;
-use super::origin::{Named, Origin};
-use super::view::View;
+use super::origin::Named;
 use crate::bug::OrBug;
 use crate::catalog::{EPOCHS_MAX, is_epoch_name};
 use crate::df::Table;
@@ -256,25 +255,4 @@ pub(crate) fn next_epoch(registered: usize, reserved: u32) -> Result<Epoch> {
     let next = Epoch::new(registered, reserved).filter(|_| registered < EPOCHS_MAX);
     let (what, instead) = ("epochs in a store", "make another store");
     next.ok_or(Error::Limit { what, max: EPOCHS_MAX as u64, instead })
-}
-
-/// What makes the fingerprints of an epoch, with its table.
-pub(crate) fn origin_of(view: &View, epoch: Epoch) -> Result<Option<Origin>> {
-    view.poison.check_read()?;
-    check_live(&view.epochs, epoch)?;
-    let info = known(&view.epochs, epoch).or_bug("an epoch that lives is known")?;
-    let Some(named) = Named::parse(&info.name) else { return Ok(None) };
-    if !named.is_made() {
-        return Err(Error::Misuse(format!(
-            "an earlier version of simkeep made the fingerprints of {}, and this one makes others, of \
-             {}; they must not be compared: begin an epoch",
-            info.name,
-            named.recipe.name()
-        )));
-    }
-    if named.table.is_none() {
-        return Ok((!named.recipe.needs_frequencies()).then(|| named.with(None)));
-    }
-    let table = open_table(&*view.disk, view.files, info)?;
-    Ok(Some(named.with(Some(table))))
 }

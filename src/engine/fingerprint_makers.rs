@@ -3,6 +3,9 @@
 use super::epochs::is_of_earlier_version;
 use super::origin::{Named, Origin};
 use super::snapshot::Snapshot;
+use crate::bug::OrBug;
+use crate::engine::epochs::{check_live, open_table};
+use crate::engine::view::View;
 use crate::error::{Error, Result};
 use crate::fingerprint::EXTRACTOR;
 use crate::page::{Epoch, EpochInfo, Role, known};
@@ -10,7 +13,19 @@ use crate::page::{Epoch, EpochInfo, Role, known};
 /// As many fingerprints as an observation takes.
 const MOST: usize = 2;
 
-impl Snapshot {
+impl Origin {
+    /// What makes the fingerprints of an epoch. `None` if they are made elsewhere, under a name
+    /// that means nothing to simkeep. Reads and checks the epoch's table, if it has one.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UnknownEpoch`], [`Error::EndedEpoch`]; [`Error::Misuse`] if an earlier version of
+    /// simkeep made the fingerprints; [`Error::NoTable`] if the table is not there, [`Error::Corrupt`]
+    /// if it is damaged or another one, [`Error::Io`] if it cannot be read.
+    pub fn of(snapshot: &Snapshot, epoch: Epoch) -> Result<Option<Origin>> {
+        snapshot.poison_on_bug(|| origin_of(&snapshot.view, epoch))
+    }
+
     /// What makes the fingerprints of content that is observed now, each with its epoch, at most two:
     /// of the epoch that [verdicts go by](Snapshot::change_epoch) first, and of the one that
     /// near-duplicates are [sought by](Snapshot::near_epoch). If that is the same one, then of the
@@ -18,12 +33,13 @@ impl Snapshot {
     /// is known.
     ///
     /// ```
+    /// use simkeep::Origin;
     /// # fn main() -> simkeep::Result<()> {
     /// # use simkeep::fingerprint::Document;
     /// # use simkeep::{Observation, Options, Store, Time};
     /// # let dir = tempfile::tempdir().unwrap();
     /// # let store = Store::create(dir.path().join("store"), Options::default())?;
-    /// let origins = store.snapshot().origins()?;
+    /// let origins = Origin::in_use(&store.snapshot())?;
     /// let page = Document::new("The quick brown fox jumps over the lazy dog");
     /// let mut made = Vec::new();
     /// for (epoch, origin) in &origins {
@@ -49,10 +65,10 @@ impl Snapshot {
     /// [`Error::Misuse`] if an earlier version of simkeep made the fingerprints of the first: begin an
     /// epoch. [`Error::NoTable`] if its table is not there, [`Error::Corrupt`] if a table is
     /// damaged or another one, [`Error::Io`] if it cannot be read.
-    pub fn origins(&self) -> Result<Vec<(Epoch, Origin)>> {
+    pub fn in_use(snapshot: &Snapshot) -> Result<Vec<(Epoch, Origin)>> {
         let mut origins = Vec::new();
-        for info in of_content(self.epochs()).into_iter().take(MOST) {
-            match self.origin(info.epoch) {
+        for info in of_content(snapshot.epochs()).into_iter().take(MOST) {
+            match Origin::of(snapshot, info.epoch) {
                 Err(Error::NoTable { .. }) if !origins.is_empty() => {}
                 Err(_) if !origins.is_empty() && is_of_earlier_version(&info.name) => {}
                 origin => origins.extend(origin?.map(|origin| (info.epoch, origin))),
@@ -76,9 +92,9 @@ impl Snapshot {
     /// # use simkeep::{Options, Origin, Role, Store, fingerprint::Recipe};
     /// # let dir = tempfile::tempdir().unwrap();
     /// let store = Store::create(dir.path().join("store"), Options::default().epoch("mine/1".into()))?;
-    /// assert!(store.snapshot().text_epochs().is_err());
+    /// assert!(Origin::text_epochs(&store.snapshot()).is_err());
     /// let epoch = store.begin_epoch(&Origin::new(Recipe::DEFAULT), Role::Both)?;
-    /// assert_eq!(store.snapshot().text_epochs()?, [epoch]);
+    /// assert_eq!(Origin::text_epochs(&store.snapshot())?, [epoch]);
     /// # Ok(())
     /// # }
     /// ```
@@ -87,8 +103,8 @@ impl Snapshot {
     ///
     /// [`Error::Misuse`] if there is no such epoch, or if simkeep makes no fingerprints of it any
     /// more. It names the epoch of the store and the one to begin.
-    pub fn text_epochs(&self) -> Result<Vec<Epoch>> {
-        let epochs = self.epochs();
+    pub fn text_epochs(snapshot: &Snapshot) -> Result<Vec<Epoch>> {
+        let epochs = snapshot.epochs();
         let mut taken: Vec<&EpochInfo> = Vec::new();
         let rest = of_texts(epochs).filter(|info| is_made(info));
         for info in in_use(epochs).chain(rest) {
@@ -99,13 +115,34 @@ impl Snapshot {
                 taken.push(info);
             }
         }
-        let in_use = [self.change_epoch(), self.near_epoch()];
-        let has_pages = |epoch| in_use.contains(&epoch) || self.fingerprints(epoch) > 0;
+        let in_use = [snapshot.change_epoch(), snapshot.near_epoch()];
+        let has_pages = |epoch| in_use.contains(&epoch) || snapshot.fingerprints(epoch) > 0;
         if !taken.iter().any(|info| has_pages(info.epoch)) {
-            return Err(Error::Misuse(made_elsewhere(known(epochs, self.change_epoch()))));
+            return Err(Error::Misuse(made_elsewhere(known(epochs, snapshot.change_epoch()))));
         }
         Ok(taken.iter().map(|info| info.epoch).collect())
     }
+}
+
+/// What makes the fingerprints of an epoch, with its table.
+fn origin_of(view: &View, epoch: Epoch) -> Result<Option<Origin>> {
+    view.poison.check_read()?;
+    check_live(&view.epochs, epoch)?;
+    let info = known(&view.epochs, epoch).or_bug("an epoch that lives is known")?;
+    let Some(named) = Named::parse(&info.name) else { return Ok(None) };
+    if !named.is_made() {
+        return Err(Error::Misuse(format!(
+            "an earlier version of simkeep made the fingerprints of {}, and this one makes others, of \
+             {}; they must not be compared: begin an epoch",
+            info.name,
+            named.recipe.name()
+        )));
+    }
+    if named.table.is_none() {
+        return Ok((!named.recipe.needs_frequencies()).then(|| named.with(None)));
+    }
+    let table = open_table(&*view.disk, view.files, info)?;
+    Ok(Some(named.with(Some(table))))
 }
 
 /// The live epochs of simkeep's own recipes and extractor in whatever version, the newest first.

@@ -69,7 +69,7 @@ settings! {
         /// only.
         pub file_mode: u32 = 0o600,
         /// How many visits after the start of an epoch a new one is
-        /// [advised](crate::maintenance::Stats::epoch_due).
+        /// [advised](crate::Stats::epoch_due).
         /// Default: 1,000,000.
         pub epoch_visits: u64 = 1_000_000,
         /// The distance within which [`Outcome`](crate::Outcome) names near-duplicates, within which

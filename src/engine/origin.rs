@@ -136,7 +136,7 @@ impl Origin {
     }
 
     /// Whether an epoch with this name has fingerprints of one of simkeep's own recipes, in this or an
-    /// earlier version. Of an earlier version no more fingerprints are made: `Snapshot::origin` says so.
+    /// earlier version. Of an earlier version no more fingerprints are made: `Origin::of` says so.
     ///
     /// ```
     /// assert!(simkeep::Origin::is_name("my-extractor/3 words2-sqrt/2"));

@@ -323,7 +323,7 @@ impl Reader {
         };
         Ok(Stats {
             catalog_bytes,
-            ..self.seen.now.sizes(super::options::Options::default().epoch_visits)?
+            ..Stats::of(&self.seen.now, super::options::Options::default().epoch_visits)?
         })
     }
 }

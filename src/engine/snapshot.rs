@@ -9,9 +9,8 @@ use super::answer::{History, HistoryEntry, Page};
 use super::epochs::Epochs;
 use super::lookup::Lookup;
 use super::view::{VersionAt, View};
-use crate::engine::epochs::origin_of;
+use crate::engine::component::Component;
 use crate::engine::files::has_table;
-use crate::engine::origin::Origin;
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::Result;
@@ -24,9 +23,10 @@ use crate::url::check_url;
 /// State that a module above keeps with a snapshot. Only that module knows its type.
 pub(crate) type Kept = Box<dyn Any + Send + Sync + UnwindSafe + RefUnwindSafe>;
 
-/// A consistent view of a store: every operation up to a sequence number, and none after it. It
-/// answers every question about a store. [`Store::snapshot`](crate::Store::snapshot) and
-/// [`Reader::snapshot`](crate::Reader::snapshot) return one.
+/// A consistent view of a store: every operation up to a sequence number, and none after it. Every
+/// query runs against one: the most common ones are its methods, all others are [values](crate#queries).
+/// [`Store::snapshot`](crate::Store::snapshot) and [`Reader::snapshot`](crate::Reader::snapshot) return
+/// one.
 ///
 /// Cheap to make and to clone. It does not change, whatever is observed, sealed, merged or
 /// forgotten later. The files that it needs stay until it is dropped.
@@ -177,16 +177,37 @@ impl Snapshot {
         })
     }
 
-    /// What makes the fingerprints of an epoch. `None` if they are made elsewhere, under a name
-    /// that means nothing to simkeep. Reads and checks the epoch's table, if it has one.
+    /// How many distinct fingerprints of an epoch can be searched. A fingerprint counts once for
+    /// each segment that has it. Reads no table.
+    pub fn fingerprints(&self, epoch: Epoch) -> u64 {
+        self.view.components().map(|component| u64::from(component.fingerprints(epoch.0))).sum()
+    }
+
+    /// The time of the last visit in the store, in milliseconds since 1970; `None` if it has none. No
+    /// visit is later. One that was forgotten counts until it is merged away.
     ///
-    /// # Errors
+    /// Costs a look at each segment's numbers, and one pass over what is in memory.
     ///
-    /// [`Error::UnknownEpoch`], [`Error::EndedEpoch`]; [`Error::Misuse`] if an earlier version of
-    /// simkeep made the fingerprints; [`Error::NoTable`] if the table is not there, [`Error::Corrupt`]
-    /// if it is damaged or another one, [`Error::Io`] if it cannot be read.
-    pub fn origin(&self, epoch: Epoch) -> Result<Option<Origin>> {
-        self.poison_on_bug(|| origin_of(&self.view, epoch))
+    /// ```
+    /// # fn main() -> simkeep::Result<()> {
+    /// # use simkeep::{Observation, Options, Store, Time};
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let time = Time::now();
+    /// assert_eq!(store.snapshot().last_visit(), None);
+    /// store.observe(Observation::gone("https://example.com/", time))?;
+    /// assert_eq!(store.snapshot().last_visit(), Some(time));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn last_visit(&self) -> Option<Time> {
+        let last = |component: Component<'_>| match component {
+            Component::Segment(_, live) => {
+                live.segment.numbers().times.map(|(first, last)| (Time(first), Time(last)))
+            }
+            Component::Memtable(_, memtable) => memtable.read().times_at(self.sequence),
+        };
+        self.view.components().filter_map(last).map(|(_, last)| last).max()
     }
 
     /// In how many bits fingerprints of near-duplicates differ at most, in an epoch: what its recipe

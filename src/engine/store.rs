@@ -9,9 +9,12 @@ use super::live::Live;
 use super::open;
 use super::options::Options;
 use crate::disk::{Disk, Location};
+use crate::engine::answer::{History, Stats};
+use crate::engine::snapshot::Snapshot;
 use crate::error::{Error, NotStore, Result};
-use crate::page::EpochInfo;
+use crate::page::{Epoch, EpochInfo, Visit};
 use crate::sync::{Rank, RankedMutex, thread};
+use crate::time::Time;
 
 impl Store {
     /// Waits until no seal and no merge is due. Without background work, it does them itself.
@@ -197,6 +200,58 @@ impl Store {
         let db = self.db()?;
         let _on_panic = OnPanic::new(&db.core.lifecycle);
         db.core.lifecycle.poison_on_bug(change(db))
+    }
+
+    /// A consistent view of everything acknowledged so far, which answers every question about the
+    /// store.
+    ///
+    /// Costs two short locks, which nobody holds while reading or writing files. The store itself
+    /// answers only the questions that a crawler asks all the time.
+    pub fn snapshot(&self) -> Snapshot {
+        self.live().snapshot()
+    }
+
+    /// All visits of a page, with what each meant: [`Snapshot::history`] on a snapshot of the
+    /// moment.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Url`], or [`Error::Corrupt`] if what it touches is damaged.
+    pub fn history(&self, url: &str) -> Result<History> {
+        self.snapshot().history(url)
+    }
+
+    /// The visit whose content was in force at a time: [`Snapshot::as_of`] on a snapshot of the
+    /// moment.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Url`], or [`Error::Corrupt`] if what it touches is damaged.
+    pub fn as_of(&self, url: &str, time: impl Into<Time>) -> Result<Option<Visit>> {
+        self.snapshot().as_of(url, time)
+    }
+
+    /// The epoch that verdicts go by now: [`Snapshot::change_epoch`] on a snapshot of the moment. If
+    /// no other has a role of its own, observations belong to it.
+    pub fn change_epoch(&self) -> Epoch {
+        self.live().view().epochs.change()
+    }
+
+    /// Sizes of the store. Reads no table.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] if the catalog cannot be measured.
+    pub fn stats(&self) -> Result<Stats> {
+        self.call(|db| {
+            let snapshot = db.core.live.snapshot();
+            snapshot.view.check()?;
+            Ok(Stats {
+                catalog_bytes: open::catalog_bytes(&db.core.disk)?,
+                merge_error: db.compactor.error().as_ref().map(Error::to_string),
+                ..Stats::of(&snapshot, db.core.options.epoch_visits)?
+            })
+        })
     }
 }
 

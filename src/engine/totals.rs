@@ -9,35 +9,17 @@ use crate::engine::memtable::PageOf;
 use crate::engine::snapshot::Snapshot;
 use crate::error::{Error, Result};
 use crate::layout::Delta;
-use crate::page::{Entry, Epoch, EpochInfo, Role, in_use};
+use crate::page::{Entry, EpochInfo, Role, in_use};
 
-impl Snapshot {
-    /// How much is known.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Corrupt`] if the segments and the journal take away more than there was.
-    pub(crate) fn count(&self) -> Result<Totals> {
-        let mut sum = Some(Delta::default());
-        for component in self.view.components() {
-            let delta = component.delta(self.sequence)?;
-            sum = sum.and_then(|sum| sum.plus(delta));
-        }
-        let what = "the sums of their pages and visits are impossible";
-        sum.and_then(Totals::of).ok_or_else(|| Error::corrupt("segments", 0, what))
-    }
-
-    /// How many distinct fingerprints of an epoch can be searched. A fingerprint counts once for
-    /// each segment that has it. Reads no table.
-    pub fn fingerprints(&self, epoch: Epoch) -> u64 {
-        self.view.components().map(|component| u64::from(component.fingerprints(epoch.0))).sum()
-    }
-
+impl Stats {
     /// Sizes of what is seen; those of the catalog's file are for others to say.
-    pub(crate) fn sizes(&self, epoch_visits: u64) -> Result<Stats> {
-        let mut stats =
-            Stats { epochs: self.epochs().to_vec(), sequence: self.sequence, ..Stats::default() };
-        for live in self.view.segments.iter() {
+    pub(crate) fn of(snapshot: &Snapshot, epoch_visits: u64) -> Result<Stats> {
+        let mut stats = Stats {
+            epochs: snapshot.epochs().to_vec(),
+            sequence: snapshot.sequence,
+            ..Stats::default()
+        };
+        for live in snapshot.view.segments.iter() {
             let numbers = live.segment.numbers();
             stats.segment_bytes += live.segment.file_bytes();
             stats.segments.push(SegmentStats {
@@ -48,19 +30,20 @@ impl Snapshot {
                 bytes: live.segment.file_bytes(),
             });
         }
-        for memtable in &self.view.memtables {
+        for memtable in &snapshot.view.memtables {
             let inner = memtable.read();
             let visits = |page: PageOf<'_>| {
-                page.entries_at(self.sequence).filter(Entry::is_visit).count() as u64
+                page.entries_at(snapshot.sequence).filter(Entry::is_visit).count() as u64
             };
             let unsealed = inner.pages().map(visits);
             stats.unsealed_visits += unsealed.sum::<u64>();
         }
-        let Totals { pages, visits, .. } = self.count()?;
+        let Totals { pages, visits, .. } = Totals::of(snapshot)?;
         (stats.pages, stats.visits) = (pages, visits);
         // There may be fewer visits than when it began, since some were forgotten.
         let since = |info: &EpochInfo| stats.visits.saturating_sub(info.begun);
-        let in_use = || Role::USES.into_iter().filter_map(|is_for| in_use(self.epochs(), is_for));
+        let in_use =
+            || Role::USES.into_iter().filter_map(|is_for| in_use(snapshot.epochs(), is_for));
         stats.epoch_visits = in_use().map(since).min().or_bug("every store has an epoch in use")?;
         let is_due = |info: &EpochInfo| has_table(info) && since(info) >= epoch_visits;
         stats.epoch_due = in_use().any(is_due);
@@ -82,8 +65,23 @@ pub(crate) struct Totals {
 }
 
 impl Totals {
+    /// How much is known.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Corrupt`] if the segments and the journal take away more than there was.
+    pub(crate) fn of(snapshot: &Snapshot) -> Result<Totals> {
+        let mut sum = Some(Delta::default());
+        for component in snapshot.view.components() {
+            let delta = component.delta(snapshot.sequence)?;
+            sum = sum.and_then(|sum| sum.plus(delta));
+        }
+        let what = "the sums of their pages and visits are impossible";
+        sum.and_then(Totals::from_delta).ok_or_else(|| Error::corrupt("segments", 0, what))
+    }
+
     /// That to which all changes come together; `None` if that is impossible.
-    pub(crate) fn of(sum: Delta) -> Option<Totals> {
+    pub(crate) fn from_delta(sum: Delta) -> Option<Totals> {
         let Delta { pages, visits, in_force, gone } = sum;
         let counted = Totals {
             pages: pages.try_into().ok()?,

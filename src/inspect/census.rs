@@ -7,6 +7,7 @@ use super::periods::Periods;
 use super::sample::{Drawn, Sample};
 use crate::engine::answer::History;
 use crate::engine::snapshot::Snapshot;
+use crate::engine::totals::Totals;
 use crate::error::Result;
 use crate::page::{Content, Epoch, Head, PageState, Verdict, surt};
 use crate::progress::{Progress, Stage};
@@ -54,6 +55,46 @@ pub struct Census {
     /// What visits found that are in none of the periods: one in a thousand at either end, or one of at
     /// least twenty, whose times are so far from all others that most periods would be empty.
     pub outside: Found,
+}
+
+impl Census {
+    /// Counts what the store has, in one pass over all its pages and visits. Memory does not grow with
+    /// them: some 64 MiB, ten thousand URLs, and what one page has. The progress counts pages.
+    ///
+    /// ```
+    /// use simkeep::inspect::Census;
+    /// # fn main() -> simkeep::Result<()> {
+    /// # use simkeep::{Observation, Options, Progress, Store, Time};
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let epoch = store.change_epoch();
+    /// for page in ["https://example.com/a", "https://example.com/b"] {
+    ///     store.observe(Observation::content(page, Time::now(), 7, epoch))?;
+    /// }
+    /// let census = Census::of(&store.snapshot(), &Progress::default())?;
+    /// assert_eq!((census.pages, census.hosts), (2, 1));
+    /// assert_eq!(census.fingerprints.commonest, Some((7, 2)));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Corrupt`](crate::Error::Corrupt) if what it touches is damaged,
+    /// [`Error::Cancelled`](crate::Error::Cancelled) if the progress was.
+    pub fn of(snapshot: &Snapshot, progress: &Progress) -> Result<Census> {
+        let pages = Totals::of(snapshot)?.pages;
+        progress.start(Stage::Counting, Some(pages))?;
+        let mut counting = Counting::new(snapshot.near_epoch());
+        let mut scan = Scan::all(snapshot);
+        while let Some(page) = scan.next_told() {
+            let (url, history, head) = page?;
+            counting.page(&url, &history, &head);
+            progress.check()?;
+            progress.pass(1);
+        }
+        Ok(counting.finish())
+    }
 }
 
 /// A page that was drawn.
@@ -131,45 +172,6 @@ impl FingerprintCensus {
     /// Whether what is counted by fingerprint is that of a sample.
     pub fn is_sampled(&self) -> bool {
         self.share < 1.0
-    }
-}
-
-impl Snapshot {
-    /// Counts what the store has, in one pass over all its pages and visits. Memory does not grow with
-    /// them: some 64 MiB, ten thousand URLs, and what one page has. The progress counts pages.
-    ///
-    /// ```
-    /// # fn main() -> simkeep::Result<()> {
-    /// # use simkeep::{Observation, Options, Progress, Store, Time};
-    /// # let dir = tempfile::tempdir().unwrap();
-    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
-    /// let epoch = store.change_epoch();
-    /// for page in ["https://example.com/a", "https://example.com/b"] {
-    ///     store.observe(Observation::content(page, Time::now(), 7, epoch))?;
-    /// }
-    /// let census = store.snapshot().census(&Progress::default())?;
-    /// assert_eq!((census.pages, census.hosts), (2, 1));
-    /// assert_eq!(census.fingerprints.commonest, Some((7, 2)));
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Corrupt`](crate::Error::Corrupt) if what it touches is damaged,
-    /// [`Error::Cancelled`](crate::Error::Cancelled) if the progress was.
-    pub fn census(&self, progress: &Progress) -> Result<Census> {
-        let pages = self.count()?.pages;
-        progress.start(Stage::Counting, Some(pages))?;
-        let mut counting = Counting::new(self.near_epoch());
-        let mut scan = Scan::all(self);
-        while let Some(page) = scan.next_told() {
-            let (url, history, head) = page?;
-            counting.page(&url, &history, &head);
-            progress.check()?;
-            progress.pass(1);
-        }
-        Ok(counting.finish())
     }
 }
 

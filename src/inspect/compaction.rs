@@ -3,6 +3,7 @@
 use crate::bug::OrBug;
 use crate::engine::snapshot::Snapshot;
 use crate::error::Result;
+use crate::inspect::{Overview, SegmentView};
 use crate::page::known;
 
 /// A page with its first visit, and what finds both, takes about as much as so many more visits.
@@ -24,11 +25,12 @@ pub struct Compaction {
     pub takes_bytes: u64,
 }
 
-impl Snapshot {
+impl Compaction {
     /// About what a merge of all segments gives back: of what newer segments have again, and of the
-    /// fingerprint tables of epochs that have ended. Costs what [`overview`](Snapshot::overview) does.
+    /// fingerprint tables of epochs that have ended. Costs what [`Overview::of`] does.
     ///
     /// ```
+    /// use simkeep::inspect::Compaction;
     /// # fn main() -> simkeep::Result<()> {
     /// # use simkeep::{Observation, Options, Store, Time};
     /// # let dir = tempfile::tempdir().unwrap();
@@ -36,16 +38,16 @@ impl Snapshot {
     /// store.observe(Observation::gone("https://example.com/", Time::now()))?;
     /// store.seal()?;
     /// // There is one segment, and all of it is needed.
-    /// assert_eq!(store.snapshot().compaction()?.gives_back_bytes, 0);
+    /// assert_eq!(Compaction::of(&store.snapshot())?.gives_back_bytes, 0);
     /// # Ok(())
     /// # }
     /// ```
     ///
     /// # Errors
     ///
-    /// Those of [`overview`](Snapshot::overview).
-    pub fn compaction(&self) -> Result<Compaction> {
-        let overview = self.overview()?;
+    /// Those of [`Overview::of`].
+    pub fn of(snapshot: &Snapshot) -> Result<Compaction> {
+        let overview = Overview::of(snapshot)?;
         let mut all = Compaction {
             segments: overview.segments.len(),
             unsealed_pages: overview.unsealed_pages,
@@ -54,10 +56,11 @@ impl Snapshot {
         let (mut again, mut tables_of_ended) = (0.0, 0);
         for own in &overview.segments {
             all.segment_bytes += own.bytes;
-            let segment = self.segment(own.id)?.or_bug("a segment of a snapshot is in it")?;
+            let segment =
+                SegmentView::of(snapshot, own.id)?.or_bug("a segment of a snapshot is in it")?;
             let sections = segment.sections;
             let of_ended = sections.iter().filter(|section| {
-                let info = section.epoch.and_then(|epoch| known(self.epochs(), epoch));
+                let info = section.epoch.and_then(|epoch| known(snapshot.epochs(), epoch));
                 info.is_some_and(|info| info.ended)
             });
             let gone: u64 = of_ended.map(|section| section.bytes).sum();

@@ -5,10 +5,11 @@ use std::ops::ControlFlow;
 use crate::engine::snapshot::Snapshot;
 use crate::error::Result;
 use crate::page::Epoch;
-pub use crate::segment::DumpLine;
 use crate::segment::Dumped;
 
-/// What of a segment to dump; for [`Snapshot::dump`].
+pub use crate::segment::DumpLine;
+
+/// What of a segment to dump; for [`DumpQuery::run`].
 ///
 /// ```
 /// use simkeep::inspect::DumpQuery;
@@ -64,9 +65,7 @@ impl DumpQuery {
         self.from = offset;
         self
     }
-}
 
-impl Snapshot {
     /// Passes on the bytes of one of the segments, each with its meaning, in the order of the file,
     /// until
     /// `sink` breaks. Returns whether any segment of this snapshot has the number.
@@ -87,7 +86,7 @@ impl Snapshot {
     /// store.seal()?;
     /// let id = store.stats()?.segments[0].id;
     /// let mut lines = Vec::new();
-    /// store.snapshot().dump(id, &DumpQuery::all().section("pages"), |line| {
+    /// DumpQuery::all().section("pages").run(&store.snapshot(), id, |line| {
     ///     lines.push(line.to_string());
     ///     ControlFlow::Continue(())
     /// })?;
@@ -99,22 +98,22 @@ impl Snapshot {
     /// # Errors
     ///
     /// [`Error::Io`](crate::Error::Io) if the file cannot be opened.
-    pub fn dump(
+    pub fn run(
         &self,
+        snapshot: &Snapshot,
         id: u64,
-        asked: &DumpQuery,
         mut sink: impl FnMut(DumpLine) -> ControlFlow<()>,
     ) -> Result<bool> {
-        self.view().check()?;
-        let live = self.view().segments.iter().find(|live| live.segment.id() == id);
+        snapshot.view().check()?;
+        let live = snapshot.view().segments.iter().find(|live| live.segment.id() == id);
         let Some(live) = live else { return Ok(false) };
         let wanted = Dumped {
-            section: asked.section.as_deref(),
-            part: asked.part,
-            epoch: asked.epoch.map(|epoch| epoch.0),
-            from: asked.from,
+            section: self.section.as_deref(),
+            part: self.part,
+            epoch: self.epoch.map(|epoch| epoch.0),
+            from: self.from,
         };
-        self.poison_on_bug(|| live.segment.dump(&wanted, &mut sink))?;
+        snapshot.poison_on_bug(|| live.segment.dump(&wanted, &mut sink))?;
         Ok(true)
     }
 }

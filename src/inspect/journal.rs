@@ -7,6 +7,7 @@ use super::operations::Done;
 use crate::engine::answer::HistoryEntry;
 use crate::engine::snapshot::Snapshot;
 use crate::error::Result;
+use crate::inspect::Operations;
 use crate::page::Property;
 use crate::time::Time;
 
@@ -36,20 +37,21 @@ pub struct JournalView {
     pub forgotten: u64,
 }
 
-impl Snapshot {
+impl JournalView {
     /// What the journal holds, in numbers. Costs a look at the page of each operation, and memory
     /// for the URLs of its pages.
     ///
     /// ```
+    /// use simkeep::inspect::JournalView;
     /// # fn main() -> simkeep::Result<()> {
     /// # use simkeep::{Observation, Options, Store, Time};
     /// # let dir = tempfile::tempdir().unwrap();
     /// # let store = Store::create(dir.path().join("store"), Options::default())?;
     /// store.observe(Observation::gone("https://example.com/", Time::now()))?;
-    /// let journal = store.snapshot().journal()?;
+    /// let journal = JournalView::of(&store.snapshot())?;
     /// assert_eq!((journal.operations, journal.pages, journal.found.gone), (1, 1, 1));
     /// store.seal()?;
-    /// assert_eq!(store.snapshot().journal()?.operations, 0);
+    /// assert_eq!(JournalView::of(&store.snapshot())?.operations, 0);
     /// # Ok(())
     /// # }
     /// ```
@@ -57,8 +59,8 @@ impl Snapshot {
     /// # Errors
     ///
     /// [`Error::Poisoned`](crate::Error::Poisoned) if a bug was met before.
-    pub fn journal(&self) -> Result<JournalView> {
-        let operations = self.operations(0);
+    pub fn of(snapshot: &Snapshot) -> Result<JournalView> {
+        let operations = Operations::after(snapshot, 0);
         let mut view = JournalView::default();
         if let Some(held) = operations.held() {
             (view.first_operation, view.last_operation) = held.into_inner();
@@ -79,9 +81,7 @@ impl Snapshot {
         view.pages = pages.len() as u64;
         Ok(view)
     }
-}
 
-impl JournalView {
     fn entry(&mut self, entry: &HistoryEntry) {
         let count = match *entry {
             HistoryEntry::Restated(_) => &mut self.restated,

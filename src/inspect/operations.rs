@@ -63,7 +63,7 @@ impl Done {
     }
 }
 
-/// The operations that the journal holds, from [`Snapshot::operations`].
+/// The operations that the journal holds, from [`Operations::after`].
 ///
 /// Reads lazily. It ends after an error.
 #[derive(Debug)]
@@ -74,7 +74,7 @@ pub struct Operations {
     next: u64,
 }
 
-impl Snapshot {
+impl Operations {
     /// The operations that the journal holds behind the one with the number `after`, in the order
     /// in which they were acknowledged; a visit with its verdict. What was sealed is in no journal
     /// any more: its visits are known, but not in which order they came. Costs a look at the page
@@ -86,6 +86,7 @@ impl Snapshot {
     /// verdict may be another than the one that was acknowledged.
     ///
     /// ```
+    /// use simkeep::inspect::Operations;
     /// # fn main() -> simkeep::Result<()> {
     /// use simkeep::inspect::Done;
     /// # use simkeep::{Observation, Options, Store, Time, Verdict};
@@ -93,25 +94,24 @@ impl Snapshot {
     /// # let store = Store::create(dir.path().join("store"), Options::default())?;
     /// store.observe(Observation::gone("https://example.com/", Time::from_ms(0)?))?;
     /// store.observe(Observation::gone("https://example.com/a", Time::from_ms(0)?))?;
-    /// let last = store.snapshot().operations(1).next().expect("there are two")?;
+    /// let last = Operations::after(&store.snapshot(), 1).next().expect("there are two")?;
     /// let Done::Entry { url, entry } = last.done else { panic!("it was a visit") };
     /// assert_eq!((last.sequence, url.as_str()), (2, "https://example.com/a"));
     /// assert_eq!(entry.visit().map(|(_, verdict)| verdict), Some(Verdict::Gone));
     /// # Ok(())
     /// # }
     /// ```
-    pub fn operations(&self, after: u64) -> Operations {
-        let numbers = self.view().memtables.iter().filter_map(|memtable| memtable.read().sequences);
+    pub fn after(snapshot: &Snapshot, after: u64) -> Operations {
+        let numbers =
+            snapshot.view().memtables.iter().filter_map(|memtable| memtable.read().sequences);
         let numbers: Vec<(u64, u64)> = numbers.collect();
         let ends = numbers.first().zip(numbers.last());
-        let held = ends.map(|(first, last)| first.0..=last.1.min(self.sequence()));
+        let held = ends.map(|(first, last)| first.0..=last.1.min(snapshot.sequence()));
         let held = held.filter(|held| !held.is_empty());
         let first = held.as_ref().map_or(u64::MAX, |held| *held.start());
-        Operations { snapshot: self.clone(), held, next: first.max(after.saturating_add(1)) }
+        Operations { snapshot: snapshot.clone(), held, next: first.max(after.saturating_add(1)) }
     }
-}
 
-impl Operations {
     /// The numbers of the first and the last operation that the journal holds; `None` if it is empty. An
     /// operation that comes before them was sealed.
     pub fn held(&self) -> Option<RangeInclusive<u64>> {

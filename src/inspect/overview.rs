@@ -9,6 +9,7 @@ use crate::engine::component::Component;
 use crate::engine::snapshot::Snapshot;
 use crate::engine::totals::Totals;
 use crate::error::{Corruption, Error, Result};
+use crate::inspect::Operations;
 use crate::page::{EpochInfo, Role, in_use, surt};
 use crate::search::Shape;
 use crate::time::Time;
@@ -62,6 +63,93 @@ pub struct Overview {
     pub flaw: Option<Corruption>,
 }
 
+impl Overview {
+    /// What the store is on the whole. Costs as much for a large store: it reads 64 pages, to see which
+    /// hosts have many, and numbers of what is open already.
+    ///
+    /// ```
+    /// use simkeep::inspect::Overview;
+    /// # fn main() -> simkeep::Result<()> {
+    /// # use simkeep::{Observation, Options, Store, Time};
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// store.observe(Observation::gone("https://example.com/", Time::now()))?;
+    /// store.seal()?;
+    /// let overview = Overview::of(&store.snapshot())?;
+    /// assert_eq!((overview.pages, overview.segments.len()), (1, 1));
+    /// assert_eq!(overview.hosts[0].host, "example.com");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`](crate::Error::Io). Damaged pages are no error; they are named in the overview.
+    pub fn of(snapshot: &Snapshot) -> Result<Overview> {
+        let view = snapshot.view();
+        view.check()?;
+        let Totals { pages, visits, in_force, gone } = Totals::of(snapshot)?;
+        let (mut sums, mut segments, mut unsealed_pages) = (Sums::default(), Vec::new(), 0);
+        let (mut times, mut commonest_pages, mut unsealed_new) = (None, 0, 0);
+        for component in view.components().rev() {
+            let live = match component {
+                Component::Segment(_, live) => live,
+                Component::Memtable(_, memtable) => {
+                    let inner = memtable.read();
+                    cover(&mut times, inner.times_at(snapshot.sequence()));
+                    let delta = inner.delta_at(snapshot.sequence())?.pages;
+                    // No page of what was forgotten on the whole is new.
+                    unsealed_new += u64::try_from(delta).unwrap_or(0);
+                    let here = inner.pages().filter(|page| page.is_here(snapshot.sequence()));
+                    unsealed_pages += here.count() as u64;
+                    continue;
+                }
+            };
+            let segment = SegmentView::of(snapshot, live.segment.id())?;
+            let segment = segment.or_bug("a segment of a snapshot is in it")?;
+            segment.sections.iter().for_each(|section| sums.add(section.space, section.bytes));
+            sums.add(Space::Frames, frame_bytes(&segment));
+            cover(&mut times, segment.times);
+            commonest_pages = commonest_pages.max(segment.longest_list);
+            segments.push(SegmentOverview::of(&segment));
+        }
+        let deltas = view.segments.iter().map(|live| live.segment.numbers().delta.pages);
+        supersede(&mut segments, &deltas.collect::<Vec<_>>());
+        leave(&mut segments, pages.saturating_sub(unsealed_new));
+        let used = Role::USES.map(|role| in_use(snapshot.epochs(), role).map(|info| info.epoch));
+        let epochs = snapshot.epochs().iter().map(|info| EpochOverview {
+            info: info.clone(),
+            fingerprints: snapshot.fingerprints(info.epoch),
+            is_in_use: used.contains(&Some(info.epoch)),
+        });
+        let epochs: Vec<EpochOverview> = epochs.collect();
+        let (hosts, flaw) = match largest_hosts(snapshot) {
+            Ok(hosts) => (hosts, None),
+            Err(Error::Corrupt(flaw)) => (Vec::new(), Some(flaw)),
+            Err(e) => return Err(e),
+        };
+        Ok(Overview {
+            sequence: snapshot.sequence(),
+            pages,
+            in_force,
+            gone,
+            never: pages - in_force - gone,
+            visits,
+            first: times.map(|(first, _)| first),
+            last: times.map(|(_, last)| last),
+            unsealed_pages,
+            unsealed: Operations::after(snapshot, u64::MAX).held().map(RangeInclusive::into_inner),
+            fingerprints: epochs.iter().map(|epoch| epoch.fingerprints).sum(),
+            commonest_pages,
+            epochs,
+            segments,
+            space: sums.largest_first(),
+            hosts,
+            flaw,
+        })
+    }
+}
+
 /// An epoch, and what there is of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -112,92 +200,6 @@ pub struct HostShare {
     pub host: String,
     /// About what share of the pages it has.
     pub share: f64,
-}
-
-impl Snapshot {
-    /// What the store is on the whole. Costs as much for a large store: it reads 64 pages, to see which
-    /// hosts have many, and numbers of what is open already.
-    ///
-    /// ```
-    /// # fn main() -> simkeep::Result<()> {
-    /// # use simkeep::{Observation, Options, Store, Time};
-    /// # let dir = tempfile::tempdir().unwrap();
-    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
-    /// store.observe(Observation::gone("https://example.com/", Time::now()))?;
-    /// store.seal()?;
-    /// let overview = store.snapshot().overview()?;
-    /// assert_eq!((overview.pages, overview.segments.len()), (1, 1));
-    /// assert_eq!(overview.hosts[0].host, "example.com");
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Io`](crate::Error::Io). Damaged pages are no error; they are named in the overview.
-    pub fn overview(&self) -> Result<Overview> {
-        let view = self.view();
-        view.check()?;
-        let Totals { pages, visits, in_force, gone } = self.count()?;
-        let (mut sums, mut segments, mut unsealed_pages) = (Sums::default(), Vec::new(), 0);
-        let (mut times, mut commonest_pages, mut unsealed_new) = (None, 0, 0);
-        for component in view.components().rev() {
-            let live = match component {
-                Component::Segment(_, live) => live,
-                Component::Memtable(_, memtable) => {
-                    let inner = memtable.read();
-                    cover(&mut times, inner.times_at(self.sequence()));
-                    let delta = inner.delta_at(self.sequence())?.pages;
-                    // No page of what was forgotten on the whole is new.
-                    unsealed_new += u64::try_from(delta).unwrap_or(0);
-                    let here = inner.pages().filter(|page| page.is_here(self.sequence()));
-                    unsealed_pages += here.count() as u64;
-                    continue;
-                }
-            };
-            let segment = self.segment(live.segment.id())?;
-            let segment = segment.or_bug("a segment of a snapshot is in it")?;
-            segment.sections.iter().for_each(|section| sums.add(section.space, section.bytes));
-            sums.add(Space::Frames, frame_bytes(&segment));
-            cover(&mut times, segment.times);
-            commonest_pages = commonest_pages.max(segment.longest_list);
-            segments.push(SegmentOverview::of(&segment));
-        }
-        let deltas = view.segments.iter().map(|live| live.segment.numbers().delta.pages);
-        supersede(&mut segments, &deltas.collect::<Vec<_>>());
-        leave(&mut segments, pages.saturating_sub(unsealed_new));
-        let used = Role::USES.map(|role| in_use(self.epochs(), role).map(|info| info.epoch));
-        let epochs = self.epochs().iter().map(|info| EpochOverview {
-            info: info.clone(),
-            fingerprints: self.fingerprints(info.epoch),
-            is_in_use: used.contains(&Some(info.epoch)),
-        });
-        let epochs: Vec<EpochOverview> = epochs.collect();
-        let (hosts, flaw) = match largest_hosts(self) {
-            Ok(hosts) => (hosts, None),
-            Err(Error::Corrupt(flaw)) => (Vec::new(), Some(flaw)),
-            Err(e) => return Err(e),
-        };
-        Ok(Overview {
-            sequence: self.sequence(),
-            pages,
-            in_force,
-            gone,
-            never: pages - in_force - gone,
-            visits,
-            first: times.map(|(first, _)| first),
-            last: times.map(|(_, last)| last),
-            unsealed_pages,
-            unsealed: self.operations(u64::MAX).held().map(RangeInclusive::into_inner),
-            fingerprints: epochs.iter().map(|epoch| epoch.fingerprints).sum(),
-            commonest_pages,
-            epochs,
-            segments,
-            space: sums.largest_first(),
-            hosts,
-            flaw,
-        })
-    }
 }
 
 impl SegmentOverview {

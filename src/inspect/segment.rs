@@ -56,6 +56,35 @@ pub struct SegmentView {
     pub tables: Vec<TableView>,
 }
 
+impl SegmentView {
+    /// One of the segments, by its number; `None` if none of this snapshot has it. Reads what was read
+    /// when it was opened.
+    ///
+    /// ```
+    /// use simkeep::inspect::SegmentView;
+    /// # fn main() -> simkeep::Result<()> {
+    /// # use simkeep::{Observation, Options, Store, Time};
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// store.observe(Observation::gone("https://example.com/", Time::now()))?;
+    /// store.seal()?;
+    /// let id = store.stats()?.segments[0].id;
+    /// let segment = SegmentView::of(&store.snapshot(), id)?.expect("it is live");
+    /// assert_eq!((segment.pages, segment.sections[0].kind), (1, "pages"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Poisoned`](crate::Error::Poisoned) if a bug was met before.
+    pub fn of(snapshot: &Snapshot, id: u64) -> Result<Option<SegmentView>> {
+        snapshot.view().check()?;
+        let live = snapshot.view().segments.iter().find(|live| live.segment.id() == id);
+        Ok(live.map(|live| view(live)))
+    }
+}
+
 /// A section of a segment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -88,34 +117,6 @@ pub struct TableView {
     pub shape: Shape,
     /// Bytes of the fingerprints with all that finds them.
     pub bytes: u64,
-}
-
-impl Snapshot {
-    /// One of the segments, by its number; `None` if none of this snapshot has it. Reads what was read
-    /// when it was opened.
-    ///
-    /// ```
-    /// # fn main() -> simkeep::Result<()> {
-    /// # use simkeep::{Observation, Options, Store, Time};
-    /// # let dir = tempfile::tempdir().unwrap();
-    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
-    /// store.observe(Observation::gone("https://example.com/", Time::now()))?;
-    /// store.seal()?;
-    /// let id = store.stats()?.segments[0].id;
-    /// let segment = store.snapshot().segment(id)?.expect("it is live");
-    /// assert_eq!((segment.pages, segment.sections[0].kind), (1, "pages"));
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Poisoned`](crate::Error::Poisoned) if a bug was met before.
-    pub fn segment(&self, id: u64) -> Result<Option<SegmentView>> {
-        self.view().check()?;
-        let live = self.view().segments.iter().find(|live| live.segment.id() == id);
-        Ok(live.map(|live| view(live)))
-    }
 }
 
 fn view(live: &LiveSegment) -> SegmentView {

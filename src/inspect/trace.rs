@@ -26,6 +26,45 @@ pub struct Trace {
     pub history: History,
 }
 
+impl Trace {
+    /// All that is known of a page, and where that stands; `None` for an unknown page. Costs reading the
+    /// page's record in each segment that has it, and memory for its visits.
+    ///
+    /// ```
+    /// use simkeep::inspect::Trace;
+    /// # fn main() -> simkeep::Result<()> {
+    /// # use simkeep::{Observation, Options, Store, Time};
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let url = "https://example.com/";
+    /// store.observe(Observation::gone(url, Time::from_ms(0)?))?;
+    /// store.seal()?;
+    /// store.observe(Observation::failed(url, Time::from_ms(5)?))?;
+    /// let trace = Trace::of(&store.snapshot(), url)?.expect("the page is known");
+    /// assert_eq!((trace.places.len(), trace.history.len()), (2, 2));
+    /// assert_eq!(trace.places[0].segment, None);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Url`](crate::Error::Url), or [`Error::Corrupt`](crate::Error::Corrupt) if what it
+    /// touches is damaged.
+    pub fn of(snapshot: &Snapshot, url: &str) -> Result<Option<Trace>> {
+        check_url(url)?;
+        let Some(page) = snapshot.latest(url)? else { return Ok(None) };
+        let lookup = Lookup::new(url, snapshot.view().seed);
+        let mut places = Vec::new();
+        snapshot.view().each_part(&lookup, snapshot.sequence(), |part| {
+            places.extend(place(snapshot, part)?);
+            Ok(ControlFlow::Continue(()))
+        })?;
+        let (surt, hash) = (hosts::surt(lookup.key()), lookup.hash);
+        Ok(Some(Trace { page, surt, hash, places, history: snapshot.history(url)? }))
+    }
+}
+
 /// Where something of a page stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -40,44 +79,6 @@ pub struct Place {
     pub entries: usize,
     /// Whether this is all of the page: older segments know nothing of it, or that was forgotten.
     pub is_first: bool,
-}
-
-impl Snapshot {
-    /// All that is known of a page, and where that stands; `None` for an unknown page. Costs reading the
-    /// page's record in each segment that has it, and memory for its visits.
-    ///
-    /// ```
-    /// # fn main() -> simkeep::Result<()> {
-    /// # use simkeep::{Observation, Options, Store, Time};
-    /// # let dir = tempfile::tempdir().unwrap();
-    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
-    /// let url = "https://example.com/";
-    /// store.observe(Observation::gone(url, Time::from_ms(0)?))?;
-    /// store.seal()?;
-    /// store.observe(Observation::failed(url, Time::from_ms(5)?))?;
-    /// let trace = store.snapshot().trace(url)?.expect("the page is known");
-    /// assert_eq!((trace.places.len(), trace.history.len()), (2, 2));
-    /// assert_eq!(trace.places[0].segment, None);
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Url`](crate::Error::Url), or [`Error::Corrupt`](crate::Error::Corrupt) if what it
-    /// touches is damaged.
-    pub fn trace(&self, url: &str) -> Result<Option<Trace>> {
-        check_url(url)?;
-        let Some(page) = self.latest(url)? else { return Ok(None) };
-        let lookup = Lookup::new(url, self.view().seed);
-        let mut places = Vec::new();
-        self.view().each_part(&lookup, self.sequence(), |part| {
-            places.extend(place(self, part)?);
-            Ok(ControlFlow::Continue(()))
-        })?;
-        let (surt, hash) = (hosts::surt(lookup.key()), lookup.hash);
-        Ok(Some(Trace { page, surt, hash, places, history: self.history(url)? }))
-    }
 }
 
 fn place(snapshot: &Snapshot, part: &PageIn<'_>) -> Result<Option<Place>> {

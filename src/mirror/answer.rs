@@ -2,7 +2,7 @@
 
 use crate::page::Prefix;
 
-/// Which sites mirror each other; from [`Snapshot::mirrors`](crate::Snapshot::mirrors).
+/// Which sites mirror each other; from [`Mirroring::run`](crate::mirrors::Mirroring::run).
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Mirrors {

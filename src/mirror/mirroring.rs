@@ -11,7 +11,7 @@ use crate::time::Time;
 /// How many folders deep a site may lie at most.
 const DEPTH_MAX: u8 = 16;
 
-/// Which sites are said to mirror each other; for [`Snapshot::mirrors`](crate::Snapshot::mirrors).
+/// Which sites are said to mirror each other; for [`Mirroring::run`].
 ///
 /// ```
 /// use simkeep::Prefix;

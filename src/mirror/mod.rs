@@ -39,6 +39,7 @@ use self::paths::Paths;
 use self::sample::{Drawn, Sampler};
 use self::sites::{Sites, SitesWriter};
 use crate::engine::snapshot::Snapshot;
+use crate::engine::totals::Totals;
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::Result;
@@ -46,7 +47,7 @@ use crate::progress::{Progress, Stage};
 use crate::query::in_force::InForceFilter;
 use crate::sort::{Sorted, Sorter, Workspace};
 
-impl Snapshot {
+impl Mirroring {
     /// Finds the sites that mirror each other: hosts, and folders of them, of which so many paths lead
     /// to pages near each other. [`Mirroring`] says how many, and what share of all they must be. Where
     /// two sites mirror each other, folders of the same name in them are not named as well.
@@ -55,7 +56,7 @@ impl Snapshot {
     /// `http://a.example/x` and `https://a.example/x` the last in SURT order counts, so the one with
     /// `https`. Taken are pages with a version in force in the epoch. Two pages are near each other if
     /// what is in force on one is near what is in force on the other, or was earlier, of the last
-    /// [eight](crate::limits::HISTORY_WINDOW) versions: then one of them is outdated. URLs without a
+    /// [eight](crate::HISTORY_WINDOW) versions: then one of them is outdated. URLs without a
     /// host or with a user are of no site.
     ///
     /// What is found is exact: each pair that is named was compared path by path. Which pairs are
@@ -92,7 +93,7 @@ impl Snapshot {
     ///         store.observe(Observation::content(&url, Time::from_ms(time)?, page << 40, epoch))?;
     ///     }
     /// }
-    /// let found = store.snapshot().mirrors(&Mirroring::new(), &Progress::default())?;
+    /// let found = Mirroring::new().run(&store.snapshot(), &Progress::default())?;
     /// let [mirror] = &found.pairs[..] else { panic!("{found:?}") };
     /// assert_eq!(mirror.leader.site.to_string(), "a.example/");
     /// assert_eq!(mirror.follower.site.to_string(), "b.example/pub/");
@@ -107,25 +108,25 @@ impl Snapshot {
     /// [`Error::EndedEpoch`]; [`Error::Corrupt`] if what it touches is damaged, [`Error::Cancelled`] if
     /// `progress` was, [`Error::Io`] if there is no room for scratch files, [`Error::Limit`] above four
     /// thousand million sites. Nothing is left behind.
-    pub fn mirrors(&self, asked: &Mirroring, progress: &Progress) -> Result<Mirrors> {
-        self.poison_on_bug(|| {
-            asked.check()?;
+    pub fn run(&self, snapshot: &Snapshot, progress: &Progress) -> Result<Mirrors> {
+        snapshot.poison_on_bug(|| {
+            self.check()?;
             let taking = InForceFilter {
-                at: asked.at,
-                under: asked.under.clone(),
-                classes: asked.classes.clone(),
-                ..InForceFilter::new(self, asked.epoch)?
+                at: self.at,
+                under: self.under.clone(),
+                classes: self.classes.clone(),
+                ..InForceFilter::new(snapshot, self.epoch)?
             };
             let comparing = Comparing {
-                snapshot: self,
+                snapshot: snapshot,
                 taking: &taking,
-                k: asked.k.unwrap_or_else(|| self.near_distance(taking.epoch)),
-                paths_min: asked.paths,
-                share_min: asked.share,
-                seed: self.view().seed,
+                k: self.k.unwrap_or_else(|| snapshot.near_distance(taking.epoch)),
+                paths_min: self.paths,
+                share_min: self.share,
+                seed: snapshot.view().seed,
             };
-            let work = Workspace::new(asked.scratch.clone(), asked.memory_bytes);
-            find(&comparing, asked, &work, progress).map_err(|e| work.named(e))
+            let work = Workspace::new(self.scratch.clone(), self.memory_bytes);
+            find(&comparing, self, &work, progress).map_err(|e| work.named(e))
         })
     }
 }
@@ -172,7 +173,7 @@ fn sample(
     progress: &Progress,
 ) -> Result<Sampled> {
     let Comparing { snapshot, taking, paths_min, seed, .. } = comparing;
-    let known = taking.under.is_none().then(|| snapshot.count()).transpose()?;
+    let known = taking.under.is_none().then(|| Totals::of(snapshot)).transpose()?;
     progress.start(Stage::Counting, known.map(|known| known.pages))?;
     let sites = SitesWriter::new(work)?;
     let extent = (depth, *paths_min);

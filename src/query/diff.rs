@@ -49,14 +49,14 @@ pub struct ExactDifference {
 }
 
 /// An iterator over the pages whose version in force differs, in SURT order, from [`Snapshot::diff`] and
-/// [`Snapshot::diff_since`]. It ends after an error.
+/// [`Diff::between`]. It ends after an error.
 pub struct Diff {
     sides: Sides,
     epochs: Arc<[EpochInfo]>,
 }
 
 /// An iterator over the pages of which not all entries are equal, in SURT order, from
-/// [`Snapshot::diff_exact`]. It ends after an error.
+/// [`ExactDiff::of`]. It ends after an error.
 pub struct ExactDiff {
     sides: Sides,
     epochs: Arc<[EpochInfo]>,
@@ -195,6 +195,28 @@ impl Sides {
 }
 
 impl Diff {
+    /// How a store differs from another.
+    pub(super) fn new(before: &Snapshot, after: &Snapshot, under: Option<&Prefix>) -> Result<Diff> {
+        let (sides, epochs) = Sides::stores(before, after, under)?;
+        Ok(Diff { sides, epochs })
+    }
+
+    /// How the pages under a prefix, or all, changed from one time to another (both
+    /// included): as in [`diff`](Snapshot::diff), by what was seen until then.
+    pub fn between(
+        snapshot: &Snapshot,
+        since: impl Into<Time>,
+        until: impl Into<Time>,
+        under: Option<&Prefix>,
+    ) -> Diff {
+        let sides = Sides::Times {
+            scan: Box::new(snapshot.scan(under)),
+            since: since.into(),
+            until: until.into(),
+        };
+        Diff { sides, epochs: snapshot.epochs().into() }
+    }
+
     /// The epochs of the contents and distances: those of the side before under the numbers that they
     /// have there, then those that only the side after has.
     pub fn epochs(&self) -> &[EpochInfo] {
@@ -203,6 +225,16 @@ impl Diff {
 }
 
 impl ExactDiff {
+    /// Which entries of the pages under a prefix, or all, only one of two stores has. Reads both once.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`diff`](Snapshot::diff).
+    pub fn of(before: &Snapshot, after: &Snapshot, under: Option<&Prefix>) -> Result<ExactDiff> {
+        let (sides, epochs) = Sides::stores(before, after, under)?;
+        Ok(ExactDiff { sides, epochs })
+    }
+
     /// The epochs of the entries: as in [`Diff::epochs`].
     pub fn epochs(&self) -> &[EpochInfo] {
         &self.epochs
@@ -273,67 +305,5 @@ impl Iterator for ExactDiff {
                 return Some(Ok(ExactDifference { url, before, after }));
             }
         }
-    }
-}
-
-impl Snapshot {
-    /// How this store differs from what it was before, or from any other: the pages under a prefix, or
-    /// all, whose version in force is not the same. Epochs are the same if their names are.
-    ///
-    /// A page is judged as if what is in force here were observed there next. So a page that changed
-    /// and went back does not differ; one that only this has is new, and one that only the other has is
-    /// gone. Reads both stores once, with one page of each in memory.
-    ///
-    /// ```
-    /// use simkeep::{Observation, Options, Store, Time, Verdict};
-    ///
-    /// # fn main() -> simkeep::Result<()> {
-    /// # let dir = tempfile::tempdir().unwrap();
-    /// let store = Store::create(dir.path().join("crawl.simkeep"), Options::default())?;
-    /// let epoch = store.change_epoch();
-    /// store.observe(Observation::content("https://example.com/", Time::from_ms(1_000)?, 0x0f, epoch))?;
-    /// let before = store.snapshot();
-    /// store.observe(Observation::content("https://example.com/", Time::from_ms(2_000)?, 0xff, epoch))?;
-    /// store.observe(Observation::content("https://example.org/", Time::from_ms(2_000)?, 7, epoch))?;
-    /// let diff = store.snapshot().diff(&before, None)?;
-    /// let found = diff.collect::<simkeep::Result<Vec<_>>>()?;
-    /// assert_eq!((found[0].url.as_str(), found[0].priority), ("https://example.com/", 4.0 / 32.0));
-    /// assert_eq!(found[1].verdict, Verdict::New);
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// Of the items: those of [`scan`](Snapshot::scan).
-    pub fn diff(&self, before: &Snapshot, under: Option<&Prefix>) -> Result<Diff> {
-        let (sides, epochs) = Sides::stores(before, self, under)?;
-        Ok(Diff { sides, epochs })
-    }
-
-    /// How the pages under a prefix, or all, changed from one time to another (both
-    /// included): as in [`diff`](Snapshot::diff), by what was seen until then.
-    pub fn diff_since(
-        &self,
-        since: impl Into<Time>,
-        until: impl Into<Time>,
-        under: Option<&Prefix>,
-    ) -> Diff {
-        let sides = Sides::Times {
-            scan: Box::new(self.scan(under)),
-            since: since.into(),
-            until: until.into(),
-        };
-        Diff { sides, epochs: self.epochs().into() }
-    }
-
-    /// Which entries of the pages under a prefix, or all, only one of two stores has. Reads both once.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`diff`](Snapshot::diff).
-    pub fn diff_exact(&self, before: &Snapshot, under: Option<&Prefix>) -> Result<ExactDiff> {
-        let (sides, epochs) = Sides::stores(before, self, under)?;
-        Ok(ExactDiff { sides, epochs })
     }
 }

@@ -4,15 +4,68 @@ use std::time::Instant;
 
 use crate::disk::page_faults;
 use crate::engine::component::{Component, ComponentId};
-use crate::engine::search::query::{ComponentSearch, Explanation, Query};
+use crate::engine::search::query::{Matches, Query};
 use crate::engine::search::widen::{is_better_widened, search, wanted, widen};
 use crate::engine::search::{Hit, HitSet, SearchRequest, segment_hits};
 use crate::engine::snapshot::Snapshot;
 use crate::error::Result;
 use crate::search::{Cost, instruction_set};
+use crate::search::{Plan, Shape};
+use std::time::Duration;
+
+/// What a search does and costs.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Explanation {
+    /// The instruction set that comparisons use: `avx512`, `avx2`, `popcnt` or `portable`.
+    pub instruction_set: &'static str,
+    /// What was searched, the oldest first; memtables last.
+    pub components: Vec<ComponentSearch>,
+    /// What it answered.
+    pub matches: Matches,
+    /// How long the whole search took, including the lookup of pages.
+    pub took: Duration,
+}
+
+impl Explanation {
+    /// Runs a search, and explains it: what the planner chooses in each component and why, and what
+    /// happened. Costs about three searches; page faults are counted in the first.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Corrupt`](crate::Error::Corrupt) if what it touches is damaged.
+    pub fn of(snapshot: &Snapshot, query: &Query) -> Result<Explanation> {
+        snapshot.poison_on_bug(|| explain(snapshot, query))
+    }
+}
+
+/// How one segment or memtable is searched.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct ComponentSearch {
+    /// The segment's number; `None` for a memtable.
+    pub segment: Option<u64>,
+    /// How many distinct fingerprints of the epoch it has.
+    pub fingerprints: u32,
+    /// The shape of its tables; `None` for a memtable.
+    pub shape: Option<Shape>,
+    /// The plan that was chosen, and its expected cost.
+    pub plan: Plan,
+    /// What the search met, and how long it took.
+    pub counted: Cost,
+    /// How many distinct near fingerprints were found; of a search that leaves pages out
+    /// ([`Query::except`], [`Query::classes`]), those that other pages have.
+    pub hits: usize,
+    /// How many fingerprints were compared, if there was a crowd with more than the search may
+    /// compare; see [`Query::fingerprints`].
+    pub crowded: Option<u32>,
+    /// Page faults during the search: those served from memory, and those that waited for the disk.
+    /// `None` if the system does not tell.
+    pub faults: Option<(u64, u64)>,
+}
 
 /// How a search runs.
-pub(crate) fn explain(snapshot: &Snapshot, query: &Query) -> Result<Explanation> {
+fn explain(snapshot: &Snapshot, query: &Query) -> Result<Explanation> {
     let mut wanted = wanted(snapshot, query)?;
     if query.budget.is_some() || is_better_widened(snapshot, &wanted) {
         // Of a search in circles, the last one is reported.

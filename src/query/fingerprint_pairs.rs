@@ -1,21 +1,144 @@
-//! All pairs of fingerprints that are near each other, across the components.
+//! Pairs of fingerprints that are near each other, across the components.
+//!
+//! All pairs come from a join. The pairs of given fingerprints come from a search for each of them.
 
 use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::pairs::NearPair;
+use crate::bug::OrBug;
 use crate::engine::search::columns::Columns;
 use crate::engine::search::query::Query;
 use crate::engine::search::shown::Shown;
 use crate::engine::search::widen::wanted;
 use crate::engine::snapshot::Snapshot;
 use crate::error::{Error, Result};
+use crate::page::Epoch;
 use crate::progress::{Progress, Stage};
 use crate::search::{Join, Pair};
 use crate::sync::Mutex;
-use crate::threads::up_to;
+use crate::threads::{share, up_to};
+
+/// Fingerprints that one thread searches for at a time. Few, since each may be near thousands.
+const TOGETHER: usize = 256;
+
+/// Fingerprints that are checked together for a page that has them.
+const SHOWN: usize = 1 << 12;
+
+/// Finds all pairs of different fingerprints of pages that are near each other; or, [with](Self::with)
+/// given fingerprints, the pairs of these and those of pages.
+///
+/// The [`Query`] says which fingerprints take part: it gives the distance [`k`](Query::k), the epoch,
+/// versions, prefix, classes (for both pages), the page that is [left out](Query::except), and the
+/// number of threads. Its fingerprint, limit and budget do not matter. A pair is not found if only the
+/// page that is left out has one of its fingerprints. [`PairQuery`](crate::PairQuery) names pages, and
+/// finds pages with equal fingerprints.
+///
+/// ```
+/// use std::ops::ControlFlow;
+/// use std::sync::atomic::{AtomicU64, Ordering};
+///
+/// use simkeep::query::FingerprintPairs;
+/// use simkeep::{Progress, Query, Snapshot};
+///
+/// fn near_pairs(snapshot: &Snapshot) -> simkeep::Result<u64> {
+///     let count = AtomicU64::new(0);
+///     FingerprintPairs::like(&Query::new(0, 3)).run(snapshot, &Progress::default(), |pairs| {
+///         count.fetch_add(pairs.len() as u64, Ordering::Relaxed);
+///         ControlFlow::Continue(())
+///     })?;
+///     Ok(count.into_inner())
+/// }
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct FingerprintPairs<'a> {
+    like: &'a Query,
+    with: Option<&'a [u64]>,
+}
+
+impl<'a> FingerprintPairs<'a> {
+    /// Pairs the fingerprints that a query is about with each other.
+    pub fn like(query: &'a Query) -> FingerprintPairs<'a> {
+        FingerprintPairs { like: query, with: None }
+    }
+
+    /// Pairs these fingerprints with those of pages instead, whether or not a page has them. This finds
+    /// what is new among all that is there. Each pair comes once for each given fingerprint in it.
+    ///
+    /// ```
+    /// use std::ops::ControlFlow;
+    /// use std::sync::Mutex;
+    ///
+    /// use simkeep::query::FingerprintPairs;
+    /// use simkeep::{Observation, Options, Progress, Query, Store, Time};
+    ///
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// store.observe(Observation::content("https://example.com/", Time::now(), 0b1110, store.change_epoch()))?;
+    /// let found = Mutex::new(Vec::new());
+    /// let (near, snapshot) = (Query::new(0, 3), store.snapshot());
+    /// FingerprintPairs::like(&near).with(&[0b1000]).run(&snapshot, &Progress::default(), |pairs| {
+    ///     found.lock().unwrap().extend_from_slice(pairs);
+    ///     ControlFlow::Continue(())
+    /// })?;
+    /// let [pair] = found.into_inner().unwrap()[..] else { panic!() };
+    /// assert_eq!((pair.left, pair.right, pair.distance), (0b1000, 0b1110, 2));
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn with(self, fingerprints: &'a [u64]) -> FingerprintPairs<'a> {
+        FingerprintPairs { with: Some(fingerprints), ..self }
+    }
+
+    /// Runs the query, and passes on each pair once, in no particular order.
+    ///
+    /// Without given fingerprints this is a join, not a search for each fingerprint: it sorts all
+    /// fingerprints by parts of their bits, in 256 MiB of memory and on all cores, at some 0.1
+    /// microseconds per fingerprint. Unless everything is in one segment, it also reads pages for each
+    /// pair, until it finds one that still has the fingerprint; once for each fingerprint of the pairs
+    /// that are passed on together.
+    ///
+    /// With given fingerprints it costs a search for each, on all cores, and some nanoseconds for each
+    /// fingerprint found; in several segments, a lookup of each in the others, and of one of its pages.
+    /// So search for few, and join as many as there are. It takes memory for what is near 256
+    /// fingerprints for each core.
+    ///
+    /// `sink` is called from several threads, with up to 1,024 pairs of the join at a time, as they are
+    /// found. If it breaks, the run ends.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Corrupt`] if what it reads is damaged, [`Error::Cancelled`] if `progress` was,
+    /// [`Error::Limit`] for 2^32 fingerprints or more. Pairs passed on before the error are right, but
+    /// not all.
+    pub fn run(
+        &self,
+        snapshot: &Snapshot,
+        progress: &Progress,
+        sink: impl Fn(&[NearPair]) -> ControlFlow<()> + Sync,
+    ) -> Result<()> {
+        snapshot.poison_on_bug(|| match self.with {
+            Some(fingerprints) => pairs_with(snapshot, fingerprints, self.like, progress, sink),
+            None => all_pairs(snapshot, self.like, progress, sink),
+        })
+    }
+}
+
+/// Two different fingerprints of pages that are near each other, found by
+/// [`FingerprintPairs`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct NearPair {
+    /// The smaller one.
+    pub left: u64,
+    /// The larger one.
+    pub right: u64,
+    /// In how many bits they differ: 1 to 64.
+    pub distance: u32,
+}
 
 /// All pairs of near fingerprints.
-pub(crate) fn all_pairs(
+fn all_pairs(
     snapshot: &Snapshot,
     like: &Query,
     progress: &Progress,
@@ -93,5 +216,71 @@ impl Fingerprints {
     /// The place of one of them.
     pub(crate) fn place(&self, ordinal: u32) -> usize {
         self.0.partition_point(|(other, _)| *other < ordinal)
+    }
+}
+
+/// All pairs of one of some fingerprints and a different one that a page shows.
+fn pairs_with(
+    snapshot: &Snapshot,
+    fingerprints: &[u64],
+    like: &Query,
+    progress: &Progress,
+    sink: impl Fn(&[NearPair]) -> ControlFlow<()> + Sync,
+) -> Result<()> {
+    progress.start(Stage::Joining, Some(fingerprints.len() as u64))?;
+    let shown = Shown::new(snapshot, wanted(snapshot, like)?)?;
+    let ended = AtomicBool::new(false);
+    let run = |(): &mut (), some: &[u64]| -> Result<()> {
+        if ended.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        let pairs = progress.check().and_then(|()| shown.pairs_with(some));
+        let flow = match &pairs {
+            Ok(pairs) if pairs.is_empty() => ControlFlow::Continue(()),
+            Ok(pairs) => sink(pairs),
+            Err(_) => ControlFlow::Break(()),
+        };
+        if flow.is_break() {
+            ended.store(true, Ordering::Relaxed);
+        }
+        progress.find(pairs?.len() as u64);
+        progress.pass(some.len() as u64);
+        Ok(())
+    };
+    share(fingerprints.chunks(TOGETHER), up_to(like.threads), || (), run)
+        .into_iter()
+        .collect::<Result<()>>()?;
+    if !ended.into_inner() {
+        progress.finish();
+    }
+    // Whoever takes them may have had enough.
+    progress.check()
+}
+
+impl Shown<'_> {
+    /// The pairs of one of these and a different one that a page shows.
+    fn pairs_with(&self, fingerprints: &[u64]) -> Result<Vec<NearPair>> {
+        let mask = Epoch(self.wanted.epoch).mask();
+        let given: Vec<u64> = fingerprints.iter().map(|given| given & mask).collect();
+        let mut near = self.columns.near(&given, self.wanted.epoch, self.wanted.k)?;
+        near.retain(|(_, _, candidate)| candidate.distance > 0);
+        let found = Fingerprints::new(
+            near.iter().map(|&(_, ordinal, c)| (ordinal, c.fingerprint)).collect(),
+        );
+        let mut is_shown = Vec::with_capacity(found.0.len());
+        for some in found.0.chunks(SHOWN) {
+            is_shown.append(&mut self.of(some)?);
+        }
+        let mut pairs = Vec::with_capacity(near.len());
+        for (place, ordinal, candidate) in near {
+            let is_shown = is_shown.get(found.place(ordinal)).copied();
+            if is_shown.or_bug("each that was found was looked at")? {
+                let given = given.get(place).copied().or_bug("it is near one of those given")?;
+                let (other, distance) = (candidate.fingerprint, candidate.distance.into());
+                let (left, right) = (given.min(other), given.max(other));
+                pairs.push(NearPair { left, right, distance });
+            }
+        }
+        Ok(pairs)
     }
 }

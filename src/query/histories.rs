@@ -1,23 +1,34 @@
 //! The history of every page of a store, as a stream.
 
+use super::page_range::PageRange;
 use super::scan::Scan;
 use crate::engine::answer::{History, HistoryEntry};
 use crate::engine::snapshot::Snapshot;
 use crate::error::Result;
-use crate::page::{Prefix, retain_in_force};
+use crate::page::retain_in_force;
 
-impl Snapshot {
-    /// The history of every page, or of those under a prefix, in SURT order: what
+/// An iterator over the histories of pages, from [`Histories`]. It
+/// ends after an error.
+#[derive(Debug)]
+pub struct Histories {
+    scan: Scan,
+    /// Whether only what is in force is returned.
+    in_force: bool,
+}
+
+impl Histories {
+    /// The history of every page of a range, in SURT order: what
     /// [`history`](Snapshot::history) answers for each. Reads each page once, lazily and mostly
     /// sequentially. Takes the memory of a [`scan`](Snapshot::scan) and of the history of one page.
     ///
     /// ```
     /// # fn main() -> simkeep::Result<()> {
+    /// # use simkeep::query::Histories;
     /// # use simkeep::{Observation, Options, Store, Time};
     /// # let dir = tempfile::tempdir().unwrap();
     /// # let store = Store::create(dir.path().join("store"), Options::default())?;
     /// store.observe(Observation::failed("https://example.com/", Time::now()))?;
-    /// for page in store.snapshot().histories(None) {
+    /// for page in Histories::of(&store.snapshot(), None) {
     ///     let (url, history) = page?;
     ///     history.iter().for_each(|entry| println!("{url} {entry}"));
     /// }
@@ -29,24 +40,8 @@ impl Snapshot {
     ///
     /// An item is [`Error::Corrupt`](crate::Error::Corrupt) if what it touches is damaged; then the
     /// iterator ends.
-    pub fn histories(&self, prefix: Option<&Prefix>) -> Histories {
-        Histories::of(self.scan(prefix))
-    }
-}
-
-/// An iterator over the histories of pages, from [`Snapshot::histories`](crate::Snapshot::histories). It
-/// ends after an error.
-#[derive(Debug)]
-pub struct Histories {
-    scan: Scan,
-    /// Whether only what is in force is returned.
-    in_force: bool,
-}
-
-impl Histories {
-    /// Those of a scan.
-    pub(crate) fn of(scan: Scan) -> Histories {
-        Histories { scan, in_force: false }
+    pub fn of<'a>(snapshot: &Snapshot, range: impl Into<PageRange<'a>>) -> Histories {
+        Histories { scan: Scan::new(snapshot, range), in_force: false }
     }
 
     /// Leaves out what is not in force, as
@@ -54,6 +49,7 @@ impl Histories {
     /// nothing is left. What visits meant is not changed by that.
     ///
     /// ```
+    /// use simkeep::query::Histories;
     /// use simkeep::{Observation, Options, Store, Time, Verdict};
     /// # let dir = tempfile::tempdir()?;
     /// let store = Store::create(dir.path().join("store"), Options::default())?;
@@ -61,7 +57,7 @@ impl Histories {
     /// store.observe(Observation::content(url, Time::from_ms(1_000)?, 7, epoch))?;
     /// store.observe(Observation::content(url, Time::from_ms(2_000)?, 8, epoch))?;
     /// store.observe(Observation::gone("https://example.com/old", Time::from_ms(1_000)?))?;
-    /// let all: Vec<_> = store.snapshot().histories(None).in_force().collect::<Result<_, _>>()?;
+    /// let all: Vec<_> = Histories::of(&store.snapshot(), None).in_force().collect::<Result<_, _>>()?;
     /// assert_eq!((all.len(), all[0].1.len()), (1, 1));
     /// let (visit, verdict) = all[0].1[0].visit().unwrap();
     /// assert_eq!((visit.time, verdict.distance().unwrap().bits), (Time::from_ms(2_000)?, 4));

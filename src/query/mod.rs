@@ -1,4 +1,9 @@
-//! What is asked of a snapshot: searches, pairs, scans, histories and differences.
+//! Queries: searches, pairs, scans, histories and differences.
+//!
+//! A [`Snapshot`](crate::Snapshot) answers the most common ones itself. All others are values, with
+//! `run(&snapshot, ..)`, or types that are made of a snapshot, with `of(&snapshot, ..)`.
+//!
+//! Iterators read lazily, and end after an error.
 
 pub(crate) mod diff;
 pub(crate) mod distinct;
@@ -8,12 +13,23 @@ pub(crate) mod histories;
 pub(crate) mod in_force;
 pub(crate) mod observations;
 pub(crate) mod page_pairs;
-pub(crate) mod pairs;
-pub(crate) mod pairs_with;
-pub(crate) mod partition;
+pub(crate) mod page_range;
 pub(crate) mod replay;
 pub(crate) mod scan;
-pub(crate) mod search;
-pub(crate) mod shortcuts;
-pub(crate) mod splits;
+pub(crate) mod snapshot;
 pub(crate) mod stale;
+
+pub use diff::{Diff, Difference, ExactDiff, ExactDifference};
+pub use distinct::DistinctFingerprints;
+pub use explain::{ComponentSearch, Explanation};
+pub use fingerprint_pairs::{FingerprintPairs, NearPair};
+pub use histories::Histories;
+pub use observations::Observations;
+pub use page_pairs::{PagePair, PairQuery, PairedPage};
+pub use page_range::PageRange;
+pub use replay::Replay;
+pub use scan::{Scan, without_fingerprint};
+pub use stale::{Stale, StalePage};
+
+pub use crate::page::{Replayed, ReplayedPage};
+pub use crate::search::{Address, Cost, Plan, Shape, Way};

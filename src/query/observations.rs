@@ -3,40 +3,8 @@
 use std::sync::Arc;
 
 use super::scan::Scan;
-use crate::engine::snapshot::Snapshot;
 use crate::error::Result;
-use crate::page::{Entry, Epoch, Prefix, retain_in_force};
-
-impl Snapshot {
-    /// Every entry of every page: pages in SURT order, their entries in order of time.
-    /// [`Store::load`](crate::Store::load) accepts these.
-    ///
-    /// Reads lazily and mostly sequentially. Takes the memory of a [`scan`](Snapshot::scan) and of
-    /// the entries of one page.
-    ///
-    /// ```
-    /// # fn main() -> simkeep::Result<()> {
-    /// # use simkeep::{Observation, Options, Store, Time};
-    /// # let dir = tempfile::tempdir().unwrap();
-    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
-    /// store.observe(Observation::failed("https://example.com/", Time::now()))?;
-    /// for observation in store.snapshot().observations() {
-    ///     let (url, entry) = observation?;
-    ///     println!("{} {url} {:?}", entry.time(), entry.content());
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn observations(&self) -> Observations {
-        self.observations_under(None)
-    }
-
-    /// Every entry of the pages under a prefix, as [`observations`](Snapshot::observations) returns
-    /// them for all pages, at the cost of a [`scan`](Snapshot::scan) of the prefix.
-    pub fn observations_under(&self, prefix: Option<&Prefix>) -> Observations {
-        Observations::of(self.scan(prefix))
-    }
-}
+use crate::page::{Entry, Epoch, retain_in_force};
 
 /// An iterator over every observation, from
 /// [`Snapshot::observations`](crate::Snapshot::observations). It ends after an error.

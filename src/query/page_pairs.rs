@@ -8,7 +8,6 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::fingerprint_pairs::{Fingerprints, join};
-use super::pairs::{PagePair, PairQuery, PairedPage};
 use crate::bug::OrBug;
 use crate::engine::component::Component;
 use crate::engine::search::columns::Columns;
@@ -20,6 +19,7 @@ use crate::engine::search::widen::wanted;
 use crate::engine::search::{Hit, SearchRequest};
 use crate::engine::snapshot::Snapshot;
 use crate::error::Result;
+use crate::page::{Classes, Epoch, Prefix};
 use crate::progress::{Progress, Stage};
 use crate::search::{Join, Pair};
 
@@ -28,8 +28,159 @@ const CHUNK_PAIRS: usize = 1024;
 /// ...and about how many bytes of URLs.
 const CHUNK_BYTES: usize = 1 << 20;
 
+/// Finds pairs of pages whose fingerprints are near each other, or equal, of the versions in force.
+///
+/// A fingerprint that a million pages have, such as that of an error page, makes half a trillion pairs.
+/// So by default each fingerprint stands for its pages by the first in SURT
+/// order: two different fingerprints are one pair, and each further page is paired with the first one.
+/// That is a list as long as the pages and the pairs of fingerprints, and nothing is lost in it: the
+/// distance of any two pages is that of their fingerprints. [`each`](PairQuery::each) asks for more.
+///
+/// ```
+/// use simkeep::{PairQuery, Prefix};
+///
+/// let copies = PairQuery::within(0).equal(true).under(Prefix::parse("example.org")?);
+/// let all = PairQuery::within(3).equal(true).each(usize::MAX);
+/// assert_eq!((copies.each, all.k), (1, 3));
+/// # Ok::<(), simkeep::PrefixError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PairQuery {
+    /// Largest Hamming distance, 0 to 64.
+    pub k: u32,
+    /// The epoch of the fingerprints; `None` for the one that near-duplicates are
+    /// [sought by](crate::Snapshot::near_epoch).
+    pub epoch: Option<Epoch>,
+    /// Only pages under this prefix.
+    pub under: Option<Prefix>,
+    /// Only pages of these classes; see [`PairQuery::classes`].
+    pub classes: Option<Classes>,
+    /// Whether pages with equal fingerprints are paired, too.
+    pub equal: bool,
+    /// How many pages of each fingerprint are paired with others; see [`PairQuery::each`].
+    pub each: usize,
+}
+
+impl PairQuery {
+    /// Pairs of pages with different fingerprints within a distance of each other, in the epoch that
+    /// near-duplicates are [sought by](crate::Snapshot::near_epoch), and of each fingerprint the first
+    /// page only.
+    #[must_use]
+    pub fn within(k: u32) -> PairQuery {
+        PairQuery { k, epoch: None, under: None, classes: None, equal: false, each: 1 }
+    }
+
+    /// Pairs fingerprints of this epoch.
+    #[must_use]
+    pub fn epoch(mut self, epoch: Epoch) -> PairQuery {
+        self.epoch = Some(epoch);
+        self
+    }
+
+    /// Pairs only pages under a prefix, such as those of a host.
+    #[must_use]
+    pub fn under(mut self, prefix: impl Into<Option<Prefix>>) -> PairQuery {
+        self.under = prefix.into();
+        self
+    }
+
+    /// Pairs only pages that are of these classes now: the pairs are those of a store without the
+    /// others, as of a [`Query`](Query::classes).
+    #[must_use]
+    pub fn classes(mut self, classes: impl Into<Option<Classes>>) -> PairQuery {
+        self.classes = classes.into();
+        self
+    }
+
+    /// Whether pages with equal fingerprints are paired with each other, too. Default: they are not.
+    #[must_use]
+    pub fn equal(mut self, equal: bool) -> PairQuery {
+        self.equal = equal;
+        self
+    }
+
+    /// Sets how many pages of each fingerprint are paired with others, the first in SURT order; one at
+    /// least. Default: 1. Of those with equal fingerprints, each pair of which one page is among so many
+    /// is found; of those with different ones, each pair of which both are. `usize::MAX` is for all
+    /// pairs, however many those are: they grow with the square of the pages that a fingerprint has.
+    #[must_use]
+    pub fn each(mut self, pages: usize) -> PairQuery {
+        self.each = pages.max(1);
+        self
+    }
+
+    /// Runs the query, and passes on each pair once, in no particular order. [`each`](PairQuery::each)
+    /// says how many pages of one fingerprint are paired: by default the first one, so that the list is
+    /// no longer than the pages and the [pairs of fingerprints](crate::query::FingerprintPairs).
+    ///
+    /// Costs the join of the fingerprints, at its memory, and up to a microsecond for each page that it
+    /// names. Pages with equal fingerprints cost reading all fingerprints once more; in several
+    /// segments, a lookup of each in the others. Memory does not grow with the number of pages or pairs.
+    /// `sink` is called from several threads with up to 1,024 pairs at a time, as they are found. If it
+    /// breaks, the run ends.
+    ///
+    /// ```
+    /// use std::ops::ControlFlow;
+    ///
+    /// use simkeep::{Observation, Options, PairQuery, Progress, Store, Time};
+    ///
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let epoch = store.change_epoch();
+    /// store.observe(Observation::content("https://example.com/a", Time::from_ms(1)?, 0b1111, epoch))?;
+    /// store.observe(Observation::content("https://example.com/b", Time::from_ms(1)?, 0b1111, epoch))?;
+    /// let found = std::sync::Mutex::new(Vec::new());
+    /// let (asked, snapshot) = (PairQuery::within(0).equal(true), store.snapshot());
+    /// asked.run(&snapshot, &Progress::default(), |pairs| {
+    ///     found.lock().unwrap().extend_from_slice(pairs);
+    ///     ControlFlow::Continue(())
+    /// })?;
+    /// let found = found.into_inner().unwrap();
+    /// assert_eq!(&*found[0].left.url, "https://example.com/a");
+    /// assert_eq!(&*found[0].right.url, "https://example.com/b");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`FingerprintPairs::run`](crate::query::FingerprintPairs::run).
+    pub fn run(
+        &self,
+        snapshot: &Snapshot,
+        progress: &Progress,
+        sink: impl Fn(&[PagePair]) -> ControlFlow<()> + Sync,
+    ) -> Result<()> {
+        snapshot.poison_on_bug(|| page_pairs(snapshot, self, progress, sink))
+    }
+}
+
+/// Two pages with fingerprints that are equal or near each other, found by [`PairQuery`].
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub struct PagePair {
+    /// The page with the smaller fingerprint; of two with the same, the first in SURT order.
+    pub left: PairedPage,
+    /// The other one.
+    pub right: PairedPage,
+    /// In how many bits their fingerprints differ.
+    pub distance: u32,
+}
+
+/// One page of a pair.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub struct PairedPage {
+    /// The page.
+    pub url: Arc<str>,
+    /// Its fingerprint, with reserved bits set to 0.
+    pub fingerprint: u64,
+}
+
 /// All pairs of pages that are asked for.
-pub(crate) fn page_pairs(
+fn page_pairs(
     snapshot: &Snapshot,
     asked: &PairQuery,
     progress: &Progress,

@@ -1,5 +1,6 @@
 //! All pages of a snapshot, one after another.
 
+use super::page_range::{PageRange, Start};
 use std::cmp::Ordering;
 use std::fmt;
 use std::sync::Arc;
@@ -16,39 +17,6 @@ use crate::engine::snapshot::{Snapshot, fold};
 use crate::error::{Error, Result};
 use crate::page::{Classes, Content, Entry, Epoch, Head, Prefix, surt};
 use crate::segment::{PageCursor, PageMerge, Pages, RecordPlace};
-
-impl Snapshot {
-    /// How many pages have content in force that no search of an epoch finds: it has no fingerprint of
-    /// it, since its text is too short to tell or nobody has [restated](crate::Store::restate) it; of
-    /// these classes, or of all with `None`. Costs a [scan](Snapshot::scan).
-    ///
-    /// # Errors
-    ///
-    /// [`Error::UnknownEpoch`], [`Error::EndedEpoch`], [`Error::Corrupt`] if what it touches is damaged.
-    pub fn without_fingerprint(&self, epoch: Epoch, classes: Option<&Classes>) -> Result<u64> {
-        check_live(self.epochs(), epoch)?;
-        let has = |c: &Content| c.epoch == epoch && c.fingerprint.is_some();
-        let is_meant = |page: &Page| classes.is_none_or(|classes| classes.have(page.class));
-        let is_without = |page: &Page| {
-            page.content.is_some() && !page.contents.iter().any(has) && is_meant(page)
-        };
-        let pages = self.scan(None).map(|page| page.map(|page| u64::from(is_without(&page))));
-        pages.sum()
-    }
-
-    /// All pages, or those under a prefix, in SURT order, in which all pages of a host are
-    /// neighbours.
-    ///
-    /// Reads lazily and mostly sequentially, some microseconds per page. Takes memory for one block
-    /// of each segment.
-    ///
-    /// # Errors
-    ///
-    /// An item is [`Error::Corrupt`] if what it touches is damaged; then the iterator ends.
-    pub fn scan(&self, prefix: Option<&Prefix>) -> Scan {
-        Scan::new(self, prefix)
-    }
-}
 
 /// An iterator over pages in SURT order, from [`Snapshot::scan`](crate::Snapshot::scan).
 ///
@@ -89,33 +57,6 @@ struct MemtablePages {
     next: Option<u32>,
     key: Vec<u8>,
     url: String,
-}
-
-/// Which pages a scan reads, of those that are under a prefix, if there is one.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct Range<'a> {
-    pub(crate) under: Option<&'a Prefix>,
-    pub(crate) start: Option<Start<'a>>,
-    /// The URL before which it ends.
-    pub(crate) to: Option<&'a str>,
-    /// The first key, and the first key past the range; a start that is given counts instead of the
-    /// first.
-    pub(crate) keys: Option<(&'a [u8], &'a [u8])>,
-}
-
-/// Where a scan starts.
-#[derive(Clone, Copy)]
-pub(crate) enum Start<'a> {
-    /// At this URL, or behind it.
-    At(&'a str),
-    /// Behind this URL.
-    After(&'a str),
-}
-
-impl<'a> From<Option<&'a Prefix>> for Range<'a> {
-    fn from(under: Option<&'a Prefix>) -> Range<'a> {
-        Range { under, ..Range::default() }
-    }
 }
 
 /// A start with its SURT key.
@@ -266,16 +207,16 @@ impl Scan {
     }
 
     /// The pages of a range.
-    pub(crate) fn new<'a>(snapshot: &Snapshot, range: impl Into<Range<'a>>) -> Scan {
+    pub(crate) fn new<'a>(snapshot: &Snapshot, range: impl Into<PageRange<'a>>) -> Scan {
         let range = range.into();
         let scan = snapshot.poison_on_bug(|| Scan::begin(snapshot, range));
         scan.unwrap_or_else(|e| Scan::none(snapshot, Some(e)))
     }
 
-    fn begin(snapshot: &Snapshot, range: Range<'_>) -> Result<Scan> {
+    fn begin(snapshot: &Snapshot, range: PageRange<'_>) -> Result<Scan> {
         let Snapshot { view, sequence, .. } = snapshot;
         view.check()?;
-        let Range { under, start, to, keys } = range;
+        let PageRange { under, start, to, keys } = range;
         let first =
             || keys.map(|(key, _)| KeyedStart { key: key.to_vec(), url: "", is_read: true });
         let start = start.map(KeyedStart::from).or_else(first);
@@ -394,4 +335,25 @@ impl Iterator for Scan {
         let next = self.next_changing()?;
         Some(next.map(|(url, page)| Page::new(&url, &page, &self.snapshot.view.epochs)))
     }
+}
+
+/// How many pages have content in force that no search of an epoch finds: it has no fingerprint of
+/// it, since its text is too short to tell or nobody has [restated](crate::Store::restate) it; of
+/// these classes, or of all with `None`. Costs a [scan](crate::Snapshot::scan).
+///
+/// # Errors
+///
+/// [`Error::UnknownEpoch`], [`Error::EndedEpoch`], [`Error::Corrupt`] if what it touches is damaged.
+pub fn without_fingerprint(
+    snapshot: &Snapshot,
+    epoch: Epoch,
+    classes: Option<&Classes>,
+) -> Result<u64> {
+    check_live(snapshot.epochs(), epoch)?;
+    let has = |c: &Content| c.epoch == epoch && c.fingerprint.is_some();
+    let is_meant = |page: &Page| classes.is_none_or(|classes| classes.have(page.class));
+    let is_without =
+        |page: &Page| page.content.is_some() && !page.contents.iter().any(has) && is_meant(page);
+    let pages = snapshot.scan(None).map(|page| page.map(|page| u64::from(is_without(&page))));
+    pages.sum()
 }

@@ -1,6 +1,7 @@
 //! Stale pages: those without a fingerprint of an epoch.
 
-use super::scan::{Range, Scan, Start};
+use super::page_range::PageRange;
+use super::scan::Scan;
 use crate::engine::epochs::check_live;
 use crate::engine::snapshot::Snapshot;
 #[cfg(doc)]
@@ -8,24 +9,6 @@ use crate::error::Error;
 use crate::error::Result;
 use crate::page::{Content, Epoch};
 use crate::time::Time;
-
-impl Snapshot {
-    /// Stale pages, in SURT order: those whose version in force has a fingerprint, but none of this
-    /// epoch. If `after` is given, begins with the first page after this URL.
-    ///
-    /// If you still have the content of such a page, give it a fingerprint of the epoch by
-    /// [`Store::restate`](crate::Store::restate). To do this in several sittings, pass the last URL
-    /// of the previous one. Costs a scan, some microseconds per page; nothing if there are no
-    /// fingerprints of other epochs.
-    ///
-    /// # Errors
-    ///
-    /// Of the items: those of [`scan`](Snapshot::scan), and [`Error::UnknownEpoch`] or
-    /// [`Error::EndedEpoch`].
-    pub fn stale(&self, epoch: Epoch, after: Option<&str>) -> Stale {
-        Stale::new(self, epoch, after)
-    }
-}
 
 /// A page whose version in force has a fingerprint, but none of the epoch that was asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,7 +22,7 @@ pub struct StalePage {
     pub content: Content,
 }
 
-/// An iterator over stale pages, from [`Snapshot::stale`](crate::Snapshot::stale). It ends after an
+/// An iterator over stale pages, from [`Stale`]. It ends after an
 /// error.
 #[derive(Debug)]
 pub struct Stale {
@@ -48,13 +31,23 @@ pub struct Stale {
 }
 
 impl Stale {
-    /// Those of a snapshot that come after a page, or all. Nothing is read if all fingerprints are of
-    /// the epoch.
-    pub(crate) fn new(snapshot: &Snapshot, epoch: Epoch, after: Option<&str>) -> Stale {
+    /// Stale pages, in SURT order: those whose version in force has a fingerprint, but none of this
+    /// epoch. If `after` is given, begins with the first page after this URL.
+    ///
+    /// If you still have the content of such a page, give it a fingerprint of the epoch by
+    /// [`Store::restate`](crate::Store::restate). To do this in several sittings, pass the last URL
+    /// of the previous one. Costs a scan, some microseconds per page; nothing if there are no
+    /// fingerprints of other epochs.
+    ///
+    /// # Errors
+    ///
+    /// Of the items: those of [`scan`](Snapshot::scan), and [`Error::UnknownEpoch`] or
+    /// [`Error::EndedEpoch`].
+    pub fn of(snapshot: &Snapshot, epoch: Epoch, after: Option<&str>) -> Stale {
         let scan = match check_live(snapshot.epochs(), epoch) {
             Err(e) => Scan::none(snapshot, Some(e)),
             Ok(()) if may_be_stale(snapshot, epoch) => {
-                Scan::new(snapshot, Range { start: after.map(Start::After), ..Range::default() })
+                Scan::new(snapshot, PageRange::all().after(after))
             }
             Ok(()) => Scan::none(snapshot, None),
         };

@@ -56,7 +56,7 @@ impl Asked {
                 return Err(Error::misuse(what));
             }
             Some(learned) => learned.clone(),
-            None => Learned::of(snapshot)?,
+            None => Learned::kept(snapshot)?,
         };
         let scorer = Scorer::new(&due, learned);
         Ok(Asked { snapshot: snapshot.clone(), due, scorer })

@@ -11,48 +11,12 @@ use crate::segment::url_hash;
 use crate::time::{Time, TimeError};
 use crate::url::check_url;
 
-impl Snapshot {
-    /// What is said elsewhere of when pages changed, in any order: URLs, and times in milliseconds since
-    /// 1970. The set is of use with snapshots of this store, and with this one; others know their pages
-    /// by other hashes. Reads nothing of the store.
-    ///
-    /// ```
-    /// # use std::time::Duration;
-    /// # fn main() -> simkeep::Result<()> {
-    /// # use simkeep::{Observation, Options, Store, Time};
-    /// # let dir = tempfile::tempdir().unwrap();
-    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
-    /// let url = "https://example.com/";
-    /// let start = Time::from_ms(1_700_000_000_000)?;
-    /// let day = |n: u32| start + n * Duration::from_secs(86_400);
-    /// let said = [(url, day(12)), (url, day(13)), (url, day(99))];
-    /// let hints = store.snapshot().hints(said)?.trust(0.5)?;
-    /// // Last visited on day 10, and now it is day 20.
-    /// assert_eq!(hints.changed_after(url, day(10), day(20)), Some(day(12)));
-    /// // Worth 3 by its rate; but it is likely to be stale, and was fresh for two days only.
-    /// assert_eq!(hints.worth(url, 1.0, day(10), day(20), 3.0)?, 0.5 * 2.0 + 0.5 * 3.0);
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Url`] or [`Error::Time`] if no visit can have it; [`Error::Limit`] above a hundred
-    /// million of them.
-    pub fn hints<U: AsRef<str>, T: Into<Time>>(
-        &self,
-        changes: impl IntoIterator<Item = (U, T)>,
-    ) -> Result<Hints> {
-        Hints::new(self.view.seed, changes.into_iter().map(|(url, time)| (url, time.into())))
-    }
-}
-
 /// The most changes that are kept.
 const CHANGES_MAX: usize = 100_000_000;
 /// How many bits of a mark are the time.
 const TIME_BITS: u32 = 40;
 
-/// What sitemaps or feeds say of when pages of a store changed. [`Snapshot::hints`] makes it.
+/// What sitemaps or feeds say of when pages of a store changed. [`Hints::of`] makes it.
 ///
 /// A page that changed after its last visit is known to be stale, but only with a probability, the
 /// [`trust`](Hints::trust): not all who write a sitemap know when their pages changed. What a visit is
@@ -62,7 +26,7 @@ const TIME_BITS: u32 = 40;
 /// several times counts once. There are at most 100,000,000 changes. URLs are not kept: pages are told
 /// apart by 88 bits. A clone shares all of it.
 ///
-/// [`Snapshot::hints`]: crate::Snapshot::hints
+/// [`Hints::of`]: crate::due::Hints::of
 #[derive(Clone, Debug)]
 pub struct Hints {
     seed: u64,
@@ -103,6 +67,41 @@ fn seconds(time: Time) -> u64 {
 }
 
 impl Hints {
+    /// What is said elsewhere of when pages changed, in any order: URLs, and times in milliseconds since
+    /// 1970. The set is of use with snapshots of this store, and with this one; others know their pages
+    /// by other hashes. Reads nothing of the store.
+    ///
+    /// ```
+    /// use simkeep::due::Hints;
+    /// # use std::time::Duration;
+    /// # fn main() -> simkeep::Result<()> {
+    /// # use simkeep::{Observation, Options, Store, Time};
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let url = "https://example.com/";
+    /// let start = Time::from_ms(1_700_000_000_000)?;
+    /// let day = |n: u32| start + n * Duration::from_secs(86_400);
+    /// let said = [(url, day(12)), (url, day(13)), (url, day(99))];
+    /// let hints = Hints::of(&store.snapshot(), said)?.trust(0.5)?;
+    /// // Last visited on day 10, and now it is day 20.
+    /// assert_eq!(hints.changed_after(url, day(10), day(20)), Some(day(12)));
+    /// // Worth 3 by its rate; but it is likely to be stale, and was fresh for two days only.
+    /// assert_eq!(hints.worth(url, 1.0, day(10), day(20), 3.0)?, 0.5 * 2.0 + 0.5 * 3.0);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Url`] or [`Error::Time`] if no visit can have it; [`Error::Limit`] above a hundred
+    /// million of them.
+    pub fn of<U: AsRef<str>, T: Into<Time>>(
+        snapshot: &Snapshot,
+        changes: impl IntoIterator<Item = (U, T)>,
+    ) -> Result<Hints> {
+        Hints::new(snapshot.view.seed, changes.into_iter().map(|(url, time)| (url, time.into())))
+    }
+
     /// The hints for pages of a store with this seed.
     pub(crate) fn new<U: AsRef<str>>(
         seed: u64,

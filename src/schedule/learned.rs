@@ -9,30 +9,10 @@ use super::score_cache::Kept;
 use super::sources::{Source, sources};
 use crate::bug::{Bug, OrBug};
 use crate::engine::snapshot::Snapshot;
+use crate::engine::totals::Totals;
 use crate::error::Result;
 use crate::recrawl::{Class, Code, Evidence, Fit, Hosts, Priors};
 use crate::threads;
-
-impl Snapshot {
-    /// What all pages tell of how pages change: a prior for each host. It is a function of the pages,
-    /// not of the order in which visits came or of how they are stored.
-    ///
-    /// Two hosts share a prior if 16 bits of their hashes agree: 1 in 65,536 pairs of them. Hashes
-    /// differ from store to store, also of the same pages.
-    ///
-    /// Reads 28 bytes for each page, or for a million of them where there are more; takes some 50 ms and
-    /// 30 MB for a million. The next call on this snapshot or a clone returns it at once.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Corrupt`](crate::Error::Corrupt) if what it touches is damaged.
-    pub fn learn(&self) -> Result<Learned> {
-        self.poison_on_bug(|| {
-            self.view.check()?;
-            Learned::of(self)
-        })
-    }
-}
 
 /// Of more pages than this, as a power of two, about so many are looked at.
 const SAMPLE_LOG2: u32 = 19;
@@ -56,7 +36,7 @@ const PARTS: usize = 16;
 const EVIDENCES_LOG2: u32 = 12;
 
 /// What the pages of a store tell of how often pages change: the priors of their hosts, from
-/// [`Snapshot::learn`](crate::Snapshot::learn).
+/// [`Learned::of`].
 ///
 /// Some 400 KB, and up to 8 bytes for each page of hosts with few pages. A clone shares it.
 #[derive(Clone)]
@@ -109,8 +89,27 @@ impl PartialEq for Learned {
 }
 
 impl Learned {
+    /// What all pages tell of how pages change: a prior for each host. It is a function of the pages,
+    /// not of the order in which visits came or of how they are stored.
+    ///
+    /// Two hosts share a prior if 16 bits of their hashes agree: 1 in 65,536 pairs of them. Hashes
+    /// differ from store to store, also of the same pages.
+    ///
+    /// Reads 28 bytes for each page, or for a million of them where there are more; takes some 50 ms and
+    /// 30 MB for a million. The next call on this snapshot or a clone returns it at once.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Corrupt`](crate::Error::Corrupt) if what it touches is damaged.
+    pub fn of(snapshot: &Snapshot) -> Result<Learned> {
+        snapshot.poison_on_bug(|| {
+            snapshot.view.check()?;
+            Learned::kept(snapshot)
+        })
+    }
+
     /// Returns what the pages of a snapshot tell. Learns it once for the snapshot and its clones.
-    pub(super) fn of(snapshot: &Snapshot) -> Result<Learned> {
+    pub(super) fn kept(snapshot: &Snapshot) -> Result<Learned> {
         let kept: &dyn Any = &**snapshot.kept(|| Ok(Box::new(Learned::new(snapshot)?)))?;
         let learned = kept.downcast_ref::<Learned>();
         Ok(learned.or_bug("only what is learned is kept with a snapshot")?.clone())
@@ -179,7 +178,7 @@ fn number_of(among_few: &[(Code, Class)]) -> Result<u32, Bug> {
 
 /// The hash up to which pages are looked at, and how many pages each of them stands for.
 pub(super) fn sample(snapshot: &Snapshot) -> Result<(u64, f64)> {
-    Ok(sample_of(snapshot.count()?.pages, SAMPLE_LOG2))
+    Ok(sample_of(Totals::of(snapshot)?.pages, SAMPLE_LOG2))
 }
 
 /// The hash and the number for a sample of less than twice `2^log2` pages.

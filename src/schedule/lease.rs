@@ -7,6 +7,7 @@ use crate::engine::db::Db;
 use crate::engine::leases::LeaseSession;
 use crate::engine::snapshot::Snapshot;
 use crate::engine::store::Store;
+use crate::engine::totals::Totals;
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::Result;
@@ -96,8 +97,8 @@ fn learned(taking: &mut LeaseSession<'_>, snapshot: &Snapshot) -> Result<Learned
     if let Some(of) = of.filter(is_recent) {
         return Ok(of.learned.clone());
     }
-    let pages = snapshot.count()?.pages;
-    let (learned, sequence) = (Learned::of(snapshot)?, snapshot.sequence());
+    let pages = Totals::of(snapshot)?.pages;
+    let (learned, sequence) = (Learned::kept(snapshot)?, snapshot.sequence());
     *kept = Some(Box::new(AsOf { learned: learned.clone(), sequence, pages }));
     Ok(learned)
 }

@@ -94,7 +94,7 @@ impl Due {
     }
 
     /// What pages are believed to change like, before their own visits are looked at. Default: what is
-    /// [learned](crate::Snapshot::learn) from all pages of the snapshot, once for it and its clones.
+    /// [learned](crate::due::Learned::of) from all pages of the snapshot, once for it and its clones.
     ///
     /// What a store is asked often, with a new snapshot each time, may as well go by what it told an
     /// hour ago.

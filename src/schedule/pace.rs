@@ -6,20 +6,22 @@ use super::rows::{each_page, part_of, source_of};
 use super::sources::{Source, sources};
 use crate::engine::lookup::Lookup;
 use crate::engine::snapshot::Snapshot;
+use crate::engine::totals::Totals;
 use crate::error::Result;
 use crate::segment::seconds;
 use crate::time::Time;
 use crate::{schedule, threads};
 
-impl Snapshot {
+impl Due {
     /// Returns how many visits a day there were of late: those of the 28 days up to the latest visit,
     /// over 28, or over the days since the first visit of all if these are fewer, but one at least. A
-    /// [plan](Snapshot::plan) may go by that for want of a better number. `due` says under what prefix;
-    /// visits after its time count as if they were then. Without pages it is 0.
+    /// [plan](crate::due::Plan::of) may go by that for want of a better number. `due` says under what
+    /// prefix; visits after its time count as if they were then. Without pages it is 0.
     ///
     /// Exact up to 65,536 pages; under a prefix a page counts once for each segment that has it. Of
     /// more, pages are sampled by their hashes, and the histories of at most 131,072 of them are read:
-    /// some microseconds each. Besides, this reads what [`learn`](Snapshot::learn) reads, twice.
+    /// some microseconds each. Besides, this reads what [`Learned::of`](crate::due::Learned::of) reads,
+    /// twice.
     ///
     /// ```
     /// # fn main() -> simkeep::Result<()> {
@@ -33,7 +35,7 @@ impl Snapshot {
     ///     store.observe(Observation::gone(&format!("https://example.com/{page}"), start + page * DAY))?;
     /// }
     /// // One a day, and both ends of the 28 days count.
-    /// assert_eq!(store.snapshot().pace(&Due::new(start + 90 * DAY, 0))?, 29.0 / 28.0);
+    /// assert_eq!(Due::new(start + 90 * DAY, 0).pace(&store.snapshot())?, 29.0 / 28.0);
     /// # Ok(())
     /// # }
     /// ```
@@ -41,10 +43,10 @@ impl Snapshot {
     /// # Errors
     ///
     /// [`Error::Corrupt`](crate::Error::Corrupt) if what it touches is damaged.
-    pub fn pace(&self, due: &Due) -> Result<f64> {
-        self.poison_on_bug(|| {
-            self.view.check()?;
-            schedule::pace(self, due)
+    pub fn pace(&self, snapshot: &Snapshot) -> Result<f64> {
+        snapshot.poison_on_bug(|| {
+            snapshot.view.check()?;
+            schedule::pace(snapshot, self)
         })
     }
 }
@@ -71,7 +73,7 @@ fn pace_of(snapshot: &Snapshot, due: &Due, pages_log2: u32) -> Result<f64> {
     let sources = sources(snapshot, due.under.as_ref())?;
     let pages = match due.under {
         Some(_) => sources.iter().map(Source::pages).sum(),
-        None => snapshot.count()?.pages,
+        None => Totals::of(snapshot)?.pages,
     };
     let (last, of_one) = sample_of(pages, pages_log2);
     let now = seconds(due.now);

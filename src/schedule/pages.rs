@@ -18,11 +18,11 @@ impl Snapshot {
     /// The pages that are due: those of which a visit is worth most, the best first, then in SURT order.
     ///
     /// Reads 28 bytes for each page, in order and on all cores, and of the pages those that it returns.
-    /// Takes the memory that [`Due::memory_bytes`](crate::due::Due::memory_bytes) allows, and some 64
+    /// Takes the memory that [`Due::memory_bytes`] allows, and some 64
     /// bytes for each page that is not sealed. Two calls that ask for the same time return the same.
     ///
     /// What a page is believed to change like goes by its own visits, and before that by those of its
-    /// host and of all pages. That is [learned](Snapshot::learn) when it is first needed.
+    /// host and of all pages. That is [learned](crate::due::Learned::of) when it is first needed.
     ///
     /// If the policy goes by what a visit is worth, a page that another one
     /// [leads](field@crate::due::Decision::near) weighs a quarter, and never nothing. It is looked for

@@ -21,72 +21,11 @@ use crate::recrawl::{Interval, Rate, Recent, spend};
 use crate::threads;
 use crate::url::check_url;
 
-impl Snapshot {
-    /// How to spend so many visits a day for ever: the threshold from which on a page is visited, and
-    /// how fresh that keeps the pages. `due` says by what policy, under what prefix and by what rules;
-    /// its budget, hints and bounds for hosts do not matter here. A plan does not know which pages are
-    /// near others, so one that is [led](field@crate::due::Decision::near) weighs as any other: where
-    /// there are many of them, fewer visits are spent than were asked for.
-    ///
-    /// Reads 28 bytes for each page, or for a million of them where there are more, and for policies
-    /// that go by the order of comparisons each of these pages. Takes up to a second, and 100 MB for a
-    /// million pages that are all different.
-    ///
-    /// ```
-    /// # fn main() -> simkeep::Result<()> {
-    /// # use simkeep::{Observation, Options, Store, Time};
-    /// use simkeep::due::Due;
-    /// # let dir = tempfile::tempdir().unwrap();
-    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
-    /// const DAY: std::time::Duration = std::time::Duration::from_secs(86_400);
-    /// let (start, epoch) = (Time::from_ms(1_700_000_000_000)?, store.change_epoch());
-    /// for page in 0..100u64 {
-    ///     let url = format!("https://example.com/{page}");
-    ///     let fingerprint = page.wrapping_mul(0x9e37_79b9_7f4a_7c15); // near no other
-    ///     store.observe(Observation::content(&url, start, fingerprint, epoch))?;
-    ///     store.observe(Observation::content(&url, start + 7 * DAY, fingerprint, epoch))?;
-    /// }
-    /// let view = store.snapshot();
-    /// let plan = view.plan(&Due::new(start + 8 * DAY, 0), 5.0)?;
-    /// assert!(plan.visits_per_day() <= 5.0 && plan.freshness() > 0.5);
-    /// // All of these pages are alike, so each is visited every 20 days.
-    /// let decision = view.decide("https://example.com/1", &plan)?.unwrap();
-    /// assert_eq!((decision.every.unwrap().days().round(), decision.due.is_some()), (20.0, true));
-    /// assert!(plan.of_new("https://example.com/new")?.value > decision.value);
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Option`](crate::Error::Option) if the visits a day are not positive and finite;
-    /// [`Error::Corrupt`](crate::Error::Corrupt) if what it touches is damaged.
-    pub fn plan(&self, due: &Due, per_day: f64) -> Result<Plan> {
-        self.poison_on_bug(|| {
-            self.view.check()?;
-            Plan::new(self, due, per_day)
-        })
-    }
-
-    /// What is decided about a page by a plan: what a visit is worth, when it is due, and why. `None`
-    /// for an unknown page. It is what [`due`](Snapshot::due) returns of it with this plan, and costs
-    /// reading one record in the newest segment that knows the page, and a search for the page that
-    /// leads it.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Url`](crate::Error::Url), or [`Error::Corrupt`](crate::Error::Corrupt) if what it
-    /// touches is damaged.
-    pub fn decide(&self, url: &str, plan: &Plan) -> Result<Option<Decision>> {
-        self.poison_on_bug(|| plan.decide(self, url))
-    }
-}
-
 /// Parts of all hashes that are shared out among threads.
 const PARTS: usize = 16;
 
 /// How a number of visits a day is spent for ever: the threshold from which on a page is visited, and
-/// what comes of it. From [`Snapshot::plan`](crate::Snapshot::plan).
+/// what comes of it. From [`Plan::of`].
 ///
 /// It goes by what is known now. Make one anew when much was visited: once a day, say.
 #[derive(Clone, Debug)]
@@ -132,13 +71,60 @@ impl Due {
 }
 
 impl Plan {
+    /// How to spend so many visits a day for ever: the threshold from which on a page is visited, and
+    /// how fresh that keeps the pages. `due` says by what policy, under what prefix and by what rules;
+    /// its budget, hints and bounds for hosts do not matter here. A plan does not know which pages are
+    /// near others, so one that is [led](field@crate::due::Decision::near) weighs as any other: where
+    /// there are many of them, fewer visits are spent than were asked for.
+    ///
+    /// Reads 28 bytes for each page, or for a million of them where there are more, and for policies
+    /// that go by the order of comparisons each of these pages. Takes up to a second, and 100 MB for a
+    /// million pages that are all different.
+    ///
+    /// ```
+    /// use simkeep::due::Plan;
+    /// # fn main() -> simkeep::Result<()> {
+    /// # use simkeep::{Observation, Options, Store, Time};
+    /// use simkeep::due::Due;
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// const DAY: std::time::Duration = std::time::Duration::from_secs(86_400);
+    /// let (start, epoch) = (Time::from_ms(1_700_000_000_000)?, store.change_epoch());
+    /// for page in 0..100u64 {
+    ///     let url = format!("https://example.com/{page}");
+    ///     let fingerprint = page.wrapping_mul(0x9e37_79b9_7f4a_7c15); // near no other
+    ///     store.observe(Observation::content(&url, start, fingerprint, epoch))?;
+    ///     store.observe(Observation::content(&url, start + 7 * DAY, fingerprint, epoch))?;
+    /// }
+    /// let view = store.snapshot();
+    /// let plan = Plan::of(&view, &Due::new(start + 8 * DAY, 0), 5.0)?;
+    /// assert!(plan.visits_per_day() <= 5.0 && plan.freshness() > 0.5);
+    /// // All of these pages are alike, so each is visited every 20 days.
+    /// let decision = plan.decide(&view, "https://example.com/1")?.unwrap();
+    /// assert_eq!((decision.every.unwrap().days().round(), decision.due.is_some()), (20.0, true));
+    /// assert!(plan.of_new("https://example.com/new")?.value > decision.value);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Option`](crate::Error::Option) if the visits a day are not positive and finite;
+    /// [`Error::Corrupt`](crate::Error::Corrupt) if what it touches is damaged.
+    pub fn of(snapshot: &Snapshot, due: &Due, per_day: f64) -> Result<Plan> {
+        snapshot.poison_on_bug(|| {
+            snapshot.view.check()?;
+            Plan::new(snapshot, due, per_day)
+        })
+    }
+
     pub(crate) fn new(snapshot: &Snapshot, due: &Due, per_day: f64) -> Result<Plan> {
         if !(per_day > 0.0 && per_day.is_finite()) {
             return Err(Error::Option { name: "per_day", takes: "a positive number" });
         }
         let learned = match &due.learned {
             Some(learned) => learned.clone(),
-            None => Learned::of(snapshot)?,
+            None => Learned::kept(snapshot)?,
         };
         let asked = Asked::new(snapshot, due.clone().learned(&learned))?;
         let outlook = Outlook::of(&asked, per_day)?;
@@ -182,7 +168,7 @@ impl Plan {
 
     /// What a page is worth that nobody has visited, by its host and by its rule.
     ///
-    /// Reads nothing. A page that was visited has a [decision](crate::Snapshot::decide) instead.
+    /// Reads nothing. A page that was visited has a [decision](crate::due::Plan::decide) instead.
     ///
     /// # Errors
     ///
@@ -192,14 +178,24 @@ impl Plan {
         Asked::of_new(&self.due, url, self.seed)
     }
 
-    /// What is decided about a page.
-    pub(crate) fn decide(&self, snapshot: &Snapshot, url: &str) -> Result<Option<Decision>> {
-        check_url(url)?;
-        snapshot.view.check()?;
-        let asked = Asked::new(snapshot, self.due.clone())?;
-        let Some(looked) = asked.look(url)? else { return Ok(None) };
-        let leader = asked.leader(&looked, &mut Crowds::default())?;
-        asked.decide(looked, leader, &mut ScoreCache::of(1)).map(Some)
+    /// What is decided about a page by a plan: what a visit is worth, when it is due, and why. `None`
+    /// for an unknown page. It is what [`due`](Snapshot::due) returns of it with this plan, and costs
+    /// reading one record in the newest segment that knows the page, and a search for the page that
+    /// leads it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Url`](crate::Error::Url), or [`Error::Corrupt`](crate::Error::Corrupt) if what it
+    /// touches is damaged.
+    pub fn decide(&self, snapshot: &Snapshot, url: &str) -> Result<Option<Decision>> {
+        snapshot.poison_on_bug(|| {
+            check_url(url)?;
+            snapshot.view.check()?;
+            let asked = Asked::new(snapshot, self.due.clone())?;
+            let Some(looked) = asked.look(url)? else { return Ok(None) };
+            let leader = asked.leader(&looked, &mut Crowds::default())?;
+            asked.decide(looked, leader, &mut ScoreCache::of(1)).map(Some)
+        })
     }
 }
 

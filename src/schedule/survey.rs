@@ -8,52 +8,13 @@ use crate::error::Result;
 use crate::recrawl::{Belief, Class, Code};
 use crate::threads;
 
-impl Snapshot {
-    /// How the pages of the store change, on the whole: how many were found changed, and how often pages
-    /// change by tenths of them. It is a function of the pages, as what is [learned](Snapshot::learn)
-    /// is.
-    ///
-    /// Reads what [`learn`](Snapshot::learn) reads once more, and no page. Takes up to a second, and 20
-    /// MB for a million pages.
-    ///
-    /// ```
-    /// # fn main() -> simkeep::Result<()> {
-    /// # use simkeep::{Observation, Options, Store, Time};
-    /// # let dir = tempfile::tempdir().unwrap();
-    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
-    /// const DAY: i64 = 86_400_000;
-    /// let epoch = store.change_epoch();
-    /// for (page, fingerprint) in [("a", 0b1), ("b", 0b1111_1111)] {
-    ///     let url = format!("https://example.com/{page}");
-    ///     store.observe(Observation::content(&url, Time::from_ms(0)?, 0b1, epoch))?;
-    ///     store.observe(Observation::content(&url, Time::from_ms(7 * DAY)?, fingerprint, epoch))?;
-    /// }
-    /// let survey = store.snapshot().survey()?;
-    /// assert_eq!((survey.compared, survey.changed), (2.0, 1.0));
-    /// let deciles = survey.deciles.unwrap(); // one half seldom, and one often
-    /// assert!(deciles[0] < deciles[8]);
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Corrupt`](crate::Error::Corrupt) if what it touches is damaged.
-    pub fn survey(&self) -> Result<Survey> {
-        self.poison_on_bug(|| {
-            self.view.check()?;
-            Survey::new(self)
-        })
-    }
-}
-
 /// Parts of all hashes that are shared out among threads.
 const PARTS: usize = 16;
 
 /// Beliefs that one thread works out at once.
 const TOGETHER: usize = 4096;
 
-/// How the pages of a store change, on the whole: from [`Snapshot::survey`](crate::Snapshot::survey).
+/// How the pages of a store change, on the whole: from [`Survey::of`].
 ///
 /// All figures are of what the visits of each page [tell](crate::Page::changes).
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -82,8 +43,46 @@ struct Told {
 }
 
 impl Survey {
+    /// How the pages of the store change, on the whole: how many were found changed, and how often pages
+    /// change by tenths of them. It is a function of the pages, as what is
+    /// [learned](crate::due::Learned::of) is.
+    ///
+    /// Reads what [`Learned::of`] reads once more, and no page. Takes up to a second, and 20
+    /// MB for a million pages.
+    ///
+    /// ```
+    /// use simkeep::due::Survey;
+    /// # fn main() -> simkeep::Result<()> {
+    /// # use simkeep::{Observation, Options, Store, Time};
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// const DAY: i64 = 86_400_000;
+    /// let epoch = store.change_epoch();
+    /// for (page, fingerprint) in [("a", 0b1), ("b", 0b1111_1111)] {
+    ///     let url = format!("https://example.com/{page}");
+    ///     store.observe(Observation::content(&url, Time::from_ms(0)?, 0b1, epoch))?;
+    ///     store.observe(Observation::content(&url, Time::from_ms(7 * DAY)?, fingerprint, epoch))?;
+    /// }
+    /// let survey = Survey::of(&store.snapshot())?;
+    /// assert_eq!((survey.compared, survey.changed), (2.0, 1.0));
+    /// let deciles = survey.deciles.unwrap(); // one half seldom, and one often
+    /// assert!(deciles[0] < deciles[8]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Corrupt`](crate::Error::Corrupt) if what it touches is damaged.
+    pub fn of(snapshot: &Snapshot) -> Result<Survey> {
+        snapshot.poison_on_bug(|| {
+            snapshot.view.check()?;
+            Survey::new(snapshot)
+        })
+    }
+
     pub(crate) fn new(snapshot: &Snapshot) -> Result<Survey> {
-        let learned = Learned::of(snapshot)?;
+        let learned = Learned::kept(snapshot)?;
         let (last, of_one) = sample(snapshot)?;
         let Told { pages, changed, mut by } = told(snapshot, &learned, last)?;
         by.sort_unstable();

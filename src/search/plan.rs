@@ -11,7 +11,7 @@ impl Shape {
     /// the same shape.
     ///
     /// ```
-    /// use simkeep::explain::Shape;
+    /// use simkeep::query::Shape;
     ///
     /// assert_eq!(Shape::choose(500, 3, 48), Shape::Column);
     /// assert!(matches!(Shape::choose(1_000_000, 3, 48), Shape::Rotations(_)));

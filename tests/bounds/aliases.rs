@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 use simkeep::alias::{AliasQuery, AliasRule, AliasSite, Aliases};
 use simkeep::load::LoadOptions;
 use simkeep::{Epoch, Observation, Progress, Result, Store};
-
 use simkeep_testing::allocator::{alone, most_taken};
 use simkeep_testing::depth::up_to;
 use simkeep_testing::{choice, ms, small};
@@ -27,7 +26,7 @@ fn loaded(pages: impl Iterator<Item = (String, u64)>) -> (tempfile::TempDir, Sto
 
 fn found(store: &Store, asked: &AliasQuery) -> (Aliases, Vec<AliasSite>) {
     let (mut sites, view) = (Vec::new(), store.snapshot());
-    let told = view.aliases(asked, &Progress::default(), |site| {
+    let told = asked.run(&view, &Progress::default(), |site| {
         sites.push(site);
         ControlFlow::Continue(())
     });

@@ -5,11 +5,11 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use simkeep::cluster::{Candidacy, Clustering};
+use simkeep::cluster::{Candidacy, Candidates, Clustering};
 use simkeep::fingerprint::BitSketcher;
 use simkeep::load::LoadOptions;
+use simkeep::query::FingerprintPairs;
 use simkeep::{Epoch, Error, Observation, Progress, Query, Result, Snapshot, Store};
-
 use simkeep_testing::allocator::{alone, most_taken};
 use simkeep_testing::depth::up_to;
 use simkeep_testing::{choice, ms, small};
@@ -53,7 +53,7 @@ fn most(pages: u64) -> usize {
     let store = store(dir.path(), strangers(pages));
     let view = store.snapshot();
     let (count, most) = most_taken(|| {
-        let clusters = view.clusters(&asked(3, scratch.path()), &Progress::default()).unwrap();
+        let clusters = asked(3, scratch.path()).run(&view, &Progress::default()).unwrap();
         assert_eq!(clusters.pages(), pages);
         assert_eq!(std::fs::read_dir(scratch.path()).unwrap().count(), 0, "files have no names");
         assert_eq!(clusters.by_page(1).unwrap().map(Result::unwrap).count() as u64, pages);
@@ -83,7 +83,7 @@ fn most_for_texts(pages: u64) -> usize {
     let mut sketcher = BitSketcher::new();
     let (count, most) = most_taken(|| {
         let asked = asked(3, scratch.path());
-        let candidates = view.candidates(&asked, &Progress::default()).unwrap();
+        let candidates = Candidates::of(&view, &asked, &Progress::default()).unwrap();
         assert_eq!(u64::from(candidates.len()), pages);
         for (page, url) in urls.iter().enumerate() {
             let Candidacy::Candidate { place, .. } = candidates.candidacy(url).unwrap() else {
@@ -114,8 +114,7 @@ fn a_place_for_scratch_files_that_is_not_there_is_an_error_that_names_it() {
     let dir = tempfile::tempdir().unwrap();
     let store = store(dir.path(), strangers(60_000));
     let nowhere = dir.path().join("nowhere");
-    let refused =
-        store.snapshot().clusters(&asked(3, &nowhere).memory_bytes(0), &Progress::default());
+    let refused = asked(3, &nowhere).memory_bytes(0).run(&store.snapshot(), &Progress::default());
     let Err(error @ Error::Io { .. }) = refused else { panic!("{refused:?}") };
     let error = error.to_string();
     assert!(error.contains("a scratch file in") && error.contains("nowhere"), "{error}");
@@ -125,7 +124,7 @@ fn a_place_for_scratch_files_that_is_not_there_is_an_error_that_names_it() {
 fn took(view: &Snapshot, k: u32) -> Duration {
     let scratch = tempfile::tempdir().unwrap();
     let start = Instant::now();
-    let clusters = view.clusters(&asked(k, scratch.path()), &Progress::default()).unwrap();
+    let clusters = asked(k, scratch.path()).run(view, &Progress::default()).unwrap();
     assert!(!clusters.is_empty());
     start.elapsed()
 }
@@ -159,7 +158,9 @@ fn crowds_and_chains_cost_little_more_than_strangers() {
     assert!(walk < 10 * even_3, "{walk:?} for a walk, {even_3:?} for others");
     let (ball, _dir, view) = of(8, Box::new(ball.into_iter()));
     let start = Instant::now();
-    view.all_pairs(&Query::new(0, 8), &Progress::default(), |_| ControlFlow::Continue(())).unwrap();
+    FingerprintPairs::like(&Query::new(0, 8))
+        .run(&view, &Progress::default(), |_| ControlFlow::Continue(()))
+        .unwrap();
     let join = start.elapsed();
     assert!(10 * ball < join, "{ball:?} for clusters, {join:?} for all pairs");
 }

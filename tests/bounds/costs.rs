@@ -4,9 +4,9 @@
 use std::time::Duration;
 
 use simkeep::disk::SimDisk;
+use simkeep::inspect::Overview;
 use simkeep::load::LoadOptions;
 use simkeep::{Durability, Observation, Options, Reader, Role, Store};
-
 use simkeep_testing::allocator::alone;
 use simkeep_testing::{digest, ms, on};
 
@@ -28,7 +28,7 @@ fn opening(epochs: u32) -> Duration {
     drop(store);
     quickest(3, || {
         let reader = Reader::open(on(&disk)).unwrap();
-        assert_eq!(reader.snapshot().overview().unwrap().fingerprints, u64::from(epochs));
+        assert_eq!(Overview::of(&reader.snapshot()).unwrap().fingerprints, u64::from(epochs));
     })
 }
 
@@ -91,7 +91,7 @@ fn latest(visits: i64) -> Duration {
     }
     quickest(20, || {
         (0..20).for_each(|_| {
-            let page = store.latest(url).unwrap().unwrap();
+            let page = store.snapshot().latest(url).unwrap().unwrap();
             assert_eq!(page.visits, visits.cast_unsigned());
         });
     })

@@ -4,7 +4,6 @@ use std::time::{Duration, Instant};
 
 use simkeep::disk::SimDisk;
 use simkeep::{Durability, Epoch, Observation, Prefix, Scope, Store};
-
 use simkeep_testing::allocator::alone;
 use simkeep_testing::{ms, small};
 
@@ -60,16 +59,16 @@ fn forget(count: usize, step: Step) -> (Duration, Duration) {
     for (n, (url, prefix)) in steps.iter().enumerate() {
         observe(&store, url);
         forgotten += store.forget(Scope::Prefix(prefix.clone())).unwrap().pages;
-        assert!(store.latest(url).unwrap().is_none());
-        assert!(store.latest(&kept(n % 100)).unwrap().is_some());
+        assert!(store.snapshot().latest(url).unwrap().is_none());
+        assert!(store.snapshot().latest(&kept(n % 100)).unwrap().is_some());
     }
     let each = since.elapsed() / u32::try_from(count).unwrap();
     assert_eq!(forgotten, count as u64);
     store.seal().unwrap();
     let since = Instant::now();
     for (n, (url, _)) in steps.iter().enumerate() {
-        assert!(store.latest(url).unwrap().is_none());
-        assert!(store.latest(&kept(n % 100)).unwrap().is_some());
+        assert!(store.snapshot().latest(url).unwrap().is_none());
+        assert!(store.snapshot().latest(&kept(n % 100)).unwrap().is_some());
     }
     let looked_up = since.elapsed() / u32::try_from(count).unwrap();
     assert_eq!(store.stats().unwrap().pages, 100);

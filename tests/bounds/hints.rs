@@ -4,6 +4,7 @@ use std::io::{self, Read, Write};
 use std::time::Instant;
 
 use simkeep::disk::SimDisk;
+use simkeep::due::Hints;
 use simkeep_archive::{ZstdWindow, hints};
 use simkeep_testing::allocator::{alone, most_taken};
 use simkeep_testing::{create, ms, small};
@@ -88,12 +89,12 @@ fn hints_take_a_few_bytes_each_and_none_if_they_are_known() {
     let store = create(&SimDisk::new(), small());
     let url = |n: u64| format!("https://host{}.example/page-{n}", n / 1000);
     let changes = (0..PAGES).map(|n| (url(n), ms(n.cast_signed())));
-    let (hints, bytes) = most_taken(|| store.snapshot().hints(changes).unwrap());
+    let (hints, bytes) = most_taken(|| Hints::of(&store.snapshot(), changes).unwrap());
     eprintln!("{} bytes for a change, while they are sorted", bytes as u64 / PAGES);
     assert!(bytes < 50 * 1_000_000, "{bytes}");
     assert_eq!(hints.changed_after(&url(PAGES - 1), ms(-1), ms(2_000_000)), Some(ms(999_000)));
 
     let changes = (0..PAGES).map(|n| (url(n % 1000), ms(1)));
-    let (_, bytes) = most_taken(|| store.snapshot().hints(changes).unwrap());
+    let (_, bytes) = most_taken(|| Hints::of(&store.snapshot(), changes).unwrap());
     assert!(bytes < 200 << 10, "{bytes}");
 }

@@ -12,7 +12,6 @@ use simkeep::{
     Distance, Durability, Entry, Epoch, Observation, Options, Prefix, Progress, Query, Scope,
     Store, Verdict, Versions, Visit,
 };
-
 use simkeep_testing::allocator::{alone, most_taken};
 use simkeep_testing::depth::up_to;
 use simkeep_testing::fold::{history, told};
@@ -130,7 +129,7 @@ fn a_million_versions_of_one_page_cost_the_next_visit_nothing() {
     }
     assert_eq!(store.as_of(PAGE, ms(-1)).unwrap(), None);
     let latest = quickest(3, || {
-        let page = store.latest(PAGE).unwrap().unwrap();
+        let page = store.snapshot().latest(PAGE).unwrap().unwrap();
         assert_eq!((page.visits, page.last), (all.cast_unsigned(), version(all - 1).visit));
     });
     assert!(latest < patience(Duration::from_millis(1)), "{latest:?}");
@@ -174,7 +173,7 @@ fn search_among_copies(store: &Store, fingerprint: u64, there: i64) {
         {
             let query = Query::new(fingerprint, k).limit(100).versions(versions);
             let what = format!("{fingerprint:x} within {k}, {versions:?}");
-            let (found, cost) = measured(&what, || store.search(&query).unwrap());
+            let (found, cost) = measured(&what, || store.snapshot().search(&query).unwrap());
             assert!(!found.complete && found.near.len() == 100, "{what}: {}", found.near.len());
             let urls: BTreeSet<&str> = found.near.iter().map(|near| near.url.as_str()).collect();
             assert_eq!(urls.len(), 100);
@@ -185,7 +184,7 @@ fn search_among_copies(store: &Store, fingerprint: u64, there: i64) {
     }
     // Where few pages can be meant, they are all found.
     let one_host = Query::new(fingerprint, 3).under(Prefix::parse("host7.example").unwrap());
-    let found = store.search(&one_host.limit(100_000)).unwrap();
+    let found = store.snapshot().search(&one_host.limit(100_000)).unwrap();
     assert!(found.complete);
     assert_eq!(found.near.len(), usize::try_from(there / 1000).unwrap());
     let new = Observation::content(
@@ -227,7 +226,7 @@ fn a_million_pages_with_one_fingerprint_are_searched_as_soon_as_others() {
     load(u64::MAX, million, more);
     search_among_copies(&store, 0, million);
     search_among_copies(&store, u64::MAX, more);
-    let found = store.search(&Query::nearest(1, 5)).unwrap();
+    let found = store.snapshot().search(&Query::nearest(1, 5)).unwrap();
     assert!(found.near.len() == 5 && found.near.iter().all(|near| near.distance == 1));
     sound(&store).unwrap();
 }
@@ -310,7 +309,7 @@ fn histories_of_clocks_that_run_backwards_are_those_of_the_model() {
             let visits: Vec<Visit> = visits.iter().copied().collect();
             let entries: Vec<Entry> = visits.iter().copied().map(Entry::Visit).collect();
             assert!(told(&store.history(url).unwrap()) == history(&entries), "{url}");
-            let latest = store.latest(url).unwrap().unwrap();
+            let latest = store.snapshot().latest(url).unwrap().unwrap();
             assert_eq!(
                 (latest.visits, latest.last),
                 (visits.len() as u64, *visits.last().unwrap())
@@ -361,8 +360,9 @@ fn pages_whose_hashes_collide_are_told_apart() {
         let prints: Vec<_> =
             prints.iter().map(|e| e.entry().content().unwrap().fingerprint.unwrap()).collect();
         assert_eq!(prints, [2 * n.cast_unsigned(), 2 * n.cast_unsigned() + 1]);
-        assert!(store.latest(&url(-1 - n)).unwrap().is_none());
+        assert!(store.snapshot().latest(&url(-1 - n)).unwrap().is_none());
     }
-    let near = store.search(&Query::new(9, 0).epoch(Epoch::from_number(0))).unwrap().near;
+    let near =
+        store.snapshot().search(&Query::new(9, 0).epoch(Epoch::from_number(0))).unwrap().near;
     assert_eq!(near.iter().map(|near| near.url.as_str()).collect::<Vec<_>>(), [url(4)]);
 }

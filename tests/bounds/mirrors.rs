@@ -1,6 +1,5 @@
 //! Mirrors are found in the memory that is given for it, whatever the sites are like.
 
-use simkeep_testing::ms;
 use std::time::Instant;
 
 use simkeep::load::LoadOptions;
@@ -9,6 +8,7 @@ use simkeep::{Content, Epoch, Options, Progress, Seen, Store, Visit};
 use simkeep_testing::allocator::{alone, most_taken};
 use simkeep_testing::depth::up_to;
 use simkeep_testing::mirrors::{PLANTED, load};
+use simkeep_testing::ms;
 
 const EPOCH: Epoch = Epoch::from_number(0);
 
@@ -49,7 +49,7 @@ fn taken(store: &Store, memory_bytes: usize) -> (usize, u64) {
     let asked = Mirroring::new().memory_bytes(memory_bytes).limit(10);
     let snapshot = store.snapshot();
     let since = Instant::now();
-    let (found, bytes) = most_taken(|| snapshot.mirrors(&asked, &Progress::default()).unwrap());
+    let (found, bytes) = most_taken(|| asked.run(&snapshot, &Progress::default()).unwrap());
     eprintln!(
         "{:?} and {} KiB for {} pairs of {} sites",
         since.elapsed(),
@@ -98,7 +98,7 @@ fn mirrors_among_ten_million_pages() {
     for memory_bytes in [128 << 20, 16 << 20] {
         let asked = Mirroring::new().memory_bytes(memory_bytes);
         let since = Instant::now();
-        let (found, bytes) = most_taken(|| snapshot.mirrors(&asked, &Progress::default()).unwrap());
+        let (found, bytes) = most_taken(|| asked.run(&snapshot, &Progress::default()).unwrap());
         eprintln!(
             "{:?} and {} MiB with {} MiB for sorting: {found:#?}",
             since.elapsed(),

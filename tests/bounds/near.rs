@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use simkeep::disk::SimDisk;
-use simkeep::due::Due;
+use simkeep::due::{Due, Learned};
 use simkeep::load::LoadOptions;
 use simkeep::{Epoch, Observation};
 use simkeep_testing::allocator::{alone, most_taken};
@@ -28,7 +28,7 @@ fn pages_that_others_lead_wait_in_bounded_memory() {
         store.load(visits, LoadOptions::default()).unwrap();
         let view = store.snapshot();
         let now = 100 * 86_400_000;
-        view.learn().unwrap();
+        Learned::of(&view).unwrap();
         let count = |due: &Due| {
             let (mut led, mut all) = (0, 0);
             for page in view.due(due) {

@@ -5,7 +5,7 @@ use std::error::Error;
 use std::path::PathBuf;
 
 use simkeep::disk::Name;
-use simkeep::explain::{Address, Shape};
+use simkeep::query::{Address, Shape};
 use simkeep_testing::forge::golden::{agreeing, files, golden};
 use simkeep_testing::forge::segment::Segment;
 

@@ -1,6 +1,5 @@
 //! Forks at random moments of a busy store.
 
-use simkeep_testing::{ms, sound};
 use std::hash::{BuildHasher, RandomState};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -9,6 +8,7 @@ use std::time::Duration;
 use simkeep::integrity::VerifyOptions;
 use simkeep::load::LoadOptions;
 use simkeep::{Epoch, Error, Observation, Options, Progress, Reader, Result, Role, Scope, Store};
+use simkeep_testing::{ms, sound};
 
 use super::child::{Child, copy_of, fork, forks, open_files};
 
@@ -62,7 +62,7 @@ fn search(store: &Store, acknowledged: &[AtomicU64]) {
             );
             known(
                 &format!("near {n} of {last}"),
-                store.near(fingerprint(n), 0).map(|near| !near.near.is_empty()),
+                store.snapshot().near(fingerprint(n), 0).map(|near| !near.near.is_empty()),
             );
         }
     }

@@ -6,7 +6,6 @@ use simkeep::alias::{AliasQuery, AliasSite, Aliases};
 use simkeep::disk::SimDisk;
 use simkeep::load::LoadOptions;
 use simkeep::{Error, Observation, Progress, Result, Store};
-
 use simkeep_testing::{ms, on, small};
 
 fn store() -> Store {
@@ -15,7 +14,7 @@ fn store() -> Store {
 
 fn found(store: &Store, asked: &AliasQuery) -> (Aliases, Vec<AliasSite>) {
     let mut sites = Vec::new();
-    let told = store.snapshot().aliases(asked, &Progress::default(), |site| {
+    let told = asked.run(&store.snapshot(), &Progress::default(), |site| {
         sites.push(site);
         ControlFlow::Continue(())
     });
@@ -75,7 +74,7 @@ fn planted_rules_with_exceptions_are_found_above_the_share_and_none_below() {
         planted.push((name, if is_with { ("slash", Some("with")) } else { kinds[holds] }));
     }
     let store = store();
-    let epoch = store.near_epoch();
+    let epoch = store.snapshot().near_epoch();
     let observations = pages.iter().map(|(url, fingerprint)| {
         Result::Ok(Observation::content(url, ms(0), *fingerprint, epoch))
     });
@@ -104,16 +103,16 @@ fn nothing_is_told_where_there_is_nothing() {
     let store = store();
     assert_eq!(found(&store, &AliasQuery::default().all(true)), (Aliases::default(), Vec::new()));
     for url in ["http://a.b/", "urn:a"] {
-        store.observe(Observation::content(url, ms(0), 7, store.near_epoch())).unwrap();
+        store.observe(Observation::content(url, ms(0), 7, store.snapshot().near_epoch())).unwrap();
     }
     let (told, sites) = found(&store, &AliasQuery::default().all(true).pairs(0));
     assert_eq!((told.sites, told.pages, sites.len()), (1, 1, 0));
     let share = AliasQuery::default().share(f64::NAN);
-    let refused = store.snapshot().aliases(&share, &Progress::default(), |_| panic!());
+    let refused = share.run(&store.snapshot(), &Progress::default(), |_| panic!());
     assert!(matches!(refused, Err(Error::Option { name: "share", .. })));
     let cancelled = Progress::default();
     cancelled.cancel();
-    let refused = store.snapshot().aliases(&AliasQuery::default(), &cancelled, |_| panic!());
+    let refused = AliasQuery::default().run(&store.snapshot(), &cancelled, |_| panic!());
     assert!(matches!(refused, Err(Error::Cancelled)));
 }
 
@@ -121,7 +120,7 @@ fn nothing_is_told_where_there_is_nothing() {
 #[test]
 fn a_sampled_site_tells_of_some_groups_what_all_tell() {
     let store = store();
-    let epoch = store.near_epoch();
+    let epoch = store.snapshot().near_epoch();
     let pages: Vec<String> = (0..4000)
         .flat_map(|page| {
             let url = format!("http://a.b/{page}");

@@ -4,6 +4,7 @@ use std::io::ErrorKind;
 use std::time::Duration;
 
 use simkeep::disk::{Fault, Name, SimDisk, Strikes};
+use simkeep::inspect::Compaction;
 use simkeep::{Observation, Options, Progress, Role, Scope, Store};
 use simkeep_testing::compare::dump;
 use simkeep_testing::depth::{every, up_to};
@@ -68,7 +69,7 @@ fn it_is_one_segment_with_the_same_answers_and_the_room_is_given_back_at_once() 
     // There is nothing more to do.
     let again = store.compact(&Progress::default()).unwrap();
     assert_eq!((again.merged.inputs, again.gave_back()), (0, 0));
-    assert_eq!(store.snapshot().compaction().unwrap().takes_bytes, 0);
+    assert_eq!(Compaction::of(&store.snapshot()).unwrap().takes_bytes, 0);
     store.observe(Observation::gone("http://b/", ms(7))).unwrap();
     drop(store);
     assert_eq!(open(&disk, small()).history("http://b/").unwrap().len(), 1);
@@ -87,7 +88,7 @@ fn what_was_forgotten_is_given_back_as_estimated() {
         let prefix = format!("site{site}.example").parse().unwrap();
         store.forget(Scope::Prefix(prefix)).unwrap();
     }
-    let estimate = store.snapshot().compaction().unwrap();
+    let estimate = Compaction::of(&store.snapshot()).unwrap();
     assert!(estimate.takes_bytes >= estimate.segment_bytes, "{estimate:?}");
     let done = store.compact(&Progress::default()).unwrap();
     let given = done.segment_bytes_before - done.segment_bytes;
@@ -110,7 +111,7 @@ fn what_it_gives_back_was_estimated() {
             store.observe(Observation::content(&url, ms(time), seen, epoch)).unwrap();
         }
         store.seal().unwrap();
-        let estimate = store.snapshot().compaction().unwrap();
+        let estimate = Compaction::of(&store.snapshot()).unwrap();
         let done = store.compact(&Progress::default()).unwrap();
         assert_eq!(estimate.segment_bytes, done.segment_bytes_before);
         let part = |bytes: u64| bytes as f64 / estimate.segment_bytes as f64;

@@ -3,9 +3,7 @@
 use simkeep::disk::SimDisk;
 use simkeep::load::LoadOptions;
 use simkeep::{Epoch, Observation, Progress, Store, Time};
-use simkeep_testing::{TIME_MAX, TIME_MIN, ms};
-
-use simkeep_testing::{create, open, small};
+use simkeep_testing::{TIME_MAX, TIME_MIN, create, ms, open, small};
 
 const URL: &str = "https://example.com/";
 
@@ -15,7 +13,7 @@ fn content(time: i64) -> Observation<'static> {
 
 /// When the page was modified, in this store and after it was sealed, merged and opened again.
 fn modified(disk: &SimDisk, store: Store) -> Option<i64> {
-    let modified = |store: &Store| store.latest(URL).unwrap().unwrap().modified;
+    let modified = |store: &Store| store.snapshot().latest(URL).unwrap().unwrap().modified;
     let first = modified(&store).map(Time::as_ms);
     store.seal().unwrap();
     assert_eq!(modified(&store), first.map(ms));

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 use simkeep::disk::SimDisk;
-use simkeep::iter::Difference;
+use simkeep::query::{Diff, Difference, ExactDiff};
 use simkeep::{
     Content, Entry, Epoch, Observation, Prefix, Role, Seen, Snapshot, Store, Verdict, Visit,
 };
@@ -143,16 +143,16 @@ proptest! {
         let [old, new] = [&before, &after].map(|all| store(all, role).snapshot());
         let diff = told(new.diff(&old, None).unwrap());
         prop_assert_eq!(diff, all_expected((&old, i64::MAX), (&new, i64::MAX), role));
-        let diff = told(new.diff_since(ms(since), ms(until), None));
+        let diff = told(Diff::between(&new, ms(since), ms(until), None));
         prop_assert_eq!(diff, all_expected((&new, since.min(until)), (&new, until), role));
         // Exactly, it is the entries.
         let all = |snapshot: &Snapshot| -> BTreeSet<(String, Entry)> {
-            let all = snapshot.observations().map(|observation| observation.unwrap());
+            let all = snapshot.observations(None).map(|observation| observation.unwrap());
             all.map(|(url, entry)| (url.to_string(), entry)).collect()
         };
         let (old_all, new_all) = (all(&old), all(&new));
         let (mut only_old, mut only_new) = (BTreeSet::new(), BTreeSet::new());
-        for found in new.diff_exact(&old, None).unwrap() {
+        for found in ExactDiff::of(&old, &new, None).unwrap() {
             let found = found.unwrap();
             only_old.extend(found.before.iter().map(|entry| (found.url.clone(), *entry)));
             only_new.extend(found.after.iter().map(|entry| (found.url.clone(), *entry)));
@@ -186,7 +186,7 @@ fn epochs_of_two_stores_are_the_same_if_their_names_are() {
     let told: Vec<_> = found.iter().map(|found| (found.url.as_str(), distance(found))).collect();
     assert_eq!(told, [(URLS[1], Some((1, 1))), (URLS[2], None)]);
     assert_eq!(found[1].after.unwrap().epoch.number(), 2);
-    let exact = other.snapshot().diff_exact(&one.snapshot(), None).unwrap();
+    let exact = ExactDiff::of(&one.snapshot(), &other.snapshot(), None).unwrap();
     assert_eq!(exact.count(), 2);
     let under: Prefix = "b.example".parse().unwrap();
     let under = other.snapshot().diff(&one.snapshot(), Some(&under)).unwrap();

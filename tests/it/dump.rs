@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use simkeep::inspect::{DumpLine, DumpQuery};
+use simkeep::inspect::{DumpLine, DumpQuery, SegmentView};
 use simkeep::{Digest, Epoch, Observation, Options, Reader, Store};
 use simkeep_testing::depth::deep;
 use simkeep_testing::{EPOCHS, choice, ms, request, small};
@@ -11,7 +11,7 @@ use simkeep_testing::{EPOCHS, choice, ms, request, small};
 /// What is printed of a segment.
 fn dump(store: &Path, id: u64, asked: &DumpQuery) -> Vec<DumpLine> {
     let (reader, mut lines) = (Reader::open(store).unwrap(), Vec::new());
-    let there = reader.snapshot().dump(id, asked, |line| {
+    let there = asked.run(&reader.snapshot(), id, |line| {
         lines.push(line);
         ControlFlow::Continue(())
     });
@@ -113,7 +113,7 @@ fn every_byte_of_a_segment_is_told_once_and_from_any_place_on() {
         let damaged = all.iter().find(|line| line.damaged || line.meaning.starts_with("not told"));
         assert!(damaged.is_none(), "{}", damaged.unwrap());
         let snapshot = Reader::open(&path).unwrap().snapshot();
-        let segment = snapshot.segment(id).unwrap().unwrap();
+        let segment = SegmentView::of(&snapshot, id).unwrap().unwrap();
         let count = |what: &str| all.iter().filter(|l| l.meaning.starts_with(what)).count() as u64;
         assert_eq!(count("record of page "), segment.pages);
         // Restatements and weights are entries, too.

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use simkeep::disk::SimDisk;
-use simkeep::inspect::{Version, VersionKind, versions};
+use simkeep::inspect::{Census, Overview, SegmentView, Trace, Version, VersionKind, versions};
 use simkeep::{Content, Epoch, Error, Observation, Progress, Scope, Snapshot, Store, Verdict};
 use simkeep_testing::depth::deep;
 use simkeep_testing::pages::{PREFIXES, URLS};
@@ -50,7 +50,7 @@ fn store(choose: &mut impl FnMut(u64) -> u64) -> Store {
 }
 
 fn check_census(view: &Snapshot) {
-    let census = view.census(&Progress::default()).unwrap();
+    let census = Census::of(view, &Progress::default()).unwrap();
     let pages: Vec<_> = view.scan(None).map(|page| page.unwrap()).collect();
     let count = |is: &dyn Fn(&simkeep::Page) -> bool| pages.iter().filter(|p| is(p)).count() as u64;
     assert_eq!(census.pages, pages.len() as u64);
@@ -110,9 +110,9 @@ fn check_census(view: &Snapshot) {
 }
 
 fn check_overview(store: &Store, view: &Snapshot) {
-    let (overview, stats) = (view.overview().unwrap(), store.stats().unwrap());
+    let (overview, stats) = (Overview::of(view).unwrap(), store.stats().unwrap());
     assert_eq!((overview.pages, overview.visits), (stats.pages, stats.visits));
-    let census = view.census(&Progress::default()).unwrap();
+    let census = Census::of(view, &Progress::default()).unwrap();
     let states = (overview.in_force, overview.gone, overview.never);
     assert_eq!(states, (census.in_force, census.gone, census.never));
     // What was forgotten may count still.
@@ -126,19 +126,19 @@ fn check_overview(store: &Store, view: &Snapshot) {
     assert!(overview.segments.iter().all(|s| (0.0..=1.0).contains(&s.superseded)));
     assert!(overview.hosts.iter().map(|host| host.share).sum::<f64>() <= 1.0 + 1e-9);
     for id in ids {
-        let segment = view.segment(id).unwrap().unwrap();
+        let segment = SegmentView::of(view, id).unwrap().unwrap();
         let ends = segment.sections.iter().map(|section| section.offset + section.bytes);
         let next = segment.sections.iter().skip(1).map(|section| section.offset);
         assert!(ends.zip(next.chain([segment.bytes])).all(|(end, next)| end <= next));
         let fingerprints: u64 = segment.tables.iter().map(|of| u64::from(of.fingerprints)).sum();
         assert_eq!(fingerprints, segment.fingerprints);
     }
-    assert!(view.segment(u64::MAX).unwrap().is_none());
+    assert!(SegmentView::of(view, u64::MAX).unwrap().is_none());
 }
 
 fn check_traces(view: &Snapshot) {
     for url in URLS {
-        let trace = view.trace(url).unwrap();
+        let trace = Trace::of(view, url).unwrap();
         assert_eq!(trace.as_ref().map(|trace| &trace.page), view.latest(url).unwrap().as_ref());
         let Some(trace) = trace else { continue };
         assert_eq!(trace.history, view.history(url).unwrap());
@@ -193,9 +193,9 @@ fn what_came_later_is_not_counted() {
     store.observe(Observation::content(URLS[0], ms(0), 1, Epoch::from_number(0))).unwrap();
     let before = store.snapshot();
     store.observe(Observation::content(URLS[1], ms(0), 1, Epoch::from_number(0))).unwrap();
-    let census = before.census(&Progress::default()).unwrap();
-    assert_eq!((census.pages, before.overview().unwrap().unsealed_pages), (1, 1));
-    assert!(before.trace(URLS[1]).unwrap().is_none());
+    let census = Census::of(&before, &Progress::default()).unwrap();
+    assert_eq!((census.pages, Overview::of(&before).unwrap().unsealed_pages), (1, 1));
+    assert!(Trace::of(&before, URLS[1]).unwrap().is_none());
 }
 
 #[test]
@@ -204,7 +204,7 @@ fn a_census_can_be_cancelled() {
     store.observe(Observation::gone(URLS[0], ms(0))).unwrap();
     let progress = Progress::default();
     progress.cancel();
-    assert!(matches!(store.snapshot().census(&progress), Err(Error::Cancelled)));
+    assert!(matches!(Census::of(&store.snapshot(), &progress), Err(Error::Cancelled)));
 }
 
 /// Of hosts at equal distances the shares are about right.
@@ -225,7 +225,7 @@ fn large_hosts_are_named_with_their_share() {
         }
     }
     store.seal().unwrap();
-    let hosts = store.snapshot().overview().unwrap().hosts;
+    let hosts = Overview::of(&store.snapshot()).unwrap().hosts;
     let names: Vec<&str> = hosts.iter().map(|host| host.host.as_str()).collect();
     assert_eq!(names, ["half.example", "quarter.example"]);
     assert!(
@@ -245,7 +245,7 @@ fn a_reader_sees_what_the_store_sees() {
     let (pages, visits) = (store.stats().unwrap().pages, store.stats().unwrap().visits);
     store.close().unwrap();
     let view = simkeep::Reader::open(on(&disk)).unwrap().snapshot();
-    let overview = view.overview().unwrap();
+    let overview = Overview::of(&view).unwrap();
     assert_eq!((overview.pages, overview.visits), (pages, visits));
-    assert_eq!(view.census(&Progress::default()).unwrap().pages, pages);
+    assert_eq!(Census::of(&view, &Progress::default()).unwrap().pages, pages);
 }

@@ -12,8 +12,10 @@ use std::thread;
 
 use simkeep::disk::SimDisk;
 use simkeep::load::LoadOptions;
-use simkeep::{Epoch, Error, Observation, Prefix, Progress, Query, Result, Role, Scope, Store};
-
+use simkeep::query::{DistinctFingerprints, Explanation, FingerprintPairs, Stale};
+use simkeep::{
+    Epoch, Error, Observation, Origin, Prefix, Progress, Query, Result, Role, Scope, Store,
+};
 use simkeep_testing::{create, ms, open, small};
 
 fn url(page: u64) -> String {
@@ -68,38 +70,50 @@ fn is_poisoned(store: &Store) -> Error {
         ("flush or seal", cause_of("seal", store.seal())),
         ("merge", cause_of("merge", store.merge(&Progress::default()))),
         ("epoch", cause_of("epoch", store.register_epoch("a third", Role::Both))),
-        ("near", cause_of("near", store.near(7, 3))),
-        ("search_many", cause_of("search_many", store.snapshot().search_batch(&[7, 8], &query))),
+        ("near", cause_of("near", store.snapshot().near(7, 3))),
+        ("search_many", cause_of("search_many", query.run_batch(&store.snapshot(), &[7, 8]))),
         (
             "all_pairs",
-            cause_of("all_pairs", store.snapshot().all_pairs(&query, &Progress::default(), pairs)),
+            cause_of(
+                "all_pairs",
+                FingerprintPairs::like(&query).run(&store.snapshot(), &Progress::default(), pairs),
+            ),
         ),
         (
             "pairs_with",
             cause_of(
                 "pairs_with",
-                store.snapshot().pairs_with(&[7], &query, &Progress::default(), pairs),
+                FingerprintPairs::like(&query).with(&[7]).run(
+                    &store.snapshot(),
+                    &Progress::default(),
+                    pairs,
+                ),
             ),
         ),
         (
             "all_fingerprints",
             cause_of(
                 "all_fingerprints",
-                store
-                    .snapshot()
-                    .all_fingerprints(&query, &Progress::default(), |_| ControlFlow::Continue(())),
+                DistinctFingerprints::like(&query).run(
+                    &store.snapshot(),
+                    &Progress::default(),
+                    |_| ControlFlow::Continue(()),
+                ),
             ),
         ),
-        ("explain", cause_of("explain", store.snapshot().explain(&query))),
+        ("explain", cause_of("explain", Explanation::of(&store.snapshot(), &query))),
         ("history", cause_of("history", store.history(&url(1)))),
-        ("latest", cause_of("latest", store.latest(&url(1)))),
+        ("latest", cause_of("latest", store.snapshot().latest(&url(1)))),
         ("as_of", cause_of("as_of", store.as_of(&url(1), ms(5)))),
         ("scan", cause_of("scan", store.snapshot().scan(None).next().unwrap())),
         (
             "stale",
-            cause_of("stale", store.snapshot().stale(store.change_epoch(), None).next().unwrap()),
+            cause_of(
+                "stale",
+                Stale::of(&store.snapshot(), store.change_epoch(), None).next().unwrap(),
+            ),
         ),
-        ("origin", cause_of("origin", store.snapshot().origin(Epoch::from_number(0)))),
+        ("origin", cause_of("origin", Origin::of(&store.snapshot(), Epoch::from_number(0)))),
         ("warm_up", cause_of("warm_up", store.snapshot().warm_up(&Progress::default()))),
         ("stats", cause_of("stats", store.stats())),
     ] {
@@ -151,16 +165,18 @@ fn a_store_that_meets_a_bug_accepts_and_answers_nothing_more() {
             ("observe many", &|store| observed(store, 20)),
             ("seal", &Store::seal),
             ("observe more", &|store| observed(store, 30)),
-            ("near", &|store| store.search(&query).map(drop)),
-            ("near many", &|store| store.snapshot().search_batch(&[7; 9], &query).map(drop)),
+            ("near", &|store| store.snapshot().search(&query).map(drop)),
+            ("near many", &|store| query.run_batch(&store.snapshot(), &[7; 9]).map(drop)),
             ("history", &|store| store.history(&url(3)).map(drop)),
             ("scan", &|store| store.snapshot().scan(None).try_for_each(|page| page.map(drop))),
             ("observe in a second segment", &|store| observed(store, 60)),
             ("seal again", &Store::seal),
-            ("near in two", &|store| store.search(&query).map(drop)),
+            ("near in two", &|store| store.snapshot().search(&query).map(drop)),
             ("pairs", &|store| {
                 let flow = |_: &[simkeep::NearPair]| ControlFlow::Continue(());
-                store.snapshot().all_pairs(&query, &Progress::default(), flow).map(drop)
+                FingerprintPairs::like(&query)
+                    .run(&store.snapshot(), &Progress::default(), flow)
+                    .map(drop)
             }),
             ("load", &|store| load(store, 40..80)),
             ("forget a page that is none", &|store| store.forget(Scope::Url("urn:x")).map(drop)),

@@ -9,7 +9,6 @@ use metrics::with_local_recorder;
 use simkeep::disk::{Disk, Meter, OpKind, SimDisk};
 use simkeep::metrics::{ALL, Instrument};
 use simkeep::{Digest, Epoch, Error, Observation, Options, Progress, Query, Store};
-
 use simkeep_testing::disks::HookDisk;
 use simkeep_testing::recorder::Recording;
 use simkeep_testing::{in_repository, ms, on, small};
@@ -112,7 +111,7 @@ fn searches_that_leave_something_out_are_counted() {
     let query = Query::new(F, 3).limit(1);
     assert!(!store.snapshot().search(&query).unwrap().complete);
     assert_eq!(recording.count(&cut), 2);
-    store.snapshot().search_batch(&[F, !F, F], &query).unwrap();
+    query.run_batch(&store.snapshot(), &[F, !F, F]).unwrap();
     assert_eq!(recording.count(&cut), 4);
 }
 

@@ -3,7 +3,7 @@
 #![expect(clippy::cast_possible_truncation, reason = "small numbers, drawn by lot")]
 
 use simkeep::disk::SimDisk;
-use simkeep::inspect::{Done, Operation};
+use simkeep::inspect::{Done, Operation, Operations, Overview};
 use simkeep::{
     Entry, Epoch, HistoryEntry, Observation, Reader, Restatement, Scope, Snapshot, Store, Verdict,
 };
@@ -12,7 +12,7 @@ use simkeep_testing::pages::{PREFIXES, URLS};
 use simkeep_testing::{choice, create, ms, on, small};
 
 fn all(view: &Snapshot, after: u64) -> Vec<Operation> {
-    view.operations(after).map(|operation| operation.unwrap()).collect()
+    Operations::after(view, after).map(|operation| operation.unwrap()).collect()
 }
 
 fn visit(choose: &mut impl FnMut(u64) -> u64) -> Observation<'static> {
@@ -124,7 +124,7 @@ fn operations_are_those_that_were_acknowledged() {
         let view = store.snapshot();
         assert_eq!(all(&view, 0), held);
         let ends = held.first().zip(held.last()).map(|(a, b)| a.sequence..=b.sequence);
-        assert_eq!(view.operations(u64::MAX).held(), ends);
+        assert_eq!(Operations::after(&view, u64::MAX).held(), ends);
         // A snapshot keeps its own, whatever came since.
         if let Some((view, held)) = early {
             assert_eq!(all(&view, 0), held);
@@ -133,7 +133,7 @@ fn operations_are_those_that_were_acknowledged() {
         assert_eq!(all(&read, 0), held);
         // What is forgotten says what it was.
         let states = |view: &Snapshot| {
-            let overview = view.overview().unwrap();
+            let overview = Overview::of(view).unwrap();
             (overview.pages, overview.in_force, overview.gone, overview.never)
         };
         assert_eq!(states(&read), states(&view));

@@ -1,13 +1,12 @@
 //! Where much comes together: many segments, many copies, what a crash left half sealed.
 
-use simkeep_testing::{ms, sound};
 use std::sync::Arc;
 use std::time::Duration;
 
 use simkeep::disk::{Access, Dir, Disk, Name, OpKind, RealDisk, SimDisk};
 use simkeep::{Digest, Durability, Epoch, Error, Observation, Options, Progress, Scope, Store};
-
 use simkeep_testing::disks::{Gate, HookDisk};
+use simkeep_testing::{ms, sound};
 
 const F: u64 = 0x0123_4567_89ab_cdef;
 
@@ -189,11 +188,11 @@ fn a_page_that_is_visited_all_the_time_costs_no_more_than_others() {
                 (first..first + 10_000).map(|t| content(url, t, F ^ t as u64, 0)).collect();
             store.observe_batch(&visits).unwrap();
         }
-        let before = store.latest(url).unwrap();
+        let before = store.snapshot().latest(url).unwrap();
         drop(store);
         // The same again when the journal is replayed.
         let store = Store::open(on(&disk.crash_synced_only()), options(262_144, false)).unwrap();
-        assert_eq!(store.latest(url).unwrap(), before);
+        assert_eq!(store.snapshot().latest(url).unwrap(), before);
         assert_eq!(before.unwrap().visits, 100_000);
         store.seal().unwrap();
         assert_eq!(store.history(url).unwrap().len(), 100_000);

@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use simkeep::disk::SimDisk;
 use simkeep::integrity::{RepairOptions, VerifyOptions, repair};
 use simkeep::load::LoadOptions;
+use simkeep::query::{DistinctFingerprints, FingerprintPairs};
 use simkeep::{Error, Observation, Progress, Query, Result, Scope, Stage, Store};
-
 use simkeep_testing::compare::dump;
 use simkeep_testing::disks::HookDisk;
 use simkeep_testing::{create, ms, on, small, sound};
@@ -60,10 +60,22 @@ fn whatever_takes_long_stops_when_it_is_told_to() {
     is_cancelled(store.snapshot().warm_up(&cancelled()));
     is_cancelled(store.verify(VerifyOptions::default().progress(cancelled())));
     let pairs = |_: &[_]| -> ControlFlow<()> { panic!("it is cancelled") };
-    is_cancelled(store.snapshot().all_pairs(&Query::new(0, 3), &cancelled(), pairs));
-    is_cancelled(store.snapshot().pairs_with(&[1], &Query::new(0, 3), &cancelled(), pairs));
+    is_cancelled(FingerprintPairs::like(&Query::new(0, 3)).run(
+        &store.snapshot(),
+        &cancelled(),
+        pairs,
+    ));
+    is_cancelled(FingerprintPairs::like(&Query::new(0, 3)).with(&[1]).run(
+        &store.snapshot(),
+        &cancelled(),
+        pairs,
+    ));
     let all = |_: &[u64]| ControlFlow::Continue(());
-    is_cancelled(store.snapshot().all_fingerprints(&Query::new(0, 3), &cancelled(), all));
+    is_cancelled(DistinctFingerprints::like(&Query::new(0, 3)).run(
+        &store.snapshot(),
+        &cancelled(),
+        all,
+    ));
     assert_eq!(store.stats().unwrap().segments.len(), 3);
     assert!(dump(&store.snapshot()).unwrap() == before);
     let gone = page(0);
@@ -114,7 +126,7 @@ fn what_is_done_grows_to_all_of_it() {
     let epoch = store.change_epoch();
     store.observe(Observation::content("http://b.example/", ms(1), 1, epoch)).unwrap();
     let all = |_: &[_]| ControlFlow::Continue(());
-    let joined = store.snapshot().all_pairs(&Query::new(0, 1), &watched, all);
+    let joined = FingerprintPairs::like(&Query::new(0, 1)).run(&store.snapshot(), &watched, all);
     joined.unwrap();
     whole(&watched, Stage::Joining);
     assert_eq!(watched.found(), 1);

@@ -2,11 +2,11 @@
 
 use simkeep::disk::SimDisk;
 use simkeep::load::LoadOptions;
+use simkeep::query::Stale;
 use simkeep::{
     Changes, Content, Digest, Epoch, Observation, Progress, Request, Role, SameBy, Scope, Seen,
     Store, Verdict, Visit,
 };
-
 use simkeep_testing::{create, ms, on, small, sound};
 
 const URL: &str = "https://example.com/a";
@@ -27,9 +27,9 @@ fn a_redirect_ends_what_the_page_held() {
     store.observe(content(URL, 10)).unwrap();
     let found = store.observe(Observation::redirect(URL, ms(20), "/b").status(301)).unwrap();
     assert!(is_changed(found.verdict) && found.near.is_empty() && found.copies.is_empty());
-    let page = store.latest(URL).unwrap().unwrap();
+    let page = store.snapshot().latest(URL).unwrap().unwrap();
     assert!(page.content.is_some_and(|content| content.is_redirect()) && !page.gone);
-    assert_eq!(store.near(PRINT, 3).unwrap().near, []);
+    assert_eq!(store.snapshot().near(PRINT, 3).unwrap().near, []);
     assert_eq!(store.observe(content(OTHER, 21)).unwrap().copies, []);
     // It is the same until it leads elsewhere, by whatever status.
     let again =
@@ -54,8 +54,9 @@ fn pages_that_lead_to_one_target_are_no_copies() {
             store.observe(Observation::redirect(url, ms(10), "https://example.com/")).unwrap();
         assert_eq!((found.verdict, found.copies.len(), found.near.len()), (Verdict::New, 0, 0));
     }
-    let digests =
-        urls.iter().map(|url| store.latest(url).unwrap().unwrap().content.unwrap().digest);
+    let digests = urls
+        .iter()
+        .map(|url| store.snapshot().latest(url).unwrap().unwrap().content.unwrap().digest);
     let mut digests: Vec<_> = digests.collect();
     digests.sort_unstable();
     digests.dedup();
@@ -79,7 +80,7 @@ fn a_redirect_belongs_to_no_epoch() {
         let second = store.register_epoch("second", Role::Both).unwrap();
         store.restate(simkeep::Restatement::new(OTHER, ms(11), PRINT, second)).unwrap();
         store.end_epoch(first, 0).unwrap();
-        assert_eq!(store.snapshot().stale(second, None).count(), 0);
+        assert_eq!(Stale::of(&store.snapshot(), second, None).count(), 0);
         // Known, though its first epoch has ended.
         let again = store.observe(Observation::redirect(URL, ms(10), "/b").status(302)).unwrap();
         assert_eq!(again.verdict, Verdict::Known);
@@ -99,7 +100,7 @@ fn a_redirect_belongs_to_no_epoch() {
         loaded.load(entries.map(Ok), LoadOptions::default()).unwrap();
         assert_eq!(loaded.history(URL).unwrap(), history);
         store.forget(Scope::Url(URL)).unwrap();
-        assert_eq!(store.latest(URL).unwrap(), None);
+        assert_eq!(store.snapshot().latest(URL).unwrap(), None);
     }
 }
 

@@ -1,8 +1,8 @@
 //! A store's pages in ranges for several readers: each page in one of them, and about as many in each.
 
 use simkeep::disk::SimDisk;
+use simkeep::query::PageRange;
 use simkeep::{Observation, Options, Prefix, Progress, Snapshot, Store};
-
 use simkeep_testing::{choice, ms, on};
 
 /// The ranges between these URLs.
@@ -13,20 +13,24 @@ fn ranges(splits: &[String]) -> impl Iterator<Item = [Option<&str>; 2]> {
 }
 
 fn urls(snapshot: &Snapshot, under: Option<&Prefix>, [from, to]: [Option<&str>; 2]) -> Vec<String> {
-    snapshot.scan_between(under, from, to).map(|page| page.unwrap().url).collect()
+    snapshot
+        .scan(PageRange::all().under(under).from(from).to(to))
+        .map(|page| page.unwrap().url)
+        .collect()
 }
 
 /// Each page in one range, in order; returns the pages of the smallest and of the largest range.
 fn check(snapshot: &Snapshot, under: Option<&Prefix>, count: usize) -> [usize; 2] {
-    let splits = snapshot.splits(under, count).unwrap();
+    let splits = PageRange::all().under(under).split(snapshot, count).unwrap();
     assert!(splits.len() < count.max(1));
     let parts: Vec<_> = ranges(&splits).map(|range| urls(snapshot, under, range)).collect();
     let all: Vec<String> = snapshot.scan(under).map(|page| page.unwrap().url).collect();
     assert_eq!(parts.concat(), all, "{count} ranges");
-    let visits = |[from, to]: [_; 2]| snapshot.observations_between(under, from, to);
+    let visits =
+        |[from, to]: [_; 2]| snapshot.observations(PageRange::all().under(under).from(from).to(to));
     let visits = ranges(&splits).flat_map(visits);
     let visits: Vec<_> = visits.map(Result::unwrap).collect();
-    let all_visits: Vec<_> = snapshot.observations_under(under).map(Result::unwrap).collect();
+    let all_visits: Vec<_> = snapshot.observations(under).map(Result::unwrap).collect();
     assert_eq!(visits, all_visits);
     let sizes = parts.iter().map(Vec::len);
     [sizes.clone().min().unwrap(), sizes.max().unwrap()]
@@ -35,7 +39,10 @@ fn check(snapshot: &Snapshot, under: Option<&Prefix>, count: usize) -> [usize; 2
 #[test]
 fn each_page_is_in_one_range_and_ranges_are_about_as_large_as_each_other() {
     let store = Store::create(on(&SimDisk::new()), Options::default().background(false)).unwrap();
-    assert_eq!(store.snapshot().splits(None, 8).unwrap(), Vec::<String>::new());
+    assert_eq!(
+        PageRange::all().under(None).split(&store.snapshot(), 8).unwrap(),
+        Vec::<String>::new()
+    );
     let mut choice = choice(1);
     let mut time = 0;
     // Three segments with some pages in common, and what is not sealed.

@@ -5,7 +5,6 @@ use simkeep::load::LoadOptions;
 use simkeep::{
     Answer, Epoch, GiveOutcome, Observation, Progress, Request, Scope, Store, Verdict, Weight,
 };
-
 use simkeep_testing::{create, ms, open, small, sound};
 
 const URL: &str = "https://example.com/";
@@ -19,7 +18,7 @@ fn weighed(time: i64, weight: f64) -> Request<'static> {
 }
 
 fn weight(store: &Store) -> Weight {
-    store.latest(URL).unwrap().unwrap().weight
+    store.snapshot().latest(URL).unwrap().unwrap().weight
 }
 
 #[test]
@@ -47,7 +46,7 @@ fn the_weight_of_the_latest_time_is_in_force_whatever_came_first() {
         assert_eq!(weight(&store), Weight::from(0.5), "turned by {turned}");
         store.merge(&Progress::default()).unwrap();
         assert_eq!(weight(&store), Weight::from(0.5), "turned by {turned}");
-        assert_eq!(store.latest(URL).unwrap().unwrap().visits, 4);
+        assert_eq!(store.snapshot().latest(URL).unwrap().unwrap().visits, 4);
         sound(&store).unwrap();
         drop(store);
         assert_eq!(weight(&open(&disk, small())), Weight::from(0.5));
@@ -70,7 +69,7 @@ fn a_weight_is_no_visit_and_needs_one() {
     let store = create(&SimDisk::new(), small());
     let weighing = Observation::weighed(URL, ms(5), 2.0);
     assert_eq!(store.give(weighing).unwrap(), GiveOutcome::Missing);
-    assert_eq!(store.latest(URL).unwrap(), None);
+    assert_eq!(store.snapshot().latest(URL).unwrap(), None);
     store.observe(content(10)).unwrap();
     assert_eq!(store.give(weighing).unwrap(), GiveOutcome::Stored);
     assert_eq!(store.give(weighing).unwrap(), GiveOutcome::Known);
@@ -125,9 +124,9 @@ fn all_pages_are_weighed_anew_by_a_load() {
     }
     store.merge(&Progress::default()).unwrap();
     for (url, nth) in urls.iter().zip(1_u32..) {
-        let page = store.latest(url).unwrap().unwrap();
+        let page = store.snapshot().latest(url).unwrap().unwrap();
         assert_eq!((page.visits, page.weight), (1, Weight::from(f64::from(nth))));
     }
-    assert_eq!(store.latest(&unknown).unwrap(), None);
+    assert_eq!(store.snapshot().latest(&unknown).unwrap(), None);
     sound(&store).unwrap();
 }

@@ -6,7 +6,6 @@ use simkeep::{
     Content, Digest, Epoch, Observation, Outcome, Progress, Role, SameBy, Seen, Store, Terms,
     Verdict, Visit,
 };
-
 use simkeep_testing::{EPOCHS, create, digest, ms, on, open, small};
 
 const URL: &str = "https://example.com/";
@@ -232,7 +231,7 @@ proptest! {
     #[test]
     fn a_change_that_is_no_return_is_novel(seen in prop::collection::vec(seen(), 1..40)) {
         let store = store();
-        let changes = || store.latest(URL).unwrap().map(|page| page.changes);
+        let changes = || store.snapshot().latest(URL).unwrap().map(|page| page.changes);
         let mut before = None;
         for (time, seen) in (0..).zip(seen) {
             let outcome = store.observe(visit(time, seen)).unwrap();

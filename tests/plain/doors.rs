@@ -31,7 +31,7 @@ fn a_new_store_begins_with_the_same_epoch_whatever_the_features() {
     let names: Vec<_> = store.snapshot().epochs().iter().map(|info| info.name.clone()).collect();
     assert_eq!(names, [EPOCH]);
     assert_eq!(store.begin_epoch(&Origin::default(), Role::Both).unwrap(), first);
-    assert_eq!(store.snapshot().text_epochs().unwrap(), [first]);
+    assert_eq!(Origin::text_epochs(&store.snapshot()).unwrap(), [first]);
 }
 
 #[test]
@@ -39,7 +39,7 @@ fn texts_have_the_same_fingerprints_whatever_the_features() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::create(folder.path().join("store"), Options::default()).unwrap();
     let epoch = store.change_epoch();
-    let origin = store.snapshot().origin(epoch).unwrap().unwrap();
+    let origin = Origin::of(&store.snapshot(), epoch).unwrap().unwrap();
     let mut of_origin = origin.fingerprinter().unwrap();
     let mut of_recipe = Fingerprinter::new(&Recipe::DEFAULT).unwrap();
     for (number, (text, expected)) in TEXTS.iter().enumerate() {

@@ -7,10 +7,10 @@ use std::io::{ErrorKind, Write};
 use std::path::Path;
 
 use simkeep::{Epoch, Error, Observation, Options, Result, Store};
+use simkeep_testing::{choice, ms, sound};
 
 use super::child::{Child, Parent};
 use super::scene::{Scene, run, say, succeeds, text};
-use simkeep_testing::{choice, ms, sound};
 
 /// Starts a program that may mount, where only it and its children see it, and nothing stays
 /// mounted after its end.
@@ -78,7 +78,15 @@ pub(crate) fn check(store: &Store, acknowledged: u64) -> u64 {
         assert_eq!(store.history(&url(n)).unwrap().len(), 1, "page {n} of {pages}");
     }
     let fingerprint = choice(pages / 2)(u64::MAX);
-    assert!(store.near(fingerprint, 3).unwrap().near.iter().any(|near| near.url == url(pages / 2)));
+    assert!(
+        store
+            .snapshot()
+            .near(fingerprint, 3)
+            .unwrap()
+            .near
+            .iter()
+            .any(|near| near.url == url(pages / 2))
+    );
     pages
 }
 

@@ -8,11 +8,11 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use simkeep::{Epoch, Error, Observation, Options, Store};
+use simkeep_testing::depth::deep;
+use simkeep_testing::{choice, ms, sound};
 
 use super::child::{Child, Parent};
 use super::scene::{Scene, say};
-use simkeep_testing::depth::deep;
-use simkeep_testing::{choice, ms, sound};
 
 fn options() -> Options {
     Options::default().memtable_observations(300).merge_fanout(3)
@@ -80,7 +80,10 @@ fn when_lock_is_removed_the_next_writer_takes_over_and_nothing_is_lost() {
     }
     let store = Store::open(&path, Options::default()).unwrap();
     sound(&store).unwrap();
-    let lost = acknowledged.iter().filter(|n| store.latest(&url(**n)).unwrap().is_none()).count();
+    let lost = acknowledged
+        .iter()
+        .filter(|n| store.snapshot().latest(&url(**n)).unwrap().is_none())
+        .count();
     assert_eq!((lost, took_over, stopped), (0, kills, kills), "lost, took over, stopped");
     let kept = acknowledged.len();
     say(format!("LOCK removed {kills} times: the next writer took over, {kept} pages, none lost"));

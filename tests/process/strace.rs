@@ -15,11 +15,11 @@ use std::sync::Arc;
 use simkeep::disk::{Access, Dir, Disk, DiskFile, Lock, Locked, Map, Name, RealDisk};
 use simkeep::load::LoadOptions;
 use simkeep::{Observation, Progress, Role, Scope, Store};
+use simkeep_testing::pages::{PREFIXES, URLS};
+use simkeep_testing::{choice, ms, observation, small, sound};
 
 use super::child::Child;
 use super::scene::{Scene, say, succeeds, text};
-use simkeep_testing::pages::{PREFIXES, URLS};
-use simkeep_testing::{choice, ms, observation, small, sound};
 
 /// The real disk, with marks.
 struct MarkedDisk {
@@ -163,7 +163,7 @@ pub(crate) fn work(path: &Path) {
         store.purge(Scope::Url(URLS[1]), &Progress::default()).unwrap();
         store.observe_batch(&batch(40)).unwrap();
         store.purge(Scope::Prefix(PREFIXES[0].prefix()), &Progress::default()).unwrap();
-        store.near(7, 64).unwrap();
+        store.snapshot().near(7, 64).unwrap();
         sound(&store).unwrap();
         store.close().unwrap();
     }

@@ -6,10 +6,10 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 
 use simkeep::{Epoch, Error, Observation, Options, Result, Store};
+use simkeep_testing::{choice, ms, sound};
 
 use super::child::{Child, Parent};
 use super::scene::{Scene, say};
-use simkeep_testing::{choice, ms, sound};
 
 const PAGES: u64 = 5000;
 
@@ -34,7 +34,7 @@ fn read_all(store: &Store) -> Result<u64> {
     for page in store.snapshot().scan(None) {
         let page = page?;
         let history = store.history(&page.url)?;
-        let near = store.near(page.content.unwrap().fingerprint.unwrap(), 3)?.near;
+        let near = store.snapshot().near(page.content.unwrap().fingerprint.unwrap(), 3)?.near;
         let found = near.iter().any(|near| near.url == page.url && near.distance == 0);
         pages += u64::from(found && history.len() == 1);
     }

@@ -5,8 +5,8 @@
 //!
 //! # What is compared
 //!
-//! - `store`: [`simkeep::Store::search`] in one segment, loaded and laid out for the distance, a
-//!   snapshot for each search; and [`simkeep::Snapshot::search_batch`] for a batch on all
+//! - `store`: [`simkeep::Snapshot::search`] in one segment, loaded and laid out for the distance, a
+//!   snapshot for each search; and [`simkeep::Query::run_batch`] for a batch on all
 //!   cores. Answers are URLs, nearest first and then in SURT order.
 //! - `mih`: the crate mih-rs 0.3, in memory, with as many blocks as it chooses; `mih-4` with four.
 //! - `redb` 4.5, `lmdb` (heed 0.23) and `sqlite` (rusqlite 0.41, SQLite compiled in): four tables of

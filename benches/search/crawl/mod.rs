@@ -14,16 +14,16 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use simkeep::explain::Explanation;
 use simkeep::load::{LoadOptions, Observed};
+use simkeep::query::Explanation;
 use simkeep::{Options, Progress, Query, Request, Store};
+use simkeep_testing::bench::report::{Report, Row};
 
 use self::pages::Pages;
 use crate::data::{self, Kind, Random};
 use crate::times::{Times, median};
 use crate::truth::Score;
 use crate::{fill, truth};
-use simkeep_testing::bench::report::{Report, Row};
 
 /// Largest distance.
 const K: u32 = 3;
@@ -97,8 +97,9 @@ pub(crate) fn run(report: &Report, dir: &Path, n: usize, queries: usize) {
 /// Where the time goes when nothing is found: segments and memtables, each timed by itself.
 fn explain(report: &Report, store: &Store) {
     let queries = Kind::Uniform.strangers(&mut Random(0xe8), EXPLAINED);
-    let explained =
-        queries.iter().map(|query| store.snapshot().explain(&Query::new(*query, K)).unwrap());
+    let explained = queries
+        .iter()
+        .map(|query| Explanation::of(&store.snapshot(), &Query::new(*query, K)).unwrap());
     let explained: Vec<Explanation> = explained.collect();
     let of = |in_segment: bool| {
         let of_one = |one: &Explanation| {
@@ -120,7 +121,8 @@ fn explain(report: &Report, store: &Store) {
 fn compare(report: &Report, crawl: &Crawl, merged: &Store, name: &str, count: usize) {
     let like = Query::new(0, K).limit(100);
     let ask = |store: &Store, queries: &[u64]| {
-        let search = |fingerprint| store.search(&like.clone().fingerprint(fingerprint)).unwrap();
+        let search =
+            |fingerprint| store.snapshot().search(&like.clone().fingerprint(fingerprint)).unwrap();
         Times::of(queries, search)
     };
     let mut random = Random(0x9e3 + name.len() as u64);
@@ -140,7 +142,7 @@ fn compare(report: &Report, crawl: &Crawl, merged: &Store, name: &str, count: us
             let pages = crawl.pages.lock().unwrap();
             let all = Query::new(query, K).limit(usize::MAX / 4);
             let truth = truth::near(pages.fingerprints(), query, K);
-            score.add(&crawl.store.search(&all).unwrap(), &truth);
+            score.add(&crawl.store.snapshot().search(&all).unwrap(), &truth);
         }
         running.push(ask(&crawl.store, &asked[0]));
         let _waits = crawl.pages.lock().unwrap();

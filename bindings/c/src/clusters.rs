@@ -4,19 +4,19 @@ use std::ffi::c_char;
 use std::sync::Arc;
 
 use simkeep::cluster;
+use simkeep::cluster::PageCluster;
 
-use crate::abi;
 use crate::abi::lend::Lent;
 use crate::call::{any_thread, done, found, free, make, one_thread_at_a_time, quiet};
 use crate::clustered::ClusteredPages;
 use crate::clustering::{self, Clustering};
-use crate::distances;
 use crate::error::{Failure, Result};
 use crate::fork::{Guarded, Process};
 use crate::lots::LOT;
 use crate::progress::{self, ProgressHandle};
 use crate::snapshot::{self, SnapshotHandle};
 use crate::texts::{TextColumn, Texts};
+use crate::{abi, distances};
 
 /// Clusters that were found. Threads may use it at the same time. It is of the process that found them.
 /// It keeps its snapshot and scratch files, and is freed by itself; what was got from it stays.
@@ -65,7 +65,7 @@ pub extern "C" fn simkeep_snapshot_clusters(
     make("simkeep_snapshot_clusters", error, || {
         let (snapshot, process) = (snapshot::open(snapshot)?.0, Process::current()?);
         let asked = clustering::read(clustering)?;
-        let of = Arc::new(snapshot.clusters(&asked, &progress::of(progress)?)?);
+        let of = Arc::new(asked.run(snapshot, &progress::of(progress)?)?);
         Ok(Clusters { of, process })
     })
 }
@@ -162,7 +162,7 @@ pub extern "C" fn simkeep_snapshot_cluster_of(
     make("simkeep_snapshot_cluster_of", error, || {
         let snapshot = snapshot::open(snapshot)?.0;
         let url = abi::text(url, url_len, "url")?;
-        let found = snapshot.cluster_of(url, &clustering::read(clustering)?)?;
+        let found = PageCluster::of(snapshot, url, &clustering::read(clustering)?)?;
         let is_complete = found.as_ref().is_none_or(|found| found.complete);
         if !complete.is_null() {
             abi::put(complete, u32::from(is_complete), "complete")?;

@@ -48,7 +48,7 @@ fn cost() {
     let at = dir.path().join("store");
     let options = Options::default().background(false).durability(Durability::OnFlush);
     let made = Store::create(&at, options).unwrap();
-    let epoch = made.near_epoch();
+    let epoch = made.snapshot().near_epoch();
     let urls: Vec<String> = (0..PAGES).map(|n| format!("https://example.com/page/{n}")).collect();
     let seen = (0_u64..).zip(&urls).map(|(n, url)| {
         Ok(Observation::content(url, Time::from_ms_unchecked(1), random(n), epoch))
@@ -73,7 +73,7 @@ fn cost() {
     least(
         "a search of a batch",
         QUERIES,
-        |_| drop(black_box(view.search_batch(&prints, &like))),
+        |_| drop(black_box(like.run_batch(&view, &prints))),
         |_| {
             let (all, none) = (prints.as_ptr(), ptr::null_mut());
             let at = &raw const handle;

@@ -1,11 +1,10 @@
 //! Which pages to visit next: the answer, page by page.
 
-use simkeep::Time;
 use std::ffi::c_char;
 use std::vec;
 
-use simkeep::due::{self, Reason};
-use simkeep::iter::DuePages;
+use simkeep::Time;
+use simkeep::due::{self, DuePages, Reason};
 
 use crate::abi;
 use crate::call::{found, free, one_thread_at_a_time};

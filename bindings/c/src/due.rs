@@ -1,8 +1,8 @@
 //! Which pages to visit next: the question.
 
-use simkeep::Time;
 use std::ffi::c_char;
 
+use simkeep::Time;
 use simkeep::due::{self, Rule, Rules};
 use simkeep::recrawl::{Interval, Policy};
 
@@ -263,6 +263,6 @@ pub extern "C" fn simkeep_snapshot_pace(
     done("simkeep_snapshot_pace", error, || {
         let snapshot = snapshot::open(snapshot)?.0;
         abi::check_put(per_day, "per_day")?;
-        abi::put(per_day, snapshot.pace(&read(due_query)?)?, "per_day")
+        abi::put(per_day, (read(due_query)?).pace(snapshot)?, "per_day")
     })
 }

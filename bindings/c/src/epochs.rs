@@ -174,7 +174,7 @@ pub extern "C" fn simkeep_near_epoch(
     epoch: *mut u32,
     error: *mut *mut Failure,
 ) -> i32 {
-    epoch_of("simkeep_near_epoch", store, epoch, error, Store::near_epoch)
+    epoch_of("simkeep_near_epoch", store, epoch, error, |store| store.snapshot().near_epoch())
 }
 
 fn snapshot_epoch(

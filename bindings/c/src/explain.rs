@@ -4,7 +4,7 @@ use std::ffi::{CString, c_char};
 use std::ptr;
 
 use simkeep::Snapshot;
-use simkeep::explain::{self, Shape, Way};
+use simkeep::query::{ComponentSearch, Shape, Way};
 
 use crate::abi;
 use crate::call::{done, free, make, quiet};
@@ -101,7 +101,7 @@ pub struct Explanation {
 }
 
 impl Component {
-    fn new(of: &explain::ComponentSearch) -> Component {
+    fn new(of: &ComponentSearch) -> Component {
         let shape = match of.shape {
             None => ShapeCode::Nothing,
             Some(Shape::Column) => ShapeCode::Column,
@@ -145,7 +145,7 @@ impl Component {
 }
 
 fn explained(snapshot: &Snapshot, query: *const Query) -> Result<Explanation> {
-    let of = snapshot.explain(&query::read(query)?)?;
+    let of = simkeep::query::Explanation::of(snapshot, &query::read(query)?)?;
     Ok(Explanation {
         instruction_set: CString::new(of.instruction_set).unwrap_or_default(),
         components: of.components.iter().map(Component::new).collect(),

@@ -2,8 +2,7 @@
 
 use std::ffi::c_char;
 
-use simkeep::maintenance::Forgotten;
-use simkeep::{Prefix, Scope, Store};
+use simkeep::{Forgotten, Prefix, Scope, Store};
 
 use crate::abi;
 use crate::call::done;

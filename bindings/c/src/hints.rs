@@ -55,7 +55,7 @@ pub extern "C" fn simkeep_snapshot_hints(
             Ok((url.map_err(|failure| failure.at(row))?, Time::from_ms_unchecked(change.time_ms)))
         };
         let all = changes.iter().enumerate().map(one).collect::<Result<Vec<_>>>()?;
-        let hints = snapshot.hints(all)?;
+        let hints = due::Hints::of(snapshot, all)?;
         Ok(Hints { of: if trust < 0.0 { hints } else { hints.trust(trust)? } })
     })
 }

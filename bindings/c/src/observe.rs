@@ -48,7 +48,7 @@ pub(crate) fn at_row<'a>(
     mut requests: impl Iterator<Item = (usize, &'a Request<'a>)>,
 ) -> Failure {
     let view = store.snapshot();
-    let at_fault = requests.find(|(_, request)| view.check(request).is_err());
+    let at_fault = requests.find(|(_, request)| request.check(&view).is_err());
     let failure = Failure::from(error);
     if let Some((row, _)) = at_fault { failure.at(row) } else { failure }
 }

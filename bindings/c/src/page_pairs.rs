@@ -4,9 +4,7 @@ use std::ffi::c_char;
 
 use simkeep::{Epoch, PagePair, PairQuery};
 
-use crate::abi;
 use crate::call::{done, found, free, make};
-use crate::distances;
 use crate::error::{Failure, Result};
 use crate::fork::Guarded;
 use crate::lots::Lots;
@@ -15,6 +13,7 @@ use crate::progress::{self, ProgressHandle};
 use crate::query::{classes, prefix};
 use crate::snapshot::{self, SnapshotHandle};
 use crate::texts::{TextColumn, Texts};
+use crate::{abi, distances};
 
 /// Which pairs of pages to find. Fill it in with `simkeep_page_pair_query_init`, and change what you
 /// want otherwise. Its pointers are read only by the call that is given it.
@@ -157,7 +156,7 @@ pub extern "C" fn simkeep_snapshot_page_pairs(
     make("simkeep_snapshot_page_pairs", error, || {
         let (snapshot, query) = (snapshot::open(snapshot)?.0.clone(), read(query)?);
         let lots = Lots::start(progress::of(progress)?, move |progress, sink| {
-            snapshot.page_pairs(&query, progress, |pairs| sink.put(pairs))
+            query.run(&snapshot, progress, |pairs| sink.put(pairs))
         })?;
         Ok(PagePairs { joining: Guarded::new(Joining { lots, lot: Lot::default() })? })
     })

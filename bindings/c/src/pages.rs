@@ -3,7 +3,7 @@
 use std::ffi::c_char;
 
 use simkeep::Snapshot;
-use simkeep::iter::Scan;
+use simkeep::query::Scan;
 
 use crate::abi;
 use crate::call::{found, free, make};

@@ -1,16 +1,16 @@
 //! All pairs of fingerprints near each other, for a caller that comes for them.
 
 use simkeep::NearPair;
+use simkeep::query::FingerprintPairs;
 
-use crate::abi;
 use crate::call::{found, free, make};
-use crate::distances;
 use crate::error::Failure;
 use crate::fork::Guarded;
 use crate::lots::Lots;
 use crate::progress::{self, ProgressHandle};
 use crate::query::{self, Query};
 use crate::snapshot::{self, SnapshotHandle};
+use crate::{abi, distances};
 
 /// A join that goes on as its caller comes for pairs. One thread at a time uses it. It is of the process
 /// that began it. It keeps its snapshot, and is freed by itself.
@@ -63,7 +63,7 @@ pub extern "C" fn simkeep_snapshot_all_pairs(
     make("simkeep_snapshot_all_pairs", error, || {
         let (snapshot, like) = (snapshot::open(snapshot)?.0.clone(), query::read(like)?);
         let lots = Lots::start(progress::of(progress)?, move |progress, sink| {
-            snapshot.all_pairs(&like, progress, |pairs| sink.put(pairs))
+            FingerprintPairs::like(&like).run(&snapshot, progress, |pairs| sink.put(pairs))
         })?;
         Ok(Pairs { joining: Guarded::new(Joining { lots, lot: Lot::default() })? })
     })

@@ -73,7 +73,7 @@ pub extern "C" fn simkeep_snapshot_plan(
 ) -> Option<Box<Plan>> {
     make("simkeep_snapshot_plan", error, || {
         let snapshot = snapshot::open(snapshot)?.0;
-        Ok(Plan { of: snapshot.plan(&read(due_query)?, per_day)? })
+        Ok(Plan { of: due::Plan::of(snapshot, &read(due_query)?, per_day)? })
     })
 }
 
@@ -141,7 +141,7 @@ pub extern "C" fn simkeep_snapshot_decide(
     make("simkeep_snapshot_decide", error, || {
         let (snapshot, process) = snapshot::open(snapshot)?;
         let plan = &abi::handle(plan, "plan")?.of;
-        let decision = snapshot.decide(abi::text(url, url_len, "url")?, plan)?;
+        let decision = plan.decide(snapshot, abi::text(url, url_len, "url")?)?;
         Decisions::found(decision.into_iter().collect(), process)
     })
 }

@@ -109,7 +109,7 @@ pub extern "C" fn simkeep_reader_snapshot(
 }
 
 /// Sizes of what the reader sees.
-pub(crate) fn stats(reader: *const ReaderHandle) -> Result<simkeep::maintenance::Stats> {
+pub(crate) fn stats(reader: *const ReaderHandle) -> Result<simkeep::Stats> {
     with(reader, |reader| reader.stats())
 }
 

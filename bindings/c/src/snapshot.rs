@@ -93,7 +93,7 @@ fn search_batch(
 ) -> Result<MatchColumns> {
     let like = query::read(like)?;
     let fingerprints = abi::numbers(fingerprints, count, "fingerprints")?;
-    Ok(MatchColumns::new(&snapshot.search_batch(&fingerprints, &like)?))
+    Ok(MatchColumns::new(&like.run_batch(snapshot, &fingerprints)?))
 }
 
 fn history(snapshot: &Snapshot, (url, len): Text) -> Result<Entries> {

@@ -32,7 +32,7 @@ pub struct Stats {
 }
 
 impl Stats {
-    fn new(stats: &simkeep::maintenance::Stats) -> Stats {
+    fn new(stats: &simkeep::Stats) -> Stats {
         Stats {
             pages: stats.pages,
             visits: stats.visits,

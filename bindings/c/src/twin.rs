@@ -203,7 +203,7 @@ impl Twins {
         let of_c = made(|error| {
             snapshot::simkeep_search_batch(self.c(), prints.as_ptr(), 3, &raw const query, error)
         });
-        let of_rust = self.rust.snapshot().search_batch(&prints, &like).unwrap();
+        let of_rust = like.run_batch(&self.rust.snapshot(), &prints).unwrap();
         let urls = texts(matches::simkeep_matches_urls(&raw const *of_c));
         let offsets = column(matches::simkeep_matches_offsets(&raw const *of_c), 4);
         let bits = column(matches::simkeep_matches_distances(&raw const *of_c), urls.len());
@@ -258,7 +258,7 @@ impl Twins {
         let code = done(|error| {
             snapshot::simkeep_latest(self.c(), text, len, &raw mut page, size_of::<Page>(), error)
         });
-        let latest = self.rust.latest(&url).unwrap();
+        let latest = self.rust.snapshot().latest(&url).unwrap();
         assert_eq!(code == SIMKEEP_OK, latest.is_some());
         if let Some(latest) = latest {
             same_page(&page, &latest);
@@ -394,7 +394,7 @@ fn ten_thousand_random_calls_are_answered_as_by_the_crate() {
     }
     let all = |path| {
         let reader = Reader::open(path).unwrap();
-        reader.snapshot().observations().collect::<simkeep::Result<Vec<_>>>().unwrap()
+        reader.snapshot().observations(None).collect::<simkeep::Result<Vec<_>>>().unwrap()
     };
     assert_eq!(all(&c), all(&rust));
     assert!(!all(&c).is_empty());

@@ -216,7 +216,7 @@ impl View {
         let end = Arc::clone(&told);
         let found = Threaded::begin("simkeep-aliases", progress, move |progress, out| {
             let mut left = false;
-            let told = snapshot.aliases(&asked, progress, |site| {
+            let told = asked.run(&snapshot, progress, |site| {
                 let given = out.give(vec![Item::AliasSite(Box::new(site))]);
                 left = given.is_break();
                 given

@@ -160,7 +160,8 @@ impl View {
     ) -> PyResult<Candidates> {
         let snapshot = self.now(py)?;
         let (asked, progress) = (clustering::asked(k, like, true)?, progress::given(progress));
-        let of = long(py, &progress, || snapshot.candidates(&asked, &progress))?;
+        let of =
+            long(py, &progress, || simkeep::cluster::Candidates::of(&snapshot, &asked, &progress))?;
         Ok(Candidates { of: Mutex::new(Some(Arc::new(of))), birth: Birth::now() })
     }
 }

@@ -183,6 +183,6 @@ impl View {
     #[pyo3(signature = (*, progress=None))]
     fn census(&self, py: Python<'_>, progress: Option<&Bound<'_, Progress>>) -> PyResult<Census> {
         let (snapshot, progress) = (self.now(py)?, progress::given(progress));
-        Census::of(py, long(py, &progress, || snapshot.census(&progress))?)
+        Census::of(py, long(py, &progress, || simkeep::inspect::Census::of(&snapshot, &progress))?)
     }
 }

@@ -5,11 +5,10 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use simkeep::cluster;
+use simkeep::cluster::{ClusterChanges, RankedPages};
 
 use crate::arg::{self, Arg, optional};
-use crate::cluster_changes;
 use crate::clustered::PageCluster;
-use crate::clustering;
 use crate::columns::Kind;
 use crate::dropped::Dropped;
 use crate::error::OrRaise;
@@ -20,6 +19,7 @@ use crate::stream::{Item, Iterated, Stream};
 use crate::threaded::Threaded;
 use crate::value::no_pickle;
 use crate::view::View;
+use crate::{cluster_changes, clustering};
 
 /// What the threads are called that go through clusters.
 const NAME: &str = "simkeep-clusters";
@@ -224,7 +224,7 @@ impl View {
     ) -> PyResult<Clusters> {
         let snapshot = self.now(py)?;
         let (asked, progress) = (clustering::asked(k, like, true)?, progress::given(progress));
-        let of = long(py, &progress, || snapshot.clusters(&asked, &progress))?;
+        let of = long(py, &progress, || asked.run(&snapshot, &progress))?;
         Ok(Clusters::new(Of::One(Arc::new(of)), Birth::now()))
     }
 
@@ -234,7 +234,7 @@ impl View {
     fn ranked<'py>(&self, py: Python<'py>, like: Option<&Bound<'py, PyDict>>) -> PyResult<Stream> {
         let snapshot = self.now(py)?;
         let asked = clustering::asked(None, like, true)?;
-        let ranked = py.detach(|| snapshot.ranked(&asked)).or_raise(py)?;
+        let ranked = py.detach(|| RankedPages::of(&snapshot, &asked)).or_raise(py)?;
         let items = Iterated::new(ranked, Item::Ranked);
         Ok(Stream::new(items, Some(Kind::Ranked), self.birth()))
     }
@@ -255,7 +255,7 @@ impl View {
         let snapshot = self.now(py)?;
         let url = arg::url(Arg::new("url"), url)?.to_owned();
         let asked = clustering::asked(k, like, true)?;
-        let found = alone(py, move || snapshot.cluster_of(&url, &asked))?;
+        let found = alone(py, move || simkeep::cluster::PageCluster::of(&snapshot, &url, &asked))?;
         found.map(|found| PageCluster::of(py, found)).transpose()
     }
 
@@ -276,8 +276,9 @@ impl View {
         let since = arg::time(Arg::new("since"), since)?;
         let until = optional(until, |until| arg::time(Arg::new("until"), until))?;
         let (asked, progress) = (clustering::asked(k, like, false)?, progress::given(progress));
-        let changes =
-            long(py, &progress, || snapshot.cluster_changes(&asked, since, until, &progress))?;
+        let changes = long(py, &progress, || {
+            ClusterChanges::between(&snapshot, &asked, since, until, &progress)
+        })?;
         Ok(cluster_changes::ClusterChanges::new(changes))
     }
 }

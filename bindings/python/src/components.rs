@@ -136,7 +136,10 @@ impl View {
     ) -> PyResult<Components> {
         let snapshot = self.now(py)?;
         let (asked, progress) = (clustering::asked(k, like, true)?, progress::given(progress));
-        Components::of(py, long(py, &progress, || snapshot.components(&asked, &progress))?)
+        Components::of(
+            py,
+            long(py, &progress, || simkeep::cluster::Components::of(&snapshot, &asked, &progress))?,
+        )
     }
 
     /// Counts the pages within each distance of each page, from 0 to k: one `Balls` for each of them.
@@ -156,7 +159,9 @@ impl View {
         let snapshot = self.now(py)?;
         let labels = self::labels(labels)?;
         let (asked, progress) = (clustering::asked(k, like, true)?, progress::given(progress));
-        let balls = long(py, &progress, || snapshot.balls(&asked, labels, &progress))?;
+        let balls = long(py, &progress, || {
+            simkeep::cluster::Balls::of(&snapshot, &asked, labels, &progress)
+        })?;
         tuple(py, &balls, |py, one| Ok(Bound::new(py, Balls::of(py, one)?)?.into_any()))
     }
 }

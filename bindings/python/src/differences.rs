@@ -2,7 +2,7 @@
 
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
-use simkeep::{EpochInfo as CrateEpochInfo, Result, iter};
+use simkeep::{EpochInfo as CrateEpochInfo, Result, query};
 
 use crate::arg::{self, Arg, optional};
 use crate::columns::Kind;
@@ -57,8 +57,8 @@ value! {
 }
 
 impl Difference {
-    pub(crate) fn of(py: Python<'_>, of: iter::Difference) -> PyResult<Difference> {
-        let iter::Difference { url, verdict, priority, before, after, seen, .. } = of;
+    pub(crate) fn of(py: Python<'_>, of: query::Difference) -> PyResult<Difference> {
+        let query::Difference { url, verdict, priority, before, after, seen, .. } = of;
         let Told { verdict, distance, distance_epoch, to, .. } = verdict.into();
         let content = |content: Option<simkeep::Content>| {
             content.map(|content| Py::new(py, Content::from(content))).transpose()
@@ -78,8 +78,8 @@ impl Difference {
 }
 
 impl ExactDifference {
-    pub(crate) fn of(py: Python<'_>, of: iter::ExactDifference) -> PyResult<ExactDifference> {
-        let iter::ExactDifference { url, before, after, .. } = of;
+    pub(crate) fn of(py: Python<'_>, of: query::ExactDifference) -> PyResult<ExactDifference> {
+        let query::ExactDifference { url, before, after, .. } = of;
         let entries = |entries: Vec<simkeep::Entry>| tuple(py, entries, history::entry);
         Ok(ExactDifference { url, before: entries(before)?, after: entries(after)? })
     }
@@ -116,7 +116,7 @@ impl Differences {
     /// Pages whose version in force differs.
     fn inexact(
         py: Python<'_>,
-        diff: Result<iter::Diff>,
+        diff: Result<query::Diff>,
         birth: Option<Birth>,
     ) -> PyResult<Py<Differences>> {
         let diff = diff.or_raise(py)?;
@@ -163,7 +163,7 @@ impl View {
         let since = arg::time(Arg::new("since"), since)?;
         let until = arg::time(Arg::new("until"), until)?;
         let under = optional(under, |under| arg::prefix(Arg::new("under"), under))?;
-        let diff = py.detach(|| now.diff_since(since, until, under.as_ref()));
+        let diff = py.detach(|| query::Diff::between(&now, since, until, under.as_ref()));
         Differences::inexact(py, Ok(diff), self.birth())
     }
 
@@ -179,7 +179,8 @@ impl View {
         let (now, birth) = (self.now(py)?, self.birth_with(before.get()));
         let before = before.get().now(py)?;
         let under = optional(under, |under| arg::prefix(Arg::new("under"), under))?;
-        let diff = py.detach(|| now.diff_exact(&before, under.as_ref())).or_raise(py)?;
+        let diff =
+            py.detach(|| query::ExactDiff::of(&before, &now, under.as_ref())).or_raise(py)?;
         let epochs = diff.epochs().to_vec();
         let items = Iterated::new(diff, |of| Item::ExactDifference(Box::new(of)));
         Differences::of(py, items, None, epochs, birth)

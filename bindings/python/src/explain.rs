@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use simkeep::explain::{self, Shape, Way};
+use simkeep::query::{self, Shape, Way};
 
 use crate::matches::Matches;
 use crate::value::{tuple, value};
@@ -61,8 +61,8 @@ value! {
     }
 }
 
-impl From<explain::Cost> for Cost {
-    fn from(cost: explain::Cost) -> Cost {
+impl From<query::Cost> for Cost {
+    fn from(cost: query::Cost) -> Cost {
         Cost { probes: cost.probes, candidates: cost.candidates, lines: cost.lines, ns: cost.ns }
     }
 }
@@ -82,7 +82,7 @@ fn way(way: Way) -> String {
 }
 
 impl Explanation {
-    pub(crate) fn of(py: Python<'_>, explained: explain::Explanation) -> PyResult<Explanation> {
+    pub(crate) fn of(py: Python<'_>, explained: query::Explanation) -> PyResult<Explanation> {
         let components = tuple(py, explained.components, |py, component| {
             let component = ComponentSearch {
                 segment: component.segment,

@@ -100,7 +100,7 @@ impl View {
         let progress = Progress::default();
         let hints = hand_on(py, "simkeep-hints", changes, &progress, |changes| {
             // Where whoever gives them was stopped, what came is not wanted.
-            let hints = snapshot.hints(changes.map_while(Result::ok))?;
+            let hints = simkeep::due::Hints::of(&snapshot, changes.map_while(Result::ok))?;
             match trust {
                 Some(trust) => hints.trust(trust),
                 None => Ok(hints),

@@ -121,7 +121,7 @@ impl View {
     /// the URLs of its pages. Ctrl-C leaves it.
     fn journal(&self, py: Python<'_>) -> PyResult<JournalView> {
         let snapshot = self.now(py)?;
-        let of = alone(py, move || snapshot.journal())?;
+        let of = alone(py, move || simkeep::inspect::JournalView::of(&snapshot))?;
         Ok(JournalView {
             first_operation: of.first_operation,
             last_operation: of.last_operation,
@@ -153,7 +153,7 @@ impl View {
         let snapshot = self.now(py)?;
         let after = optional(after, |v| arg::count(Arg::new("after"), v))?.unwrap_or(0);
         let under = optional(under, |v| arg::prefix(Arg::new("under"), v))?;
-        let all = py.detach(|| snapshot.operations(after));
+        let all = py.detach(|| simkeep::inspect::Operations::after(&snapshot, after));
         let held = all.held().map(std::ops::RangeInclusive::into_inner);
         let progress = simkeep::Progress::default();
         let items = Threaded::begin(NAME, progress, move |progress, out| {

@@ -63,7 +63,7 @@ impl View {
     /// where there are more; on one snapshot once.
     fn learn(&self, py: Python<'_>) -> PyResult<Learned> {
         let snapshot = self.now(py)?;
-        alone(py, move || snapshot.learn()).map(Learned)
+        alone(py, move || simkeep::due::Learned::of(&snapshot)).map(Learned)
     }
 
     /// How the pages change, on the whole: how many were found changed, and how often pages change by
@@ -71,7 +71,7 @@ impl View {
     fn survey(&self, py: Python<'_>) -> PyResult<Survey> {
         let snapshot = self.now(py)?;
         let due::Survey { pages, compared, changed, deciles, .. } =
-            alone(py, move || snapshot.survey())?;
+            alone(py, move || simkeep::due::Survey::of(&snapshot))?;
         let deciles = deciles.map(|deciles| PyTuple::new(py, deciles).map(Bound::unbind));
         let deciles = deciles.transpose()?;
         Ok(Survey { pages, compared, changed, deciles })
@@ -92,6 +92,6 @@ impl View {
         if let Some(under) = optional(under, |v| arg::prefix(Arg::new("under"), v))? {
             asked = asked.under(under);
         }
-        alone(py, move || snapshot.pace(&asked))
+        alone(py, move || asked.pace(&snapshot))
     }
 }

@@ -98,7 +98,6 @@ mod word;
 #[pyo3::pymodule(gil_used = true)]
 mod _simkeep {
     use pyo3::prelude::*;
-    use simkeep::limits;
 
     use super::time::Time;
 
@@ -236,11 +235,11 @@ mod _simkeep {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
-        module.add("DISTANCE_MAX", limits::DISTANCE_MAX)?;
-        module.add("HISTORY_WINDOW", limits::HISTORY_WINDOW)?;
+        module.add("DISTANCE_MAX", simkeep::DISTANCE_MAX)?;
+        module.add("HISTORY_WINDOW", simkeep::HISTORY_WINDOW)?;
         module.add("TIME_MAX", Time(simkeep::Time::MAX))?;
         module.add("TIME_MIN", Time(simkeep::Time::MIN))?;
-        module.add("URL_BYTES_MAX", limits::URL_BYTES_MAX)?;
+        module.add("URL_BYTES_MAX", simkeep::URL_BYTES_MAX)?;
         module.add("EXTRACTOR", simkeep::fingerprint::EXTRACTOR)?;
         module.add("RECIPE", simkeep::fingerprint::RECIPE)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))

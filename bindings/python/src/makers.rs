@@ -48,11 +48,11 @@ impl Cached {
 impl Makers {
     fn new(snapshot: &Snapshot) -> Result<Makers> {
         let change = snapshot.change_epoch();
-        let of_html = match snapshot.text_epochs() {
+        let of_html = match Origin::text_epochs(snapshot) {
             Err(Error::Misuse(why)) => Err(why),
             epochs => Ok(epochs?),
         };
-        let mut origins = match snapshot.origins() {
+        let mut origins = match Origin::in_use(snapshot) {
             // An earlier version made the fingerprints that verdicts go by.
             Err(Error::Misuse(_)) => Vec::new(),
             origins => origins?,
@@ -65,7 +65,7 @@ impl Makers {
         };
         for &epoch in of_html.iter().flatten() {
             if origins.iter().all(|(known, _)| *known != epoch) {
-                match snapshot.origin(epoch) {
+                match Origin::of(snapshot, epoch) {
                     Err(Error::NoTable { .. }) if !origins.is_empty() => {}
                     origin => origins.extend(origin?.map(|origin| (epoch, origin))),
                 }

@@ -199,6 +199,6 @@ impl View {
     ) -> PyResult<Mirrors> {
         let snapshot = self.now(py)?;
         let (asked, progress) = (asked(k, like)?, progress::given(progress));
-        Mirrors::of(py, long(py, &progress, || snapshot.mirrors(&asked, &progress))?)
+        Mirrors::of(py, long(py, &progress, || asked.run(&snapshot, &progress))?)
     }
 }

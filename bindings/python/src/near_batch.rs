@@ -8,9 +8,8 @@ use crate::answers::Answers;
 use crate::arg::{self, Arg};
 use crate::comparison::each;
 use crate::error::OrRaise;
-use crate::prints;
-use crate::query;
 use crate::view::View;
+use crate::{prints, query};
 
 /// How many fingerprints are searched at first, and at least, before signals are looked for.
 const BATCH_FIRST: usize = 64;
@@ -59,7 +58,7 @@ impl View {
         let snapshot = self.now(py)?;
         let query = query::with(Query::new(0, query::distance(k, &snapshot)?), like)?;
         let fingerprints = prints::fingerprints(Arg::new("fingerprints"), fingerprints)?;
-        search(py, &fingerprints, |part| snapshot.search_batch(part, &query)).map(Answers)
+        search(py, &fingerprints, |part| query.run_batch(&snapshot, part)).map(Answers)
     }
 
     /// Finds the pages near each of many pages, which are named with a fingerprint of theirs: pairs of
@@ -81,6 +80,6 @@ impl View {
             Ok((arg::fingerprint(arg, &fingerprint)?, arg::url(arg, &url)?.to_owned()))
         })?;
         let pages: Vec<_> = pages.iter().map(|(print, url)| (*print, url.as_str())).collect();
-        search(py, &pages, |part| snapshot.search_batch_of_pages(part, &query)).map(Answers)
+        search(py, &pages, |part| query.run_batch_of_pages(&snapshot, part)).map(Answers)
     }
 }

@@ -14,7 +14,7 @@ impl View {
     fn origin<'py>(&self, py: Python<'py>, epoch: &Bound<'py, PyAny>) -> PyResult<Option<Origin>> {
         let snapshot = self.now(py)?;
         let epoch = arg::epoch(Arg::new("epoch"), epoch)?;
-        let origin = py.detach(|| snapshot.origin(epoch)).or_raise(py)?;
+        let origin = py.detach(|| simkeep::Origin::of(&snapshot, epoch)).or_raise(py)?;
         Ok(origin.map(Origin))
     }
 
@@ -26,7 +26,7 @@ impl View {
     /// document frequencies, if they have some.
     fn origins(&self, py: Python<'_>) -> PyResult<Vec<(u32, Origin)>> {
         let snapshot = self.now(py)?;
-        let origins = py.detach(|| snapshot.origins()).or_raise(py)?;
+        let origins = py.detach(|| simkeep::Origin::in_use(&snapshot)).or_raise(py)?;
         Ok(origins.into_iter().map(|(epoch, origin)| (epoch.number(), Origin(origin))).collect())
     }
 

@@ -208,14 +208,14 @@ impl View {
     /// what is open already. Damaged pages raise nothing, and are named.
     fn overview(&self, py: Python<'_>) -> PyResult<Overview> {
         let snapshot = self.now(py)?;
-        Overview::of(py, py.detach(|| snapshot.overview()).or_raise(py)?)
+        Overview::of(py, py.detach(|| simkeep::inspect::Overview::of(&snapshot)).or_raise(py)?)
     }
 
     /// About what `compact` gives back: of what newer segments have again, and of the fingerprint tables
     /// of epochs that have ended. Costs what `overview` does.
     fn compaction(&self, py: Python<'_>) -> PyResult<Compaction> {
         let snapshot = self.now(py)?;
-        let of = py.detach(|| snapshot.compaction()).or_raise(py)?;
+        let of = py.detach(|| simkeep::inspect::Compaction::of(&snapshot)).or_raise(py)?;
         Ok(Compaction {
             segments: of.segments,
             segment_bytes: of.segment_bytes,

@@ -139,7 +139,7 @@ impl Page {
 }
 
 impl StalePage {
-    pub(crate) fn of(py: Python<'_>, page: simkeep::iter::StalePage) -> PyResult<StalePage> {
+    pub(crate) fn of(py: Python<'_>, page: simkeep::query::StalePage) -> PyResult<StalePage> {
         let content = Py::new(py, Content::from(page.content))?;
         Ok(StalePage { url: page.url, time: Time(page.time), content })
     }

@@ -1,5 +1,6 @@
 //! Fingerprints and pairs of them, read as they are found.
 
+use simkeep::query::{DistinctFingerprints, FingerprintPairs};
 use simkeep::{PairQuery, Progress, Query, Result, Snapshot};
 
 use crate::stream::Item;
@@ -15,7 +16,7 @@ pub(crate) fn fingerprints(
     progress: Progress,
 ) -> Result<Threaded> {
     Threaded::begin(NAME, progress, move |progress, out| {
-        snapshot.all_fingerprints(&like, progress, |some| {
+        DistinctFingerprints::like(&like).run(&snapshot, progress, |some| {
             out.give(some.iter().copied().map(Item::Fingerprint).collect())
         })
     })
@@ -28,7 +29,7 @@ pub(crate) fn of_fingerprints(
     progress: Progress,
 ) -> Result<Threaded> {
     Threaded::begin(NAME, progress, move |progress, out| {
-        snapshot.all_pairs(&like, progress, |pairs| {
+        FingerprintPairs::like(&like).run(&snapshot, progress, |pairs| {
             out.give(pairs.iter().copied().map(Item::Pair).collect())
         })
     })
@@ -42,7 +43,7 @@ pub(crate) fn with(
     progress: Progress,
 ) -> Result<Threaded> {
     Threaded::begin(NAME, progress, move |progress, out| {
-        snapshot.pairs_with(&fingerprints, &like, progress, |pairs| {
+        FingerprintPairs::like(&like).with(&fingerprints).run(&snapshot, progress, |pairs| {
             out.give(pairs.iter().copied().map(Item::Pair).collect())
         })
     })
@@ -55,7 +56,7 @@ pub(crate) fn of_pages(
     progress: Progress,
 ) -> Result<Threaded> {
     Threaded::begin(NAME, progress, move |progress, out| {
-        snapshot.page_pairs(&asked, progress, |pairs| {
+        asked.run(&snapshot, progress, |pairs| {
             out.give(pairs.iter().cloned().map(Item::PagePair).collect())
         })
     })

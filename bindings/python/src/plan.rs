@@ -116,7 +116,7 @@ impl View {
         let asked = due::Due::new(arg::time(Arg::new("now"), now)?, 0);
         let per_day = arg::float(Arg::new("per_day"), per_day)?;
         let asked = with(py, asked, like)?;
-        alone(py, move || snapshot.plan(&asked, per_day)).map(Plan)
+        alone(py, move || simkeep::due::Plan::of(&snapshot, &asked, per_day)).map(Plan)
     }
 
     /// What is decided about a page by a plan: what a visit is worth, when it is due, and why; `None`
@@ -129,7 +129,7 @@ impl View {
     ) -> PyResult<Option<Decision>> {
         let snapshot = self.now(py)?;
         let (url, plan) = (arg::url(Arg::new("url"), url)?, &plan.get().0);
-        let decision = py.detach(|| snapshot.decide(url, plan)).or_raise(py)?;
+        let decision = py.detach(|| plan.decide(&snapshot, url)).or_raise(py)?;
         decision.map(|decision| Decision::of(py, decision)).transpose()
     }
 }

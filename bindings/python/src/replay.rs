@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use pyo3::prelude::*;
-use simkeep::replay::ReplayedPage;
+use simkeep::query::ReplayedPage;
 
 use crate::arg::{self, Arg, optional};
 use crate::comparison::share;
@@ -77,7 +77,7 @@ impl View {
         let most = optional(pages_max, |v| arg::size(Arg::new("pages_max"), v))?;
         let (most, share) = (most.unwrap_or(1_000_000), share(return_share)?);
         let replay = alone(py, move || snapshot.replay(under.as_ref(), most, share))?;
-        let simkeep::replay::Replay { pages, of, first, last, .. } = replay;
+        let simkeep::query::Replay { pages, of, first, last, .. } = replay;
         Ok(Replay { pages: pages.into(), of, first, last })
     }
 }

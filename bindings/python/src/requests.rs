@@ -6,11 +6,10 @@ use simkeep::{Answer, Request};
 
 use crate::arg::{self, Arg};
 use crate::comparison::each;
-use crate::error;
-use crate::history;
 use crate::outcome::Outcome;
 use crate::store::Store;
 use crate::word::Stored;
+use crate::{error, history};
 
 /// The answer to a request, as what a single call would have answered.
 fn answer(py: Python<'_>, answer: Answer) -> PyResult<Bound<'_, PyAny>> {
@@ -45,7 +44,7 @@ impl Store {
             let requests: Vec<Request<'_>> = requests.collect();
             store.request_batch(&requests).inspect_err(|_| {
                 let view = store.snapshot();
-                at_fault = requests.iter().position(|request| view.check(request).is_err());
+                at_fault = requests.iter().position(|request| request.check(&view).is_err());
             })
         });
         let answers = answers.map_err(|e| match at_fault {

@@ -199,7 +199,7 @@ fn dump(
     out: &Out,
 ) -> simkeep::Result<()> {
     let mut lines = Vec::new();
-    snapshot.dump(id, asked, |line| {
+    asked.run(snapshot, id, |line| {
         lines.push(Item::DumpLine(Box::new(line)));
         if lines.len() < LINES {
             return ControlFlow::Continue(());
@@ -219,7 +219,8 @@ impl View {
     fn segment(&self, py: Python<'_>, id: &Bound<'_, PyAny>) -> PyResult<Option<SegmentView>> {
         let snapshot = self.now(py)?;
         let id = arg::count(Arg::new("id"), id)?;
-        let segment = py.detach(|| snapshot.segment(id)).or_raise(py)?;
+        let segment =
+            py.detach(|| simkeep::inspect::SegmentView::of(&snapshot, id)).or_raise(py)?;
         segment.map(|segment| SegmentView::of(py, segment)).transpose()
     }
 
@@ -249,7 +250,7 @@ impl View {
         asked.part = optional(part, |v| arg::u16(Arg::new("part"), v))?;
         asked.epoch = optional(epoch, |v| arg::epoch(Arg::new("epoch"), v))?;
         asked.from = optional(offset, |v| arg::count(Arg::new("offset"), v))?.unwrap_or(0);
-        if py.detach(|| snapshot.segment(id)).or_raise(py)?.is_none() {
+        if py.detach(|| simkeep::inspect::SegmentView::of(&snapshot, id)).or_raise(py)?.is_none() {
             return Err(id_arg.value_error("the number of a segment of the store", given));
         }
         let lines = Threaded::through(NAME, move |out| dump(&snapshot, id, &asked, out));

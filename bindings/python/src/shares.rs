@@ -7,6 +7,7 @@ use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 use simkeep::join::{Hand, Join, Pair, Share, Tally};
+use simkeep::query::DistinctFingerprints;
 use simkeep::{Error, NearPair, Query, Result};
 
 use crate::arg::{self, Arg, optional};
@@ -281,7 +282,9 @@ impl View {
         let buckets = optional(buckets, |v| arg::u32(Arg::new("buckets"), v))?.unwrap_or(BUCKETS);
         let query = query::with(Query::new(0, 0), like)?;
         let progress = progress::given(progress);
-        let tally = long(py, &progress, || snapshot.tally(&query, k, buckets, &progress))?;
+        let tally = long(py, &progress, || {
+            DistinctFingerprints::like(&query).tally(&snapshot, k, buckets, &progress)
+        })?;
         Ok(PyBytes::new(py, &tally.to_bytes()))
     }
 
@@ -308,7 +311,7 @@ impl View {
         let shares = Arc::clone(&shares.get().shares);
         let hands = Threaded::begin(NAME, progress::given(progress), move |progress, out| {
             let give = |hand| out.give(vec![Item::Hand(hand)]);
-            snapshot.deal(&query, &shares, most, progress, give)
+            DistinctFingerprints::like(&query).deal(&snapshot, &shares, most, progress, give)
         });
         Ok(Stream::new(hands.or_raise(py)?, None, Some(Birth::now())))
     }

@@ -2,7 +2,6 @@
 
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use simkeep::maintenance;
 
 use crate::epoch::EpochInfo;
 use crate::value::{tuple, value};
@@ -120,9 +119,9 @@ fn epochs(py: Python<'_>, infos: &[simkeep::EpochInfo]) -> PyResult<Py<PyTuple>>
 }
 
 impl Stats {
-    pub(crate) fn of(py: Python<'_>, stats: maintenance::Stats) -> PyResult<Stats> {
+    pub(crate) fn of(py: Python<'_>, stats: simkeep::Stats) -> PyResult<Stats> {
         let segments = tuple(py, stats.segments, |py, segment| {
-            let maintenance::SegmentStats { id, pages, visits, fingerprints, bytes, .. } = segment;
+            let simkeep::SegmentStats { id, pages, visits, fingerprints, bytes, .. } = segment;
             let segment = SegmentStats { id, pages, visits, fingerprints, bytes };
             Ok(Bound::new(py, segment)?.into_any())
         })?;
@@ -142,20 +141,20 @@ impl Stats {
     }
 }
 
-impl From<maintenance::Forgotten> for Forgotten {
-    fn from(forgotten: maintenance::Forgotten) -> Forgotten {
+impl From<simkeep::Forgotten> for Forgotten {
+    fn from(forgotten: simkeep::Forgotten) -> Forgotten {
         Forgotten { pages: forgotten.pages, visits: forgotten.visits }
     }
 }
 
-impl From<maintenance::Merged> for Merged {
-    fn from(merged: maintenance::Merged) -> Merged {
+impl From<simkeep::Merged> for Merged {
+    fn from(merged: simkeep::Merged) -> Merged {
         Merged { inputs: merged.inputs, bytes: merged.bytes }
     }
 }
 
 impl Compacted {
-    pub(crate) fn of(py: Python<'_>, compacted: maintenance::Compacted) -> PyResult<Compacted> {
+    pub(crate) fn of(py: Python<'_>, compacted: simkeep::Compacted) -> PyResult<Compacted> {
         Ok(Compacted {
             merged: Py::new(py, Merged::from(compacted.merged))?,
             segment_bytes_before: compacted.segment_bytes_before,

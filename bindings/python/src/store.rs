@@ -5,15 +5,12 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use simkeep::{Error, Options, Request, maintenance};
+use simkeep::{Error, Options, Request};
 
 use crate::answers::Outcomes;
 use crate::arg::{self, Arg};
-use crate::epoch;
 use crate::error::{self, OrRaise};
-use crate::giving;
 use crate::integrity::{BackedUp, Verified};
-use crate::load;
 use crate::long::long;
 use crate::open::{self, Open};
 use crate::options::options;
@@ -29,6 +26,7 @@ use crate::value::no_pickle;
 use crate::view::{Source, View};
 use crate::what::What;
 use crate::word::Stored;
+use crate::{epoch, giving, load};
 
 /// A store that is open for writing.
 ///
@@ -249,7 +247,7 @@ impl Store {
             store.observe_batch(&observations).inspect_err(|_| {
                 let view = store.snapshot();
                 let mut requests = observations.iter().map(|seen| Request::from(*seen));
-                at_fault = requests.position(|request| view.check(&request).is_err());
+                at_fault = requests.position(|request| request.check(&view).is_err());
             })
         });
         outcomes.map(Outcomes).map_err(|e| match at_fault {
@@ -301,7 +299,7 @@ impl Store {
     #[pyo3(signature = (*, progress=None))]
     fn merge(&self, py: Python<'_>, progress: Option<&Bound<'_, Progress>>) -> PyResult<Merged> {
         let (store, progress) = (self.open.store(py)?, progress::given(progress));
-        let merged: maintenance::Merged = long(py, &progress, || store.merge(&progress))?;
+        let merged: simkeep::Merged = long(py, &progress, || store.merge(&progress))?;
         Ok(merged.into())
     }
 

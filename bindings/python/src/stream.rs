@@ -17,13 +17,11 @@ use crate::differences::{Difference, ExactDifference};
 use crate::due::Decision;
 use crate::error::OrRaise;
 use crate::fork::Birth;
-use crate::history;
 use crate::join::JoinedPair;
 use crate::journal::Operation;
 use crate::matches::{PagePair, Pair};
-use crate::page;
 use crate::segment::DumpLine;
-use crate::shares;
+use crate::{history, page, shares};
 
 /// The most items that are read ahead.
 const AHEAD_MAX: usize = 64;
@@ -33,7 +31,7 @@ pub(crate) enum Item {
     Page(Box<Page>),
     Entry(Arc<str>, Entry),
     History(String, History),
-    Stale(simkeep::iter::StalePage),
+    Stale(simkeep::query::StalePage),
     Due(Box<simkeep::due::Decision>),
     Fingerprint(u64),
     Pair(NearPair),
@@ -42,8 +40,8 @@ pub(crate) enum Item {
     ClusteredPage(Box<cluster::ClusteredPage>),
     ClusterChange(Box<cluster::ClusterChange>),
     AliasSite(Box<alias::AliasSite>),
-    Difference(Box<simkeep::iter::Difference>),
-    ExactDifference(Box<simkeep::iter::ExactDifference>),
+    Difference(Box<simkeep::query::Difference>),
+    ExactDifference(Box<simkeep::query::ExactDifference>),
     DumpLine(Box<inspect::DumpLine>),
     Operation(Box<inspect::Operation>),
     Joined(simkeep::join::Pair),

@@ -165,7 +165,7 @@ impl View {
     /// page's record in each segment that has it.
     fn trace(&self, py: Python<'_>, url: &Bound<'_, PyAny>) -> PyResult<Option<Trace>> {
         let (snapshot, url) = (self.now(py)?, arg::url(Arg::new("url"), url)?);
-        let trace = py.detach(|| snapshot.trace(url)).or_raise(py)?;
+        let trace = py.detach(|| simkeep::inspect::Trace::of(&snapshot, url)).or_raise(py)?;
         trace.map(|trace| Trace::of(py, trace)).transpose()
     }
 }

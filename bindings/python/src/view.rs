@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
-use simkeep::{Prefix, Query, Snapshot};
+use simkeep::query::{Histories, PageRange, Stale, without_fingerprint};
+use simkeep::{Origin, Prefix, Query, Snapshot};
 
 use crate::arg::{self, Arg};
 use crate::columns::Kind;
-use crate::due;
 use crate::epoch::EpochInfo;
 use crate::error::OrRaise;
 use crate::explain::Explanation;
@@ -19,12 +19,11 @@ use crate::matches::Matches;
 use crate::open::Open;
 use crate::outcome::Meaning;
 use crate::page::Page;
-use crate::pairs;
-use crate::prints;
 use crate::progress::{self, Progress};
 use crate::query::{self, Given, Keywords};
 use crate::reading::Reading;
 use crate::stream::{Item, Iterated, Stream};
+use crate::{due, pairs, prints};
 
 /// What can be asked of a store: what `Store`, `Reader` and `Snapshot` have in common.
 ///
@@ -155,7 +154,8 @@ impl View {
         let snapshot = self.now(py)?;
         let fingerprint = arg::fingerprint(Arg::new("fingerprint"), fingerprint)?;
         let query = query::with(Query::new(fingerprint, query::distance(k, &snapshot)?), like)?;
-        let explained = py.detach(|| snapshot.explain(&query)).or_raise(py)?;
+        let explained =
+            py.detach(|| simkeep::query::Explanation::of(&snapshot, &query)).or_raise(py)?;
         Explanation::of(py, explained)
     }
 
@@ -204,7 +204,8 @@ impl View {
     ) -> PyResult<Stream> {
         let snapshot = self.now(py)?;
         let (under, [start, end]) = range(under, [start, end])?;
-        let scan = py.detach(|| snapshot.scan_between(under.as_ref(), start, end));
+        let scan =
+            py.detach(|| snapshot.scan(PageRange::all().under(under.as_ref()).from(start).to(end)));
         let items = Iterated::new(scan, |page| Item::Page(Box::new(page)));
         Ok(Stream::new(items, Some(Kind::Pages), self.birth()))
     }
@@ -223,7 +224,9 @@ impl View {
     ) -> PyResult<Stream> {
         let snapshot = self.now(py)?;
         let (under, [start, end]) = range(under, [start, end])?;
-        let all = py.detach(|| snapshot.observations_between(under.as_ref(), start, end));
+        let all = py.detach(|| {
+            snapshot.observations(PageRange::all().under(under.as_ref()).from(start).to(end))
+        });
         let all = if in_force { all.in_force() } else { all };
         let items = Iterated::new(all, |(url, entry)| Item::Entry(url, entry));
         Ok(Stream::new(items, Some(Kind::Observations), self.birth()))
@@ -242,7 +245,7 @@ impl View {
         let snapshot = self.now(py)?;
         let ranges = arg::size(Arg::new("ranges"), ranges)?;
         let (under, _) = range(under, [None; 2])?;
-        py.detach(|| snapshot.splits(under.as_ref(), ranges)).or_raise(py)
+        py.detach(|| PageRange::all().under(under.as_ref()).split(&snapshot, ranges)).or_raise(py)
     }
 
     /// The history of every page, or of those under a prefix, in SURT order: pairs of a URL and what
@@ -255,7 +258,7 @@ impl View {
     ) -> PyResult<Stream> {
         let snapshot = self.now(py)?;
         let under = arg::optional(under, |under| arg::prefix(Arg::new("under"), under))?;
-        let all = py.detach(|| snapshot.histories(under.as_ref()));
+        let all = py.detach(|| Histories::of(&snapshot, under.as_ref()));
         let items = Iterated::new(all, |(url, history)| Item::History(url, history));
         Ok(Stream::new(items, None, self.birth()))
     }
@@ -273,7 +276,7 @@ impl View {
         let epoch = arg::epoch(Arg::new("epoch"), epoch)?;
         let after = after.filter(|after| !after.is_none());
         let after = after.map(|after| arg::url(Arg::new("after"), after)).transpose()?;
-        let stale = py.detach(|| snapshot.stale(epoch, after));
+        let stale = py.detach(|| Stale::of(&snapshot, epoch, after));
         Ok(Stream::new(Iterated::new(stale, Item::Stale), None, self.birth()))
     }
 
@@ -434,7 +437,7 @@ impl View {
     /// The page comes as HTML or as the text that a reader sees. `MisuseError` if there is none such: it
     /// names the epoch of the store, and the one to begin. Reads nothing.
     fn text_epochs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let epochs = self.now(py)?.text_epochs().or_raise(py)?;
+        let epochs = Origin::text_epochs(&self.now(py)?).or_raise(py)?;
         PyTuple::new(py, epochs.iter().map(|epoch| epoch.number()))
     }
 
@@ -449,7 +452,7 @@ impl View {
         let snapshot = self.now(py)?;
         let epoch = arg::epoch(Arg::new("epoch"), epoch)?;
         let classes = arg::optional(classes, |v| arg::classes(Arg::new("classes"), v))?;
-        py.detach(|| snapshot.without_fingerprint(epoch, classes.as_ref())).or_raise(py)
+        py.detach(|| without_fingerprint(&snapshot, epoch, classes.as_ref())).or_raise(py)
     }
 
     /// How many distinct fingerprints of an epoch can be searched; one counts once for each segment or

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-use simkeep::limits::URL_BYTES_MAX;
+use simkeep::URL_BYTES_MAX;
 
 /// Whether a store takes this URL, and if not, why.
 pub(super) fn check(url: &str) -> Result<(), String> {

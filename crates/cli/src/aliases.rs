@@ -9,6 +9,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 use simkeep::alias::{AliasCount, AliasPair, AliasQuery, AliasSite};
 use simkeep::{Prefix, Progress};
+use simkeep_archive::escape;
 
 use super::exit::{Exit, Failure, say};
 use super::gauge::watched;
@@ -16,7 +17,6 @@ use super::json::Share;
 use super::near::sought;
 use super::output::Output;
 use super::{Common, visit, words};
-use simkeep_archive::escape;
 
 /// Find differences between URLs that make no difference
 ///
@@ -107,7 +107,7 @@ impl Aliases {
         let asked = asked.share(self.share).pairs(self.pairs).all(self.all).memory_bytes(memory);
         let mut failed = None;
         let mut find = |progress: &Progress| {
-            snapshot.aliases(&asked, progress, |site| {
+            asked.run(&snapshot, progress, |site| {
                 let printed = match common.json {
                     true => output.object(&Line::from(&site)),
                     false => print(&site, output),

@@ -94,10 +94,10 @@ impl Asked {
     pub(super) fn plan(&self, snapshot: &Snapshot, due: &Due) -> Result<Option<Plan>, Failure> {
         let per_day = match self.per_day {
             Some(visits) => visits,
-            None => snapshot.pace(due)?,
+            None => due.pace(snapshot)?,
         };
         let has_pace = per_day > 0.0;
-        Ok(has_pace.then(|| snapshot.plan(due, per_day)).transpose()?)
+        Ok(has_pace.then(|| Plan::of(snapshot, due, per_day)).transpose()?)
     }
 
     /// Whether it was said how many visits there are.
@@ -122,7 +122,7 @@ fn read_hints(
 ) -> Result<Hints, Failure> {
     files.iter().try_for_each(|file| check_readable(file))?;
     let mut read = ReadHints { files: files.iter(), open: None, named: Named::broken(), unread };
-    let hints = snapshot.hints(&mut read)?;
+    let hints = Hints::of(snapshot, &mut read)?;
     read.named.rest().iter().for_each(|message| say(message));
     Ok(hints)
 }

@@ -3,8 +3,8 @@
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
-use simkeep::maintenance::Compacted;
-use simkeep::{Options, Store};
+use simkeep::inspect::Compaction;
+use simkeep::{Compacted, Options, Store};
 
 use super::common::{Bare, Common, read};
 use super::exit::{Exit, Failure};
@@ -40,7 +40,7 @@ impl Compact {
         let place = common.store_of(&self.bare)?;
         if self.dry_run {
             let reader = read(&place)?;
-            let estimate = reader.snapshot().compaction()?;
+            let estimate = Compaction::of(&reader.snapshot())?;
             let catalog = reader.stats()?.catalog_bytes;
             let takes = estimate.takes_bytes + catalog;
             if common.json {

@@ -5,8 +5,10 @@ use std::path::PathBuf;
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
-use simkeep::iter::{Difference, ExactDifference};
+use simkeep::query::{self, Difference, ExactDifference};
 use simkeep::{Content, EpochInfo, Prefix};
+use simkeep_archive::escape::whole;
+use simkeep_archive::export;
 
 use super::exit::{Exit, Failure};
 use super::json::{Digest, Entry, EpochName, Fingerprint, Time, Verdict};
@@ -14,8 +16,6 @@ use super::output::Output;
 use super::table::{Table, left, right};
 use super::words::verdict_key;
 use super::{Common, common, time, visit};
-use simkeep_archive::escape::whole;
-use simkeep_archive::export;
 
 /// In a line for each way to name what is compared.
 const USAGE: &str = "\
@@ -72,7 +72,7 @@ impl Diff {
                 let before = common::read(before)?.snapshot();
                 let after = common::read(after)?.snapshot();
                 if self.exact {
-                    let exact = after.diff_exact(&before, under)?;
+                    let exact = query::ExactDiff::of(&before, &after, under)?;
                     let epochs = exact.epochs().to_vec();
                     for found in exact {
                         print_exact(&found?, &epochs, common.json, output)?;
@@ -83,7 +83,7 @@ impl Diff {
             }
             (_, Some(since)) => {
                 let store = common.read()?.snapshot();
-                store.diff_since(since, self.until.unwrap_or(simkeep::Time::MAX), under)
+                query::Diff::between(&store, since, self.until.unwrap_or(simkeep::Time::MAX), under)
             }
             _ => return Err(Failure::Usage("name two stores, or --since a time".to_owned())),
         };

@@ -7,7 +7,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use simkeep::df::Table;
 use simkeep::fingerprint::{Bands, EXTRACTOR, Frequencies as _};
-use simkeep::{EpochInfo, Options, Origin, Role, Snapshot, Store, Terms};
+use simkeep::{EpochInfo, Options, Origin, Role, Snapshot, Store, Terms, query};
+use simkeep_archive::escape;
 
 use super::common::{Bare, Common, read};
 use super::exit::{Exit, Failure, say};
@@ -17,7 +18,6 @@ use super::recipe::Called;
 use super::table::{self, left, right};
 use super::words::{count, many};
 use super::{origin, visit};
-use simkeep_archive::escape;
 
 /// Show and change what makes the fingerprints of a store
 ///
@@ -221,7 +221,8 @@ impl Stale {
         let clock = common.clock();
         let columns = [clock.heading("last seen"), "epoch".to_owned(), "URL".to_owned()];
         let mut table = table::Table::new(columns.map(left));
-        let stale = of.iter().flat_map(|of| snapshot.stale(*of, self.after.as_deref()));
+        let stale =
+            of.iter().flat_map(|of| query::Stale::of(&snapshot, *of, self.after.as_deref()));
         for page in stale.take(self.limit.unwrap_or(usize::MAX)) {
             let page = page?;
             any = true;

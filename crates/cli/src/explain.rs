@@ -2,8 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use simkeep::explain::{ComponentSearch, Explanation};
-use simkeep::explain::{Shape, Way};
+use simkeep::query::{ComponentSearch, Explanation, Shape, Way};
 
 use super::exit::Failure;
 use super::output::Output;
@@ -85,9 +84,9 @@ struct Faults {
     major_faults: u64,
 }
 
-impl From<simkeep::explain::Cost> for Cost {
-    fn from(cost: simkeep::explain::Cost) -> Cost {
-        let simkeep::explain::Cost { probes, candidates, lines, ns, .. } = cost;
+impl From<simkeep::query::Cost> for Cost {
+    fn from(cost: simkeep::query::Cost) -> Cost {
+        let simkeep::query::Cost { probes, candidates, lines, ns, .. } = cost;
         Cost { probes, candidates, lines, elapsed_seconds: ns / 1e9 }
     }
 }

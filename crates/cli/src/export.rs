@@ -15,6 +15,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
+use simkeep::query::Histories;
 use simkeep::{EpochInfo, Error, Origin, Prefix, Snapshot, Time};
 use simkeep_archive::escape::whole;
 use simkeep_archive::export::{Encoder, Extent};
@@ -28,6 +29,7 @@ use super::words::{bytes, figure};
 use super::{Common, time};
 use format::{Format, Row};
 use gathered::GATHERED_BYTES;
+
 pub(super) use lines::Line;
 
 /// Print a whole store as lines of JSON, or as a table for other programs
@@ -182,7 +184,7 @@ impl Export {
         let Some(mut rows) = self.format.rows(to, shown)? else {
             return self.write_lines(snapshot, to, done);
         };
-        let histories = snapshot.histories(self.under.as_ref());
+        let histories = Histories::of(snapshot, self.under.as_ref());
         let histories = if self.in_force { histories.in_force() } else { histories };
         let mut written = Written::default();
         for page in histories {
@@ -224,7 +226,7 @@ impl Export {
         for table in tables.iter().filter_map(Origin::frequencies) {
             encoder.table(table, to)?;
         }
-        let observations = snapshot.observations_under(prefix);
+        let observations = snapshot.observations(prefix);
         let observations = if in_force { observations.in_force() } else { observations };
         let mut written = Written::default();
         let mut page = std::sync::Arc::from("");
@@ -252,7 +254,7 @@ impl Export {
 
 /// What makes the fingerprints of an epoch, unless its table is not there, or not needed any more.
 fn origin(snapshot: &Snapshot, info: &EpochInfo) -> simkeep::Result<Option<Origin>> {
-    match snapshot.origin(info.epoch) {
+    match Origin::of(snapshot, info.epoch) {
         Err(Error::EndedEpoch(_) | Error::NoTable { .. }) => Ok(None),
         other => other,
     }

@@ -8,16 +8,15 @@ use std::str::FromStr;
 use clap::{ArgGroup, Args};
 use schemars::JsonSchema;
 use serde::Serialize;
-use simkeep::maintenance::Forgotten;
 use simkeep::publishing::{generations, holding};
-use simkeep::{Options, Page, Prefix, PrefixError, Scope, Snapshot, Store};
+use simkeep::{Forgotten, Options, Page, Prefix, PrefixError, Scope, Snapshot, Store};
+use simkeep_archive::escape;
 
 use super::exit::{Exit, Failure};
 use super::gauge::watched;
 use super::output::Output;
 use super::words::{count, many, some_names};
 use super::{Common, common, spelling};
-use simkeep_archive::escape;
 
 /// Forget everything known of a page, or of all pages under a prefix
 ///
@@ -206,7 +205,7 @@ impl Forget {
     /// What there is to be forgotten: reads each page of it once.
     fn found(snapshot: &Snapshot, scopes: &[Scope<'_>]) -> simkeep::Result<Found> {
         let mut found = Found::default();
-        for page in scopes.iter().flat_map(|scope| snapshot.in_scope(scope)) {
+        for page in scopes.iter().flat_map(|scope| scope.pages(snapshot)) {
             found.add(page?);
         }
         Ok(found)

@@ -15,6 +15,7 @@ use simkeep::load::{LoadEpochs, LoadOptions, Loaded, Observed};
 use simkeep::{
     Content, Entry, Error, Given, Options, Origin, Request, Seen, Snapshot, Store, Time,
 };
+use simkeep_archive::{Broken, Keys, Question, Source};
 
 use super::Common;
 use super::clock::{ClockCheck, ClockOptions};
@@ -33,9 +34,9 @@ use super::output::Output;
 use super::pipeline::{Next, PATIENCE};
 use super::reading::{Reading, Schemes};
 use export::Export;
-use simkeep_archive::{Broken, Keys, Question, Source};
-pub(super) use summary::Answer;
 use summary::Summary;
+
+pub(super) use summary::Answer;
 
 /// Load other stores, exports, JSON lines, files and web archives into a store, all of it or nothing
 ///
@@ -258,7 +259,7 @@ impl Part<'_> {
                 taken.borrow_mut().admission.admit_store(&snapshot)?;
                 taken.borrow_mut().epochs.come(snapshot.epochs());
                 let numbers = taken.borrow().coming.of(&snapshot)?;
-                let observations = snapshot.observations().renumbered(numbers);
+                let observations = snapshot.observations(None).renumbered(numbers);
                 Ok(Box::new(observations.map(move |observation| {
                     let (url, entry) = observation?;
                     taken.borrow_mut().restated += u64::from(entry.is_restated());

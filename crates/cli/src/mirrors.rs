@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use simkeep::mirrors::{Mirror, MirrorExample, MirrorSite, Mirroring, Mirrors as Found};
 use simkeep::{Classes, Prefix};
+use simkeep_archive::escape;
 
 use super::exit::{Exit, Failure, say};
 use super::gauge::watched;
@@ -15,7 +16,6 @@ use super::near::sought;
 use super::output::Output;
 use super::table::{Table, left, right};
 use super::{Common, time, visit, words};
-use simkeep_archive::escape;
 
 /// Find sites that mirror each other
 ///
@@ -193,7 +193,7 @@ impl Mirrors {
             .classes(self.classes.clone());
         asked = asked.paths(self.paths).share(self.share).depth(self.depth).limit(self.limit.0);
         asked.at = self.at;
-        let found = watched(|progress| snapshot.mirrors(&asked, progress))?;
+        let found = watched(|progress| asked.run(&snapshot, progress))?;
         if common.json {
             for mirror in &found.pairs {
                 output.object(&Line::of(mirror))?;

@@ -11,12 +11,13 @@ use std::time::Duration;
 use clap::{ArgGroup, Args};
 use schemars::JsonSchema;
 use serde::Serialize;
-use simkeep::explain::Explanation;
 use simkeep::fingerprint::{Document, Fingerprinter, Meaning};
+use simkeep::query::{Explanation, without_fingerprint};
 use simkeep::{
     Classes, Content, Epoch, EpochInfo, Matches, Origin, Page, Prefix, Query, Snapshot, Time,
     Versions,
 };
+use simkeep_archive::escape;
 
 use super::exit::{Exit, Failure, say};
 use super::json::{Band, EpochName, Fingerprint, Saw, Share};
@@ -24,10 +25,9 @@ use super::output::Output;
 use super::table::{Table, left, right};
 use super::without::{AT_ONCE, Without, without};
 use super::{Common, explain, origin, spelling, time, visit, words};
-use simkeep_archive::escape;
+use search::{ended, search};
 
 pub(super) use of_page::{OfPage, of_page};
-use search::{ended, search};
 
 /// Find pages near a fingerprint, a text or another page
 ///
@@ -159,8 +159,8 @@ impl Near {
         let mut query = self.query(fingerprint, k).epoch(epoch);
         // The page that was asked about is not near itself.
         query.except = self.url.clone().flatten();
-        let explanation = self.explain.then(|| snapshot.explain(&query)).transpose()?;
-        let explained = || snapshot.without_fingerprint(epoch, self.classes.as_ref());
+        let explanation = self.explain.then(|| Explanation::of(&snapshot, &query)).transpose()?;
+        let explained = || without_fingerprint(&snapshot, epoch, self.classes.as_ref());
         let explained = self.explain.then(explained).transpose()?;
         let looked = if self.explain { None } else { self.without(&snapshot, epoch)? };
         let matches = search(&snapshot, &query)?;

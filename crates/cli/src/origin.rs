@@ -2,27 +2,27 @@
 
 use simkeep::fingerprint::EXTRACTOR;
 use simkeep::{Epoch, EpochInfo, Error, Origin, Snapshot};
+use simkeep_archive::escape;
 
 use super::advice::message;
 use super::exit::{Failure, say};
-use simkeep_archive::escape;
 
 /// What makes the fingerprints of texts, or why nothing does.
 pub(super) type Makers = Result<Vec<Origin>, String>;
 
-/// What makes the fingerprints of texts for a store: of its [`text_epochs`](Snapshot::text_epochs). That
-/// by which verdicts go comes first. If it has none, the default begins if `may_begin`; of no store, it
-/// does.
+/// What makes the fingerprints of texts for a store: of its
+/// [`Origin::text_epochs`](simkeep::Origin::text_epochs). That by which verdicts go comes first. If it
+/// has none, the default begins if `may_begin`; of no store, it does.
 pub(super) fn live(snapshot: Option<&Snapshot>, may_begin: bool) -> Result<Makers, Failure> {
     let Some(snapshot) = snapshot else { return Ok(Ok(vec![Origin::default()])) };
-    let epochs = match snapshot.text_epochs() {
+    let epochs = match Origin::text_epochs(snapshot) {
         Err(Error::Misuse(_)) if may_begin => return Ok(Ok(vec![Origin::default()])),
         Err(Error::Misuse(why)) => return Ok(Err(why)),
         epochs => epochs?,
     };
     let mut origins = Vec::new();
     for epoch in epochs {
-        match snapshot.origin(epoch) {
+        match Origin::of(snapshot, epoch) {
             // Without the second one there is no distance to what only that has.
             Err(e @ Error::NoTable { .. }) if !origins.is_empty() => say(&message(&e)),
             origin => origins.extend(origin?),
@@ -41,7 +41,7 @@ pub(super) fn of_texts(
     let epoch = match named {
         Some(named) => named,
         None => {
-            let of_texts = snapshot.text_epochs().map_err(|e| match e {
+            let of_texts = Origin::text_epochs(snapshot).map_err(|e| match e {
                 Error::Misuse(why) => Failure::Usage(format!("{why}; or name one with --epoch")),
                 other => Failure::Store(other),
             })?;
@@ -55,7 +55,7 @@ pub(super) fn of_texts(
         }
     };
     epochs.iter().find(|info| info.epoch == epoch).map_or(Ok(()), check_version)?;
-    let origin = snapshot.origin(epoch)?.ok_or_else(|| {
+    let origin = Origin::of(snapshot, epoch)?.ok_or_else(|| {
         let what = "the fingerprints of this epoch are made elsewhere; name a fingerprint instead";
         Failure::Usage(what.to_owned())
     })?;

@@ -10,6 +10,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use simkeep::fingerprint::Meaning;
 use simkeep::{Classes, PagePair, PairQuery, PairedPage, Prefix, Progress};
+use simkeep_archive::escape;
 
 use super::exit::{Exit, Failure, say};
 use super::gauge::watched;
@@ -18,7 +19,6 @@ use super::near::sought;
 use super::output::{Output, write_object};
 use super::without::without;
 use super::{Common, words};
-use simkeep_archive::escape;
 
 /// List all pairs of near-duplicates
 ///
@@ -133,7 +133,7 @@ impl Pairs {
         let meanings: Vec<Meaning> = (0..=k).map(|bits| snapshot.meaning(epoch, bits)).collect();
         let printing = Mutex::new(Printing { output, printed: 0, failed: None });
         let join = |progress: &Progress| {
-            snapshot.page_pairs(&asked, progress, |pairs| {
+            asked.run(&snapshot, progress, |pairs| {
                 // Each thread makes its lines, and they only wait to write them.
                 let lines = lines(pairs, &meanings, common.json);
                 let mut printing = printing.lock();

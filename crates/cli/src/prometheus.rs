@@ -4,9 +4,8 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use simkeep::Reader;
 use simkeep::inspect::Overview;
-use simkeep::maintenance::Stats;
+use simkeep::{Reader, Stats};
 
 use super::beside;
 use super::exit::Failure;
@@ -157,7 +156,7 @@ pub(super) fn run(
     file: Option<&PathBuf>,
     output: &mut Output,
 ) -> Result<(), Failure> {
-    let (overview, stats) = (reader.snapshot().overview()?, reader.stats()?);
+    let (overview, stats) = (Overview::of(&reader.snapshot())?, reader.stats()?);
     let facts = Facts { overview: &overview, stats: &stats, behind: reader.behind() };
     let text = text(&store.to_string_lossy(), &facts);
     let Some(path) = file else { return Ok(output.writer().write_all(text.as_bytes())?) };

@@ -5,19 +5,17 @@ use std::path::PathBuf;
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
-use simkeep::Snapshot;
 use simkeep::due::Survey;
-use simkeep::maintenance::{self, SegmentStats};
+use simkeep::{SegmentStats, Snapshot};
+use simkeep_archive::escape;
 
 use super::common::{Bare, Common, read};
 use super::exit::{Exit, Failure};
 use super::json::{Epoch, Number, Saw};
 use super::output::Output;
-use super::prometheus;
 use super::table::{Table, right};
-use super::words;
 use super::words::{bytes, count};
-use simkeep_archive::escape;
+use super::{prometheus, words};
 
 /// Print how many pages and visits a store holds, and how large it is
 #[derive(Args)]
@@ -66,7 +64,7 @@ impl Stats {
             return Ok(Exit::Done);
         }
         let stats = reader.stats()?;
-        let survey = self.changes.then(|| reader.snapshot().survey()).transpose()?;
+        let survey = self.changes.then(|| Survey::of(&reader.snapshot())).transpose()?;
         if common.json {
             let saw = Saw::of(&reader);
             output.object(&Answer::new(&reader.snapshot(), &stats, survey, saw))?;
@@ -186,7 +184,7 @@ struct Changes {
 impl Answer<'_> {
     fn new<'a>(
         snapshot: &Snapshot,
-        stats: &'a maintenance::Stats,
+        stats: &'a simkeep::Stats,
         survey: Option<Survey>,
         saw: Saw,
     ) -> Answer<'a> {

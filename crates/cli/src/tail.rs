@@ -7,8 +7,9 @@ use std::time::Duration;
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
-use simkeep::inspect::{Done, Operation};
+use simkeep::inspect::{Done, Operation, Operations};
 use simkeep::{EpochInfo, HistoryEntry, Matches, Prefix, Query, Reader, Snapshot, Verdict};
+use simkeep_archive::escape;
 
 use super::common::{Bare, Common, read};
 use super::exit::{Exit, Failure, say};
@@ -17,7 +18,6 @@ use super::output::Output;
 use super::table::{Table, left, right};
 use super::time::Clock;
 use super::words;
-use simkeep_archive::escape;
 
 /// Between two looks at what came.
 const PAUSE: Duration = Duration::from_millis(200);
@@ -110,7 +110,7 @@ impl Lines<'_> {
             Some(_) => 0,
             None => snapshot.sequence().saturating_sub(self.asked.n as u64),
         };
-        let mut operations = snapshot.operations(from);
+        let mut operations = Operations::after(&snapshot, from);
         let held = operations.held();
         let mut last = VecDeque::new();
         for operation in &mut operations {
@@ -140,7 +140,7 @@ impl Lines<'_> {
 
     /// What came since an operation.
     fn since(&mut self, seen: u64, snapshot: &Snapshot) -> Result<(), Failure> {
-        let operations = snapshot.operations(seen);
+        let operations = Operations::after(snapshot, seen);
         let next = operations.held().map_or(snapshot.sequence() + 1, |held| *held.start());
         if next > seen + 1 {
             self.missed(seen + 1, next - 1)?;

@@ -1,6 +1,5 @@
 //! Clusters, found in the slowest way: each page is compared with all leaders before it.
 
-use crate::ms;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,6 +9,7 @@ use simkeep::{Content, Entry, Epoch, Seen, Snapshot, Visit, Weight};
 
 use super::fold::{class, since};
 use super::pages::Place;
+use crate::ms;
 
 /// A page with a version in force.
 #[derive(Clone, Debug)]
@@ -26,7 +26,7 @@ pub struct Known {
 /// The pages of a view with what was in force at a time, or is, in an epoch.
 pub fn known(view: &Snapshot, epoch: Epoch, at: Option<i64>) -> Vec<Known> {
     let mut pages: BTreeMap<Arc<str>, Vec<Entry>> = BTreeMap::new();
-    for item in view.observations() {
+    for item in view.observations(None) {
         let (url, entry) = item.unwrap();
         pages.entry(url).or_default().push(entry);
     }

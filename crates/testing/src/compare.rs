@@ -1,12 +1,11 @@
 //! A store's answers beside those of the model.
 
-use crate::ms;
 use std::collections::BTreeSet;
 use std::fmt::Debug;
 
-use simkeep::maintenance::Stats;
+use simkeep::query::Stale;
 use simkeep::{
-    Answer, Changes, Matches, Outcome, Query, Reader, Result, Snapshot, Store, Versions,
+    Answer, Changes, Matches, Outcome, Query, Reader, Result, Snapshot, Stats, Store, Versions,
 };
 
 use super::changes::check_sums;
@@ -15,6 +14,7 @@ use super::expected::{self, Near, Page};
 use super::fold::told;
 use super::model::Model;
 use super::pages::{PREFIXES, Place, URLS};
+use crate::ms;
 
 /// Everything that a view holds, as a model.
 pub fn dump(view: &Snapshot) -> Result<Model> {
@@ -197,7 +197,8 @@ fn check_stale(view: &Snapshot, model: &Model) {
         .into_iter()
         .flat_map(|epoch| [None].into_iter().chain(URLS.map(Some)).map(move |after| (epoch, after)))
     {
-        let found = view.stale(epoch, after).map(|page| page.map(|p| (p.url, p.time, p.content)));
+        let found =
+            Stale::of(view, epoch, after).map(|page| page.map(|p| (p.url, p.time, p.content)));
         let found = found.collect::<Result<Vec<_>>>().unwrap();
         let expected = model.stale(epoch, after);
         let expected: Vec<_> =

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use crate::{TIME_MIN, ms};
-use simkeep::due::{Decision, Due, Reason};
+use simkeep::due::{Decision, Due, Learned, Plan, Reason};
 use simkeep::recrawl::{self, Belief, Change, Index, Likelihood, Policy, Prior};
 use simkeep::{Changes, Entry, Page, Query, Result, Seen, Snapshot};
 
 use super::leaders::Leaders;
 use super::model::Model;
 use super::pages::{PREFIXES, Place};
+use crate::{TIME_MIN, ms};
 
 const DAY: i64 = 86_400_000;
 
@@ -115,7 +115,7 @@ pub fn check_due(view: &Snapshot, model: &Model, now: i64, mut lot: usize) {
         .collect();
     let leaders = Leaders::of(view);
     // Nothing is learned of fewer pages.
-    let unlearned = view.learn().unwrap().pages() < 20;
+    let unlearned = Learned::of(view).unwrap().pages() < 20;
     let other = POLICIES[1 + lot / 7 % (POLICIES.len() - 1)];
     for (policy, index) in [POLICIES[0], other] {
         let like = Due::new(ms(now), usize::MAX).policy(policy.parse::<Policy>().unwrap());
@@ -207,14 +207,14 @@ pub fn some_time(lot: usize) -> i64 {
 /// pages, drawn by `lot`, it is looked at what they are worth on these dates.
 fn check_plan(view: &Snapshot, due: &Due, all: &[Decision], lot: usize) {
     let per_day = (lot % 1000 + 1) as f64 / 500.0;
-    let plan = view.plan(due, per_day).unwrap();
+    let plan = Plan::of(view, due, per_day).unwrap();
     assert_eq!((plan.pages(), plan.per_day()), (all.len() as f64, per_day));
     let planned: Vec<Decision> =
         view.due(&due.clone().plan(&plan)).map(|page| page.unwrap()).collect();
     let mut visits = 0.0;
     for (nth, (one, plain)) in planned.iter().zip(all).enumerate() {
         let url = &one.page.url;
-        assert_eq!(view.decide(url, &plan).unwrap().as_ref(), Some(one));
+        assert_eq!(plan.decide(view, url).unwrap().as_ref(), Some(one));
         assert_eq!((url, one.value, one.reason), (&plain.page.url, plain.value, plain.reason));
         let every = one.every.unwrap();
         visits += 1.0 / every.days();

@@ -27,7 +27,7 @@ impl Leaders {
     /// Those of a view.
     pub fn of(view: &Snapshot) -> Leaders {
         let mut seen: BTreeMap<Arc<str>, Vec<(i64, Content)>> = BTreeMap::new();
-        for item in view.observations() {
+        for item in view.observations(None) {
             let (url, entry) = item.unwrap();
             let seen = seen.entry(url).or_default();
             seen.extend(entry.content().map(|content| (entry.time().as_ms(), content)));

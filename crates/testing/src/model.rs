@@ -1,13 +1,11 @@
 //! The truth that a store is compared with: the set of observations, and the slowest way to every
 //! answer.
 
-use crate::ms;
 use std::collections::{BTreeMap, BTreeSet};
 
-use simkeep::maintenance::Forgotten;
 use simkeep::{
-    Content, Digest, Entry, Epoch, GiveOutcome, Given, Giving, Observation, Property, Query,
-    Request, RestateOutcome, Restated, Restatement, Seen, Terms, Verdict, Versions, Visit,
+    Content, Digest, Entry, Epoch, Forgotten, GiveOutcome, Given, Giving, Observation, Property,
+    Query, Request, RestateOutcome, Restated, Restatement, Seen, Terms, Verdict, Versions, Visit,
 };
 
 use super::changes::{Compared, comparisons, is_novel};
@@ -16,8 +14,8 @@ use super::fold::{
     History, Roles, class as class_of, content_modified, contents, gone, history_by, in_force,
     judge_by, same_digest, since, version_at, weight as weight_of,
 };
-
 use super::pages::{PREFIXES, Place};
+use crate::ms;
 
 /// Every entry of every page, in SURT order of the pages and in order of the entries.
 #[derive(Clone, Debug, Default)]

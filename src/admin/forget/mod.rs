@@ -21,7 +21,8 @@ use crate::error::{Error, Result};
 use crate::layout::Delta;
 use crate::page::{Head, PageState, Prefix, Users, surt};
 use crate::progress::{Progress, Stage};
-use crate::query::scan::{Range, Scan, Start};
+use crate::query::page_range::PageRange;
+use crate::query::scan::Scan;
 use crate::segment::PageCursor;
 use crate::url::check_url;
 
@@ -118,7 +119,7 @@ fn user_pages(
 ) -> Result<(Vec<String>, Option<String>)> {
     // Everything that was applied, acknowledged or not.
     let now = Snapshot::new(Arc::clone(view), u64::MAX);
-    let mut scan = Scan::new(&now, Range { start: after.map(Start::After), ..Range::from(users) });
+    let mut scan = Scan::new(&now, users_range(users).after(after));
     let mut urls = Vec::new();
     for scanned in 1.. {
         // Pages that were forgotten before take as long to pass as others.
@@ -147,9 +148,7 @@ impl Scope<'_> {
             Scope::Url(_) => None,
         }
     }
-}
 
-impl Snapshot {
     /// The pages that [`Store::forget`](crate::Store::forget) and [`Store::purge`](crate::Store::purge)
     /// would forget: a page, or those under a prefix; and with a prefix that has a path, those of its
     /// host that would be under it without the user in their URLs. In SURT order, those with a user
@@ -167,7 +166,7 @@ impl Snapshot {
     ///     store.observe(Observation::gone(url, Time::now()))?;
     /// }
     /// let scope = Scope::Prefix(Prefix::parse("example.com/a")?);
-    /// assert_eq!(store.snapshot().in_scope(&scope).count(), 2);
+    /// assert_eq!(scope.pages(&store.snapshot()).count(), 2);
     /// assert_eq!(store.forget(scope)?.pages, 2);
     /// # Ok(())
     /// # }
@@ -177,13 +176,13 @@ impl Snapshot {
     ///
     /// An item is [`Error::Corrupt`] if what it touches is damaged, and [`Error::Url`] of a URL that no
     /// page can have.
-    pub fn in_scope(&self, scope: &Scope<'_>) -> impl Iterator<Item = Result<Page>> + use<> {
-        let (page, prefix) = match scope {
-            Scope::Url(url) => (self.latest(url).transpose(), None),
-            Scope::Prefix(prefix) => (None, Some(self.scan(Some(prefix)))),
+    pub fn pages(&self, snapshot: &Snapshot) -> impl Iterator<Item = Result<Page>> + use<> {
+        let (page, prefix) = match self {
+            Scope::Url(url) => (snapshot.latest(url).transpose(), None),
+            Scope::Prefix(prefix) => (None, Some(snapshot.scan(Some(prefix)))),
         };
-        let users = scope.users();
-        let of_users = users.as_ref().map(|users| Scan::new(self, Range::from(users)));
+        let users = self.users();
+        let of_users = users.as_ref().map(|users| Scan::new(snapshot, users_range(users)));
         let is_of_user = move |page: &Result<Page>| match (page, &users) {
             (Ok(page), Some(users)) => users.contains(&surt::key_of(&page.url)),
             _ => true,
@@ -193,11 +192,10 @@ impl Snapshot {
     }
 }
 
-impl<'a> From<&'a Users> for Range<'a> {
-    fn from(users: &'a Users) -> Range<'a> {
-        let (under, keys) = (Some(users.domain()), Some(users.range()));
-        Range { under, keys, ..Range::default() }
-    }
+/// The pages among which those of the users are.
+fn users_range(users: &Users) -> PageRange<'_> {
+    let (from, to) = users.range();
+    PageRange::all().under(users.domain()).keys(from, to)
 }
 
 /// Hides it under the write lock. No operation if there is nothing to forget.
@@ -211,7 +209,7 @@ fn apply(view: &Arc<View>, writer: &mut Writer, scope: &Scope<'_>) -> Result<For
     };
     let check = |known: Option<Delta>| -> Result<(Delta, Totals)> {
         let known = known.filter(|known| active.read().can_lose(*known)).ok_or_else(too_many)?;
-        Ok((known, Totals::of(known).ok_or_else(too_many)?))
+        Ok((known, Totals::from_delta(known).ok_or_else(too_many)?))
     };
     // Everything that was applied, acknowledged or not.
     let now = Snapshot::new(Arc::clone(view), u64::MAX);
@@ -354,7 +352,7 @@ mod tests;
 impl Store {
     /// Forgets everything observed so far of a page, or of all pages under a prefix. It is hidden
     /// from every answer at once. Later observations start a new history.
-    /// [`Snapshot::in_scope`](crate::Snapshot::in_scope) lists what would be forgotten.
+    /// [`Scope::pages`](crate::Scope::pages) lists what would be forgotten.
     ///
     /// The bytes leave the files when merges reach them; [`purge`](Store::purge) removes them right
     /// away. Costs a commit and, for a prefix, a scan of the pages under it, during which writers wait.

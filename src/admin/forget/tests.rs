@@ -1,4 +1,3 @@
-use crate::time::Time;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -9,6 +8,7 @@ use crate::disk::{Name, SimDisk};
 use crate::engine::options::{Durability, Options};
 use crate::engine::store::Store;
 use crate::page::Observation;
+use crate::time::Time;
 
 fn store() -> Store {
     Store::create(Arc::new(SimDisk::new()), Options::default().background(false)).unwrap()
@@ -44,11 +44,11 @@ fn any_number_of_pages_with_a_user_is_forgotten_with_a_path() {
         }
     }
     let scope = Scope::Prefix(Prefix::parse("example.com/a").unwrap());
-    assert_eq!(store.snapshot().in_scope(&scope).count(), count + 1);
+    assert_eq!(scope.pages(&store.snapshot()).count(), count + 1);
     let forgotten = store.forget(scope.clone()).unwrap();
     assert_eq!((forgotten.pages, forgotten.visits), (count as u64 + 1, count as u64 + 1));
     assert_eq!(store.forget(scope.clone()).unwrap(), Forgotten::default());
-    assert_eq!(store.snapshot().in_scope(&scope).count(), 0);
+    assert_eq!(scope.pages(&store.snapshot()).count(), 0);
     assert_eq!(urls(&store), more[1..].iter().map(|url| (*url).to_owned()).collect());
     // What comes later begins anew.
     observe(&store, &of(3));
@@ -73,7 +73,7 @@ fn pages_of_users_are_found_behind_many_others_of_the_host() {
     assert_eq!((found.as_slice(), rest.is_some()), (&[ours[1].to_owned()][..], true));
     let scope = Scope::Prefix(Prefix::parse("example.com/a").unwrap());
     assert_eq!(store.forget(scope.clone()).unwrap().pages, 3);
-    assert_eq!(store.snapshot().in_scope(&scope).count(), 0);
+    assert_eq!(scope.pages(&store.snapshot()).count(), 0);
     // Nor are those that are forgotten passed all at once.
     let forgotten = store.forget(Scope::Prefix(Prefix::parse("example.com/b").unwrap())).unwrap();
     assert_eq!(forgotten.pages, others.len() as u64);
@@ -96,7 +96,7 @@ fn what_waits_for_a_flush_is_bounded() {
     store.seal().unwrap();
     let scope = Scope::Prefix(Prefix::parse("example.com/a").unwrap());
     assert_eq!(store.forget(scope.clone()).unwrap().pages, 3 * USER_PAGES as u64);
-    assert_eq!(store.snapshot().in_scope(&scope).count(), 0);
+    assert_eq!(scope.pages(&store.snapshot()).count(), 0);
     let waiting = store.call(|db| Ok(db.admission.lock().pending.bytes())).unwrap();
     assert!(waiting <= 1 << 20, "{waiting}");
 }
@@ -124,7 +124,7 @@ fn nothing_is_forgotten_if_the_pages_of_users_cannot_be_read() {
         let mut files = files.clone();
         files[segment].1[at] ^= 1;
         let Ok(store) = Store::open(Arc::new(SimDisk::of(files)), options()) else { continue };
-        let users = store.snapshot().in_scope(&scope).collect::<Result<Vec<_>>>();
+        let users = scope.pages(&store.snapshot()).collect::<Result<Vec<_>>>();
         if under(&store).is_err() || users.is_ok() {
             continue;
         }
@@ -162,7 +162,7 @@ proptest! {
         };
         let left: BTreeSet<String> = known.iter().filter(|url| !takes(url)).cloned().collect();
         let scope = Scope::Prefix(prefix.clone());
-        prop_assert_eq!(store.snapshot().in_scope(&scope).count(), known.len() - left.len());
+        prop_assert_eq!(scope.pages(&store.snapshot()).count(), known.len() - left.len());
         let forgotten = match purges {
             true => store.purge(scope, &Progress::default()).unwrap(),
             false => store.forget(scope).unwrap(),

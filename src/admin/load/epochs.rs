@@ -18,6 +18,7 @@ use crate::engine::epochs::{
 use crate::engine::files::{Files, has_table, table_name, table_of};
 use crate::engine::origin::Origin;
 use crate::engine::snapshot::Snapshot;
+use crate::engine::totals::Totals;
 use crate::error::{Error, Result};
 use crate::page::{Entry, Epoch, EpochInfo, Terms};
 use crate::sync::{Rank, RankedMutex};
@@ -147,7 +148,7 @@ impl LoadEpochs {
     }
 
     /// The numbers of another store's epochs in the load, for
-    /// [`Observations::renumbered`](crate::iter::Observations::renumbered). The epochs keep their order
+    /// [`Observations::renumbered`](crate::query::Observations::renumbered). The epochs keep their order
     /// and bring their tables of document frequencies. One that is known here keeps its terms. An epoch
     /// that has ended there ends here, unless pages here use it.
     ///
@@ -353,7 +354,7 @@ impl Settled {
         }
         let reserved = named.number.mask().leading_zeros();
         let epoch = next_epoch(self.all.len(), reserved)?;
-        let visits = now.count()?.visits;
+        let visits = Totals::of(now)?.visits;
         let like = named.like;
         let visits = like.filter(|_| visits == 0).map_or(visits, |like| like.begun);
         let ended = named.asked.is_none() && like.is_some_and(|like| like.ended);

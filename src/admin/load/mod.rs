@@ -171,7 +171,7 @@ impl Store {
     ///
     /// Those of [`load`](Store::load) and [`register_epoch`](Store::register_epoch).
     pub fn copy_from(&self, other: &Snapshot, options: LoadOptions) -> Result<Loaded> {
-        let observations = other.observations().renumbered(options.epochs.of(other)?);
+        let observations = other.observations(None).renumbered(options.epochs.of(other)?);
         self.load(observations, options)
     }
 }

@@ -126,7 +126,7 @@ pub(super) fn check_one(
 /// # let dir = tempfile::tempdir().unwrap();
 /// # let to = dir.path().join("published");
 /// # let store = Store::create(dir.path().join("crawl.simkeep"), Options::default())?;
-/// store.observe(Observation::content("https://example.com/", Time::now(), 5, store.near_epoch()))?;
+/// store.observe(Observation::content("https://example.com/", Time::now(), 5, store.snapshot().near_epoch()))?;
 /// store.publish(&to, PublishOptions::default())?;
 /// let epoch = generations(&to)?[0].near_epoch;
 /// assert_eq!(fingerprints(&to, 1, epoch)?, 1);

@@ -425,7 +425,7 @@ impl Check {
         }
         let Verified { pages, visits, .. } = self.verified;
         let found = Totals { pages, visits, in_force, gone };
-        let counted = snapshot.count().and_then(|counted| fit::counts(counted, found));
+        let counted = Totals::of(snapshot).and_then(|counted| fit::counts(counted, found));
         self.keep(counted)?;
         Ok(())
     }

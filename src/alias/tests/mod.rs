@@ -9,14 +9,12 @@ use super::*;
 use crate::disk::SimDisk;
 use crate::engine::options::Options;
 use crate::engine::store::Store;
-use crate::page::Observation;
-use crate::page::Prefix;
+use crate::page::{Observation, Prefix};
 use crate::time::Time;
+use oracle::{Counts, Known, expected, has_direction, site_of};
 
 mod oracle;
 mod together;
-
-use oracle::{Counts, Known, expected, has_direction, site_of};
 
 fn store() -> Store {
     let options = Options::default().background(false);
@@ -25,7 +23,7 @@ fn store() -> Store {
 
 fn observe(store: &Store, url: &str, fingerprint: Option<u64>, visits: u64) {
     for time in 0..i64::try_from(visits).unwrap() {
-        let epoch = store.near_epoch();
+        let epoch = store.snapshot().near_epoch();
         let seen = match fingerprint {
             Some(fingerprint) => Observation::content(url, Time(time), fingerprint, epoch),
             None => Observation::gone(url, Time(time)),
@@ -36,7 +34,7 @@ fn observe(store: &Store, url: &str, fingerprint: Option<u64>, visits: u64) {
 
 fn found(store: &Store, asked: &AliasQuery) -> (Aliases, Vec<AliasSite>) {
     let mut sites = Vec::new();
-    let summary = store.snapshot().aliases(asked, &Progress::default(), |site| {
+    let summary = asked.run(&store.snapshot(), &Progress::default(), |site| {
         sites.push(site);
         ControlFlow::Continue(())
     });
@@ -170,7 +168,7 @@ proptest! {
             match content {
                 4 => observe(&store, &url, None, visits),
                 5 => {
-                    let short = Observation::content(&url, Time(0), None, store.near_epoch());
+                    let short = Observation::content(&url, Time(0), None, store.snapshot().near_epoch());
                     store.observe(short).unwrap();
                     without += u64::from(is_under && site_of(&url).is_some());
                 }

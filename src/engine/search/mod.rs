@@ -2,7 +2,6 @@
 //! first, the pages that have them in force and are not forgotten.
 
 pub(crate) mod columns;
-pub(crate) mod distinct;
 pub(crate) mod from_hit;
 pub(crate) mod many;
 pub(crate) mod order;
@@ -27,7 +26,6 @@ use crate::page::{Classes, Content, Digest, Epoch, Prefix};
 use crate::search::{Bounds, Candidate, Extent};
 use crate::segment::{EpochTables, TableSteps};
 
-pub(crate) use distinct::all_fingerprints;
 pub(crate) use from_hit::FromHit;
 pub(crate) use many::segment_hits_of_many;
 pub(crate) use many::{QueryKey, search_batch};

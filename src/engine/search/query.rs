@@ -2,8 +2,11 @@
 
 use std::time::Duration;
 
+use super::{QueryKey, search_batch};
+use crate::engine::snapshot::Snapshot;
+use crate::error::Result;
 use crate::page::{Classes, Epoch, Prefix};
-use crate::search::{Cost, DISTANCE_MAX, Plan, Shape};
+use crate::search::DISTANCE_MAX;
 use crate::time::Time;
 
 /// How many fingerprints of a crowd are compared by default.
@@ -189,8 +192,8 @@ impl Query {
     /// things may hint at such pages: how long a search takes, and that it ended early, so that it is
     /// not [complete](Matches::complete): because so many had to be passed over, or since it does not
     /// look up of which classes the pages beyond its limit are. What
-    /// [`explain`](crate::Snapshot::explain) says of fingerprints and costs is of all pages, which is
-    /// for whoever runs the store; its hits are those of pages of these classes.
+    /// [`Explanation::of`](crate::query::Explanation::of) says of fingerprints and costs is of all
+    /// pages, which is for whoever runs the store; its hits are those of pages of these classes.
     ///
     /// ```
     /// # fn main() -> simkeep::Result<()> {
@@ -201,7 +204,7 @@ impl Query {
     /// store.observe(Observation::content("https://a.example/", Time::from_ms(0)?, 0x1234, epoch).class(7))?;
     /// store.observe(Observation::content("https://b.example/", Time::from_ms(0)?, 0x1234, epoch))?;
     /// let named = |classes: Classes| -> simkeep::Result<Vec<String>> {
-    ///     let found = store.search(&Query::new(0x1234, 0).classes(classes))?;
+    ///     let found = store.snapshot().search(&Query::new(0x1234, 0).classes(classes))?;
     ///     Ok(found.near.into_iter().map(|near| near.url).collect())
     /// };
     /// assert_eq!(named(Classes::of([7]))?, ["https://a.example/"]);
@@ -232,6 +235,65 @@ impl Query {
         self.threads = threads;
         self
     }
+
+    /// Runs one search for each of many fingerprints, with the settings of this
+    /// query; its own fingerprint does not matter. Answers come in the order of the fingerprints.
+    ///
+    /// Searches are interleaved and run on all cores: while one waits for memory, others go on. So
+    /// each costs a half to a quarter of a single search. Takes memory for the answers, and for the
+    /// hits of 4,096 fingerprints at a time on each core.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Corrupt`](crate::Error::Corrupt) if what it touches is damaged.
+    pub fn run_batch(&self, snapshot: &Snapshot, fingerprints: &[u64]) -> Result<Vec<Matches>> {
+        let except = self.except.as_deref();
+        let keys = fingerprints.iter().map(|&fingerprint| QueryKey { fingerprint, except });
+        self.run_each(snapshot, &keys.collect::<Vec<_>>())
+    }
+
+    /// Runs one search for each of many pages that are named with a fingerprint of theirs, with the
+    /// settings of this query; its own fingerprint and what it leaves out do not matter. Each leaves
+    /// its own page out of its answer. Answers come in the order of the pages.
+    ///
+    /// Costs what [`run_batch`](Query::run_batch) does. No page is looked up: the fingerprint
+    /// is searched for, whether the page has it or not.
+    ///
+    /// ```
+    /// # fn main() -> simkeep::Result<()> {
+    /// # use simkeep::{Observation, Options, Query, Store, Time};
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let epoch = store.snapshot().near_epoch();
+    /// let pages = [(0b0111, "https://example.com/"), (0b1111, "https://example.org/")];
+    /// for (fingerprint, url) in pages {
+    ///     store.observe(Observation::content(url, Time::now(), fingerprint, epoch))?;
+    /// }
+    /// let answers = Query::new(0, 3).run_batch_of_pages(&store.snapshot(), &pages)?;
+    /// assert_eq!(answers[0].near.len(), 1);
+    /// assert_eq!(answers[0].near[0].url, "https://example.org/");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Corrupt`](crate::Error::Corrupt) if what it touches is damaged.
+    pub fn run_batch_of_pages(
+        &self,
+        snapshot: &Snapshot,
+        pages: &[(u64, &str)],
+    ) -> Result<Vec<Matches>> {
+        let keys =
+            pages.iter().map(|&(fingerprint, url)| QueryKey { fingerprint, except: Some(url) });
+        self.run_each(snapshot, &keys.collect::<Vec<_>>())
+    }
+
+    fn run_each(&self, snapshot: &Snapshot, keys: &[QueryKey<'_>]) -> Result<Vec<Matches>> {
+        let matches = snapshot.poison_on_bug(|| search_batch(snapshot, keys, self))?;
+        matches.iter().for_each(|matches| snapshot.view().metrics.searched(matches.complete));
+        Ok(matches)
+    }
 }
 
 /// The answer of a search.
@@ -253,43 +315,4 @@ pub struct Matches {
     /// at, or too many fingerprints crowd together. Of the pages beyond this distance, the answer names
     /// only some. `None` if pages with the very fingerprint may be missing, too.
     pub within: Option<u32>,
-}
-
-/// What a search does and costs, from [`Snapshot::explain`](crate::Snapshot::explain).
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct Explanation {
-    /// The instruction set that comparisons use: `avx512`, `avx2`, `popcnt` or `portable`.
-    pub instruction_set: &'static str,
-    /// What was searched, the oldest first; memtables last.
-    pub components: Vec<ComponentSearch>,
-    /// What it answered.
-    pub matches: Matches,
-    /// How long the whole search took, including the lookup of pages.
-    pub took: Duration,
-}
-
-/// How one segment or memtable is searched.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct ComponentSearch {
-    /// The segment's number; `None` for a memtable.
-    pub segment: Option<u64>,
-    /// How many distinct fingerprints of the epoch it has.
-    pub fingerprints: u32,
-    /// The shape of its tables; `None` for a memtable.
-    pub shape: Option<Shape>,
-    /// The plan that was chosen, and its expected cost.
-    pub plan: Plan,
-    /// What the search met, and how long it took.
-    pub counted: Cost,
-    /// How many distinct near fingerprints were found; of a search that leaves pages out
-    /// ([`Query::except`], [`Query::classes`]), those that other pages have.
-    pub hits: usize,
-    /// How many fingerprints were compared, if there was a crowd with more than the search may
-    /// compare; see [`Query::fingerprints`].
-    pub crowded: Option<u32>,
-    /// Page faults during the search: those served from memory, and those that waited for the disk.
-    /// `None` if the system does not tell.
-    pub faults: Option<(u64, u64)>,
 }

@@ -107,6 +107,7 @@ impl Store {
     /// [`restate_batch`](Store::restate_batch) takes many at a time.
     ///
     /// ```
+    /// use simkeep::query::Stale;
     /// # fn main() -> simkeep::Result<()> {
     /// # use simkeep::{Observation, Options, RestateOutcome, Restatement, Role, Store, Time};
     /// # let dir = tempfile::tempdir().unwrap();
@@ -114,14 +115,14 @@ impl Store {
     /// # let url = "https://example.com/";
     /// store.observe(Observation::content(url, Time::from_ms(1_000)?, 0x1234, store.change_epoch()))?;
     /// let new = store.register_epoch("another extractor", Role::Both)?;
-    /// for page in store.snapshot().stale(new, None) {
+    /// for page in Stale::of(&store.snapshot(), new, None) {
     ///     let page = page?;
     ///     // Its text, as it was kept elsewhere, by the new extractor.
     ///     let fingerprint = 0x4321;
     ///     let restated = Restatement::new(&page.url, page.time, fingerprint, new);
     ///     assert_eq!(store.restate(restated)?, RestateOutcome::Stored);
     /// }
-    /// assert_eq!(store.near(0x4321, 0)?.near.len(), 1);
+    /// assert_eq!(store.snapshot().near(0x4321, 0)?.near.len(), 1);
     /// # Ok(())
     /// # }
     /// ```
@@ -163,7 +164,7 @@ impl Store {
     /// let outcome = store.give(Observation::weighed(url, Time::from_ms(2_000)?, 2.5))?;
     /// assert_eq!(outcome, GiveOutcome::Stored);
     /// store.give(Observation::classed(url, Time::from_ms(2_000)?, 7))?;
-    /// let page = store.latest(url)?.unwrap();
+    /// let page = store.snapshot().latest(url)?.unwrap();
     /// assert_eq!((page.visits, page.weight, page.class), (1, Weight::from(2.5), Some(7)));
     /// # Ok(())
     /// # }

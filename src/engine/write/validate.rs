@@ -7,7 +7,7 @@ use crate::page::{Entry, Epoch, EpochInfo, Request};
 use crate::time::TimeError;
 use crate::url::check_url;
 
-impl Snapshot {
+impl Request<'_> {
     /// Whether a request can be stored: whether its URL, its times, its weight and its epochs are such
     /// that [`request_batch`](crate::Store::request_batch) takes it. That says only that one of many is
     /// not; this finds which one.
@@ -22,7 +22,7 @@ impl Snapshot {
     /// let visits = ["https://example.com/", ""].map(|url| Observation::gone(url, Time::now()));
     /// assert!(store.observe_batch(&visits).is_err());
     /// let view = store.snapshot();
-    /// let wrong = visits.iter().position(|visit| view.check(&Request::from(*visit)).is_err());
+    /// let wrong = visits.iter().position(|visit| Request::from(*visit).check(&view).is_err());
     /// assert_eq!(wrong, Some(1));
     /// # Ok(())
     /// # }
@@ -33,8 +33,8 @@ impl Snapshot {
     /// What is wrong with it: [`Error::Url`], [`Error::Time`], [`Error::Option`],
     /// [`Error::UnknownEpoch`], [`Error::EndedEpoch`], or [`Error::Misuse`] if both of its fingerprints
     /// are of the same epoch.
-    pub fn check(&self, request: &Request<'_>) -> Result<()> {
-        check_in(self.epochs(), request)
+    pub fn check(&self, snapshot: &Snapshot) -> Result<()> {
+        check_in(snapshot.epochs(), self)
     }
 }
 

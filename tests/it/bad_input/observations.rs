@@ -1,16 +1,14 @@
 //! Odd URLs, times, epochs and options: served if they can be, and refused whole if not.
 
 use simkeep::disk::SimDisk;
-use simkeep::limits::URL_BYTES_MAX;
 use simkeep::{
-    Epoch, Error, Observation, Prefix, Progress, Query, Role, Scope, Store, TimeError, UrlError,
+    Epoch, Error, Observation, Prefix, Progress, Query, Role, Scope, Store, TimeError,
+    URL_BYTES_MAX, UrlError,
 };
-use simkeep_testing::{TIME_MAX, TIME_MIN, ms};
-
 use simkeep_testing::compare::check_store;
 use simkeep_testing::model::Model;
 use simkeep_testing::pages::URLS;
-use simkeep_testing::{EPOCHS, create, names, on, open, small, sound};
+use simkeep_testing::{EPOCHS, TIME_MAX, TIME_MIN, create, ms, names, on, open, small, sound};
 
 /// Refused alone and in the middle of a batch, of which nothing is stored then.
 fn expect_refused(observation: Observation<'_>, is_expected: impl Fn(&Error) -> bool) {
@@ -43,7 +41,7 @@ fn a_url_of_two_megabytes_is_refused() {
     let disk = SimDisk::new();
     let store = create(&disk, small());
     assert!(matches!(store.history(&url), Err(Error::Url(UrlError::TooLong { .. }))));
-    assert!(matches!(store.latest(&url), Err(Error::Url(UrlError::TooLong { .. }))));
+    assert!(matches!(store.snapshot().latest(&url), Err(Error::Url(UrlError::TooLong { .. }))));
     assert!(matches!(store.as_of(&url, ms(0)), Err(Error::Url(UrlError::TooLong { .. }))));
     assert!(matches!(store.forget(Scope::Url(&url)), Err(Error::Url(UrlError::TooLong { .. }))));
     assert!(matches!(
@@ -67,7 +65,10 @@ fn the_longest_url_is_served_in_memory_and_in_a_segment() {
     }
     store.merge(&Progress::default()).unwrap();
     sound(&store).unwrap();
-    assert_eq!(store.search(&Query::new(1, 0).epoch(Epoch::from_number(0))).unwrap().near.len(), 2);
+    assert_eq!(
+        store.snapshot().search(&Query::new(1, 0).epoch(Epoch::from_number(0))).unwrap().near.len(),
+        2
+    );
     drop(store);
     assert_eq!(open(&disk, small()).history(&url).unwrap().len(), 3);
     let longer = format!("{url}x");
@@ -106,7 +107,11 @@ fn urls_that_are_none_of_the_web_are_pages_like_any() {
     for merged in [false, true] {
         assert_eq!(store.stats().unwrap().pages, odd.len() as u64);
         for (time, url) in (0..).zip(odd) {
-            assert_eq!(store.latest(url).unwrap().unwrap().first, ms(time), "{url}, {merged}");
+            assert_eq!(
+                store.snapshot().latest(url).unwrap().unwrap().first,
+                ms(time),
+                "{url}, {merged}"
+            );
         }
         assert_eq!(store.snapshot().scan(None).count(), odd.len());
         store.seal().unwrap();

@@ -10,14 +10,14 @@ use simkeep::{
     Content, Entry, Epoch, HistoryEntry, Observation, Progress, Request, Restated, Scope, Seen,
     Stage, Store, Visit,
 };
-
-use super::{little, load, many, some};
 use simkeep_testing::compare::{check_counts, check_store, dump};
 use simkeep_testing::depth::deep;
 use simkeep_testing::disks::HookDisk;
 use simkeep_testing::model::Model;
 use simkeep_testing::pages::{PREFIXES, URLS};
 use simkeep_testing::{create, ms, names, on, open, small, sound};
+
+use super::{little, load, many, some};
 
 #[derive(Clone, Debug)]
 enum Step {
@@ -202,7 +202,7 @@ fn a_store_is_loaded_into_another() {
     let model = dump(&source.snapshot()).unwrap();
     // The same numbers for the epochs, and others.
     let same = create(&SimDisk::new(), small());
-    let loaded = same.load(source.snapshot().observations(), little()).unwrap();
+    let loaded = same.load(source.snapshot().observations(None), little()).unwrap();
     assert_eq!(loaded.visits, model.visit_count());
     check_store(&same, &model);
     let other = Store::create(on(&SimDisk::new()), small().epoch("two".into()));

@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use simkeep::disk::SimDisk;
 use simkeep::{Error, Observation, Request, Role, Store};
-
-use super::{little, load, many, some};
 use simkeep_testing::compare::check_store;
 use simkeep_testing::disks::{Gate, PATIENCE};
 use simkeep_testing::model::Model;
 use simkeep_testing::pages::URLS;
 use simkeep_testing::{create, ms, on, small, sound};
+
+use super::{little, load, many, some};
 
 /// Leaves visits alone: what else is stored depends on the order.
 fn alone(requests: &mut Vec<Request<'static>>) {
@@ -47,14 +47,14 @@ fn readers_go_on_and_writers_wait_while_segments_are_written() {
         });
         assert!(observed.recv_timeout(Duration::from_millis(50)).is_err(), "it did not wait");
         assert_eq!(store.snapshot().scan(None).count(), 1, "half of it is seen");
-        assert_eq!(store.latest(&all[0].0).unwrap(), None);
+        assert_eq!(store.snapshot().latest(&all[0].0).unwrap(), None);
         gate.open();
         let loaded = loader.join().unwrap().unwrap();
         assert_eq!(loaded.pages, 300);
         // It was judged after what had been loaded meanwhile.
         observed.recv_timeout(PATIENCE).unwrap().unwrap();
     });
-    let page = store.latest(&all[0].0).unwrap().unwrap();
+    let page = store.snapshot().latest(&all[0].0).unwrap().unwrap();
     assert!(page.gone && page.visits > 1);
     assert_eq!(store.stats().unwrap().pages, 301);
     store.seal().unwrap();

@@ -8,7 +8,6 @@ use simkeep::{
     Answer, Entry, Epoch, GiveOutcome, Observation, Progress, Request, Scope, Store, Verdict,
     Weight,
 };
-
 use simkeep_testing::{create, ms, open, small, sound};
 
 const URL: &str = "https://example.com/";
@@ -22,7 +21,7 @@ fn classed(time: i64, class: u32) -> Request<'static> {
 }
 
 fn class(store: &Store) -> Option<u32> {
-    store.latest(URL).unwrap().unwrap().class
+    store.snapshot().latest(URL).unwrap().unwrap().class
 }
 
 #[test]
@@ -48,7 +47,7 @@ fn the_class_of_the_latest_time_is_in_force_whatever_came_first() {
             store.seal().unwrap();
         }
         let is = |store: &Store| {
-            let page = store.latest(URL).unwrap().unwrap();
+            let page = store.snapshot().latest(URL).unwrap().unwrap();
             assert_eq!(
                 (page.class, page.weight),
                 (Some(1), Weight::from(3.0)),
@@ -58,7 +57,7 @@ fn the_class_of_the_latest_time_is_in_force_whatever_came_first() {
         is(&store);
         store.merge(&Progress::default()).unwrap();
         is(&store);
-        assert_eq!(store.latest(URL).unwrap().unwrap().visits, 4);
+        assert_eq!(store.snapshot().latest(URL).unwrap().unwrap().visits, 4);
         sound(&store).unwrap();
         drop(store);
         is(&open(&disk, small()));
@@ -121,7 +120,7 @@ fn what_is_in_force_has_the_last_weight_and_the_last_class() {
     store.observe(content(20).class(4)).unwrap();
     store.give(Observation::weighed(URL, ms(5), 9.0)).unwrap();
     let snapshot = store.snapshot();
-    let told = snapshot.observations().in_force().map(|entry| entry.unwrap().1);
+    let told = snapshot.observations(None).in_force().map(|entry| entry.unwrap().1);
     let told: Vec<Entry> = told.filter(|entry| !entry.is_visit()).collect();
     let given: Vec<_> = told.iter().map(|e| (e.time(), e.weight(), e.class())).collect();
     assert_eq!(given, [(ms(10), Some(Weight::from(2.0)), None), (ms(20), None, Some(4))]);
@@ -143,9 +142,9 @@ fn all_pages_are_classed_anew_by_a_load() {
     }
     store.merge(&Progress::default()).unwrap();
     for (url, nth) in urls.iter().zip(0_u32..) {
-        let page = store.latest(url).unwrap().unwrap();
+        let page = store.snapshot().latest(url).unwrap().unwrap();
         assert_eq!((page.visits, page.class), (1, Some(nth)));
     }
-    assert_eq!(store.latest(&unknown).unwrap(), None);
+    assert_eq!(store.snapshot().latest(&unknown).unwrap(), None);
     sound(&store).unwrap();
 }

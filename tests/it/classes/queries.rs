@@ -6,6 +6,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use simkeep::disk::SimDisk;
+use simkeep::query::{Explanation, FingerprintPairs};
 use simkeep::{
     Classes, Epoch, Matches, Observation, PairQuery, Prefix, Progress, Query, Request, Scope,
     Snapshot, Store, Versions,
@@ -162,21 +163,21 @@ fn pairs(snapshot: &Snapshot, classes: Option<&Classes>) -> BTreeSet<(String, St
         all.lock().unwrap().extend(urls);
         ControlFlow::Continue(())
     };
-    snapshot.page_pairs(&asked, &Progress::default(), sink).unwrap();
+    asked.run(snapshot, &Progress::default(), sink).unwrap();
     let like = Query::new(0, 3).epoch(FIRST).classes(classes.cloned());
     let sink = |pairs: &[simkeep::NearPair]| {
         let all_of = pairs.iter().map(|p| (format!("{:x}", p.left), format!("{:x}", p.right)));
         all.lock().unwrap().extend(all_of);
         ControlFlow::Continue(())
     };
-    snapshot.all_pairs(&like, &Progress::default(), sink).unwrap();
+    FingerprintPairs::like(&like).run(snapshot, &Progress::default(), sink).unwrap();
     all.into_inner().unwrap()
 }
 
 /// The answers to questions that are alike but for the fingerprint: one by one, or together.
 fn answers(view: &Snapshot, fingerprints: &[u64], like: &Query, together: bool) -> Vec<Matches> {
     if together {
-        return view.search_batch(fingerprints, like).unwrap();
+        return like.run_batch(view, fingerprints).unwrap();
     }
     let one = |fingerprint: &u64| view.search(&like.clone().fingerprint(*fingerprint)).unwrap();
     fingerprints.iter().map(one).collect()
@@ -225,11 +226,11 @@ fn a_search_of_classes_answers_as_a_store_that_has_no_others() {
                     }
                 }
                 if turn % 25 == 0 {
-                    let explained = view.explain(&of_some).unwrap();
+                    let explained = Explanation::of(&view, &of_some).unwrap();
                     let told = format!("{explained:?}");
                     assert!(hidden.iter().all(|url| !told.contains(url)), "round {round}: {told}");
                     let hits: usize = explained.components.iter().map(|part| part.hits).sum();
-                    let of_alone = alone.explain(&like).unwrap();
+                    let of_alone = Explanation::of(&alone, &like).unwrap();
                     if explained.matches.complete && of_alone.matches.complete {
                         assert_eq!(explained.matches, of_alone.matches);
                     }
@@ -265,7 +266,7 @@ fn a_page_is_of_the_class_that_it_has_now_whenever_it_had_its_content() {
         [Versions::At(ms(7)), Versions::Seen(ms(0), ms(9)), Versions::Ever].map(|versions| {
             let query =
                 Query::new(1, 0).epoch(FIRST).versions(versions).classes(Classes::of([class]));
-            store.search(&query).unwrap().near.len()
+            store.snapshot().search(&query).unwrap().near.len()
         })
     };
     assert_eq!((found(1), found(2)), ([1; 3], [0; 3]));
@@ -288,9 +289,9 @@ fn what_is_hidden_by_thousands_of_pages_of_other_classes_is_found_or_missed_alou
     store.observe_batch(&all.collect::<Vec<_>>()).unwrap();
     for place in ["memory", "segment"] {
         let of_one = Query::new(1, 0).epoch(FIRST).classes(Classes::of([1]));
-        let few = store.search(&of_one).unwrap();
+        let few = store.snapshot().search(&of_one).unwrap();
         assert_eq!((few.near.len(), few.complete), (0, false), "{place}");
-        let more = store.search(&of_one.clone().limit(2_000)).unwrap();
+        let more = store.snapshot().search(&of_one.clone().limit(2_000)).unwrap();
         let near: Vec<&str> = more.near.iter().map(|near| near.url.as_str()).collect();
         assert_eq!((near, more.complete), (vec![urls[2_000].as_str()], true), "{place}");
         store.seal().unwrap();

@@ -1,6 +1,6 @@
 //! No page, one page, all alike, none near; epochs that ended, distances at both ends, and no room.
 
-use simkeep::cluster::Clustering;
+use simkeep::cluster::{Balls, Clustering, Components, PageCluster};
 use simkeep::disk::SimDisk;
 use simkeep::{Epoch, Error, Observation, Options, Progress, Role, Store};
 use simkeep_testing::{create, ms};
@@ -27,12 +27,12 @@ fn there_may_be_no_page_and_one_and_many_alike() {
     for k in [0, 3, 64] {
         let asked = Clustering::within(k);
         let none = store([]).snapshot();
-        let clusters = none.clusters(&asked, &progress).unwrap();
+        let clusters = asked.run(&none, &progress).unwrap();
         assert!(clusters.is_empty() && clusters.by_size(0).unwrap().next().is_none());
         assert_eq!((clusters.largest(), clusters.several(), clusters.pages()), (0, 0, 0));
-        assert_eq!(none.balls(&asked, [("a", "b")], &progress).unwrap()[0].average(), None);
-        assert_eq!(none.components(&asked, &progress).unwrap().components, 0);
-        assert_eq!(none.cluster_of("https://example.com/", &asked).unwrap(), None);
+        assert_eq!(Balls::of(&none, &asked, [("a", "b")], &progress).unwrap()[0].average(), None);
+        assert_eq!(Components::of(&none, &asked, &progress).unwrap().components, 0);
+        assert_eq!(PageCluster::of(&none, "https://example.com/", &asked).unwrap(), None);
         assert_eq!(by_page(&store([5]).snapshot(), &asked)[0].pages, 1);
         let alike = by_page(&store([5; 3000]).snapshot(), &asked);
         assert!(alike.iter().all(|page| page.leader == "https://example.com/00000"));
@@ -40,21 +40,24 @@ fn there_may_be_no_page_and_one_and_many_alike() {
     let apart = store([0, u64::MAX, 0xffff_ffff]).snapshot();
     assert_eq!(by_page(&apart, &Clustering::within(31)).iter().map(|p| p.pages).max(), Some(1));
     assert_eq!(by_page(&apart, &Clustering::within(64))[2].pages, 3);
-    assert_eq!(apart.clusters(&Clustering::within(99), &progress).unwrap().k(), 64);
-    assert_eq!(apart.clusters(&Clustering::default(), &progress).unwrap().k(), 3);
+    assert_eq!(Clustering::within(99).run(&apart, &progress).unwrap().k(), 64);
+    assert_eq!(Clustering::default().run(&apart, &progress).unwrap().k(), 3);
 }
 
 #[test]
 fn an_epoch_that_ended_or_never_was_is_refused() {
     let store = store([1]);
     let unknown = Clustering::within(3).epoch(Epoch::from_number(9));
-    let refused = store.snapshot().clusters(&unknown, &Progress::default());
+    let refused = unknown.run(&store.snapshot(), &Progress::default());
     assert!(matches!(refused, Err(Error::UnknownEpoch(9))), "{refused:?}");
     let old = store.change_epoch();
     store.register_epoch("another", Role::Both).unwrap();
     store.end_epoch(old, u64::MAX).unwrap();
-    let ended =
-        store.snapshot().cluster_of("https://example.com/00000", &Clustering::within(3).epoch(old));
+    let ended = PageCluster::of(
+        &store.snapshot(),
+        "https://example.com/00000",
+        &Clustering::within(3).epoch(old),
+    );
     assert!(matches!(ended, Err(Error::EndedEpoch(_))), "{ended:?}");
 }
 
@@ -63,9 +66,9 @@ fn who_cancels_and_who_has_no_room_hears_it() {
     let store = store((0..5000_u64).map(|n| n.wrapping_mul(0x9e37_79b9_7f4a_7c15)));
     let progress = Progress::default();
     progress.cancel();
-    let cancelled = store.snapshot().clusters(&Clustering::within(3), &progress);
+    let cancelled = Clustering::within(3).run(&store.snapshot(), &progress);
     assert!(matches!(cancelled, Err(Error::Cancelled)), "{cancelled:?}");
     let nowhere = Clustering::within(3).memory_bytes(0).scratch(Some("/nowhere/at/all".into()));
     // So little fits into the least memory.
-    store.snapshot().clusters(&nowhere, &Progress::default()).unwrap();
+    nowhere.run(&store.snapshot(), &Progress::default()).unwrap();
 }

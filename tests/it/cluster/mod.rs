@@ -9,14 +9,13 @@ mod texts;
 mod thesis;
 mod worlds;
 
-use simkeep::Progress;
-use simkeep::Snapshot;
 use simkeep::cluster::Clustering;
+use simkeep::{Progress, Snapshot};
 use simkeep_testing::clusters::Found;
 
 /// All pages with their leaders, in SURT order; and by their URLs, it is the same.
 fn by_page(view: &Snapshot, asked: &Clustering) -> Vec<Found> {
-    let clusters = view.clusters(asked, &Progress::default()).unwrap();
+    let clusters = asked.run(view, &Progress::default()).unwrap();
     let found: Vec<Found> =
         clusters.by_page(1).unwrap().map(|page| Found::from(&page.unwrap())).collect();
     dropped::check(view, &clusters, &found);

@@ -1,6 +1,6 @@
 //! Where pages rank among those of other stores.
 
-use simkeep::cluster::{Clustering, RankedPage, Ranking};
+use simkeep::cluster::{Clustering, RankedPage, RankedPages, Ranking};
 use simkeep::{Epoch, Observation, Options, Prefix, Progress, Store};
 use simkeep_testing::{ms, on};
 
@@ -9,7 +9,7 @@ fn create() -> Store {
 }
 
 fn ranked(store: &Store, asked: &Clustering) -> Vec<RankedPage> {
-    store.snapshot().ranked(asked).unwrap().collect::<simkeep::Result<_>>().unwrap()
+    RankedPages::of(&store.snapshot(), asked).unwrap().collect::<simkeep::Result<_>>().unwrap()
 }
 
 #[test]
@@ -38,7 +38,7 @@ fn pages_of_several_stores_rank_as_those_of_one_do() {
         same.sort_by(|one, other| one.rank.cmp(&other.rank));
         assert_eq!(pages, same);
         // Of each fingerprint, the first one leads.
-        let clusters = all.snapshot().clusters(&asked, &Progress::default()).unwrap();
+        let clusters = asked.run(&all.snapshot(), &Progress::default()).unwrap();
         for cluster in clusters.by_size(1).unwrap() {
             let cluster = cluster.unwrap();
             let first = pages.iter().find(|page| page.fingerprint == cluster.fingerprint).unwrap();

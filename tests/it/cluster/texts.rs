@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use simkeep::cluster::{Candidacy, Clustering, Place, Ranking, Rule};
+use simkeep::cluster::{Candidacy, Candidates, Clustering, Place, Ranking, Rule};
 use simkeep::disk::SimDisk;
 use simkeep::fingerprint::BitSketch;
 use simkeep::{Digest, Error, Observation, Options, Progress, Store};
@@ -66,7 +66,8 @@ fn worlds_of_texts_are_clustered_as_by_a_plain_loop() {
         let resemblance = 1.0 - f64::from(apart_max) / 256.0;
         let asked = Clustering::within(k).rule(rules.iter().copied().collect::<Ranking>());
         let progress = Progress::default();
-        let candidates = snapshot.candidates(&asked.memory_bytes(1 << 20), &progress).unwrap();
+        let candidates =
+            Candidates::of(&snapshot, &asked.memory_bytes(1 << 20), &progress).unwrap();
         let sketches: BTreeMap<&str, BitSketch> =
             pages.iter().filter_map(|page| Some((&page.url[..], page.sketch?))).collect();
         let mut wanted = 0;
@@ -125,7 +126,7 @@ fn a_candidate_says_which_text_is_wanted() {
         store.observe(seen).unwrap();
     }
     let progress = Progress::default();
-    let candidates = store.snapshot().candidates(&Clustering::within(3), &progress).unwrap();
+    let candidates = Candidates::of(&store.snapshot(), &Clustering::within(3), &progress).unwrap();
     let places = [("a", digests[0]), ("b", digests[1])].map(|(url, expected)| {
         let Candidacy::Candidate { digest, place } = candidates.candidacy(url).unwrap() else {
             panic!("{url} is none");
@@ -143,7 +144,8 @@ fn a_candidate_says_which_text_is_wanted() {
     assert!(candidates.candidacy("no\u{7f}url").is_err());
     assert_eq!(candidates.clusters(0.0, &progress).unwrap().len(), 2);
     for share in [-0.1, 1.1, f64::NAN] {
-        let candidates = store.snapshot().candidates(&Clustering::within(3), &progress).unwrap();
+        let candidates =
+            Candidates::of(&store.snapshot(), &Clustering::within(3), &progress).unwrap();
         let refused = candidates.clusters(share, &progress);
         assert!(matches!(refused, Err(Error::Misuse(_))), "{refused:?}");
     }

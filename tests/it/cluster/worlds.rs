@@ -2,7 +2,7 @@
 
 #![expect(clippy::cast_possible_truncation, reason = "small numbers, drawn by lot")]
 
-use simkeep::cluster::{Clustering, Rule};
+use simkeep::cluster::{Balls, Clustering, Components, PageCluster, Rule};
 use simkeep::disk::SimDisk;
 use simkeep::load::LoadOptions;
 use simkeep::{
@@ -169,7 +169,7 @@ fn check(view: &Snapshot, choose: &mut impl FnMut(u64) -> u64) {
     let pages = by_page(view, &asked);
     assert_eq!(pages, truth.by_page(), "{asked:?}");
     check_invariants(&pages, k);
-    let clusters = view.clusters(&asked, &Progress::default()).unwrap();
+    let clusters = asked.run(view, &Progress::default()).unwrap();
     let by_cluster = clusters.by_cluster(1).unwrap();
     let by_cluster: Vec<Found> = by_cluster.map(|page| Found::from(&page.unwrap())).collect();
     assert_eq!(by_cluster, truth.by_cluster());
@@ -197,7 +197,7 @@ fn check(view: &Snapshot, choose: &mut impl FnMut(u64) -> u64) {
     assert_eq!(clusters.len(), leaders.len() as u64);
     assert_eq!(clusters.largest(), by_size.first().map_or(0, |cluster| cluster.pages));
     for page in &pages {
-        let of = view.cluster_of(&page.url, &asked).unwrap().unwrap();
+        let of = PageCluster::of(view, &page.url, &asked).unwrap().unwrap();
         assert!(of.complete, "nothing is too much of so few");
         let own: Vec<Found> = of.pages.iter().map(Found::from).collect();
         let whole: Vec<Found> =
@@ -211,7 +211,7 @@ fn check(view: &Snapshot, choose: &mut impl FnMut(u64) -> u64) {
 /// Balls and components, beside comparing each page with each.
 fn check_balls(view: &Snapshot, asked: &Clustering, pages: &[Found], k: u32) {
     let labels = pages.iter().map(|page| (&page.url, if page.pages % 3 == 0 { "a" } else { "b" }));
-    let balls = view.balls(asked, labels, &Progress::default()).unwrap();
+    let balls = Balls::of(view, asked, labels, &Progress::default()).unwrap();
     let distance = |a: &Found, b: &Found| (a.fingerprint ^ b.fingerprint).count_ones();
     let within =
         |page: &Found, k: u32| pages.iter().filter(|o| distance(page, o) <= k).count() as u64;
@@ -233,7 +233,7 @@ fn check_balls(view: &Snapshot, asked: &Clustering, pages: &[Found], k: u32) {
         }
         assert_eq!((of.labelled_pairs, of.equal_pairs), (pairs, equal));
     }
-    let components = view.components(asked, &Progress::default()).unwrap();
+    let components = Components::of(view, asked, &Progress::default()).unwrap();
     let mut of: Vec<usize> = (0..pages.len()).collect();
     for at in 0..pages.len() {
         for other in 0..at {
@@ -312,7 +312,7 @@ fn clusters_of_a_past_time_are_those_of_the_visits_until_then() {
         assert_eq!(then, by_page(&until.snapshot(), &asked(k, rules, None)), "seed {seed}");
         let under: Prefix = "h1.example".parse().unwrap();
         let under_one = by_page(&all.snapshot(), &asked(k, rules, Some(time)).under(under.clone()));
-        let known = known(&all.snapshot(), all.near_epoch(), Some(time));
+        let known = known(&all.snapshot(), all.snapshot().near_epoch(), Some(time));
         let known = known.into_iter().filter(|page| page.url.contains("//h1.example/")).collect();
         assert_eq!(under_one, Clusters::of(known, k, rules).by_page(), "seed {seed}, {under}");
     }
@@ -354,8 +354,8 @@ fn clusters_of_some_classes_are_those_of_a_store_without_the_other_pages() {
         for page in 0..60 {
             let url = url(page);
             let [own, alone] = [
-                all.snapshot().cluster_of(&url, &of_classes).unwrap(),
-                shown.cluster_of(&url, &asked).unwrap(),
+                PageCluster::of(&all.snapshot(), &url, &of_classes).unwrap(),
+                PageCluster::of(&shown, &url, &asked).unwrap(),
             ];
             assert_eq!(own, alone, "seed {seed}, {classes}, {url}");
         }

@@ -10,12 +10,12 @@ use simkeep::disk::SimDisk;
 use simkeep::{
     Digest, Entry, Epoch, Error, Observation, Prefix, Progress, Query, Role, Scope, Verdict, Visit,
 };
-
-use super::{THREADS, busy, url};
 use simkeep_testing::compare::dump;
 use simkeep_testing::depth::deep;
 use simkeep_testing::fold::{history, judge, told};
 use simkeep_testing::{choice, create, ms, observation, open, sound};
+
+use super::{THREADS, busy, url};
 
 /// One thread's calls on one page and their verdicts, in the order of the calls.
 type Calls = Vec<(Visit, Verdict)>;
@@ -180,7 +180,10 @@ fn an_epoch_that_many_threads_register_is_one() {
                 assert_ne!(shared, own);
                 let page = url(9, thread as u64);
                 store.observe(Observation::content(&page, ms(0), 1, own)).unwrap();
-                assert_eq!(store.search(&Query::new(1, 0).epoch(own)).unwrap().near.len(), 1);
+                assert_eq!(
+                    store.snapshot().search(&Query::new(1, 0).epoch(own)).unwrap().near.len(),
+                    1
+                );
             });
         }
     });

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use simkeep::disk::{Disk, Meter, Name, OpKind, SimDisk};
 use simkeep::{Durability, Epoch, Observation, Progress, Query, Role, Scope, Store, Versions};
-
-use super::url;
 use simkeep_testing::disks::{Gate, HookDisk, PATIENCE};
 use simkeep_testing::{ms, on, small};
+
+use super::url;
 
 /// Syncs and observations when so many threads observe singly, on a disk that takes its time.
 fn syncs_of(threads: u64, calls: u64, durability: Durability) -> (u64, u64) {
@@ -99,11 +99,11 @@ fn read_everything(store: &Store) {
     let snapshot = store.snapshot();
     let query = Query::new(5, 0).epoch(Epoch::from_number(0));
     assert_eq!(snapshot.search(&query).unwrap().near.len(), 8);
-    assert_eq!(store.search(&query.versions(Versions::Ever)).unwrap().near.len(), 8);
-    assert_eq!(store.near(5, 0).unwrap().near.len(), 8);
+    assert_eq!(store.snapshot().search(&query.versions(Versions::Ever)).unwrap().near.len(), 8);
+    assert_eq!(store.snapshot().near(5, 0).unwrap().near.len(), 8);
     assert_eq!(store.snapshot().scan(None).count(), 8);
     assert_eq!(store.history(&url(0, 1)).unwrap().len(), 1);
-    assert!(store.latest(&url(0, 1)).unwrap().is_some());
+    assert!(store.snapshot().latest(&url(0, 1)).unwrap().is_some());
     assert!(store.as_of(&url(0, 1), ms(7)).unwrap().is_some());
 }
 
@@ -121,12 +121,12 @@ fn readers_do_not_wait_for_a_commit_and_do_not_see_it_before_it_is_durable() {
     let page = Observation::content("https://late.example/", ms(0), 5, Epoch::from_number(0));
     let observe = || assert_eq!(store.observe(page).unwrap().near.len(), 8);
     beside(&gate, is_catalog_sync, observe, || read_everything(&store));
-    assert_eq!(store.near(5, 0).unwrap().near.len(), 9);
+    assert_eq!(store.snapshot().near(5, 0).unwrap().near.len(), 9);
     let forget = || assert_eq!(store.forget(Scope::Url(page.url)).unwrap().pages, 1);
     beside(&gate, is_catalog_sync, forget, || {
-        assert!(store.latest(page.url).unwrap().is_some());
+        assert!(store.snapshot().latest(page.url).unwrap().is_some());
         assert_eq!(store.history(page.url).unwrap().len(), 1);
-        assert_eq!(store.near(5, 0).unwrap().near.len(), 9);
+        assert_eq!(store.snapshot().near(5, 0).unwrap().near.len(), 9);
     });
     read_everything(&store);
 }
@@ -163,7 +163,7 @@ fn neither_readers_nor_observers_wait_for_a_seal() {
         read_everything(&store);
         let page = Observation::content("https://late.example/", ms(0), 5, Epoch::from_number(0));
         store.observe(page).unwrap();
-        assert_eq!(store.near(5, 0).unwrap().near.len(), 9);
+        assert_eq!(store.snapshot().near(5, 0).unwrap().near.len(), 9);
         store.forget(Scope::Url(page.url)).unwrap();
         read_everything(&store);
     });
@@ -181,7 +181,7 @@ fn neither_readers_nor_observers_nor_seals_wait_for_a_merge() {
         let page = Observation::content("https://late.example/", ms(0), 5, Epoch::from_number(0));
         store.observe(page).unwrap();
         store.seal().unwrap();
-        assert_eq!(store.near(5, 0).unwrap().near.len(), 9);
+        assert_eq!(store.snapshot().near(5, 0).unwrap().near.len(), 9);
         store.forget(Scope::Url(page.url)).unwrap();
         read_everything(&store);
     });

@@ -5,7 +5,6 @@ use simkeep::fingerprint::Recipe;
 use simkeep::integrity::{RepairOptions, VerifyOptions, repair, verify};
 use simkeep::load::{LoadEpochs, LoadOptions, Loaded};
 use simkeep::{EpochInfo, Error, Observation, Origin, Reader, Request, Result, Role, Store};
-
 use simkeep_testing::compare::{check_counts, dump};
 use simkeep_testing::depth::every;
 use simkeep_testing::model::Model;
@@ -195,7 +194,7 @@ fn a_crash_of_a_load_that_makes_its_store_leaves_no_store_or_all_of_it() {
     let other = source(&weighed()).snapshot();
     made(|disk| {
         let epochs = LoadEpochs::default();
-        let observations = other.observations().renumbered(epochs.of(&other)?);
+        let observations = other.observations(None).renumbered(epochs.of(&other)?);
         let options = LoadOptions::default().epochs(epochs.clone()).segment_pages(5);
         Store::create_from(on(disk), small(), observations, options).map(drop)
     });

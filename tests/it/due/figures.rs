@@ -1,7 +1,7 @@
 //! Figures of all pages, beside those that going through each page gives.
 
 use simkeep::disk::SimDisk;
-use simkeep::due::Due;
+use simkeep::due::{Due, Plan, Survey};
 use simkeep::{Observation, Page, Prefix, Snapshot};
 use simkeep_testing::{create, ms, small};
 
@@ -27,18 +27,18 @@ pub(super) fn check_figures(view: &Snapshot, now: i64) {
     let of_late = visits.iter().filter(|time| **time >= upto - 28 * DAY).count();
     let days = visits.iter().min().map_or(1.0, |first| (upto - first) as f64 / DAY as f64);
     let due = Due::new(ms(now), 0);
-    assert_eq!(view.pace(&due).unwrap(), of_late as f64 / days.clamp(1.0, 28.0));
+    assert_eq!(due.pace(view).unwrap(), of_late as f64 / days.clamp(1.0, 28.0));
 
-    let plan = view.plan(&due, 1.0).unwrap();
+    let plan = Plan::of(view, &due, 1.0).unwrap();
     // Half a second without a change is the least that a row tells.
     let changed = |page: &Page| page.changes.changes() + page.changes.returns() > 0;
     let is_told = |page: &&Page| changed(page) || page.changes.unchanged_ms() >= 500;
     let compared: Vec<&Page> = pages.iter().filter(is_told).collect();
-    let rate = |page: &&Page| view.decide(&page.url, &plan).unwrap().unwrap().rate.per_day;
+    let rate = |page: &&Page| plan.decide(view, &page.url).unwrap().unwrap().rate.per_day;
     let mut rates: Vec<f64> = compared.iter().map(rate).collect();
     rates.sort_by(f64::total_cmp);
     let changed = compared.iter().filter(|page| changed(page)).count();
-    let survey = view.survey().unwrap();
+    let survey = Survey::of(view).unwrap();
     let [all, compared, changed] = [pages.len(), compared.len(), changed].map(|count| count as f64);
     assert_eq!((survey.pages, survey.compared, survey.changed), (all, compared, changed));
     match survey.deciles {
@@ -67,7 +67,7 @@ fn the_pace_is_of_the_pages_under_a_prefix_and_knows_no_future() {
             Some(under) => due.under(under),
             None => due,
         };
-        store.snapshot().pace(&due).unwrap()
+        due.pace(&store.snapshot()).unwrap()
     };
     assert_eq!(pace(1000, None), 29.0 / 28.0);
     assert_eq!(pace(1000, Some("b.example")), 20.0 / 19.0, "first visited 19 days before");

@@ -2,11 +2,10 @@
 
 use proptest::prelude::*;
 use simkeep::disk::SimDisk;
-use simkeep::limits::URL_BYTES_MAX;
+use simkeep::due::Hints;
 use simkeep::recrawl::hinted;
-use simkeep::{Error, TimeError};
-use simkeep_testing::{TIME_MAX, TIME_MIN, ms};
-use simkeep_testing::{create, small};
+use simkeep::{Error, TimeError, URL_BYTES_MAX};
+use simkeep_testing::{TIME_MAX, TIME_MIN, create, ms, small};
 
 /// Times near each other, and the ends of time.
 fn times() -> impl Strategy<Value = i64> {
@@ -33,7 +32,7 @@ proptest! {
         asked in prop::collection::vec(("https://[a-z]/", times(), times()), 1..50),
     ) {
         let store = create(&SimDisk::new(), small());
-        let hints = store.snapshot().hints(changes.iter().map(|(url, time)| (url, ms(*time)))).unwrap();
+        let hints = Hints::of(&store.snapshot(), changes.iter().map(|(url, time)| (url, ms(*time)))).unwrap();
         for (url, last, now) in asked {
             let expected = changed_after(&changes, &url, last, now);
             prop_assert_eq!(hints.changed_after(&url, ms(last), ms(now)), expected.map(ms), "{} {} {}", url, last, now);
@@ -52,7 +51,7 @@ fn what_is_after_now_or_not_after_the_last_visit_is_no_hint() {
     let store = create(&SimDisk::new(), small());
     let (url, day) = ("https://example.com/", 86_400_000);
     let far = 32_503_593_600_000; // in 2999
-    let hints = store.snapshot().hints([(url, ms(5 * day)), (url, ms(far))]).unwrap();
+    let hints = Hints::of(&store.snapshot(), [(url, ms(5 * day)), (url, ms(far))]).unwrap();
     let worth = |last, now| hints.worth(url, 1.0, ms(last), ms(now), 3.0).unwrap();
     assert_eq!(worth(5 * day, 6 * day), 3.0);
     assert_eq!(worth(4 * day, 5 * day), hinted(0.8, 1.0, 1.0, 3.0).unwrap());
@@ -69,7 +68,7 @@ fn what_is_after_now_or_not_after_the_last_visit_is_no_hint() {
 #[test]
 fn a_trust_that_is_no_probability_is_named() {
     let store = create(&SimDisk::new(), small());
-    let hints = store.snapshot().hints([("https://example.com/", ms(0))]).unwrap();
+    let hints = Hints::of(&store.snapshot(), [("https://example.com/", ms(0))]).unwrap();
     for trust in [0.0, 0.5, 1.0] {
         hints.clone().trust(trust).unwrap();
     }
@@ -82,7 +81,7 @@ fn a_trust_that_is_no_probability_is_named() {
 #[test]
 fn a_hint_of_no_page_and_of_no_time_is_refused() {
     let store = create(&SimDisk::new(), small());
-    let hint = |url: &str, time| store.snapshot().hints([("x:", ms(0)), (url, ms(time))]);
+    let hint = |url: &str, time| Hints::of(&store.snapshot(), [("x:", ms(0)), (url, ms(time))]);
     assert!(matches!(hint("", 0), Err(Error::Url(_))));
     assert!(matches!(hint("x:\n", 0), Err(Error::Url(_))));
     assert!(matches!(hint(&"x".repeat(URL_BYTES_MAX + 1), 0), Err(Error::Url(_))));

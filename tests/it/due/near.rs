@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use simkeep::disk::SimDisk;
-use simkeep::due::{Decision, Due, Plan, Rule, Rules};
+use simkeep::due::{Decision, Due, Hints, Plan, Rule, Rules};
 use simkeep::load::LoadOptions;
 use simkeep::{
     Digest, Epoch, EpochInfo, Observation, Options, Progress, Reader, Restatement, Role, Scope,
@@ -110,7 +110,7 @@ fn fill(store: &Store, choose: &mut impl FnMut(u64) -> u64) {
 
 /// What is decided about each page by itself, in the order in which they are due.
 fn expected(view: &Snapshot, leaders: &Leaders, plan: &Plan) -> Vec<Decision> {
-    let decide = |url: &str| view.decide(url, plan).unwrap().unwrap();
+    let decide = |url: &str| plan.decide(view, url).unwrap().unwrap();
     let mut all: Vec<Decision> = leaders.pages().map(|page| decide(&page.url)).collect();
     for page in &all {
         assert_eq!(page.near.as_deref(), leaders.leader(&page.page.url), "of {page:?}");
@@ -136,7 +136,7 @@ fn check(view: &Snapshot, choose: &mut impl FnMut(u64) -> u64) {
     let now = (8 + choose(DAYS - 8)) as i64 * DAY + choose(DAY as u64) as i64;
     let hint = |choose: &mut dyn FnMut(u64) -> u64| (url(choose(60)), ms(choose(60) as i64 * DAY));
     let hints: Vec<_> = (0..choose(40)).map(|_| hint(choose)).collect();
-    let hints = view.hints(hints).unwrap();
+    let hints = Hints::of(view, hints).unwrap();
     for policy in ["value", "harmonic"] {
         let mut due = Due::new(ms(now), usize::MAX).policy(policy.parse().unwrap());
         if choose(2) == 0 {
@@ -148,7 +148,7 @@ fn check(view: &Snapshot, choose: &mut impl FnMut(u64) -> u64) {
             let fixed = fixed.policy("thesis".parse().unwrap());
             due = due.rules(&Rules::new([fixed]).unwrap());
         }
-        let plan = view.plan(&due, 10.0).unwrap();
+        let plan = Plan::of(view, &due, 10.0).unwrap();
         let all = expected(view, &leaders, &plan);
         let due = due.plan(&plan);
         for _ in 0..4 {
@@ -191,7 +191,12 @@ fn cluster(times: impl Iterator<Item = i64>, bits: u32) -> Store {
         let fingerprint = if bits == 0 { 7 } else { 7 ^ 1 << (n % 60) };
         let url = url(n);
         store
-            .observe(Observation::content(&url, ms(time), fingerprint, store.near_epoch()))
+            .observe(Observation::content(
+                &url,
+                ms(time),
+                fingerprint,
+                store.snapshot().near_epoch(),
+            ))
             .unwrap();
         if n % 300 == 299 {
             store.seal().unwrap();
@@ -229,7 +234,7 @@ fn one_of_a_thousand_identical_pages_leads_all_others() {
 #[test]
 fn the_page_that_had_the_content_first_leads_while_it_has_it() {
     let store = create(&SimDisk::new(), small());
-    let epoch = store.near_epoch();
+    let epoch = store.snapshot().near_epoch();
     let (a, b) = ("https://a.example/", "https://b.example/");
     let see = |url: &str, day: i64, fingerprint: u64| {
         let seen = Observation::content(url, ms(day * DAY), fingerprint, epoch).visit;

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use simkeep::disk::SimDisk;
-use simkeep::due::{Decision, Due, Plan, Rule, Rules};
+use simkeep::due::{Decision, Due, Learned, Plan, Rule, Rules};
 use simkeep::load::LoadOptions;
 use simkeep::recrawl::{Belief, Fit, Hosts, Likelihood, Prior, Priors, Rate};
 use simkeep::{
@@ -101,7 +101,7 @@ fn what_is_decided_does_not_show_what_came_first_or_where_it_is_stored() {
             store.seal().unwrap();
             let reader = Reader::open(on(&disk)).unwrap();
             for view in [unsealed, store.snapshot(), reader.snapshot()] {
-                let plan = view.plan(&due, 10.0).unwrap();
+                let plan = Plan::of(&view, &due, 10.0).unwrap();
                 let found = (all(&view, &due.clone().plan(&plan)), figures(&plan));
                 let expected = expected.get_or_insert_with(|| found.clone());
                 for (one, other) in found.0.iter().zip(&expected.0) {
@@ -132,7 +132,7 @@ fn a_plan_does_not_depend_on_the_unit_of_weights() {
         let planned = |unit: f64| {
             let due = Due::new(ms(110 * DAY), usize::MAX).rules(&rules_in(unit));
             let due = due.policy(policy.parse().unwrap());
-            let plan = view.plan(&due, 10.0).unwrap();
+            let plan = Plan::of(&view, &due, 10.0).unwrap();
             let pages = all(&view, &due.plan(&plan)).into_iter();
             let pages: Vec<_> = pages.map(|page| (page.page.url, page.every, page.due)).collect();
             let [threshold, rest @ ..] = figures(&plan);
@@ -156,7 +156,7 @@ fn a_plan_does_not_depend_on_the_unit_of_weights() {
 fn a_page_is_believed_to_change_like_others_of_its_host() {
     let (_disk, store) = stores(&visits()).remove(0);
     let view = store.snapshot();
-    let plan = view.plan(&Due::new(ms(110 * DAY), 0).rules(&rules()), 10.0).unwrap();
+    let plan = Plan::of(&view, &Due::new(ms(110 * DAY), 0).rules(&rules()), 10.0).unwrap();
     let rate = |host: u32| plan.of_new(&format!("https://h{host}.example/new")).unwrap().rate;
     for often in [0, 6, 9] {
         for seldom in [1, 2, 4] {
@@ -175,7 +175,7 @@ fn a_page_is_believed_to_change_like_others_of_its_host() {
 fn a_page_is_believed_by_the_others_of_its_host_and_by_its_own_visits() {
     let (_disk, store) = stores(&visits()).remove(0);
     let view = store.snapshot();
-    let plan = view.plan(&Due::new(ms(110 * DAY), 0), 10.0).unwrap();
+    let plan = Plan::of(&view, &Due::new(ms(110 * DAY), 0), 10.0).unwrap();
     let priors = Priors::default();
     let mut hosts: BTreeMap<String, (Fit, Vec<_>)> = BTreeMap::new();
     for page in view.scan(None).map(|page| page.unwrap()) {
@@ -193,7 +193,7 @@ fn a_page_is_believed_by_the_others_of_its_host_and_by_its_own_visits() {
     for (fit, pages) in hosts.values() {
         for (url, own, likelihood) in pages {
             let expected = Belief::new(&learned.prior(&fit.without(own)), likelihood).rate();
-            let found = view.decide(url, &plan).unwrap().unwrap().rate;
+            let found = plan.decide(&view, url).unwrap().unwrap().rate;
             let pairs = [
                 (expected.per_day, found.per_day),
                 (expected.low, found.low),
@@ -213,11 +213,11 @@ fn of_fewer_than_twenty_compared_pages_nothing_is_learned() {
     let store = create(&disk, small());
     let default = Belief::new(&Prior::default(), &Likelihood::flat()).rate();
     let of_new = |store: &Store| -> Rate {
-        let plan = store.snapshot().plan(&Due::new(ms(0), 0), 1.0).unwrap();
+        let plan = Plan::of(&store.snapshot(), &Due::new(ms(0), 0), 1.0).unwrap();
         plan.of_new("https://example.org/").unwrap().rate
     };
     for page in 0..20 {
-        assert_eq!(store.snapshot().learn().unwrap().pages(), page);
+        assert_eq!(Learned::of(&store.snapshot()).unwrap().pages(), page);
         assert_eq!(of_new(&store), default);
         for day in 0..3_u32 {
             let url = format!("https://example.com/{page}");
@@ -235,23 +235,23 @@ fn visits_a_day_are_a_positive_number_and_what_was_learned_is_of_one_store() {
     let (_disk, store) = stores(&visits()).remove(0);
     let due = Due::new(ms(110 * DAY), 10);
     for per_day in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-        let refused = store.snapshot().plan(&due, per_day);
+        let refused = Plan::of(&store.snapshot(), &due, per_day);
         assert!(matches!(refused, Err(Error::Option { name: "per_day", .. })), "{per_day}");
     }
     // Any number of visits is one: none is enough for the largest interval, or all are.
-    let least = store.snapshot().plan(&due, 1e-300).unwrap();
+    let least = Plan::of(&store.snapshot(), &due, 1e-300).unwrap();
     assert!(least.threshold().is_infinite() && least.visits_per_day() > 0.2);
     assert_eq!(least.rarely_visited(), least.pages());
-    let most = store.snapshot().plan(&due, 1e300).unwrap();
+    let most = Plan::of(&store.snapshot(), &due, 1e300).unwrap();
     assert!(most.threshold() < 1e-9 && most.freshness() > 0.999);
     let folder = tempfile::tempdir().unwrap();
     let [other, another] =
         ["a", "b"].map(|name| Store::create(folder.path().join(name), small()).unwrap());
-    let mut found = other.snapshot().due(&due.learned(&another.snapshot().learn().unwrap()));
+    let mut found = other.snapshot().due(&due.learned(&Learned::of(&another.snapshot()).unwrap()));
     let said = found.next().unwrap().unwrap_err().to_string();
     assert!(said.contains("of another store"), "{said}");
     // Of a store without pages there is nothing to plan.
-    let plan = other.snapshot().plan(&Due::new(ms(0), 0), 5.0).unwrap();
+    let plan = Plan::of(&other.snapshot(), &Due::new(ms(0), 0), 5.0).unwrap();
     assert_eq!((plan.pages(), plan.visits_per_day()), (0.0, 0.0));
-    assert_eq!(other.snapshot().decide("https://example.com/", &plan).unwrap(), None);
+    assert_eq!(plan.decide(&other.snapshot(), "https://example.com/").unwrap(), None);
 }

@@ -182,7 +182,7 @@ fn check(plain: &Plain<'_>, choose: &mut impl FnMut(u64) -> u64) {
         (URLS[choose(URLS.len() as u64) as usize], ms(time))
     };
     let hints: Vec<_> = (0..choose(80)).map(|_| hint(choose)).collect();
-    let hints = plain.view.hints(hints).unwrap().trust(TRUST).unwrap();
+    let hints = Hints::of(plain.view, hints).unwrap().trust(TRUST).unwrap();
     let question = Question {
         hints: (choose(3) != 0).then_some(hints),
         policy: POLICIES[choose(if by_order { 6 } else { 4 }) as usize],
@@ -269,9 +269,9 @@ fn hints_of_another_store_are_refused() {
         ["a", "b"].map(|name| Store::create(folder.path().join(name), small()).unwrap());
     store.observe(Observation::gone(URLS[0], ms(0))).unwrap();
     let due = |hints| Due::new(ms(DAY), 10).hints(&hints);
-    let own = store.snapshot().hints([(URLS[0], ms(1))]).unwrap();
+    let own = Hints::of(&store.snapshot(), [(URLS[0], ms(1))]).unwrap();
     assert_eq!(store.snapshot().due(&due(own)).count(), 1);
-    let others = other.snapshot().hints([(URLS[0], ms(1))]).unwrap();
+    let others = Hints::of(&other.snapshot(), [(URLS[0], ms(1))]).unwrap();
     let mut pages = store.snapshot().due(&due(others));
     let said = pages.next().unwrap().unwrap_err().to_string();
     assert!(said.contains("of another store"), "{said}");

@@ -8,9 +8,9 @@ use simkeep::{
     Distance, Epoch, HistoryEntry, Observation, Progress, Query, RestateOutcome, Restatement, Role,
     SameBy, Verdict,
 };
+use simkeep_testing::{choice, digest, ms, small, sound};
 
 use super::{URL, create};
-use simkeep_testing::{choice, digest, ms, small, sound};
 
 /// Metadata in the leading bits goes into the history and out of every comparison.
 #[test]
@@ -36,12 +36,10 @@ fn reserved_bits_are_kept_and_not_compared() {
     for (_, fingerprint) in &all {
         for k in [0, 1, 3, 8] {
             let query = Query::new(*fingerprint, k).epoch(epoch).limit(1000);
-            let matches = store.search(&query).unwrap();
+            let matches = store.snapshot().search(&query).unwrap();
             // One of many is answered likewise, whatever its reserved bits are.
-            let many = store
-                .snapshot()
-                .search_batch(&[*fingerprint, fingerprint ^ 7 << 60], &query)
-                .unwrap();
+            let many =
+                query.run_batch(&store.snapshot(), &[*fingerprint, fingerprint ^ 7 << 60]).unwrap();
             assert_eq!(many, [matches.clone(), matches.clone()]);
             let found: BTreeSet<_> = matches.near.into_iter().map(|near| near.url).collect();
             let near = |other: &&(String, u64)| ((other.1 ^ fingerprint) << 8).count_ones() <= k;
@@ -91,7 +89,7 @@ fn a_distance_to_the_past_is_true_whichever_epoch_that_has() {
     let verdicts: Vec<_> = history.iter().filter_map(HistoryEntry::visit).collect();
     assert_eq!(verdicts.len(), 6);
     assert_eq!(verdicts[4].1, Verdict::Reverted { to: ms(1), distance: far(8, new) });
-    assert_eq!(store.latest(URL).unwrap().unwrap().visits, 6);
+    assert_eq!(store.snapshot().latest(URL).unwrap().unwrap().visits, 6);
 }
 
 #[test]

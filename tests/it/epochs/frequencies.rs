@@ -8,9 +8,9 @@ use simkeep::load::LoadOptions;
 use simkeep::{
     Epoch, Error, Observation, Origin, Reader, RestateOutcome, Restatement, Role, Store,
 };
+use simkeep_testing::{ms, on, open, small, sound};
 
 use super::{URL, create, plain, some, tables, weighed};
-use simkeep_testing::{ms, on, open, small, sound};
 
 #[test]
 fn a_table_lives_as_long_as_its_epoch() {
@@ -24,24 +24,24 @@ fn a_table_lives_as_long_as_its_epoch() {
     assert_eq!(store.snapshot().epochs()[1].name, format!("html/3 words1-sqrt-idf/2 df:{id:016x}"));
     assert_eq!(tables(&disk), [Name::Df(1)]);
     // The table is the store's own, and makes the same fingerprints.
-    let found = store.snapshot().origin(epoch).unwrap().unwrap();
+    let found = Origin::of(&store.snapshot(), epoch).unwrap().unwrap();
     assert_eq!(found.frequencies().unwrap().documents(), 3);
     let of = |origin: &Origin| origin.fingerprinter().unwrap().of_text("the red car").unwrap();
     let fingerprint = of(&origin);
     assert_eq!(of(&found), fingerprint);
     assert_eq!(
-        store.snapshot().origin(Epoch::from_number(0)).unwrap().map(|origin| origin.name()),
+        Origin::of(&store.snapshot(), Epoch::from_number(0)).unwrap().map(|origin| origin.name()),
         None
     );
 
     store.observe(Observation::content(URL, ms(1), fingerprint, epoch)).unwrap();
     store.seal().unwrap();
     let reader = Reader::open(on(&disk)).unwrap();
-    assert_eq!(of(&reader.snapshot().origin(epoch).unwrap().unwrap()), fingerprint);
+    assert_eq!(of(&Origin::of(&reader.snapshot(), epoch).unwrap().unwrap()), fingerprint);
     store.close().unwrap();
     let store = open(&disk, small());
     assert_eq!(tables(&disk), [Name::Df(1)]);
-    assert_eq!(of(&store.snapshot().origin(epoch).unwrap().unwrap()), fingerprint);
+    assert_eq!(of(&Origin::of(&store.snapshot(), epoch).unwrap().unwrap()), fingerprint);
 
     let next = store.begin_epoch(&plain("strict"), Role::Both).unwrap();
     let Err(Error::EpochInUse { url, .. }) = store.end_epoch(epoch, 0) else { panic!() };
@@ -52,7 +52,7 @@ fn a_table_lives_as_long_as_its_epoch() {
     );
     store.end_epoch(epoch, 0).unwrap();
     assert_eq!(tables(&disk), []);
-    assert!(matches!(store.snapshot().origin(epoch), Err(Error::EndedEpoch(_))));
+    assert!(matches!(Origin::of(&store.snapshot(), epoch), Err(Error::EndedEpoch(_))));
     assert!(matches!(store.begin_epoch(&origin, Role::Both), Err(Error::EndedEpoch(_))));
     sound(&store).unwrap();
     store.close().unwrap();
@@ -89,11 +89,11 @@ fn a_lost_table_is_told_of_and_can_be_given_again() {
     let epoch = store.begin_epoch(&one, Role::Both).unwrap();
     disk.remove(Name::Df(1)).unwrap();
     sound(&store).unwrap();
-    assert!(matches!(store.snapshot().origin(epoch), Err(Error::NoTable { .. })));
-    let why = store.snapshot().origin(epoch).unwrap_err().to_string();
+    assert!(matches!(Origin::of(&store.snapshot(), epoch), Err(Error::NoTable { .. })));
+    let why = Origin::of(&store.snapshot(), epoch).unwrap_err().to_string();
     assert!(why.contains("0000000001.df") && why.contains("once more"), "{why}");
     assert_eq!(store.begin_epoch(&one, Role::Both).unwrap(), epoch);
-    assert!(store.snapshot().origin(epoch).unwrap().is_some());
+    assert!(Origin::of(&store.snapshot(), epoch).unwrap().is_some());
     // Another table under its name is not taken for it.
     store.begin_epoch(&other, Role::Both).unwrap();
     let contents = disk.contents();
@@ -103,7 +103,7 @@ fn a_lost_table_is_told_of_and_can_be_given_again() {
     let swapped = SimDisk::of(files.chain([(Name::Df(1), bytes(Name::Df(2)))]));
     store.close().unwrap();
     let reader = Reader::open(on(&swapped)).unwrap();
-    assert!(matches!(reader.snapshot().origin(epoch), Err(Error::Corrupt(_))));
+    assert!(matches!(Origin::of(&reader.snapshot(), epoch), Err(Error::Corrupt(_))));
     let verified = simkeep::integrity::verify(on(&swapped), Default::default()).unwrap();
     assert_eq!(verified.flaws.len(), 1, "{verified:?}");
     assert_eq!(verified.flaws[0].file, "0000000001.df");

@@ -5,13 +5,14 @@ use std::io::ErrorKind;
 
 use simkeep::disk::{Fault, Name, SimDisk, Strikes};
 use simkeep::load::LoadOptions;
+use simkeep::query::{Explanation, Stale};
 use simkeep::{
     Epoch, Error, Observation, Origin, Progress, Query, RestateOutcome, Restatement, Role, Store,
     Versions,
 };
+use simkeep_testing::{choice, digest, ms, names, on, open, small, sound};
 
 use super::{URL, create, plain, some, tables};
-use simkeep_testing::{choice, digest, ms, names, on, open, small, sound};
 
 #[test]
 fn the_power_may_go_while_an_epoch_begins_or_ends() {
@@ -43,11 +44,11 @@ fn the_power_may_go_while_an_epoch_begins_or_ends() {
             assert_eq!(tables(&disk), if has_table { vec![Name::Df(1)] } else { vec![] });
             if has_table {
                 begun += 1;
-                assert!(store.snapshot().origin(Epoch::from_number(1)).unwrap().is_some());
+                assert!(Origin::of(&store.snapshot(), Epoch::from_number(1)).unwrap().is_some());
             }
             ended += u32::from(ended_here);
             sound(&store).unwrap();
-            assert_eq!(store.latest(URL).unwrap().unwrap().visits, 1);
+            assert_eq!(store.snapshot().latest(URL).unwrap().unwrap().visits, 1);
         }
         if matches!(ending, Ok(Ok(()))) {
             break;
@@ -91,7 +92,7 @@ fn an_ended_epoch_takes_and_finds_nothing_and_its_tables_go_with_merges() {
     assert!(matches!(store.end_epoch(one, 1), Err(Error::EpochInUse { .. })));
     let near = |versions| {
         let query = Query::new(7, 0).epoch(one).versions(versions);
-        store.search(&query).map(|found| found.near.len())
+        store.snapshot().search(&query).map(|found| found.near.len())
     };
     // What is restated in another epoch is in force in both.
     assert_eq!((near(Versions::InForce).unwrap(), near(Versions::Ever).unwrap()), (10, 10));
@@ -116,14 +117,15 @@ fn an_ended_epoch_takes_and_finds_nothing_and_its_tables_go_with_merges() {
     sound(&store).unwrap();
     // Histories keep what they had, and pages that were left behind are known to be stale.
     assert_eq!(store.history(&urls[0]).unwrap().len(), 2);
-    let stale: Vec<_> =
-        store.snapshot().stale(store.change_epoch(), None).map(|page| page.unwrap().url).collect();
+    let stale: Vec<_> = Stale::of(&store.snapshot(), store.change_epoch(), None)
+        .map(|page| page.unwrap().url)
+        .collect();
     assert_eq!(stale, urls[8..]);
     assert_eq!(
         store.restate(Restatement::new(&urls[8], ms(9), 9, two)).unwrap(),
         RestateOutcome::Stored
     );
-    assert_eq!(store.near(9, 0).unwrap().near.len(), 9);
+    assert_eq!(store.snapshot().near(9, 0).unwrap().near.len(), 9);
     // What was observed in it goes into another store all the same.
     let copy = create(&SimDisk::new());
     copy.copy_from(&store.snapshot(), LoadOptions::default().memory_bytes(8 << 20)).unwrap();
@@ -169,10 +171,12 @@ fn an_epoch_that_is_not_there_is_refused() {
         let also = Observation::content(URL, ms(1), 7, reserved).also(7, unknown);
         unknown_epoch(store.observe(also).unwrap_err());
         unknown_epoch(store.restate(Restatement::new(URL, ms(1), 7, unknown)).unwrap_err());
-        unknown_epoch(store.search(&Query::new(7, 0).epoch(unknown)).unwrap_err());
-        unknown_epoch(store.snapshot().explain(&Query::new(7, 0).epoch(unknown)).unwrap_err());
+        unknown_epoch(store.snapshot().search(&Query::new(7, 0).epoch(unknown)).unwrap_err());
         unknown_epoch(
-            store.snapshot().search_batch(&[7], &Query::new(7, 0).epoch(unknown)).unwrap_err(),
+            Explanation::of(&store.snapshot(), &Query::new(7, 0).epoch(unknown)).unwrap_err(),
+        );
+        unknown_epoch(
+            Query::new(7, 0).epoch(unknown).run_batch(&store.snapshot(), &[7]).unwrap_err(),
         );
         let loaded = store.load([Ok(seen)], LoadOptions::default());
         assert!(matches!(loaded, Err(Error::Load { nth: 1, .. })));

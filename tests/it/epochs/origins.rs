@@ -16,7 +16,7 @@ fn store() -> Store {
 }
 
 fn named(store: &Store) -> Vec<(Epoch, String)> {
-    let origins = store.snapshot().origins().unwrap();
+    let origins = Origin::in_use(&store.snapshot()).unwrap();
     origins.into_iter().map(|(epoch, origin)| (epoch, origin.name())).collect()
 }
 
@@ -61,7 +61,9 @@ fn an_earlier_version_is_compared_and_makes_no_more_fingerprints() {
     // What the name says of distances still holds.
     assert_eq!(info.epoch.mask(), u64::MAX >> 8);
     assert_eq!(info.bands, Recipe::DEFAULT.reserved(8).bands());
-    for refused in [store.snapshot().origin(info.epoch).err(), store.snapshot().origins().err()] {
+    for refused in
+        [Origin::of(&store.snapshot(), info.epoch).err(), Origin::in_use(&store.snapshot()).err()]
+    {
         let refused = refused.unwrap().to_string();
         for said in [name, "words2-sqrt-reserved8/2", "begin an epoch"] {
             assert!(refused.contains(said), "{refused}");
@@ -82,7 +84,7 @@ fn text_epochs(names: &[&str]) -> Result<Vec<u32>, String> {
     for name in others {
         store.register_epoch(name, Role::Both).unwrap();
     }
-    let epochs = store.snapshot().text_epochs().map_err(|e| e.to_string())?;
+    let epochs = Origin::text_epochs(&store.snapshot()).map_err(|e| e.to_string())?;
     Ok(epochs.iter().map(|epoch| epoch.number()).collect())
 }
 
@@ -119,7 +121,7 @@ fn an_epoch_of_texts_that_has_pages_goes_on_beside_one_that_is_made_elsewhere() 
     let store = store();
     let mine = store.register_epoch("mine/1", Role::Both).unwrap();
     store.observe(Observation::content("http://a/", ms(1), 7, mine)).unwrap();
-    store.snapshot().text_epochs().unwrap_err();
+    Origin::text_epochs(&store.snapshot()).unwrap_err();
     store.observe(Observation::content("http://b/", ms(1), 7, FIRST)).unwrap();
-    assert_eq!(store.snapshot().text_epochs().unwrap(), [FIRST]);
+    assert_eq!(Origin::text_epochs(&store.snapshot()).unwrap(), [FIRST]);
 }

@@ -3,12 +3,13 @@
 use simkeep::disk::SimDisk;
 use simkeep::integrity::{RepairOptions, repair};
 use simkeep::load::LoadOptions;
+use simkeep::query::{Stale, without_fingerprint};
 use simkeep::{
     Digest, Epoch, Error, Observation, Query, RestateOutcome, Restatement, Role, SameBy, Verdict,
 };
+use simkeep_testing::{digest, ms, on, open, small, sound};
 
 use super::{URL, create};
-use simkeep_testing::{digest, ms, on, open, small, sound};
 
 #[test]
 fn what_is_restated_is_no_visit_and_no_change() {
@@ -27,9 +28,9 @@ fn what_is_restated_is_no_visit_and_no_change() {
     store
         .observe_batch(&[seen(1, 1), seen(5, 2), seen(5, 3), Observation::gone(URL, ms(7))])
         .unwrap();
-    assert_eq!(store.snapshot().stale(store.change_epoch(), None).count(), 0, "gone");
+    assert_eq!(Stale::of(&store.snapshot(), store.change_epoch(), None).count(), 0, "gone");
     store.observe(Observation::not_modified(URL, ms(9))).unwrap();
-    assert_eq!(store.snapshot().stale(store.change_epoch(), None).count(), 1);
+    assert_eq!(Stale::of(&store.snapshot(), store.change_epoch(), None).count(), 1);
     // No such time, no content then, not that content.
     for (time, n) in [(2, 1), (7, 1), (9, 3), (5, 1)] {
         assert_eq!(restate(time, n), RestateOutcome::Missing);
@@ -37,11 +38,11 @@ fn what_is_restated_is_no_visit_and_no_change() {
     assert_eq!(restate(5, 2), RestateOutcome::Stored);
     assert_eq!(restate(5, 2), RestateOutcome::Known);
     assert_eq!(
-        store.snapshot().stale(store.change_epoch(), None).count(),
+        Stale::of(&store.snapshot(), store.change_epoch(), None).count(),
         1,
         "the other of that time is in force"
     );
-    let before = store.latest(URL).unwrap().unwrap();
+    let before = store.snapshot().latest(URL).unwrap().unwrap();
     // Without a digest the last content of the time is meant.
     assert_eq!(
         store.restate(Restatement::new(URL, ms(5), 0xfe, two)).unwrap(),
@@ -51,14 +52,14 @@ fn what_is_restated_is_no_visit_and_no_change() {
         store.restate(Restatement::new(URL, ms(6), 0xfe, two)).unwrap(),
         RestateOutcome::Missing
     );
-    let after = store.latest(URL).unwrap().unwrap();
+    let after = store.snapshot().latest(URL).unwrap().unwrap();
     assert_eq!((after.visits, after.last, after.first), (before.visits, before.last, before.first));
     let content = after.content.unwrap();
     assert_eq!((content.digest, content.fingerprint), (Some(digest(3)), Some(0xfe)));
     let as_of = store.as_of(URL, ms(5)).unwrap().unwrap();
     assert_eq!(as_of.seen.content().unwrap().fingerprint, Some(0xfe));
     assert_eq!(as_of.status, Some(200));
-    assert_eq!(store.snapshot().stale(store.change_epoch(), None).count(), 0);
+    assert_eq!(Stale::of(&store.snapshot(), store.change_epoch(), None).count(), 0);
     assert_eq!(store.stats().unwrap().visits, 5);
     store.seal().unwrap();
     assert_eq!(store.stats().unwrap().visits, 5);
@@ -84,7 +85,7 @@ fn what_has_no_fingerprint_in_an_epoch_is_near_nothing_there() {
     let near = |epoch| {
         let query = Query::new(7, 64).epoch(epoch);
         let urls = |near: Vec<simkeep::Near>| near.into_iter().map(|near| near.url).collect();
-        let found: Vec<String> = urls(store.search(&query).unwrap().near);
+        let found: Vec<String> = urls(store.snapshot().search(&query).unwrap().near);
         found
     };
     store.observe(Observation::content(OTHER, ms(1), 0, one).digest(digest(1))).unwrap();
@@ -111,11 +112,11 @@ fn what_has_no_fingerprint_in_an_epoch_is_near_nothing_there() {
             store.seal().unwrap();
         }
         assert_eq!((near(one).len(), near(two).len()), (2, 0));
-        let content = store.latest(URL).unwrap().unwrap().content.unwrap();
+        let content = store.snapshot().latest(URL).unwrap().unwrap().content.unwrap();
         assert_eq!((content.fingerprint, content.epoch), (None, two));
         assert_eq!(store.snapshot().fingerprints(two), 0);
         assert_eq!(
-            store.snapshot().stale(store.change_epoch(), None).count(),
+            Stale::of(&store.snapshot(), store.change_epoch(), None).count(),
             1,
             "the other page alone"
         );
@@ -162,7 +163,7 @@ fn pages_without_a_fingerprint_of_an_epoch_are_counted() {
     seen("http://gone.example/", Some(7));
     store.observe(Observation::gone("http://gone.example/", ms(2))).unwrap();
     store.observe(Observation::failed("http://failed.example/", ms(2))).unwrap();
-    let without = |epoch| store.snapshot().without_fingerprint(epoch, None).unwrap();
+    let without = |epoch| without_fingerprint(&store.snapshot(), epoch, None).unwrap();
     assert_eq!(without(first), 1);
     let second = store.register_epoch("second", Role::Both).unwrap();
     assert_eq!((without(first), without(second)), (1, 2));
@@ -174,5 +175,8 @@ fn pages_without_a_fingerprint_of_an_epoch_are_counted() {
         store.seal().unwrap();
     }
     store.end_epoch(first, u64::MAX).unwrap();
-    assert!(matches!(store.snapshot().without_fingerprint(first, None), Err(Error::EndedEpoch(_))));
+    assert!(matches!(
+        without_fingerprint(&store.snapshot(), first, None),
+        Err(Error::EndedEpoch(_))
+    ));
 }

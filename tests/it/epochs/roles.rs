@@ -4,13 +4,14 @@ use simkeep::disk::SimDisk;
 use simkeep::fingerprint::{Band, Bands};
 use simkeep::integrity::{RepairOptions, repair};
 use simkeep::load::LoadOptions;
+use simkeep::query::{FingerprintPairs, Stale};
 use simkeep::{
     Distance, Epoch, Error, Observation, Progress, Query, Reader, Restatement, Role, SameBy, Store,
     Terms, Verdict,
 };
+use simkeep_testing::{choice, digest, ms, on, small, sound};
 
 use super::{URL, create, plain};
-use simkeep_testing::{choice, digest, ms, on, small, sound};
 
 const CHANGE: Epoch = Epoch::from_number(0);
 
@@ -18,7 +19,7 @@ const CHANGE: Epoch = Epoch::from_number(0);
 fn two(disk: &SimDisk) -> (Store, Epoch) {
     let store = create(disk);
     let near = store.register_epoch("near/1", Role::Near).unwrap();
-    assert_eq!((store.change_epoch(), store.near_epoch()), (CHANGE, near));
+    assert_eq!((store.change_epoch(), store.snapshot().near_epoch()), (CHANGE, near));
     (store, near)
 }
 
@@ -50,13 +51,13 @@ fn verdicts_go_by_the_one_and_near_pages_by_the_other() {
             store.merge(&Progress::default()).unwrap();
         }
         let urls = |query: &Query| {
-            let found = store.search(query).unwrap().near.into_iter();
+            let found = store.snapshot().search(query).unwrap().near.into_iter();
             found.map(|near| near.url).collect::<Vec<_>>()
         };
         // Of itself a search goes by the second; each can be named.
         assert_eq!(urls(&Query::new(0b11, 0)), ["https://c.example/"]);
         assert_eq!(urls(&Query::new(0b1, 0).epoch(CHANGE)), ["https://b.example/"]);
-        let page = store.latest("https://b.example/").unwrap().unwrap();
+        let page = store.snapshot().latest("https://b.example/").unwrap().unwrap();
         assert_eq!(page.content.unwrap().epoch, CHANGE);
         let contents: Vec<_> = page.contents.iter().map(|c| (c.epoch, c.fingerprint)).collect();
         assert_eq!(contents, [(near, Some(u64::MAX)), (CHANGE, Some(0b1))]);
@@ -66,7 +67,9 @@ fn verdicts_go_by_the_one_and_near_pages_by_the_other() {
             sink.lock().unwrap().extend(found.iter().map(|pair| (pair.left, pair.right)));
             std::ops::ControlFlow::Continue(())
         };
-        store.snapshot().all_pairs(&Query::new(0, 6), &Progress::default(), all).unwrap();
+        FingerprintPairs::like(&Query::new(0, 6))
+            .run(&store.snapshot(), &Progress::default(), all)
+            .unwrap();
         assert_eq!(pairs, [(0b11, 0xff)]);
         sound(&store).unwrap();
     }
@@ -135,13 +138,13 @@ fn an_epoch_keeps_its_role_and_one_of_each_use_lives() {
         "the last for change"
     );
     let strict = store.begin_epoch(&plain("strict"), Role::Change).unwrap();
-    assert_eq!((store.change_epoch(), store.near_epoch()), (strict, near));
+    assert_eq!((store.change_epoch(), store.snapshot().near_epoch()), (strict, near));
     // What has a fingerprint in the new one of its role is not left behind.
     let seen = Observation::content(URL, ms(1), 7, CHANGE).also(9, near);
     store.observe(seen).unwrap();
     assert!(matches!(store.end_epoch(CHANGE, 0), Err(Error::EpochInUse { .. })));
-    assert_eq!(store.snapshot().stale(near, None).count(), 0);
-    assert_eq!(store.snapshot().stale(strict, None).count(), 1);
+    assert_eq!(Stale::of(&store.snapshot(), near, None).count(), 0);
+    assert_eq!(Stale::of(&store.snapshot(), strict, None).count(), 1);
     store.restate(Restatement::new(URL, ms(1), 5, strict)).unwrap();
     store.end_epoch(CHANGE, 0).unwrap();
     let expected = [(Role::Both, true), (Role::Near, false), (Role::Change, false)];
@@ -236,7 +239,7 @@ fn of_two_epochs_one_is_left_when_the_newer_ends() {
     store.observe(Observation::content("https://b.example/", ms(1), 6, near)).unwrap();
     assert!(matches!(store.end_epoch(near, 0), Err(Error::EpochInUse { .. })));
     store.end_epoch(near, 1).unwrap();
-    assert_eq!((store.change_epoch(), store.near_epoch()), (CHANGE, CHANGE));
-    assert_eq!(store.near(7, 0).unwrap().near[0].url, URL);
+    assert_eq!((store.change_epoch(), store.snapshot().near_epoch()), (CHANGE, CHANGE));
+    assert_eq!(store.snapshot().near(7, 0).unwrap().near[0].url, URL);
     sound(&store).unwrap();
 }

@@ -45,7 +45,7 @@ fn source(store: &Store, text: &str) -> Vec<u8> {
 /// What the crate prints of a segment of a store.
 pub(crate) fn printed(store: &Path, id: u64) -> Vec<DumpLine> {
     let (reader, mut lines) = (simkeep::Reader::open(store).unwrap(), Vec::new());
-    let there = reader.snapshot().dump(id, &DumpQuery::all(), |line| {
+    let there = DumpQuery::all().run(&reader.snapshot(), id, |line| {
         lines.push(line);
         ControlFlow::Continue(())
     });

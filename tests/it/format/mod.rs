@@ -17,17 +17,18 @@ mod surt;
 mod tables;
 mod visits;
 
-use simkeep_testing::depth::up_to;
-use simkeep_testing::{ms, sound};
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use changes::Changes;
-use golden::Expected;
 use simkeep::integrity::VerifyOptions;
 use simkeep::search::{self, Address, Part, Resources, canonical_key};
-use simkeep::{Digest, Epoch, Observation, Options, Query, Time, Versions};
+use simkeep::{Digest, Epoch, Observation, Options, Origin, Query, Time, Versions};
+use simkeep_testing::depth::up_to;
+use simkeep_testing::{ms, sound};
+
+use changes::Changes;
+use golden::Expected;
 use tables::{Shape, Tables};
 use visits::{Entry, Head, Seen, count, mask, visits};
 
@@ -113,7 +114,7 @@ fn the_golden_store_answers_as_when_it_was_made() {
     assert_eq!(epochs, expected.epochs);
     for (info, epoch) in store.snapshot().epochs().iter().zip(&expected.epochs) {
         assert_eq!(info.epoch.mask(), mask(epoch.number));
-        let origin = store.snapshot().origin(info.epoch);
+        let origin = Origin::of(&store.snapshot(), info.epoch);
         assert_eq!(origin.is_err(), epoch.ended);
         let table = origin.ok().flatten().and_then(|o| o.frequencies().map(|table| table.id()));
         assert_eq!(table, epoch.table());

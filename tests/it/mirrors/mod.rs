@@ -7,7 +7,6 @@ mod planted;
 use simkeep::disk::SimDisk;
 use simkeep::mirrors::{Mirror, Mirroring, Mirrors};
 use simkeep::{Epoch, Error, Observation, Prefix, Progress, Store};
-
 use simkeep_testing::{create, ms, open, small};
 
 const EPOCH: Epoch = Epoch::from_number(0);
@@ -15,7 +14,7 @@ const EPOCH: Epoch = Epoch::from_number(0);
 /// What is found among the fingerprints of the first epoch.
 fn ask(store: &Store, asked: &Mirroring) -> Mirrors {
     let asked = asked.clone().epoch(EPOCH);
-    store.snapshot().mirrors(&asked, &Progress::default()).unwrap()
+    asked.run(&store.snapshot(), &Progress::default()).unwrap()
 }
 
 /// A store where two hosts have the same so many pages.
@@ -60,15 +59,15 @@ fn what_makes_no_sense_is_refused() {
         Mirroring::new().share(f64::NAN),
         Mirroring::new().depth(17),
     ] {
-        let refused = store.snapshot().mirrors(&asked, &Progress::default());
+        let refused = asked.run(&store.snapshot(), &Progress::default());
         assert!(matches!(refused, Err(Error::Misuse(_))), "{asked:?}");
     }
     let unknown = Mirroring::new().epoch(Epoch::from_number(9));
-    let refused = store.snapshot().mirrors(&unknown, &Progress::default());
+    let refused = unknown.run(&store.snapshot(), &Progress::default());
     assert!(matches!(refused, Err(Error::UnknownEpoch(_))));
     let cancelled = Progress::default();
     cancelled.cancel();
-    let refused = store.snapshot().mirrors(&Mirroring::new(), &cancelled);
+    let refused = Mirroring::new().run(&store.snapshot(), &cancelled);
     assert!(matches!(refused, Err(Error::Cancelled)));
 }
 
@@ -78,7 +77,7 @@ fn only_pages_under_the_prefix_are_compared() {
     let under = |prefix: &str| ask(&store, &Mirroring::new().under(Prefix::parse(prefix).unwrap()));
     assert_eq!(under("example").mirrors, 1);
     // Nothing has a fingerprint of the other one.
-    let other = store.snapshot().mirrors(&Mirroring::new(), &Progress::default()).unwrap();
+    let other = Mirroring::new().run(&store.snapshot(), &Progress::default()).unwrap();
     assert_eq!((other.paths, other.mirrors), (0, 0));
     assert_eq!(under("a.example").pairs, []);
     assert_eq!(under("a.example").paths, 10);

@@ -163,7 +163,7 @@ fn an_observed_mirror_is_found_beside_a_writer() {
         store.observe(Observation::gone(&url, ms(2))).unwrap();
     }
     let asked = Mirroring::new();
-    assert_eq!(before.mirrors(&asked, &Progress::default()).unwrap().mirrors, 1);
+    assert_eq!(asked.run(&before, &Progress::default()).unwrap().mirrors, 1);
     assert_eq!(ask(&store, &asked).mirrors, 0);
     assert_eq!(ask(&store, &asked.at(ms(1))).mirrors, 1);
 }

@@ -15,7 +15,7 @@ use simkeep::publishing::{
     Publication, PublishOptions, check, check_file, files, fingerprints, generations, holding,
     is_published, publish,
 };
-use simkeep::{EpochInfo, Error, Observation, Progress, Reader, Result, Scope, Store};
+use simkeep::{EpochInfo, Error, Observation, Origin, Progress, Reader, Result, Scope, Store};
 use simkeep_testing::compare::dump;
 use simkeep_testing::disks::HookDisk;
 use simkeep_testing::model::Model;
@@ -218,7 +218,7 @@ fn tables_are_published_and_make_the_fingerprints_of_their_epochs() {
     let (here, there) = (store.snapshot(), Reader::published(on(&to), 1).unwrap().snapshot());
     let epoch = here.epochs().iter().find(|info| here.table_file(info.epoch).is_some());
     let epoch = epoch.unwrap().epoch;
-    let origin = |snapshot: &simkeep::Snapshot| snapshot.origin(epoch).unwrap().unwrap();
+    let origin = |snapshot: &simkeep::Snapshot| Origin::of(snapshot, epoch).unwrap().unwrap();
     assert_eq!(origin(&here).name(), origin(&there).name());
     let file = there.table_file(epoch).unwrap();
     assert!(file.starts_with("files/") && file.ends_with(".df"), "{file}");
@@ -284,7 +284,7 @@ fn a_store_that_is_loaded_from_what_is_published_has_its_tables() {
     let named = |info: &&EpochInfo| there.table_file(info.epoch).is_some();
     let name = &there.epochs().iter().find(named).unwrap().name;
     let here = snapshot.epochs().iter().find(|info| info.name == *name).unwrap();
-    assert!(snapshot.origin(here.epoch).unwrap().is_some());
+    assert!(Origin::of(&snapshot, here.epoch).unwrap().is_some());
     let pages = Reader::published(on(&to), 1).unwrap().stats().unwrap().pages;
     assert_eq!(other.stats().unwrap().pages, pages);
 }

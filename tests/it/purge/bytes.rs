@@ -5,15 +5,14 @@ use std::sync::Arc;
 use std::{fs, thread};
 
 use simkeep::disk::{Name, OpKind, SimDisk};
-use simkeep::maintenance::Forgotten;
-use simkeep::{Epoch, Observation, Prefix, Progress, Role, Scope, Store, Verdict};
-
-use super::{MARK, check_purged, contains, files_with, marked, marked_store, see};
+use simkeep::{Epoch, Forgotten, Observation, Prefix, Progress, Role, Scope, Store, Verdict};
 use simkeep_testing::compare::check_store;
 use simkeep_testing::disks::Gate;
 use simkeep_testing::model::Model;
 use simkeep_testing::pages::URLS;
 use simkeep_testing::{choice, create, ms, on, open, small};
+
+use super::{MARK, check_purged, contains, files_with, marked, marked_store, see};
 
 #[test]
 fn a_purged_url_stands_in_no_file() {
@@ -27,7 +26,7 @@ fn a_purged_url_stands_in_no_file() {
         assert_eq!(store.purge(Scope::Url(&gone), &Progress::default()).unwrap(), expected);
         assert_eq!(expected.visits, spread + 1);
         assert_eq!(files_with(&disk, &gone), []);
-        assert!(store.latest(&stays).unwrap().is_some());
+        assert!(store.snapshot().latest(&stays).unwrap().is_some());
         let expected = model.forget(|url| url == stays);
         assert_eq!(store.purge(Scope::Url(&stays), &Progress::default()).unwrap(), expected);
         check_purged(store, &disk, &model, MARK);
@@ -193,7 +192,7 @@ fn a_purge_waits_for_the_merge_that_is_under_way() {
         let purge =
             scope.spawn(|| store.purge(Scope::Url(&marked(1)), &Progress::default()).unwrap());
         // It hides at once, although the bytes are still there.
-        while store.latest(&marked(1)).unwrap().is_some() {
+        while store.snapshot().latest(&marked(1)).unwrap().is_some() {
             thread::yield_now();
         }
         gate.open();

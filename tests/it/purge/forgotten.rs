@@ -5,15 +5,14 @@ use std::sync::Arc;
 use std::thread;
 
 use simkeep::disk::{Name, OpKind, SimDisk};
-use simkeep::maintenance::Forgotten;
-use simkeep::{Epoch, Observation, Options, Progress, Role, Scope, Store, Verdict};
-
-use super::{see, see_some};
+use simkeep::{Epoch, Forgotten, Observation, Options, Progress, Role, Scope, Store, Verdict};
 use simkeep_testing::compare::{check_store, check_view};
 use simkeep_testing::disks::Gate;
 use simkeep_testing::model::Model;
 use simkeep_testing::pages::{PREFIXES, URLS};
 use simkeep_testing::{create, ms, on, open, small, sound};
+
+use super::{see, see_some};
 
 /// Where an operation on a page was when the next one came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,9 +1,10 @@
 //! The pages of a store, crawled again.
 
+use simkeep::fingerprint::Recipe;
+use simkeep::query::Replay;
 use simkeep::recrawl::Policy;
 use simkeep::recrawl::simulate::{Budget, Decider, Figures, Span, crawl};
-use simkeep::replay::Replay;
-use simkeep::{Changes, Observation, Options, Origin, Role, Store, fingerprint::Recipe};
+use simkeep::{Changes, Observation, Options, Origin, Role, Store};
 use simkeep_testing::ms;
 
 const DAY: i64 = 86_400_000;

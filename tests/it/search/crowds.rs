@@ -4,11 +4,12 @@ use std::ops::ControlFlow;
 use std::sync::Mutex;
 
 use simkeep::disk::SimDisk;
+use simkeep::query::{Explanation, FingerprintPairs};
 use simkeep::{Epoch, Matches, Observation, Options, Progress, Query, Store};
-
-use super::{create, distances, fill, found, random};
 use simkeep_testing::depth::up_to;
 use simkeep_testing::{ms, on};
+
+use super::{create, distances, fill, found, random};
 
 /// 60,000 different fingerprints that no table tells apart: within 4 of one, or equal in 44 bits.
 fn crowd(ball: bool) -> Vec<u64> {
@@ -73,29 +74,33 @@ fn a_search_in_a_crowd_looks_at_some_and_says_so() {
                 .collect();
             for k in [0, 1, 3, 8] {
                 let like = Query::new(0, k).fingerprints(4000);
-                let many = store.snapshot().search_batch(&queries, &like).unwrap();
+                let many = like.run_batch(&store.snapshot(), &queries).unwrap();
                 let mut cut = 0;
                 for (&fingerprint, matches) in queries.iter().zip(&many) {
                     let query = like.clone().fingerprint(fingerprint);
                     check_crowd(&fingerprints, &query, matches);
-                    assert_eq!(store.search(&query).unwrap(), *matches, "the same each time");
+                    assert_eq!(
+                        store.snapshot().search(&query).unwrap(),
+                        *matches,
+                        "the same each time"
+                    );
                     check_within(
                         &fingerprints,
                         fingerprint,
-                        &store.search(&query.clone().limit(1)).unwrap(),
+                        &store.snapshot().search(&query.clone().limit(1)).unwrap(),
                     );
-                    let crowded = store.snapshot().explain(&query).unwrap().components;
+                    let crowded = Explanation::of(&store.snapshot(), &query).unwrap().components;
                     let crowded = crowded.iter().any(|component| component.crowded.is_some());
                     assert!(!crowded || !matches.complete && matches.within <= Some(1));
                     cut += usize::from(crowded);
                     // All that there is, if that is what is wanted.
-                    let all = store.search(&query.clone().limit(usize::MAX)).unwrap();
+                    let all = store.snapshot().search(&query.clone().limit(usize::MAX)).unwrap();
                     let mut truth = distances(&fingerprints, fingerprint);
                     truth.retain(|distance| *distance <= k);
                     assert!(all.complete);
                     assert_eq!(found(&all), truth);
                     // And more than there are may be compared.
-                    let enough = store.search(&query.fingerprints(60_000)).unwrap();
+                    let enough = store.snapshot().search(&query.fingerprints(60_000)).unwrap();
                     truth.truncate(16);
                     assert_eq!(found(&enough), truth);
                 }
@@ -150,10 +155,14 @@ fn pairs_in_a_crowd_are_those_that_there_are() {
             store.seal().unwrap();
         }
         let found = Mutex::new(Vec::new());
-        let end = store.snapshot().all_pairs(&Query::new(0, 1), &Progress::default(), |pairs| {
-            found.lock().unwrap().extend(pairs.iter().map(|pair| (pair.left, pair.right)));
-            ControlFlow::Continue(())
-        });
+        let end = FingerprintPairs::like(&Query::new(0, 1)).run(
+            &store.snapshot(),
+            &Progress::default(),
+            |pairs| {
+                found.lock().unwrap().extend(pairs.iter().map(|pair| (pair.left, pair.right)));
+                ControlFlow::Continue(())
+            },
+        );
         end.unwrap();
         let mut found = found.into_inner().unwrap();
         found.sort_unstable();

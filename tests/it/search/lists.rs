@@ -2,10 +2,10 @@
 
 use simkeep::disk::SimDisk;
 use simkeep::{Epoch, Observation, Options, Prefix, Progress, Query, Scope, Store, Versions};
-
-use super::{create, fill, fill_later, hot, url};
 use simkeep_testing::depth::deep;
 use simkeep_testing::{choice, digest, ms, on};
+
+use super::{create, fill, fill_later, hot, url};
 
 #[test]
 fn a_list_of_pages_that_have_changed_ends_the_search_early_and_that_is_said() {
@@ -16,15 +16,15 @@ fn a_list_of_pages_that_have_changed_ends_the_search_early_and_that_is_said() {
         if sealed {
             store.seal().unwrap();
         }
-        let matches = store.near(7, 3).unwrap();
+        let matches = store.snapshot().near(7, 3).unwrap();
         assert_eq!((matches.near.len(), matches.complete), (0, false));
         // Whoever wants to know can look at more.
-        let matches = store.search(&Query::new(7, 3).limit(5000)).unwrap();
+        let matches = store.snapshot().search(&Query::new(7, 3).limit(5000)).unwrap();
         assert_eq!((matches.near.len(), matches.complete), (1, true));
         assert_eq!(matches.near[0].url, url(49, 4999));
         store.seal().unwrap();
         store.merge(&Progress::default()).unwrap();
-        let matches = store.near(7, 3).unwrap();
+        let matches = store.snapshot().near(7, 3).unwrap();
         assert_eq!((matches.near.len(), matches.complete), (1, true), "merged");
     }
 }
@@ -34,9 +34,9 @@ fn a_forgotten_list_ends_the_search_early_and_that_is_said() {
     for sealed in [false, true] {
         let store = hot(3000, sealed);
         store.forget(Scope::Prefix(Prefix::parse("example").unwrap())).unwrap();
-        let matches = store.near(7, 0).unwrap();
+        let matches = store.snapshot().near(7, 0).unwrap();
         assert_eq!((matches.near.len(), matches.complete), (0, false));
-        let matches = store.search(&Query::new(7, 0).limit(3000)).unwrap();
+        let matches = store.snapshot().search(&Query::new(7, 0).limit(3000)).unwrap();
         assert_eq!((matches.near.len(), matches.complete), (0, true));
     }
 }
@@ -57,11 +57,11 @@ fn what_pages_elsewhere_had_costs_a_search_under_a_prefix_nothing() {
     store.merge(&Progress::default()).unwrap();
     let query = Query::new(center, 5).limit(1);
     let under = query.clone().under(Prefix::parse("kept.example").unwrap());
-    let matches = store.search(&under).unwrap();
+    let matches = store.snapshot().search(&under).unwrap();
     assert_eq!((matches.near.len(), matches.complete), (1, true));
     assert_eq!(matches.near[0].url, kept);
     // Whoever asks for all of them is told that it was too much, whether or not it is found.
-    let matches = store.search(&query).unwrap();
+    let matches = store.snapshot().search(&query).unwrap();
     assert!(!matches.complete);
     assert!(matches.near.iter().all(|near| near.url == kept));
 }
@@ -71,8 +71,9 @@ fn a_prefix_is_found_in_a_long_list_without_going_through_it() {
     for sealed in [false, true] {
         let store = hot(20_000, sealed);
         let query = Query::new(7, 0).limit(100);
-        let matches =
-            store.search(&query.clone().under(Prefix::parse("host-150.example").unwrap()));
+        let matches = store
+            .snapshot()
+            .search(&query.clone().under(Prefix::parse("host-150.example").unwrap()));
         let matches = matches.unwrap();
         if sealed {
             assert!(matches.complete);
@@ -82,7 +83,7 @@ fn a_prefix_is_found_in_a_long_list_without_going_through_it() {
             // In memory lists are gone through, as far as a search goes.
             assert!(!matches.complete);
         }
-        let matches = store.search(&query).unwrap();
+        let matches = store.snapshot().search(&query).unwrap();
         assert_eq!((matches.near.len(), matches.complete), (100, false));
         assert_eq!(matches.near[99].url, url(0, 99));
     }
@@ -154,11 +155,17 @@ fn a_page_that_is_left_out_is_not_found() {
     }
     for sealed in [false, true] {
         let query = Query::new(1, 3).except(url(1));
-        let found: Vec<String> =
-            store.search(&query).unwrap().near.into_iter().map(|near| near.url).collect();
+        let found: Vec<String> = store
+            .snapshot()
+            .search(&query)
+            .unwrap()
+            .near
+            .into_iter()
+            .map(|near| near.url)
+            .collect();
         assert_eq!(found, [url(0), url(2)], "sealed: {sealed}");
         // One place is enough for one other.
-        let one = store.search(&Query::new(1, 0).limit(1).except(url(1))).unwrap();
+        let one = store.snapshot().search(&Query::new(1, 0).limit(1).except(url(1))).unwrap();
         assert!(one.near.is_empty() && one.complete, "sealed: {sealed}");
         store.seal().unwrap();
     }
@@ -178,7 +185,7 @@ fn the_versions_of_a_page_that_is_left_out_hide_no_other_page() {
     store.observe(Observation::content(other, ms(1), 0b1111 << 60, epoch)).unwrap();
     for sealed in [false, true] {
         let query = Query::new(0, 4).versions(Versions::Ever).limit(16).except(own);
-        let matches = store.search(&query).unwrap();
+        let matches = store.snapshot().search(&query).unwrap();
         let found: Vec<&str> = matches.near.iter().map(|near| near.url.as_str()).collect();
         assert_eq!((found.as_slice(), matches.complete), (&[other][..], true), "sealed: {sealed}");
         store.seal().unwrap();

@@ -21,7 +21,7 @@ type Urls = (String, String);
 
 fn found(snapshot: &Snapshot, asked: &PairQuery) -> Vec<Urls> {
     let (all, progress) = (Mutex::new(Vec::new()), Progress::default());
-    let end = snapshot.page_pairs(asked, &progress, |pairs| {
+    let end = asked.run(snapshot, &progress, |pairs| {
         let urls = pairs.iter().map(|pair| {
             let distance = (pair.left.fingerprint ^ pair.right.fingerprint).count_ones();
             assert_eq!(pair.distance, distance);
@@ -159,7 +159,7 @@ fn a_fingerprint_that_many_pages_have_makes_a_pair_for_each_of_them() {
         // Whoever has had enough says so.
         let taken = AtomicUsize::new(0);
         let all = PairQuery::within(64).equal(true).each(usize::MAX);
-        let end = snapshot.page_pairs(&all, &Progress::default(), |pairs| {
+        let end = all.run(&snapshot, &Progress::default(), |pairs| {
             assert!(pairs.len() <= 1024);
             match taken.fetch_add(pairs.len(), Ordering::Relaxed) {
                 0..50_000 => ControlFlow::Continue(()),
@@ -170,7 +170,7 @@ fn a_fingerprint_that_many_pages_have_makes_a_pair_for_each_of_them() {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         assert!(taken.into_inner() <= 50_000 + 2048 * threads);
         let progress = Progress::default();
-        let end = snapshot.page_pairs(&all, &progress, |_| {
+        let end = all.run(&snapshot, &progress, |_| {
             progress.cancel();
             ControlFlow::Continue(())
         });

@@ -1,11 +1,12 @@
 //! All pairs of fingerprints that are near each other.
 
-use simkeep_testing::ms;
 use std::ops::ControlFlow;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use simkeep::query::{DistinctFingerprints, FingerprintPairs};
 use simkeep::{Epoch, NearPair, Observation, Options, Prefix, Progress, Query, Store};
+use simkeep_testing::ms;
 
 use super::{create, fill, fill_later, hot, random};
 
@@ -25,7 +26,7 @@ fn pairs(find: impl FnOnce(&(dyn Fn(&[NearPair]) -> ControlFlow<()> + Sync))) ->
 fn fingerprints(store: &Store, like: &Query) -> Vec<u64> {
     let found = Mutex::new(Vec::new());
     let progress = Progress::default();
-    let end = store.snapshot().all_fingerprints(like, &progress, |some| {
+    let end = DistinctFingerprints::like(like).run(&store.snapshot(), &progress, |some| {
         found.lock().unwrap().extend_from_slice(some);
         ControlFlow::Continue(())
     });
@@ -80,7 +81,7 @@ fn all_pairs_are_found_across_segments_and_memory_each_once() {
             }
             let found = Mutex::new(Vec::new());
             let progress = Progress::default();
-            let end = store.snapshot().all_pairs(&like, &progress, |pairs| {
+            let end = FingerprintPairs::like(&like).run(&store.snapshot(), &progress, |pairs| {
                 found.lock().unwrap().extend_from_slice(pairs);
                 ControlFlow::Continue(())
             });
@@ -95,16 +96,24 @@ fn all_pairs_are_found_across_segments_and_memory_each_once() {
         }
     }
     let taken = AtomicUsize::new(0);
-    let broken = store.snapshot().all_pairs(&Query::new(0, 3), &Progress::default(), |_| {
-        taken.fetch_add(1, Ordering::Relaxed);
-        ControlFlow::Break(())
-    });
+    let broken = FingerprintPairs::like(&Query::new(0, 3)).run(
+        &store.snapshot(),
+        &Progress::default(),
+        |_| {
+            taken.fetch_add(1, Ordering::Relaxed);
+            ControlFlow::Break(())
+        },
+    );
     broken.unwrap();
     let read = AtomicUsize::new(0);
-    let broken = store.snapshot().all_fingerprints(&Query::new(0, 3), &Progress::default(), |_| {
-        read.fetch_add(1, Ordering::Relaxed);
-        ControlFlow::Break(())
-    });
+    let broken = DistinctFingerprints::like(&Query::new(0, 3)).run(
+        &store.snapshot(),
+        &Progress::default(),
+        |_| {
+            read.fetch_add(1, Ordering::Relaxed);
+            ControlFlow::Break(())
+        },
+    );
     broken.unwrap();
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     assert!((1..=threads).contains(&taken.into_inner()));
@@ -158,11 +167,15 @@ fn pairs_with_some_are_found_across_segments_and_memory_whether_a_page_has_these
             for threads in [1, usize::MAX] {
                 let like = Query::new(0, k).under(under.clone()).threads(threads);
                 let (found, progress) = (Mutex::new(Vec::new()), Progress::default());
-                let end = store.snapshot().pairs_with(&given, &like, &progress, |pairs| {
-                    assert!(!pairs.is_empty());
-                    found.lock().unwrap().extend_from_slice(pairs);
-                    ControlFlow::Continue(())
-                });
+                let end = FingerprintPairs::like(&like).with(&given).run(
+                    &store.snapshot(),
+                    &progress,
+                    |pairs| {
+                        assert!(!pairs.is_empty());
+                        found.lock().unwrap().extend_from_slice(pairs);
+                        ControlFlow::Continue(())
+                    },
+                );
                 end.unwrap();
                 assert_eq!(progress.fraction(), Some(1.0));
                 let mut found = found.into_inner().unwrap();
@@ -174,10 +187,14 @@ fn pairs_with_some_are_found_across_segments_and_memory_whether_a_page_has_these
     }
     let taken = AtomicUsize::new(0);
     let like = Query::new(0, 8).threads(1);
-    let broken = store.snapshot().pairs_with(&given, &like, &Progress::default(), |_| {
-        taken.fetch_add(1, Ordering::Relaxed);
-        ControlFlow::Break(())
-    });
+    let broken = FingerprintPairs::like(&like).with(&given).run(
+        &store.snapshot(),
+        &Progress::default(),
+        |_| {
+            taken.fetch_add(1, Ordering::Relaxed);
+            ControlFlow::Break(())
+        },
+    );
     broken.unwrap();
     assert_eq!(taken.into_inner(), 1);
 }
@@ -210,10 +227,14 @@ fn a_page_that_is_left_out_has_no_part_in_fingerprints_and_pairs() {
             let pair = NearPair { left: 1, right: 3, distance: 1 };
             let expected: Vec<NearPair> = near.then_some(pair).into_iter().collect();
             let (snapshot, progress) = (store.snapshot(), Progress::default());
-            let all = pairs(|sink| snapshot.all_pairs(&like, &progress, sink).unwrap());
+            let all = pairs(|sink| {
+                FingerprintPairs::like(&like).run(&snapshot, &progress, sink).unwrap()
+            });
             assert_eq!(all, expected, "{state}, {but:?}");
             // Whether a page has the given one or not.
-            let with = pairs(|sink| snapshot.pairs_with(&[3], &like, &progress, sink).unwrap());
+            let with = pairs(|sink| {
+                FingerprintPairs::like(&like).with(&[3]).run(&snapshot, &progress, sink).unwrap()
+            });
             assert_eq!(with, expected, "{state}, {but:?}");
         }
     }
@@ -232,16 +253,18 @@ fn what_may_have_one_thread_runs_on_that_of_whoever_asks() {
         ControlFlow::Continue(())
     };
     let progress = Progress::default;
-    snapshot.all_fingerprints(&like, &progress(), |_| here()).unwrap();
-    snapshot.all_pairs(&Query::new(0, 12).threads(1), &progress(), |_| here()).unwrap();
+    DistinctFingerprints::like(&like).run(&snapshot, &progress(), |_| here()).unwrap();
+    FingerprintPairs::like(&Query::new(0, 12).threads(1))
+        .run(&snapshot, &progress(), |_| here())
+        .unwrap();
     let given: Vec<u64> = random(31).take(1000).collect();
-    snapshot.pairs_with(&given, &like, &progress(), |_| here()).unwrap();
+    FingerprintPairs::like(&like).with(&given).run(&snapshot, &progress(), |_| here()).unwrap();
     let few = Query::new(0, 3).threads(1);
     let many = Query::new(0, 3);
-    let answers = snapshot.search_batch(&given, &few).unwrap();
-    assert_eq!(answers, snapshot.search_batch(&given, &many).unwrap());
+    let answers = few.run_batch(&snapshot, &given).unwrap();
+    assert_eq!(answers, many.run_batch(&snapshot, &given).unwrap());
     // None is one.
-    assert_eq!(answers, snapshot.search_batch(&given, &few.threads(0)).unwrap());
+    assert_eq!(answers, few.threads(0).run_batch(&snapshot, &given).unwrap());
 }
 
 #[test]
@@ -255,10 +278,14 @@ fn pairs_are_not_told_of_fingerprints_that_hundreds_of_pages_had_and_have_no_lon
     store.observe(seen).unwrap();
     for _ in 0..2 {
         let found = Mutex::new(Vec::new());
-        let end = store.snapshot().all_pairs(&Query::new(0, 3), &Progress::default(), |pairs| {
-            found.lock().unwrap().extend_from_slice(pairs);
-            ControlFlow::Continue(())
-        });
+        let end = FingerprintPairs::like(&Query::new(0, 3)).run(
+            &store.snapshot(),
+            &Progress::default(),
+            |pairs| {
+                found.lock().unwrap().extend_from_slice(pairs);
+                ControlFlow::Continue(())
+            },
+        );
         end.unwrap();
         let expected = [NearPair { left: 0xfffe, right: 0xffff, distance: 1 }];
         assert_eq!(found.into_inner().unwrap(), expected);

@@ -1,10 +1,10 @@
 //! Searches of every kind answer alike, whatever shape the tables have.
 
-use simkeep_testing::ms;
 use std::time::Duration;
 
-use simkeep::explain::{Shape, Way};
+use simkeep::query::{Explanation, Shape, Way};
 use simkeep::{Matches, Observation, Options, Prefix, Progress, Query, Store, Versions};
+use simkeep_testing::ms;
 
 use super::{create, distances, fill, fill_from, found, random};
 
@@ -35,7 +35,7 @@ fn the_budget_of_bytes_decides_the_shape_and_every_shape_answers_alike() {
     let shapes: Vec<Shape> = stores
         .iter()
         .map(|(store, _)| {
-            let explanation = store.snapshot().explain(&Query::new(0, 3)).unwrap();
+            let explanation = Explanation::of(&store.snapshot(), &Query::new(0, 3)).unwrap();
             assert_eq!(explanation.components.len(), 3);
             explanation.components[0].shape.unwrap()
         })
@@ -49,7 +49,7 @@ fn the_budget_of_bytes_decides_the_shape_and_every_shape_answers_alike() {
         for k in [0, 2, 3, 5, 8, 20] {
             let query = Query::new(query, k).limit(50);
             let answers: Vec<Matches> =
-                stores.iter().map(|(store, _)| store.search(&query).unwrap()).collect();
+                stores.iter().map(|(store, _)| store.snapshot().search(&query).unwrap()).collect();
             let mut all = distances(fingerprints, query.fingerprint);
             all.retain(|distance| *distance <= k);
             assert_eq!(answers[0].complete, all.len() <= 50);
@@ -73,7 +73,7 @@ fn many_segments_answer_alike_before_and_after_they_are_warm() {
         store.seal().unwrap();
     }
     fill_from(&store, &fingerprints, 12 * 1600, fingerprints.len());
-    let explanation = store.snapshot().explain(&Query::new(0, 3)).unwrap();
+    let explanation = Explanation::of(&store.snapshot(), &Query::new(0, 3)).unwrap();
     let shapes = explanation.components.iter().filter_map(|component| component.shape);
     assert_eq!(shapes.filter(|shape| matches!(shape, Shape::Rotations(_))).count(), 12);
     let queries: Vec<u64> =
@@ -85,10 +85,11 @@ fn many_segments_answer_alike_before_and_after_they_are_warm() {
         for k in [0, 1, 2, 3, 4, 8, 12] {
             for versions in [Versions::InForce, Versions::Ever] {
                 let like = Query::new(0, k).limit(1000).versions(versions);
-                let many = store.snapshot().search_batch(&queries, &like).unwrap();
+                let many = like.run_batch(&store.snapshot(), &queries).unwrap();
                 let mut nearest = Vec::new();
                 for (&fingerprint, batched) in queries.iter().zip(many) {
-                    let single = store.search(&like.clone().fingerprint(fingerprint)).unwrap();
+                    let single =
+                        store.snapshot().search(&like.clone().fingerprint(fingerprint)).unwrap();
                     let mut truth = distances(&fingerprints, fingerprint);
                     truth.retain(|distance| *distance <= k);
                     assert_eq!(found(&single), truth, "k = {k}, warm: {warm}");
@@ -98,11 +99,11 @@ fn many_segments_answer_alike_before_and_after_they_are_warm() {
                 // Each without a page, with room for all others and for one of them.
                 let pages: Vec<(u64, &str)> = nearest.iter().map(|(f, url)| (*f, &**url)).collect();
                 for like in [like.clone(), like.limit(1)] {
-                    let many = store.snapshot().search_batch_of_pages(&pages, &like).unwrap();
+                    let many = like.run_batch_of_pages(&store.snapshot(), &pages).unwrap();
                     assert_eq!(many.len(), pages.len());
                     for (&(fingerprint, url), batched) in pages.iter().zip(many) {
                         let alone = like.clone().fingerprint(fingerprint).except(url);
-                        assert_eq!(store.search(&alone).unwrap(), batched);
+                        assert_eq!(store.snapshot().search(&alone).unwrap(), batched);
                         assert!(batched.near.iter().all(|near| near.url != url));
                     }
                 }
@@ -116,7 +117,7 @@ fn the_nearest_pages_are_found_however_far_they_are() {
     for (store, fingerprints) in stores() {
         for query in [fingerprints[7] ^ 3, 0, u64::MAX, 0x0123_4567_89ab_cdef] {
             for count in [0, 1, 10, 300] {
-                let matches = store.search(&Query::nearest(query, count)).unwrap();
+                let matches = store.snapshot().search(&Query::nearest(query, count)).unwrap();
                 assert_eq!(found(&matches), distances(&fingerprints, query)[..count]);
                 assert!(!matches.complete);
                 let last = found(&matches).last().copied().unwrap_or(0);
@@ -125,19 +126,20 @@ fn the_nearest_pages_are_found_however_far_they_are() {
         }
     }
     let store = create(Options::default());
-    assert_eq!(store.search(&Query::nearest(7, 3)).unwrap().near, []);
-    assert!(store.search(&Query::nearest(7, 3)).unwrap().complete);
+    assert_eq!(store.snapshot().search(&Query::nearest(7, 3)).unwrap().near, []);
+    assert!(store.snapshot().search(&Query::nearest(7, 3)).unwrap().complete);
 }
 
 #[test]
 fn a_search_with_a_budget_says_how_far_it_came() {
     for (store, fingerprints) in stores() {
         let query = Query::new(fingerprints[70_001] ^ 1, 20).limit(1000);
-        let at_once = store.search(&query.clone().budget(Duration::ZERO)).unwrap();
+        let at_once = store.snapshot().search(&query.clone().budget(Duration::ZERO)).unwrap();
         assert_eq!((at_once.within, at_once.complete), (Some(0), false));
         assert_eq!(at_once.near, []);
-        let in_time = store.search(&query.clone().budget(Duration::from_secs(600))).unwrap();
-        assert_eq!(in_time, store.search(&query).unwrap());
+        let in_time =
+            store.snapshot().search(&query.clone().budget(Duration::from_secs(600))).unwrap();
+        assert_eq!(in_time, store.snapshot().search(&query).unwrap());
         assert_eq!((in_time.within, in_time.complete), (Some(20), true));
         assert_eq!(in_time.near[0].distance, 1);
     }
@@ -156,17 +158,18 @@ fn many_searches_are_answered_like_one_after_another() {
             Query::nearest(0, 2),
         ] {
             let queries = if like.k > 8 { &queries[..20] } else { &queries[..] };
-            let many = store.snapshot().search_batch(queries, &like).unwrap();
+            let many = like.run_batch(&store.snapshot(), queries).unwrap();
             assert_eq!(many.len(), queries.len());
             for (&fingerprint, matches) in queries.iter().zip(&many) {
-                let alone = store.search(&like.clone().fingerprint(fingerprint)).unwrap();
+                let alone =
+                    store.snapshot().search(&like.clone().fingerprint(fingerprint)).unwrap();
                 assert_eq!(*matches, alone);
             }
         }
         let within = Query::new(0, 3);
-        assert_eq!(store.snapshot().search_batch(&[], &within).unwrap(), []);
-        let near = store.snapshot().search_batch(&queries[..5], &within).unwrap();
-        assert_eq!(near[0], store.near(queries[0], 3).unwrap());
+        assert_eq!(within.run_batch(&store.snapshot(), &[]).unwrap(), []);
+        let near = within.run_batch(&store.snapshot(), &queries[..5]).unwrap();
+        assert_eq!(near[0], store.snapshot().near(queries[0], 3).unwrap());
     }
 }
 
@@ -175,8 +178,8 @@ fn an_explanation_tells_what_was_chosen_and_met() {
     for (store, fingerprints) in stores() {
         for k in [0, 3, 6, 40] {
             let query = Query::new(fingerprints[3] ^ 1, k);
-            let explanation = store.snapshot().explain(&query).unwrap();
-            assert_eq!(explanation.matches, store.search(&query).unwrap());
+            let explanation = Explanation::of(&store.snapshot(), &query).unwrap();
+            assert_eq!(explanation.matches, store.snapshot().search(&query).unwrap());
             let [large, small, memory] = &explanation.components[..] else { panic!() };
             assert_eq!([large, small, memory].map(|c| c.fingerprints), [70_000, 5000, 5000]);
             assert_eq!((memory.segment, memory.shape), (None, None));
@@ -213,7 +216,7 @@ fn within_is_less_than_where_a_search_stopped_looking_at_pages() {
         see(&format!("http://a/{n}"), 2, (n + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
     }
     let found = |query: Query| {
-        let found = store.search(&query).unwrap();
+        let found = store.snapshot().search(&query).unwrap();
         (found.near.len(), found.complete, found.within)
     };
     // Some pages that had the fingerprint were not looked at: one of them might have it still.

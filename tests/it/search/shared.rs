@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 use std::sync::Mutex;
 
 use simkeep::join::{Hand, Join, Pair, Shares, Tally};
+use simkeep::query::{DistinctFingerprints, FingerprintPairs};
 use simkeep::{Options, Progress, Query, Snapshot, Store};
 
 use super::{create, fill, fill_from, fill_later, random};
@@ -16,7 +17,9 @@ fn all_pairs(store: &Store, k: u32) -> Vec<([u64; 2], u32)> {
         found.lock().unwrap().extend(pairs);
         ControlFlow::Continue(())
     };
-    store.snapshot().all_pairs(&Query::new(0, k), &Progress::default(), sink).unwrap();
+    FingerprintPairs::like(&Query::new(0, k))
+        .run(&store.snapshot(), &Progress::default(), sink)
+        .unwrap();
     let mut found = found.into_inner().unwrap();
     found.sort_unstable();
     found
@@ -27,7 +30,11 @@ fn shared(stores: &[Snapshot], k: u32, ranges: u32, most: u64) -> Vec<([u64; 2],
     let (like, progress) = (Query::new(0, 0), Progress::default());
     let mut tally = Tally::within(k, 4096);
     for store in stores {
-        assert!(tally.merge(&store.tally(&like, k, 4096, &progress).unwrap()));
+        assert!(
+            tally.merge(
+                &DistinctFingerprints::like(&like).tally(store, k, 4096, &progress).unwrap()
+            )
+        );
     }
     let shares = Shares::new(&tally, ranges, most);
     let mut dealt = vec![[Vec::new(), Vec::new()]; shares.all().len()];
@@ -38,7 +45,7 @@ fn shared(stores: &[Snapshot], k: u32, ranges: u32, most: u64) -> Vec<([u64; 2],
             dealt[hand.share as usize][usize::from(hand.is_second)].extend(hand.fingerprints);
             ControlFlow::Continue(())
         };
-        store.deal(&like, &shares, 1024, &progress, sink).unwrap();
+        DistinctFingerprints::like(&like).deal(store, &shares, 1024, &progress, sink).unwrap();
     }
     // Of a range in pieces it is known about how many go where.
     assert!(count.abs_diff(shares.dealt()) * 20 <= count, "{count}, not {}", shares.dealt());
@@ -102,13 +109,20 @@ fn who_has_seen_enough_of_a_deal_ends_it() {
     let store = create(Options::default());
     fill(&store, &random(33).take(20_000).collect::<Vec<_>>());
     let (snapshot, like) = (store.snapshot(), Query::new(0, 0));
-    let tally = snapshot.tally(&like, 3, 4096, &Progress::default()).unwrap();
+    let tally =
+        DistinctFingerprints::like(&like).tally(&snapshot, 3, 4096, &Progress::default()).unwrap();
     let shares = Shares::new(&tally, 4, 1 << 20);
     let mut hands = 0;
-    let end = snapshot.deal(&like, &shares, 1024, &Progress::default(), |_| {
-        hands += 1;
-        if hands == 2 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    });
+    let end = DistinctFingerprints::like(&like).deal(
+        &snapshot,
+        &shares,
+        1024,
+        &Progress::default(),
+        |_| {
+            hands += 1;
+            if hands == 2 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        },
+    );
     assert!(end.is_ok());
     assert_eq!(hands, 2);
 }

@@ -22,7 +22,7 @@ impl Own {
     }
 
     fn matches(&self, fingerprint: u64) -> Matches {
-        self.store.search(&self.query(fingerprint)).unwrap()
+        self.store.snapshot().search(&self.query(fingerprint)).unwrap()
     }
 }
 
@@ -37,7 +37,7 @@ impl Engine for Own {
     }
 
     fn batch(&mut self, fingerprints: &[u64]) -> Option<usize> {
-        let answers = self.store.snapshot().search_batch(fingerprints, &self.query(0)).unwrap();
+        let answers = self.query(0).run_batch(&self.store.snapshot(), fingerprints).unwrap();
         Some(black_box(answers).iter().map(|answer| answer.near.len()).sum())
     }
 }

@@ -5,8 +5,8 @@ use std::ops::ControlFlow;
 use std::ptr;
 use std::sync::Mutex;
 
-use simkeep::cluster::{Fate, Rule};
-use simkeep::due::Decision as Decided;
+use simkeep::cluster::{Fate, PageCluster, Rule};
+use simkeep::due::{Decision as Decided, Plan};
 use simkeep::{Classes, PairQuery, Progress, Time};
 
 use super::{Dice, Twins, done, given, made, page, same_page, texts};
@@ -140,7 +140,7 @@ impl Twins {
         let view = self.view();
         let at = &raw const query;
         let of_c = made(|error| plan::simkeep_snapshot_plan(&raw const *view, at, 20.0, error));
-        let of_rust = self.rust.snapshot().plan(&due, 20.0).unwrap();
+        let of_rust = Plan::of(&self.rust.snapshot(), &due, 20.0).unwrap();
         query.plan = &raw const *of_c;
         let taken = made(|error| simkeep_take_due(self.c(), &raw const query, 60, error));
         let lease = "60s".parse().unwrap();
@@ -163,7 +163,7 @@ impl Twins {
         let at = &raw const asked;
         let of_c =
             made(|error| clusters::simkeep_snapshot_clusters(&raw const *view, at, none, error));
-        let of_rust = self.rust.snapshot().clusters(&like, &Progress::default()).unwrap();
+        let of_rust = like.run(&self.rust.snapshot(), &Progress::default()).unwrap();
         let (at, least) = (&raw const *of_c, 1 + dice.roll(2));
         let by_page = made(|error| clusters::simkeep_clusters_by_page(at, least, error));
         let pages = of_rust.by_page(least).unwrap().map(|page| told(&page.unwrap()));
@@ -215,7 +215,7 @@ impl Twins {
             let (at, whole) = (&raw const asked, &raw mut complete);
             clusters::simkeep_snapshot_cluster_of(&raw const *view, text, len, at, whole, error)
         });
-        let of_rust = self.rust.snapshot().cluster_of(&url, &like).unwrap();
+        let of_rust = PageCluster::of(&self.rust.snapshot(), &url, &like).unwrap();
         assert_eq!(complete == 1, of_rust.as_ref().is_none_or(|of| of.complete));
         let pages = of_rust.map_or(Vec::new(), |of| of.pages);
         assert_eq!(listed(of_c), pages.iter().map(told).collect::<Vec<_>>());
@@ -252,7 +252,7 @@ impl Twins {
             }));
             ControlFlow::Continue(())
         };
-        self.rust.snapshot().page_pairs(&like, &Progress::default(), put).unwrap();
+        like.run(&self.rust.snapshot(), &Progress::default(), put).unwrap();
         let mut found = found.into_inner().unwrap();
         all.sort();
         found.sort();

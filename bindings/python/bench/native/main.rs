@@ -12,6 +12,7 @@ use std::io::{self, BufRead, Write};
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
+use simkeep::query::FingerprintPairs;
 use simkeep::{Durability, Observation, Options, Progress, Query, Reader, Snapshot, Store, Time};
 
 /// As many fingerprints are searched for at once.
@@ -40,7 +41,7 @@ fn observed() -> Result<Duration, Box<dyn Error>> {
     let dir = tempfile::tempdir()?;
     let options = Options::default().background(false).durability(Durability::OnFlush);
     let store = Store::create(dir.path().join("store"), options)?;
-    let epoch = store.near_epoch();
+    let epoch = store.snapshot().near_epoch();
     let urls: Vec<String> = (0..VISITS).map(|n| format!("https://example.org/{n}")).collect();
     let time = Time::now();
     let seen = (0..).zip(&urls).map(|(n, url)| Observation::content(url, time, random(n), epoch));
@@ -59,7 +60,7 @@ fn call(what: &str, snapshot: &Snapshot) -> Result<Duration, Box<dyn Error>> {
         let each = |n| if n % 10 == 0 { near(n) } else { random(n + (1 << 40)) };
         (0..count).map(each).collect::<Vec<u64>>()
     };
-    let batch = |prints: Vec<u64>| timed(|| snapshot.search_batch(&prints, &like));
+    let batch = |prints: Vec<u64>| timed(|| like.run_batch(snapshot, &prints));
     let each = |prints: Vec<u64>| {
         timed(|| prints.iter().try_for_each(|print| snapshot.near(*print, K).map(drop)))
     };
@@ -69,7 +70,7 @@ fn call(what: &str, snapshot: &Snapshot) -> Result<Duration, Box<dyn Error>> {
         "near" => each(some(SINGLE))?,
         "near_found" => each(all(SINGLE))?,
         "all_pairs" => timed(|| {
-            snapshot.all_pairs(&like, &Progress::default(), |pairs| {
+            FingerprintPairs::like(&like).run(snapshot, &Progress::default(), |pairs| {
                 black_box(pairs);
                 ControlFlow::Continue(())
             })

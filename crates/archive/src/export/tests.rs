@@ -38,7 +38,7 @@ fn export() -> Vec<u8> {
     let mut encoder = Encoder::new(&Extent::default());
     let snapshot = store.snapshot();
     snapshot.epochs().iter().for_each(|info| encoder.epoch(info, None));
-    for observation in snapshot.observations() {
+    for observation in snapshot.observations(None) {
         let (url, entry) = observation.unwrap();
         encoder.entry(&url, &entry).unwrap();
     }

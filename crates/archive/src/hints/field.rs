@@ -1,6 +1,6 @@
 //! The text of an element, or the value of an attribute, that may be a URL or a time.
 
-use simkeep::limits::URL_BYTES_MAX;
+use simkeep::URL_BYTES_MAX;
 
 use super::markup::{Tag, Text, attributes, resolve};
 

@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use simkeep::cluster::{ClusterChange, Clustering, WhyLed};
+use simkeep::cluster::{ClusterChange, ClusterChanges, Clustering, WhyLed};
 use simkeep::{Snapshot, Time};
 use simkeep_archive::escape;
 
@@ -86,7 +86,8 @@ pub(super) fn changes(
     as_json: bool,
     output: &mut Output,
 ) -> Result<Exit, Failure> {
-    let found = watched(|progress| snapshot.cluster_changes(asked, span.from, span.to, progress))?;
+    let found =
+        watched(|progress| ClusterChanges::between(snapshot, asked, span.from, span.to, progress))?;
     let columns = [left("why"), left("page"), left("leader before"), left("leader")];
     let mut table = Table::new(columns);
     let mut exit = Exit::Nothing;

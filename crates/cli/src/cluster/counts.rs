@@ -83,7 +83,7 @@ pub(super) fn balls(
     output: &mut Output,
 ) -> Result<Exit, Failure> {
     let pairs = labels.iter().map(|(url, label)| (url, label));
-    let all = watched(|progress| snapshot.balls(asked, pairs, progress))?;
+    let all = watched(|progress| Balls::of(snapshot, asked, pairs, progress))?;
     let has_labels = !labels.is_empty();
     if as_json {
         for of in &all {
@@ -146,7 +146,7 @@ pub(super) fn components(
     as_json: bool,
     output: &mut Output,
 ) -> Result<Exit, Failure> {
-    let found = watched(|progress| snapshot.components(asked, progress))?;
+    let found = watched(|progress| Components::of(snapshot, asked, progress))?;
     let Components { k, pages, components, several, largest, .. } = &found;
     if as_json {
         let (step, pages, components, of_several) = (*k, *pages, *components, *several);

@@ -13,8 +13,9 @@ use std::iter::Take;
 use std::path::PathBuf;
 
 use clap::Args;
-use simkeep::cluster::{BySize, ClusteredPage, Clustering, Clusters};
+use simkeep::cluster::{BySize, ClusteredPage, Clustering, Clusters, PageCluster};
 use simkeep::{Page, Reader, Snapshot};
+use simkeep_archive::escape;
 
 use super::exit::{Exit, Failure, say};
 use super::gauge::watched;
@@ -24,12 +25,12 @@ use super::row_file::{RowFile, cannot};
 use super::table::{Table, left, right};
 use super::words::{count, many, took_no_part};
 use super::{Common, spelling, visit};
-pub(super) use asked::Asked;
 use changes::Span;
 use help::HELP;
-pub(super) use lines::Line;
 use lines::{OfCluster, OfPage, One, Whole};
-use simkeep_archive::escape;
+
+pub(super) use asked::Asked;
+pub(super) use lines::Line;
 
 /// Put pages with nearly the same text into clusters, each with a page that leads it
 ///
@@ -96,7 +97,7 @@ impl Cluster {
         }
         // Before minutes are spent on what cannot be written.
         let file = self.output.as_deref().map(RowFile::create).transpose()?;
-        let clusters = watched(|progress| snapshot.clusters(&asked, progress))?;
+        let clusters = watched(|progress| asked.run(&snapshot, progress))?;
         let epoch = visit::epoch(snapshot.epochs(), clusters.epoch())?;
         match file {
             Some(file) => {
@@ -127,7 +128,7 @@ impl Cluster {
         common: &Common,
         output: &mut Output,
     ) -> Result<Exit, Failure> {
-        let Some(found) = snapshot.cluster_of(url, asked)? else {
+        let Some(found) = PageCluster::of(snapshot, url, asked)? else {
             let is_known =
                 |page: &Page| self.asked.classes.as_ref().is_none_or(|c| c.have(page.class));
             say(&match snapshot.latest(url)?.filter(is_known) {

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use clap::Args;
-use simkeep::cluster::Clusters;
+use simkeep::cluster::{Candidates, Clusters};
 use simkeep::{Classes, Reader};
 use simkeep_archive::Key;
 
@@ -27,10 +27,11 @@ use super::words::{count, many, took_no_part};
 use super::{Common, visit};
 use filter::Filter;
 use help::HELP;
-pub(super) use lines::Line;
 use lines::{Listed, Whole};
 use lot::Lots;
 use summary::Summary;
+
+pub(super) use lines::Line;
 
 /// Say which pages to drop in favour of others, or write a corpus without them
 ///
@@ -120,7 +121,7 @@ impl Dedup {
         let asked = self.asked.clustering(&snapshot, self.resemblance.map(|_| WIDE))?;
         let (clusters, compared) = match (self.resemblance, &mut filter) {
             (Some(resemblance), Some(filter)) => {
-                let candidates = watched(|progress| snapshot.candidates(&asked, progress))?;
+                let candidates = watched(|progress| Candidates::of(&snapshot, &asked, progress))?;
                 let compared = filter.sketch(&candidates)?;
                 if compared == 0 && !candidates.is_empty() {
                     say(NONE_COMPARED);
@@ -128,7 +129,7 @@ impl Dedup {
                 let clusters = watched(|progress| candidates.clusters(resemblance, progress))?;
                 (clusters, Some(compared))
             }
-            _ => (watched(|progress| snapshot.clusters(&asked, progress))?, None),
+            _ => (watched(|progress| asked.run(&snapshot, progress))?, None),
         };
         let epoch = visit::epoch(snapshot.epochs(), clusters.epoch())?;
         let open = self.open.clone().unwrap_or_default();

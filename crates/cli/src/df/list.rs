@@ -3,6 +3,7 @@
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
+use simkeep::Origin;
 
 use super::{Answer, Exit, Failure, Output, line};
 use crate::common::{Bare, Common, read};
@@ -33,7 +34,7 @@ impl List {
         let mut any = false;
         for info in snapshot.epochs().iter().filter(|info| !info.ended) {
             let Some(file) = snapshot.table_file(info.epoch) else { continue };
-            let origin = snapshot.origin(info.epoch)?;
+            let origin = Origin::of(&snapshot, info.epoch)?;
             let Some(table) = origin.as_ref().and_then(|origin| origin.frequencies()) else {
                 continue;
             };

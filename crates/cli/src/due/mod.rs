@@ -11,6 +11,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use simkeep::due::{Decision, Plan, Reason};
 use simkeep::{Prefix, Time};
+use simkeep_archive::escape;
 
 use super::Common;
 use super::asked::{Asked, ended, parse_visits};
@@ -18,9 +19,9 @@ use super::exit::{Exit, Failure};
 use super::output::Output;
 use help::HELP;
 use hosts::Hosts;
-pub(super) use shown::{Changes, Page};
 use shown::{row, table};
-use simkeep_archive::escape;
+
+pub(super) use shown::{Changes, Page};
 
 /// List the pages to visit next: those of which a visit is worth most
 ///
@@ -105,7 +106,7 @@ impl Due {
             due = due.under(prefix.clone());
         }
         let plan = match self.plan {
-            Some(visits) => Some(snapshot.plan(&due, visits)?),
+            Some(visits) => Some(Plan::of(&snapshot, &due, visits)?),
             None if self.urls || self.by_host => None,
             None => self.asked.plan(&snapshot, &due)?,
         };

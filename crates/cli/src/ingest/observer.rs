@@ -7,20 +7,19 @@ use std::time::Duration;
 use simkeep::{
     Answer, Content, Digest, Entry, GiveOutcome, Given, Restated, Seen, Store, Terms, Time, Visit,
 };
+use simkeep_archive::{Broken, Question, digest_of_file, escape, file_of};
 
-use super::Failure;
 use super::histories::Histories;
 use super::originals::{Original, Originals};
 use super::outcomes::Outcomes;
 use super::pending::Pending;
-use super::present;
 use super::revisit::{Known, Resolved, Revisit};
 use super::summary::Summary;
 use super::unvisited::Unvisited;
+use super::{Failure, present};
 use crate::feed::{self, Found, Properties, Text};
 use crate::incoming::{Epochs, KnownContent, Made, Register, is_of_record};
 use crate::origin::Makers;
-use simkeep_archive::{Broken, Question, digest_of_file, escape, file_of};
 
 /// The kind of a redirect of a page that had content at the same time.
 const SUPERSEDED: &str = "redirect before content";
@@ -135,7 +134,7 @@ impl<'a> Observer<'a> {
         &mut self,
         entry: &mut feed::Entry,
     ) -> Result<Option<Result<&'static str, Broken>>, Failure> {
-        let known = self.store.latest(&entry.url)?;
+        let known = self.store.snapshot().latest(&entry.url)?;
         if known.is_none_or(|page| page.gone || page.content.is_none()) {
             return Ok(Some(Ok("binary")));
         }
@@ -179,7 +178,7 @@ impl<'a> Observer<'a> {
             return Ok(false);
         }
         let is_known = || {
-            let page = self.store.latest(url)?;
+            let page = self.store.snapshot().latest(url)?;
             let at_once = page.filter(|page| page.content_seen == Some(entry.time()));
             Ok::<_, Failure>(
                 at_once.and_then(|page| page.content).is_some_and(|c| !c.is_redirect()),
@@ -190,7 +189,7 @@ impl<'a> Observer<'a> {
 
     /// When the content of a file was seen.
     fn seen(&mut self, entry: &feed::Entry) -> Result<i64, Failure> {
-        let known = self.store.latest(&entry.url)?;
+        let known = self.store.snapshot().latest(&entry.url)?;
         if self.restate
             || known
                 .as_ref()
@@ -201,7 +200,7 @@ impl<'a> Observer<'a> {
         if self.pending.iter().any(|pending| pending.url == entry.url) {
             self.flush()?;
         }
-        let known = self.store.latest(&entry.url)?;
+        let known = self.store.snapshot().latest(&entry.url)?;
         let now = self.now.unwrap_or_else(Time::now).as_ms();
         Ok(present::seen(entry.time, entry.digest, known.as_ref(), now))
     }

@@ -50,7 +50,7 @@ mod tests {
             let store = Store::create(dir.path(), Options::default()).unwrap();
             let (url, epoch) = ("file:///f", store.change_epoch());
             for (now, (modified, content)) in (2..).zip(steps) {
-                let known = store.latest(url).unwrap();
+                let known = store.snapshot().latest(url).unwrap();
                 let Some(content) = content else {
                     // Its page is reported gone, if it was there.
                     if let Some(page) = known.filter(|page| !page.gone) {
@@ -68,7 +68,7 @@ mod tests {
                 let seen = Seen::Content(content);
                 let visit = Visit { time: Time::from_ms_unchecked(time), seen, status: None, modified: None };
                 store.observe(Observation::of(url, visit)).unwrap();
-                let page = store.latest(url).unwrap().unwrap();
+                let page = store.snapshot().latest(url).unwrap().unwrap();
                 prop_assert!(is_known(&page) && !page.gone, "{page:?}");
                 prop_assert!(visits.is_none_or(|visits| page.visits == visits), "{page:?}");
             }

@@ -1,6 +1,6 @@
 //! What the journal still holds at the end.
 
-use simkeep::inspect::Done;
+use simkeep::inspect::{Done, Operations};
 use simkeep::{Result, Store};
 
 /// More operations than these are sealed at the end, and fewer if their URLs have more bytes than that.
@@ -10,7 +10,7 @@ const UNSEALED_BYTES_MAX: usize = 1 << 20;
 
 /// Seals what is not sealed, unless it is little.
 pub(super) fn seal(store: &Store) -> Result<()> {
-    let operations = store.snapshot().operations(0);
+    let operations = Operations::after(&store.snapshot(), 0);
     let Some(held) = operations.held() else { return Ok(()) };
     let mut bytes = 0;
     if held.end() - held.start() < UNSEALED_MAX {

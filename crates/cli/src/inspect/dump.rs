@@ -10,12 +10,12 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use simkeep::Snapshot;
 use simkeep::inspect::{DumpLine, DumpQuery, SegmentView};
+use simkeep_archive::escape;
 
 use super::super::common::Common;
 use super::super::exit::{Exit, Failure, say};
 use super::super::origin;
 use super::super::output::{Output, write_object};
-use simkeep_archive::escape;
 
 /// What of a segment is dumped.
 #[derive(Args)]
@@ -110,7 +110,7 @@ impl Dump {
         let most = if self.all { u64::MAX } else { self.lines };
         let (mut printed, mut is_damaged) = (0, false);
         let (mut more, mut failed) = (None, None);
-        snapshot.dump(segment.id, &asked, |line| {
+        asked.run(snapshot, segment.id, |line| {
             if printed == most {
                 more = Some(line.offset);
                 return ControlFlow::Break(());

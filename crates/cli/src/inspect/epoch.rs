@@ -3,8 +3,10 @@
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
-use simkeep::Error;
 use simkeep::fingerprint::Frequencies as _;
+use simkeep::inspect::{Overview, SegmentView};
+use simkeep::{Error, Origin};
+use simkeep_archive::escape;
 
 use super::super::advice::message;
 use super::super::common::Common;
@@ -13,7 +15,6 @@ use super::super::json::{Epoch, Saw};
 use super::super::origin;
 use super::super::output::Output;
 use super::super::words::{bytes, count, many};
-use simkeep_archive::escape;
 
 /// An epoch: what it is for, when it began, where its fingerprints are, and its table
 #[derive(Args)]
@@ -52,17 +53,17 @@ impl EpochOf {
         let reader = common.read()?;
         let snapshot = reader.snapshot();
         let epoch = origin::named(snapshot.epochs(), &self.name)?;
-        let overview = snapshot.overview()?;
+        let overview = Overview::of(&snapshot)?;
         let mut places = Vec::new();
         for segment in &overview.segments {
-            let view = snapshot.segment(segment.id)?;
+            let view = SegmentView::of(&snapshot, segment.id)?;
             let tables = view.into_iter().flat_map(|view| view.tables);
             places.extend(tables.filter(|of| of.epoch == epoch).map(|of| (segment.id, of)));
         }
         let own = overview.epochs.iter().filter(|own| own.info.epoch == epoch);
         // An epoch that has ended has no origin any more.
         let lives = own.clone().any(|own| !own.info.ended);
-        let (origin, missing) = match snapshot.origin(epoch) {
+        let (origin, missing) = match Origin::of(&snapshot, epoch) {
             _ if !lives => (None, None),
             Ok(origin) => (origin, None),
             Err(e @ Error::NoTable { .. }) => (None, Some(message(&e))),

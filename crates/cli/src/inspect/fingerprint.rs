@@ -3,7 +3,9 @@
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
+use simkeep::query::Explanation;
 use simkeep::{Matches, Near, Query, Versions};
+use simkeep_archive::escape;
 
 use super::super::common::Common;
 use super::super::exit::{Exit, Failure, say};
@@ -14,7 +16,6 @@ use super::super::table::{Table, left, right};
 use super::super::words::many;
 use super::super::{explain, visit};
 use super::page::bits;
-use simkeep_archive::escape;
 
 /// A fingerprint: which pages have it or are near it, in which bits they differ, what a search costs
 #[derive(Args)]
@@ -66,7 +67,7 @@ impl FingerprintOf {
         let snapshot = reader.snapshot();
         let (epoch, k) = sought(&snapshot, self.epoch.as_deref(), self.k)?;
         let query = Query::new(self.fingerprint, k).epoch(epoch).limit(self.limit);
-        let explanation = snapshot.explain(&query)?;
+        let explanation = Explanation::of(&snapshot, &query)?;
         let Matches { near, complete, .. } = &explanation.matches;
         let ever = snapshot.search(&query.clone().k(0).versions(Versions::Ever))?;
         let had = |page: &&Near| !near.iter().any(|now| now.distance == 0 && now.url == page.url);

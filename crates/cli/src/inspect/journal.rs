@@ -21,7 +21,7 @@ impl JournalOf {
     #[expect(clippy::unused_self, reason = "as all subjects are run")]
     pub(super) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
         let reader = common.read()?;
-        let view = reader.snapshot().journal()?;
+        let view = JournalView::of(&reader.snapshot())?;
         if common.json {
             output.object(&Answer::new(&view, Saw::of(&reader)))?;
             return Ok(Exit::Done);

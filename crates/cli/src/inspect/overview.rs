@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use simkeep::Reader;
 use simkeep::inspect::{Census, Overview};
+use simkeep_archive::escape;
 
 use super::super::common::Common;
 use super::super::exit::{Exit, Failure};
@@ -17,7 +18,6 @@ use super::super::table::{Table, left, right};
 use super::super::time::Clock;
 use super::super::words::{self, bar, bytes, count};
 use super::census;
-use simkeep_archive::escape;
 
 /// Hosts that are named without `--deep`.
 const HOSTS: usize = 4;
@@ -31,10 +31,10 @@ pub(super) fn run(
     output: &mut Output,
 ) -> Result<Exit, Failure> {
     let snapshot = reader.snapshot();
-    let overview = snapshot.overview()?;
+    let overview = Overview::of(&snapshot)?;
     let catalog = reader.stats()?.catalog_bytes;
     let exit = if overview.flaw.is_some() { Exit::Damaged } else { Exit::Done };
-    let census = deep.then(|| watched(|progress| snapshot.census(progress))).transpose()?;
+    let census = deep.then(|| watched(|progress| Census::of(&snapshot, progress))).transpose()?;
     if common.json {
         output.object(&Answer::new(&overview, catalog, census.as_ref(), Saw::of(reader)))?;
         return Ok(exit);

@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use simkeep::inspect::{Place, Trace, Version, VersionKind, versions};
 use simkeep::{Content, EpochInfo};
+use simkeep_archive::escape;
 
 use super::super::common::Common;
 use super::super::exit::{Exit, Failure, say};
@@ -14,7 +15,6 @@ use super::super::table::{Table, left, right};
 use super::super::time::Clock;
 use super::super::words::{count, many};
 use super::super::{spelling, visit};
-use simkeep_archive::escape;
 
 /// A page: its versions, and where in the store they stand
 ///
@@ -40,7 +40,7 @@ impl PageOf {
     pub(super) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
         let reader = common.read()?;
         let snapshot = reader.snapshot();
-        let Some(trace) = snapshot.trace(&self.url)? else {
+        let Some(trace) = Trace::of(&snapshot, &self.url)? else {
             say(&spelling::unknown(&snapshot, &self.url, |_| true)?);
             return Ok(Exit::Nothing);
         };

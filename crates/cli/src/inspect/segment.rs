@@ -3,8 +3,9 @@
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
-use simkeep::inspect::SegmentView;
+use simkeep::inspect::{Overview, SegmentView};
 use simkeep::{EpochInfo, Snapshot};
+use simkeep_archive::escape;
 
 use super::super::common::Common;
 use super::super::exit::{Exit, Failure, say};
@@ -16,7 +17,6 @@ use super::super::time::Clock;
 use super::super::visit;
 use super::super::words::{bytes, count};
 use super::dump::{self, Dump};
-use simkeep_archive::escape;
 
 /// A segment: its numbers, its sections, and the tables of its fingerprints
 ///
@@ -51,8 +51,8 @@ impl SegmentOf {
     pub(super) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
         let reader = common.read()?;
         let snapshot = reader.snapshot();
-        let Some(segment) = snapshot.segment(self.id)? else {
-            let live = snapshot.overview()?.segments;
+        let Some(segment) = SegmentView::of(&snapshot, self.id)? else {
+            let live = Overview::of(&snapshot)?.segments;
             let live: Vec<String> = live.iter().map(|segment| segment.id.to_string()).collect();
             let live = if live.is_empty() { "none".to_owned() } else { live.join(", ") };
             say(&format!("there is no segment {}; these there are: {live}", self.id));

@@ -272,14 +272,14 @@ impl<'a> Batch<'a> {
         let fingerprints = questions.iter().map(|(asked, _)| asked.fingerprint);
         if !matches!(self.kind, Kind::Urls) {
             let fingerprints: Vec<u64> = fingerprints.collect();
-            return Ok(self.snapshot.search_batch(&fingerprints, like)?);
+            return Ok(like.run_batch(self.snapshot, &fingerprints)?);
         }
         // A page that was asked about is not near itself.
         let urls = questions.iter().map(|(_, question)| question.text.as_deref());
         let pages: Option<Vec<_>> =
             fingerprints.zip(urls).map(|(fingerprint, url)| Some((fingerprint, url?))).collect();
         let pages = pages.ok_or_else(|| Failure::Other("a page has no URL".to_owned()))?;
-        Ok(self.snapshot.search_batch_of_pages(&pages, like)?)
+        Ok(like.run_batch_of_pages(self.snapshot, &pages)?)
     }
 
     fn count(&mut self, answer: Result<&Answer<'_>, &Why>) {

@@ -43,13 +43,13 @@ impl Recrawl {
         let question = self.asked.question(&snapshot)?;
         let Some(plan) = self.asked.plan(&snapshot, &question.due)? else {
             // Any number of visits will do for no pages.
-            let plan = snapshot.plan(&question.due, 1.0)?;
+            let plan = Plan::of(&snapshot, &question.due, 1.0)?;
             let of_new = plan.of_new(&self.url)?;
             let exit = self.unknown((&reader, None), &of_new, common.json, output)?;
             return ended(exit, &question.unread);
         };
         let (of_host, json) = (plan.of_new(&self.url)?, common.json);
-        let exit = match snapshot.decide(&self.url, &plan)? {
+        let exit = match plan.decide(&snapshot, &self.url)? {
             Some(page) => self.known(&reader, &question, (&page, &of_host), &plan, json, output),
             None => self.unknown((&reader, Some(&plan)), &of_host, json, output),
         };

@@ -108,21 +108,21 @@ impl Report {
         let place = place_of(&self.output).map_err(cannot)?;
         let mut file = Beside::create(&place).map_err(cannot)?;
         let snapshot = reader.snapshot();
-        let census = watched(|progress| snapshot.census(progress))?;
+        let census = watched(|progress| Census::of(&snapshot, progress))?;
         let epoch = snapshot.epochs().iter().find(|info| info.epoch == snapshot.change_epoch());
         let facts = Facts {
             name: store.to_string_lossy().into_owned(),
             made: time::to_second(simkeep::Time::now()),
-            overview: snapshot.overview()?,
+            overview: Overview::of(&snapshot)?,
             catalog_bytes: reader.stats()?.catalog_bytes,
             nearest: nearest(&snapshot, &census)?,
             census,
-            survey: snapshot.survey()?,
+            survey: Survey::of(&snapshot)?,
             clusters: clusters(&snapshot)?,
-            balls: watched(|progress| snapshot.balls(&Clustering::default(), NO_LABELS, progress))?,
-            mirrors: watched(|progress| {
-                snapshot.mirrors(&Mirroring::new().limit(LARGEST), progress)
+            balls: watched(|progress| {
+                Balls::of(&snapshot, &Clustering::default(), NO_LABELS, progress)
             })?,
+            mirrors: watched(|progress| Mirroring::new().limit(LARGEST).run(&snapshot, progress))?,
             bands: epoch.map_or((0, 0), |info| (info.bands.minor, info.bands.moderate)),
         };
         let page = page::html(&facts);
@@ -142,7 +142,7 @@ impl Report {
 
 /// The clusters of the pages in force.
 fn clusters(snapshot: &Snapshot) -> Result<ClusterFacts, Failure> {
-    let found = watched(|progress| snapshot.clusters(&Clustering::default(), progress))?;
+    let found = watched(|progress| Clustering::default().run(snapshot, progress))?;
     let largest = found.by_size(2)?.take(LARGEST).collect::<Result<_, _>>()?;
     Ok(ClusterFacts {
         pages: found.pages(),

@@ -1,8 +1,8 @@
 //! What is simulated, in words.
 
 use simkeep::Time;
+use simkeep::query::Replay;
 use simkeep::recrawl::simulate::Span;
-use simkeep::replay::Replay;
 
 use super::words;
 

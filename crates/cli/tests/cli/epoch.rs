@@ -5,11 +5,11 @@ use std::io::{BufRead as _, BufReader};
 
 use simkeep::fingerprint::{Fingerprinter, Recipe};
 use simkeep::integrity::VerifyOptions;
+use simkeep::query::Stale;
 use simkeep::{
     Durability, Epoch, HistoryEntry, Observation, Origin, Progress, RestateOutcome, Restatement,
     Role, SameBy, Verdict,
 };
-
 use simkeep_testing::{beside, ms};
 
 use super::*;
@@ -411,7 +411,7 @@ fn an_extractor_that_changes_is_no_change_of_the_pages() {
     assert!(measured + unmeasured - changes < 10);
     // What is left of older epochs is restated, and they end.
     let stale: Vec<_> =
-        store.snapshot().stale(epoch, None).collect::<simkeep::Result<_>>().unwrap();
+        Stale::of(&store.snapshot(), epoch, None).collect::<simkeep::Result<_>>().unwrap();
     assert!(stale.len() > 100);
     for page in &stale {
         let InForce { of, time } = &pages[&page.url].last().unwrap();
@@ -419,7 +419,7 @@ fn an_extractor_that_changes_is_no_change_of_the_pages() {
         let restated = Restatement::new(&page.url, ms(*time), of[0].2, epoch);
         assert_eq!(store.restate(restated).unwrap(), RestateOutcome::Stored);
     }
-    assert_eq!(store.snapshot().stale(epoch, None).count(), 0);
+    assert_eq!(Stale::of(&store.snapshot(), epoch, None).count(), 0);
     let epochs = store.snapshot().epochs().to_vec();
     for info in &epochs {
         if info.epoch != epoch {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::sync::Mutex;
 
-use simkeep::explain::{Address, Shape};
+use simkeep::query::{Address, Shape};
 use simkeep::search::{Census, Part, Resources, Sink, build_index, canonical_key};
 
 const HEAD_BYTES: usize = 64;

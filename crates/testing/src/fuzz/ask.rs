@@ -1,6 +1,5 @@
 //! Everything that a store can be asked.
 
-use crate::{ms, sound};
 use std::fmt::Debug;
 use std::sync::LazyLock;
 
@@ -8,14 +7,15 @@ use simkeep::cluster::Clustering;
 use simkeep::disk::{Lock, Name, SimDisk};
 use simkeep::due::Due;
 use simkeep::integrity::{Verified, VerifyOptions, verify};
-use simkeep::maintenance::Stats;
+use simkeep::query::Stale;
 use simkeep::{
-    Epoch, Error, Observation, Prefix, Progress, Query, Reader, Restatement, Result, Role, Scope,
-    Snapshot, Store, Versions,
+    Epoch, Error, Observation, Origin, Prefix, Progress, Query, Reader, Restatement, Result, Role,
+    Scope, Snapshot, Stats, Store, Versions,
 };
 
 use crate::disks::restless;
 use crate::fuzz::store::{disk, golden, on, open};
+use crate::{ms, sound};
 
 /// Pages of a hostile store that are asked about; there may be more.
 const PAGES_MAX: usize = 64;
@@ -48,10 +48,10 @@ pub fn questions(
     let mut answers = Answers::new();
     answers.push(("epochs".to_owned(), Ok(format!("{:?}", view.epochs()))));
     for info in view.epochs().iter().filter(|info| !info.ended) {
-        let origin = view.origin(info.epoch).map(|origin| origin.map(|origin| origin.name()));
+        let origin = Origin::of(view, info.epoch).map(|origin| origin.map(|origin| origin.name()));
         say(&mut answers, format!("origin {:?}", info.epoch), origin);
     }
-    let stale: Result<Vec<_>> = view.stale(view.change_epoch(), None).collect();
+    let stale: Result<Vec<_>> = Stale::of(view, view.change_epoch(), None).collect();
     say(&mut answers, "stale".to_owned(), stale);
     let counts = stats.map(|s| (s.pages, s.visits, s.unsealed_visits, s.sequence));
     say(&mut answers, "stats".to_owned(), counts);
@@ -71,7 +71,7 @@ pub fn questions(
         }
     }
     for asked in [Clustering::within(3), Clustering::within(64).at(ms(TIME))] {
-        let clusters = view.clusters(&asked, &Progress::default());
+        let clusters = asked.run(view, &Progress::default());
         let pages = clusters.and_then(|clusters| clusters.by_page(1)?.collect::<Result<Vec<_>>>());
         say(&mut answers, format!("{asked:?}"), pages);
     }
@@ -175,7 +175,7 @@ pub fn use_all(store: &Store) {
         let _ = store.observe(content);
         let _ = store.observe(content.also(FINGERPRINTS[4], Epoch::from_number(RESERVED)));
         let _ = store.observe(Observation::not_modified(url, ms(time)));
-        if let Ok(Some(page)) = store.latest(url)
+        if let Ok(Some(page)) = store.snapshot().latest(url)
             && let Some(time) = page.content_seen
         {
             let _ = store.restate(Restatement::new(

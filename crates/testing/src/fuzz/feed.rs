@@ -5,17 +5,17 @@ use std::fmt::Debug;
 use std::io::{BufRead, BufReader, Cursor, Read, Result, Write};
 use std::sync::Arc;
 
-use crate::{TIME_MAX, TIME_MIN};
 use flate2::Compression;
 use flate2::bufread::GzDecoder;
 use flate2::write::GzEncoder;
-use simkeep::limits::URL_BYTES_MAX;
-use zstd::bulk::Compressor;
-
-use crate::fuzz::allocator::within;
+use simkeep::URL_BYTES_MAX;
 use simkeep_archive::escape::is_unfit;
 use simkeep_archive::export::Says;
 use simkeep_archive::{Chunk, Item, RECORD_BYTES_MAX, ZstdWindow, part};
+use zstd::bulk::Compressor;
+
+use crate::fuzz::allocator::within;
+use crate::{TIME_MAX, TIME_MIN};
 
 /// Most bytes of one allocation: the largest record has three times its size when it was mapped to
 /// UTF-8, and a vector that grows has up to twice what it holds.

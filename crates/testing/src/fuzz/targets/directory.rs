@@ -209,7 +209,7 @@ pub fn run(data: &[u8]) {
     if verified.is_ok() {
         done.unwrap();
         sound(&store).unwrap();
-        assert!(store.latest(URLS[0]).unwrap().unwrap().gone);
+        assert!(store.snapshot().latest(URLS[0]).unwrap().unwrap().gone);
     }
 }
 

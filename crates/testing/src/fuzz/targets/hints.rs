@@ -8,16 +8,16 @@
 
 use std::io::{Cursor, Read};
 
-use crate::{TIME_MAX, TIME_MIN};
 use serde_json::Value;
+use simkeep::URL_BYTES_MAX;
 use simkeep::due::{Rule, Rules};
-use simkeep::limits::URL_BYTES_MAX;
 use simkeep_archive::escape::is_unfit;
 use simkeep_archive::hints::{self, Hint};
 use simkeep_archive::{Broken, ZstdWindow, rules, with_whole_characters};
 
 use crate::fuzz::feed::{Feed, Packing};
 use crate::fuzz::input::Input;
+use crate::{TIME_MAX, TIME_MIN};
 
 /// Hints that are looked at; a few bytes of an input can unpack to any number.
 const HINTS_MAX: usize = 20_000;

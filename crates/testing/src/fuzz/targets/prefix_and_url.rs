@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use simkeep::disk::{Name, SimDisk};
-use simkeep::limits::URL_BYTES_MAX;
-use simkeep::{Error, Observation, Prefix, Progress, Scope, Store};
+use simkeep::{Error, Observation, Prefix, Progress, Scope, Store, URL_BYTES_MAX};
 
+use crate::forge::catalog::Catalog;
 use crate::fuzz::store::{CATALOG, on, open, options};
 use crate::pages::Place;
-use crate::{forge::catalog::Catalog, ms, sound};
+use crate::{ms, sound};
 
 /// URLs of an input that are observed.
 const URLS_MAX: usize = 12;
@@ -63,7 +63,7 @@ pub fn run(data: &[u8]) {
     let is_forgotten = |url: &String| under.contains(url) || is_of_user(url, &prefix);
     let left: Vec<String> = all.iter().filter(|url| !is_forgotten(url)).cloned().collect();
     let scope = Scope::Prefix(prefix.clone());
-    assert_eq!(store.snapshot().in_scope(&scope).count(), all.len() - left.len());
+    assert_eq!(scope.pages(&store.snapshot()).count(), all.len() - left.len());
     let forgotten = store.forget(scope).unwrap();
     assert_eq!(forgotten.pages, (all.len() - left.len()) as u64);
     assert_eq!(urls(&store, None), left);
@@ -102,7 +102,10 @@ fn observe(store: &Store, url: &str, known: &mut BTreeSet<String>) {
         Ok(_) => {
             assert!(sound, "{url:?} was taken");
             known.insert(url.to_owned());
-            assert_eq!(store.latest(url).unwrap().map(|page| page.url).as_deref(), Some(url));
+            assert_eq!(
+                store.snapshot().latest(url).unwrap().map(|page| page.url).as_deref(),
+                Some(url)
+            );
         }
         Err(Error::Url(_)) => assert!(!sound, "{url:?} was refused"),
         Err(e) => panic!("{url:?}: {e}"),

@@ -135,7 +135,7 @@ fn hostile(id: u64, file: Vec<u8>, alone: bool) {
 /// Dumps what there is: each line goes on where the one before ended, whatever the bytes say.
 fn dump(store: &Store, id: u64) {
     let (mut at, mut left) = (0, LINES_MAX);
-    let dumped = store.snapshot().dump(id, &DumpQuery::all(), |line| {
+    let dumped = DumpQuery::all().run(&store.snapshot(), id, |line| {
         assert_eq!(line.offset, at, "{line}");
         (at, left) = (at + line.len, left - 1);
         if left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }

@@ -1,7 +1,5 @@
-//! A snapshot's pages in ranges, for as many readers.
+//! Which pages a scan reads, and how a snapshot's pages are split among several readers.
 
-use super::observations::Observations;
-use super::scan::{Range, Scan, Start};
 use crate::bug::OrBug;
 use crate::engine::component::Component;
 use crate::engine::snapshot::Snapshot;
@@ -10,16 +8,79 @@ use crate::error::Error;
 use crate::error::Result;
 use crate::page::{Prefix, surt};
 
-/// How many pages are looked at for each range, and in all, but for a few a range.
+/// How many pages are sampled for each range, and in all, but for a few a range.
 const SAMPLES: u64 = 32;
 const SAMPLES_MAX: u64 = 1 << 18;
 /// The most ranges.
 const RANGES_MAX: usize = 1 << 16;
 
-impl Snapshot {
-    /// Splits all pages, or those under a prefix, into ranges of about as many pages each: at most
+/// A range of pages in SURT order: all, those under a prefix, and of these those from one URL to
+/// another. An `Option<&Prefix>` is a range, too: `None` is all pages.
+///
+/// Whether there are pages with the URLs does not matter.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PageRange<'a> {
+    pub(super) under: Option<&'a Prefix>,
+    pub(super) start: Option<Start<'a>>,
+    /// The URL before which it ends.
+    pub(super) to: Option<&'a str>,
+    /// The first key, and the first key past the range. A start supersedes the first key.
+    pub(super) keys: Option<(&'a [u8], &'a [u8])>,
+}
+
+/// Where a scan starts.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Start<'a> {
+    /// At this URL, or behind it.
+    At(&'a str),
+    /// Behind this URL.
+    After(&'a str),
+}
+
+impl<'a> From<Option<&'a Prefix>> for PageRange<'a> {
+    fn from(under: Option<&'a Prefix>) -> PageRange<'a> {
+        PageRange { under, ..PageRange::default() }
+    }
+}
+
+impl<'a> PageRange<'a> {
+    /// All pages.
+    pub fn all() -> PageRange<'a> {
+        PageRange::default()
+    }
+
+    /// Only pages under a prefix.
+    #[must_use]
+    pub fn under(self, prefix: impl Into<Option<&'a Prefix>>) -> PageRange<'a> {
+        PageRange { under: prefix.into(), ..self }
+    }
+
+    /// Starts at a URL.
+    #[must_use]
+    pub fn from(self, url: impl Into<Option<&'a str>>) -> PageRange<'a> {
+        PageRange { start: url.into().map(Start::At), ..self }
+    }
+
+    /// Starts behind a URL, such as the last one of a scan that is continued.
+    #[must_use]
+    pub fn after(self, url: impl Into<Option<&'a str>>) -> PageRange<'a> {
+        PageRange { start: url.into().map(Start::After), ..self }
+    }
+
+    /// Ends before a URL.
+    #[must_use]
+    pub fn to(self, url: impl Into<Option<&'a str>>) -> PageRange<'a> {
+        PageRange { to: url.into(), ..self }
+    }
+
+    /// From one SURT key to another, which is not included.
+    pub(crate) fn keys(self, from: &'a [u8], to: &'a [u8]) -> PageRange<'a> {
+        PageRange { keys: Some((from, to)), ..self }
+    }
+
+    /// Splits the pages of the range into ranges of about as many pages each: at most
     /// `ranges` of them, 65,536 at most. Returns the URLs at which all but the first begin, in SURT
-    /// order; [`scan_between`](Snapshot::scan_between) reads a range.
+    /// order; [`from`](PageRange::from) and [`to`](PageRange::to) bound the scan of each.
     ///
     /// Looks at some 32 pages a range, spread over all segments, of more than 8,192 ranges at fewer;
     /// keeps their URLs in memory, and sorts what is not sealed. Ranges may differ by a tenth or two; a
@@ -27,6 +88,7 @@ impl Snapshot {
     ///
     /// ```
     /// # fn main() -> simkeep::Result<()> {
+    /// # use simkeep::query::PageRange;
     /// # use simkeep::{Observation, Options, Store, Time};
     /// # let dir = tempfile::tempdir().unwrap();
     /// # let store = Store::create(dir.path().join("store"), Options::default())?;
@@ -34,11 +96,12 @@ impl Snapshot {
     ///     store.observe(Observation::gone(&format!("https://example.com/{page:02}"), Time::now()))?;
     /// }
     /// let snapshot = store.snapshot();
-    /// let splits = snapshot.splits(None, 4)?;
+    /// let splits = PageRange::all().split(&snapshot, 4)?;
     /// assert_eq!(splits.len(), 3);
-    /// let from = [None].into_iter().chain(splits.iter().map(|url| Some(url.as_str())));
-    /// let to = splits.iter().map(|url| Some(url.as_str())).chain([None]);
-    /// let pages = from.zip(to).map(|(from, to)| snapshot.scan_between(None, from, to).count());
+    /// let starts = [None].into_iter().chain(splits.iter().map(|url| Some(url.as_str())));
+    /// let ends = splits.iter().map(|url| Some(url.as_str())).chain([None]);
+    /// let ranges = starts.zip(ends).map(|(from, to)| PageRange::all().from(from).to(to));
+    /// let pages = ranges.map(|range| snapshot.scan(range).count());
     /// assert_eq!(pages.collect::<Vec<_>>(), [25, 25, 25, 25]);
     /// # Ok(())
     /// # }
@@ -47,44 +110,13 @@ impl Snapshot {
     /// # Errors
     ///
     /// [`Error::Corrupt`] if what it touches is damaged.
-    pub fn splits(&self, under: Option<&Prefix>, ranges: usize) -> Result<Vec<String>> {
-        self.poison_on_bug(|| splits(self, under, ranges))
-    }
-
-    /// The pages from a URL on, up to another one, which is not among them; from the first, and to the
-    /// last, if there is none. Of these only those under a prefix, if there is one. Whether there are
-    /// pages with these URLs does not matter. In SURT order, and at the cost of
-    /// [`scan`](Snapshot::scan).
-    ///
-    /// # Errors
-    ///
-    /// An item is [`Error::Corrupt`] if what it touches is damaged; then the iterator ends.
-    pub fn scan_between(
-        &self,
-        under: Option<&Prefix>,
-        from: Option<&str>,
-        to: Option<&str>,
-    ) -> Scan {
-        Scan::new(self, Range { under, start: from.map(Start::At), to, keys: None })
-    }
-
-    /// Every entry of the pages that [`scan_between`](Snapshot::scan_between) reads, as
-    /// [`observations`](Snapshot::observations) returns them for all pages.
-    ///
-    /// # Errors
-    ///
-    /// An item is [`Error::Corrupt`] if what it touches is damaged; then the iterator ends.
-    pub fn observations_between(
-        &self,
-        under: Option<&Prefix>,
-        from: Option<&str>,
-        to: Option<&str>,
-    ) -> Observations {
-        Observations::of(self.scan_between(under, from, to))
+    pub fn split(&self, snapshot: &Snapshot, ranges: usize) -> Result<Vec<String>> {
+        snapshot.poison_on_bug(|| split(snapshot, self, ranges))
     }
 }
 
-fn splits(snapshot: &Snapshot, under: Option<&Prefix>, ranges: usize) -> Result<Vec<String>> {
+fn split(snapshot: &Snapshot, range: &PageRange<'_>, ranges: usize) -> Result<Vec<String>> {
+    let under = range.under;
     let view = &snapshot.view;
     view.check()?;
     let ranges = ranges.clamp(1, RANGES_MAX);
