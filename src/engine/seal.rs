@@ -14,7 +14,7 @@ use super::memtables::Memtables;
 use super::new_segment;
 use super::publisher::Publisher;
 use super::view::View;
-use super::write::admission::{Admission, Admitted, WriteLock};
+use super::write::admission::Admission;
 use super::write::commit::Committer;
 use crate::bug::{OrBug, ensure};
 use crate::engine::store::Store;
@@ -65,17 +65,6 @@ impl Sealer {
             committer: Arc::clone(committer),
             publisher: Arc::clone(publisher),
             sealing: RankedMutex::new(Rank::Seal, ()),
-        }
-    }
-
-    /// Takes the write lock once there is room for an operation. Without background work, the
-    /// thread that finds the memtable full seals it.
-    pub(crate) fn admit(&self) -> Result<WriteLock<'_>> {
-        loop {
-            match self.admission.admit()? {
-                Admitted::Now(writer) => return Ok(writer),
-                Admitted::AfterSealing => drop(self.seal_waiting()?),
-            }
         }
     }
 

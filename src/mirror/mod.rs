@@ -118,7 +118,7 @@ impl Mirroring {
                 ..InForceFilter::new(snapshot, self.epoch)?
             };
             let comparing = Comparing {
-                snapshot: snapshot,
+                snapshot,
                 taking: &taking,
                 k: self.k.unwrap_or_else(|| snapshot.near_distance(taking.epoch)),
                 paths_min: self.paths,

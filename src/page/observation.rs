@@ -368,6 +368,11 @@ impl<'a> Request<'a> {
         }
     }
 
+    /// The content that is restated together with the visit.
+    pub(crate) fn also_content(&self) -> Option<Content> {
+        self.also().map(|also| also.content())
+    }
+
     /// The entries that come with the visit, and are none: what is restated, and one of each kind of
     /// property.
     pub(crate) fn beside(&self) -> Beside {

@@ -39,7 +39,7 @@ impl Observations {
     /// store.observe(Observation::content(url, Time::from_ms(1_000)?, 7, epoch))?;
     /// store.observe(Observation::content(url, Time::from_ms(2_000)?, 8, epoch))?;
     /// store.observe(Observation::failed(url, Time::from_ms(3_000)?))?;
-    /// let all: Vec<_> = store.snapshot().observations().in_force().collect();
+    /// let all: Vec<_> = store.snapshot().observations(None).in_force().collect();
     /// assert!(matches!(&all[..], [Ok((_, entry))] if entry.time() == Time::from_ms(2_000)?));
     /// # Ok::<_, Box<dyn std::error::Error>>(())
     /// ```
@@ -63,7 +63,7 @@ impl Observations {
     /// let new = Store::create(dir.path().join("new"), Options::default())?;
     /// let snapshot = old.snapshot();
     /// let epochs = LoadEpochs::default();
-    /// let observations = snapshot.observations().renumbered(epochs.of(&snapshot)?);
+    /// let observations = snapshot.observations(None).renumbered(epochs.of(&snapshot)?);
     /// new.load(observations, LoadOptions::default().epochs(epochs))?;
     /// assert_eq!(new.stats()?.pages, 1);
     /// # Ok::<_, Box<dyn std::error::Error>>(())

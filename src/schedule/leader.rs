@@ -13,7 +13,7 @@ use crate::engine::lookup::Lookup;
 use crate::engine::search::query::{FINGERPRINTS, Near, Versions};
 use crate::engine::search::{SearchRequest, bounds_of_search, pages_near, together};
 use crate::engine::snapshot::Snapshot;
-use crate::engine::write::nearby::{SEARCHES_MAX, sought};
+use crate::engine::write::searches::{SEARCHES_MAX, searched};
 use crate::error::{Error, Result};
 use crate::page::{Epoch, Head, known, surt};
 use crate::time::Time;
@@ -68,7 +68,7 @@ fn leader(
     contents.retain(|content| known(epochs, content.epoch).is_some_and(|info| !info.ended));
     let mut near = Vec::new();
     for place in 0..SEARCHES_MAX {
-        let Some((content, unless)) = sought(epochs, &mut contents, place) else { break };
+        let Some((content, unless)) = searched(epochs, &mut contents, place) else { break };
         let fingerprint = content.compared().or_bug("a content is sought by its fingerprint")?;
         let of = (content.epoch, fingerprint);
         if unless.is_none()

@@ -51,7 +51,7 @@ const SCANNED_PAGES: usize = 1 << 14;
 /// the prefix, in one commit; more follow in further commits. After a crash or an error between these
 /// the call is to be made again.
 pub(crate) fn forget(db: &Db, scope: &Scope<'_>) -> Result<Forgotten> {
-    let Db { core, sealer, committer, .. } = db;
+    let Db { core, admission, sealer, committer, .. } = db;
     if let Scope::Url(url) = scope {
         check_url(url)?;
     }
@@ -59,7 +59,7 @@ pub(crate) fn forget(db: &Db, scope: &Scope<'_>) -> Result<Forgotten> {
     let mut forgotten = Forgotten::default();
     let mut after = None;
     loop {
-        let mut writer = sealer.admit()?;
+        let mut writer = admission.admit(|| sealer.seal_waiting().map(drop))?;
         let part = Part { scope, users: users.as_ref(), after: after.as_deref() };
         // Under the lock: no other writer may go on from what a bug left.
         let (done, rest) =

@@ -7,9 +7,9 @@ use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::pending::Pending;
 use crate::engine::compaction::Compactor;
 use crate::engine::core::Core;
+use crate::engine::journal::Pending;
 use crate::engine::lifecycle::OnPanic;
 use crate::engine::memtable::Memtable;
 use crate::engine::memtables::Memtables;
@@ -64,14 +64,6 @@ impl DerefMut for WriteLock<'_> {
     }
 }
 
-/// How a writer is admitted.
-pub(crate) enum Admitted<'s> {
-    /// There is room for an operation.
-    Now(WriteLock<'s>),
-    /// There will be room when the waiting memtable is sealed, which no background thread does.
-    AfterSealing,
-}
-
 /// The writers of a store wait while this is held.
 pub(crate) struct Pause<'s>(&'s Admission);
 
@@ -118,7 +110,9 @@ impl Admission {
     }
 
     /// Takes the write lock once there is room for an operation, and no load makes the writers wait.
-    pub(crate) fn admit(&self) -> Result<Admitted<'_>> {
+    /// Without background work, the thread that finds both memtables full calls `seal`, which seals the
+    /// one that waits. The lock is not held meanwhile.
+    pub(crate) fn admit(&self, seal: impl Fn() -> Result<()>) -> Result<WriteLock<'_>> {
         let Core { options, live, lifecycle, .. } = &*self.core;
         loop {
             lifecycle.check()?;
@@ -129,17 +123,18 @@ impl Admission {
                 continue;
             }
             if !live.view().memtables.active.read().is_full(options) {
-                return Ok(Admitted::Now(writer));
+                return Ok(writer);
             }
             let rotated = self.rotate(&writer);
-            if !options.background {
-                return Ok(Admitted::AfterSealing);
-            }
-            if rotated {
-                return Ok(Admitted::Now(writer));
+            if rotated && options.background {
+                return Ok(writer);
             }
             drop(writer);
-            self.stall(|| !live.is_sealing() && !self.compactor.is_behind())?;
+            if options.background {
+                self.stall(|| !live.is_sealing() && !self.compactor.is_behind())?;
+            } else {
+                seal()?;
+            }
         }
     }
 

@@ -1,10 +1,13 @@
 //! What a request means for its page, and which operations it causes.
 //!
-//! Usually the page's head, which the caller has, is enough to tell. Otherwise the page's visits of
-//! one time are looked up. Nothing is changed here.
+//! Usually the page's head is enough to decide. Otherwise the page's visits of one time are looked up.
+//! Nothing is changed here.
 
 use smallvec::SmallVec;
 
+use super::lookup_batch::LookedUpPage;
+use crate::bug::OrBug;
+use crate::engine::component::{ComponentId, Known};
 use crate::engine::lookup::Lookup;
 use crate::engine::memtable::Effect;
 use crate::engine::view::View;
@@ -13,37 +16,196 @@ use crate::page::{
     Beside, Content, Digest, Entry, GiveOutcome, HISTORY_WINDOW, Head, Observation, Request,
     RestateOutcome, Restated, Ruling, Seen, Verdict, Weight, restated_digest,
 };
+use crate::segment::{put_course, unpack_head};
 use crate::time::Time;
+
+/// A request, and where its page is looked up.
+#[derive(Clone, Copy)]
+pub(crate) struct RequestContext<'c> {
+    pub(crate) view: &'c View,
+    pub(crate) lookup: &'c Lookup<'c>,
+    pub(crate) request: &'c Request<'c>,
+}
 
 /// What a request means for its page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Judgement {
+pub(crate) enum RequestVerdict {
     Visit(Ruling),
     Restated(RestateOutcome),
     Given(GiveOutcome),
 }
 
-/// The result of judging a request: operations, each with its effect on the page.
-pub(crate) struct Judged {
-    pub(crate) judgement: Judgement,
+/// What a request means, and the operations that it causes, each with its effect on the page.
+pub(crate) struct WriteDecision {
+    pub(crate) verdict: RequestVerdict,
     pub(crate) operations: SmallVec<[(Entry, Effect); 1]>,
 }
 
+/// A request that is decided: the decision, and the page before it.
+pub(crate) struct Decided {
+    pub(crate) decision: WriteDecision,
+    /// The page's number in the active memtable, if it is there.
+    pub(crate) number: Option<u32>,
+    /// Whether an older component has the page.
+    pub(crate) earlier: bool,
+    before: Before,
+}
+
+/// Where the state of the page before the request is.
+enum Before {
+    /// The memtables know all of the page.
+    Known(Option<PageBefore>),
+    /// The packed head of the segments says it.
+    Packed,
+}
+
+/// What a page was before a request.
+#[derive(Clone, Copy)]
+pub(crate) struct PageBefore {
+    /// When it was first seen.
+    pub(crate) first: Time,
+    pub(crate) weight: Weight,
+}
+
+impl PageBefore {
+    fn of(head: &Head) -> PageBefore {
+        PageBefore { first: head.first, weight: head.properties.weight() }
+    }
+}
+
+impl Decided {
+    /// Asks the memtables, and decides what the request means. `packed`, which is empty, becomes the
+    /// head of the page as older components know it.
+    ///
+    /// What the memtables know is newer than what the segments know. They are asked here, under the
+    /// write lock, since another call may have written to the page since the lookup.
+    pub(crate) fn new(
+        context: RequestContext<'_>,
+        page: &mut LookedUpPage<'_>,
+        packed: &mut Vec<u8>,
+    ) -> Result<Decided> {
+        let RequestContext { view, lookup, request } = context;
+        let mut known = Known::default();
+        let is_in_memory = view.take_in_memory(lookup, &mut known)?;
+        let active = known.standing.filter(|standing| standing.component == ComponentId::Active);
+        let number = active.map(|standing| standing.page);
+        if is_in_memory {
+            let before = Before::Known(known.head.as_ref().map(PageBefore::of));
+            if let Some(head) = known.head.as_ref().filter(|_| number.is_none()) {
+                let standing = known.standing.or_bug("a page with a head stands somewhere")?;
+                put_course(packed, head, view.changes_in_memory(standing)?.as_ref());
+            }
+            let earlier = known.standing.is_some();
+            let decision = WriteDecision::new(context, &mut known.head)?;
+            return Ok(Decided { decision, number, earlier, before });
+        }
+        packed.extend_from_slice(page.head);
+        let decision = match page.effect.ruling {
+            // The usual case: the effect was worked out before the lock.
+            Some(ruling) if is_alone(request) => {
+                WriteDecision::visit(ruling, request.entry(), page.effect.take())
+            }
+            _ => WriteDecision::new(context, &mut unpack_head(packed))?,
+        };
+        Ok(Decided { decision, number, earlier: page.earlier, before: Before::Packed })
+    }
+
+    /// What the page was before the request. `packed` is its head as older components know it, which is
+    /// unpacked only where the memtables do not know the page.
+    pub(crate) fn page_before(&self, packed: &[u8]) -> Option<PageBefore> {
+        match self.before {
+            Before::Known(before) => before,
+            Before::Packed => unpack_head(packed).as_ref().map(PageBefore::of),
+        }
+    }
+}
+
 /// Whether a request is a visit, and no other entry.
-pub(crate) fn is_alone(request: &Request<'_>) -> bool {
+fn is_alone(request: &Request<'_>) -> bool {
     matches!(request, Request::Observe(Observation { also: None, weight: None, class: None, .. }))
 }
 
-/// The other fingerprint of what was seen.
-pub(crate) fn also_of(request: &Request<'_>) -> Option<Content> {
-    request.also().map(|also| also.content())
-}
+impl WriteDecision {
+    /// Decides what a request means for a page with this head, which is used up.
+    fn new(context: RequestContext<'_>, head: &mut Option<Head>) -> Result<WriteDecision> {
+        let RequestContext { view, lookup, request } = context;
+        let visit = request.entry();
+        let given = |outcome| Ok(WriteDecision::nothing(RequestVerdict::Given(outcome)));
+        match visit {
+            Entry::Restated(restated) => return WriteDecision::restated(context, head, restated),
+            Entry::Given(_) if head.is_none() => return given(GiveOutcome::Missing),
+            Entry::Given(_) if is_stated(view, lookup, head.as_ref(), &visit)? => {
+                return given(GiveOutcome::Known);
+            }
+            Entry::Given(_) => {
+                let verdict = RequestVerdict::Given(GiveOutcome::Stored);
+                return Ok(WriteDecision::one(verdict, view, head, visit));
+            }
+            Entry::Visit(_) => {}
+        }
+        let also = request.also_content();
+        // Before anything is applied: this may fail.
+        let mut news = Beside::new();
+        for beside in request.beside() {
+            if !is_stated(view, lookup, head.as_ref(), &beside)? {
+                news.push(beside);
+            }
+        }
+        // A visit that is known is not to be counted twice.
+        let before = if news.is_empty() { None } else { head.clone() };
+        let effect = Effect::of(head, &visit, also.as_slice(), &view.epochs);
+        let ruling = match effect.ruling {
+            Some(ruling) => ruling,
+            None => late(view, lookup, &visit)?.into(),
+        };
+        let mut decision = WriteDecision::visit(ruling, visit, effect);
+        if decision.operations.is_empty() {
+            *head = before;
+        }
+        for entry in news {
+            decision.operations.push((entry, Effect::of(head, &entry, &[], &view.epochs)));
+        }
+        Ok(decision)
+    }
 
-impl Judged {
+    /// Decides what restated content means for a page with this head.
+    fn restated(
+        RequestContext { view, lookup, .. }: RequestContext<'_>,
+        head: &mut Option<Head>,
+        mut restated: Restated,
+    ) -> Result<WriteDecision> {
+        let digest = restated_of(view, lookup, head.as_ref(), restated.time, restated.digest)?;
+        let Some(digest) = digest else {
+            return Ok(WriteDecision::nothing(RequestVerdict::Restated(RestateOutcome::Missing)));
+        };
+        restated.digest = digest;
+        let entry = Entry::Restated(restated);
+        if is_stated(view, lookup, head.as_ref(), &entry)? {
+            return Ok(WriteDecision::nothing(RequestVerdict::Restated(RestateOutcome::Known)));
+        }
+        let verdict = RequestVerdict::Restated(RestateOutcome::Stored);
+        Ok(WriteDecision::one(verdict, view, head, entry))
+    }
+
+    fn nothing(verdict: RequestVerdict) -> WriteDecision {
+        WriteDecision { verdict, operations: SmallVec::new() }
+    }
+
+    /// An entry that is no visit, and news to a page with this head.
+    fn one(
+        verdict: RequestVerdict,
+        view: &View,
+        head: &mut Option<Head>,
+        entry: Entry,
+    ) -> WriteDecision {
+        let operation = (entry, Effect::of(head, &entry, &[], &view.epochs));
+        WriteDecision { verdict, operations: [operation].into_iter().collect() }
+    }
+
     /// A visit, which is no operation if it is known.
-    pub(crate) fn visit(ruling: Ruling, visit: Entry, effect: Effect) -> Judged {
+    fn visit(ruling: Ruling, visit: Entry, effect: Effect) -> WriteDecision {
         let news = (ruling.verdict != Verdict::Known).then_some((visit, effect));
-        Judged { judgement: Judgement::Visit(ruling), operations: news.into_iter().collect() }
+        WriteDecision { verdict: RequestVerdict::Visit(ruling), operations: news.into_iter().collect() }
     }
 
     /// The weight in force after all operations, if there are any.
@@ -54,85 +216,7 @@ impl Judged {
     /// Whether what is restated beside a visit is an operation.
     pub(crate) fn also(&self) -> bool {
         let restates = |(entry, _): &(Entry, Effect)| entry.is_restated();
-        matches!(self.judgement, Judgement::Visit(_)) && self.operations.iter().any(restates)
-    }
-}
-
-/// What a request means for a page with this head, and what it does. The head is used up.
-pub(crate) fn judge_all(
-    view: &View,
-    lookup: &Lookup<'_>,
-    head: &mut Option<Head>,
-    request: &Request<'_>,
-) -> Result<Judged> {
-    let visit = request.entry();
-    match visit {
-        Entry::Restated(restated) => return judge_restated(view, lookup, head, restated),
-        Entry::Given(_) if head.is_none() => {
-            return Ok(Judged::nothing(Judgement::Given(GiveOutcome::Missing)));
-        }
-        Entry::Given(_) if is_stated(view, lookup, head.as_ref(), &visit)? => {
-            return Ok(Judged::nothing(Judgement::Given(GiveOutcome::Known)));
-        }
-        Entry::Given(_) => {
-            let judgement = Judgement::Given(GiveOutcome::Stored);
-            return Ok(Judged::one(judgement, view, head, visit));
-        }
-        Entry::Visit(_) => {}
-    }
-    let also = also_of(request);
-    // Before anything is applied: this may fail.
-    let mut news = Beside::new();
-    for beside in request.beside() {
-        if !is_stated(view, lookup, head.as_ref(), &beside)? {
-            news.push(beside);
-        }
-    }
-    // A visit that is known is not to be counted twice.
-    let before = if news.is_empty() { None } else { head.clone() };
-    let effect = Effect::of(head, &visit, also.as_slice(), &view.epochs);
-    let ruling = match effect.ruling {
-        Some(ruling) => ruling,
-        None => late(view, lookup, &visit)?.into(),
-    };
-    let mut judged = Judged::visit(ruling, visit, effect);
-    if judged.operations.is_empty() {
-        *head = before;
-    }
-    for entry in news {
-        judged.operations.push((entry, Effect::of(head, &entry, &[], &view.epochs)));
-    }
-    Ok(judged)
-}
-
-/// What restated content means for a page with this head, and what it does.
-fn judge_restated(
-    view: &View,
-    lookup: &Lookup<'_>,
-    head: &mut Option<Head>,
-    mut restated: Restated,
-) -> Result<Judged> {
-    let digest = restated_of(view, lookup, head.as_ref(), restated.time, restated.digest)?;
-    let Some(digest) = digest else {
-        return Ok(Judged::nothing(Judgement::Restated(RestateOutcome::Missing)));
-    };
-    restated.digest = digest;
-    let entry = Entry::Restated(restated);
-    if is_stated(view, lookup, head.as_ref(), &entry)? {
-        return Ok(Judged::nothing(Judgement::Restated(RestateOutcome::Known)));
-    }
-    Ok(Judged::one(Judgement::Restated(RestateOutcome::Stored), view, head, entry))
-}
-
-impl Judged {
-    fn nothing(judgement: Judgement) -> Judged {
-        Judged { judgement, operations: SmallVec::new() }
-    }
-
-    /// An entry that is no visit, and news to a page with this head.
-    fn one(judgement: Judgement, view: &View, head: &mut Option<Head>, entry: Entry) -> Judged {
-        let operation = (entry, Effect::of(head, &entry, &[], &view.epochs));
-        Judged { judgement, operations: [operation].into_iter().collect() }
+        matches!(self.verdict, RequestVerdict::Visit(_)) && self.operations.iter().any(restates)
     }
 }
 

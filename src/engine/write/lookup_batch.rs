@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::decide::also_of;
-use super::nearby::{SEARCHES_MAX, wanted};
+use super::searches::{SEARCHES_MAX, search_request};
 use crate::bug::{Bug, OrBug, ensure};
+use crate::engine::component::PageLocation;
 use crate::engine::lookup::Lookup;
 use crate::engine::memtable::Effect;
 use crate::engine::options::Options;
@@ -17,26 +17,43 @@ use crate::error::{Error, Result};
 use crate::page::Request;
 use crate::segment::put_course;
 
-/// What the segments of a view know about some requests.
+/// What the segments of a view know about some requests: the first stage of a write.
 pub(crate) struct LookedUp<'a> {
     pub(crate) view: Arc<View>,
     /// How many requests come before the first of these.
     skipped: usize,
-    each: Vec<LookedUpPage<'a>>,
+    pages: Vec<Page<'a>>,
     /// Pages as segments know them, packed as in the journal.
     heads: Vec<u8>,
+    /// What is searched for, request by request.
+    searches: Vec<SearchRequest<'a>>,
 }
 
-/// What they know about one request and its page.
-pub(crate) struct LookedUpPage<'a> {
-    pub(crate) lookup: Lookup<'a>,
+/// What the segments know about one request and its page.
+struct Page<'a> {
+    lookup: Lookup<'a>,
     /// Whether any segment has the page.
-    pub(crate) earlier: bool,
+    earlier: bool,
     /// Where its head is, if it has one.
     head: Range<usize>,
-    pub(crate) effect: Effect,
-    /// What is near it in the segments, by each fingerprint that is searched for.
-    pub(crate) found: SmallVec<[HitSet; 1]>,
+    effect: Effect,
+    /// Where its searches are.
+    searches: Range<usize>,
+    /// What each of them found in the segments.
+    found: SmallVec<[HitSet; 1]>,
+}
+
+/// One page of [`LookedUp`], when it is its turn.
+pub(crate) struct LookedUpPage<'p> {
+    /// Whether any segment has the page.
+    pub(crate) earlier: bool,
+    /// Its packed head; empty without one.
+    pub(crate) head: &'p [u8],
+    /// What the request does to the page, if the memtables do not know the page.
+    pub(crate) effect: &'p mut Effect,
+    pub(crate) searches: &'p [SearchRequest<'p>],
+    /// What each search found in the segments.
+    pub(crate) found: &'p mut [HitSet],
 }
 
 impl<'a> LookedUp<'a> {
@@ -47,57 +64,40 @@ impl<'a> LookedUp<'a> {
         requests: &[Request<'a>],
     ) -> Result<LookedUp<'a>> {
         let lookups: Vec<_> = requests.iter().map(|o| Lookup::new(o.url(), view.seed)).collect();
-        let mut all: Vec<SearchRequest<'_>> = Vec::with_capacity(requests.len());
+        let mut searches: Vec<SearchRequest<'a>> = Vec::with_capacity(requests.len());
         // Where those of each request end.
         let mut ends = Vec::with_capacity(requests.len());
         for request in requests {
-            let each = (0..SEARCHES_MAX).map(|place| wanted(options, &view.epochs, request, place));
-            all.extend(each.flatten());
-            ends.push(all.len());
+            let each = 0..SEARCHES_MAX;
+            searches.extend(each.filter_map(|n| search_request(options, &view.epochs, request, n)));
+            ends.push(searches.len());
         }
-        let found = segment_hits_of_many(&view.segments, &all)?;
-        let mut searched = all.iter().zip(found);
-        let mut heads = Vec::new();
-        let new = |o: &Request<'_>| {
-            let also = also_of(o);
-            (false, 0..0, Effect::of(&mut None, &o.entry(), also.as_slice(), &view.epochs), None)
-        };
-        let mut pages: Vec<_> = requests.iter().map(new).collect();
-        view.known_in_segments(&lookups, |place, standing, mut course| {
-            let page = pages.get_mut(place).or_bug("a place is that of a lookup")?;
-            let request = requests.get(place).or_bug("a place is that of a lookup")?;
-            let start = heads.len();
-            if let Some(head) = &course.head {
-                put_course(&mut heads, head, course.changes.as_ref());
-            }
-            let also = also_of(request);
-            let (head, entry) = (&mut course.head, request.entry());
-            let effect = Effect::of(head, &entry, also.as_slice(), &view.epochs);
-            *page = (true, start..heads.len(), effect, Some(standing));
-            Ok(())
-        })?;
-        let shown = |wanted: &SearchRequest<'_>, found: HitSet, standing| {
+        let mut hits = segment_hits_of_many(&view.segments, &searches)?.into_iter();
+        let (known, heads) = known_in_segments(&view, requests, &lookups)?;
+        let shown = |search: &SearchRequest<'_>, found: HitSet, location| {
             let mut hits = Vec::new();
             for hit in found.hits {
-                if view.may_show(wanted, &hit, standing)? {
+                if view.may_show(search, &hit, location)? {
                     hits.push(hit);
                 }
             }
             Ok::<_, Error>(HitSet { hits, ..found })
         };
-        let mut each = Vec::with_capacity(lookups.len());
-        for ((lookup, end), page) in lookups.into_iter().zip(ends).zip(pages) {
-            let (earlier, head, effect, standing) = page;
-            let mut near = SmallVec::new();
-            while searched.len() > all.len() - end {
-                let (wanted, found) = searched.next().or_bug("each search has an answer")?;
-                near.push(shown(wanted, found, standing)?);
+        let (mut pages, mut start) = (Vec::with_capacity(requests.len()), 0);
+        for ((lookup, end), page) in lookups.into_iter().zip(ends).zip(known) {
+            let KnownPage { head, effect, location } = page;
+            let mut found = SmallVec::new();
+            for search in searches.get(start..end).or_bug("searches end one after another")? {
+                let hits = hits.next().or_bug("each search has an answer")?;
+                found.push(shown(search, hits, location)?);
             }
-            each.push(LookedUpPage { lookup, earlier, head, effect, found: near });
+            let earlier = location.is_some();
+            pages.push(Page { lookup, earlier, head, effect, searches: start..end, found });
+            start = end;
         }
-        let is_all = each.len() == requests.len() && searched.len() == 0;
+        let is_all = pages.len() == requests.len() && hits.len() == 0;
         ensure(is_all, "each observation is looked up, and each search")?;
-        Ok(LookedUp { view, skipped: 0, each, heads })
+        Ok(LookedUp { view, skipped: 0, pages, heads, searches })
     }
 
     /// Moves this to another view with the same segments.
@@ -111,18 +111,22 @@ impl<'a> LookedUp<'a> {
     }
 
     /// What is known about request number `at`.
-    fn get(&self, at: usize) -> Option<&LookedUpPage<'_>> {
-        self.each.get(at.checked_sub(self.skipped)?)
+    fn get(&self, at: usize) -> Option<&Page<'_>> {
+        self.pages.get(at.checked_sub(self.skipped)?)
     }
 
-    /// What is known about request number `at`, with the view that knows it and the page's packed
-    /// head.
-    pub(crate) fn page(&mut self, at: usize) -> Result<(&View, &mut LookedUpPage<'a>, &[u8]), Bug> {
-        let LookedUp { view, skipped, each, heads } = self;
-        let page = at.checked_sub(*skipped).and_then(|at| each.get_mut(at));
-        let page = page.or_bug("each observation was looked up")?;
-        let head = heads.get(page.head.clone());
-        Ok((view, page, head.or_bug("a head lies among those that were packed")?))
+    /// What is known about request number `at`, with the view and the lookup.
+    pub(crate) fn page<'p>(
+        &'p mut self,
+        at: usize,
+    ) -> Result<(&'p View, &'p Lookup<'a>, LookedUpPage<'p>), Bug> {
+        let LookedUp { view, skipped, pages, heads, searches } = self;
+        let page = at.checked_sub(*skipped).and_then(|at| pages.get_mut(at));
+        let Page { lookup, earlier, head, effect, searches: own, found } =
+            page.or_bug("each observation was looked up")?;
+        let head = heads.get(head.clone()).or_bug("a head lies among those that were packed")?;
+        let searches = searches.get(own.clone()).or_bug("searches lie among those of all")?;
+        Ok((view, lookup, LookedUpPage { earlier: *earlier, head, effect, searches, found }))
     }
 
     /// Prefetches what the memtables will be asked for soon after request `at`.
@@ -150,4 +154,42 @@ impl<'a> LookedUp<'a> {
             }
         }
     }
+}
+
+/// What the segments know about a page, and what the request does to it.
+struct KnownPage {
+    /// Where its head is, if it has one.
+    head: Range<usize>,
+    effect: Effect,
+    /// Where it is, if any segment has it.
+    location: Option<PageLocation>,
+}
+
+/// Looks up pages in the segments. Returns what they know of each, and the packed heads.
+fn known_in_segments(
+    view: &View,
+    requests: &[Request<'_>],
+    lookups: &[Lookup<'_>],
+) -> Result<(Vec<KnownPage>, Vec<u8>)> {
+    let unknown = |request: &Request<'_>| {
+        let also = request.also_content();
+        let effect = Effect::of(&mut None, &request.entry(), also.as_slice(), &view.epochs);
+        KnownPage { head: 0..0, effect, location: None }
+    };
+    let mut pages: Vec<KnownPage> = requests.iter().map(unknown).collect();
+    let mut heads = Vec::new();
+    view.known_in_segments(lookups, |place, location, mut course| {
+        let page = pages.get_mut(place).or_bug("a place is that of a lookup")?;
+        let request = requests.get(place).or_bug("a place is that of a lookup")?;
+        let start = heads.len();
+        if let Some(head) = &course.head {
+            put_course(&mut heads, head, course.changes.as_ref());
+        }
+        let also = request.also_content();
+        let (head, entry) = (&mut course.head, request.entry());
+        let effect = Effect::of(head, &entry, also.as_slice(), &view.epochs);
+        *page = KnownPage { head: start..heads.len(), effect, location: Some(location) };
+        Ok(())
+    })?;
+    Ok((pages, heads))
 }

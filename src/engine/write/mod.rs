@@ -10,9 +10,7 @@ pub(crate) mod commit;
 pub(crate) mod decide;
 pub(crate) mod lookup_batch;
 pub(crate) mod nearby;
-pub(crate) mod pending;
-pub(crate) mod ranked_hit;
-pub(crate) mod ranking;
+pub(crate) mod searches;
 pub(crate) mod validate;
 pub(crate) mod write_batch;
 
@@ -208,14 +206,14 @@ pub(crate) fn observe(db: &Db, requests: &[Request<'_>]) -> Result<Vec<Answer>> 
     })?;
     let mut answers = Vec::with_capacity(requests.len());
     let look_up = |chunk| LookedUp::new(core.live.view(), &core.options, chunk);
-    let ahead = Pipeline::new(chunks(requests));
+    let pipeline = Pipeline::new(chunks(requests));
     let applied = thread::scope(|scope| {
-        let _until = ahead.until_dropped();
+        let _until = pipeline.until_dropped();
         if !is_sealing_late(core) {
-            ahead.help(scope, look_up);
+            pipeline.help(scope, look_up);
         }
-        while let Some((chunk, prepared)) = ahead.next(look_up) {
-            apply_all(db, chunk, prepared?, &mut answers)?;
+        while let Some((chunk, looked_up)) = pipeline.next(look_up) {
+            apply_all(db, chunk, looked_up?, &mut answers)?;
         }
         Ok::<_, Error>(())
     });
@@ -268,12 +266,12 @@ fn is_sealing_late(core: &Core) -> bool {
 fn apply_all<'a>(
     db: &Db,
     requests: &[Request<'a>],
-    prepared: LookedUp<'a>,
+    looked_up: LookedUp<'a>,
     answers: &mut Vec<Answer>,
 ) -> Result<()> {
     let Db { core, committer, .. } = db;
-    let checked = Arc::clone(&prepared.view.epochs);
-    let (mut writer, mut prepared) = begin(db, prepared, requests, 0)?;
+    let checked = Arc::clone(&looked_up.view.epochs);
+    let (mut writer, mut looked_up) = begin(db, looked_up, requests, 0)?;
     let epochs = Arc::clone(&core.live.view().epochs);
     if !Arc::ptr_eq(&epochs, &checked) {
         // An epoch may have ended meanwhile.
@@ -284,11 +282,11 @@ fn apply_all<'a>(
     for (at, request) in requests.iter().enumerate() {
         if full {
             drop(writer);
-            (writer, prepared) = begin(db, prepared, requests, at)?;
+            (writer, looked_up) = begin(db, looked_up, requests, at)?;
         }
-        prepared.prefetch(requests, at);
+        looked_up.prefetch(requests, at);
         // Under the lock, so that nobody commits half an operation.
-        let applied = apply(&core.options, &mut writer, &mut prepared, at, request);
+        let applied = apply(&core.options, &mut writer, &mut looked_up, at, request);
         let applied = core.lifecycle.poison_on_bug(applied)?;
         full = applied.1;
         answers.push(applied.0);
@@ -303,29 +301,29 @@ fn apply_all<'a>(
 /// other components: what was sealed or merged since is the same.
 fn begin<'s, 'a>(
     db: &'s Db,
-    mut prepared: LookedUp<'a>,
+    mut looked_up: LookedUp<'a>,
     requests: &[Request<'a>],
     from: usize,
 ) -> Result<(WriteLock<'s>, LookedUp<'a>)> {
-    let Db { core, sealer, .. } = db;
+    let Db { core, admission, sealer, .. } = db;
     /// How often this releases the lock to look up again.
     const TRIES: usize = 3;
     let mut tries = 0;
     loop {
-        let writer = sealer.admit()?;
+        let writer = admission.admit(|| sealer.seal_waiting().map(drop))?;
         let live = core.live.view();
-        if Arc::ptr_eq(&live.memtables.active, &prepared.view.memtables.active) {
-            return Ok((writer, prepared));
+        if Arc::ptr_eq(&live.memtables.active, &looked_up.view.memtables.active) {
+            return Ok((writer, looked_up));
         }
-        if Arc::ptr_eq(&live.segments, &prepared.view.segments) {
-            return Ok((writer, prepared.seen_in(live)));
+        if Arc::ptr_eq(&live.segments, &looked_up.view.segments) {
+            return Ok((writer, looked_up.seen_in(live)));
         }
         tries += 1;
         let held = (tries > TRIES).then_some(writer);
         let left = requests.get(from..).or_bug("what is left is of the observations")?;
-        prepared = LookedUp::new(live, &core.options, left)?.after(from);
+        looked_up = LookedUp::new(live, &core.options, left)?.after(from);
         if let Some(writer) = held {
-            return Ok((writer, prepared));
+            return Ok((writer, looked_up));
         }
     }
 }

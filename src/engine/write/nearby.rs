@@ -1,104 +1,231 @@
-//! The copies of what was seen, and the pages that are near it.
+//! The copies of what was seen, the pages near it, and which of them was first.
 
-use std::cmp::Reverse;
+use std::cell::OnceCell;
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
 
-use super::decide::also_of;
-use super::ranked_hit::RankedHit;
+use super::decide::{PageBefore, RequestContext};
 use crate::bug::OrBug;
-use crate::engine::answer::Outcome;
-use crate::engine::epochs::Epochs;
+use crate::engine::answer::{ExactCopy, NearDuplicate, Original, OriginalBy};
+use crate::engine::component::{Component, PageLocation};
+use crate::engine::first_seen::Since;
+use crate::engine::lookup::Lookup;
 use crate::engine::options::Options;
-use crate::engine::search::query::Versions;
-use crate::engine::search::{HitSet, SearchRequest, bounds, together};
+use crate::engine::search::query::Near;
+use crate::engine::search::{FromHit, HitSet, SearchRequest, together};
 use crate::engine::view::View;
-use crate::error::Result;
-use crate::page::{Content, Epoch, Request, surt};
+use crate::error::{Error, Result};
+use crate::page::{Content, Head, Rank, Ranked, Ranking, Weight, surt};
 use crate::time::Time;
 
-/// How many searches there are beside a request at most.
-pub(crate) const SEARCHES_MAX: usize = 2;
-
-/// What is searched for beside a request: other pages near its content, by each of its fingerprints
-/// that finds near-duplicates. The first goes by that of the newest epoch; another finds the pages that
-/// have none of the newest.
-#[inline]
-pub(crate) fn wanted<'a>(
-    options: &Options,
-    epochs: &Epochs,
-    request: &Request<'a>,
-    place: usize,
-) -> Option<SearchRequest<'a>> {
-    let seen = request.seen().filter(|_| options.near_limit > 0)?;
-    let (content, unless) = match also_of(request) {
-        None => sought(epochs, &mut [*seen], place)?,
-        Some(also) => sought(epochs, &mut [*seen, also], place)?,
-    };
-    Some(SearchRequest {
-        fingerprint: content.compared()?,
-        k: epochs.near_distance(content.epoch, options.near_distance),
-        epoch: content.epoch.0,
-        limit: options.near_limit,
-        versions: Versions::InForce,
-        under: None,
-        except: Some(request.url()),
-        classes: None,
-        unless,
-        digest: seen.digest,
-        bounds: Some(bounds(options.near_limit, options.near_fingerprints)),
-    })
-}
-
-/// Of a content's fingerprints, the one by which pages near it are sought in one place of several; and
-/// the epoch by whose fingerprints they are found in another place already.
-#[inline]
-pub(crate) fn sought(
-    epochs: &Epochs,
-    contents: &mut [Content],
-    place: usize,
-) -> Option<(Content, Option<Epoch>)> {
-    contents.sort_unstable_by_key(|content| Reverse(content.epoch.count()));
-    let finds = |c: &&Content| c.fingerprint.is_some() && epochs.finds_near(c.epoch);
-    let mut found = contents.iter().filter(finds);
-    let newest = found.next()?;
-    match place.checked_sub(1) {
-        None => Some((*newest, None)),
-        Some(after) => Some((*found.nth(after)?, Some(newest.epoch))),
-    }
-}
-
-/// The copies of what was seen, and the near pages: each with when it was first seen with what it has in
+/// The copies of what was seen, and the near pages, each with when it was first seen with what it has in
 /// force.
 pub(crate) struct Nearby {
-    pub(crate) copies: Vec<(Time, RankedHit)>,
-    pub(crate) near: Vec<(Time, RankedHit)>,
+    copies: Vec<(Time, RankedHit)>,
+    near: Vec<(Time, RankedHit)>,
+    /// Whether these are all.
+    pub(crate) complete: bool,
 }
 
-/// What each search found in the segments, and what the memtables have. Says in an outcome whether that
-/// is all.
-pub(crate) fn add_nearby(
-    outcome: &mut Outcome,
-    view: &View,
-    options: &Options,
-    request: &Request<'_>,
-    found: &mut [HitSet],
-) -> Result<Nearby> {
-    let (mut copies, mut near) = (Vec::new(), Vec::new());
-    let several = found.len() > 1;
-    for (place, found) in found.iter_mut().enumerate() {
-        let wanted = &wanted(options, &view.epochs, request, place);
-        let wanted = wanted.as_ref().or_bug("what was found was searched for")?;
-        view.add_memory(wanted, found);
-        let findings = view.near::<RankedHit>(wanted, u64::MAX, found)?;
-        near = together(near, findings.near);
-        outcome.complete &= findings.complete && near.len() <= wanted.limit;
-        near.truncate(wanted.limit);
-        copies.extend(findings.copies);
+impl Nearby {
+    /// Adds the memtables to what each search found in the segments, and reads the pages.
+    pub(crate) fn find(
+        view: &View,
+        options: &Options,
+        searches: &[SearchRequest<'_>],
+        found: &mut [HitSet],
+    ) -> Result<Nearby> {
+        let (mut copies, mut near, mut complete) = (Vec::new(), Vec::new(), true);
+        for (search, found) in searches.iter().zip(found) {
+            view.add_memory(search, found);
+            let output = view.near::<RankedHit>(search, u64::MAX, found)?;
+            near = together(near, output.near);
+            complete &= output.complete && near.len() <= search.limit;
+            near.truncate(search.limit);
+            copies.extend(output.copies);
+        }
+        if searches.len() > 1 {
+            copies.sort_by_cached_key(|copy: &RankedHit| surt::key_of(&copy.near.url));
+        }
+        complete &= copies.len() <= options.near_limit;
+        let copies = RankedHit::first_of(copies, options.near_limit, view)?;
+        let dated = |near: RankedHit| Ok((near.since(view)?, near));
+        let near = near.into_iter().map(dated).collect::<Result<_>>()?;
+        Ok(Nearby { copies, near, complete })
     }
-    if several {
-        copies.sort_by_cached_key(|copy: &RankedHit| surt::key_of(&copy.near.url));
+
+    /// Of these pages the one that ranks before the page of the request and before all others, if any
+    /// does. `weight` is that of the page, if the request changes it. `before`, what the page was before
+    /// the request, is called only where there are others.
+    ///
+    /// Costs reading the page's history until it had that content, if its visits may decide.
+    pub(crate) fn original(
+        &self,
+        ranking: &Ranking,
+        context: RequestContext<'_>,
+        weight: Option<Weight>,
+        before: impl FnOnce() -> Option<PageBefore>,
+    ) -> Result<Option<Original>> {
+        let by_fingerprint = |near: &Near| match near.distance {
+            0 => OriginalBy::Fingerprint,
+            _ => OriginalBy::Near,
+        };
+        let others = self.near.iter().map(|of| (of, by_fingerprint(&of.1.near)));
+        let all = self.copies.iter().map(|of| (of, OriginalBy::Digest)).chain(others);
+        let placed = all.map(|((first, RankedHit { near, weight, .. }), by)| {
+            (Place::of(ranking, &near.url, *first, *weight), near.distance, by)
+        });
+        let Some((least, distance, by)) = placed.min_by(|(a, ..), (b, ..)| a.order(b)) else {
+            return Ok(None);
+        };
+        let is_first = is_before(&least, ranking, context, weight, before())?;
+        Ok((!is_first).then(|| Original { url: least.url.to_owned(), distance, by }))
     }
-    outcome.complete &= copies.len() <= options.near_limit;
-    let copies = RankedHit::first_of(copies, options.near_limit, view)?;
-    let dated = |near: RankedHit| Ok((near.since(view)?, near));
-    Ok(Nearby { copies, near: near.into_iter().map(dated).collect::<Result<_>>()? })
+
+    /// The copies and the near pages, as an outcome has them.
+    pub(crate) fn into_pages(self) -> (Vec<ExactCopy>, Vec<NearDuplicate>) {
+        let copy = |(first, of): (Time, RankedHit)| ExactCopy { url: of.near.url, first };
+        let near = |(first, of): (Time, RankedHit)| {
+            let Near { url, distance, fingerprint } = of.near;
+            NearDuplicate { url, distance, fingerprint, first }
+        };
+        let copies = self.copies.into_iter().map(copy).collect();
+        (copies, self.near.into_iter().map(near).collect())
+    }
+}
+
+/// A page that a search found for an observation, and what it is ranked by.
+struct RankedHit {
+    near: Near,
+    weight: Weight,
+    since: Since,
+    /// Where its newest record is.
+    location: PageLocation,
+}
+
+impl FromHit for RankedHit {
+    const WANTS_HEAD: bool = true;
+
+    fn of(near: Near, head: Option<&Head>, location: PageLocation) -> Result<RankedHit> {
+        let head = head.ok_or_else(|| {
+            let what = format!("a fingerprint says that {} is known", near.url);
+            Error::corrupt("segments", 0, what)
+        })?;
+        let (weight, since) = (head.properties.weight(), Since::of(head));
+        Ok(RankedHit { near, weight, since, location })
+    }
+
+    fn near(&self) -> &Near {
+        &self.near
+    }
+}
+
+impl RankedHit {
+    /// When the page was first seen with what it has in force. Reads its entries until then, unless its
+    /// head told, or somebody asked before.
+    fn since(&self, view: &View) -> Result<Time> {
+        let PageLocation { component, page } = self.location;
+        let read = || {
+            self.since.ask(|in_force| {
+                view.first_seen(&Lookup::new(&self.near.url, view.seed), u64::MAX, in_force)
+            })
+        };
+        if self.since.is_known() {
+            return read();
+        }
+        match view.component(component)? {
+            Component::Segment(_, live) => live.since.get_or(page, read),
+            Component::Memtable(_, memtable) => {
+                // What the page has in force, and since when, changes only with another entry.
+                let last = memtable.read().page(page).last_arrival();
+                match memtable.since.get(page) {
+                    Some((of, since)) if of == last => Ok(since),
+                    _ => {
+                        let since = read()?;
+                        memtable.since.keep(page, (last, since));
+                        Ok(since)
+                    }
+                }
+            }
+        }
+    }
+
+    /// A time before which that was not. Reads nothing.
+    fn earliest(&self) -> Time {
+        self.since.earliest()
+    }
+
+    /// Of pages in SURT order the first `limit` by when each was first seen with what it has in force,
+    /// and then in that order; each with that time. Reads entries of those alone that may be among them.
+    fn first_of(
+        all: Vec<RankedHit>,
+        limit: usize,
+        view: &View,
+    ) -> Result<Vec<(Time, RankedHit)>> {
+        let earliest = |(place, one): (usize, &RankedHit)| Reverse((one.earliest(), place));
+        let mut next: BinaryHeap<_> = all.iter().enumerate().map(earliest).collect();
+        let mut all: Vec<Option<RankedHit>> = all.into_iter().map(Some).collect();
+        let mut first = Vec::with_capacity(limit.min(all.len()));
+        while first.len() < limit
+            && let Some(Reverse((time, place))) = next.pop()
+        {
+            let slot = all.get_mut(place).or_bug("a place is one of all")?;
+            let one = slot.as_mut().or_bug("a page is taken once")?;
+            let since = one.since(view)?;
+            if since > time {
+                one.since = Since::Known(since);
+                next.push(Reverse((since, place)));
+            } else {
+                first.extend(slot.take().map(|one| (since, one)));
+            }
+        }
+        Ok(first)
+    }
+}
+
+/// The place of a page among others.
+struct Place<'u> {
+    rank: Rank,
+    url: &'u str,
+    /// The SURT key, made where the rules do not decide.
+    key: OnceCell<Vec<u8>>,
+}
+
+impl<'u> Place<'u> {
+    fn of(ranking: &Ranking, url: &'u str, since: Time, weight: Weight) -> Place<'u> {
+        Place { rank: ranking.rank(&Ranked { url, since, weight }), url, key: OnceCell::new() }
+    }
+
+    fn key(&self) -> (&[u8], &str) {
+        (self.key.get_or_init(|| surt::key_of(self.url)), self.url)
+    }
+
+    fn order(&self, other: &Place<'_>) -> Ordering {
+        self.rank.cmp(&other.rank).then_with(|| self.key().cmp(&other.key()))
+    }
+}
+
+/// Whether the page that a request is of ranks before a place.
+fn is_before(
+    other: &Place<'_>,
+    ranking: &Ranking,
+    RequestContext { view, lookup, request }: RequestContext<'_>,
+    weight: Option<Weight>,
+    before: Option<PageBefore>,
+) -> Result<bool> {
+    let time = request.entry().time();
+    let weight = weight.or_else(|| before.map(|before| before.weight));
+    let weight = weight.or_bug("a page of which nothing is new is known")?;
+    let is_first = |since: Time| Place::of(ranking, lookup.url, since, weight).order(other).is_lt();
+    // It was first seen with this content now, or some time since its first visit: where it does not
+    // matter when, its history is not read.
+    let earliest = before.map_or(time, |before| before.first.min(time));
+    let [then, now] = [earliest, time].map(is_first);
+    if then == now {
+        return Ok(now);
+    }
+    // With this visit, unless it had that before; what is restated of times before all is no visit.
+    let seen: Vec<Content> = request.seen().copied().into_iter().chain(request.also_content()).collect();
+    let had = view.first_seen(lookup, u64::MAX, &seen)?;
+    Ok(is_first(had.map_or(time, |had| had.min(time).max(earliest))))
 }

@@ -1,0 +1,60 @@
+//! What is searched for beside a request: pages near its content.
+
+use std::cmp::Reverse;
+
+use crate::engine::epochs::Epochs;
+use crate::engine::options::Options;
+use crate::engine::search::query::Versions;
+use crate::engine::search::{SearchRequest, bounds};
+use crate::page::{Content, Epoch, Request};
+
+/// How many searches a request causes at most.
+pub(crate) const SEARCHES_MAX: usize = 2;
+
+/// Search number `nth` of a request, for other pages near its content: one for each of its fingerprints
+/// that finds near-duplicates. The first goes by the fingerprint of the newest epoch. The second finds
+/// pages that have no fingerprint of the newest.
+#[inline]
+pub(crate) fn search_request<'a>(
+    options: &Options,
+    epochs: &Epochs,
+    request: &Request<'a>,
+    nth: usize,
+) -> Option<SearchRequest<'a>> {
+    let seen = request.seen().filter(|_| options.near_limit > 0)?;
+    let (content, unless) = match request.also_content() {
+        None => searched(epochs, &mut [*seen], nth)?,
+        Some(also) => searched(epochs, &mut [*seen, also], nth)?,
+    };
+    Some(SearchRequest {
+        fingerprint: content.compared()?,
+        k: epochs.near_distance(content.epoch, options.near_distance),
+        epoch: content.epoch.0,
+        limit: options.near_limit,
+        versions: Versions::InForce,
+        under: None,
+        except: Some(request.url()),
+        classes: None,
+        unless,
+        digest: seen.digest,
+        bounds: Some(bounds(options.near_limit, options.near_fingerprints)),
+    })
+}
+
+/// The fingerprint of a content that its search number `nth` goes by, and the epoch whose fingerprints
+/// an earlier search goes by.
+#[inline]
+pub(crate) fn searched(
+    epochs: &Epochs,
+    contents: &mut [Content],
+    nth: usize,
+) -> Option<(Content, Option<Epoch>)> {
+    contents.sort_unstable_by_key(|content| Reverse(content.epoch.count()));
+    let finds = |c: &&Content| c.fingerprint.is_some() && epochs.finds_near(c.epoch);
+    let mut found = contents.iter().filter(finds);
+    let newest = found.next()?;
+    match nth.checked_sub(1) {
+        None => Some((*newest, None)),
+        Some(after) => Some((*found.nth(after)?, Some(newest.epoch))),
+    }
+}
