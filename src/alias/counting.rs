@@ -13,7 +13,7 @@ use super::query::AliasQuery;
 use super::rule::{AliasRule, has_port, normalised};
 use super::site::{AliasCount, AliasPair, AliasSite};
 use super::spellings::Spellings;
-use super::walk::Standing;
+use super::walk::WalkedPage;
 use crate::bug::{Bug, OrBug};
 use crate::error::{Error, Result};
 use crate::page::surt;
@@ -84,29 +84,29 @@ impl Counting {
     }
 
     /// Whether a page is another than the one before, as SURT order has it.
-    fn is_another(&mut self, standing: &Standing, fingerprint: u64) -> bool {
-        let is_another = self.last != standing.key;
+    fn is_another(&mut self, walked: &WalkedPage, fingerprint: u64) -> bool {
+        let is_another = self.last != walked.key;
         if is_another {
-            self.last.clone_from(&standing.key);
-            self.first.0.clone_from(&standing.page.url);
+            self.last.clone_from(&walked.key);
+            self.first.0.clone_from(&walked.page.url);
             self.first.1 = fingerprint;
         }
         is_another
     }
 
     /// Counts a page that has this fingerprint.
-    pub(super) fn add(&mut self, standing: &Standing, fingerprint: u64) -> Result<()> {
-        if !self.is_another(standing, fingerprint) {
-            return self.add_spelling(standing, fingerprint);
+    pub(super) fn add(&mut self, walked: &WalkedPage, fingerprint: u64) -> Result<()> {
+        if !self.is_another(walked, fingerprint) {
+            return self.add_spelling(walked, fingerprint);
         }
-        let address = Address::of(&standing.page.url).or_bug("a page of a site has a host")?;
-        let (visits, port) = (standing.page.visits, has_port(&address));
+        let address = Address::of(&walked.page.url).or_bug("a page of a site has a host")?;
+        let (visits, port) = (walked.page.visits, has_port(&address));
         let bare = Member { fingerprint, visits, taken: Member::BARE, port };
         self.pages += 1;
         self.spellings.add(&address);
         self.made.clear();
         let Counting { groups, names, url, key, made, seed, .. } = self;
-        groups.add(Key::bare(&standing.key, *seed), &bare)?;
+        groups.add(Key::bare(&walked.key, *seed), &bare)?;
         let passed_over = names.changes(
             &address,
             TOGETHER_MAX,
@@ -114,11 +114,11 @@ impl Counting {
             |rule, changed, taken| {
                 surt_of(changed, url, key);
                 let bare_key = Key::bare(key, *seed);
-                let taken = hash_of(&taken, standing, *seed);
+                let taken = hash_of(&taken, walked, *seed);
                 let member = Member { taken, port: has_port(changed), ..bare };
                 if both(rule).is_some() {
                     // Pages come in the order of their keys.
-                    let may_come = *key > standing.key;
+                    let may_come = *key > walked.key;
                     groups.join_both((bare_key, rule), &member, may_come)?;
                     return Ok(false);
                 }
@@ -137,12 +137,12 @@ impl Counting {
 
     /// Counts a page that SURT order does not tell from the one before: its port or its host may be
     /// spelled in another way.
-    fn add_spelling(&mut self, standing: &Standing, fingerprint: u64) -> Result<()> {
-        let url = &standing.page.url;
+    fn add_spelling(&mut self, walked: &WalkedPage, fingerprint: u64) -> Result<()> {
+        let url = &walked.page.url;
         let Some(rule) = spelled(&self.first.0, url) else { return Ok(()) };
-        let (taken, visits) = (Member::taken(url, self.seed), standing.page.visits);
+        let (taken, visits) = (Member::taken(url, self.seed), walked.page.visits);
         let member = Member { fingerprint, visits, taken, port: false };
-        self.groups.join_bare((Key::bare(&standing.key, self.seed), rule), &member)?;
+        self.groups.join_bare((Key::bare(&walked.key, self.seed), rule), &member)?;
         if rule != PORT {
             let (first, of_first) = self.first.clone();
             self.keep_host_pair(rule, [(first, of_first), (url.clone(), fingerprint)]);
@@ -154,15 +154,15 @@ impl Counting {
     /// that and another one.
     pub(super) fn add_host(
         &mut self,
-        standing: &Standing,
+        walked: &WalkedPage,
         fingerprint: u64,
         (rule, url, of_first): (Number, String, u64),
     ) -> Result<()> {
-        let (page, port) = (&standing.page, false);
+        let (page, port) = (&walked.page, false);
         let first = Member { fingerprint: of_first, visits: 0, taken: Member::BARE, port };
         let taken = Member::taken(&page.url, self.seed);
         let member = Member { fingerprint, visits: page.visits, taken, port };
-        let key = Key::bare(&standing.key, self.seed);
+        let key = Key::bare(&walked.key, self.seed);
         self.groups.join_pair((key, rule), &first, &member)?;
         self.keep_host_pair(rule, [(url, of_first), (page.url.clone(), fingerprint)]);
         Ok(())
@@ -245,14 +245,14 @@ impl Counting {
     /// Looks for examples in a page that comes again.
     pub(super) fn look(
         &mut self,
-        standing: &Standing,
+        walked: &WalkedPage,
         fingerprint: u64,
         examples: &mut Examples,
     ) -> Result<()> {
-        let is_another = self.is_another(standing, fingerprint);
+        let is_another = self.is_another(walked, fingerprint);
         let Counting { groups, names, url, key, seed, k, first, .. } = self;
-        let (url_of_page, visits) = (standing.page.url.as_str(), standing.page.visits);
-        let key_of_page = Key::bare(&standing.key, *seed);
+        let (url_of_page, visits) = (walked.page.url.as_str(), walked.page.visits);
+        let key_of_page = Key::bare(&walked.key, *seed);
         if !is_another {
             let taken = Member::taken(url_of_page, *seed);
             let member = Member { fingerprint, visits, taken, port: false };
@@ -276,9 +276,9 @@ impl Counting {
             |rule, changed, taken| {
                 surt_of(changed, url, key);
                 let bare_key = Key::bare(key, *seed);
-                let taken = hash_of(&taken, standing, *seed);
+                let taken = hash_of(&taken, walked, *seed);
                 let member = Member { taken, port: has_port(changed), ..bare };
-                let is_known = *key <= standing.key && groups.has(bare_key);
+                let is_known = *key <= walked.key && groups.has(bare_key);
                 examples.look(bare_key, (url_of_page, &member, *k), rule, is_known);
                 Ok::<bool, Bug>(is_known)
             },
@@ -336,9 +336,9 @@ fn spelled(first: &str, page: &str) -> Option<Number> {
 }
 
 /// What is taken from a page, by a hash.
-fn hash_of(taken: &Taken, standing: &Standing, seed: u64) -> u64 {
+fn hash_of(taken: &Taken, walked: &WalkedPage, seed: u64) -> u64 {
     match taken {
-        Taken::All => Member::taken(&standing.page.url, seed),
+        Taken::All => Member::taken(&walked.page.url, seed),
         Taken::Text(text) => Member::taken(text, seed),
     }
 }

@@ -33,7 +33,7 @@ use crate::progress::{Progress, Stage};
 use crate::url::check_url;
 use counting::Counting;
 use names::{HOST, HOST_AND_SCHEME, Number};
-use walk::{Standing, Walk};
+use walk::{Walk, WalkedPage};
 
 impl AliasQuery {
     /// Finds differences between URLs that make none, site by site: a site is a host with and without
@@ -137,16 +137,16 @@ fn aliases(
     let mut told = Aliases::default();
     loop {
         let mut counting = Counting::new(asked, k, snapshot.view().seed);
-        let read = walk.site(&mut |standing| match fingerprint(&standing.page, epoch) {
+        let read = walk.site(&mut |walked| match fingerprint(&walked.page, epoch) {
             Some(found) => {
-                counting.add(standing, found)?;
-                match as_browsers_write(snapshot, (under, epoch), standing)? {
-                    Some(first) => counting.add_host(standing, found, first),
+                counting.add(walked, found)?;
+                match as_browsers_write(snapshot, (under, epoch), walked)? {
+                    Some(first) => counting.add_host(walked, found, first),
                     None => Ok(()),
                 }
             }
             None => {
-                told.without_fingerprint += u64::from(!standing.page.contents.is_empty());
+                told.without_fingerprint += u64::from(!walked.page.contents.is_empty());
                 Ok(())
             }
         })?;
@@ -161,8 +161,8 @@ fn aliases(
         }
         if !examples.is_empty() {
             counting.again();
-            walk.again(&hosts, &mut |standing| match fingerprint(&standing.page, epoch) {
-                Some(fingerprint) => counting.look(standing, fingerprint, &mut examples),
+            walk.again(&hosts, &mut |walked| match fingerprint(&walked.page, epoch) {
+                Some(fingerprint) => counting.look(walked, fingerprint, &mut examples),
                 None => Ok(()),
             })?;
         }
@@ -182,10 +182,10 @@ fn aliases(
 fn as_browsers_write(
     snapshot: &Snapshot,
     (under, epoch): (Option<&Prefix>, Epoch),
-    standing: &Standing,
+    walked: &WalkedPage,
 ) -> Result<Option<(Number, String, u64)>> {
-    let Some(changed) = AliasRule::Host.apply(&standing.page.url) else { return Ok(None) };
-    if surt::key_of(&changed) == standing.key {
+    let Some(changed) = AliasRule::Host.apply(&walked.page.url) else { return Ok(None) };
+    if surt::key_of(&changed) == walked.key {
         return Ok(None);
     }
     let is_asked = |url: &str| {

@@ -29,7 +29,7 @@ pub(super) struct Hosts {
 
 /// A page, and its place.
 #[derive(Debug)]
-pub(super) struct Standing {
+pub(super) struct WalkedPage {
     pub(super) page: Page,
     /// Its SURT key.
     pub(super) key: Vec<u8>,
@@ -42,15 +42,15 @@ pub(super) struct Walk<'s> {
     progress: &'s Progress,
     scan: Scan,
     /// The page that comes next.
-    next: Option<Standing>,
+    next: Option<WalkedPage>,
     /// Hosts whose `www.` was read ahead of its turn. Each is a domain that the one before it is above,
     /// so there are no more than a host has labels.
     ahead: Vec<Vec<u8>>,
 }
 
-impl Standing {
-    fn of(page: Page) -> Standing {
-        Standing { key: surt::key_of(&page.url), page }
+impl WalkedPage {
+    fn of(page: Page) -> WalkedPage {
+        WalkedPage { key: surt::key_of(&page.url), page }
     }
 
     fn host(&self) -> &[u8] {
@@ -72,7 +72,7 @@ impl<'s> Walk<'s> {
     }
 
     fn advance(&mut self) -> Result<()> {
-        self.next = self.scan.next().transpose()?.map(Standing::of);
+        self.next = self.scan.next().transpose()?.map(WalkedPage::of);
         Ok(())
     }
 
@@ -80,7 +80,7 @@ impl<'s> Walk<'s> {
     /// whose host has an empty label, are of no site.
     pub(super) fn site(
         &mut self,
-        each: &mut impl FnMut(&Standing) -> Result<()>,
+        each: &mut impl FnMut(&WalkedPage) -> Result<()>,
     ) -> Result<Option<Hosts>> {
         loop {
             let Some(next) = &self.next else {
@@ -116,7 +116,11 @@ impl<'s> Walk<'s> {
     }
 
     /// Passes on the pages of the host that the scan stands at, which has this key; how many they are.
-    fn host(&mut self, key: &[u8], each: &mut impl FnMut(&Standing) -> Result<()>) -> Result<u64> {
+    fn host(
+        &mut self,
+        key: &[u8],
+        each: &mut impl FnMut(&WalkedPage) -> Result<()>,
+    ) -> Result<u64> {
         let mut count = 0;
         while let Some(next) = self.next.as_ref().filter(|next| next.host() == key) {
             self.progress.check()?;
@@ -132,7 +136,7 @@ impl<'s> Walk<'s> {
         &mut self,
         site: &[u8],
         www: &[u8],
-        each: &mut impl FnMut(&Standing) -> Result<()>,
+        each: &mut impl FnMut(&WalkedPage) -> Result<()>,
     ) -> Result<u64> {
         let Some(next) = &self.next else { return Ok(0) };
         if next.host() == www {
@@ -156,7 +160,7 @@ impl<'s> Walk<'s> {
     pub(super) fn again(
         &self,
         hosts: &Hosts,
-        each: &mut impl FnMut(&Standing) -> Result<()>,
+        each: &mut impl FnMut(&WalkedPage) -> Result<()>,
     ) -> Result<()> {
         for key in &hosts.keys {
             let domain = domain(key).or_bug("the hosts of a site have labels")?;
@@ -173,16 +177,16 @@ fn pages_of(
     under: &Prefix,
     key: &[u8],
     progress: &Progress,
-    each: &mut impl FnMut(&Standing) -> Result<()>,
+    each: &mut impl FnMut(&WalkedPage) -> Result<()>,
 ) -> Result<u64> {
     let mut count = 0;
     for page in snapshot.scan(Some(under)) {
         progress.check()?;
-        let standing = Standing::of(page?);
-        if standing.host() != key {
+        let walked = WalkedPage::of(page?);
+        if walked.host() != key {
             break;
         }
-        each(&standing)?;
+        each(&walked)?;
         count += 1;
     }
     Ok(count)

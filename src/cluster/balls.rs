@@ -124,9 +124,9 @@ fn balls(
     work: &Workspace,
     progress: &Progress,
 ) -> Result<Vec<Balls>> {
-    let taking = asked.taking(snapshot)?;
-    let k = asked.distance(snapshot, taking.epoch);
-    let (captures, _) = captures(snapshot, asked, &taking, work, progress, |page, taken| {
+    let filter = asked.filter(snapshot)?;
+    let k = asked.distance(snapshot, filter.epoch);
+    let (captures, _) = captures(snapshot, asked, &filter, work, progress, |page, taken| {
         labels.see(page, &taken.url);
     })?;
     let (_, _, bearers) = nodes(captures, work, progress)?;

@@ -171,17 +171,17 @@ impl Candidates {
         let Candidates { asked, clusters, pages, sketches } = self;
         let (all, k, fingerprints) = (clusters.pages(), clusters.k(), clusters.fingerprints());
         let without = clusters.without_fingerprint();
-        let Clusters { snapshot, taking, work, members: old, rows, .. } = clusters;
+        let Clusters { snapshot, filter, work, members: old, rows, .. } = clusters;
         // Their memory is wanted.
         drop((old, rows));
         let find = || {
             let sketched = sketches.into_inner().finish()?;
-            let of = (&snapshot, &asked, &taking);
+            let of = (&snapshot, &asked, &filter);
             let documents = documents(of, &pages, sketched, &work, progress)?;
             drop(pages);
             let (members, leaders) = members(documents, resemblance, (k, all), &work, progress)?;
             let found = Found { members, leaders, k, fingerprints, without, by_text: true };
-            Clusters::from_members(snapshot.clone(), taking, work.clone(), found)
+            Clusters::from_members(snapshot.clone(), filter, work.clone(), found)
         };
         let found = snapshot.poison_on_bug(|| find().map_err(|e| work.named(e)))?;
         progress.finish();

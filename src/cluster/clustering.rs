@@ -143,14 +143,14 @@ impl Clustering {
     }
 
     /// Which pages are taken.
-    pub(super) fn taking(&self, snapshot: &Snapshot) -> Result<InForceFilter> {
-        let taking = InForceFilter::new(snapshot, self.epoch)?;
+    pub(super) fn filter(&self, snapshot: &Snapshot) -> Result<InForceFilter> {
+        let filter = InForceFilter::new(snapshot, self.epoch)?;
         Ok(InForceFilter {
             at: self.at,
             under: self.under.clone(),
             classes: self.classes.clone(),
             whole: self.key.is_some(),
-            ..taking
+            ..filter
         })
     }
 

@@ -79,7 +79,7 @@ impl Clustering {
 /// and the heads of pages that have the fingerprint of their leader.
 pub struct Clusters {
     pub(super) snapshot: Snapshot,
-    pub(super) taking: InForceFilter,
+    pub(super) filter: InForceFilter,
     pub(super) work: Workspace,
     pub(super) members: Spooled<Member>,
     pub(super) rows: Spooled<Row>,
@@ -160,15 +160,15 @@ impl Clusters {
         work: Workspace,
         progress: &Progress,
     ) -> Result<Clusters> {
-        let taking = asked.taking(snapshot)?;
-        let k = asked.distance(snapshot, taking.epoch);
-        let (captures, without) = captures(snapshot, asked, &taking, &work, progress, |_, _| {})?;
+        let filter = asked.filter(snapshot)?;
+        let k = asked.distance(snapshot, filter.epoch);
+        let (captures, without) = captures(snapshot, asked, &filter, &work, progress, |_, _| {})?;
         let (nodes, fingerprints, bearers) = nodes(captures, &work, progress)?;
         let (settled, count) = settled(nodes, fingerprints, k, &work, progress)?;
         let members = members(&bearers, settled, &work)?;
         drop(bearers);
         let found = Found { members, leaders: count, k, fingerprints, without, by_text: false };
-        let clusters = Clusters::from_members(snapshot.clone(), taking, work, found)?;
+        let clusters = Clusters::from_members(snapshot.clone(), filter, work, found)?;
         progress.finish();
         Ok(clusters)
     }
@@ -176,7 +176,7 @@ impl Clusters {
     /// Clusters from their members.
     pub(super) fn from_members(
         snapshot: Snapshot,
-        taking: InForceFilter,
+        filter: InForceFilter,
         work: Workspace,
         found: Found,
     ) -> Result<Clusters> {
@@ -213,7 +213,7 @@ impl Clusters {
         crate::bug::ensure(rows.len() == u64::from(leaders), "each leader leads itself at least")?;
         Ok(Clusters {
             snapshot,
-            taking,
+            filter,
             work,
             members,
             rows,
@@ -234,7 +234,7 @@ impl Clusters {
 
     /// The epoch whose fingerprints are compared.
     pub fn epoch(&self) -> Epoch {
-        self.taking.epoch
+        self.filter.epoch
     }
 
     /// How many pages there are.
@@ -357,7 +357,7 @@ impl Clusters {
 
     /// The fingerprint of a page, if it is in a cluster.
     pub(super) fn fingerprint(&self, url: &str) -> Result<Option<u64>> {
-        let taken = self.taking.page(&self.snapshot, url)?;
+        let taken = self.filter.page(&self.snapshot, url)?;
         Ok(taken.map(|taken| taken.fingerprint))
     }
 
@@ -367,7 +367,7 @@ impl Clusters {
         view.check()?;
         check_url(url)?;
         let known = view.known(&Lookup::new(url, view.seed), self.snapshot.sequence())?;
-        Ok(known.standing.filter(|_| known.head.is_some()).map(|standing| standing.to_bits()))
+        Ok(known.location.filter(|_| known.head.is_some()).map(|location| location.to_bits()))
     }
 
     /// The URL of the page that stands there.
@@ -379,12 +379,12 @@ impl Clusters {
 
     /// The digest of what is in force on a page.
     pub(super) fn digest(&self, url: &str) -> Result<Option<Digest>> {
-        self.taking.digest(&self.snapshot, url)
+        self.filter.digest(&self.snapshot, url)
     }
 
     fn cluster(&self, row: &Row) -> Result<Cluster> {
         let leader = self.url(row.place)?;
-        let taken = self.taking.page(&self.snapshot, &leader)?;
+        let taken = self.filter.page(&self.snapshot, &leader)?;
         let taken = taken.or_bug("a page that was taken is taken again")?;
         Ok(Cluster {
             first_seen: taken.since,

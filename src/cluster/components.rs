@@ -98,9 +98,9 @@ fn components(
     work: &Workspace,
     progress: &Progress,
 ) -> Result<Components> {
-    let taking = asked.taking(snapshot)?;
-    let k = asked.distance(snapshot, taking.epoch);
-    let (captures, _) = captures(snapshot, asked, &taking, work, progress, |_, _| {})?;
+    let filter = asked.filter(snapshot)?;
+    let k = asked.distance(snapshot, filter.epoch);
+    let (captures, _) = captures(snapshot, asked, &filter, work, progress, |_, _| {})?;
     let (_, _, bearers) = nodes(captures, work, progress)?;
     let (column, pages) = fingerprints(&bearers, work)?;
     let mut sets = joined(&column, k, work, progress)?;

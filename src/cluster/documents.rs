@@ -24,15 +24,15 @@ use crate::sort::{Sorted, Workspace};
 
 /// All pages in the order of their ranks, those of `compared` with their sketches.
 pub(super) fn documents(
-    (snapshot, asked, taking): (&Snapshot, &Clustering, &InForceFilter),
+    (snapshot, asked, filter): (&Snapshot, &Clustering, &InForceFilter),
     compared: &Places,
     mut sketched: Sorted<Sketched>,
     work: &Workspace,
     progress: &Progress,
 ) -> Result<Sorted<Document>> {
     let (mut unread, mut documents) = (work.sorter(4), work.sorter(8));
-    let _without = each_page(snapshot, taking, progress, |page, taken| {
-        let (rank, place) = (asked.rank(taken), taken.standing.to_bits());
+    let _without = each_page(snapshot, filter, progress, |page, taken| {
+        let (rank, place) = (asked.rank(taken), taken.location.to_bits());
         let InForcePage { fingerprint, class, .. } = *taken;
         let document = Document { rank, page, place, fingerprint, class, sketch: None };
         match compared.number(place) {
@@ -67,7 +67,7 @@ pub(super) fn members(
     progress.begin(Stage::Clustering, Some(pages));
     let mut leaders = Leaders::of_texts(k, resemblance, work);
     // Where those leaders stand in the order of ranks among all pages.
-    let mut standing = Column::new(work, work.part(16));
+    let mut location = Column::new(work, work.part(16));
     let (mut members, mut batch) = (work.sorter(16), Batch::default());
     let (mut position, mut alone) = (0, 0);
     loop {
@@ -93,9 +93,9 @@ pub(super) fn members(
         let belongs = leaders.settle(Nodes { fingerprints, texts }, progress)?;
         let count = belongs.len();
         let leading = batch.bearers.iter().zip(&belongs).filter(|(_, of)| of.leads);
-        standing.append(leading.map(|((position, _), _)| u64::from(*position)))?;
+        location.append(leading.map(|((position, _), _)| u64::from(*position)))?;
         for ((_, bearer), of) in batch.bearers.iter().zip(&belongs) {
-            let leader = u32::try_from(standing.get(of.leader)?).ok();
+            let leader = u32::try_from(location.get(of.leader)?).ok();
             let leader = leader.or_bug("there are fewer than 2^32 pages")?;
             members.push(member(leader, bearer, (of.apart, of.leads)))?;
         }

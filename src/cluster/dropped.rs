@@ -204,7 +204,7 @@ impl<'c> Dropped<'c> {
     }
 
     fn taken(&self, url: &str) -> Result<InForcePage> {
-        let taken = self.clusters.taking.page(&self.clusters.snapshot, url)?;
+        let taken = self.clusters.filter.page(&self.clusters.snapshot, url)?;
         Ok(taken.or_bug("a page that was taken is taken again")?)
     }
 }

@@ -27,15 +27,15 @@ const STEP: u64 = 1024;
 pub(super) fn captures(
     snapshot: &Snapshot,
     asked: &Clustering,
-    taking: &InForceFilter,
+    filter: &InForceFilter,
     work: &Workspace,
     progress: &Progress,
     mut each: impl FnMut(u32, &InForcePage),
 ) -> Result<(Sorted<Capture>, u64)> {
     let mut sorter = work.sorter(2);
-    let without = each_page(snapshot, taking, progress, |page, taken| {
+    let without = each_page(snapshot, filter, progress, |page, taken| {
         each(page, taken);
-        let (rank, place) = (asked.rank(taken), taken.standing.to_bits());
+        let (rank, place) = (asked.rank(taken), taken.location.to_bits());
         let InForcePage { fingerprint, class, .. } = *taken;
         sorter.push(Capture { fingerprint, rank, page, place, class })
     })?;
@@ -46,13 +46,13 @@ pub(super) fn captures(
 /// others have content, and no fingerprint of the epoch.
 pub(super) fn each_page(
     snapshot: &Snapshot,
-    taking: &InForceFilter,
+    filter: &InForceFilter,
     progress: &Progress,
     mut each: impl FnMut(u32, &InForcePage) -> Result<()>,
 ) -> Result<u64> {
     progress.start(Stage::Gathering, Some(Totals::of(snapshot)?.pages))?;
     let mut page = 0_u32;
-    let mut pages = taking.pages(snapshot);
+    let mut pages = filter.pages(snapshot);
     let pass = || {
         progress.pass(1);
         progress.check()

@@ -85,7 +85,7 @@ pub(super) struct Leaders {
     texts: Option<Texts>,
     passed: usize,
     /// How many nodes the next batch has at most, after a crowd was met.
-    calm: usize,
+    batch_limit: usize,
 }
 
 /// Too many pairs of nodes are near each other.
@@ -103,7 +103,7 @@ impl Leaders {
             column: Column::new(work, work.part(8)),
             texts: None,
             passed: 0,
-            calm: usize::MAX,
+            batch_limit: usize::MAX,
         }
     }
 
@@ -122,7 +122,7 @@ impl Leaders {
 
     /// How many nodes are to come next.
     pub(super) fn wants(&self) -> usize {
-        (self.passed * GROWTH).clamp(BATCH_MIN, self.batch_max).min(self.calm)
+        (self.passed * GROWTH).clamp(BATCH_MIN, self.batch_max).min(self.batch_limit)
     }
 
     /// Settles the first of some nodes that come next, and says to which leaders they belong. That is
@@ -134,7 +134,8 @@ impl Leaders {
             match self.settle_batch(nodes.first(count), progress)? {
                 Ok(belongs) => {
                     self.passed += count;
-                    self.calm = if count < all { count } else { self.calm.saturating_mul(2) };
+                    self.batch_limit =
+                        if count < all { count } else { self.batch_limit.saturating_mul(2) };
                     return Ok(belongs);
                 }
                 Err(Crowded) => count = count.div_ceil(2),

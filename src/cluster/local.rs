@@ -66,13 +66,13 @@ impl PageCluster {
     pub fn of(snapshot: &Snapshot, url: &str, asked: &Clustering) -> Result<Option<PageCluster>> {
         snapshot.poison_on_bug(|| {
             crate::url::check_url(url)?;
-            let taking = asked.taking(snapshot)?;
-            let Some(own) = taking.page(snapshot, url)? else { return Ok(None) };
-            let k = asked.distance(snapshot, taking.epoch);
+            let filter = asked.filter(snapshot)?;
+            let Some(own) = filter.page(snapshot, url)? else { return Ok(None) };
+            let k = asked.distance(snapshot, filter.epoch);
             let mut around = Around {
-                snapshot: snapshot,
+                snapshot,
                 asked,
-                taking: &taking,
+                filter: &filter,
                 k,
                 nodes: HashMap::new(),
                 near: HashMap::new(),
@@ -95,7 +95,7 @@ type Pages = Vec<(Place, InForcePage)>;
 struct Around<'a> {
     snapshot: &'a Snapshot,
     asked: &'a Clustering,
-    taking: &'a InForceFilter,
+    filter: &'a InForceFilter,
     k: u32,
     nodes: HashMap<u64, Pages>,
     /// For each fingerprint that was searched for, those near it, itself left out.
@@ -117,12 +117,12 @@ impl Around<'_> {
         if !self.complete {
             return Ok(Arc::from([]));
         }
-        let versions = self.taking.at.map_or(Versions::InForce, Versions::At);
+        let versions = self.filter.at.map_or(Versions::InForce, Versions::At);
         let query = Query::new(fingerprint, self.k)
-            .epoch(self.taking.epoch)
+            .epoch(self.filter.epoch)
             .versions(versions)
-            .under(self.taking.under.clone())
-            .classes(self.taking.classes.clone())
+            .under(self.filter.under.clone())
+            .classes(self.filter.classes.clone())
             .limit(PAGES_MAX);
         let found = self.snapshot.search(&query)?;
         self.complete &= found.complete;
@@ -130,7 +130,7 @@ impl Around<'_> {
         let mut new: HashMap<u64, Pages> = HashMap::new();
         for page in found.near {
             if !self.nodes.contains_key(&page.fingerprint) {
-                let taken = self.taking.page(self.snapshot, &page.url)?;
+                let taken = self.filter.page(self.snapshot, &page.url)?;
                 let taken = taken.filter(|taken| taken.fingerprint == page.fingerprint);
                 let Some(taken) = taken else {
                     // It was found to have this fingerprint then, by another way.

@@ -66,7 +66,7 @@ impl RankedPages {
     /// [`Error::EndedEpoch`] or [`Error::UnknownEpoch`] for such an epoch; the iterator gives
     /// [`Error::Corrupt`] if what is read is damaged.
     pub fn of(snapshot: &Snapshot, asked: &Clustering) -> Result<RankedPages> {
-        let pages = snapshot.poison_on_bug(|| Ok(asked.taking(snapshot)?.pages(snapshot)))?;
+        let pages = snapshot.poison_on_bug(|| Ok(asked.filter(snapshot)?.pages(snapshot)))?;
         Ok(RankedPages { snapshot: snapshot.clone(), asked: asked.clone(), pages })
     }
 }

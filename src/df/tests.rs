@@ -11,7 +11,7 @@ use super::destination::Destination;
 use super::frame::{ENTRY_BYTES, HEAD_BYTES, SUM_BYTES, TRAILER_BYTES};
 use super::merge::merge_into;
 use super::*;
-use crate::disk::{Disk, DiskFile, Name, SimDisk};
+use crate::disk::{Disk, DiskFile, DiskLayer, Name, SimDisk};
 use crate::error::{Error, Result};
 use crate::fingerprint::{FeatureSet, Frequencies, Recipe};
 
@@ -322,44 +322,15 @@ impl Restless {
     }
 }
 
-impl Disk for Restless {
-    fn location(&self) -> String {
-        self.now().location()
+impl DiskLayer for Restless {
+    fn inner(&self) -> &dyn Disk {
+        self.now()
     }
-    fn create_dirs(&self, dirs: &[crate::disk::Dir]) -> io::Result<()> {
-        self.now().create_dirs(dirs)
-    }
-    fn list(&self, dir: crate::disk::Dir) -> io::Result<Vec<std::ffi::OsString>> {
-        self.now().list(dir)
-    }
+
     fn open(&self, name: Name, access: crate::disk::Access) -> io::Result<Box<dyn DiskFile>> {
         let file = self.now().open(name, access);
         self.turn.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         file
-    }
-    fn map(&self, name: Name) -> io::Result<crate::disk::Map> {
-        self.now().map(name)
-    }
-    fn rename(&self, from: Name, to: Name) -> io::Result<()> {
-        self.now().rename(from, to)
-    }
-    fn remove(&self, name: Name) -> io::Result<()> {
-        self.now().remove(name)
-    }
-    fn sync_dir(&self, dir: crate::disk::Dir) -> io::Result<()> {
-        self.now().sync_dir(dir)
-    }
-    fn lock(&self, name: Name, kind: crate::disk::Lock) -> io::Result<crate::disk::Locked> {
-        self.now().lock(name, kind)
-    }
-    fn free_bytes(&self) -> io::Result<Option<u64>> {
-        self.now().free_bytes()
-    }
-    fn clock(&self) -> i64 {
-        self.now().clock()
-    }
-    fn random(&self) -> u64 {
-        self.now().random()
     }
 }
 

@@ -1,11 +1,10 @@
 //! A disk that tells what passes through it to another.
 
-use std::ffi::OsString;
 use std::fmt::Debug;
 use std::io;
 use std::sync::Arc;
 
-use super::{Access, Dir, Disk, DiskFile, Linkable, Lock, Locked, Map, Name};
+use super::{Access, Dir, Disk, DiskFile, DiskLayer, Map, Name};
 
 /// Who is told what a disk does. Operations that failed are not told.
 pub trait Watcher: Debug + Send + Sync + 'static {
@@ -45,21 +44,9 @@ impl<W> Clone for WatchedDisk<W> {
     }
 }
 
-impl<W: Watcher> Disk for WatchedDisk<W> {
-    fn location(&self) -> String {
-        self.disk.location()
-    }
-
-    fn file_mode(&self) -> Option<u32> {
-        self.disk.file_mode()
-    }
-
-    fn create_dirs(&self, dirs: &[Dir]) -> io::Result<()> {
-        self.disk.create_dirs(dirs)
-    }
-
-    fn list(&self, dir: Dir) -> io::Result<Vec<OsString>> {
-        self.disk.list(dir)
+impl<W: Watcher> DiskLayer for WatchedDisk<W> {
+    fn inner(&self) -> &dyn Disk {
+        &*self.disk
     }
 
     fn open(&self, name: Name, access: Access) -> io::Result<Box<dyn DiskFile>> {
@@ -73,42 +60,10 @@ impl<W: Watcher> Disk for WatchedDisk<W> {
         Ok(map)
     }
 
-    fn rename(&self, from: Name, to: Name) -> io::Result<()> {
-        self.disk.rename(from, to)
-    }
-
-    fn remove(&self, name: Name) -> io::Result<()> {
-        self.disk.remove(name)
-    }
-
-    fn linkable(&self, name: Name) -> io::Result<Linkable> {
-        self.disk.linkable(name)
-    }
-
-    fn link(&self, file: &Linkable, name: Name) -> io::Result<()> {
-        self.disk.link(file, name)
-    }
-
     fn sync_dir(&self, dir: Dir) -> io::Result<()> {
         self.disk.sync_dir(dir)?;
         self.watcher.synced_dir();
         Ok(())
-    }
-
-    fn lock(&self, name: Name, kind: Lock) -> io::Result<Locked> {
-        self.disk.lock(name, kind)
-    }
-
-    fn free_bytes(&self) -> io::Result<Option<u64>> {
-        self.disk.free_bytes()
-    }
-
-    fn clock(&self) -> i64 {
-        self.disk.clock()
-    }
-
-    fn random(&self) -> u64 {
-        self.disk.random()
     }
 }
 

@@ -67,7 +67,7 @@ impl PageLocation {
 #[derive(Debug, Default)]
 pub(crate) struct Known {
     /// Where its newest record is, unless that is forgotten with a prefix.
-    pub(crate) standing: Option<PageLocation>,
+    pub(crate) location: Option<PageLocation>,
     pub(crate) head: Option<Head>,
 }
 
@@ -237,7 +237,7 @@ impl PageIn<'_> {
     }
 
     /// Where its record stands.
-    pub(crate) fn standing(&self) -> Option<PageLocation> {
+    pub(crate) fn location(&self) -> Option<PageLocation> {
         let (component, page) = match self {
             PageIn::Segment { number, page, .. } => {
                 (ComponentId::Segment(*number), page.map(|page| page.ordinal))
@@ -346,7 +346,7 @@ impl Known {
         newest_first: impl IntoIterator<Item = Result<PageIn<'v>>>,
     ) -> Result<bool> {
         let end = page_across(key, newest_first, |page| {
-            self.standing = page.standing();
+            self.location = page.location();
             self.head = page.head()?;
             Ok(ControlFlow::Break(()))
         })?;

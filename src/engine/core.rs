@@ -17,7 +17,7 @@ pub(crate) struct Core {
     pub(crate) disk: Arc<dyn Disk>,
     pub(crate) options: Options,
     pub(crate) catalog: Catalog,
-    pub(crate) stamps: SegmentIds,
+    pub(crate) segment_ids: SegmentIds,
     pub(crate) live: Live,
     pub(crate) lifecycle: Lifecycle,
     pub(crate) metrics: Metrics,

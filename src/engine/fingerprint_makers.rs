@@ -105,22 +105,22 @@ impl Origin {
     /// more. It names the epoch of the store and the one to begin.
     pub fn text_epochs(snapshot: &Snapshot) -> Result<Vec<Epoch>> {
         let epochs = snapshot.epochs();
-        let mut taken: Vec<&EpochInfo> = Vec::new();
+        let mut chosen: Vec<&EpochInfo> = Vec::new();
         let rest = of_texts(epochs).filter(|info| is_made(info));
         for info in in_use(epochs).chain(rest) {
             if !is_made(info) {
                 return Err(Error::Misuse(made_otherwise(info)));
             }
-            if !taken.contains(&info) && taken.len() < MOST {
-                taken.push(info);
+            if !chosen.contains(&info) && chosen.len() < MOST {
+                chosen.push(info);
             }
         }
         let in_use = [snapshot.change_epoch(), snapshot.near_epoch()];
         let has_pages = |epoch| in_use.contains(&epoch) || snapshot.fingerprints(epoch) > 0;
-        if !taken.iter().any(|info| has_pages(info.epoch)) {
+        if !chosen.iter().any(|info| has_pages(info.epoch)) {
             return Err(Error::Misuse(made_elsewhere(known(epochs, snapshot.change_epoch()))));
         }
-        Ok(taken.iter().map(|info| info.epoch).collect())
+        Ok(chosen.iter().map(|info| info.epoch).collect())
     }
 }
 

@@ -3,11 +3,11 @@
 //! A record carries what the store had looked up when the operation came: whether older segments
 //! know the page, and its head. So a replay reads no segment.
 
-use crate::bug::{Bug, ensure};
-use crate::catalog::{Blob, Journal};
 use super::delta::page_delta;
 use super::memtable::{Effect, Inner};
 use super::totals::Totals;
+use crate::bug::{Bug, ensure};
+use crate::catalog::{Blob, Journal};
 use crate::disk::Name;
 use crate::error::{Error, Result};
 use crate::layout::{Cursor, Delta, put_varint};

@@ -15,7 +15,7 @@ use crate::time::Time;
 #[derive(Debug)]
 pub(crate) struct Leases {
     /// Held while pages are chosen: by one thread at a time, so that no two choose the same page.
-    taking: RankedMutex<Kept>,
+    session: RankedMutex<Kept>,
     out: Mutex<Out>,
     /// How many are out, so that observing takes no lock if there are none.
     count: AtomicUsize,
@@ -49,13 +49,13 @@ impl Out {
 
 impl Leases {
     pub(crate) fn new() -> Leases {
-        let taking = RankedMutex::new(Rank::Lease, None);
-        Leases { taking, out: Mutex::new(Out::default()), count: AtomicUsize::new(0) }
+        let session = RankedMutex::new(Rank::Lease, None);
+        Leases { session, out: Mutex::new(Out::default()), count: AtomicUsize::new(0) }
     }
 
     /// Begins to take pages at this time. The view by which they are chosen is taken after this.
     pub(crate) fn take(&self, now: Time) -> LeaseSession<'_> {
-        let one = self.taking.lock();
+        let one = self.session.lock();
         let mut out = self.out.lock();
         while out.by_end.first().is_some_and(|(until, _)| *until <= now) {
             if let Some((_, url)) = out.by_end.pop_first() {
@@ -133,18 +133,18 @@ mod tests {
     #[test]
     fn a_page_is_out_until_its_lease_ends_or_is_over() {
         let leases = Leases::new();
-        let taking = leases.take(Time(0));
+        let session = leases.take(Time(0));
         for (url, until) in [("http://a/", 10), ("http://b/", 20), ("http://c/", 30)] {
-            assert!(!taking.is_out(url));
-            taking.lease(url, Time(until));
-            assert!(taking.is_out(url));
+            assert!(!session.is_out(url));
+            session.lease(url, Time(until));
+            assert!(session.is_out(url));
         }
-        drop(taking);
+        drop(session);
         assert!(leases.end("http://a/") && !leases.end("http://a/") && !leases.end("http://d/"));
-        let taking = leases.take(Time(20));
-        let out = |url| taking.is_out(url);
+        let session = leases.take(Time(20));
+        let out = |url| session.is_out(url);
         assert_eq!(["http://a/", "http://b/", "http://c/"].map(out), [false, false, true]);
-        drop(taking);
+        drop(session);
         assert_eq!(leases.len(), 1);
         drop(leases.take(Time(30)));
         assert_eq!(leases.len(), 0);
@@ -154,20 +154,20 @@ mod tests {
     fn a_page_that_is_observed_while_others_are_taken_is_not_taken_again() {
         let leases = Leases::new();
         leases.take(Time(0)).lease("http://a/", Time(10));
-        let taking = leases.take(Time(1));
+        let session = leases.take(Time(1));
         assert!(leases.end("http://a/"));
-        assert!(taking.is_out("http://a/"), "the view of who takes knows nothing of the visit");
-        drop(taking);
+        assert!(session.is_out("http://a/"), "the view of who takes knows nothing of the visit");
+        drop(session);
         assert!(!leases.take(Time(1)).is_out("http://a/"));
     }
 
     #[test]
     fn a_lease_can_be_given_anew() {
         let leases = Leases::new();
-        let taking = leases.take(Time(0));
-        taking.lease("http://a/", Time(10));
-        taking.lease("http://a/", Time(30));
-        drop(taking);
+        let session = leases.take(Time(0));
+        session.lease("http://a/", Time(10));
+        session.lease("http://a/", Time(30));
+        drop(session);
         assert_eq!(leases.len(), 1);
         assert!(leases.take(Time(10)).is_out("http://a/"));
         assert!(!leases.take(Time(30)).is_out("http://a/"));

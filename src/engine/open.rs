@@ -205,7 +205,7 @@ fn open_locked(
         disk,
         options,
         catalog,
-        stamps: SegmentIds::new(store, next_segment),
+        segment_ids: SegmentIds::new(store, next_segment),
         lifecycle: Lifecycle::new(Arc::clone(&view.poison)),
         metrics: view.metrics.clone(),
         live: Live::new(view, last),

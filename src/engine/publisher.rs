@@ -115,14 +115,14 @@ impl Publisher {
         if self.is_unfinished() {
             return Ok(());
         }
-        let Core { disk, catalog, stamps, live, .. } = &*self.core;
+        let Core { disk, catalog, segment_ids, live, .. } = &*self.core;
         let view = live.view();
         // Asked after what it is of, and of what is durable: `SNAPSHOT` is never newer than it says, and
         // never ahead of the catalog.
         let changes = catalog.changes();
         let published = Published {
             written: SystemTime::now(),
-            store: stamps.store(),
+            store: segment_ids.store(),
             changes,
             url_seed: view.seed,
             segments: view.segments.iter().map(|live| row(live.segment.frame())).collect(),

@@ -95,7 +95,7 @@ impl Sealer {
     }
 
     fn seal(&self, memtable: &Memtable) -> Result<()> {
-        let Core { catalog, stamps, live, .. } = &*self.core;
+        let Core { catalog, segment_ids, live, .. } = &*self.core;
         let sequences = memtable.read().sequences;
         let sequences = sequences.or_bug("a memtable that waits to be sealed was written")?;
         self.committer.commit(sequences.1, None)?;
@@ -105,7 +105,7 @@ impl Sealer {
         let listed = row(sealed.segment.frame());
         let has_all = (listed.first_sequence, listed.last_sequence) == sequences;
         ensure(has_all, "a segment has the operations of its memtable")?;
-        catalog.seal(&listed, memtable.journal, stamps.next())?;
+        catalog.seal(&listed, memtable.journal, segment_ids.next())?;
         live.change(|view| View {
             segments: view.segments.iter().cloned().chain([sealed]).collect(),
             memtables: Memtables { sealing: None, ..view.memtables.clone() },
@@ -116,9 +116,9 @@ impl Sealer {
 
     /// Writes a memtable with these operations as a segment, and returns its number.
     fn write(&self, memtable: &Memtable, sequences: (u64, u64)) -> Result<u64> {
-        let Core { disk, options, stamps, live, .. } = &*self.core;
+        let Core { disk, options, segment_ids, live, .. } = &*self.core;
         let seed = live.view().seed;
-        let stamp = stamps.stamp(&**disk);
+        let stamp = segment_ids.stamp(&**disk);
         // In memory, unless a memtable holds very many.
         let memory_bytes = options.background_memory_bytes / 8;
         let mut file = segment::Sealer::new(disk, stamp, memory_bytes)?;

@@ -163,11 +163,11 @@ impl View {
             let wanted = order.iter().map(|&(hash, place)| (hash, lookups[place].url));
             let mut answered = vec![false; order.len()];
             for (at, page) in live.segment.find_many(wanted)? {
-                let standing =
+                let location =
                     PageLocation { component: ComponentId::Segment(number), page: page.ordinal };
                 let changes = page.record.changes(&self.epochs);
                 let changes = Some(changes.ok_or_else(|| live.unreadable())?);
-                found(order[at].1, standing, Course { head: live.head(&page)?, changes })?;
+                found(order[at].1, location, Course { head: live.head(&page)?, changes })?;
                 answered[at] = true;
             }
             let mut answered = answered.into_iter();
@@ -201,39 +201,39 @@ impl View {
     /// A page whose newest record stands there, and how it changes.
     pub(crate) fn changing_at(
         &self,
-        standing: PageLocation,
+        location: PageLocation,
         lookup: &Lookup<'_>,
         sequence: u64,
     ) -> Result<Option<Changing>> {
-        let newest = self.component(standing.component)?;
-        let older = || self.components().filter(|older| older.id() < standing.component);
+        let newest = self.component(location.component)?;
+        let older = || self.components().filter(|older| older.id() < location.component);
         let parts = || {
             let older = older().map(|component| component.page(lookup, sequence));
-            std::iter::once(newest.page_at(standing.page, lookup, sequence)).chain(older)
+            std::iter::once(newest.page_at(location.page, lookup, sequence)).chain(older)
         };
         changing_across(|| lookup.key(), parts, &self.epochs)
     }
 
     /// The page that stands there.
-    pub(crate) fn url_at(&self, standing: PageLocation) -> Result<String> {
-        match self.component(standing.component)? {
+    pub(crate) fn url_at(&self, location: PageLocation) -> Result<String> {
+        match self.component(location.component)? {
             Component::Segment(_, live) => {
                 let mut url = Vec::new();
-                live.segment.page(standing.page, &mut url)?;
+                live.segment.page(location.page, &mut url)?;
                 live.segment.owned_text(url)
             }
             Component::Memtable(_, memtable) => {
-                Ok(memtable.read().page(standing.page).url().to_owned())
+                Ok(memtable.read().page(location.page).url().to_owned())
             }
         }
     }
 
     /// How a page changes that a memtable has, if that is known without reading its history.
-    pub(crate) fn changes_in_memory(&self, standing: PageLocation) -> Result<Option<Changes>, Bug> {
-        let Component::Memtable(_, memtable) = self.component(standing.component)? else {
+    pub(crate) fn changes_in_memory(&self, location: PageLocation) -> Result<Option<Changes>, Bug> {
+        let Component::Memtable(_, memtable) = self.component(location.component)? else {
             return Ok(None);
         };
-        Ok(memtable.read().page(standing.page).course_at(u64::MAX, &self.epochs).changes)
+        Ok(memtable.read().page(location.page).course_at(u64::MAX, &self.epochs).changes)
     }
 
     /// All entries of a page in the segments, in order.

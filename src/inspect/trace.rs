@@ -82,15 +82,15 @@ pub struct Place {
 }
 
 fn place(snapshot: &Snapshot, part: &PageIn<'_>) -> Result<Option<Place>> {
-    let Some(standing) = part.standing() else { return Ok(None) };
+    let Some(location) = part.location() else { return Ok(None) };
     let (mut segment, mut bytes) = (None, None);
-    if let ComponentId::Segment(number) = standing.component
+    if let ComponentId::Segment(number) = location.component
         && let Some(live) = snapshot.view().segments.get(number as usize)
     {
         segment = Some(live.segment.id());
-        let record = live.segment.page(standing.page, &mut Vec::new())?;
+        let record = live.segment.page(location.page, &mut Vec::new())?;
         bytes = Some(record.len() as u64);
     }
     let (entries, is_first) = (part.entries()?.len(), part.is_first());
-    Ok(Some(Place { segment, number: standing.page, bytes, entries, is_first }))
+    Ok(Some(Place { segment, number: location.page, bytes, entries, is_first }))
 }

@@ -24,7 +24,7 @@ const LAGS: usize = 1000;
 /// What decides about two sites, and where their pages are.
 pub(super) struct Comparing<'s> {
     pub(super) snapshot: &'s Snapshot,
-    pub(super) taking: &'s InForceFilter,
+    pub(super) filter: &'s InForceFilter,
     pub(super) k: u32,
     /// Of how many paths the pages must be near, and what share that must be of all.
     pub(super) paths_min: u64,
@@ -49,14 +49,14 @@ impl Side<'_> {
         progress: &Progress,
     ) -> Result<Side<'s>> {
         let of_site = prefix(&site.key)?;
-        let Comparing { snapshot, taking, .. } = comparing;
+        let Comparing { snapshot, filter, .. } = comparing;
         // Of two prefixes that have pages in common one is under the other.
-        let under = match &taking.under {
+        let under = match &filter.under {
             Some(under) if of_site.covers(under) => under.clone(),
             _ => of_site,
         };
-        let taking = InForceFilter { under: Some(under), ..(*taking).clone() };
-        let paths = Paths::new(taking.pages(snapshot));
+        let filter = InForceFilter { under: Some(under), ..(*filter).clone() };
+        let paths = Paths::new(filter.pages(snapshot));
         let mut side = Side { site, paths, address: Vec::new(), page: None, passed: 0 };
         side.advance(progress)?;
         Ok(side)

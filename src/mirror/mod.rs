@@ -111,7 +111,7 @@ impl Mirroring {
     pub fn run(&self, snapshot: &Snapshot, progress: &Progress) -> Result<Mirrors> {
         snapshot.poison_on_bug(|| {
             self.check()?;
-            let taking = InForceFilter {
+            let filter = InForceFilter {
                 at: self.at,
                 under: self.under.clone(),
                 classes: self.classes.clone(),
@@ -119,8 +119,8 @@ impl Mirroring {
             };
             let comparing = Comparing {
                 snapshot,
-                taking: &taking,
-                k: self.k.unwrap_or_else(|| snapshot.near_distance(taking.epoch)),
+                filter: &filter,
+                k: self.k.unwrap_or_else(|| snapshot.near_distance(filter.epoch)),
                 paths_min: self.paths,
                 share_min: self.share,
                 seed: snapshot.view().seed,
@@ -172,13 +172,13 @@ fn sample(
     work: &Workspace,
     progress: &Progress,
 ) -> Result<Sampled> {
-    let Comparing { snapshot, taking, paths_min, seed, .. } = comparing;
-    let known = taking.under.is_none().then(|| Totals::of(snapshot)).transpose()?;
+    let Comparing { snapshot, filter, paths_min, seed, .. } = comparing;
+    let known = filter.under.is_none().then(|| Totals::of(snapshot)).transpose()?;
     progress.start(Stage::Counting, known.map(|known| known.pages))?;
     let sites = SitesWriter::new(work)?;
     let extent = (depth, *paths_min);
     let mut sampler = Sampler::new(*seed, extent, sites, sorter(work));
-    let mut pages: Paths<u64> = Paths::new(taking.pages(snapshot));
+    let mut pages: Paths<u64> = Paths::new(filter.pages(snapshot));
     let (mut address, mut paths) = (Vec::new(), 0);
     let read = || {
         progress.pass(1);

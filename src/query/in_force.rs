@@ -39,7 +39,7 @@ pub(crate) struct InForcePage {
     /// The class that it is of now, whichever of its versions is taken.
     pub(crate) class: Option<u32>,
     /// Where its newest record stands.
-    pub(crate) standing: PageLocation,
+    pub(crate) location: PageLocation,
     /// All else of it, if that was asked for.
     pub(crate) page: Option<Page>,
 }
@@ -65,7 +65,7 @@ pub(crate) struct InForceVersion {
 
 /// The pages that are taken, in SURT order. It ends after an error.
 pub(crate) struct InForceScan {
-    taking: InForceFilter,
+    filter: InForceFilter,
     scan: Scan,
     without: u64,
 }
@@ -95,7 +95,7 @@ impl InForceFilter {
     /// The pages of a snapshot that are taken, in SURT order.
     pub(crate) fn pages(&self, snapshot: &Snapshot) -> InForceScan {
         let scan = Scan::new(snapshot, self.under.as_ref());
-        InForceScan { taking: self.clone(), scan, without: 0 }
+        InForceScan { filter: self.clone(), scan, without: 0 }
     }
 
     /// A page, if it is taken.
@@ -131,7 +131,7 @@ impl InForceFilter {
             *without += u64::from(!in_force.is_empty());
             return Ok(None);
         };
-        Ok(Some(Found { head, content, fingerprint, class, standing: known.standing }))
+        Ok(Some(Found { head, content, fingerprint, class, location: known.location }))
     }
 
     /// The entries that count of a page of which components have these parts.
@@ -155,18 +155,18 @@ impl InForceFilter {
     ) -> Result<Option<InForcePage>> {
         let entries = || self.entries(&key, parts());
         let Some(found) = self.found(&key, parts(), entries, without)? else { return Ok(None) };
-        let Found { head, fingerprint, class, standing, .. } = found;
+        let Found { head, fingerprint, class, location, .. } = found;
         let url = url()?;
         let since = since(&head, entries)?;
         let weight = head.properties.weight();
-        let standing = standing.or_bug("a page whose head is known stands somewhere")?;
+        let location = location.or_bug("a page whose head is known stands somewhere")?;
         let page = if self.whole {
             let changes = Changes::of(&entries()?, epochs);
             Some(Page::new(&url, &Changing { head, changes }, epochs))
         } else {
             None
         };
-        Ok(Some(InForcePage { url, fingerprint, since, weight, class, standing, page }))
+        Ok(Some(InForcePage { url, fingerprint, since, weight, class, location, page }))
     }
 
     /// The head of a page at the time that counts; none if it was not known yet.
@@ -197,14 +197,14 @@ struct Found {
     fingerprint: u64,
     /// The class of now.
     class: Option<u32>,
-    standing: Option<PageLocation>,
+    location: Option<PageLocation>,
 }
 
 impl InForceScan {
     /// What is in force on the page that a scan stands at, if it is taken.
-    fn found(taking: &InForceFilter, scan: &Scan, without: &mut u64) -> Result<Option<Found>> {
-        let entries = || InForceScan::entries(taking, scan);
-        taking.found(|| scan.key(), scan.parts(), entries, without)
+    fn found(filter: &InForceFilter, scan: &Scan, without: &mut u64) -> Result<Option<Found>> {
+        let entries = || InForceScan::entries(filter, scan);
+        filter.found(|| scan.key(), scan.parts(), entries, without)
     }
 
     /// How many of the pages so far would be taken and have content, but no fingerprint of the epoch.
@@ -213,42 +213,42 @@ impl InForceScan {
     }
 
     /// The entries that count of the page that a scan stands at.
-    fn entries(taking: &InForceFilter, scan: &Scan) -> Result<Vec<Entry>> {
-        taking.entries(|| scan.key(), scan.parts())
+    fn entries(filter: &InForceFilter, scan: &Scan) -> Result<Vec<Entry>> {
+        filter.entries(|| scan.key(), scan.parts())
     }
 
     /// What is compared of the next page that is taken, and nothing else of it: a third of the time of
     /// all of it. Its [`key`](InForceScan::key) is at hand then.
     pub(crate) fn next_fingerprint(&mut self) -> Option<Result<u64>> {
-        let InForceScan { taking, scan, without } = self;
+        let InForceScan { filter, scan, without } = self;
         scan.next_with(|scan| {
-            let found = InForceScan::found(taking, scan, without)?;
+            let found = InForceScan::found(filter, scan, without)?;
             Ok(found.map(|found| found.fingerprint))
         })
     }
 
     /// The next page that is taken, with its last versions. Reads its entries if it has several.
     pub(crate) fn next_versions(&mut self) -> Option<Result<InForceVersions>> {
-        let InForceScan { taking, scan, without } = self;
+        let InForceScan { filter, scan, without } = self;
         scan.next_with(|scan| {
-            let found = InForceScan::found(taking, scan, without)?;
-            found.map(|found| InForceScan::versions(taking, scan, &found)).transpose()
+            let found = InForceScan::found(filter, scan, without)?;
+            found.map(|found| InForceScan::versions(filter, scan, &found)).transpose()
         })
     }
 
-    fn versions(taking: &InForceFilter, scan: &Scan, found: &Found) -> Result<InForceVersions> {
+    fn versions(filter: &InForceFilter, scan: &Scan, found: &Found) -> Result<InForceVersions> {
         let Found { head, fingerprint, .. } = found;
         let url = scan.url()?.to_owned();
-        let since = since(head, || InForceScan::entries(taking, scan))?;
+        let since = since(head, || InForceScan::entries(filter, scan))?;
         let mut versions = vec![InForceVersion { fingerprint: *fingerprint, since }];
         let mut entries = None;
-        for seen in head.remembered().filter(|seen| seen.content.epoch == taking.epoch) {
+        for seen in head.remembered().filter(|seen| seen.content.epoch == filter.epoch) {
             let fingerprint = seen.content.compared();
             let is_new = |print: &u64| versions.iter().all(|v| v.fingerprint != *print);
             let Some(fingerprint) = fingerprint.filter(is_new) else { continue };
             let entries = match &entries {
                 Some(entries) => entries,
-                None => entries.insert(InForceScan::entries(taking, scan)?),
+                None => entries.insert(InForceScan::entries(filter, scan)?),
             };
             let is_it = |content: &Content| is_of_version(&[seen.content], content);
             let since = first_seen(entries, is_it)?.max(head.first);
@@ -266,12 +266,12 @@ impl InForceScan {
 impl InForceScan {
     /// The next page; `pass` is called for each that is looked at, taken or not, and may end this.
     pub(crate) fn next_of(&mut self, pass: impl Fn() -> Result<()>) -> Option<Result<InForcePage>> {
-        let InForceScan { taking, scan, without } = self;
+        let InForceScan { filter, scan, without } = self;
         scan.next_with(|scan| {
             pass()?;
             let url = || Ok(scan.url()?.to_owned());
             let to = (scan.epochs(), &mut *without);
-            taking.take(url, || scan.key(), || scan.parts(), to)
+            filter.take(url, || scan.key(), || scan.parts(), to)
         })
     }
 }

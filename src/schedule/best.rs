@@ -38,8 +38,8 @@ pub(super) struct Among<'a> {
 pub(super) struct Best<'a> {
     among: Among<'a>,
     candidates: Candidates,
-    worked: ScoreCache,
-    calm: SkipCache,
+    scores: ScoreCache,
+    skip_cache: SkipCache,
     sifted: Vec<Sifted>,
     /// Which rows are left.
     left: Vec<usize>,
@@ -61,8 +61,8 @@ impl<'a> Best<'a> {
         Best {
             among,
             candidates: Candidates::new(among.sources.len(), most),
-            worked: ScoreCache::of(pages),
-            calm: SkipCache::of(pages),
+            scores: ScoreCache::of(pages),
+            skip_cache: SkipCache::of(pages),
             sifted: Vec::with_capacity(TOGETHER),
             left: Vec::with_capacity(TOGETHER),
         }
@@ -120,7 +120,7 @@ impl<'a> Best<'a> {
         let floor = self.candidates.floor().figure();
         self.left.clear();
         for (nth, Sifted { by_worth, .. }) in self.sifted.iter().enumerate() {
-            if !by_worth.is_some_and(|page| self.calm.knows(&page, floor)) {
+            if !by_worth.is_some_and(|page| self.skip_cache.knows(&page, floor)) {
                 self.left.push(nth);
             }
         }
@@ -152,10 +152,10 @@ impl<'a> Best<'a> {
             if may_be_hinted { scorer.changed(&row, rule, &source.url(page)?) } else { None };
         let recent = &Recent::default();
         let facts = Facts { hash, row: &row, recent, rule, changed, led: false };
-        let Some(score) = scorer.score(facts, &mut self.worked)? else { return Ok(()) };
+        let Some(score) = scorer.score(facts, &mut self.scores)? else { return Ok(()) };
         if score < self.candidates.floor() {
             if let Some(page) = by_worth {
-                self.calm.note(&page, score.figure());
+                self.skip_cache.note(&page, score.figure());
             }
             self.candidates.pass_over();
         } else if after.is_none_or(|after| after.is_before(component, score, page)) {

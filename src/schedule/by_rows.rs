@@ -98,8 +98,8 @@ impl ByRows {
         *self.places.get_mut(component).or_bug("each component has a place")? = None;
         let source = source_of(&self.sources, component)?;
         let Candidate { score, page: Reverse(page) } = candidate;
-        let (url, standing) = (source.url(page)?, Some(source.standing(page)?));
-        Ok(Some(Coming { score, url, standing }))
+        let (url, location) = (source.url(page)?, Some(source.location(page)?));
+        Ok(Some(Coming { score, url, location }))
     }
 
     /// Reads all rows, and keeps the best of those that come after the last page.

@@ -51,12 +51,12 @@ impl ByScan {
         }
         let Some((score, number, url)) = self.best.pop() else { return Ok(None) };
         self.last = Some((score, number));
-        Ok(Some(Coming { score, url, standing: None }))
+        Ok(Some(Coming { score, url, location: None }))
     }
 
     fn fill(&mut self, asked: &Asked, most: Most) -> Result<()> {
         let mut best: BinaryHeap<Reverse<Met>> = BinaryHeap::new();
-        let (mut bytes, mut worked, mut number) = (0, ScoreCache::of(BELIEVED), 0);
+        let (mut bytes, mut scores, mut number) = (0, ScoreCache::of(BELIEVED), 0);
         self.ended = true;
         let mut scan = asked.snapshot.scan(asked.due.under.as_ref());
         while let Some(page) = scan.next_changing() {
@@ -68,7 +68,7 @@ impl ByScan {
             let (hash, rule) = (url_hash(&url, seed), asked.due.rules.of(&url));
             let changed = asked.scorer.changed(&row, rule, &url);
             let facts = Facts { hash, row: &row, recent: &recent, rule, changed, led: false };
-            let Some(score) = asked.scorer.score(facts, &mut worked)? else { continue };
+            let Some(score) = asked.scorer.score(facts, &mut scores)? else { continue };
             if self.last.is_some_and(|last| (score, Reverse(number)) >= last) {
                 continue;
             }

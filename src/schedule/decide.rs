@@ -66,12 +66,12 @@ impl Asked {
     pub(super) fn of_new(due: &Due, url: &str, seed: u64) -> Result<NewPage> {
         let what = "a plan has learned, and has a threshold";
         let (learned, threshold) = due.learned.clone().zip(due.threshold).or_bug(what)?;
-        let (scorer, mut worked) = (Scorer::new(due, learned), ScoreCache::of(1));
+        let (scorer, mut scores) = (Scorer::new(due, learned), ScoreCache::of(1));
         let row = Row::of_new(host_slot(url, seed));
         let (recent, rule) = (Recent::default(), due.rules.of(url));
         let hash = url_hash(url, seed);
         let facts = Facts { hash, row: &row, recent: &recent, rule, changed: None, led: false };
-        let belief = &scorer.belief(facts, &mut worked);
+        let belief = &scorer.belief(facts, &mut scores);
         Ok(NewPage {
             value: scorer.value_since(facts, due.largest().seconds(), belief)?,
             rate: belief.rate(),
@@ -92,8 +92,8 @@ impl Asked {
     pub(super) fn look_at<'a>(&'a self, coming: &'a Coming) -> Result<Looked<'a>> {
         let Snapshot { view, sequence, .. } = &self.snapshot;
         let lookup = Lookup::new(&coming.url, view.seed);
-        let changing = match coming.standing {
-            Some(standing) => view.changing_at(standing, &lookup, *sequence)?,
+        let changing = match coming.location {
+            Some(location) => view.changing_at(location, &lookup, *sequence)?,
             None => view.changing(&lookup, *sequence)?,
         };
         let changing = changing.ok_or_else(|| unknown(&coming.url))?;
@@ -111,9 +111,9 @@ impl Asked {
     }
 
     /// What puts a page in order that another one leads.
-    pub(super) fn score_of_led(&self, of: &Looked<'_>, worked: &mut ScoreCache) -> Result<Score> {
+    pub(super) fn score_of_led(&self, of: &Looked<'_>, scores: &mut ScoreCache) -> Result<Score> {
         // By its row it has one.
-        self.scorer.score(of.facts(true), worked)?.ok_or_else(|| differs(of.lookup.url))
+        self.scorer.score(of.facts(true), scores)?.ok_or_else(|| differs(of.lookup.url))
     }
 
     /// What is decided about a page, and the page that leads it.
@@ -121,14 +121,14 @@ impl Asked {
         &self,
         of: Looked<'_>,
         leader: Option<String>,
-        worked: &mut ScoreCache,
+        scores: &mut ScoreCache,
     ) -> Result<Decision> {
         let Asked { snapshot, due, scorer } = self;
         let facts = of.facts(leader.is_some());
         let Looked { lookup, changing, rule, changed, .. } = &of;
         let head = &changing.head;
         let last = seconds(head.last.time);
-        let belief = &scorer.belief(facts, worked);
+        let belief = &scorer.belief(facts, scores);
         let (every, date) = match due.threshold {
             Some(threshold) => {
                 let (every, after) = scorer.date(facts, threshold, belief);

@@ -36,7 +36,7 @@ pub(super) struct Coming {
     pub(super) score: Score,
     pub(super) url: String,
     /// Where its newest record stands, if that is known.
-    pub(super) standing: Option<PageLocation>,
+    pub(super) location: Option<PageLocation>,
 }
 
 impl Coming {

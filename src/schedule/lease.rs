@@ -89,10 +89,10 @@ const LEARN_PART: u64 = 8;
 const LEARN_MIN: u64 = 256;
 
 /// Returns the priors of a snapshot, or those of a recent one.
-fn learned(taking: &mut LeaseSession<'_>, snapshot: &Snapshot) -> Result<Learned> {
+fn learned(session: &mut LeaseSession<'_>, snapshot: &Snapshot) -> Result<Learned> {
     let passed = |of: &AsOf| snapshot.sequence().saturating_sub(of.sequence);
     let is_recent = |of: &&AsOf| passed(of) <= (of.pages / LEARN_PART).max(LEARN_MIN);
-    let kept = taking.kept();
+    let kept = session.kept();
     let of = kept.as_ref().and_then(|kept| kept.downcast_ref::<AsOf>());
     if let Some(of) = of.filter(is_recent) {
         return Ok(of.learned.clone());
@@ -106,7 +106,7 @@ fn learned(taking: &mut LeaseSession<'_>, snapshot: &Snapshot) -> Result<Learned
 /// Leases the best pages that are not leased yet.
 pub(crate) fn take(db: &Db, due: &Due, lease: Interval) -> Result<Vec<Decision>> {
     db.core.lifecycle.check()?;
-    let mut taking = db.leases.take(due.now);
+    let mut session = db.leases.take(due.now);
     let out = db.leases.len();
     let room = db.core.options.leases_max.saturating_sub(out);
     let wanted = due.budget.min(room);
@@ -117,18 +117,18 @@ pub(crate) fn take(db: &Db, due: &Due, lease: Interval) -> Result<Vec<Decision>>
     let snapshot = db.core.live.snapshot();
     snapshot.view.check()?;
     if asked.learned.is_none() {
-        asked.learned = Some(learned(&mut taking, &snapshot)?);
+        asked.learned = Some(learned(&mut session, &snapshot)?);
     }
     for page in snapshot.due(&asked) {
         let page = page?;
         if pages.len() == wanted || page.value <= 0.0 {
             break;
         }
-        if !taking.is_out(&page.page.url) {
+        if !session.is_out(&page.page.url) {
             pages.push(page);
         }
     }
     let until = Time(due.now.0.saturating_add_unsigned(lease.seconds().saturating_mul(1000)));
-    pages.iter().for_each(|page| taking.lease(&page.page.url, until));
+    pages.iter().for_each(|page| session.lease(&page.page.url, until));
     Ok(pages)
 }

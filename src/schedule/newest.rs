@@ -74,7 +74,7 @@ impl Newest {
 
     /// How a row of a component stands that was looked at.
     #[inline]
-    pub(super) fn standing(&self, component: usize, hash: u64) -> Standing {
+    pub(super) fn location(&self, component: usize, hash: u64) -> Standing {
         #[expect(clippy::indexing_slicing, reason = "a place is less than there are")]
         let of = &self.hashes[self.place(hash)];
         if of.rows == 1 {
@@ -109,16 +109,16 @@ mod tests {
     fn one_page_has_one_first_row_and_none_that_knows_of_no_page() {
         let none = RowFlags { known: false, first: false };
         let [first, later] = [true, false].map(|first| RowFlags { known: true, first });
-        let standing = |rows: &[(usize, RowFlags)], of: usize| {
+        let location = |rows: &[(usize, RowFlags)], of: usize| {
             let mut newest = Newest { hashes: vec![OfHash::default(); 16] };
             rows.iter().for_each(|(component, row)| newest.add(*component, 7, *row));
             newest.add(of, 8, first);
-            assert_eq!(newest.standing(of, 8), Standing::Newest);
-            newest.standing(of, 7)
+            assert_eq!(newest.location(of, 8), Standing::Newest);
+            newest.location(of, 7)
         };
         let one = [(0, first), (1, later), (3, later)];
-        assert_eq!(standing(&one, 3), Standing::Newest);
-        assert_eq!([0, 1].map(|of| standing(&one, of)), [Standing::Superseded; 2]);
+        assert_eq!(location(&one, 3), Standing::Newest);
+        assert_eq!([0, 1].map(|of| location(&one, of)), [Standing::Superseded; 2]);
         let several: [&[(usize, RowFlags)]; 5] = [
             // Two pages, or one that was forgotten in between.
             &[(0, first), (1, first)],
@@ -130,7 +130,7 @@ mod tests {
             &[(0, later), (1, first), (1, later)],
         ];
         for rows in several {
-            assert_eq!(standing(rows, 0), Standing::Unclear);
+            assert_eq!(location(rows, 0), Standing::Unclear);
         }
     }
 }

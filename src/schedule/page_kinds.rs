@@ -66,11 +66,11 @@ impl PageKinds {
         threads: usize,
         add: impl Fn(&mut [f64; N], &Belief, Option<&Curve>, &[(Kind, u64)]) + Sync,
     ) -> [f64; N] {
-        let of_part = |worked: &mut ScoreCache, kinds: &[(Kind, u64)]| {
+        let of_part = |scores: &mut ScoreCache, kinds: &[(Kind, u64)]| {
             let mut sums = [0.0; N];
             for alike in kinds.chunk_by(|(a, _), (b, _)| a.of == b.of) {
                 let Some((Kind { of, .. }, _)) = alike.first() else { continue };
-                let belief = &worked.belief(*of);
+                let belief = &scores.belief(*of);
                 let curve = of.index.map(|index| Worths::of(index).curve(belief));
                 add(&mut sums, belief, curve.as_ref(), alike);
             }

@@ -86,7 +86,7 @@ struct Reading {
     /// Those that were read and come later than it seemed.
     waiting: Waiting,
     crowds: Crowds,
-    worked: ScoreCache,
+    scores: ScoreCache,
     /// How many may still be returned.
     left: usize,
     /// How many were looked at.
@@ -143,14 +143,14 @@ impl Reading {
         let pages = InOrder::new(&asked)?;
         let waiting = Waiting::new(asked.due.memory_bytes / OF_WAITING, !bounded);
         let (next, crowds, looked_at) = (None, Crowds::default(), 0);
-        let (worked, hosts) = (ScoreCache::of(BELIEVED), Hosts::default());
+        let (scores, hosts) = (ScoreCache::of(BELIEVED), Hosts::default());
         Ok(Reading {
             asked,
             pages,
             next,
             waiting,
             crowds,
-            worked,
+            scores,
             left,
             looked_at,
             minds_leaders,
@@ -197,15 +197,15 @@ impl Reading {
 
     /// What is decided about the next of all pages, unless it has to wait or its host is full.
     fn look_at(&mut self, next: &Coming) -> Result<Option<Decision>> {
-        let Reading { asked, pages, waiting, crowds, worked, .. } = self;
+        let Reading { asked, pages, waiting, crowds, scores, .. } = self;
         self.looked_at += 1;
         let (mut led, mut decision) = (None, None);
         if !self.hosts.is_full(&next.url, asked.due.rules.number_of(&next.url), &asked.due) {
             let looked = asked.look_at(next)?;
             let leader = asked.leader(&looked, crowds)?;
-            led = asked.led(&looked, next, leader.as_ref(), worked)?;
+            led = asked.led(&looked, next, leader.as_ref(), scores)?;
             if led.is_none() {
-                decision = Some(asked.decide(looked, leader, worked)?);
+                decision = Some(asked.decide(looked, leader, scores)?);
             }
         }
         waiting.note(pages, led, self.left)?;
@@ -214,17 +214,17 @@ impl Reading {
 
     /// What is decided about a page that another leads, unless its host is full.
     fn decide_led(&mut self, Led { coming, leader }: Led) -> Result<Option<Decision>> {
-        let Reading { asked, hosts, worked, .. } = self;
+        let Reading { asked, hosts, scores, .. } = self;
         let url = &coming.url;
         if hosts.is_full(url, asked.due.rules.number_of(url), &asked.due) {
             return Ok(None);
         }
-        asked.decide(asked.look_at(&coming)?, Some(leader), worked).map(Some)
+        asked.decide(asked.look_at(&coming)?, Some(leader), scores).map(Some)
     }
 
     /// Fills the line of those that wait, where memory did not hold it.
     fn fill_waiting(&mut self) -> Result<()> {
-        let Reading { asked, waiting, crowds, worked, hosts, left, .. } = self;
+        let Reading { asked, waiting, crowds, scores, hosts, left, .. } = self;
         let bytes = asked.due.memory_bytes / OF_LEFT_OUT;
         let most = Most { pages: usize::MAX, bytes };
         while let Some(pages) = waiting.left_out(*left) {
@@ -234,7 +234,7 @@ impl Reading {
             }
             let looked = asked.look_at(&next)?;
             let leader = asked.leader(&looked, crowds)?;
-            if let Some(led) = asked.led(&looked, &next, leader.as_ref(), worked)? {
+            if let Some(led) = asked.led(&looked, &next, leader.as_ref(), scores)? {
                 waiting.push(led)?;
             }
         }
@@ -247,14 +247,14 @@ impl Asked {
     fn led(
         &self,
         looked: &Looked<'_>,
-        Coming { score, url, standing }: &Coming,
+        Coming { score, url, location }: &Coming,
         leader: Option<&String>,
-        worked: &mut ScoreCache,
+        scores: &mut ScoreCache,
     ) -> Result<Option<Led>> {
         let Some(leader) = leader else { return Ok(None) };
-        let led = self.score_of_led(looked, worked)?;
+        let led = self.score_of_led(looked, scores)?;
         let (url, leader) = (url.clone(), leader.clone());
-        let coming = Coming { score: led, url, standing: *standing };
+        let coming = Coming { score: led, url, location: *location };
         Ok((led < *score).then_some(Led { coming, leader }))
     }
 }

@@ -62,7 +62,7 @@ impl<'s> Part<'s> {
     #[inline]
     pub(super) fn is_newest(&self, found: &Found) -> Result<bool> {
         let newest = self.newest.as_ref();
-        match newest.map(|newest| newest.standing(found.component, found.hash)) {
+        match newest.map(|newest| newest.location(found.component, found.hash)) {
             None | Some(Standing::Newest) => Ok(true),
             Some(Standing::Superseded) => Ok(false),
             Some(Standing::Unclear) => self.is_newest_of_several(found),
@@ -73,7 +73,7 @@ impl<'s> Part<'s> {
     #[inline]
     pub(super) fn is_superseded(&self, component: usize, hash: u64) -> bool {
         let newest = self.newest.as_ref();
-        newest.is_some_and(|newest| newest.standing(component, hash) == Standing::Superseded)
+        newest.is_some_and(|newest| newest.location(component, hash) == Standing::Superseded)
     }
 
     /// Whether no newer component has a row of the page.

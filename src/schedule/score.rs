@@ -145,13 +145,13 @@ impl Scorer {
     }
 
     /// The score of a page that is known; none if its rule has it not visited yet.
-    pub(super) fn score(&self, of: Facts<'_>, worked: &mut ScoreCache) -> Result<Option<Score>> {
+    pub(super) fn score(&self, of: Facts<'_>, scores: &mut ScoreCache) -> Result<Option<Score>> {
         Ok(match self.stands(of) {
             Stands::NotYet(_) => None,
             Stands::LeftAlone(_) => Some(Score::by(0.0)),
             Stands::Overdue { intervals, .. } => Some(Score::overdue(intervals)),
             Stands::Since(seconds) => {
-                let belief = &self.belief(of, worked);
+                let belief = &self.belief(of, scores);
                 Some(Score::by(self.value_since(of, seconds, belief)?))
             }
         })
@@ -276,8 +276,8 @@ impl Scorer {
     }
 
     /// What is believed of the rate of a page.
-    pub(super) fn belief(&self, of: Facts<'_>, worked: &mut ScoreCache) -> Belief {
-        worked.belief(self.of(of))
+    pub(super) fn belief(&self, of: Facts<'_>, scores: &mut ScoreCache) -> Belief {
+        scores.belief(self.of(of))
     }
 }
 

@@ -87,26 +87,27 @@ mod tests {
 
     #[test]
     fn it_knows_of_times_that_are_not_longer() {
-        let mut calm = SkipCache::of(1);
-        let knows =
-            |calm: &SkipCache, weight, seconds, floor| calm.knows(&page(weight, seconds), floor);
-        assert!(!knows(&calm, 1.0, 0, 1.0));
-        calm.note(&page(1.0, 100), 2.0);
-        assert!(knows(&calm, 1.0, 100, 2.001) && knows(&calm, 1.0, 0, 2.001));
-        assert!(!knows(&calm, 1.0, 101, 3.0) && !knows(&calm, 1.0, 100, 2.0));
+        let mut skip_cache = SkipCache::of(1);
+        let knows = |skip_cache: &SkipCache, weight, seconds, floor| {
+            skip_cache.knows(&page(weight, seconds), floor)
+        };
+        assert!(!knows(&skip_cache, 1.0, 0, 1.0));
+        skip_cache.note(&page(1.0, 100), 2.0);
+        assert!(knows(&skip_cache, 1.0, 100, 2.001) && knows(&skip_cache, 1.0, 0, 2.001));
+        assert!(!knows(&skip_cache, 1.0, 101, 3.0) && !knows(&skip_cache, 1.0, 100, 2.0));
         // Within an octave of weights.
-        assert!(knows(&calm, 1.5, 100, 3.001) && !knows(&calm, 1.5, 100, 3.0));
-        assert!(!knows(&calm, 2.0, 100, 9.0));
+        assert!(knows(&skip_cache, 1.5, 100, 3.001) && !knows(&skip_cache, 1.5, 100, 3.0));
+        assert!(!knows(&skip_cache, 2.0, 100, 9.0));
     }
 
     #[test]
     fn of_two_times_it_keeps_the_longer_one() {
-        let mut calm = SkipCache::of(1);
-        calm.note(&page(1.0, 100), 2.0);
-        calm.note(&page(1.0, 50), 1.0);
-        assert!(calm.knows(&page(1.0, 100), 2.1));
+        let mut skip_cache = SkipCache::of(1);
+        skip_cache.note(&page(1.0, 100), 2.0);
+        skip_cache.note(&page(1.0, 50), 1.0);
+        assert!(skip_cache.knows(&page(1.0, 100), 2.1));
         // Of what is longer than it can say it keeps nothing.
-        calm.note(&page(1.0, u64::MAX), 1.0);
-        assert!(!calm.knows(&page(1.0, 101), 2.1));
+        skip_cache.note(&page(1.0, u64::MAX), 1.0);
+        assert!(!skip_cache.knows(&page(1.0, 101), 2.1));
     }
 }

@@ -87,7 +87,7 @@ impl Source {
     }
 
     /// Where the record of a page stands.
-    pub(super) fn standing(&self, page: u32) -> Result<PageLocation> {
+    pub(super) fn location(&self, page: u32) -> Result<PageLocation> {
         let number = match &self.of {
             Of::Segment(_) => Some(page),
             Of::Memtable { numbers, .. } => numbers.get(page as usize).copied(),

@@ -12,7 +12,9 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Arc;
 
-use simkeep::disk::{Access, Dir, Disk, DiskFile, Lock, Locked, Map, Name, RealDisk};
+use simkeep::disk::{
+    Access, Dir, Disk, DiskFile, DiskLayer, Linkable, Lock, Locked, Map, Name, RealDisk,
+};
 use simkeep::load::LoadOptions;
 use simkeep::{Observation, Progress, Role, Scope, Store};
 use simkeep_testing::pages::{PREFIXES, URLS};
@@ -55,10 +57,15 @@ impl fmt::Debug for MarkedDisk {
     }
 }
 
-impl Disk for MarkedDisk {
-    fn location(&self) -> String {
-        self.disk.location()
+impl DiskLayer for MarkedDisk {
+    fn inner(&self) -> &dyn Disk {
+        &self.disk
     }
+
+    fn linkable(&self, _: Name) -> io::Result<Linkable> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
     fn create_dirs(&self, dirs: &[Dir]) -> io::Result<()> {
         self.marks.around("create_dirs ", || self.disk.create_dirs(dirs))
     }
@@ -84,16 +91,6 @@ impl Disk for MarkedDisk {
     }
     fn lock(&self, name: Name, kind: Lock) -> io::Result<Locked> {
         self.marks.around(format!("lock {name}"), || self.disk.lock(name, kind))
-    }
-    fn free_bytes(&self) -> io::Result<Option<u64>> {
-        self.disk.free_bytes()
-    }
-    fn clock(&self) -> i64 {
-        self.disk.clock()
-    }
-
-    fn random(&self) -> u64 {
-        self.disk.random()
     }
 }
 

@@ -1,13 +1,13 @@
 //! A disk that tells a test what is about to happen, and waits for it.
 
-use std::ffi::OsString;
 use std::fmt;
 use std::io;
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
 use simkeep::disk::{
-    Access, Dir, Disk, DiskFile, Linkable, Lock, Locked, Map, Name, OpKind, SimDisk, apart,
+    Access, Dir, Disk, DiskFile, DiskLayer, Linkable, Lock, Locked, Map, Name, OpKind, SimDisk,
+    apart,
 };
 
 type Hook = dyn Fn(OpKind, Option<Name>) + Send + Sync;
@@ -45,16 +45,11 @@ impl fmt::Debug for HookDisk {
     }
 }
 
-impl Disk for HookDisk {
-    fn location(&self) -> String {
-        self.disk.location()
+impl DiskLayer for HookDisk {
+    fn inner(&self) -> &dyn Disk {
+        &*self.disk
     }
-    fn create_dirs(&self, dirs: &[Dir]) -> io::Result<()> {
-        self.disk.create_dirs(dirs)
-    }
-    fn list(&self, dir: Dir) -> io::Result<Vec<OsString>> {
-        self.disk.list(dir)
-    }
+
     fn open(&self, name: Name, access: Access) -> io::Result<Box<dyn DiskFile>> {
         if access == Access::Create || self.reads {
             (self.hook)(OpKind::Open(access), Some(name));
@@ -75,9 +70,6 @@ impl Disk for HookDisk {
         (self.hook)(OpKind::Remove, Some(name));
         self.disk.remove(name)
     }
-    fn linkable(&self, name: Name) -> io::Result<Linkable> {
-        self.disk.linkable(name)
-    }
     fn link(&self, file: &Linkable, name: Name) -> io::Result<()> {
         (self.hook)(OpKind::Link, Some(name));
         self.disk.link(file, name)
@@ -89,16 +81,6 @@ impl Disk for HookDisk {
     fn lock(&self, name: Name, kind: Lock) -> io::Result<Locked> {
         (self.hook)(OpKind::Lock, Some(name));
         self.disk.lock(name, kind)
-    }
-    fn free_bytes(&self) -> io::Result<Option<u64>> {
-        self.disk.free_bytes()
-    }
-    fn clock(&self) -> i64 {
-        self.disk.clock()
-    }
-
-    fn random(&self) -> u64 {
-        self.disk.random()
     }
 }
 

@@ -237,7 +237,7 @@ impl Load<'_> {
         let resources = Resources { memory_bytes: self.memory_bytes / 4, threads };
         let writing = Writing {
             disk,
-            stamps: &core.stamps,
+            segment_ids: &core.segment_ids,
             sequence,
             segment_pages: self.segment_pages,
             memory_bytes: self.memory_bytes,
@@ -345,13 +345,13 @@ impl Load<'_> {
     }
 
     fn scratch_name(&self, part: u32) -> Name {
-        Name::Scratch(self.db.core.stamps.number(), part)
+        Name::Scratch(self.db.core.segment_ids.number(), part)
     }
 
     /// Makes what was written live, with its epochs, in one transaction.
     fn list(&self, written: Written, settled: Settled, watch: &Watch<'_>) -> Result<Loaded> {
         let Db { core, publisher, registry, admission, .. } = self.db;
-        let Core { catalog, stamps, live, lifecycle, .. } = &**core;
+        let Core { catalog, segment_ids, live, lifecycle, .. } = &**core;
         let ids = &written.segments;
         let opened =
             ids.iter().map(|id| new_segment::open(core, *id)).collect::<Result<Vec<_>>>()?;
@@ -385,7 +385,7 @@ impl Load<'_> {
         written.files.listed();
         tables.listed();
         let changed: Vec<&EpochInfo> = loaded.begun.iter().chain(&ended).collect();
-        catalog.add(&rows, &changed, stamps.next()).map_err(|e| core.poison(e))?;
+        catalog.add(&rows, &changed, segment_ids.next()).map_err(|e| core.poison(e))?;
         live.change(|view| {
             // What was looked up in the view before says nothing of these segments: another memtable
             // tells whoever waits with it.

@@ -103,7 +103,7 @@ pub(super) struct Written {
 /// How segments are written.
 pub(super) struct Writing<'d> {
     pub(super) disk: &'d Arc<dyn Disk>,
-    pub(super) stamps: &'d SegmentIds,
+    pub(super) segment_ids: &'d SegmentIds,
     /// The last operation before the load.
     pub(super) sequence: u64,
     /// Pages of a segment, at most.
@@ -175,7 +175,7 @@ impl Writing<'_> {
     }
 
     fn begin(&self) -> Result<Open> {
-        let stamp = self.stamps.stamp(&**self.disk);
+        let stamp = self.segment_ids.stamp(&**self.disk);
         let sealer = Sealer::new(self.disk, stamp, self.memory_bytes / 16 * 15)?;
         let (pages, delta, operations, visits) = (0, Delta::default(), 0, 0);
         let (id, weighed, classed) = (stamp.id, 0, 0);

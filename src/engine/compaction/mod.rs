@@ -291,7 +291,7 @@ impl Merging<'_> {
             (view.place_of(&old)?, ended)
         };
         core.catalog.check_locks()?;
-        let stamp = core.stamps.stamp(&*core.disk);
+        let stamp = core.segment_ids.stamp(&*core.disk);
         let closing = || core.lifecycle.is_closed();
         let mergeable = Mergeable {
             inputs: &segments,
@@ -307,7 +307,7 @@ impl Merging<'_> {
         };
         let merged = new_segment::open(core, stamp.id)?;
         let listed = row(merged.segment.frame());
-        let replaced = core.catalog.replace(&old, &listed, core.stamps.next());
+        let replaced = core.catalog.replace(&old, &listed, core.segment_ids.next());
         replaced.map_err(|e| core.poison(e))?;
         // Segments only come behind those that are there, and only a merge takes any away.
         core.live.change(|view| {

@@ -16,7 +16,7 @@ pub(crate) trait FromHit: Sized {
     /// # Errors
     ///
     /// [`Error::Corrupt`](crate::Error::Corrupt) without a head that it wants.
-    fn of(near: Near, head: Option<&Head>, standing: PageLocation) -> Result<Self>;
+    fn of(near: Near, head: Option<&Head>, location: PageLocation) -> Result<Self>;
 
     fn near(&self) -> &Near;
 }

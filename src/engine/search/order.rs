@@ -21,10 +21,10 @@ impl Order {
     }
 
     /// Notes where another page is.
-    pub(crate) fn add(&mut self, standing: PageLocation) {
+    pub(crate) fn add(&mut self, location: PageLocation) {
         match self.first {
-            None => self.first = Some(standing),
-            Some(_) => self.more.push(standing),
+            None => self.first = Some(location),
+            Some(_) => self.more.push(location),
         }
     }
 
@@ -37,7 +37,7 @@ impl Order {
         let noted = usize::from(self.first.is_some()) + self.more.len();
         ensure(from + noted == found.len(), "each page that is found stands somewhere")?;
         let Some(first) = self.first.filter(|_| !self.more.is_empty()) else { return Ok(()) };
-        let is_there = |standing: &PageLocation| standing.component == first.component;
+        let is_there = |location: &PageLocation| location.component == first.component;
         if !matches!(first.component, ComponentId::Segment(_)) || !self.more.iter().all(is_there) {
             by_surt(found, from);
             return Ok(());

@@ -13,8 +13,8 @@ use crate::engine::memtable::Effect;
 use crate::engine::view::View;
 use crate::error::Result;
 use crate::page::{
-    Beside, Content, Digest, Entry, GiveOutcome, HISTORY_WINDOW, Head, Observation, Request,
-    RestateOutcome, Restated, Ruling, Seen, Verdict, Weight, restated_digest,
+    Beside, Digest, Entry, GiveOutcome, HISTORY_WINDOW, Head, Observation, Request, RestateOutcome,
+    Restated, Ruling, Seen, Verdict, Weight, restated_digest,
 };
 use crate::segment::{put_course, unpack_head};
 use crate::time::Time;
@@ -87,15 +87,15 @@ impl Decided {
         let RequestContext { view, lookup, request } = context;
         let mut known = Known::default();
         let is_in_memory = view.take_in_memory(lookup, &mut known)?;
-        let active = known.standing.filter(|standing| standing.component == ComponentId::Active);
-        let number = active.map(|standing| standing.page);
+        let active = known.location.filter(|location| location.component == ComponentId::Active);
+        let number = active.map(|location| location.page);
         if is_in_memory {
             let before = Before::Known(known.head.as_ref().map(PageBefore::of));
             if let Some(head) = known.head.as_ref().filter(|_| number.is_none()) {
-                let standing = known.standing.or_bug("a page with a head stands somewhere")?;
-                put_course(packed, head, view.changes_in_memory(standing)?.as_ref());
+                let location = known.location.or_bug("a page with a head stands somewhere")?;
+                put_course(packed, head, view.changes_in_memory(location)?.as_ref());
             }
-            let earlier = known.standing.is_some();
+            let earlier = known.location.is_some();
             let decision = WriteDecision::new(context, &mut known.head)?;
             return Ok(Decided { decision, number, earlier, before });
         }
@@ -205,7 +205,10 @@ impl WriteDecision {
     /// A visit, which is no operation if it is known.
     fn visit(ruling: Ruling, visit: Entry, effect: Effect) -> WriteDecision {
         let news = (ruling.verdict != Verdict::Known).then_some((visit, effect));
-        WriteDecision { verdict: RequestVerdict::Visit(ruling), operations: news.into_iter().collect() }
+        WriteDecision {
+            verdict: RequestVerdict::Visit(ruling),
+            operations: news.into_iter().collect(),
+        }
     }
 
     /// The weight in force after all operations, if there are any.

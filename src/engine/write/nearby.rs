@@ -157,11 +157,7 @@ impl RankedHit {
 
     /// Of pages in SURT order the first `limit` by when each was first seen with what it has in force,
     /// and then in that order; each with that time. Reads entries of those alone that may be among them.
-    fn first_of(
-        all: Vec<RankedHit>,
-        limit: usize,
-        view: &View,
-    ) -> Result<Vec<(Time, RankedHit)>> {
+    fn first_of(all: Vec<RankedHit>, limit: usize, view: &View) -> Result<Vec<(Time, RankedHit)>> {
         let earliest = |(place, one): (usize, &RankedHit)| Reverse((one.earliest(), place));
         let mut next: BinaryHeap<_> = all.iter().enumerate().map(earliest).collect();
         let mut all: Vec<Option<RankedHit>> = all.into_iter().map(Some).collect();
@@ -225,7 +221,8 @@ fn is_before(
         return Ok(now);
     }
     // With this visit, unless it had that before; what is restated of times before all is no visit.
-    let seen: Vec<Content> = request.seen().copied().into_iter().chain(request.also_content()).collect();
+    let seen: Vec<Content> =
+        request.seen().copied().into_iter().chain(request.also_content()).collect();
     let had = view.first_seen(lookup, u64::MAX, &seen)?;
     Ok(is_first(had.map_or(time, |had| had.min(time).max(earliest))))
 }

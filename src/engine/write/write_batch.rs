@@ -29,9 +29,14 @@ pub(crate) fn apply(
     let answer = match decided.decision.verdict {
         RequestVerdict::Restated(outcome) => Answer::Restated(outcome),
         RequestVerdict::Given(outcome) => Answer::Given(outcome),
-        RequestVerdict::Visit(ruling) => {
-            Answer::Observed(outcome(options, context, &mut page, ruling, &decided, &writer.packed)?)
-        }
+        RequestVerdict::Visit(ruling) => Answer::Observed(outcome(
+            options,
+            context,
+            &mut page,
+            ruling,
+            &decided,
+            &writer.packed,
+        )?),
     };
     let full = put_operations(options, writer, context, &decided)?;
     Ok((answer, full))

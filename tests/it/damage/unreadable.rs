@@ -1,12 +1,11 @@
 //! Sectors that the medium does not give back, however often it is asked.
 
-use std::ffi::OsString;
 use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use simkeep::disk::{Access, Dir, Disk, DiskFile, Lock, Locked, Map, Name, SimDisk};
+use simkeep::disk::{Access, Disk, DiskFile, DiskLayer, Linkable, Name, SimDisk};
 use simkeep::integrity::{RepairOptions, VerifyOptions, repair, verify};
 
 use super::check::each;
@@ -28,44 +27,18 @@ struct BadFile {
     bad: Range<u64>,
 }
 
-impl Disk for BadDisk {
-    fn location(&self) -> String {
-        self.disk.location()
+impl DiskLayer for BadDisk {
+    fn inner(&self) -> &dyn Disk {
+        &self.disk
     }
-    fn create_dirs(&self, dirs: &[Dir]) -> io::Result<()> {
-        self.disk.create_dirs(dirs)
+
+    fn linkable(&self, _: Name) -> io::Result<Linkable> {
+        Err(io::ErrorKind::Unsupported.into())
     }
-    fn list(&self, dir: Dir) -> io::Result<Vec<OsString>> {
-        self.disk.list(dir)
-    }
+
     fn open(&self, name: Name, access: Access) -> io::Result<Box<dyn DiskFile>> {
         let bad = if name == self.name { self.bad.clone() } else { 0..0 };
         Ok(Box::new(BadFile { file: self.disk.open(name, access)?, bad }))
-    }
-    fn map(&self, name: Name) -> io::Result<Map> {
-        self.disk.map(name)
-    }
-    fn rename(&self, from: Name, to: Name) -> io::Result<()> {
-        self.disk.rename(from, to)
-    }
-    fn remove(&self, name: Name) -> io::Result<()> {
-        self.disk.remove(name)
-    }
-    fn sync_dir(&self, dir: Dir) -> io::Result<()> {
-        self.disk.sync_dir(dir)
-    }
-    fn lock(&self, name: Name, kind: Lock) -> io::Result<Locked> {
-        self.disk.lock(name, kind)
-    }
-    fn free_bytes(&self) -> io::Result<Option<u64>> {
-        self.disk.free_bytes()
-    }
-    fn clock(&self) -> i64 {
-        self.disk.clock()
-    }
-
-    fn random(&self) -> u64 {
-        self.disk.random()
     }
 }
 

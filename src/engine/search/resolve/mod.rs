@@ -357,8 +357,8 @@ impl<F: FromHit> Search<'_, '_, F> {
             }
             copy = may_be_copy && in_force.first().is_some_and(|c| c.digest == wanted.digest);
         }
-        let standing = PageLocation { component, page: ordinal };
-        self.take(url, candidate, (head.as_ref(), copy), standing)?;
+        let location = PageLocation { component, page: ordinal };
+        self.take(url, candidate, (head.as_ref(), copy), location)?;
         Ok(true)
     }
 
@@ -438,8 +438,8 @@ impl<F: FromHit> Search<'_, '_, F> {
             here && !view.forgotten(&lookup, sequence, component)?
         };
         if visible && self.was_seen(&lookup, candidate)? && self.is_of_class(&url, head.as_ref())? {
-            let standing = PageLocation { component, page: number };
-            self.take(url, candidate, (head.as_ref(), copy), standing)?;
+            let location = PageLocation { component, page: number };
+            self.take(url, candidate, (head.as_ref(), copy), location)?;
         }
         Ok(())
     }
@@ -456,7 +456,7 @@ impl<F: FromHit> Search<'_, '_, F> {
         url: String,
         candidate: &Candidate,
         (head, copy): (Option<&Head>, bool),
-        standing: PageLocation,
+        location: PageLocation,
     ) -> Result<()> {
         if copy && self.has_enough_copies() {
             self.findings.complete = false;
@@ -464,12 +464,12 @@ impl<F: FromHit> Search<'_, '_, F> {
         }
         let &Candidate { distance, fingerprint, .. } = candidate;
         let near = Near { url, distance: distance.into(), fingerprint };
-        let found = F::of(near, head, standing)?;
+        let found = F::of(near, head, location)?;
         let SearchOutput { copies, near, .. } = &mut self.findings;
         let (found_like, order) =
             if copy { (copies, &mut self.order_of_copies) } else { (near, &mut self.order) };
         found_like.push(found);
-        order.add(standing);
+        order.add(location);
         Ok(())
     }
 }

@@ -1,0 +1,107 @@
+//! A disk in front of another.
+
+use std::ffi::OsString;
+use std::fmt::Debug;
+use std::io;
+
+use super::{Access, Dir, Disk, DiskFile, Linkable, Lock, Locked, Map, Name};
+
+/// A disk in front of another, which changes some of its operations.
+///
+/// Every operation that is not overridden is passed to the [inner](DiskLayer::inner) disk.
+pub trait DiskLayer: Debug + Send + Sync + 'static {
+    /// The disk behind this one.
+    fn inner(&self) -> &dyn Disk;
+    /// As [`Disk::file_mode`].
+    fn file_mode(&self) -> Option<u32> {
+        self.inner().file_mode()
+    }
+    /// As [`Disk::create_dirs`].
+    fn create_dirs(&self, dirs: &[Dir]) -> io::Result<()> {
+        self.inner().create_dirs(dirs)
+    }
+    /// As [`Disk::list`].
+    fn list(&self, dir: Dir) -> io::Result<Vec<OsString>> {
+        self.inner().list(dir)
+    }
+    /// As [`Disk::open`].
+    fn open(&self, name: Name, access: Access) -> io::Result<Box<dyn DiskFile>> {
+        self.inner().open(name, access)
+    }
+    /// As [`Disk::map`].
+    fn map(&self, name: Name) -> io::Result<Map> {
+        self.inner().map(name)
+    }
+    /// As [`Disk::rename`].
+    fn rename(&self, from: Name, to: Name) -> io::Result<()> {
+        self.inner().rename(from, to)
+    }
+    /// As [`Disk::remove`].
+    fn remove(&self, name: Name) -> io::Result<()> {
+        self.inner().remove(name)
+    }
+    /// As [`Disk::linkable`].
+    fn linkable(&self, name: Name) -> io::Result<Linkable> {
+        self.inner().linkable(name)
+    }
+    /// As [`Disk::link`].
+    fn link(&self, file: &Linkable, name: Name) -> io::Result<()> {
+        self.inner().link(file, name)
+    }
+    /// As [`Disk::sync_dir`].
+    fn sync_dir(&self, dir: Dir) -> io::Result<()> {
+        self.inner().sync_dir(dir)
+    }
+    /// As [`Disk::lock`].
+    fn lock(&self, name: Name, kind: Lock) -> io::Result<Locked> {
+        self.inner().lock(name, kind)
+    }
+}
+
+impl<L: DiskLayer> Disk for L {
+    fn location(&self) -> String {
+        self.inner().location()
+    }
+    fn file_mode(&self) -> Option<u32> {
+        DiskLayer::file_mode(self)
+    }
+    fn create_dirs(&self, dirs: &[Dir]) -> io::Result<()> {
+        DiskLayer::create_dirs(self, dirs)
+    }
+    fn list(&self, dir: Dir) -> io::Result<Vec<OsString>> {
+        DiskLayer::list(self, dir)
+    }
+    fn open(&self, name: Name, access: Access) -> io::Result<Box<dyn DiskFile>> {
+        DiskLayer::open(self, name, access)
+    }
+    fn map(&self, name: Name) -> io::Result<Map> {
+        DiskLayer::map(self, name)
+    }
+    fn rename(&self, from: Name, to: Name) -> io::Result<()> {
+        DiskLayer::rename(self, from, to)
+    }
+    fn remove(&self, name: Name) -> io::Result<()> {
+        DiskLayer::remove(self, name)
+    }
+    fn linkable(&self, name: Name) -> io::Result<Linkable> {
+        DiskLayer::linkable(self, name)
+    }
+    fn link(&self, file: &Linkable, name: Name) -> io::Result<()> {
+        DiskLayer::link(self, file, name)
+    }
+    fn sync_dir(&self, dir: Dir) -> io::Result<()> {
+        DiskLayer::sync_dir(self, dir)
+    }
+    fn lock(&self, name: Name, kind: Lock) -> io::Result<Locked> {
+        DiskLayer::lock(self, name, kind)
+    }
+    fn free_bytes(&self) -> io::Result<Option<u64>> {
+        self.inner().free_bytes()
+    }
+    fn clock(&self) -> i64 {
+        self.inner().clock()
+    }
+    fn random(&self) -> u64 {
+        self.inner().random()
+    }
+}
