@@ -12,7 +12,7 @@ use super::names::{
 use super::query::AliasQuery;
 use super::rule::{AliasRule, has_port, normalised};
 use super::site::{AliasCount, AliasPair, AliasSite};
-use super::spellings::Spellings;
+use super::spelling::Spellings;
 use super::walk::WalkedPage;
 use crate::bug::{Bug, OrBug};
 use crate::error::{Error, Result};

@@ -17,7 +17,6 @@ mod query;
 mod rule;
 mod site;
 mod spelling;
-mod spellings;
 #[cfg(test)]
 mod tests;
 mod walk;

@@ -2,9 +2,10 @@
 
 use std::ops::Deref;
 use std::sync::Arc;
+use std::{fmt, io};
 
 use super::extents::{Extents, Temporary};
-use super::{Disk, Failure, Map, Name};
+use super::{Disk, Map, Name};
 
 type Result<T, E = Failure> = std::result::Result<T, E>;
 
@@ -155,6 +156,36 @@ impl Deref for ScratchMap {
 
     fn deref(&self) -> &[u8] {
         &self.map
+    }
+}
+
+/// A call to the operating system that failed.
+#[derive(Debug)]
+pub struct Failure {
+    /// What was being done.
+    pub(crate) action: &'static str,
+    /// The file.
+    pub(crate) name: Name,
+    /// What the system said.
+    pub(crate) source: io::Error,
+}
+
+impl Failure {
+    /// Adds to what the system said what it was asked for.
+    pub(super) fn of(action: &'static str, name: Name) -> impl Fn(io::Error) -> Failure {
+        move |source| Failure { action, name, source }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "cannot {} {}: {}", self.action, self.name, self.source)
+    }
+}
+
+impl std::error::Error for Failure {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.source)
     }
 }
 

@@ -7,13 +7,11 @@
 
 mod contract;
 mod extents;
-mod failure;
 mod faults;
 mod file;
 mod flock;
 mod held;
 mod layer;
-mod linkable;
 mod location;
 mod map;
 #[cfg(feature = "internals")]
@@ -29,15 +27,15 @@ mod unnamed;
 #[cfg(any(feature = "internals", feature = "metrics"))]
 mod watched;
 
+pub use contract::Linkable;
+pub(crate) use contract::is_refused;
 pub use contract::{Access, Disk, DiskFile, Holder, Lock, LockGuard, Locked};
 pub(crate) use extents::create;
-pub use failure::Failure;
 pub use faults::page_faults;
+pub use file::Failure;
 pub use file::{NewFile, Scratch, ScratchMap};
 pub(crate) use held::Held;
 pub use layer::DiskLayer;
-pub use linkable::Linkable;
-pub(crate) use linkable::is_refused;
 pub use location::Location;
 pub use map::Map;
 pub(crate) use map::MapPart;

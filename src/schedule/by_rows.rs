@@ -1,20 +1,22 @@
-//! The best pages by their rows.
+//! The best pages by their rows: which rows are skipped, which are scored, and as many of the best as fit
+//! into memory.
 
 use std::cmp::Reverse;
+use std::ops::Range;
 use std::sync::Arc;
 
-use super::best::{Among, Best};
-use super::candidates::{Candidate, Candidates};
 use super::decide::Asked;
+use super::hints::HintCursor;
 use super::in_order::{Coming, Most};
-use super::rows::{part_of, source_of};
-use super::rules::RuleNumber;
-use super::rules_by_page::RulesByPage;
-use super::score::Score;
+use super::rows::{Found, Part, part_of, parts, source_of};
+use super::rules::{RuleNumber, RulesByPage};
+use super::score::{ByWorth, Facts, Score, ScoreCache};
 use super::sources::{Source, sources};
 use crate::bug::OrBug;
 use crate::error::Result;
 use crate::page::surt;
+use crate::recrawl::Recent;
+use crate::segment::Rows;
 use crate::threads;
 
 /// Pages from which on a thread is worth its start.
@@ -169,4 +171,393 @@ impl ByRows {
 /// The rule of a page.
 pub(super) fn rule_of(held: &[RulesByPage], component: usize, page: u32) -> Result<RuleNumber> {
     Ok(held.get(component).or_bug("what is found is of one of the components")?.at(page))
+}
+
+/// Rows that are sifted together: so many that what is read of memory for one of them does not wait for
+/// what is read for another.
+const TOGETHER: usize = 256;
+
+/// Where pages are looked for.
+#[derive(Clone, Copy)]
+pub(super) struct Among<'a> {
+    pub(super) asked: &'a Asked,
+    pub(super) sources: &'a [Source],
+    pub(super) held: &'a [RulesByPage],
+    /// The pages that were returned already.
+    pub(super) after: Option<&'a After>,
+}
+
+/// The best pages of those whose rows were read.
+///
+/// Nearly all rows are sifted out at a glance, by what was found of others, whether they are the newest
+/// of their pages or not.
+pub(super) struct Best<'a> {
+    among: Among<'a>,
+    candidates: Candidates,
+    scores: ScoreCache,
+    skip_cache: SkipCache,
+    sifted: Vec<Sifted>,
+    /// Which rows are left.
+    left: Vec<usize>,
+}
+
+/// What is known of a row at a glance.
+#[derive(Clone, Copy)]
+struct Sifted {
+    at: usize,
+    by_worth: Option<ByWorth>,
+    /// Whether a hint may be of its page.
+    may_be_hinted: bool,
+}
+
+impl<'a> Best<'a> {
+    /// At most so many pages of each component.
+    pub(super) fn new(among: Among<'a>, most: usize) -> Best<'a> {
+        let pages = among.sources.iter().map(Source::pages).sum();
+        Best {
+            among,
+            candidates: Candidates::new(among.sources.len(), most),
+            scores: ScoreCache::of(pages),
+            skip_cache: SkipCache::of(pages),
+            sifted: Vec::with_capacity(TOGETHER),
+            left: Vec::with_capacity(TOGETHER),
+        }
+    }
+
+    pub(super) fn into_candidates(self) -> Candidates {
+        self.candidates
+    }
+
+    /// Looks at all pages with hashes from `first` to `last`.
+    pub(super) fn look_at(&mut self, first: u64, last: u64) -> Result<()> {
+        let hints = self.among.asked.due.hints.as_ref();
+        for part in parts(self.among.sources, first, last) {
+            let part = part?;
+            for (component, rows) in part.rows().filter(|(_, rows)| rows.len() > 0) {
+                let mut hints = hints.map(|hints| hints.from(rows.hash(0)));
+                for from in (0..rows.len()).step_by(TOGETHER) {
+                    let some = from..rows.len().min(from + TOGETHER);
+                    self.sift(&part, component, rows, some, hints.as_mut())?;
+                    for nth in 0..self.left.len() {
+                        self.weigh(&part, component, rows, nth)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Finds which of some rows may be among the best.
+    fn sift(
+        &mut self,
+        part: &Part<'_>,
+        component: usize,
+        rows: &Rows<'_>,
+        some: Range<usize>,
+        mut hints: Option<&mut HintCursor<'_>>,
+    ) -> Result<()> {
+        let Among { asked: Asked { due, scorer, .. }, held, .. } = self.among;
+        let recent = Recent::default();
+        self.sifted.clear();
+        for at in some {
+            let (hash, row) = (rows.hash(at), rows.row(at)?);
+            if part.is_superseded(component, hash) {
+                continue;
+            }
+            let rule = due.rules.get(rule_of(held, component, rows.page(at))?);
+            let facts = Facts { hash, row: &row, recent: &recent, rule, changed: None, led: false };
+            let may_be_hinted = hints
+                .as_mut()
+                .zip(scorer.hinted_between(&row, rule))
+                .is_some_and(|(hints, (last, now))| hints.may_have(hash, last, now));
+            let by_worth = scorer.by_worth(&facts).filter(|_| !may_be_hinted);
+            self.sifted.push(Sifted { at, by_worth, may_be_hinted });
+        }
+        let floor = self.candidates.floor().figure();
+        self.left.clear();
+        for (nth, Sifted { by_worth, .. }) in self.sifted.iter().enumerate() {
+            if !by_worth.is_some_and(|page| self.skip_cache.knows(&page, floor)) {
+                self.left.push(nth);
+            }
+        }
+        if self.left.len() < self.sifted.len() {
+            self.candidates.pass_over();
+        }
+        Ok(())
+    }
+
+    /// Takes the page of one of the rows that are left, if it is among the best so far.
+    fn weigh(
+        &mut self,
+        part: &Part<'_>,
+        component: usize,
+        rows: &Rows<'_>,
+        nth: usize,
+    ) -> Result<()> {
+        let Among { asked: Asked { due, scorer, .. }, sources, held, after } = self.among;
+        #[expect(clippy::indexing_slicing, reason = "one of those that are left, and so sifted")]
+        let Sifted { at, by_worth, may_be_hinted } = self.sifted[self.left[nth]];
+        let (hash, page, row) = (rows.hash(at), rows.page(at), rows.row(at)?);
+        let source = source_of(sources, component)?;
+        let found = Found { hash, component, page, row };
+        if !row.known || !source.sees(page) || !part.is_newest(&found)? {
+            return Ok(());
+        }
+        let rule = due.rules.get(rule_of(held, component, page)?);
+        let changed =
+            if may_be_hinted { scorer.changed(&row, rule, &source.url(page)?) } else { None };
+        let recent = &Recent::default();
+        let facts = Facts { hash, row: &row, recent, rule, changed, led: false };
+        let Some(score) = scorer.score(facts, &mut self.scores)? else { return Ok(()) };
+        if score < self.candidates.floor() {
+            if let Some(page) = by_worth {
+                self.skip_cache.note(&page, score.figure());
+            }
+            self.candidates.pass_over();
+        } else if after.is_none_or(|after| after.is_before(component, score, page)) {
+            self.candidates.push(component, Candidate { score, page: Reverse(page) });
+        }
+        Ok(())
+    }
+}
+
+/// A page of a component that may be among the best; the better one is greater.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Candidate {
+    pub(super) score: Score,
+    /// Its place in SURT order: of equal scores the first page is the better one.
+    pub(super) page: Reverse<u32>,
+}
+
+/// The best of each component.
+///
+/// In a component SURT order is the order of numbers, so no URL is read before it is known which pages
+/// are the best. The best of all are among the best of each.
+#[derive(Debug)]
+pub(super) struct Candidates {
+    most: usize,
+    best: Vec<Vec<Candidate>>,
+    /// The scores of all components that may be among the best.
+    scores: Vec<Score>,
+    /// The score that a page needs to be among the best so far, or less.
+    floor: Score,
+    /// Whether any page was left out.
+    more: bool,
+}
+
+impl Candidates {
+    /// Of so many components, and at most so many pages of each. Up to twice as many are held.
+    pub(super) fn new(components: usize, most: usize) -> Candidates {
+        let best = vec![Vec::new(); components];
+        Candidates { most, best, scores: Vec::new(), floor: Score::LEAST, more: false }
+    }
+
+    /// A score that pages need to be among the best so far.
+    #[inline]
+    pub(super) fn floor(&self) -> Score {
+        self.floor
+    }
+
+    /// Leaves a page out whose score is less.
+    #[inline]
+    pub(super) fn pass_over(&mut self) {
+        self.more = true;
+    }
+
+    /// Takes a page of a component, if it may be among the best so far.
+    #[inline]
+    #[expect(clippy::indexing_slicing, reason = "there is one for each component")]
+    pub(super) fn push(&mut self, component: usize, candidate: Candidate) {
+        if candidate.score < self.floor {
+            return self.pass_over();
+        }
+        self.scores.push(candidate.score);
+        self.best[component].push(candidate);
+        if self.scores.len() / 2 >= self.most {
+            self.trim();
+        }
+    }
+
+    /// Leaves out what is not among the best so far.
+    fn trim(&mut self) {
+        if let Some(last) = self.most.checked_sub(1).filter(|last| *last < self.scores.len()) {
+            let (_, floor, _) = self.scores.select_nth_unstable_by(last, |a, b| b.cmp(a));
+            self.floor = *floor;
+            self.scores.truncate(self.most);
+        }
+        for best in &mut self.best {
+            let all = best.len();
+            best.retain(|candidate| candidate.score >= self.floor);
+            if best.len() > self.most {
+                best.select_nth_unstable_by(self.most, |a, b| b.cmp(a));
+                best.truncate(self.most);
+            }
+            self.more |= best.len() < all;
+        }
+    }
+
+    /// Takes all that another one has, of the same components.
+    pub(super) fn merge(&mut self, other: Candidates) {
+        self.more |= other.more;
+        for (component, best) in other.best.into_iter().enumerate() {
+            best.into_iter().for_each(|candidate| self.push(component, candidate));
+        }
+    }
+
+    /// The best of each component, the best one last; and whether there are more.
+    pub(super) fn finish(mut self) -> (Vec<Vec<Candidate>>, bool) {
+        self.trim();
+        self.best.iter_mut().for_each(|best| best.sort_unstable());
+        (self.best, self.more)
+    }
+}
+
+/// Places at most, as a power of two: 2 MiB.
+const PLACES_LOG2: u32 = 17;
+
+/// Places at least, as a power of two.
+const LEAST_LOG2: u32 = 4;
+
+/// By so much a worth may fall, in rounding, where it should rise with the time.
+const ROUNDING: f64 = 1.0 + 1e-9;
+
+/// Of pages that are believed alike, the longest time that was found to be worth too little. No shorter
+/// one is worth more.
+///
+/// Of those with one hash the last one is kept. Pages whose weights are octaves apart are told apart:
+/// else what is too little for heavy ones would be left out for what is too little for light ones.
+#[derive(Debug)]
+pub(super) struct SkipCache {
+    places: Vec<Place>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Place {
+    of: u64,
+    seconds: u32,
+    /// What a page of weight 1 is worth then, or more. At first nothing is, after no time.
+    worth: f32,
+}
+
+impl SkipCache {
+    /// For about so many pages.
+    pub(super) fn of(pages: u64) -> SkipCache {
+        let log2 = pages.checked_ilog2().unwrap_or(0).clamp(LEAST_LOG2, PLACES_LOG2);
+        SkipCache { places: vec![Place::default(); 1 << log2] }
+    }
+
+    #[inline]
+    fn place(&self, of: u64) -> usize {
+        let hash = of.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+        hash as usize & (self.places.len() - 1)
+    }
+
+    /// Whether a page is known to be worth less than `floor`; if not, nothing is known.
+    #[inline]
+    #[expect(clippy::indexing_slicing, reason = "a place is less than there are")]
+    pub(super) fn knows(&self, page: &ByWorth, floor: f64) -> bool {
+        let of = key(page);
+        let place = &self.places[self.place(of)];
+        place.of == of
+            && page.seconds <= place.seconds.into()
+            && f64::from(place.worth) * ROUNDING * page.weight < floor
+    }
+
+    /// Notes what a page is worth: too little.
+    #[expect(clippy::indexing_slicing, reason = "a place is less than there are")]
+    pub(super) fn note(&mut self, page: &ByWorth, worth: f64) {
+        let of = key(page);
+        let place = self.place(of);
+        let place = &mut self.places[place];
+        let seconds = u32::try_from(page.seconds).unwrap_or(0);
+        if place.of != of || seconds > place.seconds {
+            #[expect(clippy::cast_possible_truncation, reason = "rounded, and then not less")]
+            let worth = ((worth / page.weight) as f32).next_up();
+            *place = Place { of, seconds, worth };
+        }
+    }
+}
+
+/// What pages are believed by, with the octave of their weight.
+#[inline]
+fn key(page: &ByWorth) -> u64 {
+    page.of.bits() | page.weight.to_bits() >> 52 << 52
+}
+
+#[cfg(test)]
+mod candidates_tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn the_best_are_those_of_sorting_all(
+            all in prop::collection::vec((0usize..3, 0u8..20), 0..300),
+            most in 1usize..40,
+            parts in 1usize..4,
+        ) {
+            let mut some: Vec<_> = (0..parts).map(|_| Candidates::new(3, most)).collect();
+            let mut sorted = Vec::new();
+            for (page, (component, score)) in (0..).zip(&all) {
+                let score = Score::of_test(*score);
+                let candidate = Candidate { score, page: Reverse(page) };
+                some[page as usize % parts].push(*component, candidate);
+                sorted.push((candidate, *component));
+            }
+            let found = some.into_iter().reduce(|mut all, one| { all.merge(one); all });
+            let (best, more) = found.unwrap().finish();
+            // Ties between components are for URLs to decide: so many of each are there.
+            sorted.sort_unstable();
+            sorted.reverse();
+            let least = sorted.get(most - 1).map(|(least, _)| least.score);
+            for (component, best) in best.iter().enumerate() {
+                let mut expected: Vec<_> =
+                    sorted.iter().filter(|(_, of)| *of == component).map(|(one, _)| *one).collect();
+                expected.retain(|one| least.is_none_or(|least| one.score >= least));
+                expected.truncate(most);
+                expected.reverse();
+                prop_assert_eq!(best, &expected);
+            }
+            prop_assert_eq!(more, best.iter().map(Vec::len).sum::<usize>() < all.len());
+        }
+    }
+}
+
+#[cfg(test)]
+mod skip_cache_tests {
+    use super::super::score::Of;
+    use super::*;
+    use crate::recrawl::Index;
+
+    fn page(weight: f64, seconds: u64) -> ByWorth {
+        let of = Of { index: Some(Index::Value), ..Of::default() };
+        ByWorth { of, weight, seconds }
+    }
+
+    #[test]
+    fn it_knows_of_times_that_are_not_longer() {
+        let mut skip_cache = SkipCache::of(1);
+        let knows = |skip_cache: &SkipCache, weight, seconds, floor| {
+            skip_cache.knows(&page(weight, seconds), floor)
+        };
+        assert!(!knows(&skip_cache, 1.0, 0, 1.0));
+        skip_cache.note(&page(1.0, 100), 2.0);
+        assert!(knows(&skip_cache, 1.0, 100, 2.001) && knows(&skip_cache, 1.0, 0, 2.001));
+        assert!(!knows(&skip_cache, 1.0, 101, 3.0) && !knows(&skip_cache, 1.0, 100, 2.0));
+        // Within an octave of weights.
+        assert!(knows(&skip_cache, 1.5, 100, 3.001) && !knows(&skip_cache, 1.5, 100, 3.0));
+        assert!(!knows(&skip_cache, 2.0, 100, 9.0));
+    }
+
+    #[test]
+    fn of_two_times_it_keeps_the_longer_one() {
+        let mut skip_cache = SkipCache::of(1);
+        skip_cache.note(&page(1.0, 100), 2.0);
+        skip_cache.note(&page(1.0, 50), 1.0);
+        assert!(skip_cache.knows(&page(1.0, 100), 2.1));
+        // Of what is longer than it can say it keeps nothing.
+        skip_cache.note(&page(1.0, u64::MAX), 1.0);
+        assert!(!skip_cache.knows(&page(1.0, 101), 2.1));
+    }
 }

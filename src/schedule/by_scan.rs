@@ -5,8 +5,7 @@ use std::collections::BinaryHeap;
 
 use super::decide::Asked;
 use super::in_order::{Coming, Most};
-use super::score::{Facts, Score};
-use super::score_cache::ScoreCache;
+use super::score::{Facts, Score, ScoreCache};
 use crate::engine::component::Changing;
 use crate::error::Result;
 use crate::segment::{Row, host_slot, url_hash};

@@ -1,14 +1,11 @@
-//! What is asked, and what is decided about a page by it.
+//! Decides about one page: what a visit is worth, why, and when it is due.
 
-use super::decision::{Decision, Reason};
+use super::decision::{Decision, NewPage, Reason};
+use super::due::Due;
 use super::in_order::Coming;
 use super::learned::Learned;
-use super::options::Due;
-use super::pages::{differs, unknown};
-use super::plan::NewPage;
-use super::rule::Rule;
-use super::score::{Facts, Score, Scorer, Stands, weight};
-use super::score_cache::ScoreCache;
+use super::rules::Rule;
+use super::score::{Facts, Score, ScoreCache, Scorer, Stands, weight};
 use crate::bug::OrBug;
 use crate::engine::answer::Page;
 use crate::engine::component::Changing;
@@ -179,4 +176,13 @@ impl Scorer {
         let min = of.rule.min.map_or(0, Interval::seconds);
         (every, after.max(min))
     }
+}
+
+/// A page is worth something else by its row than by its record.
+pub(super) fn differs(url: &str) -> Error {
+    Error::corrupt("segments", 0, format!("a row says of {url} what its record does not"))
+}
+
+pub(super) fn unknown(url: &str) -> Error {
+    Error::corrupt("segments", 0, format!("a row says that {url} is known"))
 }

@@ -77,6 +77,21 @@ pub enum Reason {
     Ahead,
 }
 
+/// What a page that nobody has visited is worth: from [`Plan::of_new`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct NewPage {
+    /// What a visit is worth, as of a page that was not visited for the largest interval: it is compared
+    /// with the [value](Decision::value) of others.
+    pub value: f64,
+    /// How often it is believed to change, by the pages of its host.
+    pub rate: Rate,
+    /// How much it matters, by its rule.
+    pub weight: f64,
+    /// How often it is going to be visited.
+    pub every: Interval,
+}
+
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

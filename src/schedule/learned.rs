@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::rows::{each_page, part_of};
-use super::score_cache::Kept;
+use super::score::Kept;
 use super::sources::{Source, sources};
 use crate::bug::{Bug, OrBug};
 use crate::engine::snapshot::Snapshot;

@@ -1,8 +1,8 @@
 //! Leasing due pages.
 
 use super::decision::Decision;
+use super::due::Due;
 use super::learned::Learned;
-use super::options::Due;
 use crate::engine::db::Db;
 use crate::engine::leases::LeaseSession;
 use crate::engine::snapshot::Snapshot;

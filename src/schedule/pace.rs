@@ -1,7 +1,7 @@
 //! How many visits a day there were of late.
 
+use super::due::Due;
 use super::learned::sample_of;
-use super::options::Due;
 use super::rows::{each_page, part_of, source_of};
 use super::sources::{Source, sources};
 use crate::engine::lookup::Lookup;
@@ -9,8 +9,8 @@ use crate::engine::snapshot::Snapshot;
 use crate::engine::totals::Totals;
 use crate::error::Result;
 use crate::segment::seconds;
+use crate::threads;
 use crate::time::Time;
-use crate::{schedule, threads};
 
 impl Due {
     /// Returns how many visits a day there were of late: those of the 28 days up to the latest visit,
@@ -46,7 +46,7 @@ impl Due {
     pub fn pace(&self, snapshot: &Snapshot) -> Result<f64> {
         snapshot.poison_on_bug(|| {
             snapshot.view.check()?;
-            schedule::pace(snapshot, self)
+            pace(snapshot, self)
         })
     }
 }
@@ -64,7 +64,7 @@ const DAY_MS: i64 = 86_400_000;
 
 /// The visits of the 28 days up to the latest visit, a day. If all visits are younger, there were fewer
 /// days; one counts at least.
-pub(crate) fn pace(snapshot: &Snapshot, due: &Due) -> Result<f64> {
+fn pace(snapshot: &Snapshot, due: &Due) -> Result<f64> {
     pace_of(snapshot, due, PAGES_LOG2)
 }
 

@@ -1,11 +1,12 @@
-//! The rule of each page.
+//! Rules for the pages under prefixes, and which rule each page has.
 
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 
-use super::rule::Rule;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::page::{Prefix, surt};
+use crate::recrawl::{Interval, Policy};
 
 /// Rules for pages under prefixes: the one with the longest prefix decides, all by itself. What it does
 /// not say is as if there were no rules; nothing is taken over from a rule with a shorter prefix.
@@ -227,4 +228,158 @@ fn edges(rules: &[Rule]) -> Vec<Edge> {
         edges.push(Edge { of: ended, ends: true, holds: outer(&open) });
     }
     edges
+}
+
+/// How pages under a prefix are to be visited, or all pages. [`Rules`](super::Rules) says which rule a
+/// page has.
+///
+/// ```
+/// use simkeep::Prefix;
+/// use simkeep::due::Rule;
+/// # fn main() -> simkeep::Result<()> {
+/// let news = Rule::under(Prefix::parse("example.com/news")?)
+///     .min("1h".parse()?)
+///     .max("7d".parse()?)
+///     .weight(2.0)
+///     .per_host(100)
+///     .policy("harmonic".parse()?);
+/// assert_eq!(news.weight, 2.0);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Rule {
+    /// What pages it is for; `None` for all.
+    pub under: Option<Prefix>,
+    /// A page is not visited before this time after its last visit. Default: it may be at once.
+    pub min: Option<Interval>,
+    /// A page that was not visited for longer than this comes before others, the most overdue first.
+    /// Default: none does.
+    pub max: Option<Interval>,
+    /// A factor of the weight that a page has. Default: 1.
+    pub weight: f64,
+    /// How many pages of one host are visited at once, among those of this rule. Default: any number.
+    pub per_host: Option<usize>,
+    /// What puts the pages in order. Default: what does for pages without a rule.
+    pub policy: Option<Policy>,
+}
+
+impl Rule {
+    /// A rule for the pages under a prefix, which asks for nothing yet.
+    pub fn under(prefix: Prefix) -> Rule {
+        Rule { under: Some(prefix), ..Rule::everywhere() }
+    }
+
+    /// A rule for all pages that have no other, which asks for nothing yet.
+    pub fn everywhere() -> Rule {
+        Rule { under: None, min: None, max: None, weight: 1.0, per_host: None, policy: None }
+    }
+
+    /// Sets [`min`](field@Rule::min).
+    #[must_use]
+    pub fn min(self, min: Interval) -> Rule {
+        Rule { min: Some(min), ..self }
+    }
+
+    /// Sets [`max`](field@Rule::max); at least [`min`](field@Rule::min).
+    #[must_use]
+    pub fn max(self, max: Interval) -> Rule {
+        Rule { max: Some(max), ..self }
+    }
+
+    /// Sets [`weight`](field@Rule::weight); from 1e-100 to 1e100.
+    #[must_use]
+    pub fn weight(self, weight: f64) -> Rule {
+        Rule { weight, ..self }
+    }
+
+    /// Sets [`per_host`](field@Rule::per_host); at least 1.
+    #[must_use]
+    pub fn per_host(self, per_host: usize) -> Rule {
+        Rule { per_host: Some(per_host), ..self }
+    }
+
+    /// Sets [`policy`](field@Rule::policy).
+    #[must_use]
+    pub fn policy(self, policy: Policy) -> Rule {
+        Rule { policy: Some(policy), ..self }
+    }
+
+    /// That its numbers can be meant.
+    pub(super) fn check(&self) -> Result<()> {
+        let wrong = |name, takes| Err(Error::Option { name, takes });
+        // Multiplied with that of a page, it is still positive and finite.
+        if !(1e-100..=1e100).contains(&self.weight) {
+            return wrong("weight", "from 1e-100 to 1e100");
+        }
+        if self.per_host == Some(0) {
+            return wrong("per_host", "at least 1");
+        }
+        match (self.min, self.max) {
+            (Some(min), Some(max)) if min > max => wrong("min", "at most max"),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Which rule each page of a component has, by its place in SURT order.
+#[derive(Debug, Default)]
+pub(super) struct RulesByPage {
+    /// From which page on another rule holds than before; in order. At first that for all pages does.
+    from: Vec<(u32, RuleNumber)>,
+}
+
+impl RulesByPage {
+    /// The rules of some pages of a component; `bound` is the first of them whose key is not before one.
+    ///
+    /// Asks for each edge at most, and for not many more than there are pages: where two edges have one
+    /// bound, so have all between them.
+    pub(super) fn new(
+        rules: &Rules,
+        pages: Range<u32>,
+        mut bound: impl FnMut(&[u8]) -> Result<u32>,
+    ) -> Result<RulesByPage> {
+        let mut held = RulesByPage::default();
+        let mut bound = |edge: &Edge| bound(rules.key(edge));
+        held.find(rules.edges(), pages, &mut bound)?;
+        Ok(held)
+    }
+
+    /// Finds where edges lie that are among these pages.
+    fn find(
+        &mut self,
+        edges: &[Edge],
+        pages: Range<u32>,
+        bound: &mut impl FnMut(&Edge) -> Result<u32>,
+    ) -> Result<()> {
+        if pages.is_empty() {
+            if let Some(last) = edges.last() {
+                self.hold(pages.start, last.holds());
+            }
+            return Ok(());
+        }
+        let (before, others) = edges.split_at(edges.len() / 2);
+        let Some((middle, after)) = others.split_first() else { return Ok(()) };
+        let at = bound(middle)?.clamp(pages.start, pages.end);
+        self.find(before, pages.start..at, bound)?;
+        self.hold(at, middle.holds());
+        self.find(after, at..pages.end, bound)
+    }
+
+    /// Of several edges at one page the last counts.
+    fn hold(&mut self, page: u32, rule: RuleNumber) {
+        match self.from.last_mut() {
+            Some(last) if last.0 == page => last.1 = rule,
+            _ => self.from.push((page, rule)),
+        }
+    }
+
+    /// The rule of a page.
+    #[inline]
+    pub(super) fn at(&self, page: u32) -> RuleNumber {
+        let passed = self.from.partition_point(|(from, _)| *from <= page);
+        let last = passed.checked_sub(1).and_then(|last| self.from.get(last));
+        last.map_or(RuleNumber::EVERYWHERE, |(_, rule)| *rule)
+    }
 }

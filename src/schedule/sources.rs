@@ -3,8 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::rules::Rules;
-use super::rules_by_page::RulesByPage;
+use super::rules::{Rules, RulesByPage};
 use crate::bug::OrBug;
 use crate::engine::component::{Component, ComponentId, PageLocation};
 use crate::engine::live_segment::LiveSegment;

@@ -93,7 +93,6 @@ mod outward;
 mod plan;
 mod probe;
 mod rotation;
-mod scan;
 mod scratch;
 mod shape;
 mod shards;

@@ -2,7 +2,7 @@
 
 use super::candidate::{Candidate, Finds};
 use super::cells::Cells;
-use super::column::Column;
+use super::column::{Column, scan};
 use super::cost::Cost;
 use super::line::Line;
 use super::lookup::{CellGround, CellLookup, Own, Patience, RotationGround, RotationLookup};
@@ -11,7 +11,6 @@ use super::outward::Outward;
 use super::plan::{Plan, Planner, Way};
 use super::probe::{Block, Probes, Reach};
 use super::rotation::Rotations;
-use super::scan::scan;
 use super::shape::{INDEXED_MAX, Shape};
 use super::shards::{DISTANCE_MAX, Shards};
 

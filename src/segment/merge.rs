@@ -9,10 +9,11 @@ use std::mem;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use super::build::{Builder, Spill};
+use byteorder::{ByteOrder, LittleEndian};
+
+use super::build::{Builder, Spill, Spilled};
 use super::entries::count_visits;
 use super::file::Segment;
-use super::moves::{Moved, Moves};
 use super::page_across::{PartOfPage, page_across};
 use super::page_merge::PageMerge;
 use super::page_writer::PagesWriter;
@@ -467,5 +468,46 @@ impl TableStream<'_> {
         let head = head.ok_or_else(damaged)?;
         let digest = head.and_then(|head| head.in_force().first()?.digest);
         Ok(digest.as_ref().map(tag_of))
+    }
+}
+
+/// Where a page of an input went.
+#[derive(Clone, Copy)]
+pub(super) struct Moved(pub(super) u32);
+
+impl Moved {
+    /// Nowhere: the page is hidden.
+    pub(super) const GONE: Moved = Moved(u32::MAX);
+    /// A newer input has the page too, and says what is in force.
+    const OLD: u32 = 1 << 31;
+
+    pub(super) fn to(page: u32, newest: bool) -> Moved {
+        Moved(if newest { page } else { page | Moved::OLD })
+    }
+
+    pub(super) fn posting(self, posting: Posting) -> Option<Posting> {
+        let page = self.0 & !Moved::OLD;
+        let in_force = posting.in_force && !self.is_old();
+        (self.0 != Moved::GONE.0).then_some(Posting { page, in_force })
+    }
+
+    /// Whether a newer input has the page too.
+    pub(super) fn is_old(self) -> bool {
+        self.0 & Moved::OLD != 0
+    }
+
+    pub(super) fn page(self) -> Option<u32> {
+        (self.0 != Moved::GONE.0).then_some(self.0 & !Moved::OLD)
+    }
+}
+
+/// Where the pages of one input went, by ordinal.
+pub(super) struct Moves(pub(super) Spilled);
+
+impl Moves {
+    #[expect(clippy::indexing_slicing, reason = "an ordinal is compared with the pages when read")]
+    pub(super) fn of(&self, ordinal: u32) -> Moved {
+        let (moves, _) = self.0.as_chunks::<4>();
+        Moved(LittleEndian::read_u32(&moves[ordinal as usize]))
     }
 }

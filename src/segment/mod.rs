@@ -16,7 +16,6 @@ mod frame;
 mod group;
 mod hashes;
 mod merge;
-mod moves;
 mod page_across;
 mod page_merge;
 mod page_writer;

@@ -3,7 +3,7 @@
 use std::io::ErrorKind;
 use std::sync::Arc;
 
-use super::count::FileCount;
+use super::FileCount;
 use super::source::Source;
 use crate::bug::OrBug;
 use crate::disk::{Access, Disk, DiskFile, Linkable, Name, NewFile, is_refused};

@@ -15,7 +15,6 @@
 mod batch;
 mod epochs;
 mod gather;
-mod observed;
 mod options;
 mod runs;
 mod unlisted;
@@ -53,7 +52,7 @@ use crate::search::Resources;
 use crate::sync::thread;
 
 pub use epochs::LoadEpochs;
-pub use observed::Observed;
+pub use options::Observed;
 pub use options::{LoadOptions, Loaded};
 
 impl Store {

@@ -28,7 +28,6 @@ use crate::segment::{EpochTables, TableSteps};
 
 pub(crate) use from_hit::FromHit;
 pub(crate) use many::segment_hits_of_many;
-pub(crate) use many::{QueryKey, search_batch};
 pub(crate) use order::together;
 pub(crate) use widen::{bounds, bounds_of_search, pages_near, search};
 

@@ -2,9 +2,6 @@
 
 use std::time::Duration;
 
-use super::{QueryKey, search_batch};
-use crate::engine::snapshot::Snapshot;
-use crate::error::Result;
 use crate::page::{Classes, Epoch, Prefix};
 use crate::search::DISTANCE_MAX;
 use crate::time::Time;
@@ -234,65 +231,6 @@ impl Query {
     pub fn threads(mut self, threads: usize) -> Query {
         self.threads = threads;
         self
-    }
-
-    /// Runs one search for each of many fingerprints, with the settings of this
-    /// query; its own fingerprint does not matter. Answers come in the order of the fingerprints.
-    ///
-    /// Searches are interleaved and run on all cores: while one waits for memory, others go on. So
-    /// each costs a half to a quarter of a single search. Takes memory for the answers, and for the
-    /// hits of 4,096 fingerprints at a time on each core.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Corrupt`](crate::Error::Corrupt) if what it touches is damaged.
-    pub fn run_batch(&self, snapshot: &Snapshot, fingerprints: &[u64]) -> Result<Vec<Matches>> {
-        let except = self.except.as_deref();
-        let keys = fingerprints.iter().map(|&fingerprint| QueryKey { fingerprint, except });
-        self.run_each(snapshot, &keys.collect::<Vec<_>>())
-    }
-
-    /// Runs one search for each of many pages that are named with a fingerprint of theirs, with the
-    /// settings of this query; its own fingerprint and what it leaves out do not matter. Each leaves
-    /// its own page out of its answer. Answers come in the order of the pages.
-    ///
-    /// Costs what [`run_batch`](Query::run_batch) does. No page is looked up: the fingerprint
-    /// is searched for, whether the page has it or not.
-    ///
-    /// ```
-    /// # fn main() -> simkeep::Result<()> {
-    /// # use simkeep::{Observation, Options, Query, Store, Time};
-    /// # let dir = tempfile::tempdir().unwrap();
-    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
-    /// let epoch = store.snapshot().near_epoch();
-    /// let pages = [(0b0111, "https://example.com/"), (0b1111, "https://example.org/")];
-    /// for (fingerprint, url) in pages {
-    ///     store.observe(Observation::content(url, Time::now(), fingerprint, epoch))?;
-    /// }
-    /// let answers = Query::new(0, 3).run_batch_of_pages(&store.snapshot(), &pages)?;
-    /// assert_eq!(answers[0].near.len(), 1);
-    /// assert_eq!(answers[0].near[0].url, "https://example.org/");
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Corrupt`](crate::Error::Corrupt) if what it touches is damaged.
-    pub fn run_batch_of_pages(
-        &self,
-        snapshot: &Snapshot,
-        pages: &[(u64, &str)],
-    ) -> Result<Vec<Matches>> {
-        let keys =
-            pages.iter().map(|&(fingerprint, url)| QueryKey { fingerprint, except: Some(url) });
-        self.run_each(snapshot, &keys.collect::<Vec<_>>())
-    }
-
-    fn run_each(&self, snapshot: &Snapshot, keys: &[QueryKey<'_>]) -> Result<Vec<Matches>> {
-        let matches = snapshot.poison_on_bug(|| search_batch(snapshot, keys, self))?;
-        matches.iter().for_each(|matches| snapshot.view().metrics.searched(matches.complete));
-        Ok(matches)
     }
 }
 

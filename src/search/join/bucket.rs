@@ -2,13 +2,11 @@
 
 use std::ops::ControlFlow;
 
-use super::context::{Context, sort_equals};
+use super::context::{Context, Pair, Stop, sort_equals};
 use super::counts::{Counts, Starts};
 use super::cut::{Cut, HALF_K_MAX, Part, Split};
-use super::pair::Pair;
 use super::room::{self, Entry, Room, Run};
 use super::spread::Spread;
-use super::stop::Stop;
 use crate::search::kernel::PairKernel;
 
 /// Pairs handed over at a time, at most.

@@ -1,7 +1,12 @@
 //! What is known of entries that are joined, and which of them are wanted with which.
 
+use std::ops::{ControlFlow, Range};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::crowd::Share;
 use super::cut::Cut;
 use super::room::Run;
+use crate::progress::Progress;
 
 /// What the entries at hand are.
 #[derive(Clone, Copy)]
@@ -56,4 +61,61 @@ pub(super) fn sort_equals(equals: &mut [(u64, u32)], across: Option<u32>) -> Opt
     #[expect(clippy::cast_possible_truncation, reason = "entries have ordinals of 32 bits")]
     let first = first as u32;
     Some(first)
+}
+
+/// Two fingerprints that are near each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Pair {
+    /// The smaller ordinal.
+    pub left: u32,
+    /// The larger ordinal.
+    pub right: u32,
+    /// The fingerprints with these ordinals.
+    pub fingerprints: [u64; 2],
+    /// In how many bits the two differ, 0 to 64.
+    pub distance: u32,
+}
+
+/// What ends a join early, and is seen by all its threads.
+pub(super) struct Stop<'s> {
+    pub(super) progress: &'s Progress,
+    pub(super) stopped: AtomicBool,
+}
+
+impl Stop<'_> {
+    pub(super) fn stop(&self) {
+        self.stopped.store(true, Ordering::Relaxed);
+    }
+
+    pub(super) fn check(&self) -> ControlFlow<()> {
+        if self.stopped.load(Ordering::Relaxed) || self.progress.is_cancelled() {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    }
+}
+
+/// Entries of a bucket of the load, to be joined by one thread.
+pub(super) struct Item {
+    /// The bucket, counted from the load's first.
+    pub(super) bucket: usize,
+    pub(super) what: What,
+}
+
+/// Which of the entries of a bucket are joined with which.
+pub(super) enum What {
+    /// Some, in order of their ordinals, with each other; or if there are second ones, with these only.
+    Ranges([Range<usize>; 2]),
+    /// A share of a crowd, by the crowd's place.
+    Share(usize, Share),
+}
+
+impl Item {
+    pub(super) fn entries(&self) -> usize {
+        match &self.what {
+            What::Ranges([first, second]) => first.len() + second.len(),
+            What::Share(_, share) => share.entries,
+        }
+    }
 }

@@ -62,17 +62,14 @@ mod context;
 mod counts;
 mod crowd;
 mod cut;
-mod item;
 mod load;
-mod pair;
 mod passes;
 mod room;
 mod run;
 mod source;
 mod spread;
-mod stop;
 
+pub use context::Pair;
 pub use cut::Part;
-pub use pair::Pair;
 pub use run::Join;
 pub use source::Source;

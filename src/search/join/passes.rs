@@ -6,15 +6,13 @@ use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::bucket::{Joiner, ROOM_ENTRY_BYTES};
+use super::context::{Item, Pair, Stop, What};
 use super::crowd::{Crowd, Share, Tally};
 use super::cut::{Cut, Part};
-use super::item::{Item, What};
 use super::load::{Load, Piece, common, count};
-use super::pair::Pair;
 use super::room::{self, Entry, Room};
 use super::run::{Join, MEMORY_BYTES_MIN};
 use super::source::Source;
-use super::stop::Stop;
 use crate::progress::Stage;
 use crate::search::scratch::Scratch;
 use crate::threads::share;

@@ -4,11 +4,10 @@ use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
 use std::thread;
 
+use super::context::{Pair, Stop};
 use super::cut::{Cut, Part};
-use super::pair::Pair;
 use super::passes::Passes;
 use super::source::Source;
-use super::stop::Stop;
 use crate::progress::Progress;
 use crate::search::DISTANCE_MAX;
 

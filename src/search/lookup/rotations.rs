@@ -16,13 +16,12 @@ use super::survivors::{Ground, Survivor, Survivors};
 use super::wheel::Wheel;
 use crate::cpu::prefetch;
 use crate::search::candidate::{Candidate, Finds};
-use crate::search::column::{Column, ordinal_at};
+use crate::search::column::{Column, ordinal_at, scan};
 use crate::search::kernel::{BlockRun, Kernel, NearBlock};
 use crate::search::line::LINE_BYTES;
 use crate::search::outward::{LOOKED_UP_MAX, Outward};
 use crate::search::probe::{Block, Probe, Probes, Reach};
 use crate::search::rotation::{Bucket, Rotations};
-use crate::search::scan::scan;
 use crate::search::shards::Shards;
 
 /// Probes of a round: about as many lines as a core can wait for at once.

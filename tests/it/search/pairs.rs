@@ -79,41 +79,29 @@ fn all_pairs_are_found_across_segments_and_memory_each_once() {
                 });
                 expected.extend(near.filter(|pair| pair.distance <= k));
             }
-            let found = Mutex::new(Vec::new());
-            let progress = Progress::default();
-            let end = FingerprintPairs::like(&like).run(&store.snapshot(), &progress, |pairs| {
-                found.lock().unwrap().extend_from_slice(pairs);
-                ControlFlow::Continue(())
+            let (progress, snapshot) = (Progress::default(), store.snapshot());
+            let found = pairs(|take| {
+                FingerprintPairs::like(&like).run(&snapshot, &progress, take).unwrap();
             });
-            end.unwrap();
             assert_eq!(progress.fraction(), Some(1.0));
-            let mut found = found.into_inner().unwrap();
-            found.sort_unstable();
             expected.sort_unstable();
             assert!(!expected.is_empty());
             assert_eq!(found.len(), expected.len(), "k = {k}, merged: {merged}");
             assert_eq!(found, expected);
         }
     }
+    let (like, snapshot, progress) = (Query::new(0, 3), store.snapshot(), Progress::default());
     let taken = AtomicUsize::new(0);
-    let broken = FingerprintPairs::like(&Query::new(0, 3)).run(
-        &store.snapshot(),
-        &Progress::default(),
-        |_| {
-            taken.fetch_add(1, Ordering::Relaxed);
-            ControlFlow::Break(())
-        },
-    );
+    let broken = FingerprintPairs::like(&like).run(&snapshot, &progress, |_| {
+        taken.fetch_add(1, Ordering::Relaxed);
+        ControlFlow::Break(())
+    });
     broken.unwrap();
     let read = AtomicUsize::new(0);
-    let broken = DistinctFingerprints::like(&Query::new(0, 3)).run(
-        &store.snapshot(),
-        &Progress::default(),
-        |_| {
-            read.fetch_add(1, Ordering::Relaxed);
-            ControlFlow::Break(())
-        },
-    );
+    let broken = DistinctFingerprints::like(&like).run(&snapshot, &progress, |_| {
+        read.fetch_add(1, Ordering::Relaxed);
+        ControlFlow::Break(())
+    });
     broken.unwrap();
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     assert!((1..=threads).contains(&taken.into_inner()));
@@ -166,20 +154,17 @@ fn pairs_with_some_are_found_across_segments_and_memory_whether_a_page_has_these
             assert_eq!(expected.is_empty(), k == 0);
             for threads in [1, usize::MAX] {
                 let like = Query::new(0, k).under(under.clone()).threads(threads);
-                let (found, progress) = (Mutex::new(Vec::new()), Progress::default());
-                let end = FingerprintPairs::like(&like).with(&given).run(
-                    &store.snapshot(),
-                    &progress,
-                    |pairs| {
-                        assert!(!pairs.is_empty());
-                        found.lock().unwrap().extend_from_slice(pairs);
-                        ControlFlow::Continue(())
-                    },
-                );
-                end.unwrap();
+                let (progress, snapshot) = (Progress::default(), store.snapshot());
+                let asked = FingerprintPairs::like(&like).with(&given);
+                let found = pairs(|take| {
+                    asked
+                        .run(&snapshot, &progress, |pairs| {
+                            assert!(!pairs.is_empty());
+                            take(pairs)
+                        })
+                        .unwrap();
+                });
                 assert_eq!(progress.fraction(), Some(1.0));
-                let mut found = found.into_inner().unwrap();
-                found.sort_unstable();
                 assert_eq!(found.len(), expected.len(), "k = {k}, merged: {merged}");
                 assert_eq!(found, expected);
             }
@@ -187,14 +172,11 @@ fn pairs_with_some_are_found_across_segments_and_memory_whether_a_page_has_these
     }
     let taken = AtomicUsize::new(0);
     let like = Query::new(0, 8).threads(1);
-    let broken = FingerprintPairs::like(&like).with(&given).run(
-        &store.snapshot(),
-        &Progress::default(),
-        |_| {
-            taken.fetch_add(1, Ordering::Relaxed);
-            ControlFlow::Break(())
-        },
-    );
+    let (asked, progress) = (FingerprintPairs::like(&like).with(&given), Progress::default());
+    let broken = asked.run(&store.snapshot(), &progress, |_| {
+        taken.fetch_add(1, Ordering::Relaxed);
+        ControlFlow::Break(())
+    });
     broken.unwrap();
     assert_eq!(taken.into_inner(), 1);
 }

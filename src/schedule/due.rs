@@ -1,4 +1,4 @@
-//! What is asked of the pages that are due.
+//! Which pages are asked for: the time, the budget, the policy, and bounds.
 
 use super::hints::Hints;
 use super::learned::Learned;
