@@ -29,6 +29,8 @@ pub struct Balls {
     pub pages: u64,
     /// How many pages the largest has.
     pub largest: u64,
+    /// Pages with content that have no fingerprint of the epoch, and have no ball.
+    pub without_fingerprint: u64,
     /// How many balls have 1 page, 2 or 3, 4 to 7, and so on: those of size s are in bin log2(s).
     pub by_size: Vec<u64>,
     /// Pairs of pages within the distance that both have a label.
@@ -126,15 +128,17 @@ fn balls(
 ) -> Result<Vec<Balls>> {
     let filter = asked.filter(snapshot)?;
     let k = asked.distance(snapshot, filter.epoch);
-    let (captures, _) = captures(snapshot, asked, &filter, work, progress, |page, taken| {
-        labels.see(page, &taken.url);
-    })?;
+    let (captures, without_fingerprint) =
+        captures(snapshot, asked, &filter, work, progress, |page, taken| {
+            labels.see(page, &taken.url);
+        })?;
     let (_, _, bearers) = nodes(captures, work, progress)?;
     let (column, pages) = fingerprints(&bearers, work)?;
     let labelled = labels.of_nodes(&bearers)?;
     drop(bearers);
     let counting = Counting { k, work, column: &column, pages: &pages, labelled: &labelled };
-    let mut all: Vec<Balls> = (0..=k).map(|k| Balls { k, ..Balls::default() }).collect();
+    let mut all: Vec<Balls> =
+        (0..=k).map(|k| Balls { k, without_fingerprint, ..Balls::default() }).collect();
     let each = (work.part(2) / (4 * (k as usize + 1))).max(1);
     let nodes = pages.len();
     let joins = nodes.div_ceil(each).max(1);

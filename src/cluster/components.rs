@@ -30,6 +30,8 @@ pub struct Components {
     pub k: u32,
     /// How many pages there are.
     pub pages: u64,
+    /// Pages with content that have no fingerprint of the epoch, and took no part.
+    pub without_fingerprint: u64,
     /// How many components there are.
     pub components: u64,
     /// Those of two pages or more.
@@ -41,8 +43,7 @@ pub struct Components {
 impl Components {
     /// Joins whatever touches: pages within k of each other into one component, as tools do that
     /// remove all but one page of each. A chain of small steps joins texts that have little in common,
-    /// which the widest distance within a component shows. [`Clustering::run`] are what to
-    /// use.
+    /// which the widest distance within a component shows. Prefer [clusters](Clustering::run).
     ///
     /// It takes from `asked` which pages, and the distance. Costs the join of
     /// [`FingerprintPairs`](crate::query::FingerprintPairs), so that a crowd costs its square; beside
@@ -100,7 +101,8 @@ fn components(
 ) -> Result<Components> {
     let filter = asked.filter(snapshot)?;
     let k = asked.distance(snapshot, filter.epoch);
-    let (captures, _) = captures(snapshot, asked, &filter, work, progress, |_, _| {})?;
+    let (captures, without_fingerprint) =
+        captures(snapshot, asked, &filter, work, progress, |_, _| {})?;
     let (_, _, bearers) = nodes(captures, work, progress)?;
     let (column, pages) = fingerprints(&bearers, work)?;
     let mut sets = joined(&column, k, work, progress)?;
@@ -108,7 +110,8 @@ fn components(
     for (node, pages) in (0..column.len()).zip(&pages) {
         sizes[sets.root(node) as usize] += pages;
     }
-    let mut found = Components { k, pages: bearers.len(), ..Components::default() };
+    let mut found =
+        Components { k, pages: bearers.len(), without_fingerprint, ..Components::default() };
     let mut roots: Vec<u32> = (0..column.len()).filter(|root| sizes[*root as usize] > 0).collect();
     found.components = roots.len() as u64;
     roots.retain(|root| sizes[*root as usize] > 1);

@@ -19,6 +19,8 @@ value! {
         k: u32,
         /// How many pages there are.
         pages: u64,
+        /// Pages with content that have no fingerprint of the epoch, and took no part.
+        without_fingerprint: u64,
         /// How many components there are.
         components: u64,
         /// Those of two pages or more.
@@ -53,6 +55,8 @@ value! {
         pages: u64,
         /// How many pages the largest has.
         largest: u64,
+        /// Pages with content that have no fingerprint of the epoch, and have no ball.
+        without_fingerprint: u64,
         /// How many balls have 1 page, 2 or 3, 4 to 7, and so on: those of size s are in bin log2(s).
         by_size: Py<PyTuple>,
         /// Pairs of pages within the distance that both have a label.
@@ -70,12 +74,14 @@ value! {
 
 impl Components {
     fn of(py: Python<'_>, of: cluster::Components) -> PyResult<Components> {
-        let cluster::Components { k, pages, components, several, largest, .. } = of;
+        let cluster::Components {
+            k, pages, without_fingerprint, components, several, largest, ..
+        } = of;
         let largest = tuple(py, largest, |py, one| {
             let cluster::Component { page, pages, widest, .. } = one;
             Ok(Bound::new(py, Component { page, pages, widest })?.into_any())
         })?;
-        Ok(Components { k, pages, components, several, largest })
+        Ok(Components { k, pages, without_fingerprint, components, several, largest })
     }
 }
 
@@ -86,6 +92,7 @@ impl Balls {
             balls: of.balls,
             pages: of.pages,
             largest: of.largest,
+            without_fingerprint: of.without_fingerprint,
             by_size: PyTuple::new(py, &of.by_size)?.unbind(),
             labelled_pairs: of.labelled_pairs,
             equal_pairs: of.equal_pairs,

@@ -3379,6 +3379,7 @@ class Components:
     __match_args__: tuple[
         Literal["k"],
         Literal["pages"],
+        Literal["without_fingerprint"],
         Literal["components"],
         Literal["several"],
         Literal["largest"],
@@ -3389,6 +3390,9 @@ class Components:
     @property
     def pages(self) -> int:
         """How many pages there are."""
+    @property
+    def without_fingerprint(self) -> int:
+        """Pages with content that have no fingerprint of the epoch, and took no part."""
     @property
     def components(self) -> int:
         """How many components there are."""
@@ -3402,6 +3406,7 @@ class Components:
         cls,
         k: int,
         pages: int,
+        without_fingerprint: int,
         components: int,
         several: int,
         largest: tuple[Component, ...],
@@ -3434,6 +3439,7 @@ class Balls:
         Literal["balls"],
         Literal["pages"],
         Literal["largest"],
+        Literal["without_fingerprint"],
         Literal["by_size"],
         Literal["labelled_pairs"],
         Literal["equal_pairs"],
@@ -3453,6 +3459,9 @@ class Balls:
     @property
     def largest(self) -> int:
         """How many pages the largest has."""
+    @property
+    def without_fingerprint(self) -> int:
+        """Pages with content that have no fingerprint of the epoch, and have no ball."""
     @property
     def by_size(self) -> tuple[int, ...]:
         """How many balls have 1 page, 2 or 3, 4 to 7, and so on: those of size s are in bin log2(s)."""
@@ -3477,6 +3486,7 @@ class Balls:
         balls: int,
         pages: int,
         largest: int,
+        without_fingerprint: int,
         by_size: tuple[int, ...],
         labelled_pairs: int,
         equal_pairs: int,

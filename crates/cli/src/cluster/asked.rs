@@ -9,7 +9,7 @@ use simkeep::{Classes, Prefix, Snapshot};
 
 use crate::exit::Failure;
 use crate::near::sought;
-use crate::time;
+use crate::{time, visit};
 
 /// Which pages are clustered, within which distance, and who leads.
 #[derive(Args)]
@@ -45,6 +45,12 @@ impl Asked {
     /// Where scratch files go.
     pub(crate) fn scratch(&self) -> PathBuf {
         self.scratch.clone().unwrap_or_else(std::env::temp_dir)
+    }
+
+    /// The name of the epoch whose fingerprints are compared.
+    pub(crate) fn epoch<'s>(&self, snapshot: &'s Snapshot) -> Result<&'s str, Failure> {
+        let (epoch, _) = sought(snapshot, self.epoch.as_deref(), None)?;
+        Ok(visit::epoch(snapshot.epochs(), epoch)?)
     }
 
     /// The question that this is; within so many bits unless others are given, or what the recipe

@@ -12,7 +12,7 @@ use crate::gauge::watched;
 use crate::output::Output;
 use crate::table::{Table, left};
 use crate::time;
-use crate::words::many;
+use crate::words::{many, without_part};
 
 /// Two times; the later one may be now.
 #[derive(Clone, Copy)]
@@ -83,6 +83,7 @@ impl<'a> From<&'a ClusterChange> for OfChange<'a> {
 pub(super) fn changes(
     snapshot: &Snapshot,
     (asked, span): (&Clustering, Span),
+    epoch: &str,
     as_json: bool,
     output: &mut Output,
 ) -> Result<Exit, Failure> {
@@ -106,6 +107,10 @@ pub(super) fn changes(
         table.row([why(change.why), escape::whole(&change.url), before, after], output)?;
     }
     table.end(output)?;
+    let without = found.after().without_fingerprint();
+    if without > 0 {
+        output.note(&without_part(&many(without, "page has", "pages have"), epoch))?;
+    }
     if exit == Exit::Nothing {
         say("no page is led by another than at the earlier time");
     }

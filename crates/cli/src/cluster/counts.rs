@@ -14,7 +14,7 @@ use crate::gauge::watched;
 use crate::json::Share;
 use crate::output::Output;
 use crate::table::{Table, left, right};
-use crate::words::{count, many};
+use crate::words::{count, many, took_no_part, without_part};
 
 /// The balls of one distance.
 #[derive(Serialize, JsonSchema)]
@@ -26,6 +26,8 @@ pub(crate) struct OfBalls {
     /// How many pages a ball has on average, itself included.
     average_size: Option<f64>,
     largest: u64,
+    /// Pages with content that have no fingerprint of the epoch, and have no ball.
+    without_fingerprint: u64,
     /// How many balls have 1 page, 2 or 3, 4 to 7, and so on.
     by_size: Vec<u64>,
     /// Pairs of pages within the distance that both have a label; null without labels.
@@ -39,6 +41,8 @@ pub(crate) struct OfBalls {
 pub(crate) struct OfComponents {
     step: u32,
     pages: u64,
+    /// Pages with content that have no fingerprint of the epoch, and took no part.
+    without_fingerprint: u64,
     components: u64,
     /// Components of two pages or more.
     of_several: u64,
@@ -79,6 +83,7 @@ pub(super) fn labels(file: &Path) -> Result<Vec<(String, String)>, Failure> {
 pub(super) fn balls(
     snapshot: &Snapshot,
     (asked, labels): (&Clustering, &[(String, String)]),
+    epoch: &str,
     as_json: bool,
     output: &mut Output,
 ) -> Result<Exit, Failure> {
@@ -91,6 +96,10 @@ pub(super) fn balls(
         }
     } else {
         table(&all, has_labels, output)?;
+        let without = all.first().map_or(0, |of| of.without_fingerprint);
+        if without > 0 {
+            output.note(&without_part(&many(without, "page has", "pages have"), epoch))?;
+        }
     }
     Ok(if all.iter().all(|of| of.balls == 0) { Exit::Nothing } else { Exit::Done })
 }
@@ -132,6 +141,7 @@ impl OfBalls {
             balls: of.balls,
             average_size: of.average().map(|average| (average * 1e3).round() / 1e3),
             largest: of.largest,
+            without_fingerprint: of.without_fingerprint,
             by_size: of.by_size.clone(),
             labelled_pairs: has_labels.then_some(of.labelled_pairs),
             equal_share: of.equal_share().map(Share),
@@ -143,21 +153,28 @@ impl OfBalls {
 pub(super) fn components(
     snapshot: &Snapshot,
     asked: &Clustering,
+    epoch: &str,
     as_json: bool,
     output: &mut Output,
 ) -> Result<Exit, Failure> {
     let found = watched(|progress| Components::of(snapshot, asked, progress))?;
-    let Components { k, pages, components, several, largest, .. } = &found;
+    let Components { k, pages, without_fingerprint, components, several, largest, .. } = &found;
     if as_json {
-        let (step, pages, components, of_several) = (*k, *pages, *components, *several);
-        output.object(&Line::Components(OfComponents { step, pages, components, of_several }))?;
+        output.object(&Line::Components(OfComponents {
+            step: *k,
+            pages: *pages,
+            without_fingerprint: *without_fingerprint,
+            components: *components,
+            of_several: *several,
+        }))?;
     } else {
         output.line(&format!(
-            "{} in {} that hang together by steps of {}, {} of two pages or more",
+            "{} in {} that hang together by steps of {}, {} of two pages or more{}",
             many(*pages, "page", "pages"),
             many(*components, "component", "components"),
             many((*k).into(), "bit", "bits"),
             count(*several),
+            took_no_part(*without_fingerprint, epoch),
         ))?;
     }
     let mut table = Table::new([right("pages"), right("widest"), left("one of them")]);

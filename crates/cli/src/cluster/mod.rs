@@ -24,7 +24,7 @@ use super::output::{Output, write_object};
 use super::row_file::{RowFile, cannot};
 use super::table::{Table, left, right};
 use super::words::{count, many, took_no_part};
-use super::{Common, spelling, visit};
+use super::{Common, spelling};
 use changes::Span;
 use help::HELP;
 use lines::{OfCluster, OfPage, One, Whole};
@@ -82,15 +82,16 @@ impl Cluster {
         let reader = common.read()?;
         let snapshot = reader.snapshot();
         let asked = self.asked.clustering(&snapshot, None)?;
+        let epoch = self.asked.epoch(&snapshot)?;
         if self.balls {
             let labels = self.labels.as_deref().map_or_else(|| Ok(Vec::new()), counts::labels)?;
-            return counts::balls(&snapshot, (&asked, &labels), common.json, output);
+            return counts::balls(&snapshot, (&asked, &labels), epoch, common.json, output);
         }
         if self.components {
-            return counts::components(&snapshot, &asked, common.json, output);
+            return counts::components(&snapshot, &asked, epoch, common.json, output);
         }
         if let Some(span) = self.changes {
-            return changes::changes(&snapshot, (&asked, span), common.json, output);
+            return changes::changes(&snapshot, (&asked, span), epoch, common.json, output);
         }
         if let Some(url) = &self.url {
             return self.one(url, (&reader, &snapshot, &asked), common, output);
@@ -98,7 +99,6 @@ impl Cluster {
         // Before minutes are spent on what cannot be written.
         let file = self.output.as_deref().map(RowFile::create).transpose()?;
         let clusters = watched(|progress| asked.run(&snapshot, progress))?;
-        let epoch = visit::epoch(snapshot.epochs(), clusters.epoch())?;
         match file {
             Some(file) => {
                 let written = self.write(file, &clusters, &reader)?;

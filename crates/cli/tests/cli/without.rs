@@ -22,8 +22,17 @@ fn verbs_of_one_epoch_count_the_pages_without_a_fingerprint_in_it() {
     let place = stale();
     let said = format!("2 pages have no fingerprint in {STRICT}, and took no part");
     let near = ["near", "--url", "https://example.com/4"];
-    let all: &[&[&str]] =
-        &[&["cluster"], &["dedup"], &["pairs"], &["aliases"], &["mirrors"], &near];
+    let all: &[&[&str]] = &[
+        &["cluster"],
+        &["cluster", "--balls"],
+        &["cluster", "--components"],
+        &["cluster", "--changes", "1970-01-02"],
+        &["dedup"],
+        &["pairs"],
+        &["aliases"],
+        &["mirrors"],
+        &near,
+    ];
     for args in all {
         let ran = place.run(args);
         assert!((ran.out + &ran.err).contains(&said), "{args:?}: {}", ran.err);
@@ -32,9 +41,10 @@ fn verbs_of_one_epoch_count_the_pages_without_a_fingerprint_in_it() {
     let ran = place.run(&["near", "--batch", &batch, "--url"]);
     assert!(ran.err.contains(&said), "{}", ran.err);
     for args in
-        [&["cluster", "--json"][..], &["dedup", "--json"], &[&near[..], &["--json"]].concat()]
+        [&["cluster"][..], &["cluster", "--balls"], &["cluster", "--components"], &["dedup"], &near]
     {
-        assert_eq!(place.run(args).objects()[0]["without_fingerprint"], 2, "{args:?}");
+        let args = [args, &["--json"]].concat();
+        assert_eq!(place.run(&args).objects()[0]["without_fingerprint"], 2, "{args:?}");
     }
     // Under a prefix only its pages count.
     let ran = place.run(&["cluster", "--under", "example.com/1", "--json"]);
