@@ -154,6 +154,7 @@ pub mod search;
 mod search;
 mod segment;
 mod sort;
+mod splitmix;
 mod sync;
 mod threads;
 mod time;

@@ -4,7 +4,7 @@ use super::grams::Grams;
 use super::kernel::Kernel;
 use super::minwise::{EMPTY, SEED};
 use super::recipe::Recipe;
-use super::splitmix::splitmix;
+use crate::splitmix::splitmix;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// Numbers of 64 bits in a sketch.

@@ -2,7 +2,7 @@
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use super::splitmix::splitmix;
+use crate::splitmix::splitmix;
 
 /// Of the hash that decides which features are the least; not that of any other hash of a feature.
 pub(super) const SEED: u64 = 0x6d69_6e77_6973_6531;

@@ -78,7 +78,6 @@ mod shingles;
 mod short;
 mod simhash;
 mod sketch;
-mod splitmix;
 mod stop;
 mod supershingles;
 mod tables;

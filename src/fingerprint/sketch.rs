@@ -1,7 +1,7 @@
 //! Sketches of shingle sets: a few hundred bytes that estimate how much two texts have in common.
 
 use super::shingles::Shingles;
-use super::splitmix::splitmix;
+use crate::splitmix::splitmix;
 
 /// A MinHash: the least element of a set under each of `N` random orders (A. Z. Broder, M.
 /// Charikar, A. M. Frieze, M. Mitzenmacher, *Min-wise independent permutations*, 1998). The share

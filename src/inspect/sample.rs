@@ -4,6 +4,7 @@ use std::collections::{BinaryHeap, HashMap};
 
 use super::SampledPage;
 use crate::segment::url_hash;
+use crate::splitmix::{STEP, mix};
 
 /// Different fingerprints that are counted at most.
 const COUNTED: usize = 1 << 20;
@@ -48,10 +49,7 @@ impl Drawn {
 
 /// A hash whose bits all depend on all bits: that of `splitmix64`.
 fn hash(fingerprint: u64) -> u64 {
-    let x = fingerprint.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let x = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    x ^ x >> 31
+    mix(fingerprint.wrapping_add(STEP))
 }
 
 impl Sample {

@@ -63,7 +63,6 @@
 //! unpacked bytes. A broken record is an item like any other, and never costs the rest of its file.
 
 mod arc;
-mod base64;
 mod block;
 mod capture;
 mod chunk;

@@ -15,6 +15,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use super::{Access, Dir, Disk, DiskFile, Holder, Linkable, Lock, Locked, Map, Name};
+use crate::splitmix::mix;
 
 mod crash;
 mod directory;
@@ -62,7 +63,7 @@ impl SimDisk {
         for (name, content) in files {
             let inode = state.next_inode;
             state.next_inode += 1;
-            state.drawn = split_mix(state.drawn.wrapping_add(content.len() as u64));
+            state.drawn = mix(state.drawn.wrapping_add(content.len() as u64));
             state.inodes.insert(inode, Inode::durable(Arc::new(content)));
             let dir: &mut BTreeMap<_, _> = &mut dirs[name.dir() as usize];
             dir.insert(name, inode);
@@ -85,7 +86,7 @@ impl SimDisk {
     /// them can be repeated: two stores that are to be told apart, or two copies of one, need two
     /// seeds.
     pub fn set_seed(&self, seed: u64) {
-        self.state.lock().drawn = split_mix(seed);
+        self.state.lock().drawn = mix(seed);
     }
 
     /// The clock shows this time from now on, in milliseconds since 1970.
@@ -238,13 +239,6 @@ impl SimDisk {
     }
 }
 
-/// The numbers of SplitMix64.
-fn split_mix(n: u64) -> u64 {
-    let n = (n ^ n >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let n = (n ^ n >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    n ^ n >> 31
-}
-
 impl Default for SimDisk {
     fn default() -> SimDisk {
         SimDisk::new()
@@ -380,6 +374,6 @@ impl Disk for SimDisk {
     fn random(&self) -> u64 {
         let mut state = self.state.lock();
         state.drawn = state.drawn.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        split_mix(state.drawn)
+        mix(state.drawn)
     }
 }

@@ -1,5 +1,6 @@
 use super::*;
 use crate::disk::LockGuard;
+use crate::splitmix::{STEP, mix};
 use std::collections::BTreeSet;
 
 const SEEDS: u64 = 400;
@@ -10,12 +11,8 @@ const B: Name = Name::Segment(1);
 pub(super) fn choice(seed: u64) -> impl FnMut(u64) -> u64 {
     let mut state = seed;
     move |n| {
-        // splitmix64, by Sebastiano Vigna.
-        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = state;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ (z >> 31)) % n
+        state = state.wrapping_add(STEP);
+        mix(state) % n
     }
 }
 

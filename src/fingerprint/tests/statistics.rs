@@ -4,7 +4,7 @@
 //! once in some 8,000 times.
 
 use super::*;
-use crate::fingerprint::splitmix::splitmix;
+use crate::splitmix::splitmix;
 use simkeep_testing::depth::up_to;
 
 /// Pairs for which the error of the mean is stated.

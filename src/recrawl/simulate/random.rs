@@ -1,18 +1,15 @@
 //! Random numbers that are the same on every machine.
 
 use crate::recrawl::real::ln;
+use crate::splitmix::{STEP, mix};
 
-/// SplitMix64: a counter, and a mixing of its bits (G. Steele, D. Lea and C. Flood, *Fast splittable
-/// pseudorandom number generators*, OOPSLA 2014).
+/// A generator of [SplitMix64](crate::splitmix) numbers.
 pub(super) struct Random(u64);
-
-/// What the counter grows by: 2⁶⁴ over the golden ratio.
-const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
 impl Random {
     /// The numbers of a seed. Those of a stream do not depend on how many of another were drawn.
     pub(super) fn new(seed: u64, stream: u64) -> Random {
-        Random(mixed(mixed(seed.wrapping_mul(STEP)).wrapping_add(stream.wrapping_mul(STEP))))
+        Random(mix(mix(seed.wrapping_mul(STEP)).wrapping_add(stream.wrapping_mul(STEP))))
     }
 
     /// A number between 0 and 1, and neither of them.
@@ -20,7 +17,7 @@ impl Random {
         self.0 = self.0.wrapping_add(STEP);
         const TWO_TO_53: f64 = 9_007_199_254_740_992.0;
         // An odd number of at most 53 bits, so that the division is exact.
-        (mixed(self.0) >> 11 | 1) as f64 / TWO_TO_53
+        (mix(self.0) >> 11 | 1) as f64 / TWO_TO_53
     }
 
     /// A number between two, all equally likely.
@@ -44,12 +41,6 @@ impl Random {
             }
         }
     }
-}
-
-fn mixed(x: u64) -> u64 {
-    let mix = |x: u64, shift: u32, factor: u64| (x ^ x >> shift).wrapping_mul(factor);
-    let x = mix(mix(x, 30, 0xbf58_476d_1ce4_e5b9), 27, 0x94d0_49bb_1331_11eb);
-    x ^ x >> 31
 }
 
 #[cfg(test)]

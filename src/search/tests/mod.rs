@@ -22,6 +22,7 @@ use parking_lot::Mutex;
 use proptest::prelude::*;
 use zerocopy::FromBytes;
 
+use crate::splitmix::{STEP, mix};
 use super::*;
 
 /// The truth: a linear scan.
@@ -70,16 +71,13 @@ impl Column for Bytes {
     }
 }
 
-/// SplitMix64: G. L. Steele et al., "Fast splittable pseudorandom number generators", 2014.
+/// A generator of [SplitMix64](crate::splitmix) numbers.
 struct Random(u64);
 
 impl Random {
     fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+        self.0 = self.0.wrapping_add(STEP);
+        mix(self.0)
     }
 
     fn below(&mut self, end: u64) -> u64 {

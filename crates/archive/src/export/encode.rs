@@ -2,10 +2,12 @@
 
 use std::io::{self, Write};
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use simkeep::df::Table;
 use simkeep::{Entry, EpochInfo, Error, Role, Seen};
 
-use super::super::{base64, escape, time};
+use super::super::{escape, time};
 use super::{Extent, PART_BYTES_MAX, VERSION};
 
 /// Writes the lines of an export, in the order in which its methods stand here.
@@ -95,7 +97,7 @@ impl Encoder {
             out.extend_from_slice(b",\"table_bytes\":");
             put_number(out, bytes.len() as u64);
             out.extend_from_slice(b",\"base64\":\"");
-            base64::encode(part, out);
+            out.extend_from_slice(BASE64_STANDARD.encode(part).as_bytes());
             out.push(b'"');
             self.line();
             self.pass(to)?;

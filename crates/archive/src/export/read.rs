@@ -1,12 +1,14 @@
 //! The lines of an export, read.
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use serde_json::{Map, Value};
 use simkeep::Terms;
 
 use super::super::lines::Lines;
 use super::super::object::{self, Object};
 use super::super::surrogates::with_whole_characters;
-use super::super::{Broken, Item, Payload, Record, base64, escape, jsonl, visit};
+use super::super::{Broken, Item, Payload, Record, escape, jsonl, visit};
 use super::{
     Epoch, HEAD_BYTES_MAX, LINE_BYTES_MAX, Line, PART_BYTES_MAX, Says, TablePart, VERSION,
 };
@@ -199,7 +201,8 @@ impl Keys {
         let id = self.id(true).unwrap_or_default();
         let [at, of] = ["offset", "table_bytes"].map(|key| self.number(key, true));
         let text = self.text("base64");
-        let bytes = base64::decode(text.as_bytes()).ok_or("\"base64\" is no base64")?;
+        let bytes =
+            BASE64_STANDARD.decode(text.as_bytes()).map_err(|_| "\"base64\" is no base64")?;
         if bytes.is_empty() || bytes.len() > PART_BYTES_MAX {
             let most = PART_BYTES_MAX;
             return Err(format!("the part of a table has {} bytes, not 1 to {most}", bytes.len()));
