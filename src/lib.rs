@@ -77,8 +77,9 @@
 //!
 //! - A query with options has `run`: `Clustering::within(3).run(&snapshot, &progress)?`. So have
 //!   [`Clustering`](cluster::Clustering), [`Mirroring`](mirrors::Mirroring),
-//!   [`AliasQuery`](alias::AliasQuery), [`PairQuery`], [`FingerprintPairs`](query::FingerprintPairs),
-//!   [`DistinctFingerprints`](query::DistinctFingerprints) and [`DumpQuery`](inspect::DumpQuery).
+//!   [`AliasQuery`](alias::AliasQuery), [`PairQuery`](query::PairQuery),
+//! [`FingerprintPairs`](query::FingerprintPairs),  
+//! [`DistinctFingerprints`](query::DistinctFingerprints) and [`DumpQuery`](inspect::DumpQuery).
 //! - A result that needs no query, or is another result of a query, has `of`:
 //!   `Overview::of(&snapshot)?`, `Components::of(&snapshot, &clustering, &progress)?`,
 //!   `Plan::of(&snapshot, &due, 1000.0)?`.
@@ -173,8 +174,6 @@ pub use crate::engine::search::query::{Matches, Near, Query, Versions};
 pub use crate::engine::snapshot::Snapshot;
 pub use crate::engine::store::Store;
 pub use crate::page::route;
-pub use crate::query::fingerprint_pairs::NearPair;
-pub use crate::query::page_pairs::{PagePair, PairQuery, PairedPage};
 pub use crate::search::DISTANCE_MAX;
 pub use crate::time::{Time, TimeError};
 pub use crate::url::{PrefixError, URL_BYTES_MAX, UrlError};
@@ -255,7 +254,8 @@ pub mod integrity {
 /// All pairs within a distance among fingerprints that are in no store.
 ///
 /// [`Join`](join::Join) takes any [`Source`](join::Source) of fingerprints, such as a slice. The
-/// pairs of a store come from [`FingerprintPairs`](crate::query::FingerprintPairs) and [`PairQuery`].
+/// pairs of a store come from [`FingerprintPairs`](crate::query::FingerprintPairs) and
+/// [`PairQuery`](crate::query::PairQuery).
 ///
 /// Where the fingerprints of several stores are joined in several places, [`Tally`](join::Tally),
 /// [`Shares`](join::Shares) and [`Deal`](join::Deal) say what is joined where.

@@ -30,8 +30,8 @@ const SHOWN: usize = 1 << 12;
 /// The [`Query`] says which fingerprints take part: it gives the distance [`k`](Query::k), the epoch,
 /// versions, prefix, classes (for both pages), the page that is [left out](Query::except), and the
 /// number of threads. Its fingerprint, limit and budget do not matter. A pair is not found if only the
-/// page that is left out has one of its fingerprints. [`PairQuery`](crate::PairQuery) names pages, and
-/// finds pages with equal fingerprints.
+/// page that is left out has one of its fingerprints. [`PairQuery`](crate::query::PairQuery) names
+/// pages, and finds pages with equal fingerprints.
 ///
 /// ```
 /// use std::ops::ControlFlow;

@@ -37,7 +37,8 @@ const CHUNK_BYTES: usize = 1 << 20;
 /// distance of any two pages is that of their fingerprints. [`each`](PairQuery::each) asks for more.
 ///
 /// ```
-/// use simkeep::{PairQuery, Prefix};
+/// use simkeep::query::PairQuery;
+/// use simkeep::Prefix;
 ///
 /// let copies = PairQuery::within(0).equal(true).under(Prefix::parse("example.org")?);
 /// let all = PairQuery::within(3).equal(true).each(usize::MAX);
@@ -123,7 +124,8 @@ impl PairQuery {
     /// ```
     /// use std::ops::ControlFlow;
     ///
-    /// use simkeep::{Observation, Options, PairQuery, Progress, Store, Time};
+    /// use simkeep::query::PairQuery;
+    /// use simkeep::{Observation, Options, Progress, Store, Time};
     ///
     /// # fn main() -> simkeep::Result<()> {
     /// # let dir = tempfile::tempdir().unwrap();

@@ -1,5 +1,5 @@
-//! The best pages by their rows: which rows are skipped, which are scored, and as many of the best as fit
-//! into memory.
+//! The best pages by their rows: which rows are skipped, which are scored, and as many of the best as
+//! fit into memory.
 
 use std::cmp::Reverse;
 use std::ops::Range;

@@ -7,7 +7,8 @@
 //! 2. [`score`] computes what a visit is worth from the row and from the prior of the host, which
 //!    [`learned`] estimates from all rows.
 //! 3. [`by_rows`] keeps the best rows. A cache skips most of them without computing a score. Policies
-//!    that need the last comparisons of a page read pages instead ([`by_scan`]). [`in_order`] merges both.
+//!    that need the last comparisons of a page read pages instead ([`by_scan`]). [`in_order`] merges
+//! both.
 //! 4. [`due_pages`] reads only the best as pages, looks for the page that leads each ([`leader`]), and
 //!    decides ([`decide`]).
 //!

@@ -63,7 +63,7 @@ fn is_poisoned(store: &Store) -> Error {
     let cause = cause_of("observe", store.observe(one));
     assert!(matches!(cause, Error::Bug(_)), "poisoned with another cause: {cause}");
     let query = Query::new(7, 3);
-    let pairs = |_: &[simkeep::NearPair]| ControlFlow::Continue(());
+    let pairs = |_: &[simkeep::query::NearPair]| ControlFlow::Continue(());
     for (what, said) in [
         ("forget", cause_of("forget", store.forget(Scope::Url(&url(1))))),
         ("load", cause_of("load", load(store, 0..3))),
@@ -173,7 +173,7 @@ fn a_store_that_meets_a_bug_accepts_and_answers_nothing_more() {
             ("seal again", &Store::seal),
             ("near in two", &|store| store.snapshot().search(&query).map(drop)),
             ("pairs", &|store| {
-                let flow = |_: &[simkeep::NearPair]| ControlFlow::Continue(());
+                let flow = |_: &[simkeep::query::NearPair]| ControlFlow::Continue(());
                 FingerprintPairs::like(&query)
                     .run(&store.snapshot(), &Progress::default(), flow)
                     .map(drop)

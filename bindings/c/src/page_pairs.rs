@@ -2,7 +2,8 @@
 
 use std::ffi::c_char;
 
-use simkeep::{Epoch, PagePair, PairQuery};
+use simkeep::Epoch;
+use simkeep::query::{PagePair, PairQuery};
 
 use crate::call::{done, found, free, make};
 use crate::error::{Failure, Result};

@@ -1,7 +1,6 @@
 //! All pairs of fingerprints near each other, for a caller that comes for them.
 
-use simkeep::NearPair;
-use simkeep::query::FingerprintPairs;
+use simkeep::query::{FingerprintPairs, NearPair};
 
 use crate::call::{found, free, make};
 use crate::error::Failure;

@@ -135,15 +135,15 @@ impl From<simkeep::Matches> for Matches {
     }
 }
 
-impl From<simkeep::NearPair> for Pair {
-    fn from(pair: simkeep::NearPair) -> Pair {
+impl From<simkeep::query::NearPair> for Pair {
+    fn from(pair: simkeep::query::NearPair) -> Pair {
         Pair { left: pair.left, right: pair.right, distance: pair.distance }
     }
 }
 
 impl PagePair {
-    pub(crate) fn of(py: Python<'_>, pair: &simkeep::PagePair) -> PyResult<PagePair> {
-        let page = |page: &simkeep::PairedPage| {
+    pub(crate) fn of(py: Python<'_>, pair: &simkeep::query::PagePair) -> PyResult<PagePair> {
+        let page = |page: &simkeep::query::PairedPage| {
             let url = page.url.to_string();
             Py::new(py, PairedPage { url, fingerprint: page.fingerprint })
         };

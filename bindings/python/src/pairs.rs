@@ -1,7 +1,7 @@
 //! Fingerprints and pairs of them, read as they are found.
 
-use simkeep::query::{DistinctFingerprints, FingerprintPairs};
-use simkeep::{PairQuery, Progress, Query, Result, Snapshot};
+use simkeep::query::{DistinctFingerprints, FingerprintPairs, PairQuery};
+use simkeep::{Progress, Query, Result, Snapshot};
 
 use crate::stream::Item;
 use crate::threaded::Threaded;

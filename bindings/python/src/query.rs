@@ -5,7 +5,8 @@ use std::convert::Infallible;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use simkeep::{PairQuery, Query, Snapshot, Versions};
+use simkeep::query::PairQuery;
+use simkeep::{Query, Snapshot, Versions};
 
 use crate::arg::{self, Arg};
 

@@ -7,8 +7,8 @@ use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 use simkeep::join::{Hand, Join, Pair, Share, Tally};
-use simkeep::query::DistinctFingerprints;
-use simkeep::{Error, NearPair, Query, Result};
+use simkeep::query::{DistinctFingerprints, NearPair};
+use simkeep::{Error, Query, Result};
 
 use crate::arg::{self, Arg, optional};
 use crate::columns::Kind;

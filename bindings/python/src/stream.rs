@@ -6,7 +6,8 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use simkeep::{Entry, Error, History, NearPair, Page, Result, alias, cluster, inspect};
+use simkeep::query::NearPair;
+use simkeep::{Entry, Error, History, Page, Result, alias, cluster, inspect};
 
 use crate::aliases::AliasSite;
 use crate::batches::Batches;
@@ -35,7 +36,7 @@ pub(crate) enum Item {
     Due(Box<simkeep::due::Decision>),
     Fingerprint(u64),
     Pair(NearPair),
-    PagePair(simkeep::PagePair),
+    PagePair(simkeep::query::PagePair),
     Cluster(Box<cluster::Cluster>),
     ClusteredPage(Box<cluster::ClusteredPage>),
     ClusterChange(Box<cluster::ClusterChange>),

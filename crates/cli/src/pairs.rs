@@ -9,7 +9,8 @@ use parking_lot::Mutex;
 use schemars::JsonSchema;
 use serde::Serialize;
 use simkeep::fingerprint::Meaning;
-use simkeep::{Classes, PagePair, PairQuery, PairedPage, Prefix, Progress};
+use simkeep::query::{PagePair, PairQuery, PairedPage};
+use simkeep::{Classes, Prefix, Progress};
 use simkeep_archive::escape;
 
 use super::exit::{Exit, Failure, say};

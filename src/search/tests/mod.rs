@@ -22,8 +22,8 @@ use parking_lot::Mutex;
 use proptest::prelude::*;
 use zerocopy::FromBytes;
 
-use crate::splitmix::{STEP, mix};
 use super::*;
+use crate::splitmix::{STEP, mix};
 
 /// The truth: a linear scan.
 fn oracle(fingerprints: &[u64], query: u64, k: u32) -> Vec<Candidate> {

@@ -6,10 +6,10 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use simkeep::disk::SimDisk;
-use simkeep::query::{Explanation, FingerprintPairs};
+use simkeep::query::{Explanation, FingerprintPairs, PairQuery};
 use simkeep::{
-    Classes, Epoch, Matches, Observation, PairQuery, Prefix, Progress, Query, Request, Scope,
-    Snapshot, Store, Versions,
+    Classes, Epoch, Matches, Observation, Prefix, Progress, Query, Request, Scope, Snapshot, Store,
+    Versions,
 };
 use simkeep_testing::depth::deep;
 use simkeep_testing::{again, choice, create, digest, ms, small};
@@ -158,14 +158,14 @@ fn pairs(snapshot: &Snapshot, classes: Option<&Classes>) -> BTreeSet<(String, St
     let all = Mutex::new(BTreeSet::new());
     let asked = PairQuery::within(3).equal(true).each(usize::MAX).epoch(FIRST);
     let asked = asked.classes(classes.cloned());
-    let sink = |pairs: &[simkeep::PagePair]| {
+    let sink = |pairs: &[simkeep::query::PagePair]| {
         let urls = pairs.iter().map(|p| (p.left.url.to_string(), p.right.url.to_string()));
         all.lock().unwrap().extend(urls);
         ControlFlow::Continue(())
     };
     asked.run(snapshot, &Progress::default(), sink).unwrap();
     let like = Query::new(0, 3).epoch(FIRST).classes(classes.cloned());
-    let sink = |pairs: &[simkeep::NearPair]| {
+    let sink = |pairs: &[simkeep::query::NearPair]| {
         let all_of = pairs.iter().map(|p| (format!("{:x}", p.left), format!("{:x}", p.right)));
         all.lock().unwrap().extend(all_of);
         ControlFlow::Continue(())

@@ -63,7 +63,7 @@ fn verdicts_go_by_the_one_and_near_pages_by_the_other() {
         assert_eq!(contents, [(near, Some(u64::MAX)), (CHANGE, Some(0b1))]);
         let mut pairs = Vec::new();
         let sink = std::sync::Mutex::new(&mut pairs);
-        let all = |found: &[simkeep::NearPair]| {
+        let all = |found: &[simkeep::query::NearPair]| {
             sink.lock().unwrap().extend(found.iter().map(|pair| (pair.left, pair.right)));
             std::ops::ControlFlow::Continue(())
         };

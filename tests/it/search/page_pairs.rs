@@ -5,8 +5,9 @@ use std::ops::ControlFlow;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use simkeep::query::PairQuery;
 use simkeep::{
-    Epoch, Error, Observation, Options, PairQuery, Prefix, Progress, Query, Scope, Snapshot, Store,
+    Epoch, Error, Observation, Options, Prefix, Progress, Query, Scope, Snapshot, Store,
 };
 use simkeep_testing::depth::up_to;
 use simkeep_testing::model::Model;

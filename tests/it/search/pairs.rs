@@ -4,8 +4,8 @@ use std::ops::ControlFlow;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use simkeep::query::{DistinctFingerprints, FingerprintPairs};
-use simkeep::{Epoch, NearPair, Observation, Options, Prefix, Progress, Query, Store};
+use simkeep::query::{DistinctFingerprints, FingerprintPairs, NearPair};
+use simkeep::{Epoch, Observation, Options, Prefix, Progress, Query, Store};
 use simkeep_testing::ms;
 
 use super::{create, fill, fill_later, hot, random};

@@ -12,7 +12,7 @@ use super::{create, fill, fill_from, fill_later, random};
 /// All pairs of one store, in order.
 fn all_pairs(store: &Store, k: u32) -> Vec<([u64; 2], u32)> {
     let found = Mutex::new(Vec::new());
-    let sink = |pairs: &[simkeep::NearPair]| {
+    let sink = |pairs: &[simkeep::query::NearPair]| {
         let pairs = pairs.iter().map(|pair| ([pair.left, pair.right], pair.distance));
         found.lock().unwrap().extend(pairs);
         ControlFlow::Continue(())

@@ -7,7 +7,8 @@ use std::sync::Mutex;
 
 use simkeep::cluster::{Fate, PageCluster, Rule};
 use simkeep::due::{Decision as Decided, Plan};
-use simkeep::{Classes, PairQuery, Progress, Time};
+use simkeep::query::PairQuery;
+use simkeep::{Classes, Progress, Time};
 
 use super::{Dice, Twins, done, given, made, page, same_page, texts};
 use crate::abi::{column, zeroed};
@@ -246,7 +247,7 @@ impl Twins {
         simkeep_page_pairs_free(Some(of_c));
         simkeep_snapshot_free(Some(view));
         let found = Mutex::new(Vec::new());
-        let put = |pairs: &[simkeep::PagePair]| {
+        let put = |pairs: &[simkeep::query::PagePair]| {
             found.lock().unwrap().extend(pairs.iter().map(|pair| {
                 (pair.left.url.to_string(), pair.right.url.to_string(), pair.distance)
             }));
