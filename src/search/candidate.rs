@@ -37,6 +37,7 @@ impl Finds for Vec<Candidate> {
     }
 }
 
+// Closures prefetch nothing: `expect` stays the empty default.
 impl<F: FnMut(usize, Candidate)> Finds for F {
     fn find(&mut self, place: usize, candidate: Candidate) {
         self(place, candidate);

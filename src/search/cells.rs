@@ -69,6 +69,8 @@ impl Half {
     /// the upper one if it differs in few enough bits of that.
     pub(super) fn reports(self, fingerprint: u64, query: u64, k: u32) -> bool {
         let difference = fingerprint ^ query;
+        // The halves' reaches add up to k + 1: what is too far in the upper half is near enough in the
+        // lower one. So exactly one half reports a pair.
         let upper = (difference >> 32).count_ones() < Self::Upper.reach(k);
         difference.count_ones() <= k && upper == (self == Self::Upper)
     }
@@ -80,6 +82,8 @@ impl Half {
 /// ones, which are likely to be busy together, lie in different cells.
 pub(super) fn cell_of(message: u32, cells: u32) -> u32 {
     /// 2^26 divided by the golden ratio, made odd: D. E. Knuth, TAOCP vol. 3, 6.4.
+    // An odd factor is invertible modulo 2^26, so no two messages become one. Multiplying and shifting
+    // maps them to any number of cells without a division.
     const FACTOR: u32 = 41_475_557;
     let shuffled = message.wrapping_mul(FACTOR) & ((1 << MESSAGE_BITS) - 1);
     #[expect(clippy::cast_possible_truncation, reason = "less than `cells`")]
@@ -92,6 +96,7 @@ pub(super) fn cell_of(message: u32, cells: u32) -> u32 {
 #[must_use]
 pub fn cell_count(n: u32) -> u32 {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "less than n")]
+    // On average 14 of 20 slots are used: 5 % of the cells continue in a second line (`GOING_ON`).
     let cells = (f64::from(n) / LOAD) as u32;
     cells.clamp(2, 1 << MESSAGE_BITS)
 }
@@ -108,6 +113,8 @@ const ALIKE_MAX: u32 = 6;
 /// codeword is at distance `weight` from the query's half: what is filed there differs from that in one
 /// bit less, at least.
 pub(super) fn most_differing(k: u32, weight: u32) -> u32 {
+    // What the codeword's distance proves about this half leaves fewer bits for the other. Up to k = 6
+    // the plain limit k admits few more entries, and lets one call compare all cells of a half.
     if k <= ALIKE_MAX { k } else { k - weight.saturating_sub(1).min(k) }
 }
 
@@ -159,6 +166,8 @@ impl<C: Column> Cells<C> {
     pub(super) fn check(&self, fingerprints: &C, n: u32) -> Result<(), C::Error> {
         for half in Half::ALL {
             let table = self.of(half);
+            // Entries are numbered through all cells in order, so
+            // the walk compares each head with the running count.
             let mut passed = 0;
             let mut further = 0;
             for cell in 0..self.count {
@@ -174,10 +183,13 @@ impl<C: Column> Cells<C> {
                     let Some(places) = all.get(line as usize) else { return Err(out_of_place()) };
                     let head = number(places, NUMBER);
                     let goes_on = head & GOES_ON != 0;
+                    // A wrong first number would attribute entries to other fingerprints.
                     if head & !GOES_ON != passed {
                         return Err(out_of_place());
                     }
                     let capacity = if goes_on { FULL_ENTRIES } else { LINE_ENTRIES };
+                    // A line has no entry count: the entries of this cell
+                    // end where the next ordinal belongs to another cell.
                     for entry in entries(places).take(capacity as usize) {
                         if passed >= n {
                             break;
@@ -188,7 +200,9 @@ impl<C: Column> Cells<C> {
                         }
                         let (own, other) = half.cut(u64_at(fingerprints, ordinal)?);
                         if cell_of(hamming::nearest(own), self.count) != cell {
-                            // The rest of the line is not its own.
+                            // The other slots are unused, or the next entry belongs
+                            // to a later cell. If it belongs to an earlier one, no
+                            // cell claims it and the final count is too low.
                             break;
                         }
                         if other != entry || before >= Some(ordinal) {
@@ -200,6 +214,8 @@ impl<C: Column> Cells<C> {
                     if !goes_on {
                         break;
                     }
+                    // Cells continue in the order of the cells, so the
+                    // further lines are used one after another, each once.
                     if number(places, NEXT) != further {
                         return Err(out_of_place());
                     }

@@ -32,6 +32,8 @@ pub trait Column {
     /// Says that the memory line with the byte at `offset` will be read soon: a hint, which costs a
     /// nanosecond and cannot fail; there need not be such a byte.
     fn expect(&self, offset: u64) {
+        // A column that verifies checksums in `bytes` should
+        // override this: a hint must not read a whole block.
         if let Ok(bytes) = self.bytes(offset..offset.saturating_add(1)) {
             prefetch(bytes);
         }
@@ -68,6 +70,7 @@ pub(super) fn u16s<C: Column>(column: &C, range: Range<u64>) -> Result<&[U16], C
     let start = range.start * U16_BYTES;
     let bytes = column.bytes(start..range.end * U16_BYTES)?;
     match <[U16]>::ref_from_bytes(bytes) {
+        // A wrong number of bytes would shift entries, or make indices of the range invalid.
         Ok(entries) if entries.len() as u64 == range.end - range.start => Ok(entries),
         _ => Err(column.damaged(start, WRONG_LENGTH)),
     }
@@ -132,10 +135,13 @@ pub(super) fn scan<C: Column>(
     /// Fingerprints read at a time: 64 KiB, so that they are still in the cache when those
     /// that are near are looked at again.
     const STRIDE: u32 = 8192;
+    // The first comparison only yields indices, so the words
+    // of a hit are read twice, the second time from the cache.
     let kernel = Kernel::fastest();
     let mut near = Vec::new();
     while start < end {
         let stop = end.min(start.saturating_add(STRIDE));
+        // Checksums of the blocks in this range are verified here, before anything is compared.
         let column = u64s(fingerprints, start..stop)?;
         kernel.near_u64(column, fingerprint, k, &mut near);
         for index in near.drain(..) {

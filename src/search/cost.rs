@@ -22,10 +22,9 @@ pub struct Cost {
     pub ns: f64,
 }
 
-// The figures are those of a processor with AVX2, whose dependent lines come slowly, fitted to
-// measurements of every shape from 10,000 to ten million fingerprints and k = 0 to 12
-// (`search::tests::timing`). With AVX-512 nearly all are smaller alike, which changes no choice; where
-// they are not, it is said.
+// The figures are those of a processor with AVX2 and slow dependent lines, fitted to measurements of
+// every shape from 10,000 to ten million fingerprints and k = 0 to 12 (`search::tests::timing`). With
+// AVX-512 nearly all shrink alike, which changes no choice; exceptions are marked.
 
 /// Bytes of tables that the processor's own cache holds, and those that the shared one does.
 const CACHES: [f64; 2] = [768e3, 24e6];
@@ -57,7 +56,8 @@ const SCAN_NS: [f64; 3] = [0.18, 0.2, 0.59];
 fn by_size(bytes: f64, figures: [f64; 3]) -> f64 {
     let [own, shared] = CACHES;
     let [first, second, third] = figures;
-    // What does not fit comes from farther away.
+    // Lines are read at random, so the share of hits in a cache is its share of the bytes. The shared
+    // cache holds what the own one does as well.
     let in_own = (own / bytes).min(1.0);
     let in_shared = (shared / bytes).min(1.0) - in_own;
     first * in_own + second * in_shared + third * (1.0 - in_own - in_shared)
@@ -79,6 +79,7 @@ impl Cost {
     #[must_use]
     pub fn of_scan(n: u32, scanned: f64) -> Self {
         let bytes = f64::from(n) * 8.0;
+        // One wait for the first line; the processor then detects the sequence.
         let ns = scanned * by_size(bytes, SCAN_NS) + by_size(bytes, WAIT_NS);
         Self { probes: 0.0, candidates: scanned, lines: scanned / 8.0, ns }
     }
@@ -98,6 +99,8 @@ impl Cost {
             Shape::Column => None,
             Shape::Rotations(address) => {
                 let visit = Visit::of_rotations(n, address.bits, k);
+                // Up to k = 2 only the first k + 1 rotations are
+                // read, and only these compete for the caches.
                 let used = f64::from(k + 1).min(BLOCKS as f64) / BLOCKS as f64;
                 let bytes = address.bytes() as f64 * BLOCKS as f64;
                 let line = |figures| by_size(bytes * used, figures);
@@ -107,6 +110,8 @@ impl Cost {
                     + (visit.probes + going_on) * line(LINE_NS)
                     + further * line(NEXT_LINE_NS)
                     + visit.survivors * SURVIVOR_NS
+                    // One wait for all buckets of a round; a second
+                    // one if any of them continues in its rest.
                     + (1.0 + going_on.min(1.0)) * line(WAIT_NS);
                 let lines = visit.probes + further + going_on + 2.0 * visit.survivors;
                 Some(Self { probes: visit.probes, candidates: visit.candidates, lines, ns })
@@ -117,6 +122,7 @@ impl Cost {
                 }
                 let visit = Visit::of_cells(n, count, k);
                 let further = visit.probes * cells::GOING_ON;
+                // For k = 0 the lower half has reach 0, so its table is not read.
                 let used = if k == 0 { 0.5 } else { 1.0 };
                 let line = |figures| by_size(table_bytes * used, figures);
                 let ns = CELLS_NS
@@ -133,8 +139,8 @@ impl Cost {
 
 /// How many of `n` evenly spread fingerprints have a popcount within `k` of that of another one.
 fn expected_around(n: u32, k: u32) -> f64 {
-    // The difference of two popcounts of 64 bits is spread as a popcount of 128 bits is; this is the
-    // normal distribution of that, near enough for a choice.
+    // The difference of two popcounts of 64 bits has the variance of one popcount of 128 bits, which
+    // is 32. The normal distribution of that is near enough for a choice.
     let deviations = (f64::from(k) + 0.5) / 32.0_f64.sqrt();
     f64::from(n) * erf(deviations / std::f64::consts::SQRT_2)
 }
@@ -163,11 +169,14 @@ impl Visit {
         let bucket_entries = f64::from(n) / f64::from(1_u32 << bits);
         let mut visit = Self { probes: 0.0, candidates: 0.0, survivors: 0.0 };
         for block in Block::ALL {
+            // The same loops as the search itself, over counts instead of buckets.
             for distance in 0..reach.of(block).min(bits + 1) {
                 let slack = reach.slack(block, distance);
                 let buckets = f64::from(choose(bits, distance));
                 visit.probes += buckets;
                 visit.candidates += buckets * bucket_entries;
+                // Stored blocks are taken as random, so the share of near ones is that of all 16-bit
+                // words. Skewed data has more, and the work limit bounds what that costs.
                 visit.survivors += buckets * share_within(slack, BLOCK_BITS) * bucket_entries;
             }
         }
@@ -214,6 +223,7 @@ fn share_within(distance: u32, bits: u32) -> f64 {
 /// Their numbers are spread by Poisson's law; this is the normal distribution of that.
 fn share_going_on(n: u32, address: Address) -> f64 {
     let average = f64::from(n) / f64::from(address.buckets());
+    // A bucket count has the variance of its mean. The half is the continuity correction.
     let deviations = (f64::from(address.room()) + 0.5 - average) / average.sqrt().max(1.0);
     let beyond = erf(deviations.abs() / std::f64::consts::SQRT_2).mul_add(-0.5, 0.5);
     if deviations >= 0.0 { beyond } else { 1.0 - beyond }

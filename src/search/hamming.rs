@@ -30,7 +30,7 @@ pub(super) const WEIGHT_MAX: u32 = 7;
 #[inline]
 #[expect(clippy::indexing_slicing, reason = "four places, and every byte")]
 pub(super) fn syndrome(word: u32) -> u32 {
-    // By bytes: many processors' instruction to count bits is not there for all.
+    // Four table lookups: popcount of masks would need an instruction that not every build may use.
     let [first, second, third, fourth] = word.to_le_bytes();
     let of = |place: usize, byte: u8| OF_BYTE[place][usize::from(byte)];
     u32::from(of(0, first) ^ of(1, second) ^ of(2, third) ^ of(3, fourth))
@@ -65,6 +65,8 @@ pub(super) fn message(word: u32) -> u32 {
 
 /// The message of the codeword that is nearest to the low 31 bits of a word.
 pub(super) fn nearest(word: u32) -> u32 {
+    // For a codeword the syndrome is 0: the shift count wraps
+    // to 2^32 - 1, the shift yields 0 and no bit flips.
     message(word ^ 1_u32.unbounded_shl(syndrome(word).wrapping_sub(1)))
 }
 
@@ -88,6 +90,7 @@ struct Patterns {
 pub(super) fn patterns(syndrome: u32, weight: u32) -> &'static [u32] {
     static TABLES: [OnceLock<Patterns>; WEIGHT_MAX as usize + 1] =
         [const { OnceLock::new() }; WEIGHT_MAX as usize + 1];
+    // One table for each weight, so that narrow searches do not build the megabytes of the widest.
     let table = TABLES[weight as usize].get_or_init(|| all_patterns(weight));
     let at = syndrome as usize;
     &table.messages[table.starts[at]..table.starts[at + 1]]
@@ -97,15 +100,19 @@ pub(super) fn patterns(syndrome: u32, weight: u32) -> &'static [u32] {
 #[expect(clippy::indexing_slicing, reason = "there is a list for each syndrome")]
 fn all_patterns(weight: u32) -> Patterns {
     let mut of_syndrome = [const { Vec::new() }; SYNDROMES];
+    // In 64 bits, so that the word after the last one shows as a bit beyond the 31.
     let mut word = (1_u64 << weight) - 1;
     while word >> WORD_BITS == 0 {
         #[expect(clippy::cast_possible_truncation, reason = "it has 31 bits")]
         let low = word as u32;
+        // A word plus a pattern is a codeword if both have the same syndrome. So the patterns of a
+        // word are all words of its syndrome.
         of_syndrome[syndrome(low) as usize].push(message(low));
+        // Weight 0 has one word, and the step to the next one below would not end.
         if word == 0 {
             break;
         }
-        // The next larger number with as many bits: R. W. Gosper, HAKMEM item 175, 1972.
+        // The next larger number with as many bits set: Gosper's hack, HAKMEM item 175, 1972.
         let lowest = word & word.wrapping_neg();
         let carried = word + lowest;
         word = carried | ((carried ^ word) >> 2) >> lowest.trailing_zeros();

@@ -97,6 +97,8 @@ impl Chains {
         self.overflow.clear();
         self.numbers = None;
         for buckets in &mut self.buckets {
+            // The buckets keep their number: the next fill
+            // is likely as large, and need not double again.
             buckets.fill(Node::EMPTY);
         }
     }
@@ -105,6 +107,7 @@ impl Chains {
     /// hundred nanoseconds ahead; costs about five.
     pub fn prefetch(&self, fingerprint: u64) {
         for block in Block::ALL {
+            // First nodes are found by arithmetic alone, so the hint needs no read of its own.
             prefetch_value(self.first(Probe::own(block, fingerprint, self.bits)));
         }
     }
@@ -126,11 +129,15 @@ impl Chains {
             "an index in memory numbers fewer than 2^32 fingerprints"
         );
         let id = self.count();
+        // Before the push, so that the new entry goes to its final bucket. At 16 bits the block is
+        // used up, and chains grow longer instead.
         if self.len() >= LOAD_MAX << self.bits && self.bits < BLOCK_BITS {
             self.grow();
         }
         self.fingerprints.push(U64::new(fingerprint));
         if let Some(numbers) = &mut self.numbers {
+            // The first number of equal fingerprints stays.
+            // `distinct_numbers` notices by the length that there are some.
             numbers.entry(fingerprint).or_insert(id);
         }
         for (buckets, block) in self.buckets.iter_mut().zip(Block::ALL) {
@@ -147,6 +154,7 @@ impl Chains {
         reason = "entries are numbered as they were pushed; two halves"
     )]
     fn grow(&mut self) {
+        // One bit more for all four tables at once, so that a probe needs a single number of bits.
         self.bits += 1;
         let overflow = std::mem::take(&mut self.overflow);
         for (buckets, block) in self.buckets.iter_mut().zip(Block::ALL) {
@@ -158,6 +166,8 @@ impl Chains {
                 while let Some(node) = chain {
                     for (next, &id) in node.blocks().iter().zip(&node.ids) {
                         let fingerprint = self.fingerprints[id as usize].get();
+                        // The nodes hold the next block only, so the
+                        // new address bit comes from the fingerprint.
                         let half = block.bucket(fingerprint, self.bits) & 1;
                         add(&mut halves[half as usize], &mut self.overflow, next.get(), id);
                     }
@@ -166,6 +176,7 @@ impl Chains {
                 }
                 split.extend(halves);
             }
+            // A chain that was cut would lose entries silently. Checking costs one addition per node.
             assert_eq!(moved, self.fingerprints.len(), "every table has every fingerprint");
             *buckets = split;
         }
@@ -186,10 +197,13 @@ impl Chains {
             return;
         }
         let before = out.len();
+        // Following may cost as much as a scan before it gives
+        // up, so both together cost at most about twice a scan.
         let nodes = nodes_worth_a_scan(self.len()).max(NODES_MIN);
         if self.plan(k).way == Way::Rotations && self.follow(fingerprint, k, nodes, out) {
             return;
         }
+        // The scan finds everything again: what the chains found would be reported twice.
         out.truncate(before);
         self.scan(fingerprint, k, out);
     }
@@ -202,10 +216,13 @@ impl Chains {
     pub fn number_of(&mut self, fingerprint: u64) -> Option<u32> {
         if self.numbers.is_none() {
             let mut equal = Vec::new();
+            // Chains are long only where many fingerprints
+            // share a block. Most indexes never need the map.
             if self.follow(fingerprint, 0, NODES_MIN, &mut equal) {
                 return equal.first().map(|equal| equal.ordinal);
             }
             let mut numbers = HashMap::with_capacity(self.fingerprints.capacity());
+            // Built from all fingerprints once; from then on `push` maintains it.
             for (number, known) in (0..).zip(&self.fingerprints) {
                 numbers.entry(known.get()).or_insert(number);
             }
@@ -243,8 +260,12 @@ impl Chains {
         out.truncate(before);
         let kernel = Kernel::fastest();
         let first = self.len().saturating_sub(bounds.fingerprints as usize);
+        // The map is used only if the bound cuts something
+        // off and chains, not the plan, were the problem.
         let numbers = self.distinct_numbers().filter(|_| first > 0 && way == Way::Rotations);
         let crowded = numbers.is_some() && k > LOOKED_UP_MAX;
+        // Without the map everything is compared. With it, within 1 nothing is, since lookups find
+        // all; beyond 1 the latest ones are.
         let first = numbers.map_or(0, |_| if crowded { first } else { self.len() });
         let hits = if numbers.is_some() { bounds.hits_of_crowd } else { bounds.hits };
         let (mut nearest, mut near) = (Nearest::new(k, hits, out), Vec::new());
@@ -252,6 +273,7 @@ impl Chains {
         if let Some(numbers) = numbers {
             let within = k.min(LOOKED_UP_MAX);
             certain = Some(within);
+            // Numbers from `first` on are left to the scan below, so that none is reported twice.
             for value in within_one(fingerprint).take(1 + 64 * within as usize) {
                 if let Some(&number) = numbers.get(&value).filter(|n| (**n as usize) < first) {
                     nearest.add(Candidate::new(number, value, fingerprint));
@@ -260,8 +282,11 @@ impl Chains {
         }
         let latest = self.fingerprints[first..].chunks(STRIDE);
         for (start, column) in (first..).step_by(STRIDE).zip(latest) {
+            // The radius shrinks as hits come in, so later chunks pass fewer candidates.
             let Some(radius) = nearest.radius() else { break };
             if bounds.until.is_some_and(|until| Instant::now() >= until) {
+                // Arrival order says nothing about distance: after
+                // an early end even equal ones may be missing.
                 certain = None;
                 break;
             }
@@ -335,6 +360,8 @@ impl Chains {
             .into_iter()
             .flat_map(|block| Probes::new(block, fingerprint, self.bits, reach))
             .map(|probe| (probe, prefetched(self.first(probe))));
+        // Sixteen independent chains hide each other's
+        // latency. Each chain alone would wait at every node.
         let mut lanes = [const { None::<(Probe, &Node)> }; LANES];
         for (lane, first) in lanes.iter_mut().zip(chains.by_ref()) {
             *lane = Some(first);
@@ -344,6 +371,8 @@ impl Chains {
             for lane in &mut lanes {
                 let Some((probe, node)) = *lane else { continue };
                 let Probe { block, distance, .. } = probe;
+                // The probe's distance is spent, so the next block
+                // may differ in what the ring principle leaves.
                 let most = reach.slack(block, distance);
                 let query = block.next().value(fingerprint);
                 let run = BlockRun { blocks: node.blocks(), query, most };
@@ -351,6 +380,7 @@ impl Chains {
                 for NearBlock { index, .. } in near.drain(..) {
                     out.extend(self.candidate(node, index, fingerprint, k, reach, probe.block));
                 }
+                // The next node is prefetched now and read one round later.
                 let behind = node.behind(&self.overflow).map(prefetched);
                 *lane = behind.map(|node| (probe, node)).or_else(|| chains.next());
                 nodes += 1;
@@ -358,6 +388,7 @@ impl Chains {
             if nodes == 0 {
                 return true;
             }
+            // Checked once per round: at most 16 nodes more than allowed, and no branch per node.
             if nodes > nodes_left {
                 return false;
             }
@@ -377,6 +408,7 @@ impl Chains {
     ) -> bool {
         let kernel = Kernel::fastest();
         let own = |block| prefetched(self.first(Probe::own(block, fingerprint, self.bits)));
+        // All four first nodes are prefetched before the first is read.
         let firsts = Block::ALL.map(|block| (reach.of(block) > 0).then(|| own(block)));
         let mut near = Vec::new();
         for (block, first) in Block::ALL.into_iter().zip(firsts) {
@@ -386,6 +418,7 @@ impl Chains {
                     return false;
                 }
                 nodes_left -= 1;
+                // Prefetched before the comparison, which hides a part of the wait.
                 chain = node.behind(&self.overflow).map(prefetched);
                 let most = reach.slack(block, 0);
                 let query = block.next().value(fingerprint);
@@ -416,6 +449,7 @@ impl Chains {
         let id = node.ids[index as usize];
         let found = self.fingerprints[id as usize].get();
         let difference = found ^ fingerprint;
+        // Each fingerprint is in all four tables. One of those that find it reports it.
         let near = difference.count_ones() <= k && reach.last_found_by(block, difference);
         near.then(|| Candidate::new(id, found, fingerprint))
     }

@@ -51,6 +51,7 @@ impl Extent {
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self {
+            // `None < Some(_)`: if nothing is certain of one set, nothing is certain of both.
             certain: self.certain.min(other.certain),
             full: self.full || other.full,
             crowded: self.crowded || other.crowded,
@@ -81,6 +82,7 @@ impl<'o> Nearest<'o> {
     /// Of what is within `k`, keeps the `most` nearest, and fewer than as many again. Appends to `out`.
     pub(super) fn new(k: u32, most: usize, out: &'o mut Vec<Candidate>) -> Self {
         let counts = [0; DISTANCE_MAX as usize + 1];
+        // `out` may have hits of other components before `start`, which must stay as they are.
         let (most, start) = (most.max(1), out.len());
         Self { most, radius: Some(k.min(DISTANCE_MAX)), within: 0, counts, full: false, start, out }
     }
@@ -100,11 +102,15 @@ impl<'o> Nearest<'o> {
         self.counts[distance as usize] += 1;
         self.within += 1;
         self.out.push(candidate);
+        // As soon as there are `most` hits up to the radius, the radius shrinks below the farthest of
+        // them. Those at the old radius stay, since they are among the nearest `most`.
         while let Some(radius) = self.radius.filter(|_| self.within >= self.most) {
             self.within -= self.counts[radius as usize];
             self.radius = radius.checked_sub(1);
             self.full = true;
         }
+        // Dropping costs a pass over all hits. Waiting for four times as many bounds memory and
+        // spreads that cost over many additions.
         if self.out.len() - self.start > self.most.saturating_mul(4) {
             self.drop_far();
         }
@@ -113,10 +119,14 @@ impl<'o> Nearest<'o> {
     /// Lets go of those that are too far by now.
     #[expect(clippy::indexing_slicing, reason = "places from the start to the end")]
     fn drop_far(&mut self) {
+        // Hits one beyond the radius are kept: they were taken
+        // before it shrank, and fewer than `most` are nearer.
         let last = self.radius.map_or(0, |radius| radius + 1);
         let mut kept = self.start;
         for at in self.start..self.out.len() {
             if u32::from(self.out[at].distance) <= last {
+                // Kept hits only move forward past dropped ones, so
+                // their order stays: the first of equals still wins.
                 self.out.swap(kept, at);
                 kept += 1;
             }
@@ -130,7 +140,8 @@ impl<'o> Nearest<'o> {
             return Extent { certain, full: false, crowded: false, scanned };
         }
         self.drop_far();
-        // Of those beyond the radius some may have been left out.
+        // Everything within the radius was taken. Beyond
+        // it hits were left out, so certainty ends there.
         Extent { certain: certain.min(self.radius), full: true, crowded: false, scanned }
     }
 }

@@ -25,6 +25,7 @@ pub(super) struct Node {
     before: u32,
 }
 
+// 9 blocks of 2 bytes, 9 numbers of 4, two fields of 4 and padding: one memory line, aligned to it.
 const _: () = assert!(size_of::<Node>() == 64);
 
 impl Node {
@@ -40,6 +41,7 @@ impl Node {
             return false;
         }
         self.blocks[at] = U16::new(block);
+        // Blocks and numbers are separate arrays, so that the blocks are one run for the kernel.
         self.ids[at] = id;
         self.len += 1;
         true
@@ -84,8 +86,11 @@ pub(super) fn empty_buckets(bits: u32) -> [Vec<Node>; BLOCKS] {
 #[inline]
 pub(super) fn add(first: &mut Node, overflow: &mut Vec<Node>, block: u16, id: u32) {
     if !first.push(block, id) {
-        // There are fewer nodes than fingerprints: each holds nine, in four tables.
+        // There are fewer overflow nodes than fingerprints, since each holds nine entries of four
+        // tables: so the number fits and is never `NONE`.
         let before = number_at(overflow.len());
+        // The full node moves, not the new entry. So the first node, which
+        // every search reads, has the latest entries and free slots.
         overflow.push(std::mem::replace(first, Node { before, ..Node::EMPTY }));
         first.push(block, id);
     }

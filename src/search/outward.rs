@@ -43,14 +43,17 @@ impl<C: Column> Outward<'_, C> {
         out: &mut Vec<Candidate>,
     ) -> Result<Extent, C::Error> {
         let around = self.shards.around(self.query.count_ones(), self.k);
+        // A dense neighbourhood that fits the bound is scanned whole, and the answer is exact.
         if crowded && around.end - around.start > bounds.fingerprints {
             return self.find_some(bounds, out);
         }
         let mut scan = Scan::new(self, bounds, out);
+        // Stays `None` until the own shard is done: time may be up within it.
         let mut certain = None;
         for away in 0..=self.k {
             if scan.nearest.radius().is_none_or(|radius| away > radius) {
-                // All that is wanted stands nearer.
+                // Enough hits are nearer than any fingerprint of these shards can be. `finish` then
+                // lowers `certain` to the radius of what was kept.
                 certain = Some(self.k);
                 break;
             }
@@ -74,9 +77,12 @@ impl<C: Column> Outward<'_, C> {
             self.look_up(certain, |candidate| scan.nearest.add(candidate))?;
             return Ok(scan.finish(Some(certain)));
         }
-        // The farther ones are told apart by no order.
+        // No order of the column separates those that differ in 2 bits or more, so a bounded sample
+        // around the query's position is compared.
         let runs = self.beside(bounds.fingerprints)?;
         let values =
+            // Values inside a run are found by comparing it.
+            // Looking them up as well would report them twice.
             within_one(self.query).filter(|value| !runs.iter().any(|run| run.covers(*value)));
         self.look_up_values(values, |candidate| scan.nearest.add(candidate))?;
         for Run { ordinals, .. } in runs {
@@ -91,6 +97,7 @@ impl<C: Column> Outward<'_, C> {
     fn shards_at(&self, away: u32) -> impl Iterator<Item = Range<u32>> + use<'_, C> {
         let own = self.query.count_ones();
         let below = own.checked_sub(away);
+        // For `away` 0 both sides are the same shard, which must be scanned once.
         let above = Some(own + away).filter(|above| away > 0 && *above <= DISTANCE_MAX);
         below.into_iter().chain(above).map(|popcount| self.shards.around(popcount, 0))
     }
@@ -102,6 +109,8 @@ impl<C: Column> Outward<'_, C> {
         let shards: Vec<Range<u32>> = nearest.filter(|shard| !shard.is_empty()).collect();
         let place = |shard: &Range<u32>| Place { value: self.query, range: shard.clone() };
         let mut places: Vec<Place> = shards.iter().map(place).collect();
+        // The position at which the query would be in each
+        // shard. Its neighbours there share its top bits.
         self.search(&mut places)?;
         let (mut runs, mut left) = (Vec::with_capacity(shards.len()), count);
         #[expect(
@@ -110,14 +119,19 @@ impl<C: Column> Outward<'_, C> {
         )]
         let shares = (1..=shards.len() as u32).rev();
         for ((shard, place), shares) in shards.iter().zip(places).zip(shares) {
+            // The rest is divided anew at each shard, so that
+            // what a small shard leaves goes to later ones.
             let share = left / shares;
             let count = share.min(shard.end - shard.start);
             let start = place.range.start.saturating_sub(count / 2);
+            // Centred on the position, but moved inside the
+            // shard at its ends. `count` is at most its length.
             let start = start.clamp(shard.start, shard.end - count);
             if count > 0 {
                 let last = start + (count - 1);
                 let first = u64_at(self.fingerprints, start)?;
                 let popcount = first.count_ones();
+                // Shards are sorted, so a value in this range is in the run or nowhere.
                 let values = first..=u64_at(self.fingerprints, last)?;
                 runs.push(Run { ordinals: start..last + 1, popcount, values });
             }
@@ -142,6 +156,8 @@ impl<C: Column> Outward<'_, C> {
         let mut places: Vec<Place> = values.map(place).collect();
         self.search(&mut places)?;
         for Place { value, range } in places {
+            // The range starts at the first entry that is not
+            // less, if there is one before the end of the shard.
             if range.start < range.end && u64_at(self.fingerprints, range.start)? == value {
                 found(Candidate::new(range.start, value, self.query));
             }
@@ -152,10 +168,13 @@ impl<C: Column> Outward<'_, C> {
     /// Narrows the range of each down to the first entry that is not less, or to none: a binary search
     /// for all of them in step, so that what they wait for comes at the same time.
     fn search(&self, places: &mut [Place]) -> Result<(), C::Error> {
+        // The search moves the ends, and callers need them afterwards.
         let ends: Vec<u32> = places.iter().map(|place| place.range.end).collect();
         let mut any = true;
         while any {
             any = false;
+            // One step of all binary searches at a time: their
+            // reads are independent, so their waits overlap.
             for Place { value, range } in &mut *places {
                 if range.start < range.end {
                     let middle = range.start + (range.end - range.start) / 2;
@@ -227,10 +246,13 @@ impl<'s, 'o, C: Column> Scan<'s, 'o, C> {
         let kernel = Kernel::fastest();
         while run.start < run.end {
             let Some(radius) = nearest.radius() else { break };
+            // Once per stride of at most 64 KiB: reading the clock costs little against that.
             if until.is_some_and(|until| Instant::now() >= until) {
                 return Ok(false);
             }
             let [few, many] = STRIDES;
+            // The radius can shrink only between strides. Short ones at
+            // first keep a dense start from collecting thousands of hits.
             let stride = if *compared < many { few } else { many };
             let stop = run.end.min(run.start.saturating_add(stride));
             let column = u64s(outward.fingerprints, run.start..stop)?;

@@ -24,6 +24,8 @@ impl Shape {
         let fits = |shape: &Self| shape.bytes_each(n) <= f64::from(bytes_max);
         let cost = |shape: &Self| Cost::of_search(*shape, n, k).ns;
         let shapes = Self::all(n).into_iter().flatten().filter(fits);
+        // `min_by` keeps the first of equal costs, and the
+        // column comes first: so no tables if they gain nothing.
         shapes.min_by(|a, b| cost(a).total_cmp(&cost(b))).unwrap_or(Self::Column)
     }
 }
@@ -65,6 +67,9 @@ impl Planner {
     pub(super) fn new(shape: Shape, n: u32) -> Self {
         let mut worth = [0.0; DISTANCE_MAX as usize + 1];
         let mut tables_ns = [0.0; DISTANCE_MAX as usize + 1];
+        // A scan costs a fixed wait and the same for each fingerprint. So
+        // the comparison of both ways can be reduced to one threshold per k,
+        // and a query compares two numbers instead of evaluating the model.
         let each = Cost::of_scan(n, 1.0).ns - Cost::of_scan(n, 0.0).ns;
         for ((k, worth), tables_ns) in (0..).zip(&mut worth).zip(&mut tables_ns) {
             let tables = Cost::of_tables(shape, n, k);
@@ -72,6 +77,7 @@ impl Planner {
             let scanned = tables
                 .map_or(0.0, |tables| (tables.ns - Cost::of_scan(n, 0.0).ns).max(0.0) / each)
                 as f32;
+            // Without tables for this k the threshold is infinite, and `way` always scans.
             *worth = if tables.is_some() { scanned } else { f32::INFINITY };
             #[expect(clippy::cast_possible_truncation, reason = "seven digits are plenty")]
             let ns = tables.map_or(0.0, |tables| tables.ns) as f32;
@@ -85,6 +91,7 @@ impl Planner {
     #[expect(clippy::indexing_slicing, reason = "there is a worth for each distance up to 64")]
     pub(super) fn way(&self, k: u32, scanned: u32) -> Way {
         match self.shape {
+            // This arm comes first: tables that exist are used only where a scan would compare more.
             _ if scanned as f32 <= self.worth[k as usize] => Way::Scan,
             Shape::Column => Way::Scan,
             Shape::Rotations(_) => Way::Rotations,
@@ -124,6 +131,7 @@ const NODE_SCANS: usize = 150;
 /// for every nine entries.
 pub(super) fn plan_chains(n: u32, bits: u32, k: u32) -> Plan {
     let Visit { probes, candidates, .. } = Visit::of_rotations(n, bits, k);
+    // A probe reads at least one node, and nodes have nine entries.
     let nodes = probes + candidates / 9.0;
     let all = f64::from(n);
     let (follow_ns, scan_ns) = (nodes * NODE_NS, all * MEMORY_SCAN_ENTRY_NS);

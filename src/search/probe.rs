@@ -19,6 +19,7 @@ impl Block {
     pub(super) const ALL: [Self; BLOCKS] = [Self::First, Self::Second, Self::Third, Self::Fourth];
 
     /// The fingerprint turned so that this block is on top.
+    // With the block on top, bucket and value are shifts without a mask.
     fn rotate(self, fingerprint: u64) -> u64 {
         fingerprint.rotate_left(BLOCK_BITS * self as u32)
     }
@@ -26,6 +27,8 @@ impl Block {
     /// The top `bits` bits of this block, 0 to 16 of them: the bucket in this block's rotation.
     pub(super) fn bucket(self, fingerprint: u64, bits: u32) -> u32 {
         let block = (self.rotate(fingerprint) >> (u64::BITS - BLOCK_BITS)) as u32;
+        // Top bits: buckets of neighbouring values stay neighbours
+        // when bits are added, as `Chains::grow` needs.
         block >> BLOCK_BITS.saturating_sub(bits)
     }
 
@@ -74,7 +77,8 @@ pub(super) struct Reach([u32; BLOCKS]);
 impl Reach {
     /// The cheapest reaches that find everything within `k`.
     pub(super) fn within(k: u32) -> Self {
-        // What is left over after dealing k + 1 evenly goes to the first blocks.
+        // The sum is k + 1: the four quotients differ by one
+        // at most, and the first blocks get the remainder.
         Self([k + 4, k + 3, k + 2, k + 1].map(|dealt| dealt / 4))
     }
 
@@ -93,6 +97,8 @@ impl Reach {
     pub(super) fn slack(self, block: Block, distance: u32) -> u32 {
         let own = self.of(block);
         debug_assert!(distance < own, "a probe is within the reach of its block");
+        // Both blocks together differ in fewer bits than both reaches
+        // add up to. `distance < own`, so this never underflows.
         own + self.of(block.next()) - 1 - distance
     }
 
@@ -100,7 +106,8 @@ impl Reach {
     /// (their exclusive or): the rule by which each is reported once.
     pub(super) fn last_found_by(self, block: Block, difference: u64) -> bool {
         let ([a, b, c, d], [ra, rb, rc, rd]) = (counts_of_blocks(difference), self.0);
-        // As `slack` says.
+        // The same conditions as in `slack`. All four are
+        // computed without a branch, and the last match wins.
         let ring = [(a, b, ra, rb), (b, c, rb, rc), (c, d, rc, rd), (d, a, rd, ra)];
         let found_by = ring
             .map(|(own, next, reach, next_reach)| own < reach && own + next < reach + next_reach);
@@ -110,6 +117,8 @@ impl Reach {
 
 /// How many bits of each block are set: the usual way to count those of a word, ended early.
 fn counts_of_blocks(word: u64) -> [u32; BLOCKS] {
+    // After the last sum each 16-bit lane has its count, 16 at
+    // most, in its low 5 bits. What lies above them is masked out.
     const PAIRS: u64 = 0x5555_5555_5555_5555;
     const NIBBLES: u64 = 0x3333_3333_3333_3333;
     const BYTES: u64 = 0x0f0f_0f0f_0f0f_0f0f;
@@ -163,6 +172,8 @@ impl Probes {
     #[inline]
     pub(super) fn new(block: Block, fingerprint: u64, bits: u32, reach: Reach) -> Self {
         let bits = bits.min(BLOCK_BITS);
+        // No bucket differs in more than `bits` bits, so wider
+        // reaches end there. `flips` then needs 17 bits at most.
         let (own, end) = (block.bucket(fingerprint, bits), reach.of(block).min(bits + 1));
         Self { block, own, bits, end, distance: 0, flips: 0 }
     }
@@ -178,6 +189,8 @@ impl Iterator for Probes {
             return None;
         }
         self.flips = next_of_same_weight(flips);
+        // All values of this weight were visited (weight 0 has
+        // one). Go on with the smallest of the next weight.
         if self.flips == 0 || self.flips >> self.bits != 0 {
             self.distance += 1;
             self.flips = (1 << self.distance) - 1;

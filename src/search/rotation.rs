@@ -31,7 +31,8 @@ const _: () = {
     let [start, len] = REST;
     assert!(start + 2 == len && len + 2 == NUMBER && NUMBER + 2 == LINE_PLACES);
     assert!(LINE_PLACES as u64 * U16_BYTES == LINE_BYTES);
-    // The number of an entry, which begins with one of 31 bits, is one of 32.
+    // A bucket has at most 2^31 places, so its first entry's
+    // number, of 31 bits, plus a place fits 32 bits.
     assert!(LINES_MAX <= (1 << 31) / LINE_PLACES);
 };
 
@@ -62,9 +63,13 @@ impl Address {
     #[must_use]
     #[expect(clippy::cast_possible_truncation, reason = "2^32 fingerprints take 2,560 lines")]
     pub fn of(n: u32) -> Self {
-        // In fifths of a fingerprint.
+        // In fifths of a fingerprint, to stay in integers:
+        // the bounds 12.8 and 25.6 are 64/5 and 128/5.
         let n = u64::from(n) * 5;
+        // The most bits that leave each bucket 12.8 entries. A line
+        // holds 30, so few buckets overflow though their sizes vary.
         let bits = (n.saturating_sub(1) / 64).checked_ilog2().unwrap_or(0).min(BLOCK_BITS);
+        // Only at 16 bits can a bucket exceed one line: below that `bits` grows instead.
         let lines = n.div_ceil(128 << bits).max(1);
         Self { bits, lines: lines as u32 }
     }
@@ -112,6 +117,8 @@ impl Address {
 pub(super) fn put_head(places: &mut [U16], first: u32, rest: Option<[u32; 2]>) {
     let Some(numbers) = rest else { return put(places, NUMBER, first) };
     put(places, NUMBER, first | GOES_ON);
+    // REST and NUMBER are in the first line, so a probe
+    // reads all of the head with the line that it waits for.
     REST.into_iter().zip(numbers).for_each(|(at, number)| put(places, at, number));
 }
 
@@ -139,7 +146,11 @@ impl Bucket<'_> {
     /// The number of the entry in a place, if there may be one.
     pub(super) fn entry(&self, place: u32) -> Option<u32> {
         let head = head_places(self.goes_on());
+        // The head is inside the first line. Places of further
+        // lines come after it, so they are shifted back.
         match place {
+            // `first` has 31 bits and a bucket at most 2^31
+            // places, so the sum fits 32 bits even if damaged.
             _ if place < head.start => Some(self.first() + place),
             _ if place < head.end => None,
             _ => Some(self.first() + place - (head.end - head.start)),
@@ -155,7 +166,7 @@ impl Bucket<'_> {
         let head = head_places(true);
         #[expect(clippy::cast_possible_truncation, reason = "there are 2^31 places at most")]
         let entries = self.places.len() as u32 - (head.end - head.start);
-        // A range that reaches beyond all numbers reaches beyond the column, too.
+        // A damaged range whose end saturates also exceeds the column, so reading it is an error.
         (start..start.saturating_add(len), self.first() + entries)
     }
 }
@@ -177,6 +188,7 @@ impl<C: Column> Rotation<C> {
     /// The lines of a bucket.
     #[inline]
     pub(super) fn bucket(&self, bucket: u32, address: Address) -> Result<Bucket<'_>, C::Error> {
+        // In `u64`: 2^16 buckets of 2^31 places exceed 32 bits.
         let start = u64::from(bucket) * u64::from(address.places());
         let places = u16s(&self.buckets, start..start + u64::from(address.places()))?;
         Ok(Bucket { places, head: number(places, NUMBER) })
@@ -234,9 +246,13 @@ impl<C: Column> Rotations<C> {
                         .damaged(offset, "a bucket does not begin where the one before it ends")
                 };
                 let (in_rest, _) = bucket.rest();
+                // Every head must continue exactly where the previous bucket ended, in entries and in
+                // the rest. So no entry is missing, shared or read twice.
                 if bucket.first() != entry || bucket.goes_on() && in_rest.start != rest {
                     return Err(out_of_place());
                 }
+                // The expected block of each entry is recomputed from the canonical column and
+                // compared with the stored one, first in the bucket and then in its rest.
                 let mut further = rotation.rest(in_rest.clone())?.iter();
                 let places = (0..).zip(bucket.places);
                 let mut blocks = places.filter(|(place, _)| bucket.entry(*place).is_some());
@@ -249,6 +265,7 @@ impl<C: Column> Rotations<C> {
                     }
                     let stored = blocks.next().map(|(_, stored)| stored).or_else(|| further.next());
                     let expected = block.next().value(fingerprint);
+                    // `None < Some(_)`, so the first entry of a bucket passes the order test.
                     if stored.is_none_or(|stored| stored.get() != expected)
                         || before >= Some(ordinal)
                     {
@@ -271,6 +288,7 @@ impl<C: Column> Rotations<C> {
                     .ordinals
                     .damaged(0, "a rotation does not have all fingerprints"));
             }
+            // Columns have no length. That the next byte cannot be read shows that the rest ends here.
             let behind = u64::from(rest) * U16_BYTES;
             if rotation.rest.bytes(behind..behind + 1).is_ok() {
                 return Err(rotation.rest.damaged(behind, "it has entries behind the last bucket"));

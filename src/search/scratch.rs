@@ -21,10 +21,12 @@ impl<T: FromBytes + IntoBytes + Immutable + KnownLayout + Clone> Scratch<T> {
     /// How many of them there are.
     pub(super) fn zeroed(len: usize) -> Self {
         let bytes = len.saturating_mul(size_of::<T>());
+        // A new anonymous map is zeroed by the system on first touch, so nothing is written twice. If
+        // the system refuses a map, the heap serves.
         if bytes >= HUGE_BYTES
             && let Ok(map) = MmapMut::map_anon(bytes)
         {
-            // Only a hint.
+            // Only a hint: where the system refuses huge pages, building is slower and no less right.
             #[cfg(target_os = "linux")]
             let _ = map.advise(memmap2::Advice::HugePage);
             return Self::Huge(map, PhantomData);

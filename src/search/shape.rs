@@ -45,6 +45,7 @@ impl Shape {
         let cells = Self::Cells { count: cell_count(n) };
         [
             Some(Self::Column),
+            // The upper bound is that of the format: the top bit of an entry number is `GOES_ON`.
             (INDEXED_MIN..=INDEXED_MAX).contains(&n).then_some(Self::Rotations(Address::of(n))),
             (CELLS_MIN..=INDEXED_MAX).contains(&n).then_some(cells),
         ]
@@ -59,6 +60,8 @@ impl Shape {
             + match self {
                 Self::Column => 0.0,
                 Self::Rotations(address) => {
+                    // Buckets have a fixed size and are partly empty, so
+                    // their bytes are divided among all fingerprints.
                     BLOCKS as f64 * (ORDINAL_BYTES + each(address.bytes() as f64))
                 }
                 Self::Cells { count } => {

@@ -51,6 +51,8 @@ impl Census {
         let mut starts = [0; STARTS];
         let mut next = 0;
         for (start, count) in starts.iter_mut().skip(1).zip(self.counts) {
+            // Fewer than 2^32 were added, so the sum fits.
+            // The counts themselves cannot overflow either.
             next += count;
             *start = next;
         }
@@ -83,6 +85,8 @@ impl Shards {
         let mut before = 0;
         for ((offset, start), entry) in (0..).step_by(4).zip(&mut starts).zip(entries) {
             *start = entry.get();
+            // `around` subtracts starts and slices by them.
+            // Checked here once, its ranges are never reversed.
             if *start < before || (offset == 0 && *start != 0) {
                 return Err(column.damaged(offset, "a shard begins before the one before it"));
             }
@@ -115,6 +119,7 @@ impl Shards {
         reason = "popcounts are 64 at most, and there are 66 starts"
     )]
     pub fn around(&self, popcount: u32, k: u32) -> Range<u32> {
+        // Clamped to 64: `last + 1` is then at most 65, the index of the number of fingerprints.
         let first = popcount.saturating_sub(k).min(DISTANCE_MAX);
         let last = popcount.saturating_add(k).min(DISTANCE_MAX);
         self.starts[first as usize]..self.starts[last as usize + 1]

@@ -77,12 +77,15 @@ impl<C: Column> Tables<C> {
     /// lines, or with more than 2^26; there are no cells; or there are more fingerprints than
     /// tables can have, 2^31 - 1.
     pub fn new(fingerprints: C, shards: Shards, index: Index<C>) -> Result<Self, C::Error> {
+        // These numbers come from the file. Checked once here, they
+        // cannot overflow a place or an entry number in any search.
         if let Index::Rotations(Rotations { address, .. }) = &index
             && !address.is_possible()
         {
             return Err(fingerprints
                 .damaged(0, "its tables have an address that this many fingerprints cannot have"));
         }
+        // `cell_of` would name cell 0, which does not exist.
         if matches!(&index, Index::Cells(cells) if cells.count == 0) {
             return Err(fingerprints.damaged(0, "it has a table without cells"));
         }
@@ -137,7 +140,10 @@ impl<C: Column> Tables<C> {
     /// A column cannot be read or contradicts itself; some may have been handed over.
     pub fn find(&self, fingerprint: u64, k: u32, finds: &mut impl Finds) -> Result<(), C::Error> {
         let k = k.min(DISTANCE_MAX);
+        // The way depends on the fingerprint, too: popcounts in
+        // the middle have the largest shards, so scans cost more.
         let way = self.way(fingerprint, k);
+        // Up to k = 3: four buckets at most, without rounds and their buffers.
         if let Some(ground) = self.own_ground(way, k) {
             let mut own = Own::new(ground, fingerprint);
             own.begin();
@@ -170,6 +176,7 @@ impl<C: Column> Tables<C> {
             own.go_on()?;
             return own.finish(finds, || self.patience(k, bounds));
         }
+        // `nearest` scans better than this could: outward from the query, and no farther than needed.
         if way == Way::Scan {
             return Ok(false);
         }
@@ -183,6 +190,8 @@ impl<C: Column> Tables<C> {
     pub(crate) fn steps(&self, fingerprint: u64, k: u32) -> Steps<'_, C> {
         let k = k.min(DISTANCE_MAX);
         let way = self.way(fingerprint, k);
+        // Only plain searches of rotations have steps. Others
+        // already have many lines in flight by themselves.
         let own = self.own_ground(way, k).map(|ground| Own::new(ground, fingerprint));
         Steps { tables: self, fingerprint, k, way, own }
     }
@@ -202,17 +211,21 @@ impl<C: Column> Tables<C> {
         finds: &mut impl Finds,
     ) -> Result<Vec<usize>, C::Error> {
         let k = k.min(DISTANCE_MAX);
+        // One query has no neighbour to interleave with, and its own path is shorter.
         if let [query] = queries {
             let all = self.find_within(*query, k, bounds, finds)?;
             return Ok(if all { Vec::new() } else { vec![0] });
         }
         let mut others = Vec::new();
         let mut start = 0;
+        // Ways differ within a batch, since shards differ in
+        // size. Runs of equal ways keep the order of places.
         for alike in queries.chunk_by(|a, b| self.way(*a, k) == self.way(*b, k)) {
             let way = self.way(alike[0], k);
             if way == Way::Scan {
                 others.extend(start..start + alike.len());
             } else {
+                // The limit counts per query, so one instance serves the whole run.
                 let patience = self.patience(k, bounds);
                 others.append(&mut self.find_through(way, start, alike, k, patience, finds)?);
             }
@@ -238,6 +251,8 @@ impl<C: Column> Tables<C> {
     ) -> Result<Extent, C::Error> {
         let k = k.min(DISTANCE_MAX);
         let Self { fingerprints, shards, .. } = self;
+        // Where the model prefers the tables, scanning everything costs more than a search should.
+        // Then the scan is bounded by `bounds.fingerprints`.
         let crowded = self.way(fingerprint, k) != Way::Scan;
         Outward { fingerprints, shards, query: fingerprint, k }.find(bounds, crowded, out)
     }
@@ -248,6 +263,8 @@ impl<C: Column> Tables<C> {
         /// Fingerprints that a scan compares in the time in which an entry is looked up.
         const SCANNED: usize = 16;
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a duration")]
+        // Evenly spread data should not reach the limit, so what
+        // the model expects is added to what the bounds allow.
         let expected = self.planner.tables_ns(k) as usize / 2;
         Patience::of(bounds.fingerprints as usize / SCANNED + expected)
     }
@@ -269,7 +286,7 @@ impl<C: Column> Tables<C> {
         finds: &mut impl Finds,
     ) -> Result<(), C::Error> {
         let k = k.min(DISTANCE_MAX);
-        // Neighbours mostly go the same way; those that do go together.
+        // Neighbours mostly have the same way. Each run of equal ways is interleaved.
         let mut start = 0;
         for alike in queries.chunk_by(|a, b| self.way(*a, k) == self.way(*b, k)) {
             self.find_by(self.way(alike[0], k), start, alike, k, finds)?;
@@ -304,6 +321,8 @@ impl<C: Column> Tables<C> {
     ) -> Result<Vec<usize>, C::Error> {
         let places = (start..).zip(queries);
         match (way, &self.index) {
+            // Queries stay in flight until `finish`: the lines
+            // of one arrive while the next ones are prefetched.
             (Way::Rotations, Index::Rotations(rotations)) => {
                 let ground = self.ground(rotations, k);
                 let mut lookup = RotationLookup::new(ground, patience, finds);
@@ -332,6 +351,7 @@ impl<C: Column> Tables<C> {
     #[inline]
     fn own_ground(&self, way: Way, k: u32) -> Option<RotationGround<'_, C>> {
         let (Way::Rotations, Index::Rotations(rotations)) = (way, &self.index) else { return None };
+        // Beyond k = 3 some rotation has reach 2, so a search probes other buckets than its own.
         Some(self.ground(rotations, k)).filter(|ground| ground.reach.is_plain())
     }
 
@@ -362,6 +382,7 @@ impl<C: Column> Tables<C> {
                 let probes = |block| Probes::new(block, fingerprint, bits, ground.reach);
                 for probe in Block::ALL.into_iter().flat_map(probes) {
                     cost.probes += 1.0;
+                    // The bucket, and its part of the rest if it continues there.
                     for bytes in ground.bytes(probe)?.into_iter().filter(|b| !b.is_empty()) {
                         cost.candidates += bytes.len() as f64 / 2.0;
                         cost.lines += lines_of(bytes) as f64;
@@ -420,6 +441,7 @@ impl<C: Column> Steps<'_, C> {
     /// The first step.
     #[inline]
     pub(crate) fn begin(&mut self) {
+        // No error is possible yet: a prefetch reads nothing.
         if let Some(own) = &mut self.own {
             own.begin();
         }
@@ -452,6 +474,7 @@ impl<C: Column> Steps<'_, C> {
         if way == Way::Scan {
             return Ok(false);
         }
+        // A closure: most searches find nothing near and never compute it.
         let patience = || tables.patience(k, bounds);
         match own {
             Some(own) => own.finish(finds, patience),
@@ -465,6 +488,8 @@ impl<C: Column> Steps<'_, C> {
 
 /// How many memory lines bytes lie in.
 fn lines_of(bytes: &[u8]) -> usize {
+    // Buckets are aligned to lines within their column.
+    // The rest is not, so it may touch one line more.
     let start = bytes.as_ptr().addr() % size_of::<Line>();
     (start + bytes.len()).div_ceil(size_of::<Line>())
 }

@@ -35,6 +35,8 @@ enum Column<'v> {
 impl<'v> Columns<'v> {
     pub(crate) fn new(view: &'v View, epoch: u32) -> Result<Columns<'v>> {
         let (mut columns, mut starts, mut end) = (Vec::new(), vec![0], 0_u32);
+        // Oldest first, so that `holders` meets the oldest
+        // component of a fingerprint before any other.
         for component in view.components().rev() {
             let (column, len) = match component {
                 Component::Segment(_, live) => {
@@ -42,12 +44,15 @@ impl<'v> Columns<'v> {
                     (Column::Tables(tables), tables.tables.len() as usize)
                 }
                 Component::Memtable(_, memtable) => {
+                    // A copy: the memtable may grow during the join,
+                    // and a source must always have the same length.
                     let all = memtable.read().all_fingerprints(epoch);
                     let len = all.len();
                     (Column::Memory(memtable, all), len)
                 }
             };
             let sum = u32::try_from(len).ok().and_then(|len| end.checked_add(len));
+            // A join numbers fingerprints with 32 bits, over all components together.
             end = sum.ok_or(Error::Limit {
                 what: "fingerprints to read at once",
                 max: u32::MAX.into(),
@@ -62,6 +67,7 @@ impl<'v> Columns<'v> {
     /// The column that an ordinal lies in, by number, and its ordinal there.
     #[expect(clippy::indexing_slicing, reason = "the first begins at 0, before any ordinal")]
     fn place(&self, ordinal: u32) -> (usize, u32) {
+        // The last start at or before the ordinal, so empty columns (of equal starts) are skipped.
         let number = self.starts.partition_point(|start| *start <= ordinal) - 1;
         (number, ordinal - self.starts[number])
     }
@@ -79,6 +85,8 @@ impl<'v> Columns<'v> {
     fn in_place(&self, ordinals: &Range<u32>) -> Result<Option<&[u64]>> {
         let (number, from) = self.place(ordinals.start);
         let end = from + (ordinals.end - ordinals.start);
+        // The range spans two columns, whose fingerprints are
+        // not adjacent in memory: `read` copies them instead.
         if ordinals.end > self.end(number)? {
             return Ok(None);
         }
@@ -115,6 +123,7 @@ impl<'v> Columns<'v> {
         let n = u64::from(self.len());
         progress.begin(Stage::Joining, Some(n));
         let threads = up_to(threads);
+        // In 64 bits: threads may add past the end before they stop, which could wrap 32 bits.
         let (next, ended) = (AtomicU64::new(0), AtomicBool::new(false));
         let some = |ordinals: Range<u32>| {
             let mut buffer = vec![0; (ordinals.end - ordinals.start) as usize];
@@ -123,6 +132,8 @@ impl<'v> Columns<'v> {
             work(&some)
         };
         let run = |(): &mut (), _: usize| -> Result<()> {
+            // Relaxed: a late look at the flag costs one
+            // more chunk, and results are joined by `share`.
             while !ended.load(Ordering::Relaxed) {
                 progress.check()?;
                 let from = next.fetch_add(SOME.into(), Ordering::Relaxed);
@@ -133,6 +144,7 @@ impl<'v> Columns<'v> {
                 }
                 let passed = u64::from(range.end - range.start);
                 let flow = some(range);
+                // An error stops the other threads too, before it is returned.
                 if !matches!(flow, Ok(ControlFlow::Continue(()))) {
                     ended.store(true, Ordering::Relaxed);
                 }
@@ -162,10 +174,11 @@ impl<'v> Columns<'v> {
                 Column::Tables(tables) => tables.find_each(fingerprints, k, &mut find)?,
                 Column::Memory(_, all) if all.is_empty() => {}
                 Column::Memory(memtable, all) => {
+                    // One read lock for the whole batch; writers wait meanwhile.
                     let (inner, mut near) = (memtable.read(), Vec::new());
                     for (place, fingerprint) in fingerprints.iter().enumerate() {
                         inner.near(epoch, *fingerprint, k, &mut near);
-                        // What came since has no ordinal here.
+                        // Fingerprints that arrived after the copy have no ordinal in this source.
                         let here = near.drain(..).filter(|c| (c.ordinal as usize) < all.len());
                         here.for_each(|candidate| find(place, candidate));
                     }
@@ -201,10 +214,13 @@ impl<'v> Columns<'v> {
         let homes: Vec<(usize, u32)> = fingerprints.iter().map(|f| self.place(f.0)).collect();
         let mut hits: Vec<(usize, Hit)> = Vec::with_capacity(fingerprints.len());
         let mut is_again = vec![false; fingerprints.len()];
+        // The oldest component comes first. So `is_again`
+        // is set before a newer component could add a hit.
         for (number, (component, column)) in self.columns.iter().enumerate() {
             let component = *component;
             let mut asked: Vec<usize> = Vec::new();
             for (place, &(home, ordinal)) in homes.iter().enumerate() {
+                // Its own component is known to have it: no search is needed there.
                 if home == number && !is_again[place] {
                     let fingerprint = fingerprints[place].1;
                     let candidate = Candidate { ordinal, fingerprint, distance: 0 };
@@ -216,6 +232,8 @@ impl<'v> Columns<'v> {
             let queries: Vec<u64> = asked.iter().map(|&place| fingerprints[place].1).collect();
             let mut find = |asked_for: usize, candidate: Candidate| {
                 let place = asked[asked_for];
+                // An older component has it as well: the fingerprint
+                // is reported at that component's ordinal.
                 if number < homes[place].0 {
                     is_again[place] = true;
                 } else {
@@ -234,6 +252,7 @@ impl<'v> Columns<'v> {
                 }
             }
         }
+        // Hits came component by component; callers take them by place.
         hits.sort_unstable_by_key(|(place, hit)| (*place, hit.component));
         Ok(hits)
     }
@@ -243,7 +262,7 @@ impl Source for Columns<'_> {
     type Error = Error;
 
     fn len(&self) -> u32 {
-        // There is one, if it is the only one.
+        // `starts` always has the 0, so the default is never used.
         self.starts.last().copied().unwrap_or(0)
     }
 
@@ -255,6 +274,7 @@ impl Source for Columns<'_> {
         let mut at = ordinals.start;
         while at < ordinals.end {
             let (number, from) = self.place(at);
+            // Up to the end of this column. The loop goes on in the next one.
             let count = self.end(number)?.min(ordinals.end) - at;
             let room = rest.split_at_mut_checked(count as usize);
             let (now, later) = room.or_bug("there is room for as many as are read")?;

@@ -22,6 +22,7 @@ pub(crate) trait FromHit: Sized {
 }
 
 impl FromHit for Near {
+    // Plain searches name pages only, which spares reading a record for each hit.
     const WANTS_HEAD: bool = false;
 
     #[inline]

@@ -43,11 +43,12 @@ pub(crate) fn segment_hits_of_many(
     epochs.dedup();
     for (epoch, k) in epochs {
         let of_epoch = |(_, w): &(usize, &SearchRequest<'_>)| (w.epoch, w.k) == (epoch, k);
-        // All searches of one call have the same bounds.
+        // All searches of one call have the same bounds, so those of the first apply to all.
         let bounds = wanted.iter().find_map(|wanted| wanted.bounds.as_ref());
         let places = wanted.iter().enumerate().filter(of_epoch);
         let places: Vec<(usize, u64)> = places.map(|(place, w)| (place, w.fingerprint)).collect();
         let queries: Vec<u64> = places.iter().map(|(_, fingerprint)| *fingerprint).collect();
+        // Segment by segment, so that the tables of one segment stay in the caches for all queries.
         for (number, live) in (0..).zip(segments) {
             let Some(tables) = live.tables(epoch) else { continue };
             let component = ComponentId::Segment(number);
@@ -61,6 +62,8 @@ pub(crate) fn segment_hits_of_many(
             for query in tables.find_in_tables(&queries, k, bounds, &mut push)? {
                 let place = places[query].0;
                 let found = &mut all[place];
+                // The tables gave up within this segment: its hits
+                // are incomplete, and the scan finds them again.
                 found.hits.retain(|hit| hit.component != component);
                 found.add_nearest(component, tables, &wanted[place], bounds)?;
             }
@@ -85,6 +88,8 @@ impl<'a> Expected<'a> {
 
     /// Prepares the hits that are looked at next.
     pub(crate) fn until(&mut self, taken: usize, wanted: &SearchRequest<'_>) -> Result<()> {
+        // Rounds stay three ahead of the hits in use: each step
+        // needs the result of the one before in the cache.
         while self.rounds < taken.div_ceil(AHEAD) + Step::ALL.len() {
             for (before, step) in Step::ALL.into_iter().enumerate() {
                 let hits = self
@@ -183,6 +188,8 @@ pub(crate) fn search_batch(
     like: &Query,
 ) -> Result<Vec<Matches>> {
     let threads = up_to(like.threads);
+    // An equal part for each thread, unless that is too small
+    // to pay for a thread or too large to hold its hits.
     let each = sought.len().div_ceil(threads).clamp(TOGETHER_MIN, TOGETHER);
     let chunks = sought.chunks(each);
     if chunks.len() < 2 {
@@ -191,6 +198,7 @@ pub(crate) fn search_batch(
     let ahead = Pipeline::new(chunks);
     let work = |chunk| search_chunk(snapshot, chunk, like);
     thread::scope(|scope| {
+        // On an early return the guard stops the helpers before the scope waits for them.
         let _until = ahead.until_dropped();
         for _ in 1..threads {
             ahead.help(scope, work);
@@ -210,9 +218,12 @@ fn search_chunk(
     like: &Query,
 ) -> Result<Vec<Matches>> {
     let wanted = wanted(snapshot, like)?;
+    // A time limit is per search, and widening decides
+    // from circle to circle: neither can be interleaved.
     if like.budget.is_some() || is_better_widened(snapshot, &wanted) {
         return sought.iter().map(|sought| search(snapshot, &sought.query(like))).collect();
     }
+    // Reserved bits are cleared in the stored fingerprints, so they must be in the queries.
     let mask = Epoch(wanted.epoch).mask();
     let fingerprints: Vec<u64> = sought.iter().map(|sought| sought.fingerprint & mask).collect();
     let mut matches = Vec::with_capacity(fingerprints.len());
@@ -235,6 +246,8 @@ fn search_chunk(
             continue;
         }
         others.sort_unstable();
+        // Drops what this segment's tables found for queries
+        // that gave up. Hits of other segments stay.
         hits.retain(|(place, hit)| {
             hit.component != component || others.binary_search(place).is_err()
         });
@@ -245,9 +258,12 @@ fn search_chunk(
             found.add_nearest(component, tables, &wanted, bounds)?;
             hits.extend(found.hits.into_iter().map(|hit| (place, hit)));
             let known = extents.entry(place).or_insert(Extent::whole(wanted.k));
+            // Several segments may cut the same search short:
+            // only what is certain in all of them is certain.
             *known = known.and(found.extent);
         }
     }
+    // Hits came segment by segment. By place, the hits of one search are adjacent.
     hits.sort_unstable_by_key(|(place, _)| *place);
     let in_order: Vec<Hit> = hits.iter().map(|(_, hit)| *hit).collect();
     let mut ahead = Expected::new(&snapshot.view, &in_order);
@@ -258,9 +274,12 @@ fn search_chunk(
     for (place, (sought, matches)) in sought.iter().zip(&mut matches).enumerate() {
         let own = hits.next_if(|hits| hits[0].0 == place);
         let extent = extents.get(&place).copied();
+        // Most searches of a batch end here: nothing in the
+        // segments, nothing in memory, nothing cut short.
         if own.is_none() && !in_memory && extent.is_none() {
             continue;
         }
+        // One set is reused for all searches, so its memory is allocated once.
         of_one.hits.clear();
         of_one.hits.extend(own.unwrap_or(&[]).iter().map(|(_, hit)| *hit));
         of_one.extent = extent.unwrap_or_else(|| Extent::whole(wanted.k));
@@ -270,6 +289,8 @@ fn search_chunk(
             SearchRequest { fingerprint: fingerprints[place], except: sought.except, ..wanted };
         *matches = match answer(snapshot, &wanted, &mut of_one)? {
             (matches, false) => matches,
+            // Rare: too few of the nearest fingerprints have visible
+            // pages. The search starts over by itself, with wider bounds.
             (_, true) => search(snapshot, &sought.query(like))?,
         };
     }

@@ -66,6 +66,7 @@ impl SearchRequest<'_> {
 
     /// Whether this content has the fingerprint that was found.
     fn is(&self, content: &Content, found: &Candidate) -> bool {
+        // The same number in another epoch is another fingerprint.
         content.epoch.0 == self.epoch && content.compared() == Some(found.fingerprint)
     }
 
@@ -135,6 +136,7 @@ impl HitSet {
         wanted: &SearchRequest<'_>,
     ) {
         let &SearchRequest { epoch, fingerprint, k, .. } = wanted;
+        // The lock covers the search only. Pages are looked up later, each under a lock of its own.
         let (inner, mut near) = (memtable.read(), Vec::new());
         match &wanted.bounds {
             None => inner.near(epoch, fingerprint, k, &mut near),
@@ -180,6 +182,7 @@ pub(crate) fn segment_hits(
     /// How many segments are searched together, so that they wait for memory at the same time.
     const TOGETHER: usize = 8;
     let mut found = HitSet::new(wanted.k);
+    // One segment: no step buffers, and the query takes the shortest path through the tables.
     if let [live] = segments {
         let Some(tables) = live.tables(wanted.epoch) else { return Ok(found) };
         let hits = &mut found.hits;
@@ -189,14 +192,18 @@ pub(crate) fn segment_hits(
             tables.find_each(&[wanted.fingerprint], wanted.k, &mut push)?;
             return Ok(found);
         };
+        // `false`: the tables gave up or a scan is cheaper.
+        // What they found is dropped and found again.
         if !tables.find_within(wanted.fingerprint, wanted.k, bounds, &mut push)? {
             found.hits.clear();
             found.add_nearest(component, tables, wanted, bounds)?;
         }
         return Ok(found);
     }
+    // On the stack: a search allocates nothing until something is near.
     let mut searches: ArrayVec<(ComponentId, &EpochTables, TableSteps<'_>), TOGETHER> =
         ArrayVec::new();
+    // Numbers continue over the chunks: they name segments of the view.
     let mut numbers = 0..;
     for together in segments.chunks(TOGETHER) {
         for (live, number) in together.iter().zip(numbers.by_ref()) {
@@ -205,6 +212,8 @@ pub(crate) fn segment_hits(
                 searches.push((ComponentId::Segment(number), tables, steps));
             }
         }
+        // Three loops, not one: each step prefetches for
+        // all segments before any of them waits for memory.
         for (.., search) in &mut searches {
             search.begin();
         }
@@ -219,6 +228,8 @@ pub(crate) fn segment_hits(
                 None => search.finish(&mut push)?,
                 Some(bounds) => {
                     if !search.finish_within(bounds, &mut push)? {
+                        // Drops only this segment's hits. Those
+                        // of the segments before it are complete.
                         found.hits.truncate(before);
                         found.add_nearest(component, tables, wanted, bounds)?;
                     }
@@ -250,6 +261,8 @@ impl View {
             // There is nothing to prefetch for memtables.
             let ComponentId::Segment(number) = *component else { continue };
             let (live, tables) = self.searched(number, wanted.epoch)?;
+            // Only single postings are followed. A list would cost another read here, and its pages
+            // are prefetched when it is walked.
             let page = || -> Result<Option<u32>> {
                 let posting = tables.single(candidate.ordinal)?;
                 Ok(posting.filter(|p| p.in_force || !in_force_only).map(|p| p.page))
@@ -273,6 +286,8 @@ impl View {
         own: Option<PageLocation>,
     ) -> Result<bool> {
         let Hit { candidate, component } = *hit;
+        // Lists and memtables may name further pages: `true`
+        // is the safe answer, and the lookup decides.
         let ComponentId::Segment(number) = component else { return Ok(true) };
         let (live, tables) = self.searched(number, wanted.epoch)?;
         let Some(posting) = tables.single(candidate.ordinal)? else { return Ok(true) };
@@ -281,6 +296,7 @@ impl View {
         }
         match (wanted.except, own) {
             (None, _) => Ok(true),
+            // Both are in one segment: comparing page numbers spares reading the URL.
             (_, Some(own)) if own.component == component => Ok(own.page != posting.page),
             (Some(url), _) => Ok(live.segment.page_if(posting.page, url)?.is_none()),
         }

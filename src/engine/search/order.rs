@@ -35,14 +35,18 @@ impl Order {
     /// If not every page that was found was noted.
     pub(crate) fn put<F: FromHit>(&self, found: &mut Vec<F>, from: usize) -> Result<(), Bug> {
         let noted = usize::from(self.first.is_some()) + self.more.len();
+        // `put` sorts by these locations, so one that is missing would attach pages to wrong keys.
         ensure(from + noted == found.len(), "each page that is found stands somewhere")?;
         let Some(first) = self.first.filter(|_| !self.more.is_empty()) else { return Ok(()) };
         let is_there = |location: &PageLocation| location.component == first.component;
+        // Page numbers order only within one segment: a memtable numbers pages by arrival.
         if !matches!(first.component, ComponentId::Segment(_)) || !self.more.iter().all(is_there) {
             by_surt(found, from);
             return Ok(());
         }
         let pages = || [first].into_iter().chain(self.more.iter().copied()).map(|s| s.page);
+        // Strictly ascending means no duplicates either: one
+        // posting list is already in order, and nothing is done.
         if !pages().is_sorted_by(|a, b| a < b) {
             let new = pages().zip(found.drain(from..));
             let mut new: Vec<(u32, F)> = new.collect();
@@ -64,7 +68,8 @@ fn by_surt<F: FromHit>(found: &mut Vec<F>, from: usize) {
     let keyed = |found: F| (surt::key_of(&found.near().url), found);
     let mut new: Vec<(Vec<u8>, F)> = found.drain(from..).map(keyed).collect();
     new.sort_unstable_by(|a, b| order(a).cmp(&order(b)));
-    // Of nearer ones none has the same fingerprint.
+    // Entries before `from` are nearer, so they have other
+    // fingerprints and cannot be duplicates of these.
     new.dedup_by(|a, b| order(a) == order(b));
     found.extend(new.into_iter().map(|(_, found)| found));
 }
@@ -77,6 +82,7 @@ pub(crate) fn together<F: FromHit>(mut one: Vec<F>, other: Vec<F>) -> Vec<F> {
     }
     one.extend(other);
     by_surt(&mut one, 0);
+    // A stable sort: within a distance the SURT order stays.
     one.sort_by_key(|found| found.near().distance);
     one
 }

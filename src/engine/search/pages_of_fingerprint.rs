@@ -63,6 +63,8 @@ impl PagesOfFingerprint {
         }
         let is_merged = parts.len() > 1;
         for part in &mut parts {
+            // One page shows whether the fingerprint is visible
+            // at all. More are looked up when they are asked for.
             part.fill(1, is_merged, search, progress)?;
         }
         parts.retain(|part| !part.next.is_empty());
@@ -81,7 +83,7 @@ impl PagesOfFingerprint {
         search: &mut Search<'_, '_>,
         progress: &Progress,
     ) -> Result<Option<Arc<str>>> {
-        // That of which the last page was taken.
+        // At most one part is empty: the one whose last page the previous call took.
         if let Some(at) = self.parts.iter().position(|part| part.next.is_empty()) {
             let part = self.parts.get_mut(at).or_bug("it is one of the parts")?;
             part.fill(TOGETHER, self.is_merged, search, progress)?;
@@ -104,6 +106,8 @@ impl Part {
         progress: &Progress,
     ) -> Result<()> {
         let mut passed = 0_u32;
+        // Cancelling is checked every 1,024 postings: hidden
+        // pages yield no result at which a caller could stop.
         let mut pass = || {
             passed += 1;
             if passed.is_multiple_of(ASKED) { progress.check() } else { Ok(()) }
@@ -114,16 +118,20 @@ impl Part {
                 let epoch = search.wanted.epoch;
                 let tables = live.tables(epoch).or_bug("a hit was found by tables of its epoch")?;
                 let under = search.under(number, live)?;
+                // Postings are in SURT order like the pages, so the walk can resume at a page number.
                 let (start, end) = (under.start.max(from), under.end);
                 let of = candidate.ordinal;
                 let postings = tables
                     .postings_ahead(of, start, None, most, move |p| p.page < end && p.in_force);
+                // Assumes that the list ends here; corrected below if the batch is full first.
                 self.after = After::Segment(end);
                 for posting in postings? {
                     let posting = posting?;
                     if posting.page >= end {
                         break;
                     }
+                    // Postings of past versions are stepped over: only
+                    // pages that show the fingerprint now are wanted.
                     if posting.in_force {
                         search.page(number, live, posting.page, &candidate)?;
                     }
@@ -135,6 +143,8 @@ impl Part {
                 }
             }
             (Component::Memtable(id, memtable), After::Memtable(mut last, mut at)) => {
+                // Several batches of the list may be needed, since pages
+                // of later snapshots or other prefixes give no result.
                 while search.findings.near.len() < most {
                     let list = (search.wanted.epoch, candidate.ordinal);
                     let pages = listed(memtable, list, (&mut last, &mut at), most)?;
@@ -150,9 +160,11 @@ impl Part {
             }
             _ => return Err(Bug::new("a part goes on as its component does").into()),
         }
+        // Each component yields its pages in SURT order already, so the locations are not needed.
         search.order.clear();
         let key = |url: &str| {
             let mut key = Vec::new();
+            // Keys are needed to merge components. A single one is in order without them.
             if keyed {
                 surt::key(url, &mut key);
             }

@@ -39,6 +39,7 @@ pub enum Versions {
 impl Versions {
     /// Whether a page's fingerprint says by itself that it is one of these.
     pub(crate) fn need_no_visits(self) -> bool {
+        // The other two ask when a page showed a fingerprint, which only its history says.
         matches!(self, Self::InForce | Self::Ever)
     }
 }
@@ -103,6 +104,7 @@ impl Query {
             except: None,
             classes: None,
             budget: None,
+            // `up_to` lowers this to the number of cores.
             threads: usize::MAX,
         }
     }
@@ -113,6 +115,7 @@ impl Query {
     /// the farthest page, and some of the smaller circles: up to three times as much in all. Takes
     /// memory for a few times `count` pages.
     pub fn nearest(fingerprint: u64, count: usize) -> Query {
+        // A limit below `usize::MAX` sets bounds, and these let the search widen step by step.
         Query::new(fingerprint, DISTANCE_MAX).limit(count)
     }
 

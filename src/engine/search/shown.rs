@@ -23,12 +23,14 @@ pub(crate) struct Shown<'s> {
 
 impl<'s> Shown<'s> {
     pub(crate) fn new(snapshot: &'s Snapshot, wanted: SearchRequest<'s>) -> Result<Shown<'s>> {
-        // Of each fingerprint one page is enough.
+        // One visible page per fingerprint is enough, and no answer may be cut short.
         let wanted = SearchRequest { bounds: None, limit: 0, ..wanted };
         let columns = Columns::new(&snapshot.view, wanted.epoch)?;
-        // What comes to a memtable later is not in this snapshot.
+        // Writes after the snapshot do not belong to it, so an empty memtable stays irrelevant.
         let quiet = snapshot.view.memtables.iter().all(|memtable| memtable.is_untouched());
         let alone = match &*snapshot.view.segments {
+            // With a single segment nothing supersedes its
+            // pages: the bit in the posting is the answer.
             [only] if quiet && wanted.is_of_all_in_force() => only.tables(wanted.epoch),
             _ => None,
         };
@@ -40,6 +42,7 @@ impl<'s> Shown<'s> {
     pub(crate) fn of(&self, fingerprints: &[(u32, u64)]) -> Result<Vec<bool>> {
         if let Some(tables) = self.alone {
             let mut ahead = fingerprints.iter();
+            // Postings are read at random, so 32 are kept in flight ahead of the one in use.
             ahead.by_ref().take(AHEAD).for_each(|(ordinal, _)| self.columns.prefetch(*ordinal));
             let is_in_force = |(ordinal, _): &(u32, u64)| {
                 ahead.next().into_iter().for_each(|(next, _)| self.columns.prefetch(*next));
@@ -48,6 +51,7 @@ impl<'s> Shown<'s> {
             return fingerprints.iter().map(is_in_force).collect();
         }
         let mut search = Search::of_all(&self.snapshot.view, &self.wanted, self.snapshot.sequence);
+        // Any component may have a visible page of a fingerprint, so all that have it are asked.
         let hits = self.columns.holders(fingerprints, self.wanted.epoch)?;
         let in_order: Vec<Hit> = hits.iter().map(|(_, hit)| *hit).collect();
         let (mut ahead, mut taken) = (Expected::new(&self.snapshot.view, &in_order), 0);

@@ -17,12 +17,13 @@ use crate::search::scratch::Scratch;
 
 /// The cell of a fingerprint.
 fn cell(fingerprint: u64, half: Half, cells: u32) -> u32 {
+    // Lookups use the same functions, so both always agree on the cell.
     cell_of(hamming::nearest(half.cut(fingerprint).0), cells)
 }
 
 /// The cells, in ranges that there is memory for counting: 4 bytes a cell.
 pub(super) fn ranges(cells: u32, memory_bytes: usize) -> impl Iterator<Item = Range<u32>> {
-    // Where there is memory for more cells than there are numbers, they are one range.
+    // With memory for more than 2^32 cells, all of them are one range.
     let length = u32::try_from(memory_bytes / 4).unwrap_or(u32::MAX).max(64);
     (0..cells)
         .step_by(length as usize)
@@ -43,6 +44,7 @@ fn count<E>(
 
 /// The entries that the next line of a cell with `left` more takes.
 fn taken(left: u32) -> u32 {
+    // A line that continues gives up two slots for the number of the next one.
     if left <= LINE_ENTRIES { left } else { FULL_ENTRIES }
 }
 
@@ -78,6 +80,8 @@ pub(super) fn count_all<E>(
     let mut counted = Counted { half, further: 0, starts: None };
     for range in ranges {
         let mut counts = count(column, cells, half, &range)?;
+        // The further lines must be known before anything is written:
+        // the sink reserves the space of every column first.
         counted.further += counts.iter().map(|count| further_lines(*count)).sum::<u64>();
         if keep {
             turn_into_starts(&mut counts);
@@ -115,20 +119,26 @@ pub(super) fn build<E, S: Sink<Error = E>>(
         let of_range: u64 = starts.windows(2).map(|pair| further_lines(pair[1] - pair[0])).sum();
         let (entries, more) =
             (lines.entries + starts[range.len()], u64::from(lines.next) + of_range);
+        // A column that changed between the passes could make the writer exceed its reserved space. It
+        // is an error, since the caller's data caused it.
         column.same(entries <= column.n && more <= further)?;
         let (mut at_hand, mut number) = (0, 0_u32);
         let aim = |fingerprint| {
             let (own, other) = half.cut(fingerprint);
+            // Cells below the range wrap to large numbers,
+            // which the dealer rejects like those above it.
             (cell_of(hamming::nearest(own), cells).wrapping_sub(range.start), other)
         };
         dealer.each_in_order(column, starts, aim, |entries| {
+            // In pieces, so that the buffer of ordinals stays small and in the cache.
             for piece in entries.chunks(STRIDE as usize) {
                 ordinals.clear();
                 ordinals.extend(piece.iter().map(|entry| U32::new(entry.ordinal)));
                 sink.write(Part::Ordinals(table), ordinals.as_bytes())?;
             }
             for entry in entries {
-                // Cells that have none are passed on the way.
+                // Empty cells before this entry get a line of their own,
+                // and a cell's head is written before its first entry.
                 while let Some(&[start, end]) = starts.get(at_hand..).and_then(<[u32]>::first_chunk)
                     && start <= number
                 {
@@ -148,7 +158,7 @@ pub(super) fn build<E, S: Sink<Error = E>>(
             }
             Ok(())
         })?;
-        // Those behind the last entry.
+        // Empty cells after the last entry. Non-empty ones were begun above.
         for pair in starts[at_hand..].windows(2) {
             if pair[0] == pair[1] {
                 lines.cell(0)?;
@@ -200,6 +210,8 @@ impl<'s, E, S: Sink<Error = E>> LineWriter<'s, S> {
 
     /// Begins the next cell, which has so many entries.
     fn cell(&mut self, entries: u32) -> Result<(), E> {
+        // Cells have no entry count on disk. A cell with too few
+        // entries would show the next cell's entries as its own.
         assert_eq!(self.filled, self.capacity, "a cell has as many entries as were counted");
         self.first = true;
         self.begun += 1;
@@ -215,6 +227,8 @@ impl<'s, E, S: Sink<Error = E>> LineWriter<'s, S> {
         let goes_on = if self.left > 0 { GOES_ON } else { 0 };
         put(&mut self.line, NUMBER, self.entries | goes_on);
         if self.left > 0 {
+            // Numbers are given when the line before is begun,
+            // so a chain's lines are consecutive and ascend.
             put(&mut self.line, NEXT, self.next);
             self.next += 1;
         }
@@ -222,7 +236,8 @@ impl<'s, E, S: Sink<Error = E>> LineWriter<'s, S> {
 
     fn entry(&mut self, bits: u32) -> Result<(), E> {
         if self.filled == 0 {
-            // What is no entry is as far from the first one as can be, so that it seldom looks near.
+            // Unused slots are filled with the complement of the first entry: no bits are farther from
+            // it, so a query near this cell seldom matches them.
             for at in 1..if self.left == 0 { LINE_ENTRIES } else { FULL_ENTRIES } {
                 put_entry(&mut self.line, at, !bits);
             }
@@ -239,6 +254,7 @@ impl<'s, E, S: Sink<Error = E>> LineWriter<'s, S> {
         } else {
             (&mut self.further, Part::Further(self.table))
         };
+        // A cell's line and its further lines go to two columns, each written front to end.
         lines.push(self.line);
         if lines.len() >= LINES {
             self.sink.write(part, lines.as_bytes())?;

@@ -19,17 +19,21 @@ pub(super) fn count<E>(
     buckets: usize,
     aim: impl Fn(u64) -> u32,
 ) -> Result<Scratch<u32>, E> {
+    // The extra 0 becomes the end of the last bucket in `turn_into_starts`.
     let mut all = Scratch::zeroed(buckets + 1);
     let counts: &mut [u32] = &mut all[..buckets];
     let mut asked = [u32::MAX; AHEAD];
     column.each(|ordinal, fingerprint| {
         let asked = &mut asked[ordinal as usize % AHEAD];
+        // A ring of 32: prefetch the count of this entry, and raise
+        // that of the entry 32 before it, which has arrived by now.
         let bucket = std::mem::replace(asked, aim(fingerprint));
         if let Some(count) = counts.get(*asked as usize) {
             prefetch_value(count);
         }
         raise(counts, bucket);
     })?;
+    // The last 32. Slots that were never used hold `u32::MAX`, which is no bucket.
     asked.into_iter().for_each(|bucket| raise(counts, bucket));
     Ok(all)
 }

@@ -77,6 +77,7 @@ impl Dealer {
     ) -> Result<(), E> {
         let entries = *starts.last().expect("the number of entries comes last");
         let at_once = self.entries.min(entries as usize);
+        // The memory is kept from table to table: fresh huge pages would have to be zeroed again.
         if self.dealt.len() < at_once {
             self.dealt = Scratch::zeroed(at_once);
         }
@@ -84,6 +85,7 @@ impl Dealer {
         while done < entries {
             #[expect(clippy::cast_possible_truncation, reason = "no more than is left of a u32")]
             let end = done + at_once.min((entries - done) as usize) as u32;
+            // Passes divide entries, not buckets, so a single bucket may exceed the memory.
             let pass = Pass::new(starts, done..end);
             pass.deal(column, &aim, &mut self.dealt)?;
             pass.each_group(column, &mut self.dealt, &mut self.sorted, &mut visit)?;
@@ -113,10 +115,13 @@ impl<'s> Pass<'s> {
         reason = "a place has a bucket, which starts before it ends"
     )]
     fn new(all_starts: &'s [u32], places: Range<u32>) -> Self {
+        // The last bucket that starts at or before the first place:
+        // empty buckets before it have the same start and are skipped.
         let first = all_starts.partition_point(|start| *start <= places.start) - 1;
         let end = all_starts.partition_point(|start| *start < places.end);
         let starts = &all_starts[first..end];
         let groups = places.len().div_ceil(GROUP_ENTRIES).clamp(1, GROUPS);
+        // A power of two, so that the group of a bucket is a shift.
         let group_bits = (starts.len() / groups).max(1).ilog2().min(GROUP_BITS_MAX);
         #[expect(clippy::cast_possible_truncation, reason = "buckets are told by u32")]
         let first = first as u32;
@@ -125,6 +130,7 @@ impl<'s> Pass<'s> {
 
     /// Where a bucket starts among the entries of this pass.
     fn start(&self, start: u32) -> u32 {
+        // The first and the last bucket may reach beyond this pass.
         start.clamp(self.places.start, self.places.end) - self.places.start
     }
 
@@ -142,11 +148,14 @@ impl<'s> Pass<'s> {
         let ends: Vec<u32> =
             next.iter().skip(1).copied().chain([places.end - places.start]).collect();
         let last = starts.len() - 1;
-        // What was dealt out of the first bucket, and is to be dealt out of the last.
+        // The first bucket's entries of earlier passes are skipped, and the last one's beyond `after`
+        // are left to later ones. Passes read in the same order, so counting them is enough.
         let mut before = places.start - starts[0];
         let mut after = places.end - starts[last].max(places.start);
         column.each(|ordinal, fingerprint| {
             let (bucket, bits) = aim(fingerprint);
+            // Buckets before the first wrap to large numbers
+            // and are rejected with those after the last.
             let at = bucket.wrapping_sub(*first) as usize;
             if at == 0 && before > 0 {
                 before -= 1;
@@ -159,12 +168,13 @@ impl<'s> Pass<'s> {
                 after -= 1;
             }
             let place = &mut next[at >> group_bits];
-            // Behind the last place only where the column is not as it was counted.
+            // Out of bounds only if the column changed since it was counted, which `same` reports.
             if let Some(dealt) = dealt.get_mut(*place as usize) {
                 *dealt = [bucket, bits, ordinal];
             }
             *place += 1;
         })?;
+        // Every group must be exactly full, or the column was not the same as when it was counted.
         column.same(before == 0 && after == 0 && next == ends)
     }
 
@@ -189,6 +199,8 @@ impl<'s> Pass<'s> {
             let end = self.start(ends[ends.len() - 1]);
             let ends = || ends.iter().map(|end| self.start(*end) - start);
             let group = &mut dealt[start as usize..end as usize];
+            // Few buckets with very many entries, as in skewed data. Sorting by bucket and ordinal
+            // gives the same order as the stable counting sort below.
             if group.len() > CACHED_ENTRIES {
                 group.sort_unstable_by_key(|[bucket, _, ordinal]| (*bucket, *ordinal));
                 let end = |(at, _)| group.partition_point(|[bucket, ..]| *bucket <= first + at);
@@ -202,15 +214,19 @@ impl<'s> Pass<'s> {
             }
             next.clear();
             next.extend(buckets.iter().map(|at| self.start(*at) - start));
+            // Never shrinks, so old entries are not cleared
+            // again: each place is overwritten before it is read.
             sorted.resize(group.len().max(sorted.len()), Entry::default());
             for &mut [bucket, bits, ordinal] in &mut *group {
                 let place = &mut next[(bucket - first) as usize];
-                // Behind the last place only where the column is not as it was counted.
+                // Out of bounds only if the column changed: checked right after this loop.
                 if let Some(sorted) = sorted.get_mut(*place as usize) {
                     *sorted = Entry { bits, ordinal };
                 }
                 *place += 1;
             }
+            // Full groups can still have wrong buckets inside.
+            // This compares each bucket with its count.
             column.same(next.iter().copied().eq(ends()))?;
             visit(&sorted[..group.len()])?;
         }

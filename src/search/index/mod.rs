@@ -57,6 +57,8 @@ pub fn build_index<E: Send, S: Sink<Error = E>>(
         Shape::Rotations(_) => BLOCKS,
         Shape::Cells { .. } => HALVES,
     };
+    // Tables are independent, so each is built by one
+    // thread. More threads than tables have nothing to do.
     let threads = resources.threads.clamp(1, tables);
     let memory_bytes = resources.memory_bytes / threads;
     let changed = || sink.changed();
@@ -64,6 +66,8 @@ pub fn build_index<E: Send, S: Sink<Error = E>>(
     match shape {
         Shape::Column => Ok(()),
         Shape::Rotations(address) => {
+            // All tables are counted before one is written: places are reserved first, so the layout
+            // of the file does not depend on which thread is faster.
             let counted = each_of(
                 &Block::ALL,
                 threads,
@@ -75,6 +79,7 @@ pub fn build_index<E: Send, S: Sink<Error = E>>(
                 sink.place(Part::Rest(table), counted.rest_bytes(address))?;
                 sink.place(Part::Ordinals(table), u64::from(n) * 4)?;
             }
+            // One dealer per thread, reused for its tables.
             let dealer = || Dealer::new(memory_bytes);
             each_of(&counted, threads, dealer, |dealer, table, counted| {
                 rotations::build(&column, address, table, counted, dealer, sink)
@@ -84,7 +89,8 @@ pub fn build_index<E: Send, S: Sink<Error = E>>(
         Shape::Cells { count } => {
             let counting_bytes = memory_bytes / 4;
             let ranges = || cells::ranges(count, counting_bytes);
-            // What is counted is kept where there is memory for that of all tables, and so one range.
+            // Counts are kept if all tables' counts fit a quarter of the memory at once. That needs
+            // one range, and saves the second counting pass.
             let keep = cells::ranges(count, resources.memory_bytes / 4 / tables).count() == 1;
             let counted = each_of(
                 &Half::ALL,

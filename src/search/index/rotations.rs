@@ -30,6 +30,7 @@ impl Counted {
 
 /// How many of the entries of a bucket go to the rest.
 fn in_rest(count: u32, address: Address) -> u32 {
+    // A bucket that continues has a longer head, so it holds fewer entries than one that just fits.
     if count > address.room() { count - address.full_room() } else { 0 }
 }
 
@@ -42,6 +43,8 @@ pub(super) fn count<E>(
     let bucket = |fingerprint| block.bucket(fingerprint, address.bits);
     let mut starts = count::count(column, address.buckets() as usize, bucket)?;
     turn_into_starts(&mut starts);
+    // `aim` yields a bucket of the rotation for every fingerprint:
+    // the address has as many buckets as its bits have values.
     assert_eq!(starts.last(), Some(&column.n), "each fingerprint is in one bucket");
     Ok(Counted { block, starts })
 }
@@ -122,6 +125,8 @@ impl<'s, E, S: Sink<Error = E>> BucketWriter<'s, S> {
         }
         self.count = self.starts[self.bucket + 1] - self.starts[self.bucket];
         if self.count == 0 {
+            // Empty buckets are written too, since a bucket's address follows from its number. Its
+            // slots are numbered like the next bucket's entries, which lookups reject.
             self.fill(U16::ZERO);
         }
     }
@@ -148,6 +153,7 @@ impl<'s, E, S: Sink<Error = E>> BucketWriter<'s, S> {
     fn end(&mut self) -> Result<(), E> {
         self.rest_end += in_rest(self.count, self.address);
         self.bucket += 1;
+        // Only here, between buckets: `put` expects the current bucket at the end of `places`.
         if self.places.len() >= PLACES {
             self.sink.write(Part::Buckets(self.table), self.places.as_bytes())?;
             self.places.clear();
@@ -159,7 +165,7 @@ impl<'s, E, S: Sink<Error = E>> BucketWriter<'s, S> {
     /// Takes the next entries.
     fn entries(&mut self, mut entries: &[Entry]) -> Result<(), E> {
         while !entries.is_empty() {
-            // Buckets that have none, or no more, are passed on the way.
+            // Empty buckets before this entry, and the one that the last entry completed.
             while self.taken == self.count && !self.is_done() {
                 self.end()?;
             }
@@ -178,7 +184,8 @@ impl<'s, E, S: Sink<Error = E>> BucketWriter<'s, S> {
         #[expect(clippy::cast_possible_truncation, reason = "a block has 16 bits")]
         let blocks = entries.iter().map(|entry| entry.bits as u16);
         if self.taken == 0 {
-            // What is no entry is as far from the first one as can be, so that it seldom looks near.
+            // Unused slots are filled with the complement of the first entry: no block is farther from
+            // it, so a query near this bucket seldom matches them.
             #[expect(clippy::cast_possible_truncation, reason = "a block has 16 bits")]
             self.fill(U16::new(!(entries[0].bits as u16)));
         }
@@ -186,7 +193,7 @@ impl<'s, E, S: Sink<Error = E>> BucketWriter<'s, S> {
         let places = &mut self.places[at..];
         let goes_on = self.count > self.address.room();
         for (number, block) in (self.taken..).zip(blocks) {
-            // What there is no place for goes to the rest.
+            // Entries beyond the bucket's places go to the rest, in the same order.
             match places.get_mut(place_of(number, goes_on) as usize) {
                 Some(place) => place.set(block),
                 None => self.rest.push(U16::new(block)),

@@ -21,6 +21,8 @@ impl<E> Source<'_, E> {
         let mut start = 0;
         while start < self.n {
             let length = STRIDE.min(self.n - start);
+            // Resized only at the ends: all strides but the last
+            // have the same length, so nothing is cleared again.
             buffer.resize(length as usize, 0);
             (self.read)(start, &mut buffer)?;
             for (ordinal, &fingerprint) in (start..).zip(&buffer) {

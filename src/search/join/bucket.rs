@@ -78,6 +78,8 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
         middle: Option<usize>,
         mut room: Room<'_>,
     ) -> ControlFlow<()> {
+        // A counting sort by the key's bits. It is stable, so runs stay
+        // in order of ordinals, which `across` and `middle` rely on.
         let mut counts = Counts::new(key.width);
         for piece in pieces.clone() {
             piece.iter().for_each(|entry| counts.count(key.value(room::fingerprint(*entry))));
@@ -89,6 +91,7 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
             let (fingerprint, ordinal) = (room::fingerprint(*entry), room::ordinal(*entry));
             starts.place(key.value(fingerprint), fingerprint, ordinal, words, ordinals);
         }
+        // With a key the sort mixes both pieces, and the joiner's borders filter the pairs instead.
         let cross = middle.filter(|_| key.width == 0);
         let across = self.across;
         let context = Context { cut, equals: None, cross, across, reordered: usize::MAX };
@@ -103,6 +106,7 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
             (self.sink)(&self.chunk)
         };
         self.chunk.clear();
+        // The sink broke: the other threads see the flag at their next check.
         if flow.is_break() {
             self.stop.stop();
         }
@@ -119,12 +123,15 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
         context: Context<'_>,
         mut room: Room<'_>,
     ) -> ControlFlow<()> {
+        // At most two entries per bucket on average: nearly all runs are empty or short, and a loop
+        // over runs would mispredict every end.
         let run_max = if all.len() <= 2 * starts.starts.len() {
             self.join_short_runs(all, starts, key, context)?;
             SHORT_RUN_MAX
         } else {
             let starts = &starts.starts;
-            // Each piece of the starts begins with the last one of that before it.
+            // A run needs its start and its end, so each piece of
+            // `starts` repeats the last element of the one before.
             let mut from = 0;
             while from + 1 < starts.len() {
                 let piece = &starts[from..starts.len().min(from + RUNS + 1)];
@@ -135,10 +142,13 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
             }
             PairKernel::RUN_MAX
         };
+        // The common case: no pass over the starts in search of longer runs.
         if starts.largest <= run_max {
             return ControlFlow::Continue(());
         }
         let starts = &starts.starts;
+        // One threshold for all runs of this call: evaluating
+        // the cost model for each run would be slow.
         let splits_from = context.cut.entries_to_split().max(run_max + 1);
         for window in starts.windows(2) {
             let (start, end) = (window[0], window[1]);
@@ -165,15 +175,20 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
         key: Part,
         context: Context<'_>,
     ) -> ControlFlow<()> {
+        // Two entries of a run of n are at most n - 1 apart.
+        // If the largest run is shorter, fewer comparisons do.
         let reach = starts.largest.min(SHORT_RUN_MAX).saturating_sub(1);
         let rows = COLUMNS as usize;
         let mut from = 0;
         while reach > 0 && from < all.len() {
+            // The last rows are compared with entries beyond the chunk. These become rows in the next
+            // one, so no pair is lost or seen twice.
             let end = all.len().min(from + rows + reach);
             let run = all.range(from..end);
             self.near.clear();
             self.kernel.ahead(run.words, rows, reach, self.k, &mut self.near);
-            // What is near in another run is for another part to find, and long runs come later.
+            // A near pair of different runs is reported by another part, and pairs of long runs are
+            // found later. Both are dropped here, so each pair is reported once.
             let mut near = std::mem::take(&mut self.near);
             near.retain(|&[row, column]| {
                 let bucket = key.value(run.words[row as usize]);
@@ -190,12 +205,15 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
     /// Splits a run again where that is cheaper than comparing all with all.
     fn split(&mut self, run: Run<'_>, context: Context<'_>, mut room: Room<'_>) -> ControlFlow<()> {
         self.stop.check()?;
+        // Across two sides the work is a rectangle. If it is this
+        // narrow, comparing it takes less time than splitting the run.
         if context.sides(run).is_some_and(|(left, right)| left.min(right) <= FEW) {
             return self.compare(run, context);
         }
         let Some(split) = context.cut.split(run.len()) else {
             return self.compare_distinct(run, context, room);
         };
+        // Counted before anything moves: the counts show whether the split pays.
         let counts: Vec<Counts> = split
             .parts
             .iter()
@@ -206,6 +224,8 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
             })
             .collect();
         if context.equals.is_none() && run.len() >= EQUALS_MIN {
+            // A quarter of the entries in one bucket of a part: equal
+            // fingerprints are likely, and no split separates these.
             let hot = run.len() / 4;
             if counts.iter().any(|counts| counts.largest() > hot) {
                 return self.compare_distinct(run, context, room);
@@ -225,19 +245,23 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
     ) -> ControlFlow<()> {
         let compares: u64 = counts.iter().map(Counts::compares).sum();
         let entries = run.len() as u64;
-        // Splitting is no gain if most entries stay together; further splits would find no more.
+        // Splitting must save a fifth of all comparisons to pay, over all parts together. Otherwise
+        // too many entries agree in these bits, and another order of bits is tried.
         if compares > entries * entries / 2 / 5 * 4 {
             return self.compare_crowd(run, context, room);
         }
+        // Out of buffer, since nested splits share it: comparing needs none, and is only slower.
         let Some((words, ordinals, mut room)) = room.take(run.len()) else {
             return self.compare(run, context);
         };
+        // The parts reuse the same buffer one after another: each sorts the run anew.
         for (index, (part, counts)) in split.parts.iter().zip(counts).enumerate() {
             let mut starts = counts.into_starts();
             for (&word, &ordinal) in run.words.iter().zip(run.ordinals) {
                 starts.place(part.value(word), word, ordinal, words, ordinals);
             }
             let cut = context.cut.inside(split, index);
+            // Sorting moved the entries, so an index into the run means nothing any more.
             let context = Context { cut: &cut, cross: None, ..context };
             let room = room.reborrow();
             self.join_runs(Run { words, ordinals }, &starts, *part, context, room)?;
@@ -253,6 +277,8 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
         context: Context<'_>,
         mut room: Room<'_>,
     ) -> ControlFlow<()> {
+        // Already distinct, or too few to gain. `cross` is an
+        // index into this run, which sorting would invalidate.
         if context.equals.is_some() || context.cross.is_some() || run.len() < EQUALS_MIN {
             return self.compare(run, context);
         }
@@ -262,6 +288,7 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
         let mut equals: Vec<(u64, u32)> =
             run.words.iter().copied().zip(run.ordinals.iter().copied()).collect();
         let across = sort_equals(&mut equals, self.across);
+        // From here on an "ordinal" is an index into `equals`, so `across` is one, too.
         let context = Context { equals: Some(&equals), across, ..context };
         let distinct = self.put_distinct(&equals, context, |word| word, words, ordinals)?;
         let run = Run { words: &words[..distinct], ordinals: &ordinals[..distinct] };
@@ -290,6 +317,8 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
             #[expect(clippy::cast_possible_truncation, reason = "entries have ordinals of 32 bits")]
             let copies = same.len() as u32;
             place += copies;
+            // Equal pairs differ in no part, so only the first part at every level reports them.
+            // `across` sorts the sides apart: there equal pairs are found like other near ones.
             if context.cut.reports_equal() && context.across.is_none() {
                 self.report_equal(same)?;
             }
@@ -322,6 +351,7 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
         for (&word, &ordinal) in entries {
             starts.place(part.value(word), word, ordinal, words, ordinals);
         }
+        // Another order may be tried again only for at most half of these.
         let context = Context { reordered: distinct, ..context };
         self.join_runs(Run { words, ordinals }, &starts, part, context, room)
     }
@@ -335,11 +365,14 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
         context: Context<'_>,
         room: &mut Room<'_>,
     ) -> ControlFlow<()> {
+        // If no entry differs from the first in some part that must
+        // differ, an earlier pass reports every pair of this run.
         let first = run.words[0];
         if context.cut.reports_none(run.words.iter().fold(0, |all, word| all | word ^ first)) {
             return ControlFlow::Continue(());
         }
-        // Another order is worth it again only for a part of the entries.
+        // A new order gains only if the entries shrank to
+        // half since the last one: this bounds the recursion.
         if run.len() < SPREAD_MIN || run.len() > context.reordered / 2 || context.cross.is_some() {
             return self.compare(run, context);
         }
@@ -347,6 +380,8 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
             return self.compare_distinct(run, context, room.reborrow());
         }
         let (parts, width) = context.cut.parts_of(run.len());
+        // Distances do not depend on the order of bits. `equals`
+        // keeps the original fingerprints for the report.
         let spread = Spread::of(run.words, parts as usize, width as usize);
         let words: Vec<u64> = run.words.iter().map(|&word| spread.put(word)).collect();
         let cut = context.cut.reordered(&spread);
@@ -361,11 +396,14 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
             if left == 0 || right == 0 {
                 return ControlFlow::Continue(());
             }
+            // In order of ordinals, the border is one index:
+            // compare the rows before it with the columns after it.
             context.cross = context.cross.or(Some(left));
         }
         let (half, half_k) = context.cut.half();
         let mut halves = std::mem::take(&mut self.halves);
         halves.clear();
+        // Comparing 32 bits first is cheaper if few pairs pass: twice as many words fit a vector.
         if half_k <= HALF_K_MAX {
             halves.extend(run.words.iter().map(|&word| half.of(word)));
         }
@@ -388,10 +426,13 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
         let first = context.cross.map(|cross| cross as u32);
         let rows = first.unwrap_or(len);
         let mut top = 0;
+        // Tiles of 32 rows by 1,024 columns: both stay in the first
+        // cache, and `near` stays bounded even if all pairs are near.
         while top < rows {
             let bottom = rows.min(top.saturating_add(ROWS));
             self.stop.check()?;
             let above = run.part(top, bottom);
+            // Only the first columns of these rows overlap with the rows themselves.
             let mut triangle = first.is_none();
             let mut left = first.unwrap_or(top);
             while left < len {
@@ -432,6 +473,7 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
             let (row, column) = (row as usize, column as usize);
             let (word, other) = (left.words[row], right.words[column]);
             let difference = word ^ other;
+            // The kernel may have compared halves only, and an earlier pass may have found the pair.
             if difference.count_ones() > self.k || !context.cut.reports(difference) {
                 continue;
             }
@@ -458,6 +500,7 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
         other: u32,
     ) -> ControlFlow<()> {
         let same = |place| context.same(equals, place).expect("an entry has the place of one");
+        // All copies of both fingerprints are pairs: this product is output, not search.
         for &left in same(one) {
             for &right in same(other) {
                 self.report(left, right)?;
@@ -491,6 +534,7 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
         if self.chunk.len() < CHUNK_PAIRS {
             return ControlFlow::Continue(());
         }
+        // Before each full chunk, so that a cancelled join stops within 1,024 pairs per thread.
         self.stop.check()?;
         self.finish()
     }

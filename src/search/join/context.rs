@@ -28,6 +28,8 @@ pub(super) struct Context<'c> {
 impl Context<'_> {
     /// How many entries of a run lie on each side, if only pairs across are wanted.
     pub(super) fn sides(&self, run: Run<'_>) -> Option<(usize, usize)> {
+        // Runs are in order of ordinals, because every sort
+        // on the way is stable. So a binary search suffices.
         let left = self.across.map(|across| run.ordinals.partition_point(|of| *of < across))?;
         Some((left, run.len() - left))
     }
@@ -40,10 +42,12 @@ impl Context<'_> {
         equals: &'e [(u64, u32)],
         place: u32,
     ) -> Option<&'e [(u64, u32)]> {
+        // Copies on the two sides are kept apart, so that an entry represents copies of one side only.
         let side = self.across.filter(|across| place < *across);
         let end = side.map_or(equals.len(), |across| across as usize);
         let from = &equals[place as usize..end];
         let (first, _) = from.first()?;
+        // Linear in the copies, each of which is reported anyway.
         let copies = from.iter().take_while(|(word, _)| word == first).count();
         Some(&from[..copies])
     }
@@ -56,6 +60,7 @@ pub(super) fn sort_equals(equals: &mut [(u64, u32)], across: Option<u32>) -> Opt
         equals.sort_unstable();
         return None;
     };
+    // The side comes first in the key. Places then rise with the side, as ordinals did before.
     equals.sort_unstable_by_key(|&(word, ordinal)| (ordinal >= across, word, ordinal));
     let first = equals.partition_point(|(_, ordinal)| *ordinal < across);
     #[expect(clippy::cast_possible_truncation, reason = "entries have ordinals of 32 bits")]
@@ -84,6 +89,8 @@ pub(super) struct Stop<'s> {
 
 impl Stop<'_> {
     pub(super) fn stop(&self) {
+        // Relaxed is enough: the flag orders nothing, and a
+        // thread that sees it late only does some work more.
         self.stopped.store(true, Ordering::Relaxed);
     }
 

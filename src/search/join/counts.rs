@@ -5,13 +5,15 @@ pub(super) struct Counts(Vec<u32>);
 
 impl Counts {
     pub(super) fn new(width: u32) -> Self {
-        // One more, which becomes the end of the last bucket.
+        // One more than there are buckets: its count is 0,
+        // and its start becomes the end of the last bucket.
         Self(vec![0; (1 << width) + 1])
     }
 
     #[inline]
     #[expect(clippy::indexing_slicing, reason = "there is a count for each value of so many bits")]
     pub(super) fn count(&mut self, bucket: u32) {
+        // A join has fewer than 2^32 entries, so no count overflows.
         self.0[bucket as usize] += 1;
     }
 
@@ -27,6 +29,7 @@ impl Counts {
 
     /// How many compares it takes to compare each entry with all of its bucket.
     pub(super) fn compares(&self) -> u64 {
+        // The counts add up to less than 2^32, so the sum of their squares fits 64 bits.
         self.0.iter().map(|&count| u64::from(count) * u64::from(count)).sum::<u64>() / 2
     }
 
@@ -39,6 +42,7 @@ impl Counts {
             sum += *count;
             *count = start;
         }
+        // `next` is consumed while entries are placed; the runs are read from `starts` afterwards.
         Starts { next: starts.clone(), starts, largest }
     }
 }

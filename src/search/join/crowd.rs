@@ -47,6 +47,8 @@ impl Crowd {
         entries: usize,
         cut: &Cut,
     ) -> Option<Self> {
+        // About 1,000 entries, spread over the whole bucket:
+        // the order of bits needs only rough frequencies.
         let sample = all.step_by(entries.div_ceil(SAMPLE).max(1));
         let sample: Vec<u64> = sample.map(|entry| room::fingerprint(*entry)).collect();
         let (parts, width) = cut.parts_of(entries);
@@ -65,6 +67,8 @@ impl Crowd {
         for entry in entries {
             let fingerprint = room::fingerprint(*entry);
             (some, all) = (some | fingerprint, all & fingerprint);
+            // Counting all parts here takes one pass. It shows before
+            // any work whether the new order separates the entries.
             let word = self.spread.put(fingerprint);
             for ((part, _), counts) in self.parts.iter().zip(&mut counts) {
                 counts.count(part.value(word));
@@ -82,9 +86,13 @@ impl Crowd {
             let mut share = Share { part, values: 0..0, entries: 0 };
             for (value, &count) in (0..).zip(counts) {
                 let count = count as usize;
+                // One value that most entries share cannot be divided.
+                // The caller then joins the bucket whole or in pieces.
                 if count > most || count > entries / 2 {
                     return None;
                 }
+                // A share is a range of values: entries with one value
+                // must meet, and neighbours need not be separated.
                 if share.entries + count > wanted && share.entries > 0 {
                     shares.push(share);
                     share = Share { part, values: value..value, entries: 0 };
@@ -106,6 +114,8 @@ impl Crowd {
     ) -> Vec<(u64, u32)> {
         let (part, _) = &self.parts[share.part];
         let mut taken = Vec::with_capacity(share.entries);
+        // Each share filters the whole bucket. That is sequential
+        // reading, and needs no sorted copy of the bucket.
         taken.extend(all.filter_map(|entry| {
             let fingerprint = room::fingerprint(*entry);
             let is_of_share = share.values.contains(&part.value(self.spread.put(fingerprint)));
@@ -135,6 +145,7 @@ impl Tally {
 
     /// The bits in which some entries differ.
     pub(super) fn differing(&self) -> u64 {
+        // A bit that some have and not all: in all others every two entries agree.
         self.some & !self.all
     }
 }

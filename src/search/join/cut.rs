@@ -45,7 +45,7 @@ impl Part {
     #[inline]
     #[must_use]
     pub fn value(self, fingerprint: u64) -> u32 {
-        // In two steps, since a shift by all bits is none.
+        // Two shifts: for a width of 0 a single one would be by 64 bits, which overflows.
         let key = (fingerprint.rotate_left(self.start) >> 1) >> (BITS - 1 - self.width);
         #[expect(clippy::cast_possible_truncation, reason = "a part has 32 bits at most")]
         let key = key as u32;
@@ -56,6 +56,7 @@ impl Part {
     fn mask(self) -> u64 {
         match self.width {
             0 => 0,
+            // A part may wrap around from the last bit to the first, which the rotation handles.
             width => (u64::MAX << (BITS - width)).rotate_right(self.start),
         }
     }
@@ -147,18 +148,24 @@ impl Cut {
     fn split_within(&self, entries: usize, width_max: u32) -> Option<Split> {
         let entries = entries as f64;
         let [half_ns, whole_ns] = COMPARE_NS;
+        // The same choice as in `Joiner::compare`, so that the model prices what would be done.
         let compare_ns = if self.half().1 <= HALF_K_MAX { half_ns } else { whole_ns };
         let compares_ns = entries * entries / 2.0 * compare_ns;
         let mut least_ns = compares_ns;
         let mut least = None;
+        // Taking one more differing part as free bits gives wider parts, but returns the bit of k that
+        // it used, so one part more is needed. The model decides.
         for (taken, kept) in (0..=self.following.len()).zip((0..=self.following.len()).rev()) {
             let bits = self.free_with(taken);
             #[expect(clippy::cast_possible_truncation, reason = "64 parts at most")]
             let kept = kept as u32;
+            // Each part that is kept takes one of the k bits.
+            // Of the rest, one part more than bits may differ.
             let parts = (self.k + 1).saturating_sub(self.elsewhere + kept);
             if parts == 0 || parts > bits {
                 continue;
             }
+            // The narrowest part decides the cost; the wider ones have one bit more.
             let narrowest = (bits / parts).min(width_max);
             let ns = f64::from(parts)
                 * (entries * PLACE_NS + compares_ns / 2_f64.powi(narrowest.cast_signed()));
@@ -173,6 +180,8 @@ impl Cut {
 
     /// How all entries are split, however many there are: into parts as wide as they can be.
     pub(super) fn split_whole(&self) -> Split {
+        // Independent of the number of entries: every machine
+        // that shares a join must cut the same parts.
         Split { parts: even(0, BITS, self.k + 1, WHOLE_WIDTH_MAX), taken: 0 }
     }
 
@@ -193,6 +202,7 @@ impl Cut {
 
     /// The fewest entries that [`split`](Self::split) splits.
     pub(super) fn entries_to_split(&self) -> usize {
+        // Powers of two are exact enough for a threshold. Runs below 32 entries are never split.
         (5..31)
             .map(|bits| 1_usize << bits)
             .find(|&entries| self.split(entries).is_some())
@@ -204,6 +214,8 @@ impl Cut {
         let mut cut = self.clone();
         cut.following.drain(..split.taken);
         let mut bits = self.free_with(split.taken);
+        // In the first split the parts span all bits, so the parts before this one follow its free
+        // bits around the ring. In later splits other bits lie in between.
         let whole = self.free == BITS;
         for (at, part) in split.parts.iter().enumerate() {
             if at > index {
@@ -211,10 +223,12 @@ impl Cut {
             }
             bits -= part.width;
             cut.start = (part.start + part.width) % BITS;
+            // An earlier part of this split finds the pairs
+            // that agree in it. Here they must differ in it.
             if at < index {
                 cut.differ.push(part.mask());
                 if whole {
-                    // The parts begin at the top bit, which follows the last one.
+                    // The parts begin at the top bit, which follows the last one on the ring.
                     cut.following.push(part.width);
                 } else {
                     cut.elsewhere += 1;
@@ -254,6 +268,7 @@ impl Cut {
             return (Half { start: 0 }, self.k);
         }
         let half = Half { start: self.start };
+        // The half starts at the free bits and covers as many following parts as it needs for 32 bits.
         let taken = (0..=self.following.len()).find(|&taken| self.free_with(taken) >= HALF_BITS);
         // Each part that differs outside of this half takes one bit.
         let outside = taken.map_or(0, |taken| {

@@ -46,6 +46,8 @@ impl Piece {
     /// may have.
     fn make_room(&mut self, entries: usize) {
         let room = self.entries.len();
+        // Kept if it fits within an eighth. The old memory is freed
+        // before the new is mapped, so that both never count at once.
         if room < entries || room > entries + entries / 8 + STRIDE as usize {
             self.entries = Scratch::default();
             self.entries = Scratch::zeroed(entries);
@@ -67,7 +69,10 @@ impl Piece {
         self.starts.clear();
         let Load { digits, ranks } = load;
         let counts = &counts[digits.start as usize..digits.end as usize];
+        // The counts are of this thread's ordinals, so its piece is exactly as long as needed.
         let entries = counts.iter().map(|&count| count as usize).sum();
+        // A digit that exceeds a load: its entries are taken by rank, and two ranges of ranks are in
+        // memory at a time. No bucket is needed, since all have the same digit.
         if let Some(ranks) = ranks {
             let wanted = ranks.iter().map(|ranks| ranks.end - ranks.start).sum::<u64>();
             self.make_room(usize::try_from(wanted).unwrap_or(usize::MAX).min(entries));
@@ -76,6 +81,8 @@ impl Piece {
             let entries: &mut [Entry] = &mut self.entries;
             each(source, ordinals, |ordinal, fingerprint| {
                 if digits.contains(&part.value(fingerprint)) {
+                    // Ranks count over all threads: `rank` starts at the
+                    // number of such entries in the earlier threads' ordinals.
                     if ranks.iter().any(|ranks| ranks.contains(&rank)) {
                         entries[taken] = entry(fingerprint, ordinal);
                         taken += 1;
@@ -93,15 +100,19 @@ impl Piece {
             self.starts.push(sum);
         }
         self.make_room(entries);
+        // A counting sort straight from the source: entries go to their final place as they are read.
         let mut next = self.starts[..counts.len()].to_vec();
         let entries: &mut [Entry] = &mut self.entries;
         each(source, ordinals, |ordinal, fingerprint| {
-            // Entries of other loads have no place here.
+            // Digits below the range wrap to large numbers, so one
+            // test of the index rejects entries of all other loads.
             let digit = part.value(fingerprint).wrapping_sub(digits.start);
             let Some(place) = next.get_mut(digit as usize) else { return };
             entries[*place] = entry(fingerprint, ordinal);
             *place += 1;
         })?;
+        // A source that returned other fingerprints than when they
+        // were counted would leave gaps or overwrite entries.
         assert!(next == self.starts[1..], "a bucket has as many entries as were counted");
         Ok(())
     }
@@ -112,6 +123,7 @@ pub(super) fn common<S: Source + ?Sized>(
     source: &S,
     ordinals: Range<u32>,
 ) -> Result<(u64, u64), S::Error> {
+    // Neutral elements, so that an empty range adds nothing.
     let (mut all, mut any) = (u64::MAX, 0);
     each(source, ordinals, |_, fingerprint| {
         all &= fingerprint;
@@ -143,6 +155,7 @@ fn each<S: Source + ?Sized>(
     ordinals: Range<u32>,
     mut visit: impl FnMut(u32, u64),
 ) -> Result<(), S::Error> {
+    // 64 KiB. A source in memory returns its own slice and never touches it.
     let mut buffer = vec![0; ordinals.len().min(STRIDE as usize)];
     let mut start = ordinals.start;
     while start < ordinals.end {

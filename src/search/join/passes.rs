@@ -44,6 +44,7 @@ struct Budget {
 
 impl Budget {
     fn new(memory_bytes: usize, threads: usize) -> Self {
+        // A quarter for the threads' buffers, the rest for the load.
         let room = memory_bytes / 4 / ROOM_ENTRY_BYTES / threads;
         Self { load: memory_bytes / 4 * 3 / size_of::<Entry>(), room }
     }
@@ -73,6 +74,8 @@ impl<'p, S: Source + ?Sized, F: Fn(&[Pair]) -> ControlFlow<()> + Sync> Passes<'p
     pub(super) fn new(join: Join, source: &'p S, sink: &'p F, stop: &'p Stop<'p>) -> Self {
         let n = source.len();
         let useful = (n as usize / THREAD_ENTRIES_MIN).max(1);
+        // Little memory is not divided further: fewer threads
+        // with usable buffers beat many with tiny ones.
         let affordable = (join.memory_bytes / MEMORY_BYTES_MIN).max(1);
         let threads = join.threads.min(useful).min(affordable);
         let budget = Budget::new(join.memory_bytes, threads);
@@ -87,9 +90,11 @@ impl<'p, S: Source + ?Sized, F: Fn(&[Pair]) -> ControlFlow<()> + Sync> Passes<'p
             return Ok(self.stop.check());
         }
         let passes = self.passes()?;
+        // Each entry counts twice in each pass: when it is loaded and when it is joined.
         let units = 2 * u64::from(self.n) * passes.len() as u64;
         self.stop.progress.begin(Stage::Joining, Some(units));
         let digits: Vec<Part> = passes.iter().map(|pass| pass.digit).collect();
+        // One read of the source counts the digits of all passes.
         let counts = self.count(&digits)?;
         for (index, Pass { digit, rest, cut }) in passes.iter().enumerate() {
             let counts: Vec<&[u32]> = counts.iter().map(|of_parts| &of_parts[index][..]).collect();
@@ -114,13 +119,15 @@ impl<'p, S: Source + ?Sized, F: Fn(&[Pair]) -> ControlFlow<()> + Sync> Passes<'p
         let pass = pass as usize;
         let Some(part) = split.parts.get(pass) else { return Ok(Vec::new()) };
         let cut = whole.inside(&split, pass);
-        // Of a range of values, the first bits are the same.
+        // A task may have a range of this part's values, whose first bits
+        // agree. They would make empty buckets, so they are skipped.
         let (_, telling) = part.split_at(part.alike(self.differing()?));
+        // All entries agree in the whole part: only the other bits can separate them.
         if telling.bits() == 0 {
             return Ok(self.passes_within(&cut));
         }
-        // As many bits as tell all apart; pairs agree in the others, too, which their buckets do not
-        // say.
+        // As many bits as separate n entries. Pairs must agree in the
+        // others as well, which buckets do not ensure, so `cut` checks it.
         let (key, others) = telling.split_at(self.n.ilog2() + 1);
         let (digit, rest) = key.split_at(self.digit_bits());
         Ok(vec![Pass { digit, rest, cut: cut.agreeing_in(others) }])
@@ -129,7 +136,8 @@ impl<'p, S: Source + ?Sized, F: Fn(&[Pair]) -> ControlFlow<()> + Sync> Passes<'p
     /// The passes that find all pairs of which so much is known.
     fn passes_within(&mut self, known: &Cut) -> Vec<Pass> {
         let Some(split) = known.split_first(self.n as usize) else {
-            // All are compared with all: pieces of which each thread gets several.
+            // All are compared with all. Several pieces per thread,
+            // so that no thread waits long for the last one.
             let piece = self.n as usize / (4 * self.pieces.len());
             self.budget.room = self.budget.room.min(2 * ROOM_BUCKETS * piece.max(1024));
             let (digit, rest) = Part::default().split_at(0);
@@ -155,8 +163,10 @@ impl<'p, S: Source + ?Sized, F: Fn(&[Pair]) -> ControlFlow<()> + Sync> Passes<'p
     /// How many bits tell the buckets of a pass apart.
     fn digit_bits(&self) -> u32 {
         let wanted = (self.n / BUCKET_ENTRIES).max(1).ilog2().min(DIGIT_BITS);
-        // Twice as many buckets as would do if they were equal.
+        // Buckets vary in size. With twice as many as equal ones would need, few exceed `bucket_max`.
         let needed = (2 * self.n as usize / self.bucket_max()).max(1).ilog2() + 1;
+        // Writing to many buckets at a time is slow (2,048 take twice as long), so more than 2^9 are
+        // made only if buckets would be too large to join.
         if needed > wanted { needed.min(DIGIT_BITS_MAX) } else { wanted }
     }
 
@@ -169,6 +179,8 @@ impl<'p, S: Source + ?Sized, F: Fn(&[Pair]) -> ControlFlow<()> + Sync> Passes<'p
     fn ordinals(&self, thread: usize) -> Range<u32> {
         let at = |thread: usize| {
             #[expect(clippy::cast_possible_truncation, reason = "a share of a number of 32 bits")]
+            // Consecutive ranges in thread order: so pieces
+            // in order of threads are in order of ordinals.
             let ordinal = (u64::from(self.n) * thread as u64 / self.pieces.len() as u64) as u32;
             ordinal
         };
@@ -189,8 +201,11 @@ impl<'p, S: Source + ?Sized, F: Fn(&[Pair]) -> ControlFlow<()> + Sync> Passes<'p
         let mut entries = 0;
         for (digit, index) in (0_u32..).zip(0..counts[0].len()) {
             let count: u64 = counts.iter().map(|counts| u64::from(counts[index])).sum();
+            // Loads are ranges of digits, filled greedily: a digit
+            // is never divided unless it exceeds a load alone.
             let capacity = self.budget.load as u64;
             if count > capacity {
+                // Two ranges of ranks must fit together.
                 let half = (capacity / 2).max(1);
                 loads.extend(
                     ranges_in_pairs(count, half)
@@ -222,11 +237,14 @@ impl<'p, S: Source + ?Sized, F: Fn(&[Pair]) -> ControlFlow<()> + Sync> Passes<'p
         let mut jobs = Vec::new();
         for ((piece, ordinals), counts) in self.pieces.iter_mut().zip(ordinals).zip(counts) {
             jobs.push((piece, ordinals, *counts, rank));
+            // The rank of a thread's first entry: what the threads
+            // before it have. Only used for loads of one digit.
             rank += u64::from(counts[load.digits.start as usize]);
         }
         let (source, stop) = (self.source, self.stop);
         in_threads(jobs.into_iter(), |(piece, ordinals, counts, rank)| {
             piece.load(source, ordinals, digit, load, counts, rank)?;
+            // Entries with a divided digit are loaded many times, so loading them is not counted.
             if load.ranks.is_none() {
                 stop.progress.pass(piece.len() as u64);
             }
@@ -239,14 +257,19 @@ impl<'p, S: Source + ?Sized, F: Fn(&[Pair]) -> ControlFlow<()> + Sync> Passes<'p
     #[expect(clippy::indexing_slicing, reason = "a share is of one of the crowds")]
     fn join_load(&self, load: &Load, rest: Part, cut: &Cut) -> ControlFlow<()> {
         let (items, crowds) = self.items(load, &cut.agreeing_in(rest));
+        // Two ranges are joined with each other only. In order of
+        // ordinals, the first entry of the second one is the border.
         let border = load.ranks.as_ref().filter(|[_, second]| !second.is_empty());
         let border = border.map(|[first, _]| self.ordinal(0, place(first.end - first.start)));
         let next = AtomicUsize::new(0);
         let largest = items.iter().map(Item::entries).max().unwrap_or(0);
+        // Enough for the bucket and for splits inside it. Where it runs out, `Joiner` compares instead.
         let room = self.budget.room.min(largest * ROOM_BUCKETS);
         let work = |_: usize| {
             let mut joiner = Joiner::new(self.join.k, self.join.across, self.sink, self.stop);
             let (mut words, mut ordinals) = (Scratch::zeroed(room), Scratch::zeroed(room));
+            // Items only need to be taken once each. Their contents
+            // are shared and immutable, so relaxed order is enough.
             while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {
                 self.stop.check()?;
                 let room = Room::new(&mut words, &mut ordinals);
@@ -267,6 +290,7 @@ impl<'p, S: Source + ?Sized, F: Fn(&[Pair]) -> ControlFlow<()> + Sync> Passes<'p
                     .bucket_range(item.bucket, first.clone())
                     .chain(self.bucket_range(item.bucket, second.clone()));
                 joiner.join(pieces, rest, cut, middle, room)?;
+                // A pair of pieces is not counted: each piece counts when it is joined with itself.
                 if middle.is_none() {
                     self.stop.progress.pass(first.len() as u64);
                 }
@@ -290,6 +314,8 @@ impl<'p, S: Source + ?Sized, F: Fn(&[Pair]) -> ControlFlow<()> + Sync> Passes<'p
         let buckets = load.digits.len();
         let loaded: usize = self.pieces.iter().map(Piece::len).sum();
         let alike = (CROWD_BUCKETS * loaded / buckets.max(1)).max(CROWD_MIN);
+        // With one thread a large bucket delays nobody, so it
+        // is divided only if it exceeds what is joined at once.
         let crowded = if self.pieces.len() > 1 { alike.min(bucket_max) } else { bucket_max };
         let (mut items, mut crowds) = (Vec::new(), Vec::new());
         for bucket in 0..buckets {
@@ -303,6 +329,8 @@ impl<'p, S: Source + ?Sized, F: Fn(&[Pair]) -> ControlFlow<()> + Sync> Passes<'p
             } else if entries <= bucket_max {
                 items.push(Item { bucket, what: What::Ranges([0..entries, 0..0]) });
             } else {
+                // The last resort: pieces of half a buffer, each with
+                // itself and with each other, so any two entries meet once.
                 let pairs = ranges_in_pairs(entries as u64, (bucket_max / 2) as u64);
                 items.extend(pairs.map(|ranges| {
                     let ranges = ranges.map(|range| place(range.start)..place(range.end));
@@ -310,6 +338,7 @@ impl<'p, S: Source + ?Sized, F: Fn(&[Pair]) -> ControlFlow<()> + Sync> Passes<'p
                 }));
             }
         }
+        // Largest first: the small ones at the end fill the gaps between threads.
         items.sort_by_key(|item| Reverse(item.entries()));
         (items, crowds)
     }
@@ -323,6 +352,7 @@ impl<'p, S: Source + ?Sized, F: Fn(&[Pair]) -> ControlFlow<()> + Sync> Passes<'p
         let Ok(tallies) =
             in_threads(all.into_iter(), |piece| Ok::<_, Infallible>(crowd.tally(piece)));
         let tally = tallies.into_iter().reduce(Tally::and).expect("a crowd has entries");
+        // All entries agree in a part in which pairs must differ: an earlier pass found all of them.
         if cut.reports_none(tally.differing()) {
             self.stop.progress.pass(entries as u64);
             return Some((crowd, Vec::new()));
@@ -343,6 +373,7 @@ impl<'p, S: Source + ?Sized, F: Fn(&[Pair]) -> ControlFlow<()> + Sync> Passes<'p
     ) -> ControlFlow<()> {
         let all = self.bucket_range(bucket, 0..usize::MAX).flatten();
         joiner.join_crowd(crowd.take(share, all), crowd.of(share), room)?;
+        // Every part has all entries of the bucket, so only one part counts for the progress.
         if share.is_of_first_part() {
             self.stop.progress.pass(share.entries as u64);
         }
@@ -366,6 +397,8 @@ impl<'p, S: Source + ?Sized, F: Fn(&[Pair]) -> ControlFlow<()> + Sync> Passes<'p
         let mut before = 0;
         self.pieces.iter().filter_map(move |piece| {
             let entries = piece.bucket(bucket);
+            // Pieces are consecutive in order of ordinals, so a
+            // range of the bucket is one slice of each piece.
             let start = range.start.saturating_sub(before).min(entries.len());
             let end = range.end.saturating_sub(before).min(entries.len());
             before += entries.len();
@@ -387,6 +420,7 @@ fn ranges_in_pairs(count: u64, length: u64) -> impl Iterator<Item = [Range<u64>;
     let range = move |piece: u64| piece * length..count.min((piece + 1) * length);
     (0..pieces).flat_map(move |first| {
         (first..pieces).map(move |second| {
+            // An empty second range means: join the first one with itself.
             let second = if first == second { 0..0 } else { range(second) };
             [range(first), second]
         })

@@ -58,11 +58,14 @@ impl<'r> Room<'r> {
     }
 
     pub(super) fn reborrow(&mut self) -> Room<'_> {
+        // For one run: the next run gets the same memory again.
         Room { words: self.words, ordinals: self.ordinals }
     }
 
     /// The first entries, if there are so many, and what is left.
     pub(super) fn take(&mut self, entries: usize) -> Option<(&mut [u64], &mut [u32], Room<'_>)> {
+        // A stack without a counter: the remainder is borrowed
+        // from `self`, so it ends when the caller returns.
         let (words, more_words) = self.words.split_at_mut_checked(entries)?;
         let (ordinals, more_ordinals) = self.ordinals.split_at_mut_checked(entries)?;
         Some((words, ordinals, Room { words: more_words, ordinals: more_ordinals }))

@@ -54,6 +54,7 @@ impl Join {
     /// processor runs at once. A `k` above 64 is taken for 64, which finds all pairs.
     #[must_use]
     pub fn within(k: u32) -> Self {
+        // `Passes::new` uses fewer threads where entries or memory are few.
         let threads = thread::available_parallelism().map_or(1, usize::from);
         Self { k: k.min(DISTANCE_MAX), memory_bytes: 256 << 20, threads, across: None, pass: None }
     }
@@ -202,6 +203,7 @@ impl Join {
         progress: &Progress,
         sink: impl Fn(&[Pair]) -> ControlFlow<()> + Sync,
     ) -> Result<ControlFlow<()>, S::Error> {
+        // On the stack: all threads of a join end before `run` returns.
         let stop = Stop { progress, stopped: AtomicBool::new(false) };
         let flow = Passes::new(*self, source, &sink, &stop).run()?;
         if flow.is_continue() {

@@ -46,6 +46,7 @@ impl Source for [u64] {
     fn read<'a>(
         &'a self,
         ordinals: Range<u32>,
+        // Unused: a slice lends its own memory, so nothing is copied.
         _buffer: &'a mut [u64],
     ) -> Result<&'a [u64], Infallible> {
         Ok(&self[ordinals.start as usize..ordinals.end as usize])

@@ -30,15 +30,17 @@ impl Spread {
     pub(super) fn of(words: &[u64], parts: usize, width: usize) -> Box<Self> {
         let mut ones = [0_usize; u64::BITS as usize];
         let mut sampled = 0;
+        // Bits are counted one by one, so a sample has to do.
         for word in words.iter().step_by(words.len().div_ceil(SAMPLE).max(1)) {
             ones.iter_mut().enumerate().for_each(|(bit, ones)| *ones += (word >> bit & 1) as usize);
             sampled += 1;
         }
         let mut bits: Vec<usize> = (0..ones.len()).collect();
-        // The rarer value of a bit tells how many it sets apart.
+        // The rarer value of a bit counts how many entries it separates from the rest.
         let rare = |bit: usize| ones[bit].min(sampled - ones[bit]);
         bits.sort_by_key(|&bit| std::cmp::Reverse(rare(bit)));
-        // The best ones are dealt out to the parts in turn; places are counted from the top bit.
+        // Round robin: each part gets its share of the bits that
+        // separate most. Places are counted from the top bit.
         let dealt = (parts * width).min(bits.len());
         let mut to = [0_u32; u64::BITS as usize];
         for (rank, &bit) in bits.iter().enumerate() {
@@ -50,6 +52,7 @@ impl Spread {
             let place = place as u32;
             to[bit] = u64::BITS - 1 - place;
         }
+        // A rough measure: enough to see that one half separates nearly nothing.
         let told = |half: &[usize]| half.iter().map(|&bit| rare(bit)).sum::<usize>();
         let (first, second) = bits.split_at(bits.len() / 2);
         let first_half_tells = told(second) * FEW < told(first);
@@ -60,6 +63,7 @@ impl Spread {
     #[inline]
     #[expect(clippy::indexing_slicing, reason = "there is an entry for each value of a byte")]
     pub(super) fn put(&self, word: u64) -> u64 {
+        // Eight lookups instead of moving 64 bits one by one.
         let bytes = word.to_le_bytes();
         let of = |(table, byte): (&[u64; 256], u8)| table[usize::from(byte)];
         self.table.iter().zip(bytes).map(of).fold(0, |all, moved| all | moved)

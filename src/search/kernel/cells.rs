@@ -23,6 +23,8 @@ const _: () = assert!(LINE_ENTRIES + LINE_ENTRIES / 2 == NUMBER, "halves of plac
 /// The entries of a line, as if it were the last of its cell.
 #[inline(always)]
 pub(in crate::search) fn entries(line: &Line) -> impl Iterator<Item = u32> {
+    // The 16 low bits of all entries come first and their 8 high bits after them, so vector code
+    // compares each group without unpacking. `zip` ends after 20 entries, before the head.
     let (low, rest) = line.split_at(LINE_ENTRIES as usize);
     let high = rest.as_bytes();
     low.iter().zip(high).map(|(low, high)| u32::from(low.get()) | u32::from(*high) << 16)
@@ -95,15 +97,17 @@ pub(super) fn near_in_lines_where(
     any_near: impl Fn(&Line) -> bool,
 ) {
     let Lines { all, sought, .. } = lines;
+    // In chunks of 32, so that the flags of a chunk fit one `u32`.
     for sought in sought.chunks(AT_ONCE) {
-        // Nearly always nothing is near, and few go on; which, is noted as bits without a branch that
-        // would be mispredicted, and nothing is called that would cost the loop its registers.
+        // Nearly always nothing is near, and few cells continue. Both are collected as bits, since a
+        // branch per line would be mispredicted and a call would spill the loop's registers.
         let (mut nears, mut onwards) = (0_u32, 0_u32);
         for (bit, sought) in sought.iter().enumerate() {
             let line = &all[sought.line as usize];
             onwards |= (number(line, NUMBER) >> 31) << bit;
             nears |= u32::from(any_near(line)) << bit;
         }
+        // Continuations first: their prefetches run while the near entries are collected.
         for sought in each_set(onwards, sought) {
             lines.add_onward(sought, onward);
         }
@@ -131,6 +135,9 @@ impl Lines<'_> {
     #[expect(clippy::indexing_slicing, reason = "the lines sought are there")]
     fn add_onward(&self, Sought { line, message }: Sought, onward: &mut Onward) {
         let next = number(&self.all[line as usize], NEXT);
+        // Further lines are written in ascending order, so a chain that
+        // goes back is damaged. `u32::MAX` exceeds every column, and the
+        // caller then reports the damage instead of following a cycle.
         let next = if self.are_further && next <= line { u32::MAX } else { next };
         prefetch_at(self.further.as_bytes(), u64::from(next) * size_of::<Line>() as u64);
         onward.push(Sought { line: next, message });
@@ -142,9 +149,12 @@ impl Lines<'_> {
         let line = &self.all[line as usize];
         let head = number(line, NUMBER);
         let (first, goes_on) = (head & !GOES_ON, head & GOES_ON != 0);
+        // In a full line, places 18 and 19 hold the number of the next line and no entries.
         let count = if goes_on { FULL_ENTRIES } else { LINE_ENTRIES };
         for (number, entry) in (0..count).zip(entries(line)) {
             if (entry ^ self.query).count_ones() <= self.most {
+                // The sum cannot wrap: `first` has 31 bits. Entries
+                // beyond the last are dropped by the caller.
                 near.push(NearEntry { entry: first.wrapping_add(number), message });
             }
         }
@@ -153,6 +163,8 @@ impl Lines<'_> {
 
 #[inline(always)]
 pub(super) fn any_near(line: &Line, query: u32, most: u32) -> bool {
+    // The two next-line places of a full line are compared like
+    // entries here. A false hit only costs `add_near` a look.
     entries(line).fold(u32::MAX, |nearest, entry| nearest.min((entry ^ query).count_ones())) <= most
 }
 

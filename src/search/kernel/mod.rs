@@ -47,6 +47,8 @@ impl Kernel {
     /// The fastest version for this processor.
     pub(super) fn fastest() -> Self {
         static FASTEST: OnceLock<Kernel> = OnceLock::new();
+        // The order of `available` decides. The fallback is
+        // never needed, since the portable version comes last.
         *FASTEST.get_or_init(|| Self::available().next().unwrap_or(Self::PORTABLE))
     }
 
@@ -54,6 +56,8 @@ impl Kernel {
     pub(super) fn available() -> impl Iterator<Item = Self> {
         #[cfg(target_arch = "x86_64")]
         let special = [
+            // One flag for all three functions: the features that
+            // any of them is compiled for must all be there.
             (std::is_x86_feature_detected!("avx512f")
                 && std::is_x86_feature_detected!("avx512bw")
                 && std::is_x86_feature_detected!("avx512vl")
@@ -82,6 +86,7 @@ impl Kernel {
         ];
         #[cfg(not(target_arch = "x86_64"))]
         let special = [None];
+        // Tests compare each version in this list with a plain loop.
         special.into_iter().flatten().chain([Self::PORTABLE])
     }
 

@@ -28,6 +28,7 @@ pub(super) type NearInRuns = unsafe fn(&[BlockRun<'_>], &mut Vec<NearBlock>);
 pub(super) fn near_in_runs(runs: &[BlockRun<'_>], out: &mut Vec<NearBlock>) {
     for (run, &BlockRun { blocks, query, most }) in (0..).zip(runs) {
         let push = |index| out.push(NearBlock { run, index });
+        // Indices count from the start of each run, in ascending order: callers map them to entries.
         near(blocks, most, push, |block| (block.get() ^ query).count_ones());
     }
 }

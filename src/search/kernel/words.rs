@@ -15,6 +15,8 @@ pub(super) fn near<W: Copy>(
     mut push: impl FnMut(u32),
     distance: impl Fn(W) -> u32 + Copy,
 ) {
+    // Blocks of 32 amortize the branch on long columns. Short runs,
+    // such as the nine entries of a node, still get a block of 8.
     let (words, base) = near_by_blocks::<32, W>(words, 0, k, &mut push, distance);
     let (words, base) = near_by_blocks::<8, W>(words, base, k, &mut push, distance);
     near_by_blocks::<1, W>(words, base, k, &mut push, distance);
@@ -31,10 +33,14 @@ fn near_by_blocks<'w, const WORDS: usize, W: Copy>(
 ) -> (&'w [W], u32) {
     let (blocks, rest) = words.as_chunks::<WORDS>();
     for block in blocks {
+        // A minimum without a branch: the compiler vectorizes
+        // the loop where the target has the instructions.
         let mut nearest = u32::MAX;
         for &word in block {
             nearest = nearest.min(distance(word));
         }
+        // Rarely true, so well predicted. The distances are
+        // computed again, so that the common path stores nothing.
         if nearest <= k {
             for (index, &word) in (base..).zip(block) {
                 if distance(word) <= k {

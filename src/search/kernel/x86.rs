@@ -46,12 +46,14 @@ pub(super) fn near_in_lines_popcnt(
 #[inline]
 #[target_feature(enable = "avx2")]
 fn counts_of_bytes(words: __m256i) -> __m256i {
+    // The counts of all 16 nibbles, once per 128-bit lane, since the shuffle looks up within a lane.
     let of_nibble = _mm256_setr_epi8(
         0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4, //
         0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4,
     );
     let nibble = _mm256_set1_epi8(0x0f);
     let low = _mm256_and_si256(words, nibble);
+    // There is no shift of bytes: the 16-bit shift moves bits across bytes, and the mask removes them.
     let high = _mm256_and_si256(_mm256_srli_epi16::<4>(words), nibble);
     let low = _mm256_shuffle_epi8(of_nibble, low);
     _mm256_add_epi8(low, _mm256_shuffle_epi8(of_nibble, high))
@@ -61,6 +63,7 @@ fn counts_of_bytes(words: __m256i) -> __m256i {
 #[inline]
 #[target_feature(enable = "avx2")]
 fn counts_u64(words: __m256i) -> __m256i {
+    // The sum of absolute differences from zero adds the eight byte counts of each 64-bit lane.
     _mm256_sad_epu8(counts_of_bytes(words), _mm256_setzero_si256())
 }
 
@@ -96,11 +99,13 @@ fn halves(line: &Line) -> [__m256i; 2] {
 fn near_in_line(line: &[U16; 32], query: __m256i, limit: __m256i) -> u32 {
     let near_of = |half: &[U16; 16]| {
         let counts = counts_of_bytes(_mm256_xor_si256(load(half), query));
+        // Multiplying by 1 and adding pairs sums the two bytes of each block.
         let counts = _mm256_maddubs_epi16(counts, _mm256_set1_epi8(1));
         _mm256_cmpgt_epi16(limit, counts)
     };
     let [left, right]: &[[U16; 16]; 2] = transmute_ref!(line);
-    // Packing goes by halves of vectors: they are put in order again.
+    // Packing works per 128-bit lane, which interleaves
+    // the two inputs: the permutation restores the order.
     let near = _mm256_packs_epi16(near_of(left), near_of(right));
     _mm256_movemask_epi8(_mm256_permute4x64_epi64::<0b11_01_10_00>(near)).cast_unsigned()
 }
@@ -110,6 +115,8 @@ pub(super) fn near_in_runs_avx2(runs: &[BlockRun<'_>], out: &mut Vec<NearBlock>)
     for (number, &BlockRun { blocks, query, most }) in (0..).zip(runs) {
         let mut push = |index| out.push(NearBlock { run: number, index });
         let wide = _mm256_set1_epi16(query.cast_signed());
+        // AVX2 has "greater than" only, so the limit is one
+        // more. Capped at 17, the cast to `i16` is lossless.
         let limit = _mm256_set1_epi16(most.min(u16::BITS) as i16 + 1);
         let (lines, rest) = blocks.as_chunks::<32>();
         let mut base = 0;
@@ -117,6 +124,7 @@ pub(super) fn near_in_runs_avx2(runs: &[BlockRun<'_>], out: &mut Vec<NearBlock>)
             push_mask(base, near_in_line(line, wide, limit), &mut push);
             base += 32;
         }
+        // Buckets are whole lines. Only the rest of a bucket and the nodes of chains have a remainder.
         for (index, block) in (base..).zip(rest) {
             if (block.get() ^ query).count_ones() <= most {
                 push(index);
@@ -131,12 +139,15 @@ pub(super) fn near_u64_avx2(column: &[U64], query: u64, k: u32, out: &mut Vec<u3
     let limit = _mm256_set1_epi64x(i64::from(k.min(u64::BITS)) + 1);
     let near_of = |counts| lanes_u64(_mm256_cmpgt_epi64(limit, counts));
     let (blocks, rest) = column.as_chunks::<4>();
+    // Four vectors share one test: nearly always all sixteen words are far.
     let (groups, blocks) = blocks.as_chunks::<4>();
     let mut base = 0;
     for group in groups {
         let counts = group.each_ref().map(|block| counts_u64(_mm256_xor_si256(load(block), wide)));
         let [first, second, third, fourth] = counts;
         let nearest =
+            // There is no 64-bit minimum. A byte minimum is right
+            // here, since counts fit the low byte of a lane.
             _mm256_min_epu8(_mm256_min_epu8(first, second), _mm256_min_epu8(third, fourth));
         if near_of(nearest) != 0 {
             for (counts, base) in counts.into_iter().zip((base..).step_by(4)) {
@@ -159,6 +170,8 @@ pub(super) fn near_u64_avx2(column: &[U64], query: u64, k: u32, out: &mut Vec<u3
 
 #[target_feature(enable = "avx2,popcnt")]
 pub(super) fn near_in_lines_avx2(lines: Lines<'_>, near: &mut Vec<NearEntry>, onward: &mut Onward) {
+    // The query is laid out as a line of 20 equal entries,
+    // so one XOR per half line compares all of them.
     let query = halves(&cells::line_of(lines.query));
     let limit = _mm256_set1_epi16(lines.most.min(cells::ENTRY_BITS) as i16 + 1);
     let ones = _mm256_set1_epi8(1);
@@ -166,14 +179,19 @@ pub(super) fn near_in_lines_avx2(lines: Lines<'_>, near: &mut Vec<NearEntry>, on
         let ([left, right], [left_query, right_query]) = (halves(line), query);
         let left = counts_of_bytes(_mm256_xor_si256(left, left_query));
         let right = counts_of_bytes(_mm256_xor_si256(right, right_query));
-        // The halves of places of the first 16 entries, and of the last four.
+        // High bytes: those of entries 0 to 15 are in the middle two quarters of the right half, those
+        // of entries 16 to 19 in the last one, before the head. Each group moves to the low 128 bits.
         let first = _mm256_permute4x64_epi64::<0b00_00_10_01>(right);
         let last = _mm256_permute4x64_epi64::<0b00_00_00_11>(right);
         let near_of = |places, halves| {
             let halves = _mm256_cvtepu8_epi16(_mm256_castsi256_si128(halves));
+            // The 16 low bits' count plus that of the 8 high
+            // bits: the distance of each entry in 24 bits.
             let counts = _mm256_add_epi16(_mm256_maddubs_epi16(places, ones), halves);
             _mm256_movemask_epi8(_mm256_cmpgt_epi16(limit, counts)).cast_unsigned()
         };
+        // The right half starts with four entries. The mask has
+        // two bits for each, and other lanes are not entries.
         near_of(left, first) | near_of(right, last) & 0xff != 0
     });
 }
@@ -187,7 +205,8 @@ pub(super) fn near_in_lines_avx512(
     const ENTRIES: usize = cells::LINE_ENTRIES as usize;
     let query = load_line(&cells::line_of(lines.query));
     let limit = _mm512_set1_epi16(lines.most.min(cells::ENTRY_BITS) as i16);
-    // The halves of places, each to the place of its entry.
+    // A permutation that moves the high byte of entry i,
+    // at 40 + i, into the low byte of its 16-bit lane.
     let mut halves = [0_u8; 64];
     let behind = (0..).skip(2 * ENTRIES).take(ENTRIES);
     halves.iter_mut().step_by(2).zip(behind).for_each(|(to, half)| *to = half);
@@ -195,8 +214,10 @@ pub(super) fn near_in_lines_avx512(
     cells::near_in_lines_where(lines, near, onward, |line| {
         let difference = _mm512_xor_si512(load_line(line), query);
         let of_halves = _mm512_popcnt_epi8(difference);
+        // The mask clears the odd bytes, so that each 16-bit lane holds the count of one byte.
         let of_halves = _mm512_maskz_permutexvar_epi8(0x5555_5555_5555_5555, halves, of_halves);
         let distances = _mm512_add_epi16(_mm512_popcnt_epi16(difference), of_halves);
+        // Only the first 20 lanes are entries; the others have high bytes and the head.
         _mm512_mask_cmple_epu16_mask((1 << ENTRIES) - 1, distances, limit) != 0
     });
 }

@@ -57,6 +57,8 @@ impl<C: Column> Ground for CellGround<'_, C> {
     }
 
     fn reports(&self, Place { half, message }: Place, found: u64, query: u64) -> bool {
+        // Several messages share a cell, and the number of an unused slot is that of another cell's
+        // entry. Comparing the message rejects both, so an entry is reported by one probe only.
         half.reports(found, query, self.k) && hamming::nearest(half.cut(found).0) == message
     }
 }
@@ -97,11 +99,16 @@ impl<C: Column> CellGround<'_, C> {
     ) -> Result<(), E> {
         for half in Half::ALL {
             let reach = half.reach(self.k);
+            // For k = 0 the upper half alone finds equal fingerprints.
             if reach == 0 {
                 continue;
             }
             let (own, _) = half.cut(query);
+            // The code is linear: the patterns depend on the
+            // syndrome only, and one XOR moves them to this query.
             let (syndrome, own) = (hamming::syndrome(own), hamming::message(own));
+            // Words within `reach - 1` bits are filed under codewords within `reach`: each codeword
+            // lies at most one bit from its words.
             for weight in 0..=reach {
                 let most = most_differing(self.k, weight);
                 visit(half, most, hamming::patterns(syndrome, weight), own)?;
@@ -129,6 +136,8 @@ impl<C: Column> CellGround<'_, C> {
                     cost.lines += 1.0;
                     cost.candidates += f64::from(entries);
                     let next = number(places, NEXT);
+                    // Further lines are written in ascending order. A
+                    // damaged line that points backwards ends the loop here.
                     if !goes_on || are_further && next <= line {
                         break;
                     }
@@ -176,6 +185,8 @@ impl<'c, 'f, C: Column, F: Finds> CellLookup<'c, 'f, C, F> {
         ground.each_pattern(query, |half, most, mut patterns, own| {
             let cells = &ground.cells.of(half).cells;
             while !patterns.is_empty() {
+                // A wide query has more cells than one batch holds. A full batch is compared at once.
+                // This costs little: it is already more lines than a core can wait for.
                 if stage.sought.is_full() {
                     stage.compare(ground, near, survivors, patience)?;
                     stage.go_on(ground, near, survivors, patience)?;
@@ -190,6 +201,8 @@ impl<'c, 'f, C: Column, F: Finds> CellLookup<'c, 'f, C, F> {
                 }
                 let end = stage.sought.len();
                 match stage.groups.last_mut() {
+                    // Up to k = 6 all weights of a half have the
+                    // same limit, so their groups merge into one.
                     Some(last) if (last.half, last.most) == (half, most) => last.end = end,
                     _ => stage.groups.push(Group { half, most, end, onward_end: 0 }),
                 }
@@ -202,6 +215,7 @@ impl<'c, 'f, C: Column, F: Finds> CellLookup<'c, 'f, C, F> {
 
     /// Finishes what is on its way, and tells which queries are crowded.
     pub(in crate::search) fn finish(&mut self) -> Result<Vec<usize>, C::Error> {
+        // `query` has already advanced the ring once after the last query, so two turns finish it.
         for _ in 1..Wheel::<Gathered>::TURNS {
             self.turn()?;
         }
@@ -242,12 +256,15 @@ impl Gathered {
         while !self.onward.is_empty() {
             self.sought.clear();
             self.sought.extend(self.onward.drain(..));
+            // The lines in `onward` are in the order of the
+            // groups, so `onward_end` splits them the same way.
             for group in &mut self.groups {
                 group.end = group.onward_end;
             }
             self.compare_lines(ground, true, near, survivors, patience)?;
         }
         self.sought.clear();
+        // The ring buffer reuses this stage for a later query, which expects it to be empty.
         self.groups.clear();
         Ok(())
     }
@@ -267,6 +284,8 @@ impl Gathered {
         let mut start = 0;
         for Group { half, most, end, onward_end } in groups {
             if patience.is_over(number) {
+                // The query is over its work limit: its answer is
+                // dropped, so its remaining lines need no comparison.
                 onward.clear();
                 return Ok(());
             }
@@ -276,8 +295,11 @@ impl Gathered {
             let sought = &sought[start..*end];
             start = *end;
             let column = if are_further { further } else { cells };
+            // A mapped column verifies here the checksums of
+            // the blocks with these lines, if it has not yet.
             let all = column.lines(sought.iter().map(|sought| sought.line))?;
-            // Cells are where they belong if all are there; where one goes on, its line says.
+            // `cell_of` is below `count`, so one length check covers all cells. A further line's
+            // number comes from the file, so each one is checked.
             let all_are_there = match are_further {
                 true => sought.iter().all(|sought| (sought.line as usize) < all.len()),
                 false => count <= all.len(),
@@ -285,10 +307,13 @@ impl Gathered {
             if !all_are_there {
                 return Err(beyond(column, all));
             }
+            // Only for prefetching: no line is read here, so none needs a verified checksum yet.
             let further = further.lines(std::iter::empty())?;
             let lines = Lines { all, further, are_further, sought, query: other, most };
             kernel.near_in_lines(lines, near, onward);
             *onward_end = onward.len();
+            // The number of first lines depends on k alone. Only
+            // long chains of further lines count as extra work.
             let compared = if are_further { sought.len() * FULL_ENTRIES as usize } else { 0 };
             if !patience.spend(number, compared, near.len()) {
                 near.clear();
@@ -296,8 +321,9 @@ impl Gathered {
                 return Ok(());
             }
             for NearEntry { entry, message } in near.drain(..) {
-                // The line does not say how many of its entries there are; what stands in the
-                // place of one that is not is of another cell, so of another message.
+                // A line does not store its entry count. The number of an unused
+                // slot belongs to another cell, and `reports` rejects that entry
+                // by its message; after the last cell it exceeds `n`.
                 if entry < ground.n {
                     let place = Place { half, message };
                     survivors.add(ground, Survivor { query, number, place, entry })?;

@@ -32,6 +32,8 @@ impl<'c, C: Column> Own<'c, C> {
     #[inline]
     fn probes(&self) -> impl Iterator<Item = Aimed> + use<'c, C> {
         let Self { ground, fingerprint, .. } = *self;
+        // Up to k = 3 the first k + 1 blocks have reach 1
+        // and the others 0, so one bucket each is enough.
         let blocks = Block::ALL.into_iter().take(ground.k as usize + 1);
         blocks.map(move |block| {
             let probe = Probe::own(block, fingerprint, ground.bits());
@@ -60,14 +62,18 @@ impl<'c, C: Column> Own<'c, C> {
             goes_on |= bucket.goes_on();
             *run = aimed.compared(bucket.places);
         }
+        // One kernel call compares all buckets: nearly always
+        // nothing is near, and then no other call follows.
         if self.ground.are_short() {
             let runs = &runs[..=ground.k as usize];
             Kernel::fastest().near_in_runs(runs, &mut self.near);
         }
+        // Long buckets are not compared in this step. `look_up` compares them in chunks.
         self.more = goes_on || !self.ground.are_short();
         if goes_on { self.ask_for_rests() } else { Ok(()) }
     }
 
+    // Out of line, like `look_up`: few queries get here, and the common path stays small.
     #[inline(never)]
     fn ask_for_rests(&self) -> Result<(), C::Error> {
         for aimed in self.probes() {
@@ -86,6 +92,8 @@ impl<'c, C: Column> Own<'c, C> {
         if self.near.is_empty() && !self.more {
             return Ok(true);
         }
+        // The work limit is computed only when something is near. Computing it for all searches, and
+        // returning a list of crowded ones, took 110 of 1,390 instructions.
         let mut patience = patience();
         self.look_up(finds, &mut patience)?;
         Ok(!patience.is_over_for_some())
@@ -110,6 +118,8 @@ impl<'c, C: Column> Own<'c, C> {
                 let bucket = ground.bucket(aimed.place)?;
                 aimed.survive(&ground, bucket.entry(index), &mut survivors)?;
             }
+            // `go_on` has prefetched the rest already. Here its
+            // range is read again from the head in the cache.
             for aimed in probes.into_iter().filter(|_| self.more) {
                 let bucket = ground.bucket(aimed.place)?;
                 if bucket.goes_on() {

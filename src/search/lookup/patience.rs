@@ -39,12 +39,16 @@ impl Patience {
     /// looked up.
     #[inline]
     pub(super) fn spend(&mut self, number: usize, compared: usize, near: usize) -> bool {
+        // In most calls nothing is near and little is compared: they return without touching the list.
         let spent = near + compared / COMPARED;
         self.is_endless() || spent == 0 || self.note(number, spent)
     }
 
     #[expect(clippy::indexing_slicing, reason = "where it was found, or pushed")]
     fn note(&mut self, number: usize, spent: usize) -> bool {
+        // Queries in flight are the latest ones, so the search from the end
+        // finds them within a few steps. At most 48 are in flight (three
+        // rounds of 16 probes), so dropping the oldest 64 loses none.
         let at = self.spent.iter().rposition(|(other, _)| *other == number).unwrap_or_else(|| {
             if self.spent.len() == 2 * QUERIES {
                 self.spent.drain(..QUERIES);
@@ -55,6 +59,7 @@ impl Patience {
         let (_, total) = &mut self.spent[at];
         let before = *total;
         *total = before.saturating_add(spent);
+        // Only the crossing is recorded, so each query appears once in `crowded`.
         if before <= self.each && *total > self.each {
             self.crowded.push(number);
         }
@@ -70,6 +75,7 @@ impl Patience {
     /// Whether a query on its way has spent more than it may: nothing more of it needs to be looked at.
     #[inline]
     pub(super) fn is_over(&self, number: usize) -> bool {
+        // The first test is one comparison, and is false for nearly all batches.
         self.is_over_for_some()
             && self.spent.iter().rev().any(|(other, spent)| *other == number && *spent > self.each)
     }

@@ -82,6 +82,8 @@ impl<'c, C: Column> RotationGround<'c, C> {
     pub(super) fn expect(&self, Place { block, bucket }: Place) {
         let bytes = self.rotations.address.bucket_bytes();
         let buckets = &self.rotations.of(block).buckets;
+        // Buckets have a fixed size, so the address follows
+        // from the number: no directory is read first.
         for line in 0..u64::from(self.rotations.address.lines).min(LINES_ASKED) {
             buckets.expect(u64::from(bucket) * bytes + line * LINE_BYTES);
         }
@@ -141,7 +143,8 @@ impl<C: Column> Ground for RotationGround<'_, C> {
     #[inline]
     fn reports(&self, Place { block, bucket }: Place, found: u64, query: u64) -> bool {
         let difference = found ^ query;
-        // A place that holds no entry stands for one of another bucket.
+        // The number of an unused slot is that of another bucket's entry; the second test rejects it.
+        // The third one picks one rotation of those that find the pair, so it is reported once.
         difference.count_ones() <= self.k
             && block.bucket(found, self.bits()) == bucket
             && self.reach.last_found_by(block, difference)
@@ -175,6 +178,8 @@ impl Aimed {
         survivors: &mut Survivors<'_, F, Place>,
     ) -> Result<(), C::Error> {
         let &Aimed { fingerprint: query, number, place, .. } = self;
+        // An unused slot after the last entry of the rotation,
+        // or a damaged head, gives a number beyond `n`.
         let Some(entry) = entry.filter(|entry| *entry < ground.n) else { return Ok(()) };
         survivors.add(ground, Survivor { query, number, place, entry })
     }
@@ -192,11 +197,13 @@ fn each_near<E>(
     let kernel = Kernel::fastest();
     if are_short {
         kernel.near_in_runs(runs, near);
+        // If all buckets together have few near entries, no bucket has many: no counting is needed.
         let are_few = near.len() < ALIKE as usize;
         return near.drain(..).try_for_each(|near| visit(near.run as usize, near.index, are_few));
     }
     for (number, run) in runs.iter().enumerate() {
         for (start, blocks) in (0..).step_by(RUN as usize).zip(run.blocks.chunks(RUN as usize)) {
+            // In chunks, so that `near` stays at 64 KiB even if every block of a dense bucket is near.
             kernel.near_in_runs(&[BlockRun { blocks, ..*run }], near);
             near.drain(..).try_for_each(|near| visit(number, start + near.index, false))?;
         }
@@ -221,6 +228,8 @@ impl Alike {
         aimed: &Aimed,
         patience: &mut Patience,
     ) -> bool {
+        // Near entries come bucket by bucket, so one counter
+        // is enough. The first three of a bucket are free.
         self.count = if run == self.last { self.count + 1 } else { 1 };
         self.last = run;
         self.count < ALIKE || patience.spend(aimed.number, 0, 1)
@@ -260,6 +269,7 @@ impl<const PROBES: usize> Round<PROBES> {
     ) -> Result<(), C::Error> {
         let Self { probes, going_on } = self;
         let mut runs: ArrayVec<BlockRun<'_>, PROBES> = ArrayVec::new();
+        // Probes of a query that has spent its limit are dropped before their buckets are read.
         if patience.is_over_for_some() {
             probes.retain(|aimed| !patience.is_over(aimed.number));
         }
@@ -267,6 +277,7 @@ impl<const PROBES: usize> Round<PROBES> {
             let bucket = ground.bucket(aimed.place)?;
             runs.push(aimed.compared(bucket.places));
             if bucket.goes_on() {
+                // The prefetch goes out before the comparison below, which hides a part of the wait.
                 going_on.push(ask_for_rest(ground, *aimed, &bucket)?);
             }
         }
@@ -276,6 +287,8 @@ impl<const PROBES: usize> Round<PROBES> {
             if !are_few && !alike.may_survive(run, aimed, patience) {
                 return Ok(());
             }
+            // The bucket is read again, from the cache: to keep
+            // all of them would burden queries that find nothing.
             let bucket = ground.bucket(aimed.place)?;
             aimed.survive(ground, bucket.entry(place), survivors)
         })?;
@@ -330,17 +343,25 @@ fn compare_rest<C: Column, F: Finds>(
         return Ok(());
     }
     let rotation = ground.rotations.of(place.block);
+    // What a scan of the shards would compare: the price against which the lookups below are measured.
     let around = ground.shards.around(fingerprint.count_ones(), ground.k);
     let (mut found, mut scanned) = (0_usize, (around.end - around.start) as usize);
     if ground.k <= LOOKED_UP_MAX {
         scanned = scanned.min(LOOKED_UP_WORTH);
     }
+    // With a work limit the chunks are short, so that the decision to give up comes sooner.
     let run = if patience.is_endless() { RUN } else { SHORT_RUN };
     for blocks in rotation.rest(range)?.chunks(run as usize) {
+        // The lookups so far cost as much as a scan of everything near. So without a limit, the rest
+        // of one bucket costs about twice a scan at most.
         if patience.is_endless() && found * SCANNED > scanned {
+            // Entries of a bucket are in canonical order. All before `first` were looked up already,
+            // so the scan reports only ordinals from this one on.
             let from = ordinal_at(&rotation.ordinals, first, ground.n)?;
             let mut found = |candidate: Candidate| {
                 if candidate.ordinal >= from
+                    // The other probes of this query report their own
+                    // entries: here only those of this bucket count.
                     && ground.reports(place, candidate.fingerprint, fingerprint)
                 {
                     survivors.found(number, candidate);
@@ -350,16 +371,20 @@ fn compare_rest<C: Column, F: Finds>(
             if k <= LOOKED_UP_MAX {
                 return Outward { fingerprints, shards, query: fingerprint, k }.look_up(k, found);
             }
+            // `from` may lie before the shards of the query: entries there cannot be near.
             let left = around.start.max(from)..around.end;
             return scan(fingerprints, left, fingerprint, k, &mut found);
         }
         Kernel::fastest().near_in_runs(&[aimed.compared(blocks)], near);
         found += near.len();
         if !patience.spend(number, blocks.len(), near.len()) {
+            // The buffer is shared by all probes, so it must be empty for the next one.
             near.clear();
             return Ok(());
         }
         for NearBlock { index, .. } in near.drain(..) {
+            // The sum overflows only in a damaged table. `survive`
+            // drops `None`, as it drops what exceeds `n`.
             aimed.survive(ground, first.checked_add(index), survivors)?;
         }
         first = first.saturating_add(run);
@@ -398,6 +423,8 @@ impl<'c, 'f, C: Column, F: Finds> RotationLookup<'c, 'f, C, F> {
         let ground = self.ground;
         for block in Block::ALL {
             let aim = ground.aim(number, fingerprint, block);
+            // Reach 0 needs no probe in this rotation. Reach 1, the only other one up to k = 3, needs
+            // the query's own bucket and skips the iterator over flipped bits.
             match ground.reach.of(block) {
                 0 => {}
                 1 => {
@@ -405,6 +432,8 @@ impl<'c, 'f, C: Column, F: Finds> RotationLookup<'c, 'f, C, F> {
                 }
                 _ => {
                     for probe in Probes::new(block, fingerprint, ground.bits(), ground.reach) {
+                        // What a query has spent changes only when a
+                        // round is compared, so it is checked only then.
                         if self.add(aim(probe))? && self.patience.is_over(number) {
                             return Ok(());
                         }
@@ -418,6 +447,7 @@ impl<'c, 'f, C: Column, F: Finds> RotationLookup<'c, 'f, C, F> {
     /// Asks for the bucket of a probe, and says whether others were compared meanwhile.
     #[inline]
     fn add(&mut self, aimed: Aimed) -> Result<bool, C::Error> {
+        // The bucket is compared when 16 to 31 further probes have been prefetched.
         self.ground.expect(aimed.place);
         let round = self.rounds.filled();
         round.probes.push(aimed);
@@ -431,6 +461,7 @@ impl<'c, 'f, C: Column, F: Finds> RotationLookup<'c, 'f, C, F> {
     /// Finishes what is on its way, and tells which queries are crowded.
     #[inline]
     pub(in crate::search) fn finish(&mut self) -> Result<Vec<usize>, C::Error> {
+        // One turn more than for cells: the last round may be partly filled, and was not turned yet.
         for _ in 0..Wheel::<Round<ROUND>>::TURNS {
             self.turn()?;
         }

@@ -60,6 +60,8 @@ impl<'f, F: Finds, P: Copy> Survivors<'f, F, P> {
         ground: &G,
         survivor: Survivor<P>,
     ) -> Result<(), Error<G>> {
+        // The prefetch comes before `settle`, so that this
+        // line arrives while the earlier entries are compared.
         ground.ordinals(survivor.place).expect(u64::from(survivor.entry) * U32_BYTES);
         if self.entries.is_full() {
             self.settle(ground)?;
@@ -76,6 +78,8 @@ impl<'f, F: Finds, P: Copy> Survivors<'f, F, P> {
     /// Compares them, and hands over those that are near.
     pub(super) fn settle<G: Ground<Place = P>>(&mut self, ground: &G) -> Result<(), Error<G>> {
         let column = ground.fingerprints();
+        // Two passes: the first turns entries into ordinals and prefetches the fingerprints, the
+        // second compares them. So the reads of all entries overlap.
         let few = self.entries.len() <= FEW;
         for Survivor { place, entry, .. } in &mut self.entries {
             let ordinal = ordinal_at(ground.ordinals(*place), *entry, ground.len())?;
@@ -83,6 +87,7 @@ impl<'f, F: Finds, P: Copy> Survivors<'f, F, P> {
             if few {
                 self.finds.expect(ordinal);
             }
+            // The slot is reused, so that a survivor stays small: from here on it holds the ordinal.
             *entry = ordinal;
         }
         for Survivor { query, number, place, entry: ordinal } in self.entries.drain(..) {

@@ -32,6 +32,8 @@ impl<S> Wheel<S> {
     #[inline]
     pub(super) fn turn(&mut self) -> (&mut S, &mut S) {
         let [first, second, third] = &mut self.lots;
+        // Destructuring and constant indices give two disjoint `&mut` without bounds checks. The
+        // finished slot is empty by now and becomes the next to fill.
         let (going_on, finished, next) = match self.filled {
             0 => (third, second, 1),
             1 => (first, third, 2),

@@ -72,8 +72,12 @@ impl<'s> Deal<'s> {
         let mut flow = ControlFlow::Continue(());
         for fingerprint in fingerprints {
             shares.each(*fingerprint, |share, is_second| {
+                // One buffer for each task and piece. They fill at different times, so the tasks get
+                // many small batches instead of one at the end.
                 let hand = &mut hands[share as usize][usize::from(is_second)];
                 hand.push(*fingerprint);
+                // A fingerprint goes to several tasks. After a break the
+                // others still store it, but `take` is not called again.
                 if hand.len() >= *most && flow.is_continue() {
                     let fingerprints = std::mem::take(hand);
                     flow = take(Hand { share, is_second, fingerprints });

@@ -102,21 +102,28 @@ impl Shares {
         let (k, bits) = (tally.k(), tally.bits());
         let count = tally.parts().count() as u64;
         let of_part = u64::from(ranges).div_ceil(count.max(1)).clamp(1, RANGES_MAX);
+        // A range is cut into pieces of `most / 2`, which must not be 0.
         let most = most.max(2);
         let (mut parts, mut all) = (Vec::new(), Vec::new());
         for (pass, (part, counts)) in (0..).zip(tally.parts()) {
-            // A part of no bits is for distances that are joined whole.
+            // Beyond `PARTED_K_MAX` the only part has no bits:
+            // such a task joins everything, without passes.
             let passes = (part.bits() > 0).then_some((pass, pass + 1));
+            // Greedy over neighbouring buckets. The result depends on
+            // the counts alone, so every machine gets the same tasks.
             let aim = total(counts).div_ceil(of_part).clamp(1, most);
             let (mut ranges, mut sizes) = (Vec::with_capacity(counts.len()), Vec::new());
             let mut size = 0_u64;
             for (at, count) in counts.iter().enumerate() {
-                // A range ends where it is nearer to what it is to have than with the next bucket.
+                // A range ends before the bucket that would take
+                // it farther above its aim than it is below.
                 let grown = size.saturating_add(*count);
                 let ends = grown > most || grown.saturating_sub(aim) > aim.saturating_sub(size);
                 if at > 0 && size > 0 && ends {
                     sizes.push(std::mem::take(&mut size));
                 }
+                // The bucket belongs to the range that is being
+                // filled, whose number is that of the finished ones.
                 ranges.push(number(sizes.len()));
                 size = size.saturating_add(*count);
             }
@@ -136,11 +143,15 @@ impl Shares {
     pub fn uncounted(k: u32, tasks: u32) -> Shares {
         let tally = Tally::within(k, 1);
         let (k, count) = (tally.k(), tally.parts().count());
+        // Consecutive parts for each task: a pass knows which
+        // parts come before it, so pairs are reported once.
         let each = count.div_ceil(tasks.max(1) as usize);
         let (mut parts, mut all) = (Vec::new(), Vec::new());
         for (first, (part, _)) in tally.parts().enumerate().step_by(each) {
             let end = count.min(first + each);
             let tasks = vec![OfRange { first: number(all.len()), pieces: 1 }];
+            // Only the first part of each task is listed, with
+            // one bucket: `each` then yields every task once.
             parts.push(OfPart { part, ranges: vec![0], tasks });
             let passes = (end - first < count).then(|| (number(first), number(end)));
             all.push(Share { k, passes, is_across: false, fingerprints: 0 });
@@ -173,6 +184,8 @@ impl Shares {
                 take(first, false);
                 continue;
             }
+            // Two fingerprints of pieces a and b meet in the task (a, b). So a fingerprint goes to all
+            // pairs with its own piece, once as the only, first or second piece.
             let own = piece(fingerprint, pieces);
             for other in 0..pieces {
                 take(first + pair(own.min(other), own.max(other)), other < own);
@@ -219,6 +232,8 @@ impl Share {
         let [mut first, mut second] = dealt;
         assert!(self.is_across || second.is_empty(), "this task has no second piece");
         for piece in [&mut first, &mut second] {
+            // Sorted and without duplicates, the task's answer does not depend on the order of
+            // arrival, nor on how many places have a fingerprint.
             piece.sort_unstable();
             piece.dedup();
         }
@@ -228,10 +243,12 @@ impl Share {
             let border = u32::try_from(first.len()).expect("fewer than 2^32 fingerprints");
             join = join.across(border);
         }
+        // The first piece's length is the border: ordinals below it are the first piece.
         first.append(&mut second);
         let found = |pairs: &[Pair]| {
             if !self.is_across {
-                // They stand in order, and so do the fingerprints of a pair.
+                // The list is sorted and ordinals ascend, so the
+                // smaller fingerprint of each pair is already first.
                 return sink(pairs);
             }
             let mut pairs = pairs.to_vec();
@@ -262,10 +279,11 @@ fn tasks(
         all.push(Share { k, passes, is_across: false, fingerprints: size });
         return OfRange { first, pieces: 1 };
     }
-    // Two of them are joined at a time.
+    // A task joins two pieces, so each has half of `most`.
     let pieces = size.div_ceil(most / 2).min(PIECES_MAX);
     let of_piece = size / pieces;
     let pieces = pieces as u32;
+    // In the order of `pair`, so that a task's number follows from its two pieces.
     for later in 0..pieces {
         for earlier in 0..=later {
             let is_across = earlier < later;
@@ -284,11 +302,14 @@ fn pair(earlier: u32, later: u32) -> u32 {
 /// The piece of a fingerprint: by all of its bits, mixed as in the last step of MurmurHash3 (A.
 /// Appleby).
 fn piece(fingerprint: u64, pieces: u32) -> u32 {
+    // All bits are mixed: a range that is cut has mostly one value of the part, so the other bits must
+    // decide. Equal fingerprints of several places still get the same piece.
     let mut hash = fingerprint ^ (fingerprint >> 33);
     hash = hash.wrapping_mul(0xff51_afd7_ed55_8ccd);
     hash ^= hash >> 33;
     hash = hash.wrapping_mul(0xc4ce_b9fe_1a85_ec53);
     hash ^= hash >> 33;
+    // A multiplication instead of a remainder. The result is below `pieces`, which is 256 at most.
     (((hash >> 32) * u64::from(pieces)) >> 32) as u32
 }
 

@@ -48,6 +48,7 @@ impl Tally {
     }
 
     fn of(k: u32, bits: u32) -> Tally {
+        // One empty part for wider distances, with one bucket: the other code needs no special case.
         let is_parted = k <= PARTED_K_MAX;
         let parts = if is_parted { Join::within(k).parts() } else { vec![Part::default()] };
         let bits = if is_parted { bits } else { 0 };
@@ -70,9 +71,11 @@ impl Tally {
     #[expect(clippy::indexing_slicing, reason = "a bucket is one of those of a part")]
     pub fn add(&mut self, fingerprints: &[u64]) {
         let Tally { bits, parts, counts, .. } = self;
+        // Part by part, so that the counts of only one part compete for the cache.
         for (part, counts) in parts.iter().zip(counts.chunks_exact_mut(1 << *bits)) {
             for fingerprint in fingerprints {
                 let count = &mut counts[bucket(*part, *bits, *fingerprint)];
+                // Counts may come from other machines, so they saturate instead of overflowing.
                 *count = count.saturating_add(1);
             }
         }
@@ -110,11 +113,13 @@ impl Tally {
             return None;
         }
         let (counts, rest) = rest.as_chunks();
-        // No distance has fewer parts than one, so this is no more than what came.
+        // Checked before `of` allocates: the input has the counts of one
+        // part at least, and `of` makes at most 15 parts of this size.
         if counts.len() >> bits == 0 || !rest.is_empty() {
             return None;
         }
         let mut tally = Tally::of(k, bits);
+        // Wide distances have no bucket bits, and k decides the number of parts.
         if tally.bits != bits || counts.len() != tally.counts.len() {
             return None;
         }
@@ -145,6 +150,6 @@ pub(super) fn total<'c>(counts: impl IntoIterator<Item = &'c u64>) -> u64 {
 #[inline]
 pub(super) fn bucket(part: Part, bits: u32, fingerprint: u64) -> usize {
     let hash = part.value(fingerprint).wrapping_mul(0x9e37_79b1);
-    // In two steps, since a shift by all bits is none.
+    // Two shifts: with 0 bits a single one would be by 32, which overflows.
     ((hash >> 1) >> (u32::BITS - 1 - bits)) as usize
 }

@@ -60,6 +60,7 @@ impl LookupBudget {
     /// Counts a posting that is passed over; whether to go on.
     fn posting(&mut self) -> bool {
         self.postings += 1;
+        // A posting that is skipped costs 4 sequential bytes, not a page: 64 of them count as one.
         !self.postings.is_multiple_of(POSTINGS) || self.page()
     }
 }
@@ -102,21 +103,28 @@ impl View {
         if hits.is_empty() {
             return Ok(findings);
         }
+        // Mostly one hit names one page, so this is the final size.
         findings.near.reserve_exact(hits.len().min(wanted.limit));
         if hits.len() > 1 {
-            // Of one fingerprint the oldest component first: what came first may be an original.
+            // Nearest first; equal fingerprints by component, the oldest
+            // first, since the first capture may be the original.
             hits.sort_unstable_by_key(|Hit { candidate, component }| {
                 (candidate.distance, candidate.fingerprint, *component)
             });
+            // The steps of all hits overlap: step by step for up to
+            // 32 hits, instead of three dependent waits for each.
             let (first, _) = hits.split_at(AHEAD.min(hits.len()));
             Step::ALL.into_iter().try_for_each(|step| self.expect(step, first, wanted))?;
         }
         let mut search = Search { findings, ..Search::new(self, wanted, sequence) };
         let (mut ended, mut is_certain) = (false, true);
+        // Distance by distance: within one, pages come from
+        // several lists and are sorted only when all are found.
         for equal in hits.chunk_by(|a, b| a.candidate.distance == b.candidate.distance) {
             let distance = equal.first().map(|hit| u32::from(hit.candidate.distance));
             if search.findings.near.len() >= wanted.limit {
-                // There may be more; whether it is in force is not looked up.
+                // Enough pages are nearer. Whether farther hits have visible pages is not looked up,
+                // so the answer may be incomplete.
                 search.findings.complete = false;
                 search.findings.cut_at = search.findings.cut_at.or(distance);
                 break;
@@ -124,7 +132,8 @@ impl View {
             let nearer = search.findings.near.len();
             search.order.clear();
             let mut all = true;
-            // If not all of these were found, the first in order may be missing.
+            // If hits at this distance are missing, so may be the first pages in SURT order. Then the
+            // limit ends the loop below at once.
             is_certain = is_whole || !extent.crowded && distance <= extent.certain;
             for hit in equal {
                 if !is_certain && search.findings.near.len() >= wanted.limit {
@@ -138,7 +147,8 @@ impl View {
             }
             search.order.put(&mut search.findings.near, nearer)?;
             if !all {
-                // Nothing farther is named if something nearer may be missing.
+                // The look-up budget is used up. Naming farther
+                // pages would hide that nearer ones are missing.
                 search.findings.complete = false;
                 search.findings.cut_at = search.findings.cut_at.or(distance);
                 ended = true;
@@ -147,16 +157,20 @@ impl View {
         }
         search.order_of_copies.put(&mut search.findings.copies, 0)?;
         let mut findings = search.findings;
+        // A posting list may give one page more than the limit, to show that the answer is cut.
         if let Some(first_left_out) = findings.near.get(wanted.limit) {
             findings.complete = false;
             let distance = first_left_out.near().distance;
             findings.cut_at = Some(findings.cut_at.map_or(distance, |cut| cut.min(distance)));
         }
         let looks_at_most = LookupBudget::of(wanted.limit).left;
+        // More hits would help only if pages are missing, or if
+        // hits at the last distance may come first in SURT order.
         let is_enough = findings.near.len() >= wanted.limit
             && (is_certain
                 || extent.crowded
                 || wanted.bounds.is_none_or(|bounds| bounds.hits >= looks_at_most));
+        // After `ended` a repetition would spend the same budget on the same pages.
         findings.wants_more = extent.full && !ended && !is_enough;
         findings.near.truncate(wanted.limit);
         Ok(findings)
@@ -222,6 +236,7 @@ impl<F: FromHit> Search<'_, '_, F> {
 
     /// Pages of a segment that are under the prefix.
     pub(crate) fn under(&mut self, number: u32, live: &LiveSegment) -> Result<Range<u32>> {
+        // Two binary searches over the URLs: done once for each segment, and only if a hit is there.
         let Some(prefix) = self.wanted.under else { return Ok(0..u32::MAX) };
         let number = number as usize;
         if self.under.len() <= number {
@@ -250,13 +265,15 @@ impl<F: FromHit> Search<'_, '_, F> {
         let ordinal = candidate.ordinal;
         let in_force_only = self.wanted.versions == Versions::InForce;
         if let Some(Posting { page, in_force }) = tables.single(ordinal)? {
-            // Nearly always there is one page: no list is read.
+            // Nearly always one page has the fingerprint, and
+            // the posting itself names it: no list is read.
             return match in_force || !in_force_only {
                 _ if !under.contains(&page) => Ok(true),
                 true => self.page(number, live, page, candidate),
                 false => Ok(self.effort.posting()),
             };
         }
+        // Equal content has an equal fingerprint, so copies are only at distance 0.
         let digest = self.wanted.digest.filter(|_| candidate.distance == 0);
         if let Some(digest) = digest
             && let Some(copies) = tables.copies(ordinal, digest)?
@@ -264,6 +281,8 @@ impl<F: FromHit> Search<'_, '_, F> {
             self.copies((number, live), copies, candidate)?;
         }
         let before = self.findings.near.len();
+        // One more than the limit, to know whether more
+        // exist. Prefetching further pages would be in vain.
         let most = self.wanted.limit.saturating_add(1);
         let end = under.end;
         let postings = tables.postings_ahead(ordinal, under.start, digest, most, move |posting| {
@@ -284,7 +303,7 @@ impl<F: FromHit> Search<'_, '_, F> {
                 return Ok(false);
             }
             if self.findings.near.len() - before > self.wanted.limit {
-                // The first in SURT order are wanted, and these are.
+                // Lists are in SURT order, so the first pages are the wanted ones.
                 break;
             }
         }
@@ -299,6 +318,7 @@ impl<F: FromHit> Search<'_, '_, F> {
         copies: impl Iterator<Item = Result<u32>>,
         candidate: &Candidate,
     ) -> Result<()> {
+        // Copies have a budget of their own, so that thousands of them leave the near pages theirs.
         let effort = std::mem::replace(&mut self.effort, LookupBudget::of(self.wanted.limit));
         for page in copies {
             if self.has_enough_copies() || !self.page(number, live, page?, candidate)? {
@@ -326,13 +346,18 @@ impl<F: FromHit> Search<'_, '_, F> {
         let record = live.segment.page(ordinal, &mut url)?;
         let url = live.segment.owned_text(url)?;
         let (wanted, view, sequence) = (self.wanted, self.view, self.sequence);
+        // The page that is left out may have this fingerprint
+        // in many components: it must not use up the budget.
         if wanted.except == Some(url.as_str()) {
             self.effort.give_back();
             return Ok(true);
         }
         let component = ComponentId::Segment(number);
+        // In the newest component nothing can supersede the page, so no other one is asked.
         if !view.is_newest(component) || !wanted.versions.need_no_visits() {
             let lookup = Lookup::new(&url, view.seed);
+            // A newer version hides an older one from searches of what is in force. Past versions are
+            // hidden only by forgetting the page.
             let hidden = match wanted.versions {
                 Versions::InForce => view.superseded(&lookup, sequence, component)?,
                 _ => view.forgotten(&lookup, sequence, component)?,
@@ -344,6 +369,8 @@ impl<F: FromHit> Search<'_, '_, F> {
         let (mut copy, mut head) = (false, None);
         let may_be_copy = wanted.digest.is_some() && candidate.distance == 0;
         let is_chosen = may_be_copy || wanted.unless.is_some() || wanted.classes.is_some();
+        // The record costs another wait for memory. Without
+        // a digest, class or epoch to check it is not read.
         if is_chosen || F::WANTS_HEAD {
             head = live.head(&PageRef { ordinal, record: record.read()? })?;
         }
@@ -372,7 +399,7 @@ impl<F: FromHit> Search<'_, '_, F> {
         /// Pages copied from a list at a time.
         const AT_ONCE: usize = 64;
         let wanted = self.wanted;
-        // The last page that was taken, and a place at or before which it stands.
+        // The last page that was taken, and an index at or before its position: the list only grows.
         let (mut last, mut at, before) = (None, 0, self.findings.near.len());
         loop {
             let list = (wanted.epoch, candidate.ordinal);
@@ -382,7 +409,7 @@ impl<F: FromHit> Search<'_, '_, F> {
             }
             for number in pages {
                 if wanted.digest.is_none() && self.findings.near.len() - before > wanted.limit {
-                    // The first in SURT order are wanted, and these are.
+                    // In SURT order, so later pages are not wanted. Copies may come late in the list.
                     return Ok(true);
                 }
                 if !self.effort.page() {
@@ -401,7 +428,8 @@ impl<F: FromHit> Search<'_, '_, F> {
         number: u32,
         candidate: &Candidate,
     ) -> Result<()> {
-        // The lock is held for this page only: a page may have to be looked up again.
+        // Locked for one page at a time, and released before other components are read: `was_seen` may
+        // lock this memtable again, which could wait forever behind a waiting writer.
         let (view, wanted, sequence) = (self.view, self.wanted, self.sequence);
         let inner = memtable.read();
         let page = inner.page(number);
@@ -409,6 +437,7 @@ impl<F: FromHit> Search<'_, '_, F> {
             self.effort.give_back();
             return Ok(());
         }
+        // The page arrived after this snapshot.
         if !page.is_here(sequence) {
             return Ok(());
         }
@@ -421,6 +450,7 @@ impl<F: FromHit> Search<'_, '_, F> {
         let (mut copy, mut head) = (false, None);
         let visible = if wanted.versions == Versions::InForce {
             head = page.head_at(sequence);
+            // Released before `superseded` looks into newer components, which have locks of their own.
             drop(inner);
             let in_force = in_force_on(head.as_ref());
             let own = in_force.iter().find(|content| is_wanted(content));
@@ -430,13 +460,15 @@ impl<F: FromHit> Search<'_, '_, F> {
                 && !wanted.is_left_out(&in_force)
                 && !view.superseded(&lookup, sequence, component)?
         } else {
-            // Content that was only taken over from an older component is found there.
+            // A page's head may carry content from an older component. Only entries that arrived here
+            // count, so the same version is not reported twice.
             let here = page
                 .entries_at(sequence)
                 .any(|entry| entry.content().as_ref().is_some_and(is_wanted));
             drop(inner);
             here && !view.forgotten(&lookup, sequence, component)?
         };
+        // The cheapest test first: the others read histories of other components.
         if visible && self.was_seen(&lookup, candidate)? && self.is_of_class(&url, head.as_ref())? {
             let location = PageLocation { component, page: number };
             self.take(url, candidate, (head.as_ref(), copy), location)?;
@@ -488,12 +520,14 @@ pub(crate) fn listed(
     let all = inner.postings(epoch, ordinal);
     let mut from = 0;
     if let Some(last) = last {
-        // Pages that arrived since are in between, and have moved others on.
+        // Pages may have been inserted since, which moves later ones
+        // on. So the last page is searched for from its old index.
         let place = all.iter().skip(*at).position(|page| page == last);
         *at += place.or_bug("a page stays where its fingerprint is listed")?;
         from = *at + 1;
     }
     let pages: Vec<u32> = all.iter().skip(from).take(most).copied().collect();
+    // `at` stays at the first page of this batch, a lower bound of the last page's position.
     if let Some(page) = pages.last() {
         (*last, *at) = (Some(*page), from);
     }

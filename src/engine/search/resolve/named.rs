@@ -16,6 +16,8 @@ impl<F> Search<'_, '_, F> {
     pub(crate) fn is_of_class(&self, url: &str, own: Option<&Head>) -> Result<bool> {
         let Some(classes) = self.wanted.classes else { return Ok(true) };
         let newest;
+        // A hit in force is in the newest component that
+        // knows the page, so its own head has the class.
         let head = if self.wanted.versions == Versions::InForce {
             own
         } else {
@@ -30,6 +32,7 @@ impl<F> Search<'_, '_, F> {
     pub(crate) fn was_seen(&self, lookup: &Lookup<'_>, candidate: &Candidate) -> Result<bool> {
         let is_wanted = |content: &Content| self.wanted.is(content, candidate);
         match self.wanted.versions {
+            // For these the posting itself proves it: no history is read.
             Versions::InForce | Versions::Ever => Ok(true),
             Versions::At(time) => {
                 let version = self.view.version_at(lookup, self.sequence, time)?;
@@ -41,6 +44,8 @@ impl<F> Search<'_, '_, F> {
                     let entries = page.entries()?;
                     let mut within =
                         entries.iter().filter(|entry| (from..=until).contains(&entry.time()));
+                    // Parts come newest first. The first that shows
+                    // the fingerprint in the range ends the search.
                     seen = within.any(|entry| entry.content().as_ref().is_some_and(is_wanted));
                     Ok(if seen { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
                 })?;

@@ -171,6 +171,7 @@ fn within(words: &[u64], starts: &[u32], k: u32, out: &mut Vec<[u32; 2]>) {
     let mut start = first;
     for &end in ends {
         let run = &words[start as usize..end as usize];
+        // The caller splits or compares longer runs by other means.
         if run.len() <= PairKernel::RUN_MAX {
             push_triangle(run, start, k, out);
         }
@@ -195,6 +196,7 @@ fn push_ahead(
     k: u32,
     out: &mut Vec<[u32; 2]>,
 ) {
+    // Pairs across the end of a run are found here too; the caller filters them by bucket.
     for row in row..rows.min(words.len()) {
         let (word, after) = (words[row], &words[row + 1..]);
         for (column, other) in (row + 1..).zip(after.iter().take(reach)) {
@@ -225,6 +227,7 @@ impl Word for u64 {
 }
 
 /// Rows of a tile, and its columns.
+// 8 columns fill a 512-bit vector of 64-bit words, or a 256-bit one of 32-bit words.
 const TILE: usize = 8;
 const TILE_WORDS: u32 = 8;
 const _: () = assert!(TILE_WORDS as usize == TILE);
@@ -249,6 +252,8 @@ fn pairs<W: Word>(
     let mut rest = right;
     let mut first = 0;
     for rows in blocks {
+        // `right` begins with `left`: pairs inside the block come from the triangle, and columns up to
+        // and including the block are skipped, so each pair is compared once.
         if triangle {
             push_triangle(rows, top, k, out);
             rest = &rest[TILE..];
@@ -257,16 +262,19 @@ fn pairs<W: Word>(
         let (tiles, odd_columns) = rest.as_chunks::<TILE>();
         let mut column = first;
         for tile in tiles {
+            // Rarely true: then all 64 pairs of the tile are compared again to find the indices.
             if any_near(rows, tile) {
                 push_near(rows, tile, top, column, k, out);
             }
             column += TILE_WORDS;
         }
+        // Fewer than eight columns are left: no vector load may reach beyond the slice.
         push_near(rows, odd_columns, top, column, k, out);
         top += TILE_WORDS;
     }
     if triangle {
         push_triangle(odd_rows, top, k, out);
+        // After the loop `rest` begins with the odd rows, which the triangle has compared.
         rest = &rest[odd_rows.len()..];
         #[expect(clippy::cast_possible_truncation, reason = "fewer than a tile has")]
         let odd = odd_rows.len() as u32;
@@ -321,6 +329,7 @@ fn pairs_counting<W: Word>(
 ) {
     pairs(left, right, triangle, k, out, |rows, columns| {
         let mut nearest = u32::MAX;
+        // All 64 distances without a branch. The compiler unrolls and vectorizes this for the target.
         for &other in columns {
             for &word in rows {
                 nearest = nearest.min(word.distance(other));

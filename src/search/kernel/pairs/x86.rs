@@ -46,6 +46,8 @@ pub(super) fn ahead_avx2(
     k: u32,
     out: &mut Vec<[u32; 2]>,
 ) {
+    // A constant k lets the compiler unroll `clears`. From
+    // 5 on that takes no fewer instructions than counting.
     match k {
         0 => ahead_by_fours(words, rows, reach, k, out, |word| clears::<0>(word)),
         1 => ahead_by_fours(words, rows, reach, k, out, |word| clears::<1>(word)),
@@ -74,7 +76,7 @@ fn ahead_by_fours(
 ) {
     let rows = rows.min(words.len());
     let mut row = 0;
-    // All that four rows are compared with, and one more for the first of them.
+    // The four rows and the `reach` words after the last of them: `load(reach)` ends with this window.
     while let Some(window) = words.get(row..).and_then(|from| from.get(..reach + 4))
         && row + 4 <= rows
     {
@@ -87,12 +89,14 @@ fn ahead_by_fours(
                 _mm256_loadu_si256(start.wrapping_add(at).cast())
             }
         };
+        // Lane i of `load(at)` is the word `at` after row i, so one XOR compares all four rows.
         let four = load(0);
         let mut found = _mm256_setzero_si256();
         for at in 1..=reach {
             found = _mm256_or_si256(found, near(_mm256_xor_si256(four, load(at))));
         }
         if _mm256_testz_si256(found, found) == 0 {
+            // Something is near, which is rare: find out what, word by word.
             super::push_ahead(words, row, row + 4, reach, k, out);
         }
         row += 4;
@@ -105,6 +109,8 @@ fn ahead_by_fours(
 #[target_feature(enable = "avx2")]
 fn clears<const K: u32>(mut words: __m256i) -> __m256i {
     for _ in 0..K {
+        // `w & (w - 1)` clears the lowest bit that is set.
+        // After K rounds only words with more bits are left.
         let less = _mm256_add_epi64(words, _mm256_set1_epi64x(-1));
         words = _mm256_and_si256(words, less);
     }
@@ -119,6 +125,7 @@ pub(super) fn ahead_avx512(
     k: u32,
     out: &mut Vec<[u32; 2]>,
 ) {
+    // AVX-512 counts in one instruction, so there is no special version for small k.
     let limit = _mm512_set1_epi64(k.min(u64::BITS).into());
     let rows = rows.min(words.len());
     let mut row = 0;
@@ -179,6 +186,7 @@ pub(super) fn pairs_u32_avx512(
         #[expect(unsafe_code, reason = "a load through a pointer")]
         // SAFETY: a tile has 32 bytes that may be read; the load asks for no alignment.
         let columns = unsafe { _mm256_loadu_si256(columns.as_ptr().cast()) };
+        // The running minimum of each column. One test at the end of the tile replaces eight.
         let mut nearest = _mm256_set1_epi32(-1);
         for &row in rows {
             let row = _mm256_set1_epi32(row.cast_signed());
@@ -226,6 +234,7 @@ pub(super) fn pairs_u32_avx2(
         2 => super::pairs(left, right, triangle, k, out, |a, b| any_clears::<2>(a, b)),
         3 => super::pairs(left, right, triangle, k, out, |a, b| any_clears::<3>(a, b)),
         4 => super::pairs(left, right, triangle, k, out, |a, b| any_clears::<4>(a, b)),
+        // From 5 on counting takes no more instructions: the generic loop, compiled with AVX2.
         _ => super::pairs_counting(left, right, triangle, k, out),
     }
 }
@@ -293,7 +302,8 @@ fn any_near(rows: &[u64; TILE], columns: &[u64; TILE], k: u32) -> bool {
         let columns = unsafe { _mm256_loadu_si256(half.as_ptr().cast()) };
         for &row in rows {
             let difference = _mm256_xor_si256(columns, _mm256_set1_epi64x(row.cast_signed()));
-            // The high half of a distance is 0, and that of the smallest one stays so.
+            // There is no 64-bit minimum. The 32-bit one is
+            // right: the high half of every distance is 0.
             nearest = _mm256_min_epu32(nearest, distances(difference));
         }
     }
