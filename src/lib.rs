@@ -68,6 +68,15 @@
 //! [search](Snapshot::search) probes the fingerprint tables of each segment, or scans its popcount
 //! shards, and then drops what newer segments supersede.
 //!
+//! Every fingerprint belongs to an [epoch](EpochInfo): an extractor, a recipe and a table of
+//! document frequencies ([`Origin`]). Fingerprints of different epochs are never compared. When one
+//! of these three changes, a new epoch [begins](Store::begin_epoch), pages are observed in both or
+//! [restated](Store::restate), and the old epoch [ends](Store::end_epoch).
+//!
+//! Damage is an error that names the file and the byte, never a wrong answer.
+//! [`verify`](integrity::verify) finds all of it. [`repair`](integrity::repair) makes a new store from
+//! everything that is sound, and says what is lost.
+//!
 //! # Queries
 //!
 //! A [`Snapshot`] has the queries of a crawler as methods: [`history`](Snapshot::history),
@@ -78,22 +87,13 @@
 //! - A query with options has `run`: `Clustering::within(3).run(&snapshot, &progress)?`. So have
 //!   [`Clustering`](cluster::Clustering), [`Mirroring`](mirrors::Mirroring),
 //!   [`AliasQuery`](alias::AliasQuery), [`PairQuery`](query::PairQuery),
-//! [`FingerprintPairs`](query::FingerprintPairs),  
-//! [`DistinctFingerprints`](query::DistinctFingerprints) and [`DumpQuery`](inspect::DumpQuery).
+//!   [`FingerprintPairs`](query::FingerprintPairs),
+//!   [`DistinctFingerprints`](query::DistinctFingerprints) and [`DumpQuery`](inspect::DumpQuery).
 //! - A result that needs no query, or is another result of a query, has `of`:
 //!   `Overview::of(&snapshot)?`, `Components::of(&snapshot, &clustering, &progress)?`,
 //!   `Plan::of(&snapshot, &due, 1000.0)?`.
 //!
 //! Where results are many, `run` passes them to a closure as they are found.
-//!
-//! Every fingerprint belongs to an [epoch](EpochInfo): an extractor, a recipe and a table of
-//! document frequencies ([`Origin`]). Fingerprints of different epochs are never compared. When one
-//! of these three changes, a new epoch [begins](Store::begin_epoch), pages are observed in both or
-//! [restated](Store::restate), and the old epoch [ends](Store::end_epoch).
-//!
-//! Damage is an error that names the file and the byte, never a wrong answer.
-//! [`verify`](integrity::verify) finds all of it. [`repair`](integrity::repair) makes a new store from
-//! everything that is sound, and says what is lost.
 //!
 //! # Platforms
 //!

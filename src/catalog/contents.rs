@@ -3,8 +3,8 @@
 
 use redb::{Key, TableHandle, Value, WriteTransaction};
 
+use super::backend::guarded;
 use super::frames::{Frames, Parts, Tail, part_key};
-use super::guarded::guarded;
 use super::mark::Marked;
 use super::rows::{
     Blob, CHANGES, FORMAT, NEXT_SEGMENT, SEQUENCES_END, STORE_ID, SegmentRow, Settings, UNFINISHED,

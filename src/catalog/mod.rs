@@ -15,7 +15,6 @@ mod contents;
 mod envelope;
 mod frames;
 mod generation;
-mod guarded;
 mod locks;
 pub(crate) mod mark;
 mod published;
@@ -30,30 +29,30 @@ use std::sync::Arc;
 
 use redb::{Database, ReadableTable, WriteTransaction};
 
-pub(crate) use self::after::After;
-use self::backend::{Closable, FileBackend};
-pub(crate) use self::beside::{Tries, read_beside};
-pub(crate) use self::checked::Checked;
-pub(crate) use self::contents::Contents;
-pub(crate) use self::frames::{Frames, Tail};
-pub(crate) use self::generation::{Generation, TableRow};
-use self::guarded::{drop_guarded, guarded};
-pub(crate) use self::locks::Locks;
+use self::backend::{Closable, FileBackend, drop_guarded, guarded};
 use self::mark::Mark;
-pub(crate) use self::mark::Marked;
-pub(crate) use self::published::Published;
-pub(crate) use self::rows::{Blob, EPOCHS_MAX, SegmentRow, Settings, is_epoch_name};
-pub(crate) use self::salvage::{Salvage, Saved};
-pub(crate) use self::tables::Journal;
 use self::tables::{EPOCHS, SEGMENTS, SETTINGS};
 use self::tree::Tree;
-pub(crate) use self::whole::Whole;
 use crate::bug;
 use crate::disk::{Access, Disk, DiskFile, Held, LockGuard, Name};
 use crate::error::{Error, Result};
 use crate::page::EpochInfo;
 use crate::process::Process;
 use crate::sync::{Rank, RankedMutex, RankedRwLock};
+
+pub(crate) use self::after::After;
+pub(crate) use self::beside::{Tries, read_beside};
+pub(crate) use self::checked::Checked;
+pub(crate) use self::contents::Contents;
+pub(crate) use self::frames::{Frames, Tail};
+pub(crate) use self::generation::{Generation, TableRow};
+pub(crate) use self::locks::Locks;
+pub(crate) use self::mark::Marked;
+pub(crate) use self::published::Published;
+pub(crate) use self::rows::{Blob, EPOCHS_MAX, SegmentRow, Settings, is_epoch_name};
+pub(crate) use self::salvage::{Salvage, Saved};
+pub(crate) use self::tables::Journal;
+pub(crate) use self::whole::Whole;
 
 /// redb's page cache. The working set is a few pages; the rest is only appended to.
 const CACHE_BYTES: usize = 16 << 20;

@@ -5,9 +5,8 @@ use std::sync::Arc;
 
 use redb::Database;
 
-use super::backend::{Closable, FileBackend};
+use super::backend::{Closable, FileBackend, drop_guarded, guarded};
 use super::contents::{self, Contents};
-use super::guarded::{drop_guarded, guarded};
 use super::{CACHE_BYTES, Catalog, commit, rows};
 use crate::bug;
 use crate::disk::{Access, Dir, Disk, Lock, LockGuard, Locked, Name, create};

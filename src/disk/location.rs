@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::plain::PlainDisk;
+use super::layer::PlainDisk;
 use super::{Disk, RealDisk};
 
 /// Where a store is: a directory, made from its path.

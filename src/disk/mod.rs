@@ -7,7 +7,6 @@
 
 mod contract;
 mod extents;
-mod faults;
 mod file;
 mod flock;
 mod held;
@@ -18,7 +17,6 @@ mod map;
 mod meter;
 mod name;
 mod paths;
-mod plain;
 mod real;
 mod regular;
 #[cfg(feature = "internals")]
@@ -31,14 +29,15 @@ pub use contract::Linkable;
 pub(crate) use contract::is_refused;
 pub use contract::{Access, Disk, DiskFile, Holder, Lock, LockGuard, Locked};
 pub(crate) use extents::create;
-pub use faults::page_faults;
 pub use file::Failure;
 pub use file::{NewFile, Scratch, ScratchMap};
 pub(crate) use held::Held;
+#[cfg(any(test, feature = "internals", feature = "metrics"))]
 pub use layer::DiskLayer;
 pub use location::Location;
 pub use map::Map;
 pub(crate) use map::MapPart;
+pub use map::page_faults;
 #[cfg(feature = "internals")]
 pub use meter::{Counts, Meter, Totals};
 pub use name::{Dir, Fixed, Name};

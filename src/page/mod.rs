@@ -11,7 +11,6 @@ mod fold;
 mod given;
 mod head;
 pub(crate) mod host;
-mod in_force;
 mod observation;
 mod prefix;
 mod punycode;
@@ -35,6 +34,7 @@ pub use epoch::Terms;
 pub use epoch::{Epoch, EpochInfo, Role, RoleError};
 pub(crate) use epoch::{in_use, known};
 pub(crate) use fold::{Course, restated};
+pub(crate) use fold::{InForceVisit, retain_in_force, version_of};
 pub use given::{Given, Property};
 pub(crate) use given::{KINDS, Properties};
 pub use head::HISTORY_WINDOW;
@@ -43,7 +43,6 @@ pub(crate) use head::Ruling;
 pub(crate) use head::{
     CONTENTS_MAX, Head, InForce, LastSeen, Modified, in_force_on, is_of_version, judge,
 };
-pub(crate) use in_force::{InForceVisit, retain_in_force, version_of};
 pub(crate) use observation::Beside;
 pub use observation::{Giving, Observation, Request, Restatement};
 pub use prefix::Prefix;

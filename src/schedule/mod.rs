@@ -8,7 +8,7 @@
 //!    [`learned`] estimates from all rows.
 //! 3. [`by_rows`] keeps the best rows. A cache skips most of them without computing a score. Policies
 //!    that need the last comparisons of a page read pages instead ([`by_scan`]). [`in_order`] merges
-//! both.
+//!    both.
 //! 4. [`due_pages`] reads only the best as pages, looks for the page that leads each ([`leader`]), and
 //!    decides ([`decide`]).
 //!

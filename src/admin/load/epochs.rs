@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::unlisted::Unlisted;
+use super::write::Unlisted;
 use crate::bug::{Bug, OrBug, ensure};
 use crate::catalog::EPOCHS_MAX;
 use crate::df::Table;

@@ -17,7 +17,6 @@ mod epochs;
 mod gather;
 mod options;
 mod runs;
-mod unlisted;
 mod watch;
 mod write;
 

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use super::batch::{Batch, Ready};
 use super::epochs::Settled;
 use super::runs::Runs;
-use super::unlisted::Unlisted;
 use crate::bug::OrBug;
 use crate::disk::{Disk, Name};
 use crate::engine::delta::page_delta;
@@ -221,5 +220,36 @@ impl Open {
         self.weighed += entries.iter().filter(|entry| entry.weight().is_some()).count() as u64;
         self.classed += entries.iter().filter(|entry| entry.class().is_some()).count() as u64;
         Ok(())
+    }
+}
+
+/// Files that are whole and in no list yet. Dropped, they are removed.
+#[derive(Debug)]
+pub(super) struct Unlisted {
+    disk: Arc<dyn Disk>,
+    names: Vec<Name>,
+}
+
+impl Unlisted {
+    pub(super) fn new(disk: &Arc<dyn Disk>) -> Unlisted {
+        Unlisted { disk: Arc::clone(disk), names: Vec::new() }
+    }
+
+    pub(super) fn push(&mut self, name: Name) {
+        self.names.push(name);
+    }
+
+    /// A list may name them now.
+    pub(super) fn listed(mut self) {
+        self.names.clear();
+    }
+}
+
+impl Drop for Unlisted {
+    fn drop(&mut self) {
+        for name in self.names.drain(..) {
+            // If this fails, the next open finds the file and removes it.
+            let _ = self.disk.remove(name);
+        }
     }
 }

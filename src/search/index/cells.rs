@@ -7,8 +7,7 @@ use zerocopy::little_endian::U32;
 
 use super::count::{self, turn_into_starts};
 use super::deal::Dealer;
-use super::sink::{Part, Sink};
-use super::source::{STRIDE, Source};
+use super::source::{Part, STRIDE, Sink, Source};
 use crate::search::cells::{Half, cell_of};
 use crate::search::hamming;
 use crate::search::kernel::{FULL_ENTRIES, LINE_ENTRIES, NEXT, put_entry};

@@ -4,18 +4,17 @@ mod cells;
 mod count;
 mod deal;
 mod rotations;
-mod sink;
 mod source;
-
-use deal::Dealer;
-pub use sink::{Part, Sink};
-use source::Source;
 
 use super::cells::{HALVES, Half};
 use super::line::LINE_BYTES;
 use super::probe::{BLOCKS, Block};
 use super::shape::Shape;
 use crate::threads::share;
+use deal::Dealer;
+use source::Source;
+
+pub use source::{Part, Sink};
 
 /// What building may take.
 #[derive(Clone, Copy, Debug)]

@@ -5,8 +5,7 @@ use zerocopy::little_endian::{U16, U32};
 
 use super::count::{self, turn_into_starts};
 use super::deal::{Dealer, Entry};
-use super::sink::{Part, Sink};
-use super::source::{STRIDE, Source};
+use super::source::{Part, STRIDE, Sink, Source};
 use crate::search::column::U16_BYTES;
 use crate::search::probe::Block;
 use crate::search::rotation::{Address, place_of, put_head};
