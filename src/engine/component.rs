@@ -42,6 +42,7 @@ pub(crate) struct PageLocation {
 impl PageLocation {
     /// It as a number.
     pub(crate) fn to_bits(self) -> u64 {
+        // The two greatest numbers name the memtables. No view has that many segments.
         let component = match self.component {
             ComponentId::Segment(number) => number,
             ComponentId::Sealing => u32::MAX - 1,
@@ -95,6 +96,8 @@ impl<'v> Component<'v> {
                 PageIn::Segment { number, live, page }
             }
             Component::Memtable(id, memtable) => {
+                // Nobody holds the locks of two memtables: an answer is dropped before the next
+                // component is asked.
                 let inner = memtable.read();
                 let page = inner.find(lookup.hash, lookup.url, sequence);
                 PageIn::Memtable { id, inner, page, sequence }
@@ -111,6 +114,7 @@ impl<'v> Component<'v> {
     ) -> Result<PageIn<'v>> {
         Ok(match self {
             Component::Segment(number, live) => {
+                // The URL is compared, so a wrong number gives no page rather than another one.
                 let page = live.segment.page_if(page, lookup.url)?;
                 PageIn::Segment { number, live, page }
             }
@@ -124,6 +128,7 @@ impl<'v> Component<'v> {
     /// that forgot pages by prefix only, this looks for no record.
     pub(crate) fn reset(self, lookup: &Lookup<'_>, sequence: u64) -> Result<PageIn<'v>> {
         match self {
+            // The number of resets is in the segment's table, which is in memory: no filter is read.
             Component::Segment(number, live) if live.segment.numbers().resets == 0 => {
                 Ok(PageIn::Segment { number, live, page: None })
             }
@@ -141,6 +146,7 @@ impl<'v> Component<'v> {
 
     /// Prefetches what is read first when a page with this hash is looked up.
     pub(crate) fn prefetch(self, hash: u64) {
+        // A memtable would have to be locked for this.
         if let Component::Segment(_, live) = self {
             live.segment.prefetch_filter(hash);
         }
@@ -157,6 +163,7 @@ impl<'v> Component<'v> {
     /// What the operations up to `sequence` add to what the store knows.
     pub(crate) fn delta(self, sequence: u64) -> Result<Delta, Bug> {
         match self {
+            // A segment counts as a whole: each snapshot that has it sees all of its operations.
             Component::Segment(_, live) => Ok(live.segment.numbers().delta),
             Component::Memtable(_, memtable) => memtable.read().delta_at(sequence),
         }
@@ -221,9 +228,12 @@ impl PartOfPage for PageIn<'_> {
     fn buries<'k>(&self, key: impl FnOnce() -> &'k [u8]) -> bool {
         match self {
             PageIn::Segment { live: LiveSegment { tombstones, .. }, .. } => {
+                // Asked in this order, since the key may have to be made first.
                 !tombstones.is_empty() && tombstones.cover(key())
             }
             PageIn::Memtable { inner, sequence, .. } => {
+                // The snapshot may be older than the forgetting. So a memtable is asked as of its
+                // sequence number.
                 !inner.buried.is_empty() && inner.buried.hides(key(), *sequence)
             }
         }
@@ -265,6 +275,8 @@ impl PageIn<'_> {
                 Ok(Course::default())
             }
             PageIn::Segment { live, page: Some(page), .. } => {
+                // A record always knows its changes. A memtable does not after a late visit, until the
+                // next seal.
                 let changes = page.record.changes(epochs).ok_or_else(|| live.unreadable())?;
                 Ok(Course { head: live.head(page)?, changes: Some(changes) })
             }
@@ -285,6 +297,8 @@ impl PageIn<'_> {
                 of_record(&page.record).ok_or_else(|| live.unreadable())
             }
             PageIn::Memtable { inner, page, sequence, .. } => {
+                // Entries of a memtable are in order of arrival. All are read and sorted, whatever part
+                // is wanted.
                 let page: Option<PageOf<'_>> = page.map(|page| inner.page(page));
                 let mut entries: Vec<Entry> =
                     page.into_iter().flat_map(|page| page.entries_at(*sequence)).collect();
@@ -315,6 +329,7 @@ impl PageIn<'_> {
     /// What stands here of one time, in order.
     pub(crate) fn entries_at(&self, time: Time) -> Result<Vec<Entry>> {
         let mut entries = self.read(|record| record.entries_at(time))?;
+        // A record returns just these. A memtable returns all that it has of the page.
         entries.retain(|entry| entry.time() == time);
         Ok(entries)
     }
@@ -322,6 +337,7 @@ impl PageIn<'_> {
     /// The visits that stand here at or after a time, in order.
     pub(crate) fn visits_since(&self, time: Time) -> Result<Vec<Entry>> {
         let mut entries = self.read(|record| record.entries_since(time))?;
+        // A record begins with a whole chunk, a memtable with its first entry: both may return more.
         entries.retain(|entry| entry.is_visit() && entry.time() >= time);
         Ok(entries)
     }
@@ -346,10 +362,13 @@ impl Known {
         newest_first: impl IntoIterator<Item = Result<PageIn<'v>>>,
     ) -> Result<bool> {
         let end = page_across(key, newest_first, |page| {
+            // The newest record has the head with all older components in it, so the first one is
+            // enough.
             self.location = page.location();
             self.head = page.head()?;
             Ok(ControlFlow::Break(()))
         })?;
+        // Also if a tombstone ended it: then there is no location, and nothing older counts.
         Ok(end.is_some())
     }
 }
@@ -369,6 +388,8 @@ pub(crate) fn changing_across<'k, 'v, I: IntoIterator<Item = Result<PageIn<'v>>>
     let Some(head) = course.head else { return Ok(None) };
     let changes = match course.changes {
         Some(changes) => changes,
+        // A late visit splits an interval, and may turn a later change into a return. So all is compared
+        // anew.
         None => Changes::of(&entries_across(key, parts())?, epochs),
     };
     Ok(Some(Changing { head, changes }))
@@ -384,6 +405,7 @@ pub(crate) fn entries_across<'k, 'v>(
         all.append(&mut page.entries()?);
         Ok(ControlFlow::Continue(()))
     })?;
+    // Components have ranges of operations, not of time: late visits make their times overlap.
     all.sort_unstable();
     Ok(all)
 }

@@ -42,6 +42,7 @@ fn put_page(out: &mut Vec<u8>, kind: u8, page: &PageName<'_>) {
         }
         PageName::New { url, earlier, head } => {
             let earlier = if *earlier { EARLIER } else { 0 };
+            // Two flags: a page that was forgotten may have a record in older components, and no head.
             out.push(kind | NEW_PAGE | earlier | if head.is_empty() { 0 } else { HEAD });
             put_varint(out, url.len() as u64);
             out.extend_from_slice(url.as_bytes());
@@ -60,6 +61,7 @@ pub(crate) fn put_entry(out: &mut Vec<u8>, page: &PageName<'_>, entry: &Entry) {
 pub(crate) fn put_forget_url(out: &mut Vec<u8>, page: &PageName<'_>, known: &Totals) {
     put_page(out, FORGET_URL, page);
     put_varint(out, known.visits);
+    // One page: it is in force, gone, or neither.
     out.push(u8::from(known.in_force > 0) | u8::from(known.gone > 0) << 1);
 }
 
@@ -105,6 +107,8 @@ impl<'a> Operation<'a> {
         } else {
             let len = cursor.count()?;
             let url = std::str::from_utf8(cursor.take(len)?).ok()?;
+            // The head is unpacked only to see where it ends, and that it can be. The memtable keeps it
+            // packed.
             let packed = cursor.rest();
             if tag & HEAD != 0 {
                 take_course(cursor)?;
@@ -114,6 +118,7 @@ impl<'a> Operation<'a> {
         };
         match tag & KIND {
             ENTRY => {
+                // Packed against nothing, so that each record can be read without those before it.
                 let mut entries = Entries::new(*cursor, 1);
                 let entry = entries.next().flatten()?;
                 *cursor = entries.rest();
@@ -144,6 +149,7 @@ impl<'a> Operation<'a> {
             Operation::Entry(..) => Delta::default(),
             Operation::ForgetUrl(_, known) | Operation::ForgetPrefix(_, known) => *known,
         };
+        // Checked before it is applied: what a damaged record says must become an error, not a bug.
         if !inner.can_lose(known) {
             return Ok(None);
         }
@@ -152,6 +158,8 @@ impl<'a> Operation<'a> {
                 let Some(number) = page.in_memtable(sequence, seed, inner)? else {
                     return Ok(None);
                 };
+                // No epochs, since the verdict was given when the operation came. Only states and what
+                // is in force matter here.
                 let effect = Effect::of(&mut inner.page(number).head(), &entry, &[], &[]);
                 inner.enter(sequence, number, entry, &effect, epochs)?;
             }
@@ -176,6 +184,7 @@ impl PageName<'_> {
             PageName::Known(number) => Ok(inner.has(number).then_some(number)),
             PageName::New { url, earlier, head } => {
                 let hash = url_hash(url, seed);
+                // A second record of a new page would give it two numbers.
                 if inner.find(hash, url, u64::MAX).is_some() {
                     return Ok(None);
                 }
@@ -201,6 +210,7 @@ pub(crate) fn replay(
         };
         applied.ok_or_else(|| damaged(sequence))?;
     }
+    // Bytes that are left over mean that the blob's count is wrong.
     if cursor.is_empty() { Ok(()) } else { Err(damaged(blob.last_sequence())) }
 }
 
@@ -232,6 +242,8 @@ impl Pending {
     ) -> Result<(), Bug> {
         let follows = |(_, blob): &(Journal, Blob)| blob.last_sequence() + 1 == sequence;
         ensure(self.blobs.last().is_none_or(follows), "operations come one after another")?;
+        // A commit may have operations of two memtables, if one was begun meanwhile. Each has its
+        // journal.
         let fits = |(last, blob): &&mut (Journal, Blob)| {
             *last == journal && blob.bytes.len() < BLOB_BYTES_MAX
         };

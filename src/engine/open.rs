@@ -52,6 +52,7 @@ pub(crate) fn make(disk: &Arc<dyn Disk>, contents: &Contents) -> Result<Locks> {
     require_empty(disk)?;
     disk.create_dirs(Dir::STORE).map_err(|e| Error::io("create", disk.location(), e))?;
     let mut locks = Locks::take(&**disk, Lock::Exclusive)?;
+    // Again, under the lock: another process may have made a store since the first look.
     require_empty(disk)?;
     never_finished(disk).map_or(Ok(()), |left| clear(disk, left))?;
     // The lock is ours, and nothing else was there: whatever is there now may be removed.
@@ -67,6 +68,7 @@ pub(crate) fn make(disk: &Arc<dyn Disk>, contents: &Contents) -> Result<Locks> {
 /// the mark, only an empty `LOCK` is accepted: anything else with one of our names belongs to
 /// somebody else, and stays as it is.
 pub(crate) fn require_empty(disk: &Arc<dyn Disk>) -> Result<()> {
+    // A load into a new store was cut short. Its catalog says so, and nobody was given that store.
     if never_finished(disk).is_some() {
         return Ok(());
     }
@@ -94,6 +96,7 @@ pub(crate) fn require_empty(disk: &Arc<dyn Disk>) -> Result<()> {
         });
     }
     let segments = names.iter().filter(|name| matches!(name, Some(Name::Segment(_)))).count();
+    // Segments without a catalog are data that `repair` can save. The directory does not count as empty.
     if segments > 0 {
         return Err(without_catalog(disk, segments));
     }
@@ -141,7 +144,7 @@ pub(crate) fn require_finished(disk: &Arc<dyn Disk>, contents: &Contents) -> Res
 /// What a store that was never finished has beside its catalog, which says so; `None` if there is none.
 fn never_finished(disk: &Arc<dyn Disk>) -> Option<Vec<Name>> {
     let contents = open_catalog(disk).and_then(|file| Catalog::read(&*file)).ok()?;
-    // Nobody was told of this store. Files of another store are not removed.
+    // Without a `SNAPSHOT` no reader knows of this store. Files of another store are not removed.
     let untold = matches!(Published::read(&**disk), Ok(None));
     let left = orphans(disk, &contents).ok()?;
     (contents.settings.unfinished && untold).then_some(left)
@@ -152,7 +155,7 @@ fn clear(disk: &Arc<dyn Disk>, left: Vec<Name>) -> Result<()> {
     for name in left {
         disk.remove(name).map_err(|e| Error::io("remove", name, e))?;
     }
-    // Before there is a catalog that knows nothing of them.
+    // The removals must be durable before there is a new catalog, which does not list these files.
     for dir in [Dir::Segments, Dir::Root] {
         disk.sync_dir(dir).map_err(|e| Error::io("sync", disk.location(), e))?;
     }
@@ -165,6 +168,7 @@ pub(crate) fn unmake(disk: &Arc<dyn Disk>) {
     let remove_from = |dir: Dir, last: bool| {
         let entries = disk.list(dir)?;
         let names = entries.iter().filter_map(|entry| Name::parse(dir, entry));
+        // `LOCK` and the catalog come in a later call: until then the rest is known to be of a store.
         for name in names.filter(|name| matches!(name, Name::Catalog | Name::Lock) == last) {
             disk.remove(name)?;
         }
@@ -196,9 +200,12 @@ fn open_locked(
     if !unfinished {
         require_finished(&disk, &contents)?;
     }
+    // Segments are mapped and journals replayed. No segment is searched for that, so this takes as long
+    // for a large store as for a small one.
     let (view, last) = view_of(&disk, &contents, None)?;
     let poison = Arc::new(Poison::telling(metrics.clone()));
     let view = View { near_distance: options.near_distance, poison, metrics, ..view };
+    // Only listed here. They are removed once `SNAPSHOT` names what is live.
     let orphans = orphans(&disk, &contents)?;
     let Settings { store, next_segment, .. } = contents.settings;
     let core = Core {
@@ -351,12 +358,14 @@ pub(crate) fn replay(contents: &Contents, before: Option<&Memtables>) -> Result<
     let of_store = (contents.settings.url_seed, &contents.epochs[..]);
     let mut last = contents.segments.last().map_or(0, |row| row.last_sequence);
     let mut journals = Vec::from_iter(&contents.journals);
+    // The journal with the older operations is replayed first, and becomes the memtable that is sealed.
     journals.retain(|frames| frames.place().is_some());
     journals.sort_by_key(|frames| frames.place());
     let mut replays: Vec<Replay<'_>> = Vec::new();
     for Frames { journal, after, blobs } in journals {
         let memtable = match after {
             None => Arc::new(Memtable::new(*journal)),
+            // A reader refreshes: its memtable already has the operations up to this frame.
             Some(tail) => {
                 let (memtable, first) = continued(before, *journal, tail)?;
                 check_next(first, last)?;
@@ -371,13 +380,14 @@ pub(crate) fn replay(contents: &Contents, before: Option<&Memtables>) -> Result<
         replays.push((memtable, blobs));
     }
     let replay_one = |(memtable, blobs): Replay<'_>| {
-        // One at a time: somebody may be reading what goes on.
+        // The lock is taken for one blob at a time: snapshots may be reading a memtable that goes on.
         blobs.iter().try_for_each(|blob| journal::replay(blob, of_store, &mut memtable.write()))?;
         Ok::<_, Error>(memtable)
     };
     let mut replays = replays.into_iter();
     let memtables = match (replays.next(), replays.next()) {
-        // Neither says anything of the other, so each has a thread, if there is one to be had.
+        // The journals do not depend on each other. Each is replayed by a thread, if the system grants
+        // one.
         (Some(older), Some(newer)) => thread::scope(|scope| {
             let beside = newer.clone();
             let beside = thread::Builder::new().spawn_scoped(scope, || replay_one(beside));
@@ -414,6 +424,7 @@ fn check_next(sequence: u64, last: u64) -> Result<()> {
     if last.checked_add(1) == Some(sequence) {
         return Ok(());
     }
+    // Only for the message: a forged number may be the greatest of all.
     let expected = last.saturating_add(1);
     let what = format!("the journal goes on at operation {sequence}, expected {expected}");
     Err(Error::corrupt(Name::Catalog, 0, what))
@@ -453,6 +464,7 @@ pub(crate) fn orphans(disk: &Arc<dyn Disk>, contents: &Contents) -> Result<Vec<N
         let entries = list(disk, dir)?;
         orphans.extend(entries.iter().filter_map(|e| Name::parse(dir, e)).filter(|n| !live(*n)));
     }
+    // A segment of another store is somebody's data. It makes opening fail, and nothing is removed.
     for name in &orphans {
         if let Name::Segment(id) = name {
             check_unlisted(disk, contents.settings.store, *id)?;

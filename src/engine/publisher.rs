@@ -56,6 +56,7 @@ impl State {
         self.departed.retain(|departed| {
             let due = departed.since.is_some_and(|since| since.elapsed() >= grace);
             if due {
+                // Snapshots of this process may still read them. The last holder removes the file.
                 departed.segments.iter().for_each(|segment| segment.remove_when_dropped());
                 self.released.extend(departed.segments.iter().map(Arc::downgrade));
             }
@@ -65,6 +66,7 @@ impl State {
 
     fn published(&mut self) {
         self.again = None;
+        // The grace counts from the first `SNAPSHOT` that does not name them, so an older time is kept.
         self.departed.iter_mut().for_each(|d| d.since = d.since.or_else(|| Some(Instant::now())));
     }
 
@@ -104,6 +106,7 @@ impl Publisher {
         }
         match written {
             Ok(()) => state.published(),
+            // The commit is durable, and `SNAPSHOT` is only a fallback for readers. So writing goes on.
             Err(e) if e.is_full() => state.again = Some(Instant::now() + RETRY),
             Err(e) => return Err(e),
         }
@@ -117,8 +120,8 @@ impl Publisher {
         }
         let Core { disk, catalog, segment_ids, live, .. } = &*self.core;
         let view = live.view();
-        // Asked after what it is of, and of what is durable: `SNAPSHOT` is never newer than it says, and
-        // never ahead of the catalog.
+        // Read after the view, so the number is not less than that of the view. It counts durable
+        // changes only, so `SNAPSHOT` is never ahead of the catalog.
         let changes = catalog.changes();
         let published = Published {
             written: SystemTime::now(),
@@ -150,6 +153,8 @@ impl Publisher {
         unfinished.into_iter().try_for_each(|name| self.remove_orphan(name))?;
         let mut written = self.write_published();
         if written.as_ref().is_err_and(Error::is_full) && !finished.is_empty() {
+            // The old segments may be what fills the disk. `SNAPSHOT` may name them, so it goes before
+            // they do.
             self.remove_published()?;
             finished.iter().try_for_each(|name| self.remove_orphan(*name))?;
             written = self.write_published();
@@ -197,6 +202,7 @@ impl Publisher {
         if in_place {
             state.release(Duration::ZERO);
         }
+        // Those that a snapshot still holds keep their files: the next open removes them.
         state.released.drain(..).filter_map(|held| held.upgrade()).for_each(|held| held.keep());
     }
 

@@ -228,6 +228,7 @@ impl Reader {
             Follows::Store => self.refresh_store(),
             Follows::Generation(_) => Ok(false),
             Follows::Newest(number) => {
+                // Generations never change, so without a newer number there is nothing to read.
                 if generations::some_numbers(&self.disk)?.last() == Some(&number) {
                     self.incomplete = None;
                     return Ok(false);
@@ -257,12 +258,14 @@ impl Reader {
         }
         let seen = look(&self.disk, Some(&before.now.view), known)?;
         let (now, earlier) = (&seen.now, &before.now);
+        // A fallback shows sealed operations only, and may be older than what is seen. The seed differs
+        // if another store has come into this place: then its state counts.
         if seen.fell_back && now.view.seed == earlier.view.seed && now.sequence <= earlier.sequence
         {
             before.known = known;
             return Ok(false);
         }
-        // Those that are the same are not opened again.
+        // Segments that are open are reused. So the list is the same if its pointers are.
         let (new, old) = (&now.view.segments, &earlier.view.segments);
         let changed = now.sequence != earlier.sequence
             || new.len() != old.len()
@@ -331,6 +334,7 @@ impl Reader {
 /// The newest state. What is known of the journals is in the memtables of `before`.
 fn look(disk: &Arc<dyn Disk>, before: Option<&View>, known: [Option<Tail>; 2]) -> Result<Seen> {
     require_store(disk)?;
+    // A shared lock means that there is no writer, and that none begins: the catalog is at rest.
     match Locks::try_take(&**disk, Lock::Shared)? {
         Ok(locks) => return alone(disk, before, &*locks.into_catalog()),
         Err(_) => {
@@ -342,6 +346,7 @@ fn look(disk: &Arc<dyn Disk>, before: Option<&View>, known: [Option<Tail>; 2]) -
     match sight(disk, |published| show(disk, Files::Own, published, before))? {
         Sight::Alone(lock) => alone(disk, before, &*lock),
         Sight::Beside { written, taken: now } => {
+            // Its memtables are empty, so the next refresh cannot go on with them.
             Ok(Seen { now, written: Some(written), fell_back: true, known: [None; 2] })
         }
     }
@@ -364,6 +369,7 @@ fn beside(
     let mut tries = Tries::new();
     let mut missed = None;
     loop {
+        // Before the catalog is read: what is read is at least as new as this time.
         let written = SystemTime::now();
         let Some(contents) = read_beside(&**disk, known, &mut tries)? else { return Ok(None) };
         if contents.settings.unfinished {
@@ -411,6 +417,8 @@ pub(crate) fn sight<T>(
     let since = Instant::now();
     let mut before: Option<Published> = None;
     loop {
+        // Tried again each time: the writer may have ended, and then nobody replaces `SNAPSHOT` any
+        // more.
         let holder = match Locks::try_take(&**disk, Lock::Shared)? {
             Ok(locks) => return Ok(Sight::Alone(locks.into_catalog())),
             Err(holder) => holder,
@@ -426,6 +434,7 @@ pub(crate) fn sight<T>(
             }
         }
         if since.elapsed() > PATIENCE {
+            // A writer that publishes nothing is making the store, or its disk is full.
             return Err(Error::Locked { location: disk.location(), holder });
         }
         thread::sleep(PAUSE);
@@ -455,6 +464,7 @@ fn show(
     let view = View {
         seed: published.url_seed,
         segments: segments.collect::<Result<_>>()?,
+        // `SNAPSHOT` names segments only. What is not sealed is in the catalog's journals.
         memtables: Memtables::empty(Journal::A),
         epochs: Arc::new(Epochs::new(published.epochs.clone())),
         near_distance: None,

@@ -98,6 +98,8 @@ impl Sealer {
         let Core { catalog, segment_ids, live, .. } = &*self.core;
         let sequences = memtable.read().sequences;
         let sequences = sequences.or_bug("a memtable that waits to be sealed was written")?;
+        // With `OnFlush` operations may still wait in memory. All must be durable and visible before the
+        // memtable leaves the view: snapshots rely on it.
         self.committer.commit(sequences.1, None)?;
         catalog.check_locks()?;
         let id = self.write(memtable, sequences)?;
@@ -105,6 +107,8 @@ impl Sealer {
         let listed = row(sealed.segment.frame());
         let has_all = (listed.first_sequence, listed.last_sequence) == sequences;
         ensure(has_all, "a segment has the operations of its memtable")?;
+        // One transaction adds the segment and drops its journal, so a crash leaves exactly one of the
+        // two.
         catalog.seal(&listed, memtable.journal, segment_ids.next())?;
         live.change(|view| View {
             segments: view.segments.iter().cloned().chain([sealed]).collect(),
@@ -122,7 +126,7 @@ impl Sealer {
         // In memory, unless a memtable holds very many.
         let memory_bytes = options.background_memory_bytes / 8;
         let mut file = segment::Sealer::new(disk, stamp, memory_bytes)?;
-        // Goes by the live view, which is locked before a memtable.
+        // Locks the live view, which ranks before a memtable. So it comes before `memtable.read`.
         let layout = new_segment::background_layout(&self.core);
         let view = self.core.live.view();
         let inner = memtable.read();
@@ -132,7 +136,7 @@ impl Sealer {
             page.take_entries(&mut entries);
             let changes = match course.changes {
                 Some(changes) => changes,
-                // A visit came late: once for all that did.
+                // A visit came late. All visits of the page are folded anew, once for this memtable.
                 None => changes_anew(&view, &page, &entries)?,
             };
             let record = page.record(&entries, changes);

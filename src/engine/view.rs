@@ -72,6 +72,8 @@ impl View {
     /// Where segments with these numbers stand, which are neighbours.
     pub(crate) fn place_of(&self, ids: &[u64]) -> Result<usize, Bug> {
         let of = |live: &Arc<LiveSegment>| live.segment.id();
+        // Looked for by number: seals and other merges may have changed the list since the inputs were
+        // chosen.
         let from = self.segments.iter().position(|live| ids.first() == Some(&of(live)));
         let from = from.or_bug("what is merged is live")?;
         let there = self.segments.iter().skip(from).take(ids.len()).map(of);
@@ -100,10 +102,12 @@ impl View {
     pub(crate) fn newer_than(&self, id: ComponentId) -> impl Iterator<Item = Component<'_>> {
         let from = match id {
             ComponentId::Segment(number) => number as usize + 1,
+            // No segment is newer than a memtable.
             ComponentId::Sealing | ComponentId::Active => self.segments.len(),
         };
         let segments = self.numbered().skip(from);
         let segments = segments.map(|(number, live)| Component::Segment(number, live));
+        // The variants of `ComponentId` are in order of age, and so are the numbers of segments.
         let memtables = self.memtables.with_ids().filter(move |(newer, _)| *newer > id);
         segments.chain(memtables.map(|(id, memtable)| Component::Memtable(id, memtable)))
     }
@@ -161,6 +165,8 @@ impl View {
         order.sort_unstable();
         for (number, live) in self.numbered().rev() {
             let wanted = order.iter().map(|&(hash, place)| (hash, lookups[place].url));
+            // A segment that has a record of a page has its head, too. So older ones are asked only for
+            // the rest.
             let mut answered = vec![false; order.len()];
             for (at, page) in live.segment.find_many(wanted)? {
                 let location =
@@ -173,6 +179,8 @@ impl View {
             let mut answered = answered.into_iter();
             order.retain(|&(_, place)| {
                 let rest = PageIn::Segment { number, live, page: None };
+                // `retain` visits the pages in their order, so `answered` goes along. A page under a
+                // prefix that this segment forgot is not known further back.
                 answered.next() == Some(false) && !rest.buries(|| lookups[place].key())
             });
         }
@@ -206,6 +214,7 @@ impl View {
         sequence: u64,
     ) -> Result<Option<Changing>> {
         let newest = self.component(location.component)?;
+        // The newest record is at this location, so newer components have none.
         let older = || self.components().filter(|older| older.id() < location.component);
         let parts = || {
             let older = older().map(|component| component.page(lookup, sequence));
@@ -240,6 +249,7 @@ impl View {
     pub(crate) fn sealed_entries(&self, lookup: &Lookup<'_>) -> Result<Vec<Entry>> {
         let segments = self.numbered().rev();
         let segments = segments.map(|(number, live)| Component::Segment(number, live));
+        // Everything in a segment is acknowledged, so no sequence number limits it.
         entries_across(|| lookup.key(), segments.map(|segment| segment.page(lookup, u64::MAX)))
     }
 
@@ -259,6 +269,8 @@ impl View {
     ) -> Result<Option<Time>> {
         let mut first = None::<Time>;
         self.each_part(lookup, sequence, |page| {
+            // Visits may come late, so a newer component can have the earlier time: all of them are
+            // asked.
             first = first.into_iter().chain(page.first_seen(version)?).min();
             Ok(ControlFlow::Continue(()))
         })?;
@@ -285,6 +297,8 @@ impl View {
         let (mut count, mut first) = (0, None::<Time>);
         self.each_part(lookup, sequence, |page| {
             count += page.visits_since(time)?.len() as u64;
+            // A head counts visits of older components too. The minimum of all is the same, and no
+            // history is read.
             let earliest = page.head()?.map(|head| head.first);
             first = first.into_iter().chain(earliest).min();
             Ok(ControlFlow::Continue(()))
@@ -311,6 +325,8 @@ impl View {
             // All of one time and digest are one version, with one fingerprint that counts an epoch.
             let of = |entry: &Entry| (entry.time(), entry.digest());
             contents.retain(|(e, _)| of(e) == (visit.time, visit.seen.digest()));
+            // As a head ranks them: of an epoch restated content comes first, then the greatest
+            // fingerprint.
             contents.sort_by_key(|(e, c)| Reverse((c.epoch, e.is_restated(), c.fingerprint)));
             contents.dedup_by_key(|(_, content)| content.epoch);
             VersionAt {
@@ -337,7 +353,11 @@ impl View {
         if id == ComponentId::Active {
             return Ok(false);
         }
+        // All filters are prefetched before the first one is read: one wait for memory serves all
+        // segments.
         self.newer_than(id).for_each(|component| component.prefetch(lookup.hash));
+        // A record in any newer component supersedes, whether or not it ends the page. So the order is
+        // free.
         let newer = self.newer_than(id).map(|component| component.page(lookup, sequence));
         let end = page_across(|| lookup.key(), newer, |_| Ok(ControlFlow::Break(())))?;
         Ok(end.is_some())
@@ -350,6 +370,7 @@ impl View {
         sequence: u64,
         id: ComponentId,
     ) -> Result<bool> {
+        // Here a record alone decides nothing: only one that ends the page, or a tombstone.
         let newer = self.newer_than(id).map(|component| component.reset(lookup, sequence));
         let end = page_across(|| lookup.key(), newer, |_| Ok(ControlFlow::Continue(())))?;
         Ok(end.is_some())

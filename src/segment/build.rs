@@ -51,11 +51,15 @@ impl Builder {
     pub(super) fn new(disk: &Arc<dyn Disk>, stamp: Stamp) -> Result<Builder> {
         let mut file = NewFile::create(Arc::clone(disk), Name::SegmentNew(stamp.id))?;
         file.append(&encode_head(&stamp))?;
+        // The head only identifies the segment. Counts are known at the end, so they go to the table,
+        // and no byte is ever rewritten.
         let disk = Arc::clone(disk);
         Ok(Builder { disk, stamp, file, entries: Vec::new(), sums: Vec::new(), scratches: 0 })
     }
 
     fn align(&mut self) -> Result<u64> {
+        // Fewer than 64 zeros. No checksum covers them, but `PlainSegment::check` and `dump` look at
+        // them.
         let at = self.file.position();
         self.file.append(&vec![0; in_memory(at.next_multiple_of(ALIGN) - at)])?;
         Ok(self.file.position())
@@ -77,6 +81,8 @@ impl Builder {
     /// Reserves `len` bytes for a section, to be filled while others are.
     pub(super) fn place(&mut self, tag: Tag, len: u64) -> Result<SectionWriter> {
         self.align()?;
+        // Sections that are filled in turn cannot all grow at the end of the file. Their lengths are
+        // known before, so each gets its place.
         let offset = self.file.reserve(len)?;
         let entry = SectionEntry { tag, offset, len };
         let sums = BlockSums::new(self.stamp.nonce, tag);
@@ -85,6 +91,8 @@ impl Builder {
 
     /// Appends to a section.
     pub(super) fn write(&mut self, section: &mut SectionWriter, bytes: &[u8]) -> Result<()> {
+        // `TablesWriter::push` passes 8 bytes at a time. They are checksummed and written in larger
+        // pieces.
         if section.gathered.len() + bytes.len() < GATHERED_BYTES {
             section.gathered.extend_from_slice(bytes);
             return Ok(());
@@ -94,6 +102,7 @@ impl Builder {
     }
 
     fn pass_gathered_on(&mut self, section: &mut SectionWriter) -> Result<()> {
+        // Put back afterwards, to keep its allocation.
         let mut gathered = std::mem::take(&mut section.gathered);
         self.pass_on(section, &gathered)?;
         gathered.clear();
@@ -102,6 +111,8 @@ impl Builder {
     }
 
     fn pass_on(&mut self, section: &mut SectionWriter, bytes: &[u8]) -> Result<()> {
+        // Also a section with a reserved place is filled from front to end, so a running checksum is
+        // enough.
         section.sums.update(bytes);
         let at = section.entry.offset + section.passed_on;
         section.passed_on += bytes.len() as u64;
@@ -122,6 +133,7 @@ impl Builder {
         let entry = SectionEntry { len: section.passed_on, ..section.entry };
         let filled = !section.placed || section.entry.len == entry.len;
         bug::ensure(filled, "a section fills its place")?;
+        // The checksums and `parse_table` rely on this order: sections must not overlap or go backwards.
         let end = self.entries.last().map_or(0, |before| before.offset + before.len);
         bug::ensure(end <= entry.offset, "sections end in their order in the file")?;
         let sums = section.sums.finish();
@@ -159,6 +171,7 @@ impl Builder {
     /// A spill for bytes that come later in the file; one of `among` that are filled together.
     pub(super) fn spill(&mut self, among: usize) -> Spill {
         let (name, disk) = (self.scratch_name(), Arc::clone(&self.disk));
+        // A merge has a spill for each input. The second limit bounds all of them together.
         let memory_bytes = Spill::MEMORY_BYTES.min(Spill::ALL_BYTES / among);
         Spill { disk, name, memory_bytes, memory: Vec::new(), scratch: None }
     }
@@ -166,17 +179,21 @@ impl Builder {
     /// Writes checksums, table and trailer, and gives the file its name, durably.
     pub(super) fn finish(mut self, numbers: Numbers) -> Result<u64> {
         self.check(&numbers)?;
+        // The clock comes from the disk, so a simulated disk writes the same file in each run.
         let numbers = Numbers { written: self.disk.clock(), ..numbers };
         // The checksums follow the table's order, which is that of the file.
         let bytes: Vec<u8> = self.sums.iter().flat_map(|sum| le_u32(*sum)).collect();
         let tag = Tag::of(Kind::Sums);
         let mut section = self.begin(tag)?;
         self.write(&mut section, &bytes)?;
+        // `end` adds the checksums of this section itself. Nothing in the section covers these: they are
+        // the roots, and go to the table.
         let covered = self.sums.len();
         self.end(section)?;
         let roots = self.sums.split_off(covered);
         let offset = self.align()?;
         let table = Table { numbers, sections: std::mem::take(&mut self.entries), roots };
+        // Table and trailer come last, so a file that was cut short has no trailer and cannot be opened.
         self.file.append(&encode_table(&self.stamp, offset, &table))?;
         Ok(self.file.finish(Name::Segment(self.stamp.id))?)
     }
@@ -226,6 +243,7 @@ impl Spill {
             Some(scratch) => scratch,
             none => none.insert(Scratch::create(Arc::clone(&self.disk), self.name)?),
         };
+        // From the first spill on, the memory serves as a write buffer of the same size.
         scratch.append(&self.memory)?;
         self.memory.clear();
         Ok(())

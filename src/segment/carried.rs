@@ -42,6 +42,8 @@ pub(crate) fn put_course(out: &mut Vec<u8>, head: &Head, changes: Option<&Change
     if let Some(changes) = changes {
         put_changes(out, changes);
         let len = out.len() - start;
+        // The length counts its own byte. So 1 means "known, and no comparison", and 0 is free for
+        // "unknown".
         out.splice(start..=start, [len as u8]);
     }
     put_carried(out, head, &[]);
@@ -88,9 +90,10 @@ pub(crate) fn take_head(cursor: &mut Cursor<'_>) -> Option<Head> {
 #[expect(clippy::expect_used, reason = "a head counts all visits of its page")]
 pub(crate) fn put_carried(out: &mut Vec<u8>, head: &Head, own: &[Entry]) {
     let mut told = Told::default();
+    // A reader folds the record's own entries anyway. What they say of the head is not stored again.
     own.iter().for_each(|entry| told.take(*entry));
     let last = told.head.as_ref().is_none_or(|t| t.last != head.last).then_some(head.last);
-    // The last visit tells the rest something too.
+    // The last visit is stored, so what it says of the head is not stored again either.
     last.into_iter().for_each(|visit| told.take(visit.into()));
     let settled = head.settled.filter(|s| told.head.as_ref().and_then(|t| t.settled) != Some(*s));
     settled.into_iter().for_each(|visit| told.take(visit.into()));
@@ -105,11 +108,13 @@ pub(crate) fn put_carried(out: &mut Vec<u8>, head: &Head, own: &[Entry]) {
     let parts =
         [(last.is_some(), LAST), (settled.is_some(), SETTLED), (modified.is_some(), MODIFIED)];
     let parts = parts.into_iter().map(|(has, flag)| u8::from(has) * flag);
+    // Flags are distinct bits, so their sum is their union.
     out.push(parts.chain(given.iter().map(|given| flag(given.property))).sum());
     let others = head.visits.checked_sub(count_visits(own) as u64);
     put_varint(out, others.expect("a head counts the visits beside it"));
     put_signed(out, head.first.0);
     if let Some(Modified { heard, time }) = modified {
+        // Storable times lie in the years 1 to 9999, so no difference of two overflows.
         put_signed(out, heard.0.wrapping_sub(head.first.0));
         put_signed(out, heard.0.wrapping_sub(time.0));
     }
@@ -121,6 +126,8 @@ pub(crate) fn put_carried(out: &mut Vec<u8>, head: &Head, own: &[Entry]) {
     // One run of entries, oldest first, so that each is packed against the one before.
     let mut run: SmallVec<[Entry; HISTORY_WINDOW + 2]> =
         contents.iter().rev().map(|seen| as_entry(seen)).collect();
+    // No content is later than the settled visit, which is not later than the last one. `put_entries`
+    // panics on any other order.
     run.extend(settled.into_iter().chain(last).map(Entry::Visit));
     put_entries(out, &run);
 }
@@ -196,6 +203,7 @@ impl Carried {
     pub(super) fn join(self, own: impl Iterator<Item = Option<Entry>>) -> Option<Head> {
         let mut told = Told::of(own)?;
         let count = told.head.as_ref().map_or(0, |head| head.visits);
+        // `visits` counts these two already. So `count` was taken before, and the sum is set below.
         self.last.into_iter().chain(self.settled).for_each(|visit| told.take(visit.into()));
         let mut head = told.head()?;
         head.visits = self.visits + count;
@@ -204,6 +212,7 @@ impl Carried {
         self.properties.iter().for_each(|given| head.give(given));
         self.contents.into_iter().for_each(|version| head.see(version));
         let settled = head.settled.map(|visit| visit.time);
+        // Some settled visit saw each content. A later one means that the bytes are damaged.
         let possible = head.contents.iter().all(|version| Some(version.time) <= settled);
         possible.then_some(head)
     }
@@ -230,6 +239,8 @@ impl Told {
 
     fn take(&mut self, entry: Entry) {
         match (&self.head, entry) {
+            // Without a visit there is no head to fold into. The visit may be among those carried, so
+            // this waits.
             (None, Entry::Restated(restated)) => {
                 let (content, time) = (restated.content(), restated.time);
                 self.restated.push(LastSeen { content, time, restated: true });

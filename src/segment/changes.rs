@@ -23,11 +23,14 @@ pub(super) const FLAGS: &[(u8, &str)] = &[
 
 /// Appends how a page changes; nothing if there is no comparison.
 pub(crate) fn put_changes(out: &mut Vec<u8>, changes: &Changes) {
+    // A page with one visit has no comparison, and pays no byte.
     if *changes == Changes::default() {
         return;
     }
     let c = changes;
     let last = c.last_change();
+    // There are eight lengths, so a byte has a bit for each, and the sum of distinct bits cannot
+    // overflow.
     let lengths: u8 =
         (0..LENGTHS).filter(|length| c.undated(*length) > (0, 0)).map(|length| 1 << length).sum();
     let mut told = 0;
@@ -55,6 +58,8 @@ pub(crate) fn put_changes(out: &mut Vec<u8>, changes: &Changes) {
     }
     let counts = c.sums.iter().zip(&c.changed).zip(&c.returned);
     for ((sum, changed), returned) in counts.filter(|((_, c), r)| (**c, **r) > (0, 0)) {
+        // The low bit says whether a number of returns follows, so a length without returns pays no
+        // byte.
         put_varint(out, u64::from(*changed) << 1 | u64::from(*returned > 0));
         if *returned > 0 {
             out.push(*returned);
@@ -102,7 +107,7 @@ pub(super) fn take_changes(packed: &[u8]) -> Option<Changes> {
         c.note(Time(time), bits.map(u32::from));
         c.bits = cursor.varint()?;
     }
-    // Packed in one way only.
+    // Each value has one packed form. Any other bytes are damage, so equal changes are equal bytes.
     let mut again = Vec::with_capacity(packed.len());
     put_changes(&mut again, &c);
     (c.is_possible() && cursor.is_empty() && again == packed).then_some(c)

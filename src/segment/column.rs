@@ -29,6 +29,7 @@ pub(crate) struct SectionColumn {
 impl SectionColumn {
     pub(crate) fn new(segment: &Arc<Segment>, tag: Tag) -> Self {
         let section = segment.place(tag);
+        // Kept here, so that a read of the hot path does not go through the segment.
         let (bytes, whole) = (segment.map_part(&section), Arc::clone(segment.whole_flag(&section)));
         SectionColumn { section, bytes, whole, segment: Arc::clone(segment) }
     }
@@ -59,12 +60,15 @@ impl Column for SectionColumn {
 
     #[inline]
     fn bytes(&self, range: Range<u64>) -> Result<&[u8]> {
+        // One load in place of a bit for each block. Relaxed is enough: the bytes of a map never change,
+        // so the flag publishes no data.
         if self.whole.load(Ordering::Relaxed)
             && let (Ok(start), Ok(end)) = (usize::try_from(range.start), usize::try_from(range.end))
             && let Some(bytes) = self.bytes.get(start..end)
         {
             return Ok(bytes);
         }
+        // Also reached by a range beyond the section: the slow path makes the error.
         self.section().get(range)
     }
 
@@ -109,6 +113,7 @@ impl Column for WholeColumn {
 
     #[inline]
     fn lines(&self, _: impl Iterator<Item = u32>) -> std::result::Result<&[Line], Contradiction> {
+        // All blocks are sound, and the search compares each line number with the length itself.
         <[Line]>::ref_from_prefix(&self.0).map(|(all, _)| all).map_err(|_| Contradiction)
     }
 

@@ -19,6 +19,7 @@ use crate::progress::Progress;
 use crate::search::{LINE_BYTES, Line};
 
 /// Blocks that are read together where one is touched: a divisor of 64.
+// 32 KiB. As a divisor of 64, it keeps the bits of all these blocks in one word.
 const AROUND_BLOCKS: u64 = 8;
 /// Of how many ranges of a file the system is told how they are touched. One that was written here has
 /// five, and a process has some ten thousand in all.
@@ -65,6 +66,7 @@ impl Segment {
         let file = disk.open(name, Access::Read).map_err(|e| Error::io("open", name, e))?;
         let frame = Frame::read(&*file, name, id)?;
         let map = Arc::new(disk.map(name).map_err(|e| Error::io("map", name, e))?);
+        // The map opens the name a second time. Another file may have it by now.
         if map.len() as u64 != frame.bytes() {
             return Err(Error::corrupt(name, 0, "its length changed while it was opened"));
         }
@@ -73,12 +75,17 @@ impl Segment {
             let ([first, ..], [.., last]) = (some, some) else { continue };
             let range = in_memory(first.offset)..in_memory(last.offset + last.len);
             match first.tag.kind.touch() {
+                // By default a kernel reads some MiB around each touch, though a lookup needs one page
+                // of memory. In a store larger than memory that evicted what other lookups needed.
                 Touch::Seldom => map.expect_few_touches(range),
+                // Not for the whole file: then each touch of a record that is not in memory would read 2
+                // MiB.
                 Touch::Everywhere => map.ask_for_huge_pages(range),
                 Touch::Through => {}
             }
         }
         let checked = (0..frame.blocks().div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
+        // One flag more, for sections that are absent: their number is that after the last.
         let whole = (0..=frame.sections().len()).map(|_| Arc::default()).collect();
         Ok(Segment {
             disk: Arc::clone(disk),
@@ -102,6 +109,7 @@ impl Segment {
             matches!(section.tag.kind, Kind::Tombstones | Kind::Shards | Kind::Shape)
         };
         for section in self.frame.sections().iter().filter(needed) {
+            // This marks no block as checked: the bytes of the map are compared again on first touch.
             for block in 0..block_count(section.len) {
                 plain.block(section, block)?;
             }
@@ -192,12 +200,14 @@ impl Segment {
     pub(crate) fn warm_up(&self) -> Result<()> {
         let unwatched = Progress::default();
         self.all_sections().try_for_each(|section| section.warm_up(&unwatched))?;
+        // After all sections: whoever sees this flag searches the tables without any check.
         self.tables_whole.store(true, Ordering::Release);
         Ok(())
     }
 
     /// The sections of the fingerprint tables.
     fn table_sections(&self) -> impl Iterator<Item = SectionRef<'_>> {
+        // The checksums have the greatest kind, so they are among these.
         self.all_sections().filter(|section| section.section.tag.kind >= Kind::Fingerprints)
     }
 
@@ -231,6 +241,7 @@ impl Segment {
 
     #[inline]
     fn is_checked(&self, block: u64) -> bool {
+        // Relaxed: a bit guards bytes that never change. At worst two threads check the same block.
         self.checked(block).load(Ordering::Relaxed) >> (block % 64) & 1 == 1
     }
 
@@ -243,6 +254,8 @@ impl Segment {
         if section.tag.kind == Kind::Sums {
             return self.frame.root(block);
         }
+        // Checks that block of checksums first, by its root. The recursion ends there: the roots are in
+        // memory, and were checked at open.
         self.section(Tag::of(Kind::Sums)).u32_at(section.first_block + block)
     }
 
@@ -267,9 +280,11 @@ impl Segment {
     fn read_around(&self, section: &Section, block: u64) {
         let number = section.first_block + block;
         let first = number - number % AROUND_BLOCKS;
+        // `first` is a multiple of 8, so the bits of all eight blocks are in this word.
         let touched = self.checked(first).load(Ordering::Relaxed) >> (first % 64);
         let is_first = touched & ((1 << AROUND_BLOCKS) - 1) == 0;
         if is_first && section.tag.kind.touch() == Touch::Seldom {
+            // The first of the eight blocks may belong to the section before, which is not read ahead.
             let start = first.saturating_sub(section.first_block) * BLOCK_BYTES;
             let end = (first + AROUND_BLOCKS - section.first_block) * BLOCK_BYTES;
             self.read_ahead(section, start..end);
@@ -287,6 +302,7 @@ impl Segment {
 
 impl Drop for Segment {
     fn drop(&mut self) {
+        // A forked child drops its copy too. The file belongs to the parent.
         if self.removed_when_dropped.load(Ordering::Acquire) && self.process.is_current() {
             // If this fails, the next open finds the file and removes it.
             let _ = self.disk.remove(self.frame.name());
@@ -320,6 +336,7 @@ impl<'a> SectionRef<'a> {
         let (Ok(start), Ok(end)) = (start, end) else { return Err(self.beyond(&range)) };
         let Some(bytes) = self.bytes.get(start..end) else { return Err(self.beyond(&range)) };
         if !bytes.is_empty() && !self.segment.is_whole(&self.section) {
+            // The range is not empty, so its end is 1 at least.
             for block in range.start / BLOCK_BYTES..=(range.end - 1) / BLOCK_BYTES {
                 if !self.segment.is_checked(self.section.first_block + block) {
                     self.segment.check_block(&self.section, block)?;
@@ -350,6 +367,7 @@ impl<'a> SectionRef<'a> {
             }
             self.get(piece)?;
         }
+        // From here on `get` skips the bits of single blocks.
         self.segment.whole_flag(&self.section).store(true, Ordering::Relaxed);
         Ok(())
     }

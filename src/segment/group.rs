@@ -18,6 +18,7 @@ impl GroupWriter {
     /// Whether a page comes after the last one. Costs two SURT keys.
     pub(super) fn precedes(&self, url: &str) -> bool {
         let last = String::from_utf8_lossy(&self.last_url);
+        // No page has an empty URL, so an empty one means that this page is the first.
         last.is_empty() || (surt::key_of(&last), &*last) < (surt::key_of(url), url)
     }
 
@@ -25,10 +26,12 @@ impl GroupWriter {
     #[expect(clippy::indexing_slicing, reason = "what is shared is no longer than either URL")]
     pub(super) fn push(&mut self, url: &str, record: impl FnOnce(&mut Vec<u8>)) {
         let url = url.as_bytes();
+        // The first URL of a group is stored whole, so that a group can be read alone.
         let shared = if self.count == 0 { 0 } else { alike(url, &self.last_url) };
         let suffix = &url[shared..];
         put_varint(&mut self.heads, shared as u64);
         put_varint(&mut self.heads, suffix.len() as u64);
+        // Heads and records are gathered apart: a lookup walks the heads, and touches one record.
         let start = self.records.len();
         record(&mut self.records);
         put_varint(&mut self.heads, (self.records.len() - start) as u64);
@@ -98,6 +101,8 @@ impl<'a> Group<'a> {
         reason = "no URL shares more with the one before than that has: checked for each"
     )]
     pub(super) fn skip(&mut self, before: u64, url: &mut Vec<u8>) -> Option<&'a [u8]> {
+        // Never overflows: `head` fails after as many pages as the group has, which `parse` limits to
+        // 16.
         let mut suffixes: ArrayVec<(usize, &[u8]), GROUP_LEN> = ArrayVec::new();
         let (mut len, mut records) = (0, 0_usize);
         for _ in 0..before {
@@ -115,9 +120,11 @@ impl<'a> Group<'a> {
         }
         url.clear();
         url.reserve_exact(shared + suffix.len());
+        // These zeros are all overwritten below, since the first page of a group shares nothing.
         url.resize(shared, 0);
         url.extend_from_slice(suffix);
-        // From the last one backwards: most are left nothing.
+        // From the last page backwards: each byte comes from the newest suffix that covers it. Most
+        // suffixes are covered by later ones and are not copied.
         let mut wanted = shared;
         for &(shared, suffix) in suffixes.iter().rev() {
             if shared < wanted {
@@ -150,10 +157,13 @@ impl<'a> Group<'a> {
             if shared > len {
                 return None;
             }
+            // If this URL keeps more than what matches, it keeps the mismatch too, and its suffix does
+            // not matter.
             if shared <= same {
                 same = shared + alike(suffix, &url[shared..]);
             }
             len = shared + suffix.len();
+            // Takes a slice of the record. The memory of other pages' records is not touched.
             let record = self.records.take(record)?;
             if left == 0 {
                 return Some((record, same == len && len == url.len()));
@@ -170,6 +180,7 @@ pub(crate) fn alike(a: &[u8], b: &[u8]) -> usize {
     for (x, y) in words {
         let difference = u64::from_le_bytes(*x) ^ u64::from_le_bytes(*y);
         if difference != 0 {
+            // Read as little-endian, the lowest byte that differs is the first one.
             return same + (difference.trailing_zeros() / 8) as usize;
         }
         same += 8;

@@ -20,11 +20,14 @@ const FILTER_PROBES: u32 = 7;
 /// The hash of a URL in a store with this seed.
 pub(crate) fn url_hash(url: &str, seed: u64) -> u64 {
     let hash = xxhash_rust::xxh3::xxh3_64_with_seed(url.as_bytes(), seed);
+    // Eight bits, repeated in all bytes: the directory's top bits and the filter's block both depend on
+    // them, as with a whole hash.
     if url_hash_bits() == 64 { hash } else { (hash & 0xff) * 0x0101_0101_0101_0101 }
 }
 
 /// The place of `hash` among `count` equal ranges; ascending with the hash.
 fn scale(hash: u64, count: u64) -> u64 {
+    // Needs no division, and ascends with the hash: so the filter is written from front to end.
     let product = u128::from(hash) * u128::from(count);
     (product >> 64) as u64
 }
@@ -33,6 +36,7 @@ fn scale(hash: u64, count: u64) -> u64 {
 fn filter_bits(hash: u64) -> impl Iterator<Item = usize> {
     // The block was chosen by the high bits; these come from a product that all bits go into.
     let mixed = hash.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    // Seven times nine bits are 63. Bit 0 is left out: it depends on bit 0 of the hash alone.
     (0..FILTER_PROBES).map(move |i| (mixed >> (1 + 9 * i) & 511) as usize)
 }
 
@@ -62,6 +66,7 @@ impl HashIndexWriter {
     #[expect(clippy::indexing_slicing, reason = "a block has 512 bits")]
     pub(super) fn push(&mut self, hash: u64, directory: &mut Vec<u8>, filter: &mut Vec<u8>) {
         let bucket = if self.bits == 0 { 0 } else { hash >> (64 - self.bits) };
+        // A bucket without hashes begins where the next one does.
         while self.bucket <= bucket {
             directory.put_u32(self.count);
             self.bucket += 1;
@@ -85,6 +90,8 @@ impl HashIndexWriter {
     /// Hands over the rest of directory and filter.
     pub(super) fn finish(mut self, directory: &mut Vec<u8>, filter: &mut Vec<u8>) -> Result<()> {
         bug::ensure(u64::from(self.count) == self.pages, "each page has one hash")?;
+        // One number more than buckets: a lookup reads where its bucket begins, and where the next one
+        // does.
         while self.bucket <= 1 << self.bits {
             directory.put_u32(self.count);
             self.bucket += 1;
@@ -107,6 +114,7 @@ impl Segment {
         if blocks == 0 {
             return Ok(None);
         }
+        // Sections begin at multiples of 64 in the file, so a block is exactly one memory line.
         let start = scale(hash, blocks) * FILTER_BLOCK_BYTES;
         let block = self.plain(Kind::Filter).get(start..start + FILTER_BLOCK_BYTES)?;
         Ok(Some(block.as_array().or_bug("a range has as many bytes as were asked for")?))
@@ -130,6 +138,7 @@ impl Segment {
     /// Where the directory says where the hashes of this one's bucket are.
     fn bounds_at(&self, hash: u64) -> u64 {
         let bits = directory_bits(self.numbers().pages);
+        // Without bits the shift would be by 64, which overflows.
         if bits == 0 { 0 } else { (hash >> (64 - bits)) * 4 }
     }
 
@@ -153,6 +162,7 @@ impl Segment {
     /// Places in the hash column of the hashes that share a bucket with this one.
     fn bucket(&self, hash: u64) -> Result<Range<u64>> {
         let (directory, at) = (self.plain(Kind::HashDirectory), self.bounds_at(hash));
+        // Both bounds in one read: they are neighbours, and nearly always in one memory line.
         let bounds: [U32; 2] = transmute!(directory.array::<8>(at)?);
         let [start, end] = bounds.map(|bound| u64::from(bound.get()));
         let pages = self.numbers().pages;
@@ -172,6 +182,8 @@ impl Segment {
     /// Of some places the first whose hash is not before something.
     fn bound(&self, places: Range<u64>, before: impl Fn(u64) -> bool) -> Result<u64> {
         let hashes = self.plain(Kind::Hashes);
+        // A bucket has four to eight hashes on average, so this takes a few steps in one or two memory
+        // lines.
         let (mut low, mut high) = (places.start, places.end);
         while low < high {
             let middle = u64::midpoint(low, high);
@@ -192,6 +204,8 @@ impl Segment {
 
     /// The ordinals of the pages with this hash.
     pub(super) fn pages_with_hash(&self, hash: u64) -> Result<impl Iterator<Item = Result<u32>>> {
+        // The filter costs one memory line. It saves the lines of directory and hashes if the page is
+        // not here.
         let places = if self.may_contain(hash)? { self.places(hash)? } else { 0..0 };
         Ok(self.pages_at(places))
     }

@@ -70,6 +70,7 @@ pub(crate) fn merge(
     bug::ensure(inputs.array_windows().all(follow), "what is merged are neighbours")?;
     let mut deltas = inputs.iter().map(|s| s.numbers().delta);
     let delta = deltas.try_fold(Delta::default(), Delta::plus);
+    // Damaged inputs may add up to what no table can hold: the output could not be opened again.
     let delta = delta.filter(Delta::is_possible);
     let impossible = || {
         let what = "what it and the segments after it say to add is impossible";
@@ -80,20 +81,26 @@ pub(crate) fn merge(
         first_sequence: oldest.numbers().first_sequence,
         last_sequence: newest.numbers().last_sequence,
         delta: delta.ok_or_else(impossible)?,
+        // A segment that is rewritten alone keeps its tier: in a higher one it would never be merged
+        // with its neighbours.
         tier: deepest + u64::from(inputs.len() > 1),
         ..Numbers::default()
     };
     let tombstones = inputs.iter().map(|s| Tombstones::read(s)).collect::<Result<Vec<_>>>()?;
+    // Pages come first, since hashes and postings name pages by their new ordinals.
     let Some(moves) = merge_pages(&mut builder, mergeable, &tombstones, &mut numbers)? else {
         return Ok(None);
     };
     merge_hashes(&mut builder, inputs, &moves, numbers.pages)?;
-    // Of inputs, some visits of which may be gone: no visit that is left is outside of these.
+    // Some visits of the inputs may be forgotten, so the bounds may be wider than what is left, but are
+    // never narrower.
     if numbers.visits > 0 {
         inputs.iter().filter_map(|s| s.numbers().times).for_each(|times| numbers.cover(times));
     }
 
     let mut kept = Tombstones::default();
+    // A tombstone hides older segments only. If the oldest one is an input, there is nothing left to
+    // hide.
     kept.extend(
         tombstones
             .iter()
@@ -149,10 +156,13 @@ fn merge_pages(
     let mut steps = 0;
     while pages.advance()? {
         steps += pages.here().len() as u64;
+        // Progress and cancelling cost a call for about a thousand records, not for each.
         if steps >= 1024 && (mergeable.step)(mem::take(&mut steps)).is_break() {
             return Ok(None);
         }
         let placed = merge_page(builder, mergeable, tombstones, &pages, &mut writer, numbers)?;
+        // Each input yields its pages in order, so the place of a word in its spill is the page's
+        // ordinal.
         for (older, (number, _)) in pages.here().iter().rev().enumerate() {
             let moved = match placed {
                 Some((page, visible)) if older < visible => Moved::to(page, older == 0),
@@ -186,6 +196,7 @@ fn merge_page(
     if (mergeable.hidden)(url, key)? {
         return Ok(None);
     }
+    // All inputs, also those without the page: their tombstones may hide it.
     let inputs = pages.newest_first().zip(tombstones.iter().rev());
     let inputs = inputs.map(|((cursor, place), tombstones)| {
         let unread = place.map(|place| cursor.taken(place)).transpose()?;
@@ -203,6 +214,7 @@ fn merge_page(
     )?;
     // All of it may be forgotten.
     let Some((unread, oldest)) = visible.last() else { return Ok(None) };
+    // Below the oldest segment there is nothing to hide, and nothing that knows the page.
     let reset = oldest.reset() && !mergeable.oldest;
     let earlier = end.is_none() && !mergeable.oldest;
     let count = visible.len();
@@ -225,11 +237,14 @@ fn merge_page(
     if entries.is_empty() && !reset {
         return Ok(None);
     }
+    // A restatement or a property needs a visit of its page. Without one the input is damaged.
     if before.is_empty() && !entries.is_empty() && count_visits(&entries) == 0 {
         return Err(unread.unreadable());
     }
-    // Nothing that is older than the newest record tells more of how the page changes.
+    // The newest record has the changes as of its segment's end, older visits included. So it alone
+    // counts.
     let (unread, newest) = visible.first().or_bug("a page that is left has a record")?;
+    // All visits of the page are among these entries, and few: readers fold the changes from them.
     let is_told = before.is_empty() && entries.len() <= CHUNK_ENTRIES;
     let changes = newest.changes_unless(is_told).ok_or_else(|| unread.unreadable())?;
     let record = Record { reset, earlier, before: &before, entries: &entries, changes };
@@ -245,7 +260,7 @@ fn merge_hashes(
     pages: u64,
 ) -> Result<()> {
     let mut streams = Vec::new();
-    // As many as inputs.
+    // There is one list of moves for each input.
     for (segment, moves) in inputs.iter().zip(moves) {
         let mut stream = HashStream { segment, moves, place: 0, last: None, current: None };
         if stream.advance()? {
@@ -259,6 +274,7 @@ fn merge_hashes(
     };
     let mut writer = HashWriter::new(builder, pages)?;
     let mut equal: Vec<HashMoved> = Vec::new();
+    // A linear minimum is enough: a merge has 128 inputs at most, and usually the fan-out of 8.
     while let Some(hash) = streams.iter().filter_map(|s| s.current).map(|c| c.0).min() {
         equal.clear();
         let mut i = 0;
@@ -274,6 +290,7 @@ fn merge_hashes(
             if more {
                 i += 1;
             } else {
+                // The order of the streams does not matter: what they yield for a hash is sorted below.
                 streams.swap_remove(i);
             }
         }
@@ -286,6 +303,7 @@ fn merge_hashes(
             }
             same
         });
+        // Checked before they are written: the sections already have their lengths, and cannot grow.
         if writer.count() + equal.len() as u64 > pages {
             return unlike(pages + 1);
         }
@@ -377,12 +395,14 @@ fn merge_tables(
             steps += 1;
             stream.postings(&mut postings)?;
         }
-        // Of one page the posting that is in force sorts last: keep that.
+        // Descending, a page's posting in force comes before its others, so `dedup` keeps it. Then the
+        // order is turned to ascend again.
         postings.sort_unstable_by_key(|p| Reverse(p.moved));
         postings.dedup_by_key(|p| p.moved.page);
         postings.reverse();
         merged.clear();
         merged.extend(postings.iter().map(|p| p.moved));
+        // A fingerprint goes when all of its pages are gone.
         if !merged.is_empty() {
             let tag = |page: u32| {
                 let at = postings.binary_search_by_key(&page, |p| p.moved.page);
@@ -462,6 +482,8 @@ impl TableStream<'_> {
             let at = tags.binary_search_by_key(&page, |(_, page)| *page).ok();
             return Ok(at.and_then(|at| tags.get(at)).map(|(tag, _)| *tag));
         }
+        // Without a list, one page of this input has the fingerprint, and no tag was stored. The page's
+        // head has the digest.
         let mut url = Vec::new();
         let head = self.segment.page(page, &mut url)?.read()?.head();
         let damaged = || self.segment.damaged(Tag::of(Kind::Pages), 0, UNREADABLE);
@@ -479,6 +501,7 @@ impl Moved {
     /// Nowhere: the page is hidden.
     pub(super) const GONE: Moved = Moved(u32::MAX);
     /// A newer input has the page too, and says what is in force.
+    // Ordinals are below 2^30, so the bit is free, and no page is taken for `GONE`.
     const OLD: u32 = 1 << 31;
 
     pub(super) fn to(page: u32, newest: bool) -> Moved {

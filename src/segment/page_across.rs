@@ -23,6 +23,8 @@ pub(crate) fn page_across<'k, P: PartOfPage, E>(
 ) -> Result<Option<P>, E> {
     for part in newest_first {
         let part = part?;
+        // The record comes before the tombstones: those hide older components only, never what their own
+        // component has.
         if let Some(ends) = part.record_ends()
             && (take(&part)?.is_break() || ends)
         {

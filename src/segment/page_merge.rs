@@ -39,13 +39,17 @@ impl<S: Pages> PageMerge<S> {
         self.here.clear();
         let PageMerge { streams, tournament, key, url, here } = self;
         let mut number = tournament.winner();
+        // The winner has ended, and streams that have ended lose to all others: so all have.
         let Some(place) = streams.get(number).and_then(S::next_place) else { return Ok(false) };
+        // Copied, since `take` moves the stream on and overwrites its key and URL.
         key.clear();
         key.extend_from_slice(place.0);
         url.clear();
         url.extend_from_slice(place.1);
         loop {
             here.push((number, streams[number].take()?));
+            // Streams with the same page win one after another in their order, so `here` ascends by
+            // number.
             tournament.replay(|a, b| precedes(streams, a, b));
             number = tournament.winner();
             if streams[number].next_place().is_none_or(|(_, next)| next != url.as_slice()) {
@@ -76,6 +80,7 @@ impl<S: Pages> PageMerge<S> {
 
     /// All streams, the last one first, each with what it has of the current page.
     pub(crate) fn newest_first(&self) -> impl Iterator<Item = (&S, Option<&S::Page>)> {
+        // Both ascend by number, so one pass from the back pairs them.
         let mut here = self.here.iter().rev().peekable();
         self.streams.iter().enumerate().rev().map(move |(number, stream)| {
             let page = here.next_if(|(of, _)| *of == number);
@@ -89,6 +94,7 @@ impl<S: Pages> PageMerge<S> {
 #[expect(clippy::indexing_slicing, reason = "contestants are numbers of streams")]
 fn precedes<S: Pages>(streams: &[S], a: usize, b: usize) -> bool {
     match (streams[a].next_place(), streams[b].next_place()) {
+        // Keys first, then URLs: two URLs may have one key.
         (Some(of_a), Some(of_b)) => (of_a, a) < (of_b, b),
         (of_a, _) => of_a.is_some(),
     }

@@ -16,6 +16,7 @@ pub(super) struct PagesWriter {
 
 impl PagesWriter {
     pub(super) fn new(builder: &mut Builder) -> Result<PagesWriter> {
+        // The page index lies behind the pages, so its numbers wait in memory, or in a scratch file.
         let index = builder.spill(1);
         Ok(PagesWriter {
             section: builder.begin(Tag::of(Kind::Pages))?,
@@ -39,10 +40,13 @@ impl PagesWriter {
         if self.group.is_empty() {
             self.index.append(&le_u64(self.section.written()))?;
         }
+        // Makes two SURT keys, so only builds with assertions pay for it. `PageCursor` checks the order
+        // again when it reads.
         debug_assert!(self.group.precedes(url), "pages come in SURT order, each once");
         self.group.push(url, record);
         let page = self.count;
         self.count += 1;
+        // A posting has 30 bits for the ordinal. A page beyond them would be found under another number.
         if u64::from(self.count) >= PAGES_MAX {
             return Err(Error::Limit {
                 what: "pages in a segment",
@@ -65,6 +69,7 @@ impl PagesWriter {
         if !self.group.is_empty() {
             self.flush(builder)?;
         }
+        // One number more than groups: each group ends where the next begins.
         self.index.append(&le_u64(self.section.written()))?;
         builder.end(self.section)?;
         builder.whole(Tag::of(Kind::PageIndex), &self.index.finish()?)?;

@@ -20,6 +20,7 @@ use crate::page::surt;
 const PAGES: Tag = Tag::of(Kind::Pages);
 
 /// Bytes of a group that are read to find one of its pages, about.
+// Seven memory lines: front-coded, the heads of 16 URLs mostly fit in these.
 const HEADS_BYTES: usize = 448;
 
 /// Bytes that a cursor asks the system to read ahead, at first and at most.
@@ -66,6 +67,7 @@ impl Segment {
     /// The bytes of a group, and where they start in the section.
     fn group_bytes(&self, group: u64) -> Result<(u64, &[u8])> {
         let index = self.section(Tag::of(Kind::PageIndex));
+        // A number that saturates lies beyond the section, and is refused there.
         let bounds: [U64; 2] = transmute!(index.array::<16>(group.saturating_mul(8))?);
         let [start, end] = bounds.map(U64::get);
         Ok((start, self.section(PAGES).get(start..end)?))
@@ -78,6 +80,8 @@ impl Segment {
 
     /// The group with this number, which the page index has. All are full but the last.
     fn parse_group<'a>(&self, group: u64, start: u64, bytes: &'a [u8]) -> Result<Group<'a>> {
+        // Cannot underflow. The index has as many numbers as the pages need (checked at open), and both
+        // bounds of this group were read from it.
         let pages = (self.numbers().pages - group * GROUP_PAGES).min(GROUP_PAGES);
         Group::parse(bytes, pages).ok_or_else(|| {
             let what = format!("the group does not begin as one of {pages} pages does");
@@ -90,6 +94,7 @@ impl Segment {
     pub(crate) fn page(&self, ordinal: u32, url: &mut Vec<u8>) -> Result<UnreadRecord<'_>> {
         let number = u64::from(ordinal) / GROUP_PAGES;
         let (start, bytes) = self.group_bytes(number)?;
+        // All lines at once. The walk over the heads would wait for each in turn.
         prefetch(bytes.get(..HEADS_BYTES).unwrap_or(bytes));
         let mut group = self.parse_group(number, start, bytes)?;
         let bytes = group.skip(u64::from(ordinal) % GROUP_PAGES, url);
@@ -132,6 +137,8 @@ impl Segment {
         wanted: impl Iterator<Item = (u64, &'u str)> + Clone,
     ) -> Result<Vec<(usize, PageRef<'_>)>> {
         /// How many pages ahead what is read first of one is asked for, and what is read then.
+        // Each loop below is one stage. It prefetches an address 16 pages ahead, and what that address
+        // leads to 8 pages ahead, when it has arrived.
         const AHEAD: (usize, usize) = (16, 8);
         let mut candidates = Vec::new();
         let mut later = wanted.clone().skip(AHEAD.0);
@@ -148,6 +155,7 @@ impl Segment {
         for (at, &(place, hash, url)) in candidates.iter().enumerate() {
             hash_of(at + AHEAD.0).into_iter().for_each(|hash| self.prefetch_bounds(hash));
             hash_of(at + AHEAD.1).into_iter().for_each(|hash| self.prefetch_hashes(hash));
+            // Not `pages_with_hash`: that would ask the filter again.
             for ordinal in self.pages_behind(hash)? {
                 ordinals.push((place, url, ordinal?));
             }
@@ -163,6 +171,8 @@ impl Segment {
                 self.prefetch_group(group);
             }
             if let Some(page) = self.page_if(ordinal, url)? {
+                // The caller reads the records after this loop, so they arrive while other pages are
+                // looked up.
                 page.record.prefetch();
                 found.push((place, page));
             }
@@ -183,6 +193,8 @@ impl Segment {
     /// Asks for a group, whose place has come.
     fn prefetch_group(&self, group: u64) {
         let index = self.section(Tag::of(Kind::PageIndex));
+        // Without a check: a damaged number prefetches the wrong line, and the read that follows finds
+        // it.
         if let Some(start) = index.peek(group.saturating_mul(8), 8).first_chunk::<8>() {
             prefetch(self.section(PAGES).peek(LittleEndian::read_u64(start), HEADS_BYTES));
         }
@@ -211,6 +223,7 @@ impl Segment {
                 high = middle;
             }
         }
+        // The key may lie within the group before, whose first page is less. Only this group is decoded.
         let Some(group) = low.checked_sub(1) else { return Ok(0) };
         let mut ordinal = group * GROUP_PAGES;
         let (start, mut pages_of) = self.group(group)?;
@@ -283,6 +296,8 @@ impl PageCursor {
         let end = segment.numbers().pages;
         let mut cursor = PageCursor {
             segment,
+            // URLs are front-coded, so a cursor begins with the group and decodes the pages before
+            // `from`.
             ordinal: from - from % GROUP_PAGES,
             end,
             stands: false,
@@ -309,6 +324,7 @@ impl PageCursor {
             self.read_ahead();
             let number = self.ordinal / GROUP_PAGES;
             let (start, bytes) = self.segment.group_bytes(number)?;
+            // Ranges, not slices: a cursor owns its segment, and cannot borrow from itself.
             let end = start + bytes.len() as u64;
             let group = self.segment.parse_group(number, start, bytes)?;
             let records = end - group.records.rest().len() as u64;
@@ -347,10 +363,12 @@ impl PageCursor {
     /// Goes to the next page; false past the last. One that does not come after the page before is
     /// damage.
     pub(crate) fn advance(&mut self) -> Result<bool> {
+        // Before `step`, which overwrites the URL where it stands.
         self.before.1.clone_from(&self.url);
         if !self.step()? {
             return Ok(false);
         }
+        // The two keys exchange their buffers, so no page costs an allocation.
         std::mem::swap(&mut self.before.0, &mut self.key);
         self.segment.key_of(&self.url, &mut self.key)?;
         if (&self.before.0, &self.before.1) >= (&self.key, &self.url) {

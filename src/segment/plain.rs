@@ -42,6 +42,7 @@ impl<'f> PlainSegment<'f> {
         bug::ensure(block < block_count(section.len), "a block is one of its section")?;
         let start = block * BLOCK_BYTES;
         let len = (section.len - start).min(BLOCK_BYTES);
+        // Before the block is read: looking for checksums may move the window away from it.
         let expected = self.expected_sum(section, block)?;
         let (nonce, frame) = (self.frame.stamp().nonce, self.frame);
         let bytes = self.read(section.offset + start, len)?;
@@ -70,6 +71,7 @@ impl<'f> PlainSegment<'f> {
         }
         let name = self.frame.name();
         for (start, end) in self.frame.gaps() {
+            // A damaged table may leave a gap of any size. No more is read than alignment may need.
             let zeros = self.read(start, (end - start).min(ALIGN));
             match zeros.map(|zeros| zeros.iter().position(|byte| *byte != 0)) {
                 Ok(None) if end - start < ALIGN => {}
@@ -101,6 +103,8 @@ impl<'f> PlainSegment<'f> {
             let sums = self.frame.place(Tag::of(Kind::Sums));
             let start = of * BLOCK_BYTES;
             let len = (sums.len - start).min(BLOCK_BYTES);
+            // One block of checksums serves 1,024 blocks. An error is kept as well, or each of them
+            // would read the bad place again.
             let bytes = self.read(sums.offset + start, len).map(<[u8]>::to_vec);
             self.sums = Some((of, bytes));
         }
@@ -116,7 +120,8 @@ impl<'f> PlainSegment<'f> {
         let held = self.window.start..self.window.start + self.window.bytes.len() as u64;
         if !(held.contains(&start) && start + len <= held.end) {
             let most = (self.frame.bytes() - start).min(WINDOW_BYTES).max(len);
-            // What cannot be read is found block by block.
+            // One bad sector fails the whole window. Then only what is needed is read, so sound blocks
+            // around it stay readable.
             if self.fill(start, most).is_err() {
                 self.fill(start, len)?;
             }
@@ -130,6 +135,7 @@ impl<'f> PlainSegment<'f> {
         self.window.bytes.resize(in_memory(len), 0);
         let read = self.file.read_at(start, &mut self.window.bytes);
         read.map_err(|e| {
+            // Bytes of a failed read must not pass for the window's.
             self.window.bytes.clear();
             let name = self.frame.name();
             Error::corrupt(name, start, format!("{len} bytes cannot be read: {e}"))

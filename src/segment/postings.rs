@@ -80,6 +80,8 @@ impl<'a> PostingsRef<'a> {
             return self.parse(ordinal, word).map(Place::Single);
         }
         let at = u64::from(word & !LIST);
+        // Not believed yet. A place of 31 bits and two counts of 32 bits cannot overflow, and what lies
+        // beyond the section cannot be read.
         let (count, tags) = (self.lists.u32_at(at)?, self.lists.u32_at(at + 1)?);
         let postings = at + LIST_HEAD..at + LIST_HEAD + u64::from(count);
         let tags = postings.end..postings.end + u64::from(tags) * 2;
@@ -103,6 +105,7 @@ impl<'a> PostingsRef<'a> {
         let (mut single, mut words, mut copies) = match self.place(ordinal)? {
             Place::Single(posting) => (Some(posting).filter(|p| p.page >= first), 0..0, 0..0),
             Place::List(mut words, tags) => {
+                // An answer that goes on after a limit enters the list by a binary search.
                 if first > 0 {
                     let is_before = |word| Posting::parse(word).page < first;
                     words.start = self.search(words.clone(), 1, is_before)?;
@@ -116,6 +119,7 @@ impl<'a> PostingsRef<'a> {
             if let Some(single) = single.take() {
                 return Some(Ok(single));
             }
+            // The iterator ends after an error: the next call would only meet it again.
             if let Err(e) = self.pass_over(&mut words, &mut copies) {
                 words = 0..0;
                 return Some(Err(e));
@@ -123,6 +127,8 @@ impl<'a> PostingsRef<'a> {
             let at = words.next()?;
             let posting = self.lists.u32_at(at).and_then(|word| {
                 let posting = self.parse(ordinal, word)?;
+                // `None` is less than any page. Binary searches rely on this order, so a list without it
+                // is damaged.
                 if before.replace(posting.page) < Some(posting.page) {
                     return Ok(posting);
                 }
@@ -152,6 +158,7 @@ impl<'a> PostingsRef<'a> {
         let tag = tag_of(&digest);
         let start = self.search(tags.clone(), 2, |word| word < tag)?;
         let end = self.search(start..tags.end, 2, |word| word <= tag)?;
+        // Shifted by a word, from the tags to their pages.
         Ok(start + 1..end + 1)
     }
 
@@ -166,6 +173,8 @@ impl<'a> PostingsRef<'a> {
             return Ok(());
         }
         let (posting, copy) = pages(0)?;
+        // Copies before the first wanted page are skipped once. Then none is less, so this recurses
+        // once.
         if copy < posting {
             copies.start = self.search(copies.clone(), 2, |page| page < posting)?;
             return self.pass_over(words, copies);
@@ -175,7 +184,11 @@ impl<'a> PostingsRef<'a> {
         }
         let is_copy = |at: u64| pages(at).map(|(posting, copy)| posting == copy);
         let count = (words.end - words.start).min((copies.end - copies.start) / 2);
+        // A run of copies costs its logarithm. Read one by one, a million copies cost each further page
+        // of an answer a million postings.
         let (mut last, mut step) = (0, 1);
+        // Both agree up to the first posting that is no copy, and nowhere after it: from there on the
+        // copy in the same place is always greater.
         while last + step < count && is_copy(last + step)? {
             last += step;
             step *= 2;
@@ -228,6 +241,7 @@ pub(super) struct PostingsWriter {
 
 impl PostingsWriter {
     pub(super) fn new(builder: &mut Builder, epoch: u32) -> PostingsWriter {
+        // Both sections lie behind the fingerprints, which are still being written.
         let (words, lists) = (builder.spill(1), builder.spill(1));
         PostingsWriter { epoch, words, lists, count: 0, list_words: 0, longest: 0 }
     }
@@ -247,6 +261,7 @@ impl PostingsWriter {
             single.word()
         } else {
             let mut tags = Vec::new();
+            // Tags serve to find copies, and a copy is in force.
             for posting in postings.iter().filter(|p| p.in_force) {
                 tags.extend(tag(posting.page)?.map(|tag| (tag, posting.page)));
             }
@@ -254,6 +269,7 @@ impl PostingsWriter {
             let at = self.list_words;
             let words = LIST_HEAD + postings.len() as u64 + 2 * tags.len() as u64;
             let end = u64::from(at) + words;
+            // Bit 31 of a word says that it names a list, so the place of a list has 31 bits.
             self.list_words =
                 u32::try_from(end).ok().filter(|end| end & LIST == 0).ok_or_else(too_many)?;
             let length = |n| u32::try_from(n).ok().or_bug("a list is no longer than all lists");

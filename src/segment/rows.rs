@@ -64,6 +64,8 @@ impl Rows<'_> {
         let packed = &self.packed[at];
         match Row::unpack(packed) {
             Some(row) => Ok(row),
+            // This process packed the rows in memory: an unreadable one is a bug. In a segment it is
+            // damage.
             None => self.of.map_or_else(
                 || Ok(None.or_bug("what was packed can be unpacked")?),
                 |(segment, start)| segment.row(start + at as u64, packed),
@@ -82,6 +84,7 @@ impl Rows<'_> {
     #[inline]
     pub(crate) fn with(&self, hash: u64) -> Range<usize> {
         let from = self.hashes.partition_point(|other| u64::from_le_bytes(*other) < hash);
+        // Counted one by one: equal hashes of 64 bits are nearly always one page.
         let others = self.hashes.iter().skip(from);
         from..from + others.take_while(|other| u64::from_le_bytes(**other) == hash).count()
     }
@@ -89,6 +92,7 @@ impl Rows<'_> {
 
 impl RowsInMemory {
     pub(crate) fn new(mut rows: Vec<RowOf>) -> RowsInMemory {
+        // The order and the columns of a segment, so that `Rows` reads both.
         rows.sort_unstable_by_key(|row| (row.hash, row.page));
         RowsInMemory {
             hashes: rows.iter().map(|row| row.hash.to_le_bytes()).collect(),
@@ -101,6 +105,7 @@ impl RowsInMemory {
     #[expect(clippy::indexing_slicing, reason = "places of some of them, in order")]
     pub(crate) fn rows(&self, first: u64, last: u64) -> Rows<'_> {
         let place_from = |hash| self.hashes.partition_point(|h| u64::from_le_bytes(*h) < hash);
+        // The greatest hash has no successor: then all rows to the end are meant.
         let upto = last.checked_add(1).map_or(self.hashes.len(), place_from);
         let places = place_from(first)..upto;
         Rows {
@@ -129,6 +134,7 @@ impl Segment {
             of: Some((self, start)),
         };
         let hash_before = |at: usize| at.checked_sub(1).map_or(first, |before| rows.hash(before));
+        // Order and ordinals are checked here for the whole range. The loops over rows rely on both.
         let is_low = rows.len() > 0 && rows.hash(0) < first;
         if is_low || !rows.hashes.is_sorted_by_key(|hash| u64::from_le_bytes(*hash)) {
             let falls = (0..rows.len()).find(|at| rows.hash(*at) < hash_before(*at));
@@ -136,6 +142,7 @@ impl Segment {
             let what = format!("hash {place} of {pages} is less than the one before");
             return Err(self.damaged(HASHES, place * 8, &what));
         }
+        // One maximum decides. Which row is wrong is looked for only if one is.
         let largest = rows.pages.iter().map(|page| u32::from_le_bytes(*page)).max();
         if largest.is_some_and(|page| u64::from(page) >= pages) {
             let wrong = (0..rows.len()).find(|at| u64::from(rows.page(*at)) >= pages);

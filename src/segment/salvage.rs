@@ -124,6 +124,7 @@ impl<'f> PageSalvage<'f> {
             return None;
         }
         let at = page.as_ref().map_or(count, |page| page.ordinal);
+        // Pages become ready in order, so this does not underflow.
         let lost = at - expected;
         let all = self.pages.offset..self.pages.offset + self.pages.len;
         let hole = (lost > 0).then(|| Hole {
@@ -155,7 +156,7 @@ impl<'f> PageSalvage<'f> {
         if start.is_none() {
             let start = self.index.offset + block * BLOCK_BYTES;
             let end = (start + BLOCK_BYTES).min(self.index.offset + self.index.len);
-            // Only told of where pages are lost by it.
+            // This damage matters only if no sound group before says where this one starts.
             if self.start.is_none() {
                 self.met(start..end);
             }
@@ -178,6 +179,7 @@ impl<'f> PageSalvage<'f> {
                     piece.bytes.extend(&bytes[within(from)..within(to)]);
                 }
                 Err(_) => {
+                    // Zeros keep the offsets right. `is_sound` and `front` keep them from being read.
                     piece.bytes.resize(at + within(to) - within(from), 0);
                     piece.damaged.push(at..piece.bytes.len());
                 }
@@ -194,12 +196,14 @@ impl<'f> PageSalvage<'f> {
         self.start = self.start.filter(|start| *start <= self.pages.len);
         let indexed = self.indexed(group);
         let known = self.start.take();
-        // Where nothing says where it starts, that was met as damage.
+        // If nothing says where the group starts, its pages are lost. They become part of a hole.
         let Some(start) = indexed.or(known) else { return };
-        // A sound index is not contradicted by a sound group before.
+        // A sound index and a sound group before it agree. Where they do not, one of them is damaged.
         if known.is_some_and(|known| known != start) {
             self.met(self.pages.offset + start..self.pages.offset + start);
         }
+        // While a start is set, `indexed` reports no damage. Here the heads of this group may say where
+        // it ends, so a damaged index need not lose pages.
         self.start = Some(start);
         let end = self.indexed(group + 1);
         self.start = None;
@@ -207,6 +211,8 @@ impl<'f> PageSalvage<'f> {
         let len = match end {
             Some(end) => end.saturating_sub(start),
             None => {
+                // Without the index, the heads say how long the records are. They are read first, to
+                // know the length.
                 let heads = self.piece(start..start + rest.min(HEADS_BYTES_MAX));
                 match take_apart(&heads).end {
                     Some(end) => end as u64,
@@ -214,6 +220,7 @@ impl<'f> PageSalvage<'f> {
                 }
             }
         };
+        // A group is held in memory, so a damaged length must not be believed.
         if len > rest.min(GROUP_BYTES_MAX) {
             return self.met(self.pages.offset + start..self.pages.offset + self.pages.len);
         }
@@ -227,6 +234,7 @@ impl<'f> PageSalvage<'f> {
         let first = group * GROUP_PAGES;
         let most = (self.plain.frame().numbers().pages - first).min(GROUP_PAGES);
         let mut before = self.last.as_ref().map(|(_, key, url)| (key.clone(), url.clone()));
+        // Takes no more pages than the group can have, whatever its own count says.
         for (ordinal, (url, record)) in (first..first + most).zip(parts.pages) {
             let at = self.pages.offset + start;
             let bytes = at + record.start as u64..at + record.end as u64;
@@ -245,6 +253,7 @@ impl<'f> PageSalvage<'f> {
 
 /// The heads of a group, as far as they are sound.
 fn take_apart(piece: &Piece) -> Parts {
+    // Each URL builds on the one before, so no head behind the first damage can be decoded.
     let front = piece.front();
     let mut cursor = Cursor::new(front);
     let mut parts = Parts::default();

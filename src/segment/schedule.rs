@@ -40,6 +40,7 @@ const FLAGS: usize = 5;
 
 /// Joins the rows of one page: the newest one counts, of a record that has the entries of both.
 pub(super) fn join(newest: &mut PackedRow, older: &PackedRow) {
+    // The joined record has the visits of both. If the older one had the first of all, so has this one.
     newest[FLAGS] |= older[FLAGS] & FIRST;
 }
 
@@ -102,7 +103,10 @@ fn slot(host: &[u8], seed: u64) -> u16 {
 
 /// The upper half of the bits of a weight without its sign, rounded: positive and finite.
 fn packed_weight(weight: Weight) -> u16 {
+    // Half a step more rounds to nearest. A carry into the exponent is right: it is the next power of
+    // two.
     let rounded = (weight.to_bits() + (1 << 14)) >> 15;
+    // 0 would be no weight, and what is above the maximum an infinity.
     u16::try_from(rounded).unwrap_or(u16::MAX).clamp(1, WEIGHT_MAX)
 }
 
@@ -173,6 +177,7 @@ impl Row {
         ] {
             flags |= if set { bit } else { 0 };
         }
+        // Seconds from year 1 to 9999 are fewer than 2^39, so they leave the bits above 40 alone.
         let first = self.last | u64::from(flags) << 40 | u64::from(self.host) << 48;
         let third = u32::from(self.weight) | u32::from(self.failing.unwrap_or(0)) << 16;
         let mut packed = PackedRow::default();
@@ -189,6 +194,8 @@ impl Row {
         let (first, code, third) = (cursor.u64()?, cursor.u32()?, cursor.u32()?);
         let flags = (first >> 40) as u8;
         if flags & KNOWN == 0 {
+            // A page without visits has one form: all zeros. So `pack` gives back the bytes that were
+            // read.
             return (first | u64::from(code) | u64::from(third) == 0).then_some(Row::default());
         }
         let [weight, failing] = [third as u16, (third >> 16) as u16];
@@ -202,6 +209,7 @@ impl Row {
             weight,
             host: (first >> 48) as u16,
         };
+        // The same holds here: bits that `pack` would not set are damage.
         let weighs = (1..=WEIGHT_MAX).contains(&weight);
         let fails = row.failing.is_some() || failing == 0;
         (flags < 16 && weighs && fails).then_some(row)
@@ -222,6 +230,7 @@ impl Segment {
 
     /// The row of the page with this hash and ordinal; none if its hash does not lead to it.
     pub(crate) fn row_of(&self, hash: u64, ordinal: u32) -> Result<Option<Row>> {
+        // Several pages may have this hash. The ordinal says which row is meant.
         for place in self.places(hash)? {
             if self.section(Tag::of(Kind::HashPages)).u32_at(place)? == ordinal {
                 return self.row(place, &self.packed_row(place)?).map(Some);

@@ -60,7 +60,7 @@ impl Sealer {
     /// to scratch files.
     pub(crate) fn new(disk: &Arc<dyn Disk>, stamp: Stamp, memory_bytes: usize) -> Result<Sealer> {
         let mut builder = Builder::new(disk, stamp)?;
-        // As they are in size.
+        // Packed, a hash takes 28 bytes and a fingerprint 21: they share the memory 4 to 3.
         let hashes = Sorter::new(disk, builder.scratch_name(), memory_bytes / 7 * 4);
         let held = Sorter::new(disk, builder.scratch_name(), memory_bytes / 7 * 3);
         let pages = PagesWriter::new(&mut builder)?;
@@ -76,17 +76,20 @@ impl Sealer {
         let mut visits =
             record.entries.iter().filter(|entry| entry.is_visit()).map(|entry| entry.time().0);
         if let Some(first) = visits.next() {
+            // Entries ascend, so the first and the last visit bound the others.
             self.numbers.cover((first, visits.next_back().unwrap_or(first)));
         }
         self.numbers.resets += u64::from(record.reset);
         // The fingerprints of its entries, and those in force.
         let mark = |content: &Content| (content.compared(), content.epoch);
         for content in record.entries.iter().filter_map(Entry::content) {
-            // Its digest may have been another one then.
+            // An entry may show the fingerprint in force with an older digest. The table takes the
+            // digest in force.
             let same = in_force.iter().position(|other| mark(other) == mark(&content));
             let same = same.map(|at| in_force.swap_remove(at));
             self.hold(same.unwrap_or(content), ordinal, same.is_some())?;
         }
+        // What is left is in force, but was last seen in an older segment.
         in_force.into_iter().try_for_each(|content| self.hold(content, ordinal, true))
     }
 
@@ -113,7 +116,7 @@ impl Sealer {
             write_hashes(&mut builder, hashes.finish()?, numbers.pages)?;
             held.finish()?
         } else {
-            // The ones are sorted while the others are written.
+            // Fingerprints are sorted while hashes are written.
             let (held, written) = beside(
                 || held.finish(),
                 || write_hashes(&mut builder, hashes.finish()?, numbers.pages),
@@ -148,6 +151,7 @@ fn write_tables(
 ) -> Result<()> {
     let (mut postings, mut tags) = (Vec::new(), Vec::new());
     let mut next = held.next()?;
+    // `Held` sorts by epoch, then canonically, then by page. So each loop takes one run of equals.
     while let Some(epoch) = next.map(|held| held.epoch()) {
         let mut writer = TablesWriter::new(builder, epoch)?;
         while let Some(first) = next.filter(|held| held.epoch() == epoch) {
@@ -158,6 +162,8 @@ fn write_tables(
             while let Some(held_by) = next.filter(same) {
                 let (page, in_force) = (held_by.page(), held_by.in_force());
                 match postings.last_mut().filter(|last: &&mut Posting| last.page == page) {
+                    // A page that returned to a version holds its fingerprint more than once. It gets
+                    // one posting.
                     Some(last) => last.in_force |= in_force,
                     None => postings.push(Posting { page, in_force }),
                 }
@@ -242,6 +248,7 @@ impl Packed for Held {
     const BYTES: usize = 21;
 
     fn put(&self, out: &mut Vec<u8>) {
+        // The three lowest bytes are always zero, and are not stored.
         let [_, _, _, low @ ..] = le_u64(self.low);
         out.put_u64(self.high);
         out.extend_from_slice(&low);
@@ -268,8 +275,10 @@ impl Held {
         let epoch = u64::from(content.epoch.0);
         let tag = content.digest.as_ref().filter(|_| in_force).map(tag_of);
         Some(Held {
+            // As one number of 128 bits these sort by epoch and then in canonical order.
             high: epoch << 32 | u64::from(popcount) << 24 | fingerprint >> 40,
             low: fingerprint << UNUSED_BITS,
+            // Ordinals are below 2^30, as asserted above, so the shift loses nothing.
             page: page << 2 | u32::from(in_force) << 1 | u32::from(tag.is_some()),
             tag: tag.unwrap_or(0),
         })
@@ -312,6 +321,7 @@ pub(super) struct HashWriter {
 
 impl HashWriter {
     pub(super) fn new(builder: &mut Builder, pages: u64) -> Result<HashWriter> {
+        // The first is the page index, which `PagesWriter` has written already.
         let [_, places @ ..] = bytes_for(pages);
         let [hashes, of_pages, directory, filter, schedule] =
             places.map(|(kind, bytes)| builder.place(Tag::of(kind), bytes));
@@ -346,6 +356,8 @@ impl HashWriter {
         schedule.extend_from_slice(row);
         self.index.push(hash, directory, filter);
         self.count += 1;
+        // Five sections get a few bytes for each hash. Passed on one by one they would cost five calls
+        // each.
         if self.count.is_multiple_of(TOGETHER) { self.drain(builder) } else { Ok(()) }
     }
 
@@ -366,6 +378,7 @@ impl HashWriter {
     }
 
     pub(super) fn finish(mut self, builder: &mut Builder) -> Result<()> {
+        // `finish` consumes the index while it fills `parts`.
         let index = std::mem::replace(&mut self.index, HashIndexWriter::new(0));
         let [_, _, directory, filter, _] = &mut self.parts;
         index.finish(directory, filter)?;

@@ -62,6 +62,8 @@ impl EpochTables {
         let fingerprints = column(Kind::Fingerprints, 0);
         let shards = Shards::read(&column(Kind::Shards, 0))?;
         let n = shards.fingerprints();
+        // The lengths are compared once, here. A search computes places from `n`, and takes them for
+        // granted.
         let has = |column: &SectionColumn, bytes: u64| {
             if column.section().len() == bytes {
                 return Ok(());
@@ -85,6 +87,8 @@ impl EpochTables {
                 });
                 for Rotation { buckets, rest, ordinals } in &tables {
                     has(buckets, address.bytes())?;
+                    // The length of this section varies. It is even, and has one entry a fingerprint at
+                    // most.
                     let in_rest = rest.section().len() / 2;
                     has(rest, in_rest.min(n.into()) * 2)?;
                     has(ordinals, entries)?;
@@ -99,6 +103,7 @@ impl EpochTables {
                 });
                 for CellTable { cells, further, ordinals } in &tables {
                     has(cells, u64::from(count) * LINE_BYTES)?;
+                    // Also of varying length: whole lines, and no more than `n` fingerprints can need.
                     let lines = further.section().len() / LINE_BYTES;
                     has(further, lines.min(further_max(n)) * LINE_BYTES)?;
                     has(ordinals, entries)?;
@@ -122,6 +127,8 @@ impl EpochTables {
     /// their postings ahead.
     pub(crate) fn find_each(&self, queries: &[u64], k: u32, finds: &mut impl Finds) -> Result<()> {
         let mut finds = Behind { tables: self, finds };
+        // The search is compiled twice: with a check of each block, and without, for tables that are
+        // whole.
         let Some(whole) = self.whole() else {
             return self.tables.find_each(queries, k, &mut finds);
         };
@@ -197,12 +204,16 @@ impl EpochTables {
     fn contradiction(&self, queries: &[u64], k: u32) -> Error {
         let flaw =
             || self.fingerprints.section().flaw(0, "the tables of an epoch contradict each other");
+        // The column without checks does not know where it lies. So the search is repeated by the one
+        // that names section and offset.
         self.tables.find_each(queries, k, &mut Vec::new()).err().unwrap_or_else(flaw)
     }
 
     #[inline]
     fn whole(&self) -> Option<&Tables<WholeColumn>> {
         let known = self.whole.get();
+        // Tables may be opened before they are warmed up. So the flag is asked until it is set, and once
+        // set, never again.
         if known.is_none() && self.segment.tables_are_whole() {
             return Some(self.whole.get_or_init(|| self.tables.map(SectionColumn::whole)));
         }
@@ -218,6 +229,8 @@ impl EpochTables {
     pub(crate) fn fingerprints_in_place(&self, ordinals: Range<u32>) -> Result<Option<&[u64]>> {
         let range = u64::from(ordinals.start) * 8..u64::from(ordinals.end) * 8;
         let bytes = self.fingerprints.bytes(range)?;
+        // Sections begin at multiples of 64, so the numbers are aligned. Only their byte order may
+        // differ.
         Ok(<[u64]>::ref_from_bytes(bytes).ok().filter(|_| cfg!(target_endian = "little")))
     }
 
@@ -285,7 +298,7 @@ impl EpochTables {
         const AHEAD: usize = 16;
         let most = most.clamp(1, AHEAD);
         let mut postings = self.postings_ref().from(ordinal, first, without)?;
-        // The next one stands last.
+        // In reverse, so that `pop` takes the next one.
         let mut asked: ArrayVec<Result<Posting>, AHEAD> = ArrayVec::new();
         Ok(std::iter::from_fn(move || {
             if asked.is_empty() {
@@ -293,8 +306,10 @@ impl EpochTables {
                 asked.reverse();
                 let pages =
                     || asked.iter().flatten().filter(|posting| wanted(posting)).map(|p| p.page);
-                // Nothing else is done while a single one comes.
+                // A prefetch pays only if something else is done meanwhile. With one page there is
+                // nothing else.
                 if asked.len() > 1 {
+                    // First all places, then all pages: up to 16 of them share each wait for memory.
                     pages().for_each(|page| self.segment.prefetch_place(page));
                     pages().for_each(|page| self.segment.prefetch_page(page));
                 }
@@ -402,6 +417,7 @@ struct Behind<'t, 'f, F> {
 
 impl<F: Finds> Finds for Behind<'_, '_, F> {
     fn expect(&mut self, ordinal: u32) {
+        // An ordinal comes here before its fingerprint is compared. So the posting arrives during that.
         self.tables.prefetch_posting(ordinal);
         self.finds.expect(ordinal);
     }

@@ -35,6 +35,7 @@ impl Tombstones {
         }
         let (start, end) = tombstone.prefix.range();
         let (start, end) = (start.to_vec(), end.to_vec());
+        // Two prefixes are nested or disjoint. So what begins in the range also ends in it.
         let within = self.by_start.extract_if(start.clone()..end, |_, _| true);
         let within = within.map(|(_, tombstone)| tombstone).collect();
         self.by_start.insert(start, tombstone);
@@ -49,6 +50,7 @@ impl Tombstones {
 
     /// Whether one covers the page with this key.
     pub(crate) fn cover(&self, key: &[u8]) -> bool {
+        // Ranges are disjoint: only the last one that begins at or before the key can have it.
         self.last_from(key).is_some_and(|t| t.prefix.contains(key))
     }
 
@@ -78,6 +80,7 @@ const UNREADABLE: &str = "the prefixes that were forgotten are not readable";
 
 /// The tombstones section.
 pub(super) fn encode(tombstones: &Tombstones) -> Vec<u8> {
+    // The format orders them by operation, the map by key.
     let mut in_order: Vec<&Tombstone> = tombstones.iter().collect();
     in_order.sort_unstable_by_key(|tombstone| tombstone.sequence);
     let mut out = Vec::new();
@@ -100,6 +103,7 @@ fn decode(section: &[u8]) -> Option<Tombstones> {
         before = sequence;
         let len = cursor.count()?;
         let prefix = Prefix::from_bytes(cursor.take(len)?)?;
+        // A file may have prefixes within others. `add` leaves them out, as the order by key demands.
         tombstones.add(Tombstone { sequence, prefix });
     }
     Some(tombstones)

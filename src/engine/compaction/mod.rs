@@ -136,6 +136,7 @@ impl Compactor {
     pub(crate) fn merge_due(&self) -> Result<bool> {
         let merging = self.begin()?;
         let Some(mut inputs) = self.due() else { return Ok(false) };
+        // The oldest of the run, so the inputs stay neighbours. The others are due again afterwards.
         inputs.truncate(MERGED_MAX);
         merging.merge(&inputs, &Purge::NOTHING, &|_| ControlFlow::Continue(()))?;
         Ok(true)
@@ -159,6 +160,8 @@ impl Compactor {
                 all.inputs += merged.inputs;
                 all.bytes += merged.bytes;
             }
+            // Of more than 128 segments the first round makes some large ones, and the next round one of
+            // these.
             if whole {
                 progress.finish();
                 return Ok(all);
@@ -233,7 +236,8 @@ impl Compactor {
             };
             *self.error.lock() = merged.as_ref().err().cloned();
             if merged.is_err() {
-                // No room on the disk, or an input that cannot be read: look again later.
+                // No room on the disk, or an input that cannot be read. Writers must not wait for this
+                // merge, so they check `is_behind` again, which now sees the error.
                 lifecycle.notify();
                 lifecycle.wait(|| Some(RETRY));
             }
@@ -290,6 +294,7 @@ impl Merging<'_> {
             let ended: Vec<u32> = ended.map(|info| info.epoch.0).collect();
             (view.place_of(&old)?, ended)
         };
+        // If `LOCK` or the catalog was replaced, another process may be writing this store.
         core.catalog.check_locks()?;
         let stamp = core.segment_ids.stamp(&*core.disk);
         let closing = || core.lifecycle.is_closed();
@@ -305,17 +310,21 @@ impl Merging<'_> {
         let Some(bytes) = merge(&core.disk, stamp, &mergeable)? else {
             return Err(if closing() { Error::Closed } else { Error::Cancelled });
         };
+        // Before the commit: if the file cannot be read back, the inputs stay live.
         let merged = new_segment::open(core, stamp.id)?;
         let listed = row(merged.segment.frame());
         let replaced = core.catalog.replace(&old, &listed, core.segment_ids.next());
         replaced.map_err(|e| core.poison(e))?;
-        // Segments only come behind those that are there, and only a merge takes any away.
+        // `from` still holds: seals and loads only append segments, and merges, which alone remove any,
+        // go one at a time.
         core.live.change(|view| {
             let mut kept = view.segments.to_vec();
             kept.splice(from..from + old.len(), [merged]);
             View { segments: kept.into(), ..view.clone() }
         });
         let merged = Merged { inputs: segments.len(), bytes };
+        // After the commit. A crash in between leaves files that no list names, and the next open
+        // removes them.
         publisher.publish(segments)?;
         Ok(merged)
     }

@@ -39,6 +39,7 @@ impl Statistics {
 /// fan-out, and that one segment can hold.
 pub(crate) fn due(segments: &[Statistics], fanout: usize) -> Option<Range<usize>> {
     let mut end = segments.len();
+    // The newest run first: it is usually of the lowest tier, so its merge costs the least.
     for run in segments.chunk_by(|a, b| a.tier == b.tier).rev() {
         let start = end - run.len();
         if run.len() >= fanout && run.iter().map(|s| s.pages).sum::<u64>() < PAGES_MAX {
@@ -63,6 +64,7 @@ pub(crate) fn is_wasteful(segments: &[Statistics]) -> bool {
     let left = |of: fn(&Statistics) -> i64| {
         u64::try_from(segments.iter().map(of).sum::<i64>()).unwrap_or(0)
     };
+    // Promise C8: at rest a store takes at most 1.3 times what a full merge would take. In integers.
     let is_much = |all: u64, left: u64| all.saturating_mul(10) > left.saturating_mul(13);
     let (records, fingerprints) = (sum(|s| s.pages), sum(|s| s.fingerprints));
     let is_spread = segments.len() > 1

@@ -32,10 +32,15 @@ struct Range {
 impl Buried {
     /// A prefix is forgotten by an operation that is later than all before.
     pub(super) fn add(&mut self, sequence: u64, prefix: Prefix) {
+        // Also if the prefix hides nothing new: pages that came again under it are taken out of
+        // `by_key`.
         self.last = Some(sequence);
         let (start, end) = prefix.range();
         let (mut from, end) = (start.to_vec(), end.to_vec());
+        // Within an older prefix: its keys have been hidden since an earlier operation.
         let Some(within) = self.tombstones.add(Tombstone { sequence, prefix }) else { return };
+        // Older prefixes keep their ranges, with the operation that was the first to hide them. Only the
+        // gaps between them are new.
         for tombstone in within {
             let (start, end) = tombstone.prefix.range();
             self.claim(from, start.to_vec(), sequence);

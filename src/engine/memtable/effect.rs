@@ -37,8 +37,10 @@ impl Effect {
         let ruling = visit.and_then(|visit| ruling(head.as_ref(), visit, also, epochs));
         let state = PageState::of(head.as_ref());
         let before = in_force_on(head.as_ref());
+        // From here on the head is the one after. What it was before is kept in the variables above.
         Head::absorb_into(head, *entry);
         let after = in_force_on(head.as_ref());
+        // A head has 64 contents at most, so there is a bit for each.
         let of = |(place, content): (u32, &Content)| u64::from(before.contains(content)) << place;
         let kept = (0..u64::BITS).zip(&after).map(of).sum();
         let weight = head.as_ref().map_or(Weight::ONE, |head| head.properties.weight());
@@ -67,6 +69,7 @@ fn ruling(
     match head {
         Some(head) if *visit == head.last => Some(Verdict::Known.into()),
         Some(head) if visit.time < head.first => Some(Verdict::OutOfOrder.into()),
+        // In between, only the entries of that time say whether the visit is known.
         Some(head) if *visit < head.last => None,
         head => Some(judge(head, visit, also, epochs)),
     }

@@ -35,6 +35,7 @@ impl Fingerprints {
     /// Takes everything out, and keeps the memory.
     pub(super) fn clear(&mut self) {
         self.list_bytes = 0;
+        // Epochs stay, with their memory. One without fingerprints counts as absent: see `plan`.
         for of_epoch in &mut self.epochs {
             of_epoch.chains.clear();
             of_epoch.pages.clear();
@@ -131,6 +132,7 @@ impl Fingerprints {
             self.epochs.len() - 1
         });
         let of_epoch = &mut self.epochs[at];
+        // Equal fingerprints are stored once. One template of a site gives thousands of them.
         let Some(equal) = of_epoch.chains.number_of(fingerprint) else {
             of_epoch.chains.push(fingerprint);
             of_epoch.pages.push(page);
@@ -138,6 +140,7 @@ impl Fingerprints {
         };
         let word = &mut of_epoch.pages[equal as usize];
         if *word & LIST == 0 {
+            // A page comes again when it returns to an earlier version.
             if *word == page {
                 return;
             }
@@ -147,6 +150,7 @@ impl Fingerprints {
         }
         let list = &mut of_epoch.lists[(*word & !LIST) as usize];
         let own = order(page);
+        // Keys of a list ascend. The page's own number is compared first, which saves making a key.
         let at = list.partition_point(|&n| n != page && order(n) < own);
         if list.get(at) != Some(&page) {
             list.insert(at, page);

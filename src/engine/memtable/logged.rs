@@ -35,6 +35,7 @@ impl Inner {
         if let Some((number, entry)) = self.pages.entry_of(sequence) {
             return Some(Logged::Entry(self.page(number), entry));
         }
+        // Operations are appended in order, so both lists ascend by sequence number.
         let at = self.forgotten.binary_search_by_key(&sequence, |forgotten| forgotten.sequence);
         let Forgotten { known, what, .. } = self.forgotten.get(at.ok()?)?;
         Some(match what {

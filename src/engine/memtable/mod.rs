@@ -135,7 +135,8 @@ impl Memtable {
     }
 
     pub(crate) fn write(&self) -> RankedWriteGuard<'_, Inner> {
-        // Long before a reader can know of the operation.
+        // Set before the operation becomes visible: a reader that knows of it must not skip this
+        // memtable.
         if self.is_untouched() {
             self.touched.store(true, Ordering::Release);
         }
@@ -145,6 +146,7 @@ impl Memtable {
 
 impl Inner {
     fn clear(&mut self) {
+        // Columns and hash tables keep their memory for the next memtable. All else begins anew.
         let Inner { mut pages, mut numbers, mut fingerprints, .. } = std::mem::take(self);
         pages.clear();
         numbers.clear();
@@ -164,6 +166,7 @@ impl Inner {
 
     /// Tells the processor that the page will be read, once its number has come.
     pub(crate) fn prefetch_page(&self, hash: u64) {
+        // The first candidate is nearly always the page: slots compare half of the hash.
         if let Some(number) = self.numbers.candidates(hash).next() {
             self.page(number).prefetch_page();
         }
@@ -183,6 +186,7 @@ impl Inner {
             page.hash() == hash && page.url() == url
         };
         let number = self.numbers.candidates(hash).find(same)?;
+        // The writer may have added the page after the reader's snapshot was taken.
         self.page(number).is_here(sequence).then_some(number)
     }
 
@@ -219,6 +223,8 @@ impl Inner {
     /// Costs a few binary searches for each page that came since this was asked for last; a look at
     /// all pages where `sequence` is from before a prefix was forgotten.
     pub(crate) fn under(&self, prefix: &Prefix, sequence: u64) -> Vec<u32> {
+        // `by_key` knows the state of now. An older snapshot still has the pages that were forgotten
+        // since.
         if !self.buried.is_as_of(sequence) {
             return self.order(Some(prefix));
         }
@@ -239,6 +245,8 @@ impl Inner {
     #[inline]
     pub(crate) fn is_full(&self, options: &Options) -> bool {
         self.operations >= options.memtable_observations
+            // Tables of a recycled memtable count while it is empty. It must take one operation all the
+            // same, or no writer would ever go on.
             || self.operations > 0 && self.bytes() >= options.memtable_bytes
     }
 
@@ -265,6 +273,7 @@ impl Inner {
     fn index(&mut self, content: Content, number: u32) {
         let Some(fingerprint) = content.compared() else { return };
         let Inner { pages, fingerprints, .. } = self;
+        // Keys are not stored. They are made here, and only for a fingerprint that several pages have.
         fingerprints.add(content.epoch.0, fingerprint, number, |number| {
             let url = pages.page(number).url();
             (surt::key_of(url), url)
@@ -272,6 +281,7 @@ impl Inner {
     }
 
     fn operation(&mut self, sequence: u64) -> Result<(), Bug> {
+        // Sequence numbers begin at 1, so this does not underflow.
         let (first, last) = self.sequences.unwrap_or((sequence, sequence - 1));
         ensure(last.checked_add(1) == Some(sequence), "operations come one after another")?;
         self.sequences = Some((first, sequence));
@@ -296,11 +306,13 @@ impl Inner {
     ) -> Result<(), Bug> {
         self.operation(sequence)?;
         let before = self.pages.enter(sequence, number, entry, effect, epochs)?;
+        // The page was forgotten with a prefix and comes again. `bury` had taken it out of the order by
+        // key.
         if before.taken_out {
             self.by_key.put_back(number);
         }
-        // What is in force before the page's first entry here is only in older tables, and they
-        // speak for the page until now.
+        // Before the page's first entry here, only older components have its contents in force in their
+        // tables. From this entry on the memtable speaks for the page, so it needs all of them.
         let indexed = |content: &Content| {
             before.came && effect.in_force().any(|(after, kept)| kept && after == content)
         };
@@ -334,6 +346,7 @@ impl Inner {
     /// Forgets everything under a prefix, of which this was known.
     pub(crate) fn bury(&mut self, sequence: u64, prefix: Prefix, known: Delta) -> Result<(), Bug> {
         self.operation(sequence)?;
+        // Only pages of this memtable. Those of older components are hidden by the tombstone.
         for number in self.by_key.take_out(&self.pages, &prefix)? {
             self.forget(number, sequence, true)?;
         }
@@ -361,6 +374,8 @@ impl Inner {
     ///
     /// If that is more than was ever added.
     pub(crate) fn delta_at(&self, sequence: u64) -> Result<Delta, Bug> {
+        // Goes backwards from now, since most snapshots are recent: this undoes the few operations after
+        // them.
         let mut entries = self.pages.deltas_after(sequence);
         let delta = entries.try_fold(self.delta, Delta::minus);
         let forgotten = self.forgotten.iter().rev().take_while(|f| f.sequence > sequence);

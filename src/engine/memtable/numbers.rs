@@ -34,7 +34,7 @@ impl Numbers {
     /// Where the search for a hash begins: its low half decides.
     #[expect(clippy::cast_possible_truncation, reason = "the low half")]
     fn start(&self, hash: u64) -> usize {
-        // Of no slots: it is not used.
+        // Without slots the mask has all bits, and the caller does not use the result.
         (hash as u32) as usize & self.slots.len().wrapping_sub(1)
     }
 
@@ -47,6 +47,7 @@ impl Numbers {
 
     /// The page numbers that may have this hash.
     pub(super) fn candidates(&self, hash: u64) -> impl Iterator<Item = u32> {
+        // Linear probing: from the start to the end of the table, then from its beginning.
         let (before, after) = self.slots.split_at(self.start(hash).min(self.slots.len()));
         let slots = after.iter().chain(before).copied().take_while(|slot| *slot != EMPTY);
         #[expect(clippy::cast_possible_truncation, reason = "the low half is the number")]
@@ -55,6 +56,7 @@ impl Numbers {
 
     /// Adds a page that is not there. `hash_of` tells the hashes of those that are.
     pub(super) fn insert(&mut self, hash: u64, number: u32, hash_of: impl Fn(u32) -> u64) {
+        // A search ends at an empty slot, so there must always be one.
         if (self.used + 1) * 4 > self.slots.len() * 3 {
             let slots = (self.slots.len() * 2).max(SLOTS_MIN);
             let old = std::mem::replace(&mut self.slots, vec![EMPTY; slots]);

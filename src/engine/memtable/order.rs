@@ -43,10 +43,12 @@ pub(super) fn order(pages: &Pages, prefix: Option<&Prefix>) -> Vec<u32> {
             let (end, number) = (keys.len(), page.number());
             order.push(KeyedPage { digit: 0, start, end, number });
         } else {
+            // Only keys under the prefix stay in memory.
             keys.truncate(start);
         }
     }
     let url = |keyed: &KeyedPage| pages.page(keyed.number).url();
+    // Compares keys eight bytes at a time. URLs decide only between equal keys.
     sort_by_digits(&keys, &mut order, &|a, b| url(a).cmp(url(b)));
     order.into_iter().map(|keyed| keyed.number).collect()
 }
@@ -60,6 +62,7 @@ pub(super) fn in_order(pages: &Pages) -> impl Iterator<Item = PageOf<'_>> {
     let order = order(pages, None);
     (0..order.len()).map(move |at| {
         if let Some(ahead) = order.get(at + AHEAD.0) {
+            // Pages lie in order of arrival, so in SURT order each one is a jump in memory.
             pages.page(*ahead).prefetch_page();
         }
         if let Some(ahead) = order.get(at + AHEAD.1) {

@@ -52,6 +52,7 @@ impl ByKey {
             Some(ordered) => ordered,
         };
         let grown = ordered.catch_up(pages);
+        // The writer reads this for each operation (`is_full`), and must not wait for the order's lock.
         self.bytes.fetch_add(grown, Ordering::Relaxed);
         let mut found: Vec<_> = ordered.pages.range(range_of(prefix)).collect();
         // Those whose keys are the same are told apart by their URLs.
@@ -72,6 +73,7 @@ impl ByKey {
         let grown = order.catch_up(pages);
         let range = range_of(prefix);
         let out: Vec<_> = order.pages.range(range).cloned().collect();
+        // Each page is taken out once for each time that it came, so forgetting stays cheap in total.
         out.iter().for_each(|page| _ = order.pages.remove(page));
         let gone: usize = out.iter().map(bytes_of).sum();
         let bytes = self.bytes.get_mut();

@@ -45,7 +45,7 @@ pub(crate) struct Writer {
 
 /// The write lock. A panic of its holder poisons the store before anybody else gets the lock.
 pub(crate) struct WriteLock<'s> {
-    // Dropped first.
+    // Fields drop in this order: the store is poisoned before the next writer gets the lock.
     _on_panic: OnPanic<'s>,
     writer: RankedGuard<'s, Writer>,
 }
@@ -117,6 +117,7 @@ impl Admission {
         loop {
             lifecycle.check()?;
             let writer = self.lock();
+            // `pause` sets the flag under the write lock, so its holder always sees it.
             if self.paused.load(Ordering::Acquire) {
                 drop(writer);
                 self.stall(|| !self.paused.load(Ordering::Acquire))?;
@@ -126,11 +127,15 @@ impl Admission {
                 return Ok(writer);
             }
             let rotated = self.rotate(&writer);
+            // Without background threads there is nobody else to seal the full memtable. So this thread
+            // does it first, even though there is room again.
             if rotated && options.background {
                 return Ok(writer);
             }
             drop(writer);
             if options.background {
+                // Then all is checked again under the lock: another writer may have filled the new
+                // memtable.
                 self.stall(|| !live.is_sealing() && !self.compactor.is_behind())?;
             } else {
                 seal()?;
@@ -148,7 +153,7 @@ impl Admission {
 
     /// Makes writers wait, after those that hold the lock or wait for it have finished.
     pub(crate) fn pause(&self) -> Result<Pause<'_>> {
-        // The holder of the lock has room in the memtable, and is waited for.
+        // Waits for the current writer, which has room in the memtable and will finish.
         let _writer = self.lock();
         self.core.lifecycle.check()?;
         self.paused.store(true, Ordering::Release);
@@ -170,6 +175,7 @@ impl Admission {
     }
 
     fn begin_memtable(&self, _writer: &WriteLock<'_>) {
+        // Memtables alternate between two journals, so a seal can drop all rows of one.
         let journal = self.core.live.view().memtables.active.journal.other();
         let next = match self.spare.lock().take() {
             Some(spare) => spare.with_journal(journal),
@@ -177,6 +183,8 @@ impl Admission {
         };
         let active = Arc::new(next);
         self.core.live.change(|view| {
+            // Both change in one step: no reader misses the operations of the old memtable or sees them
+            // twice.
             let sealing = Some(Arc::clone(&view.memtables.active));
             View { memtables: Memtables { sealing, active }, ..view.clone() }
         });
@@ -221,9 +229,12 @@ impl Admission {
             if self.core.live.is_sealing() {
                 return;
             }
+            // Fails while a view or a snapshot has it. After 50 ms its memory is not worth waiting for.
             match Arc::try_unwrap(sealed) {
                 Ok(sealed) => {
                     let spare = sealed.emptied();
+                    // Hash tables keep their size when they are emptied, and count. Large ones would
+                    // make the next memtable full too soon.
                     if spare.read().bytes() < self.core.options.memtable_bytes / 2 {
                         *self.spare.lock() = Some(spare);
                     }

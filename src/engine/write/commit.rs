@@ -35,6 +35,7 @@ struct Leader<'s>(&'s Committer);
 
 impl Drop for Leader<'_> {
     fn drop(&mut self) {
+        // Also after an error or a panic: otherwise those who wait for a leader would wait for ever.
         self.0.state.lock().leading = false;
         self.0.changed.notify_all();
     }
@@ -96,13 +97,18 @@ impl Committer {
             let leader = Leader(self);
             let on_panic = OnPanic::new(&self.core.lifecycle);
             if let Some(delay) = delay {
+                // No lock is held: other calls apply their operations meanwhile, and this commit takes
+                // them along.
                 thread::sleep(delay);
             }
+            // Only now, so that it has what came during the delay.
             let (pending, last) = self.admission.take_pending()?;
             let timing = self.core.metrics.begin(Work::Commit);
             self.core.catalog.append(pending.blobs()).map_err(|e| self.core.poison(e))?;
             timing.end();
             state = self.state.lock();
+            // After the sync: no reader sees an operation that a crash could take back, except with
+            // `OnFlush`.
             state.durable = last;
             self.core.live.show(last);
             drop(state);

@@ -88,17 +88,21 @@ impl Decided {
         let mut known = Known::default();
         let is_in_memory = view.take_in_memory(lookup, &mut known)?;
         let active = known.location.filter(|location| location.component == ComponentId::Active);
+        // Only a number of the active memtable: the journal names pages by it.
         let number = active.map(|location| location.page);
         if is_in_memory {
             let before = Before::Known(known.head.as_ref().map(PageBefore::of));
             if let Some(head) = known.head.as_ref().filter(|_| number.is_none()) {
                 let location = known.location.or_bug("a page with a head stands somewhere")?;
+                // The page is new to the active memtable, and the one before it has its head: that is
+                // carried on.
                 put_course(packed, head, view.changes_in_memory(location)?.as_ref());
             }
             let earlier = known.location.is_some();
             let decision = WriteDecision::new(context, &mut known.head)?;
             return Ok(Decided { decision, number, earlier, before });
         }
+        // No memtable has the page, so the head that the segments had before the lock still counts.
         packed.extend_from_slice(page.head);
         let decision = match page.effect.ruling {
             // The usual case: the effect was worked out before the lock.
@@ -151,11 +155,13 @@ impl WriteDecision {
                 news.push(beside);
             }
         }
-        // A visit that is known is not to be counted twice.
+        // `Effect::of` takes the visit in. If it turns out to be known, the head is put back.
         let before = if news.is_empty() { None } else { head.clone() };
         let effect = Effect::of(head, &visit, also.as_slice(), &view.epochs);
         let ruling = match effect.ruling {
             Some(ruling) => ruling,
+            // Between the first and the last visit the head does not know them all: the entries of that
+            // time decide.
             None => late(view, lookup, &visit)?.into(),
         };
         let mut decision = WriteDecision::visit(ruling, visit, effect);
@@ -178,6 +184,8 @@ impl WriteDecision {
         let Some(digest) = digest else {
             return Ok(WriteDecision::nothing(RequestVerdict::Restated(RestateOutcome::Missing)));
         };
+        // The digest of the visit that it restates, so that both are one version in the order of
+        // entries.
         restated.digest = digest;
         let entry = Entry::Restated(restated);
         if is_stated(view, lookup, head.as_ref(), &entry)? {
@@ -261,6 +269,7 @@ fn is_stated(view: &View, lookup: &Lookup<'_>, head: Option<&Head>, entry: &Entr
         }
         _ => head.and_then(|head| head.contents.first()).map(|seen| seen.time),
     };
+    // The usual case: later than all that the head knows, so no history is read.
     if last < Some(entry.time()) {
         return Ok(false);
     }

@@ -76,6 +76,8 @@ impl<'a> LookedUp<'a> {
         let (known, heads) = known_in_segments(&view, requests, &lookups)?;
         let shown = |search: &SearchRequest<'_>, found: HitSet, location| {
             let mut hits = Vec::new();
+            // Hits that can name no page are dropped here, so that nobody waits for it under the write
+            // lock.
             for hit in found.hits {
                 if view.may_show(search, &hit, location)? {
                     hits.push(hit);
@@ -137,6 +139,8 @@ impl<'a> LookedUp<'a> {
             return;
         }
         let soon = at + TOGETHER..at + 2 * TOGETHER;
+        // Three stages, eight requests apart: each reads the address that the stage before has
+        // prefetched.
         let later = |by: usize| soon.start + by * TOGETHER..soon.end + by * TOGETHER;
         let looked = |range: Range<usize>| range.filter_map(|at| self.get(at));
         for memtable in &self.view.memtables {
@@ -176,11 +180,13 @@ fn known_in_segments(
         let effect = Effect::of(&mut None, &request.entry(), also.as_slice(), &view.epochs);
         KnownPage { head: 0..0, effect, location: None }
     };
+    // Filled for pages that no segment has. Those that are found are overwritten below.
     let mut pages: Vec<KnownPage> = requests.iter().map(unknown).collect();
     let mut heads = Vec::new();
     view.known_in_segments(lookups, |place, location, mut course| {
         let page = pages.get_mut(place).or_bug("a place is that of a lookup")?;
         let request = requests.get(place).or_bug("a place is that of a lookup")?;
+        // All heads go into one buffer: no page costs an allocation.
         let start = heads.len();
         if let Some(head) = &course.head {
             put_course(&mut heads, head, course.changes.as_ref());

@@ -200,6 +200,7 @@ pub(crate) fn observe(db: &Db, requests: &[Request<'_>]) -> Result<Vec<Answer>> 
     core.lifecycle.check()?;
     let epochs = Arc::clone(&core.live.view().epochs);
     let clock = Clock::of(core);
+    // All before any is applied: one invalid request means that none is stored.
     requests.iter().try_for_each(|request| {
         check_in(&epochs, request)?;
         clock.check(request)
@@ -208,6 +209,7 @@ pub(crate) fn observe(db: &Db, requests: &[Request<'_>]) -> Result<Vec<Answer>> 
     let look_up = |chunk| LookedUp::new(core.live.view(), &core.options, chunk);
     let pipeline = Pipeline::new(chunks(requests));
     let applied = thread::scope(|scope| {
+        // Also after an error, so that the helper does not look up chunks that nobody applies.
         let _until = pipeline.until_dropped();
         if !is_sealing_late(core) {
             pipeline.help(scope, look_up);
@@ -220,6 +222,7 @@ pub(crate) fn observe(db: &Db, requests: &[Request<'_>]) -> Result<Vec<Answer>> 
     let counted = applied.and_then(|()| {
         ensure(answers.len() == requests.len(), "each request has an answer").map_err(Error::from)
     });
+    // May be an operation of another call. To commit that as well does no harm.
     let last = admission.last_sequence();
     if let Err(e) = core.lifecycle.poison_on_bug(counted) {
         // What was applied is acknowledged as a whole; after a bug nothing is acknowledged.
@@ -280,6 +283,8 @@ fn apply_all<'a>(
     }
     let mut full = false;
     for (at, request) in requests.iter().enumerate() {
+        // The next operation goes to another memtable. `begin` decides whether what was looked up still
+        // holds.
         if full {
             drop(writer);
             (writer, looked_up) = begin(db, looked_up, requests, at)?;
@@ -315,10 +320,14 @@ fn begin<'s, 'a>(
         if Arc::ptr_eq(&live.memtables.active, &looked_up.view.memtables.active) {
             return Ok((writer, looked_up));
         }
+        // Another memtable but the same segments: lookups were made in segments only, so they still
+        // hold.
         if Arc::ptr_eq(&live.segments, &looked_up.view.segments) {
             return Ok((writer, looked_up.seen_in(live)));
         }
         tries += 1;
+        // Below the limit this drops the lock, so that others write during the lookup. Above it the lock
+        // is kept: otherwise quick rotations could make a call look up for ever.
         let held = (tries > TRIES).then_some(writer);
         let left = requests.get(from..).or_bug("what is left is of the observations")?;
         looked_up = LookedUp::new(live, &core.options, left)?.after(from);

@@ -40,10 +40,12 @@ impl Nearby {
             view.add_memory(search, found);
             let output = view.near::<RankedHit>(search, u64::MAX, found)?;
             near = together(near, output.near);
+            // Two searches may each stay within the limit and exceed it together.
             complete &= output.complete && near.len() <= search.limit;
             near.truncate(search.limit);
             copies.extend(output.copies);
         }
+        // One search yields copies in SURT order. Those of two have to be brought into it.
         if searches.len() > 1 {
             copies.sort_by_cached_key(|copy: &RankedHit| surt::key_of(&copy.near.url));
         }
@@ -159,6 +161,8 @@ impl RankedHit {
     /// and then in that order; each with that time. Reads entries of those alone that may be among them.
     fn first_of(all: Vec<RankedHit>, limit: usize, view: &View) -> Result<Vec<(Time, RankedHit)>> {
         let earliest = |(place, one): (usize, &RankedHit)| Reverse((one.earliest(), place));
+        // The heap is ordered by a lower bound, which is free. A page's history is read when it comes to
+        // the top. Reading all of them took 19 ms for a page with 300 mirrors of 3,000 visits each.
         let mut next: BinaryHeap<_> = all.iter().enumerate().map(earliest).collect();
         let mut all: Vec<Option<RankedHit>> = all.into_iter().map(Some).collect();
         let mut first = Vec::with_capacity(limit.min(all.len()));
@@ -170,6 +174,8 @@ impl RankedHit {
             let since = one.since(view)?;
             if since > time {
                 one.since = Since::Known(since);
+                // It is later than its bound, so others may come before it. With the exact time it is
+                // read no more.
                 next.push(Reverse((since, place)));
             } else {
                 first.extend(slot.take().map(|one| (since, one)));
@@ -220,7 +226,8 @@ fn is_before(
     if then == now {
         return Ok(now);
     }
-    // With this visit, unless it had that before; what is restated of times before all is no visit.
+    // It came with this visit, unless the page had it before. A restatement may be older than all
+    // visits; then the first visit counts.
     let seen: Vec<Content> =
         request.seen().copied().into_iter().chain(request.also_content()).collect();
     let had = view.first_seen(lookup, u64::MAX, &seen)?;

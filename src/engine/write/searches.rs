@@ -21,6 +21,7 @@ pub(crate) fn search_request<'a>(
     request: &Request<'a>,
     nth: usize,
 ) -> Option<SearchRequest<'a>> {
+    // A limit of 0 means that only verdicts are wanted, and nothing is searched.
     let seen = request.seen().filter(|_| options.near_limit > 0)?;
     let (content, unless) = match request.also_content() {
         None => searched(epochs, &mut [*seen], nth)?,
@@ -49,10 +50,13 @@ pub(crate) fn searched(
     contents: &mut [Content],
     nth: usize,
 ) -> Option<(Content, Option<Epoch>)> {
+    // One content or two of different epochs: `validate::check` refuses two of one epoch.
     contents.sort_unstable_by_key(|content| Reverse(content.epoch.count()));
     let finds = |c: &&Content| c.fingerprint.is_some() && epochs.finds_near(c.epoch);
     let mut found = contents.iter().filter(finds);
     let newest = found.next()?;
+    // The second search leaves out pages with a fingerprint of the newest epoch: the first one finds
+    // them.
     match nth.checked_sub(1) {
         None => Some((*newest, None)),
         Some(after) => Some((*found.nth(after)?, Some(newest.epoch))),

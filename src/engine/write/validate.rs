@@ -40,6 +40,7 @@ impl Request<'_> {
 
 /// Whether a request can be stored where there are these epochs.
 pub(crate) fn check_in(epochs: &[EpochInfo], request: &Request<'_>) -> Result<()> {
+    // First what depends on no store, then whether the epochs exist and have not ended.
     check(request)?;
     of_epochs(request).try_for_each(|epoch| check_live(epochs, epoch))
 }
@@ -59,6 +60,7 @@ pub(crate) fn check(request: &Request<'_>) -> Result<()> {
         Request::Give(giving) => (None, Entry::Given(giving.given).weight()),
     };
     let time = request.entry().time();
+    // Times beyond the years 1 to 9999 are refused here, so that no difference of times overflows later.
     for time in [Some(time), modified].into_iter().flatten() {
         if !time.is_storable() {
             return Err(TimeError::OutOfRange(time.as_ms()).into());
@@ -68,6 +70,7 @@ pub(crate) fn check(request: &Request<'_>) -> Result<()> {
         return Err(Error::Option { name: "weight", takes: "finite and greater than 0" });
     }
     match (request.seen(), request.also()) {
+        // One content has one fingerprint in an epoch. Two would make one of them count by chance.
         (Some(own), Some(also)) if own.epoch == also.epoch => {
             Err(Error::misuse("both fingerprints of an observation are of the same epoch"))
         }

@@ -87,18 +87,22 @@ fn put_operations(
     let mut full = false;
     for (entry, effect) in &decision.operations {
         let sequence = *next_sequence;
+        // The record is packed before the page has a number. A replay gives out the same numbers, since
+        // it applies the same operations in the same order.
         let page = match number {
             Some(number) => PageName::Known(number),
             None => PageName::New { url: lookup.url, earlier, head: packed },
         };
         pending.push(active.journal, sequence, |out| journal::put_entry(out, &page, entry))?;
         *next_sequence += 1;
+        // Taken for each operation anew, so that readers get in between.
         let mut inner = active.write();
         let page = match number {
             Some(page) => page,
             None => inner.add_page(sequence, lookup.url, lookup.hash, earlier, packed)?,
         };
         inner.enter(sequence, page, *entry, effect, &view.epochs)?;
+        // The first operation may add the page. Those after it name it by its number.
         number = Some(page);
         full = inner.is_full(options);
     }

@@ -17,6 +17,7 @@ pub(super) fn each<'r, 'f, 'o>(
     width: u64,
     one: impl FnMut(&mut Reader<'r, 'f, 'o>, u64) -> Told,
 ) -> Told {
+    // Elements before the offset that is wanted are skipped, and their blocks are not read.
     let before = reader.out.from.saturating_sub(reader.section.offset()) / width;
     each_from(reader, width, before, one)
 }
@@ -31,10 +32,13 @@ fn each_from<'r, 'f, 'o>(
     let count = reader.section.bytes() / width;
     let mut index = before.min(count);
     while index < count {
+        // Only at the first element: after it, each one begins where the reader stands, also behind
+        // damage.
         if reader.at != index * width {
             reader.go_to(index * width);
         }
         match one(reader, index) {
+            // One call may take several elements, as that of `shards` does.
             Ok(()) => index = reader.at / width,
             Err(stop) => {
                 reader.pass_over(stop, (index + 1..=count).map(|index| index * width))?;
@@ -48,6 +52,7 @@ fn each_from<'r, 'f, 'o>(
 
 /// Where groups of pages start.
 pub(super) fn page_index(reader: &mut Reader<'_, '_, '_>) -> Told {
+    // The last number is no group: it says where the last group ends.
     let groups = (reader.section.bytes() / 8).saturating_sub(1);
     each(reader, 8, |reader, group| {
         let start = number(reader.u64()?);
@@ -102,8 +107,11 @@ pub(super) fn filter(reader: &mut Reader<'_, '_, '_>) -> Told {
 pub(super) fn schedule(reader: &mut Reader<'_, '_, '_>, frame: &Frame) -> Told {
     let pages = frame.place(Tag::of(Kind::HashPages));
     each(reader, 16, |reader, place| {
+        // The row is checked as a whole before its fields are shown one by one.
         let packed: [u8; 16] = reader.peek()?;
         let row = Row::unpack(&packed).ok_or(Stop::Impossible("a row that there is not"))?;
+        // Rows are in the order of the hashes, so the page of a row is in the same place of *hash
+        // pages*.
         let page = match reader.blocks.beside(&pages, place, 4)? {
             Some(page) => format!("page {}", number(page)),
             None => "a page".to_owned(),
@@ -161,6 +169,7 @@ pub(super) fn tombstones(reader: &mut Reader<'_, '_, '_>) -> Told {
             reader.line(format!("operation {}", number(operation)))?;
             let len = reader.varint()?;
             reader.line(format!("a prefix of {}:", many(len, "byte", "bytes")))?;
+            // Compared before the bytes are taken: they are held in memory until the line is complete.
             if len > 2 * URL_BYTES_MAX as u64 {
                 return Err(Stop::Impossible("a prefix that is too long"));
             }
@@ -186,6 +195,8 @@ pub(super) fn fingerprints(reader: &mut Reader<'_, '_, '_>) -> Told {
 /// How many fingerprints have fewer bits set: those that are as many are one line.
 pub(super) fn shards(reader: &mut Reader<'_, '_, '_>) -> Told {
     let count = reader.section.bytes() / 4;
+    // From the first number, whatever is wanted: where a run of equal numbers begins, only those before
+    // it say.
     each_from(reader, 4, 0, |reader, bits| {
         let fewer = reader.u32()?;
         let mut next = bits + 1;
@@ -228,6 +239,7 @@ pub(super) fn checksums(reader: &mut Reader<'_, '_, '_>, frame: &Frame) -> Told 
     let mut sections = frame.sections().iter();
     let (mut of, mut from, mut blocks) = (None, 0, 0);
     each(reader, 4, |reader, number_of| {
+        // Goes on to the section that has this block. Empty sections have none, and are skipped.
         while number_of - from >= blocks {
             from += blocks;
             let next = sections.next().ok_or(Stop::Impossible("there is no such block"))?;

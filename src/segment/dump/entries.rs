@@ -27,6 +27,8 @@ fn unit(tag: u8) -> (&'static str, i64) {
 
 fn entry(reader: &mut Reader<'_, '_, '_>, first: bool, name: &str) -> Told {
     let mut tag = reader.u8()?;
+    // "Restated" with "not modified" is no entry, so these bits mark a date, and the visit's tag
+    // follows.
     let date = Some(tag).filter(|tag| tag & (RESTATED | SEEN_MASK) == DATED);
     if let Some(date) = date {
         reader.line(format!("tag of a date: {}", of_date(date)?))?;
@@ -34,8 +36,10 @@ fn entry(reader: &mut Reader<'_, '_, '_>, first: bool, name: &str) -> Told {
     }
     let prefix = if name.is_empty() { "tag: " } else { name };
     let restated = tag & RESTATED != 0;
+    // Nothing that failed can be restated, so these bits mark a property.
     let given = tag & !(SECONDS | CLASS) == GIVEN;
     let seen = tag & SEEN_MASK;
+    // The same bytes are damage for `Entries`, which reads them for an answer.
     if restated && (date.is_some() || !given && seen != CONTENT) {
         return Err(Stop::Impossible("a tag that there is not"));
     }
@@ -51,6 +55,7 @@ fn entry(reader: &mut Reader<'_, '_, '_>, first: bool, name: &str) -> Told {
             Some(status) => format!("status: {status} + 1"),
         })?;
     }
+    // After "same content" nothing follows. What is restated has another meaning for this bit.
     if seen == CONTENT && (restated || tag & NO_FINGERPRINT != SAME_CONTENT) {
         content(reader, tag)?;
     }
@@ -124,6 +129,7 @@ pub(super) fn property(reader: &mut Reader<'_, '_, '_>, is_class: bool) -> Told 
 fn time(reader: &mut Reader<'_, '_, '_>, tag: u8, first: bool) -> Told {
     let (name, ms) = unit(tag);
     if !first {
+        // Shown as a difference, as it is stored: the dump adds no times up, so none can overflow.
         let later = reader.varint()?;
         return reader.line(format!("{} {name} later", number(later)));
     }
@@ -135,12 +141,15 @@ fn time(reader: &mut Reader<'_, '_, '_>, tag: u8, first: bool) -> Told {
 /// The epoch and the fingerprint, or which bits are others.
 fn content(reader: &mut Reader<'_, '_, '_>, tag: u8) -> Told {
     let restated = tag & RESTATED != 0;
+    // A restatement has a bit for its fingerprint. A visit says "none" by two bits that exclude each
+    // other.
     let has_none = match restated {
         true => tag & HAS_FINGERPRINT == 0,
         false => tag & NO_FINGERPRINT == NO_FINGERPRINT,
     };
     if tag & MOVED_BITS != 0 && !has_none {
         let moved = reader.u8()?;
+        // No bit moved if the fingerprint is the same and the digest is another.
         let colon = if moved == 0 { "" } else { ":" };
         reader.line(format!("{} moved{colon}", many(moved.into(), "bit", "bits")))?;
         if moved > 0 {

@@ -15,6 +15,7 @@ struct Fields<'f, 'o, 'b> {
 
 impl<'b> Fields<'_, '_, 'b> {
     fn take(&mut self, len: usize) -> Told<&'b [u8]> {
+        // Opening checked all of these lengths. So the file would have to be cut since then.
         self.cursor
             .take(len)
             .ok_or(Stop::Impossible("it is shorter than it was when it was opened"))
@@ -37,6 +38,7 @@ fn fields<'f, 'o, 'b>(out: &'f mut Out<'o>, offset: u64, bytes: &'b [u8]) -> Fie
 pub(super) fn head(out: &mut Out<'_>, frame: &Frame, bytes: &[u8]) -> Told {
     let mut fields = fields(out, 0, bytes);
     fields.line(8, "\"simkseg\", 0")?;
+    // Not read from the bytes: a segment of another version is not opened.
     fields.line(4, format!("format version {}", crate::layout::VERSION))?;
     fields.line(4, "reserved")?;
     fields.line(8, format!("segment {}", frame.id()))?;
@@ -64,6 +66,7 @@ pub(super) fn table(out: &mut Out<'_>, frame: &Frame, bytes: &[u8]) -> Told {
     fields.line(8, signed("delta of pages in force", numbers.delta.in_force))?;
     fields.line(8, signed("delta of pages that are gone", numbers.delta.gone))?;
     let time = |ms: i64| format!("{}: {}", number(ms), day(ms));
+    // Without visits both words are zero, which would be a time as well. The number of visits decides.
     match numbers.times {
         Some((first, last)) => {
             fields.line(8, format!("no visit before {}", time(first)))?;
@@ -84,6 +87,7 @@ pub(super) fn table(out: &mut Out<'_>, frame: &Frame, bytes: &[u8]) -> Told {
         fields.line(16, format!("at {:04x}, {bytes}", of.offset()))?;
     }
     let mut block = 0_u64;
+    // The rest of the table is roots: opening compared its length with its counts.
     while !fields.cursor.is_empty() {
         fields.line(4, format!("root: checksum of block {} of the checksums", number(block)))?;
         block += 1;
@@ -93,6 +97,7 @@ pub(super) fn table(out: &mut Out<'_>, frame: &Frame, bytes: &[u8]) -> Told {
 
 /// The trailer, of which these are the bytes.
 pub(super) fn trailer(out: &mut Out<'_>, frame: &Frame, bytes: &[u8]) -> Told {
+    // Does not saturate: a file without a trailer is not opened.
     let at = frame.bytes().saturating_sub(TRAILER_BYTES);
     let table = frame.table_at();
     let mut fields = fields(out, at, bytes);

@@ -34,6 +34,7 @@ impl fmt::Display for DumpLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let DumpLine { offset, len, meaning, .. } = self;
         let bytes = match &self.bytes {
+            // A damaged block is shown by its length alone: none of its bytes can be trusted.
             None => return write!(f, "{offset:04x}  {:<WIDTH$}  {meaning}", format!("??*{len}")),
             Some(bytes) => bytes,
         };
@@ -43,6 +44,7 @@ impl fmt::Display for DumpLine {
         for (row, at) in bytes.chunks(ROW).zip((*offset..).step_by(ROW)) {
             let shown: Vec<String> = row.iter().map(|byte| format!("{byte:02x}")).collect();
             let shown = shown.join(" ");
+            // Only the first row has the meaning.
             if at == *offset {
                 write!(f, "{at:04x}  {shown:<WIDTH$}  {meaning}")?;
             } else {

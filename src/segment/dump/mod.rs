@@ -48,11 +48,14 @@ impl Dumped<'_> {
         self.section.is_none_or(|name| name == tag.kind.name())
             && self.part.is_none_or(|part| tag.kind.has_parts() && part == tag.part)
             && self.epoch.is_none_or(|epoch| tag.kind.is_of_epoch() && epoch == tag.epoch)
+            // Leaves out a section only as a whole. Which of its lines are wanted, `Out::line` decides.
             && section.offset() + section.bytes() > self.from
     }
 
     /// Whether something is wanted that is no section; "padding" if it lies between two of them.
     fn wants_other(&self, name: &str) -> bool {
+        // Head, table and padding are of no part and no epoch, so a filter by one of these excludes
+        // them.
         let all = (self.part, self.epoch) == (None, None);
         all && self.section.is_none_or(|section| section == name)
     }
@@ -69,6 +72,8 @@ impl Segment {
         match self.dump_to(wanted, &mut out) {
             Ok(()) | Err(Stop::Enough) => Ok(()),
             Err(Stop::Failed(error)) => Err(error),
+            // Damage in a section has become a line, and its reader went on. What arrives here is of the
+            // frame.
             Err(Stop::Damaged(_, flaw)) => Err(Error::Corrupt(flaw)),
             Err(Stop::Impossible(what)) => Err(Error::corrupt(self.frame().name(), 0, what)),
         }
@@ -76,6 +81,8 @@ impl Segment {
 
     fn dump_to(&self, wanted: &Dumped<'_>, out: &mut Out<'_>) -> Told {
         let frame = self.frame();
+        // Never through the map: a sector that cannot be read is an error here, and would be a signal
+        // there.
         let open = || self.open_plainly().map_err(Stop::Failed);
         let file = open()?;
         let read = |from: u64, to: u64| -> Told<Vec<u8>> {
@@ -101,6 +108,7 @@ impl Segment {
         if wanted.wants_other("padding") {
             padding(out, (before, frame.table_at()), &read)?;
         }
+        // The file was longer than a trailer when it was opened, so this does not saturate.
         let trailer = frame.bytes().saturating_sub(TRAILER_BYTES);
         if wanted.wants_other("table") {
             frame::table(out, frame, &read(frame.table_at(), trailer)?)?;
@@ -149,6 +157,7 @@ fn padding(
     read: &dyn Fn(u64, u64) -> Told<Vec<u8>>,
 ) -> Told {
     let len = end.saturating_sub(offset);
+    // Reported by its length and not read: a damaged table may leave room of any size.
     if len >= ALIGN {
         let meaning = "damaged: more room than alignment needs".to_owned();
         return out.line(DumpLine { offset, len, bytes: None, meaning, damaged: true });

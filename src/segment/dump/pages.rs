@@ -19,11 +19,13 @@ pub(super) fn pages(reader: &mut Reader<'_, '_, '_>, frame: &Frame) -> Told {
     let mut group = first_group(reader, &index, groups)?;
     while group < groups {
         let bounds = (start(reader, &index, group)?, start(reader, &index, group + 1)?);
+        // An index that points back is ignored: its bytes have been shown.
         if let Some(from) = bounds.0.filter(|from| *from >= reader.mark()) {
             // What is before it belongs to a group that is damaged.
             reader.rest(from, Some("no page has these bytes"))?;
             reader.go_to(from);
         }
+        // A damaged length in this group cannot make it run into the next one.
         reader.end = bounds.1.unwrap_or(reader.section.bytes()).min(reader.section.bytes());
         group += 1;
         match one_group(reader, (group - 1) * GROUP_PAGES, bounds.1) {
@@ -58,6 +60,7 @@ fn first_group(reader: &mut Reader<'_, '_, '_>, index: &Section, groups: u64) ->
             None => return Ok(0),
         }
     }
+    // The first group begins where the reader stands.
     if let Some(from) = start(reader, index, low)?.filter(|_| low > 0) {
         reader.go_to(from);
     }
@@ -85,16 +88,18 @@ fn one_group(reader: &mut Reader<'_, '_, '_>, first: u64, end: Option<u64>) -> T
         return Err(Stop::Impossible("the records end beyond their group"));
     }
     for (start, page) in records.starts.iter().zip(first..) {
+        // Damage before it reached into this record, and was passed over.
         if reader.mark() > *start {
             continue;
         }
         let after = records.starts.iter().copied().chain([records.end]);
+        // After damage reading goes on at the first record that begins behind it, or at the group's end.
         let mut after = after.filter(|place| place > start);
         reader.end = after.clone().next().unwrap_or(records.end);
         if let Err(stop) = record::record(reader, page) {
             reader.end = reader.section.bytes();
             if reader.damaged_to(&stop) > records.end {
-                // The whole rest of the group, and maybe more.
+                // The damage covers the rest of the group, and maybe more.
                 return Err(stop);
             }
             reader.pass_over(stop, &mut after)?;
@@ -125,6 +130,7 @@ fn heads_of(reader: &mut Reader<'_, '_, '_>, first: u64, count: u64, heads: u64)
         let record = reader.varint()?;
         reader.line(format!("its record has {}", many(record, "byte", "bytes")))?;
         starts.push(at);
+        // Not believed yet: the sum is compared with the end of the group below.
         at = at.saturating_add(record);
         if added > URL_BYTES_MAX as u64 {
             return Err(Stop::Impossible("a URL that is too long"));

@@ -40,6 +40,7 @@ pub(super) struct Out<'o> {
 
 impl Out<'_> {
     pub(super) fn line(&mut self, line: DumpLine) -> Told {
+        // Decided here and not by the readers: they need the bytes before to know where elements begin.
         if line.offset + line.len <= self.from {
             return Ok(());
         }
@@ -77,12 +78,14 @@ impl<'f> Blocks<'f> {
 
     /// A block, held in this place.
     fn block(&mut self, place: usize, section: &Section, block: u64) -> Told<&[u8]> {
+        // Two places, so that a look into another section does not displace the block that is read on.
         let [first, second] = &mut self.held;
         let held = if place == 0 { first } else { second };
         let is_held = |held: &Held| (held.section.number, held.block) == (section.number, block);
         if !held.as_ref().is_some_and(is_held) {
             let bytes = match self.plain.block(section, block) {
                 Ok(bytes) => bytes.to_vec(),
+                // This includes a sector that cannot be read: `PlainSegment` reports it as damage.
                 Err(Error::Corrupt(flaw)) => return Err(Stop::Damaged(block, flaw)),
                 Err(error) => return Err(Stop::Failed(error)),
             };
@@ -102,6 +105,7 @@ impl<'f> Blocks<'f> {
         let Some(at) = index.checked_mul(width).filter(|at| at + width <= section.bytes()) else {
             return Ok(None);
         };
+        // Numbers have 4 or 8 bytes, so none of them lies in two blocks.
         let within = in_memory(at % BLOCK_BYTES);
         let bytes = match self.block(1, section, at / BLOCK_BYTES) {
             Ok(block) => block.get(within..).and_then(|rest| rest.get(..in_memory(width))),
@@ -110,6 +114,7 @@ impl<'f> Blocks<'f> {
         };
         let word = |bytes: &[u8]| {
             let mut word = [0; 8];
+            // Little-endian: the high bytes of a shorter number stay zero.
             word.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
             u64::from_le_bytes(word)
         };
@@ -146,6 +151,7 @@ impl<'r, 'f, 'o> Reader<'r, 'f, 'o> {
 
     /// Takes so many bytes: those of the next line end with them.
     pub(super) fn take(&mut self, len: u64) -> Told<&[u8]> {
+        // Compared before anything is held, so a damaged length allocates nothing.
         if len > self.end.saturating_sub(self.at) {
             return Err(Stop::Impossible("it goes on beyond where it ends"));
         }
@@ -155,6 +161,7 @@ impl<'r, 'f, 'o> Reader<'r, 'f, 'o> {
             let bytes = self.blocks.block(0, &self.section, block)?;
             let bytes = bytes.get(within..).unwrap_or(&[]);
             let most = in_memory((end - self.at).min(bytes.len() as u64));
+            // Without this the loop would never end.
             if most == 0 {
                 return Err(Stop::Impossible("its block is shorter than it has to be"));
             }
@@ -168,6 +175,7 @@ impl<'r, 'f, 'o> Reader<'r, 'f, 'o> {
     pub(super) fn peek<const N: usize>(&mut self) -> Told<[u8; N]> {
         let bytes = self.take(N as u64)?;
         let bytes = *bytes.as_array().ok_or(SHORT)?;
+        // Only the position goes back. The block stays, so taking these bytes again reads nothing.
         self.at -= N as u64;
         self.held.truncate(self.held.len() - N);
         Ok(bytes)
@@ -197,6 +205,7 @@ impl<'r, 'f, 'o> Reader<'r, 'f, 'o> {
         /// Bytes of the longest number.
         const LEN_MAX: usize = 10;
         let mut bytes = vec![self.u8()?];
+        // How long a number is, only its own bytes say. So they are taken one by one.
         while bytes.last().is_some_and(|byte| *byte >= 0x80) && bytes.len() < LEN_MAX {
             bytes.push(self.u8()?);
         }
@@ -228,6 +237,7 @@ impl<'r, 'f, 'o> Reader<'r, 'f, 'o> {
     pub(super) fn damaged_to(&self, stop: &Stop) -> u64 {
         match stop {
             Stop::Damaged(block, _) => (block + 1) * BLOCK_BYTES,
+            // At least one byte further, so that reading makes progress.
             _ => self.mark() + 1,
         }
     }
@@ -237,6 +247,7 @@ impl<'r, 'f, 'o> Reader<'r, 'f, 'o> {
     pub(super) fn pass_over(&mut self, stop: Stop, mut places: impl Iterator<Item = u64>) -> Told {
         let from = self.damaged_to(&stop);
         let damage = match stop {
+            // The block gets a line of its own, which names its flaw.
             Stop::Damaged(..) => None,
             Stop::Impossible(what) => Some(what),
             other => return Err(other),
@@ -256,6 +267,7 @@ impl<'r, 'f, 'o> Reader<'r, 'f, 'o> {
             match self.take(end - start) {
                 Ok(_) => {
                     let bytes = std::mem::take(&mut self.held);
+                    // The first line names the reason. The others are only left uninterpreted.
                     let why = damage.take();
                     let (meaning, damaged) = match why {
                         Some(what) => (format!("damaged: {what}"), true),

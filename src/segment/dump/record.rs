@@ -26,6 +26,7 @@ pub(super) fn record(reader: &mut Reader<'_, '_, '_>, page: u64) -> Told {
         if end > reader.end {
             return Err(Stop::Impossible("the changes go on beyond their record"));
         }
+        // The changes cannot run into what follows. After an error the caller sets the end anew.
         let of_record = std::mem::replace(&mut reader.end, end);
         changes_of(reader)?;
         if reader.mark() != end {
@@ -37,6 +38,7 @@ pub(super) fn record(reader: &mut Reader<'_, '_, '_>, page: u64) -> Told {
         carried_of(reader)?;
     }
     let chunk = CHUNK_ENTRIES as u64;
+    // Up to 64 entries are one list, and have no chunk directory.
     if count <= chunk {
         entries(reader, count, &|_| "")?;
     } else {
@@ -52,10 +54,12 @@ pub(super) fn record(reader: &mut Reader<'_, '_, '_>, page: u64) -> Told {
             };
             reader.line(meaning)?;
         }
+        // Each chunk is a list of its own: its first entry is packed against nothing.
         for before in 0..chunks {
             entries(reader, (count - before * chunk).min(chunk), &|_| "")?;
         }
     }
+    // The caller has set the end to that of the record.
     if reader.mark() == reader.end {
         Ok(())
     } else {
@@ -97,6 +101,7 @@ fn changes_of(reader: &mut Reader<'_, '_, '_>) -> Told {
                 reader.line(many(returns.into(), "return", "returns"))?;
             }
             let sum = reader.varint()?;
+            // There are eight lengths, so this shifts by 14 at most.
             let unit = number(1_i64 << (2 * length));
             reader.line(format!("intervals of {} times {unit} ms in all", number(sum)))?;
         }
@@ -144,6 +149,7 @@ fn carried_of(reader: &mut Reader<'_, '_, '_>) -> Told {
     })?;
     let settled = u64::from(bits & carried::SETTLED != 0);
     let last = u64::from(bits & carried::LAST != 0);
+    // One list: the contents, then the settled visit, then the last. A place in it says which one it is.
     let count = contents.saturating_add(settled + last);
     // Each takes a byte, so this is no more than there is.
     if contents > reader.end - reader.mark() {

@@ -32,7 +32,8 @@ pub(super) fn lists(reader: &mut Reader<'_, '_, '_>, frame: &Frame) -> Told {
     let mut ordinal = 0;
     while reader.at < reader.section.bytes() {
         let Err(stop) = list(reader) else { continue };
-        // Lists are in the order of their fingerprints.
+        // Lists are in the order of their fingerprints. So the search for the next whole one goes on
+        // where it stopped, and all of them walk the postings once.
         let from = reader.damaged_to(&stop);
         let mut next = None;
         while next.is_none() && ordinal < postings.bytes() / 4 {
@@ -54,6 +55,7 @@ fn list(reader: &mut Reader<'_, '_, '_>) -> Told {
         0 => "and no tags:".to_owned(),
         _ => format!("and {}:", many(tags.into(), "tag", "tags")),
     })?;
+    // The number is not believed: reading ends at the section's end at the latest.
     for _ in 0..pages {
         let word = reader.u32()?;
         if word & LIST != 0 {
@@ -80,6 +82,7 @@ pub(super) fn ordinals(reader: &mut Reader<'_, '_, '_>) -> Told {
 /// The lines of buckets, of which each has as many as the shape says.
 pub(super) fn buckets(reader: &mut Reader<'_, '_, '_>, frame: &Frame) -> Told {
     let shape = frame.place(Tag::table(Kind::Shape, 0, reader.section.tag().epoch));
+    // The third word of *shape*. Where it is damaged, lines are shown without their bucket.
     let lines = reader.blocks.beside(&shape, 2, 4)?.filter(|lines| *lines > 0);
     each(reader, 64, |reader, line| {
         let Some(lines) = lines else {
@@ -87,12 +90,14 @@ pub(super) fn buckets(reader: &mut Reader<'_, '_, '_>, frame: &Frame) -> Told {
             return reader.line(format!("line {}, of a bucket", number(line)));
         };
         let (bucket, line) = (number(line / lines), line % lines);
+        // Only the first line of a bucket has a number, and says whether the bucket goes on.
         if line > 0 {
             reader.take(64)?;
             let (first, last) = (32 * line, 32 * line + 31);
             return reader.line(format!("bucket {bucket}: places {first} to {last}, entries"));
         }
         let whole: [u8; 64] = reader.peek()?;
+        // The top bit of the line's last number. It decides what bytes 52 to 59 are.
         let goes_on = whole.last().is_some_and(|byte| byte & 0x80 != 0);
         reader.take(52)?;
         reader.line(format!("bucket {bucket}: places 0 to 25, entries"))?;
@@ -129,6 +134,7 @@ pub(super) fn cells(reader: &mut Reader<'_, '_, '_>) -> Told {
     each(reader, 64, |reader, line| {
         let whole: [u8; 64] = reader.peek()?;
         let goes_on = whole.last().is_some_and(|byte| byte & 0x80 != 0);
+        // Two planes, as the kernels compare them: 16 bits of each entry, then 8 more of each.
         reader.take(36)?;
         reader.line(format!("{what} {}: bits 0 to 15 of entries 0 to 17", number(line)))?;
         if goes_on {

@@ -39,12 +39,14 @@ pub(super) fn flags(bits: u8, names: &[(u8, &'static str)]) -> Option<String> {
     let known = set.clone().fold(0, |known, (bit, _)| known | bit);
     let named: Vec<&str> = set.map(|(_, name)| *name).collect();
     let none = || "none".to_owned();
+    // A bit without a name is damage, and must not be shown as no flag.
     (known == bits).then(|| if named.is_empty() { none() } else { named.join(", ") })
 }
 
 /// An epoch by its number.
 pub(super) fn epoch(number: u32) -> String {
     let epoch = Epoch(number);
+    // Reserved bits are the leading ones, which the mask clears.
     let reserved = epoch.mask().leading_zeros();
     match reserved {
         0 => format!("epoch {}", epoch.count()),
@@ -67,6 +69,7 @@ pub(super) fn section(tag: Tag) -> String {
 /// Text in quotation marks; what is no UTF-8 by its bytes, since texts are cut anywhere.
 pub(super) fn quoted(bytes: &[u8]) -> String {
     let mut out = String::from("\"");
+    // Front coding may cut a URL within a character.
     for chunk in bytes.utf8_chunks() {
         out.push_str(chunk.valid());
         chunk.invalid().iter().for_each(|byte| push(&mut out, &format_args!("\\x{byte:02x}")));

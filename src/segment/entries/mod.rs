@@ -57,6 +57,7 @@ impl Before {
         self.time = entry.time().0;
         if let Entry::Visit(visit) = entry {
             self.status = visit.status;
+            // A visit without a date passes on the one before: a later visit may repeat it.
             self.modified = visit.modified.map(Time::as_ms).or(self.modified);
         }
         if let Some(content) = entry.content() {
@@ -67,6 +68,7 @@ impl Before {
     /// The bits in which a content's fingerprint is another one, if these tell it more briefly than
     /// the whole of it does.
     fn moved(&self, content: &Content) -> Option<u64> {
+        // Fingerprints of two epochs have nothing in common: their difference is as long as a whole one.
         let then = self.content.filter(|then| then.epoch == content.epoch)?;
         let moved = content.fingerprint? ^ then.fingerprint?;
         (moved.count_ones() <= MOVED_MAX).then_some(moved)
@@ -88,6 +90,8 @@ pub(crate) fn put_entries(out: &mut Vec<u8>, entries: &[Entry]) {
     for (i, entry) in entries.iter().enumerate() {
         let modified = entry.visit().and_then(|visit| visit.modified);
         let date = modified.map(|modified| Date::of(modified.0, entry.time().0, &before));
+        // The tag of a date comes before its visit, its number after it: it is a difference from the
+        // visit's time.
         date.iter().for_each(|date| out.push(date.tag()));
         put_entry(out, entry, &before, i == 0);
         date.iter().for_each(|date| date.put(out));
@@ -110,6 +114,7 @@ impl Date {
         if before.modified == Some(modified) {
             Date::Same
         } else if modified % 1000 == 0 {
+            // Rounded down, also before 1970. The other division is exact.
             Date::Seconds(time.div_euclid(1000).wrapping_sub(modified / 1000))
         } else {
             Date::Milliseconds(time.wrapping_sub(modified))
@@ -150,6 +155,8 @@ fn kind_of(entry: &Entry, before: &Before) -> (u8, Option<Option<u16>>) {
                 Seen::Gone => GONE,
                 Seen::Content(_) => CONTENT,
             };
+            // The outer option says whether a status is written, the inner one whether the visit has
+            // one.
             let other = (visit.status != before.status).then_some(visit.status);
             (if other.is_none() { seen | SAME_STATUS } else { seen }, other)
         }
@@ -159,6 +166,7 @@ fn kind_of(entry: &Entry, before: &Before) -> (u8, Option<Option<u16>>) {
 fn put_entry(out: &mut Vec<u8>, entry: &Entry, before: &Before, first: bool) {
     let (mut tag, status) = kind_of(entry, before);
     assert!(first || before.time <= entry.time().0, "entries are packed in order");
+    // For the first entry the time before is 0. So this is its time, which may be negative.
     let since = entry.time().0.wrapping_sub(before.time);
     let seconds = since % 1000 == 0;
     if seconds {
@@ -166,6 +174,7 @@ fn put_entry(out: &mut Vec<u8>, entry: &Entry, before: &Before, first: bool) {
     }
     let (content, digest) = (entry.content(), entry.digest());
     let restated = entry.is_restated();
+    // For what is restated, the bit of "same content" means "same digest".
     let same = !restated && content.is_some() && content == before.content;
     let moved = content.and_then(|content| before.moved(&content)).filter(|_| !same);
     let same_digest = restated && before.content.is_some_and(|then| then.digest == digest);
@@ -198,6 +207,7 @@ fn put_entry(out: &mut Vec<u8>, entry: &Entry, before: &Before, first: bool) {
         return;
     }
     if let Some(mut moved) = moved {
+        // Six bits at most, at places below 64. The masks lose nothing.
         out.push((moved.count_ones() & 0xff) as u8);
         while moved != 0 {
             out.push((moved.trailing_zeros() & 0xff) as u8);
@@ -249,8 +259,10 @@ impl<'a> Entries<'a> {
     #[inline]
     fn entry(&mut self) -> Option<Entry> {
         let mut tag = self.cursor.u8()?;
+        // "Restated" with "not modified" is no entry, so these bits mark a date.
         let date = Some(tag).filter(|tag| tag & (RESTATED | SEEN_MASK) == DATED);
         if date.is_some() {
+            // Only a visit has a date. So neither a restatement may follow nor a second date.
             tag = self.cursor.u8().filter(|tag| tag & RESTATED == 0)?;
         }
         let given = tag & !(SECONDS | CLASS) == GIVEN;
@@ -261,6 +273,7 @@ impl<'a> Entries<'a> {
         let since = if self.first {
             self.cursor.signed()?
         } else {
+            // Unsigned: no entry is earlier than the one before, also in damaged bytes.
             i64::try_from(self.cursor.varint()?).ok()?
         };
         let since = if tag & SECONDS == 0 { since } else { since.checked_mul(1000)? };
@@ -271,6 +284,7 @@ impl<'a> Entries<'a> {
         } else if restated {
             let (fingerprint, epoch) = match tag & (HAS_FINGERPRINT | MOVED_BITS) {
                 0 => (None, self.epoch()?),
+                // No fingerprint, and yet bits of it that moved.
                 MOVED_BITS => return None,
                 _ => self.some_fingerprint(tag)?,
             };
@@ -327,6 +341,7 @@ impl<'a> Entries<'a> {
     /// The content that a visit saw.
     fn content(&mut self, tag: u8) -> Option<Content> {
         let (fingerprint, epoch) = match tag & NO_FINGERPRINT {
+            // `None` at the start of a list: there is no content before, so the bytes are damaged.
             SAME_CONTENT => return self.before.content,
             NO_FINGERPRINT => (None, self.epoch()?),
             _ => self.some_fingerprint(tag)?,
@@ -347,6 +362,7 @@ impl<'a> Entries<'a> {
         let then = self.before.content?;
         let count = self.cursor.u8()?;
         let mut moved = 0;
+        // Taken in one piece, so bounds are checked once. A place beyond 63 is damage.
         for bit in self.cursor.take(count.into())? {
             moved |= 1u64.checked_shl((*bit).into())?;
         }
@@ -361,6 +377,7 @@ impl Iterator for Entries<'_> {
         self.left = self.left.checked_sub(1)?;
         let entry = self.entry();
         if entry.is_none() {
+            // The cursor stands somewhere within an entry, so nothing behind it can be read.
             self.left = 0;
         }
         Some(entry)

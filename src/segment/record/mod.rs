@@ -61,8 +61,11 @@ impl Record<'_> {
     pub(crate) fn put(&self, out: &mut Vec<u8>) {
         let many = self.entries.len() > CHUNK_ENTRIES;
         let mut flags = 0;
+        // Also a new page with many entries carries its head, so that reading the head unpacks one chunk
+        // only.
         let carried = many || !self.before.is_empty();
-        // What all entries tell that stand here is not told twice.
+        // A record that carries nothing has all entries of the page. A reader folds the changes from
+        // them.
         let mut changes = Vec::new();
         if carried {
             put_changes(&mut changes, &self.changes);
@@ -91,7 +94,8 @@ impl Record<'_> {
         if many {
             self.put_chunks(out);
         } else {
-            // What was known before, and these entries: together they tell the head.
+            // The head from before and these entries. A reader folds both into the head of the segment's
+            // end.
             out.extend_from_slice(self.before);
             put_entries(out, self.entries);
         }
@@ -109,6 +113,8 @@ impl Record<'_> {
         };
         let chunks = self.entries.chunks(CHUNK_ENTRIES);
         let last = chunks.clone().next_back().expect("there are many");
+        // What the last chunk says of the head is left out: a reader of the head unpacks that chunk
+        // anyway.
         put_carried(out, &head.expect("a page that was visited has a head"), last);
         let (mut body, mut time) = (Vec::new(), 0);
         for chunk in chunks {
@@ -116,6 +122,7 @@ impl Record<'_> {
             put_entries(&mut body, chunk);
             put_varint(out, (body.len() - start) as u64);
             let first = chunk[0].time().0;
+            // By these times a reader skips chunks without unpacking them.
             put_signed(out, first.wrapping_sub(time));
             time = first;
         }
@@ -191,6 +198,8 @@ impl<'a> RecordRef<'a> {
         let carried =
             if self.flags & CARRIED == 0 { None } else { Some(Carried::take(&mut cursor)?) };
         if self.count <= CHUNK_ENTRIES {
+            // One chunk has no directory, and no time. The least time makes every filter by time keep
+            // it.
             let only = Chunk { first: i64::MIN, count: self.count, cursor };
             return Some((carried, Chunks::One(only)));
         }
@@ -200,6 +209,7 @@ impl<'a> RecordRef<'a> {
             let len = cursor.count()?;
             let before = time;
             time = time.wrapping_add(cursor.signed()?);
+            // Chunks ascend. The first one has none before it, and may have any time.
             if left < self.count && time < before {
                 return None;
             }
@@ -207,6 +217,7 @@ impl<'a> RecordRef<'a> {
             chunks.push((len, Chunk { first: time, count, cursor }));
             left -= count;
         }
+        // All lengths come before all chunks, so chunks are cut off in a second pass.
         let mut placed = Vec::with_capacity(chunks.len());
         for (len, chunk) in chunks {
             placed.push(Chunk { cursor: Cursor::new(cursor.take(len)?), ..chunk });
@@ -224,6 +235,7 @@ impl<'a> RecordRef<'a> {
         if chunks <= 1 {
             return Some((carried, Entries::new(cursor, self.count)));
         }
+        // Adds up the lengths of all chunks but the last, and skips these bytes unread.
         let (mut before, mut last) = (0usize, 0);
         for _ in 0..chunks {
             before = before.checked_add(last)?;
@@ -254,6 +266,7 @@ impl<'a> RecordRef<'a> {
         if self.flags & CARRIED != 0 {
             return take_changes(self.changes);
         }
+        // One entry has nothing to be compared with, and need not be unpacked.
         if self.count < 2 {
             Some(Changes::default())
         } else {
@@ -307,7 +320,8 @@ impl<'a> RecordRef<'a> {
             }
             earlier.extend_from_slice(&entries);
             entries = earlier;
-            // Others of one time may be in the chunk before.
+            // Entries of this chunk's first time may begin in the chunk before. So an entry of that time
+            // is not enough to stop.
             if entries.iter().any(|entry| entry.time().0 > chunk.first && enough(entry)) {
                 break;
             }
@@ -319,6 +333,7 @@ impl<'a> RecordRef<'a> {
     /// and the chunks that have them.
     pub(crate) fn entries_since(&self, time: Time) -> Option<Vec<Entry>> {
         let chunks = self.open()?.1;
+        // Strictly less: entries of this time may begin in the chunk before the one that starts with it.
         let from = chunks.iter().rposition(|chunk| chunk.first < time.0).unwrap_or(0);
         let mut entries = Vec::new();
         for chunk in chunks.iter().skip(from) {
@@ -369,14 +384,15 @@ impl<'a> RecordRef<'a> {
         if self.count > CHUNK_ENTRIES {
             let mut head = self.head()??;
             head.visits = head.visits.checked_sub(self.visit_count() as u64)?;
-            // It knows these visits already, and to be told of them again changes nothing but their
-            // number.
+            // The head has absorbed these visits. Whoever folds them in again changes nothing but their
+            // number, so that is taken out.
             if head.visits > 0 {
                 put_carried(out, &head, &[]);
             }
         } else if self.flags & CARRIED != 0 {
             let mut cursor = self.body;
             take_head(&mut cursor)?;
+            // Copied as packed. `take_head` only showed where it ends, and that it can be read.
             let (all, rest) = (self.body.rest(), cursor.rest().len());
             out.extend_from_slice(&all[..all.len() - rest]);
         }
@@ -417,6 +433,7 @@ impl<'a> Chunk<'a> {
     /// chunk that has it, byte for byte.
     fn may_have(&self, version: &[Content]) -> bool {
         version.iter().any(|content| match content.digest {
+            // A match may be chance, across two fields. It only says that the chunk must be unpacked.
             Some(Digest(digest)) => self.cursor.rest().windows(16).any(|bytes| *bytes == digest),
             None => true,
         })

@@ -54,6 +54,7 @@ impl<'a> PageOf<'a> {
     fn checkpoints(&self) -> impl Iterator<Item = &'a Checkpoint> + use<'a> {
         let checkpoints = &self.pages.checkpoints;
         let of = move |at: Option<u32>| at.map(|at| &checkpoints[at as usize]);
+        // Linked backwards, since nearly every question is about the last state.
         std::iter::successors(of(self.page.checkpoint), move |c| of(c.before))
     }
 
@@ -70,6 +71,7 @@ impl<'a> PageOf<'a> {
             None => {
                 let MemPage { head, head_len, arrivals, .. } = *self.page;
                 let packed = self.pages.packed(head, head_len);
+                // A page that was forgotten begins with nothing.
                 let older = if reset.is_none() { packed } else { &[] };
                 (older, arrivals.map(|(first, _)| first))
             }
@@ -86,6 +88,7 @@ impl<'a> PageOf<'a> {
     ) -> Option<&'a Checkpoint> {
         let last = self.checkpoints().find(|c| c.sequence <= sequence && is_enough(c.kind));
         let reset = self.last_reset(sequence);
+        // Older checkpoints need no look: if this one is from before the reset, so are they.
         last.filter(|c| reset.is_none_or(|reset| reset < c.sequence))
     }
 
@@ -104,7 +107,10 @@ impl<'a> PageOf<'a> {
     fn new_checkpoint(&self, epochs: &[EpochInfo]) -> Result<NewCheckpoint, Bug> {
         let recent: SmallVec<[(u32, &Arrival); CHECKPOINT_ARRIVALS as usize]> =
             self.kept(u64::MAX, |_| true).1.collect();
+        // The last visit may still get a restatement, which changes what it is compared by. So the
+        // checkpoint ends before it.
         let settled = Course::settled(recent.iter().map(|(_, arrival)| &arrival.entry));
+        // Without epochs nothing can be compared: those who replay without them keep heads only.
         let last = settled.checked_sub(1).filter(|_| !epochs.is_empty());
         let followed = last.and_then(|last| recent.get(last));
         let course = followed.map(|(_, last)| self.course_at(last.sequence, epochs));
@@ -134,6 +140,7 @@ impl Pages {
     pub(super) fn keep(&mut self, number: u32, epochs: &[EpochInfo]) -> Result<(), Bug> {
         let kept = self.page(number).new_checkpoint(epochs)?;
         let head = self.heads.len();
+        // Without a head nothing is packed, and nothing is what `unpack_course` reads from it.
         if let Some(now) = kept.course.head {
             put_course(&mut self.heads, &now, kept.course.changes.as_ref());
         }
@@ -143,6 +150,7 @@ impl Pages {
         let place = place.or_bug("there are fewer checkpoints than visits")?;
         let page = self.pages.get_mut(number as usize).or_bug("a page that is here stays")?;
         let before = page.checkpoint.replace(place);
+        // Entries behind the checkpoint count for the next one.
         page.arrivals_since = kept.later;
         let NewCheckpoint { sequence, arrival, kind, .. } = kept;
         self.checkpoints.push(Checkpoint { sequence, arrival, head, head_len, kind, before });

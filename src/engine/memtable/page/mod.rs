@@ -113,6 +113,7 @@ impl<'a> PageOf<'a> {
     /// [`head_at`](Self::head_at) does, and a look at each entry since the last checkpoint if all of
     /// them are of one visit.
     pub(crate) fn course_at(&self, sequence: u64, epochs: &[EpochInfo]) -> Course {
+        // A checkpoint with the head alone does not say how the page changes. An earlier one is taken.
         let (packed, later) = self.kept(sequence, |kind| kind != CheckpointKind::Head);
         let mut course = unpack_course(packed);
         let arrivals: SmallVec<[Entry; 4]> = later.map(|(_, arrival)| arrival.entry).collect();
@@ -133,6 +134,7 @@ impl<'a> PageOf<'a> {
         // Up to this checkpoint times ascend.
         let ordered = self.checkpoint(sequence, |kind| kind != CheckpointKind::Head);
         let ordered = ordered.filter(|c| c.kind == CheckpointKind::Changes);
+        // Up to the checkpoint the first match is the earliest. After it all entries are looked at.
         let early = ordered.and_then(|c| of(Some(start), c.sequence).find(&has_it));
         let rest = ordered.map_or(Some(start), |c| self.after(c));
         let rest = of(rest, sequence).filter(&has_it);
@@ -170,6 +172,7 @@ impl<'a> PageOf<'a> {
         if !self.page.reset {
             return None;
         }
+        // The set is ordered by page and then by operation.
         let upto = (self.number, 0)..=(self.number, sequence);
         self.pages.resets.range(upto).next_back().map(|&(_, sequence)| sequence)
     }
@@ -182,6 +185,7 @@ impl<'a> PageOf<'a> {
 
     /// The entries in force at `sequence`, in order of arrival.
     pub(crate) fn entries_at(&self, sequence: u64) -> impl Iterator<Item = Entry> + use<'a> {
+        // Operations begin at 1, so 0 comes before all of them.
         let after = self.last_reset(sequence).unwrap_or(0);
         self.entries_from(self.page.arrivals.map(|(first, _)| first), after, sequence)
     }
@@ -210,6 +214,8 @@ impl<'a> PageOf<'a> {
     ) -> impl Iterator<Item = (u32, &'a Arrival)> + use<'a> {
         let arrivals = &self.pages.arrivals;
         let of = |at: Option<u32>| at.map(|at| (at, &arrivals[at as usize]));
+        // A page's arrivals are linked in order of sequence. So the walk can stop at the end that is
+        // wanted, but has to go past those before a reset.
         std::iter::successors(of(first), move |(_, arrival)| of(arrival.next))
             .take_while(move |(_, a)| a.sequence <= sequence)
             .filter(move |(_, a)| a.sequence > after)
@@ -229,6 +235,7 @@ impl<'a> PageOf<'a> {
     {
         let MemPage { head, head_len, earlier, reset, .. } = *self.page;
         let before = if reset { &[] } else { head_of(self.pages.packed(head, head_len)) };
+        // If older components do not know the page, there is nothing for a reset to hide.
         let (reset, earlier) = (reset && earlier, earlier && !reset);
         Record { reset, earlier, before, entries, changes }
     }
@@ -297,10 +304,13 @@ impl Pages {
         earlier: bool,
         head: &[u8],
     ) -> Result<u32, Bug> {
+        // Bit 31 of a word says that it names a list, so page numbers have 31 bits.
         let number = u32::try_from(self.pages.len()).ok().filter(|number| *number < PAGES_MAX);
         let number = number.or_bug("a memtable has fewer than 2^31 pages")?;
         let url_len = u32::try_from(url.len()).ok().or_bug("a URL has less than 4 GiB")?;
         let head_len = u32::try_from(head.len()).ok().or_bug("a head has less than 4 GiB")?;
+        // URLs and heads go into two long columns. Their places stay right, since nothing is ever
+        // removed.
         self.pages.push(MemPage {
             url: self.urls.len(),
             url_len,
@@ -340,15 +350,18 @@ impl Pages {
             None => Some((place, place)),
             Some((first, last)) => {
                 let last = self.arrivals.get_mut(last as usize);
+                // The entry is pushed below, to this place.
                 last.or_bug("a page's last entry is among all")?.next = Some(place);
                 Some((first, place))
             }
         };
+        // With this entry the page is there again. The caller puts it back into the order by key.
         let taken_out = std::mem::take(&mut page.taken_out);
         page.arrivals_since += 1;
         let is_due = page.arrivals_since >= CHECKPOINT_ARRIVALS;
         let states = effect.states;
         self.arrivals.push(Arrival { sequence, entry, states, page: number, next: None });
+        // After the push, since the checkpoint has this entry, too.
         if is_due {
             self.keep(number, epochs)?;
         }
@@ -365,12 +378,14 @@ impl Pages {
         self.resets.insert((number, sequence));
         let page = self.pages.get_mut(number as usize).or_bug("what is forgotten is here")?;
         page.reset = true;
+        // A page that is forgotten alone stays in the order by key.
         page.taken_out |= with_prefix;
         Ok(())
     }
 
     /// The entry that an operation brought, and the number of its page; none if it brought none.
     pub(super) fn entry_of(&self, sequence: u64) -> Option<(u32, Entry)> {
+        // Arrivals ascend by sequence number, with gaps where something was forgotten.
         let at = self.arrivals.binary_search_by_key(&sequence, |arrival| arrival.sequence);
         self.arrivals.get(at.ok()?).map(|arrival| (arrival.page, arrival.entry))
     }
