@@ -48,7 +48,7 @@
 //! 1. [`Store::observe`] looks up what the segments know of the page, and searches them for
 //!    fingerprints within a Hamming distance. This happens in the calling thread, in parallel with
 //!    other calls.
-//! 2. Under a short lock, the visit is judged, applied to the *memtable* and packed for the
+//! 2. Under a short lock, the visit is decided, applied to the *memtable* and packed for the
 //!    journal.
 //! 3. A group commit writes all waiting operations to the journal, a table in a small redb
 //!    database, the *catalog*. Now the observation is durable and acknowledged, and readers see it.
@@ -82,7 +82,7 @@
 //! A [`Snapshot`] has the queries of a crawler as methods: [`history`](Snapshot::history),
 //! [`as_of`](Snapshot::as_of), [`latest`](Snapshot::latest), [`search`](Snapshot::search),
 //! [`scan`](Snapshot::scan), [`due`](Snapshot::due) and a few others. All other queries are values of
-//! the module of their subject, in two forms:
+//! the module of their subject, mostly in two forms:
 //!
 //! - A query with options has `run`: `Clustering::within(3).run(&snapshot, &progress)?`. So have
 //!   [`Clustering`](cluster::Clustering), [`Mirroring`](mirrors::Mirroring),
@@ -93,7 +93,9 @@
 //!   `Overview::of(&snapshot)?`, `Components::of(&snapshot, &clustering, &progress)?`,
 //!   `Plan::of(&snapshot, &due, 1000.0)?`.
 //!
-//! Where results are many, `run` passes them to a closure as they are found.
+//! Where results are many, `run` passes them to a closure as they are found. A few names say more than
+//! `of`, such as [`Diff::between`](query::Diff::between) and
+//! [`Operations::after`](inspect::Operations::after).
 //!
 //! # Platforms
 //!

@@ -106,6 +106,7 @@ impl Balls {
 
     /// Counts balls of one size.
     fn add(&mut self, size: u64, balls: u64) {
+        // `ilog2` panics for 0. A ball has at least the page itself, so `max` changes no count.
         let bin = size.max(1).ilog2() as usize;
         if self.by_size.len() <= bin {
             self.by_size.resize(bin + 1, 0);
@@ -130,21 +131,26 @@ fn balls(
     let k = asked.distance(snapshot, filter.epoch);
     let (captures, without_fingerprint) =
         captures(snapshot, asked, &filter, work, progress, |page, taken| {
+            // The last step that knows URLs: from here on pages have numbers only.
             labels.see(page, &taken.url);
         })?;
     let (_, _, bearers) = nodes(captures, work, progress)?;
     let (column, pages) = fingerprints(&bearers, work)?;
     let labelled = labels.of_nodes(&bearers)?;
+    // Frees up to a quarter of the memory before the counters of a join take half of it.
     drop(bearers);
     let counting = Counting { k, work, column: &column, pages: &pages, labelled: &labelled };
     let mut all: Vec<Balls> =
         (0..=k).map(|k| Balls { k, without_fingerprint, ..Balls::default() }).collect();
+    // A join counts for one range of nodes: each node takes an `AtomicU32` for each distance from 0 to
+    // k.
     let each = (work.part(2) / (4 * (k as usize + 1))).max(1);
     let nodes = pages.len();
     let joins = nodes.div_ceil(each).max(1);
     progress.begin(Stage::Joining, Some(joins as u64));
     for join in 0..joins {
         let range = join * each..nodes.min((join + 1) * each);
+        // Every join finds all pairs, so only the first one counts pairs of labels.
         counting.count(range, join == 0, &mut all, progress)?;
         progress.pass(1);
     }
@@ -172,15 +178,21 @@ impl Counting<'_> {
         progress: &Progress,
     ) -> Result<()> {
         let width = self.k as usize + 1;
+        // The join calls `near` from several threads at once, so all counters are atomic. A u32 cannot
+        // overflow: there are fewer than 2^32 pages (`each_page`).
         let sizes: Vec<AtomicU32> = (0..range.len() * width).map(|_| AtomicU32::new(0)).collect();
         let (labelled, equal) = (counters(width), counters(width));
         let near = |found: &[Pair]| {
             for pair in found {
                 let [left, right] = [pair.left as usize, pair.right as usize];
                 let distance = pair.distance as usize;
+                // A pair counts for both of its nodes, but only nodes of this range have counters.
                 for (of, other) in [(left, right), (right, left)] {
                     if range.contains(&of) {
                         let place = (of - range.start) * width + distance;
+                        // A node represents all pages with its fingerprint, so the neighbour adds its
+                        // number of pages. Relaxed is enough: no counter is read before the join has
+                        // ended.
                         sizes[place].fetch_add(self.pages[other], Ordering::Relaxed);
                     }
                 }
@@ -193,12 +205,16 @@ impl Counting<'_> {
             ControlFlow::Continue(())
         };
         if self.k > 0 {
+            // Distance 0 needs no join: nodes are distinct fingerprints.
             let join = Join::within(self.k).memory_bytes(self.work.part(2));
+            // `near` never breaks. A break means that `progress` was cancelled, which `check` reports.
             let _: ControlFlow<()> = join.run(self.column, &progress.hidden(), near)?;
             progress.check()?;
         }
         let (mut labelled, mut equal) = (numbers(labelled), numbers(equal));
         for node in range.clone() {
+            // Each page of a node has its own ball of the same size. It begins with the pages of the
+            // node.
             let (mut size, balls) = (u64::from(self.pages[node]), u64::from(self.pages[node]));
             let of_node = &sizes[(node - range.start) * width..][..width];
             for (of, more) in all.iter_mut().zip(of_node) {
@@ -207,7 +223,10 @@ impl Counting<'_> {
             }
         }
         if pairs {
+            // Pages of one node are at distance 0. The join cannot find them, so they are counted from
+            // the lists.
             (labelled[0], equal[0]) = self.labelled.within();
+            // From pairs at each distance to pairs within each distance.
             let (mut pairs, mut same) = (0, 0);
             for (of, (more, more_same)) in all.iter_mut().zip(labelled.iter().zip(&equal)) {
                 (pairs, same) = (pairs + more, same + more_same);
@@ -250,6 +269,7 @@ impl Labels {
                 reason = "2^32 labels do not fit into memory"
             )]
             let next = numbers.len() as u32;
+            // `entry` alone would need an owned label for each page, and not only for each new label.
             let number = match numbers.get(label.as_ref()) {
                 Some(number) => *number,
                 None => *numbers.entry(label.as_ref().to_owned()).or_insert(next),
@@ -274,6 +294,8 @@ impl Labels {
         }
         let mut reader = bearers.read();
         let (mut last, mut here) = (None, Vec::new());
+        // Sorted and run-length encoded. `starts` has one entry more than nodes, as in compressed
+        // sparse rows.
         let mut end = |here: &mut Vec<u32>| {
             here.sort_unstable();
             for alike in here.chunk_by(|a, b| a == b) {
@@ -285,6 +307,7 @@ impl Labels {
         while let Some(bearer) = reader.next()? {
             if last != Some(bearer.fingerprint) {
                 last = Some(bearer.fingerprint);
+                // The first call ends no node: it pushes 0, where the first node begins.
                 starts.push(end(&mut here));
             }
             here.extend(self.of_pages.get(&bearer.page));
@@ -308,6 +331,7 @@ impl Labelled {
     fn between(&self, left: usize, right: usize) -> (u64, u64) {
         let [left, right] = [self.of(left), self.of(right)];
         let sum = |of: &[(u32, u64)]| of.iter().map(|(_, count)| count).sum::<u64>();
+        // Both lists are in order of label (`of_nodes`).
         let same = left.iter().filter_map(|(label, count)| {
             let at = right.binary_search_by_key(label, |(label, _)| *label).ok()?;
             right.get(at).map(|(_, other)| count * other)
@@ -317,6 +341,7 @@ impl Labelled {
 
     /// Pairs of labelled pages with equal fingerprints.
     fn within(&self) -> (u64, u64) {
+        // Fewer than 2^32 pages: the product fits in 64 bits.
         let pairs = |count: u64| count * count.saturating_sub(1) / 2;
         let nodes = (0..self.starts.len().saturating_sub(1)).map(|node| {
             let all: u64 = self.of(node).iter().map(|(_, count)| count).sum();

@@ -105,6 +105,7 @@ impl Candidates {
         snapshot.poison_on_bug(|| {
             let pages = not_alone(&clusters, progress).map_err(|e| clusters.work.named(e))?;
             progress.finish();
+            // Any number of threads add sketches. They share one sorter, so the memory stays bounded.
             let sketches = Mutex::new(clusters.work.sorter(4));
             Ok(Candidates { asked: asked.clone(), clusters, pages, sketches })
         })
@@ -172,12 +173,13 @@ impl Candidates {
         let (all, k, fingerprints) = (clusters.pages(), clusters.k(), clusters.fingerprints());
         let without = clusters.without_fingerprint();
         let Clusters { snapshot, filter, work, members: old, rows, .. } = clusters;
-        // Their memory is wanted.
+        // Frees the memory of the clusters by fingerprint. The sorts and joins by text take it over.
         drop((old, rows));
         let find = || {
             let sketched = sketches.into_inner().finish()?;
             let of = (&snapshot, &asked, &filter);
             let documents = documents(of, &pages, sketched, &work, progress)?;
+            // `documents` has joined the sketches to their pages. The bits are not needed any more.
             drop(pages);
             let (members, leaders) = members(documents, resemblance, (k, all), &work, progress)?;
             let found = Found { members, leaders, k, fingerprints, without, by_text: true };
@@ -193,6 +195,7 @@ impl Candidates {
 /// alone in theirs, those that members of others are near, as leaders are not near each other.
 fn not_alone(clusters: &Clusters, progress: &Progress) -> Result<Places> {
     let work = &clusters.work;
+    // Both passes see clusters in the same order: entry n of `alone` is the n-th cluster of one page.
     let mut alone = Column::new(work, work.part(8));
     clusters.each(|member, of, _| match of.pages {
         1 => alone.push(member.fingerprint),
@@ -201,10 +204,12 @@ fn not_alone(clusters: &Clusters, progress: &Progress) -> Result<Places> {
     let touched = touched(clusters, &alone, progress)?;
     let (mut sorter, mut number) = (work.sorter(4), 0);
     clusters.each(|member, of, _| {
+        // `||` asks `has` for clusters of one page only, for which `number` is their place in `alone`.
         let is_one = of.pages > 1 || touched.has(number)?;
         number += u32::from(of.pages == 1);
         if is_one { sorter.push(member.place) } else { Ok(()) }
     })?;
+    // Members come cluster by cluster. `Places` takes locations in ascending order only.
     let (mut sorted, mut pages) = (sorter.finish()?, Places::default());
     while let Some(place) = sorted.next()? {
         pages.push(place)?;
@@ -216,16 +221,18 @@ fn not_alone(clusters: &Clusters, progress: &Progress) -> Result<Places> {
 fn touched(clusters: &Clusters, alone: &Column<u64>, progress: &Progress) -> Result<Bits> {
     let Clusters { work, .. } = clusters;
     let bits = Bits::new(alone.len());
+    // Within 0 bits, near pages have one fingerprint and so one cluster.
     if clusters.k() == 0 || alone.len() == 0 {
         return Ok(bits);
     }
     progress.begin(Stage::Joining, Some(clusters.pages()));
     let joining = Joining { k: clusters.k(), work, alone, bits: &bits };
+    // Each batch joins all of `alone` once more, so batches are as large as the memory allows.
     let together = work.part(8) / size_of::<u64>();
     let mut others = Vec::new();
     clusters.each(|member, _, _| {
         progress.pass(1);
-        // No leader is near another.
+        // No leader is within k of another one, so a lone leader can only be near followers.
         if member.follows {
             others.push(member.fingerprint);
             if others.len() >= together {
@@ -253,11 +260,13 @@ impl Joining<'_> {
             return Ok(());
         }
         others.sort_unstable();
+        // Copies of a fingerprint would only find the same pairs again.
         others.dedup();
         let sink = |pairs: &[Pair]| {
             pairs.iter().for_each(|pair| self.bits.set(pair.left));
             ControlFlow::Continue(())
         };
+        // Only pairs across the border are found, so a dense group among the others costs nothing.
         let join = Join::within(self.k).memory_bytes(self.work.part(4)).across(self.alone.len());
         let source = Beside { leaders: self.alone, others };
         let _: ControlFlow<()> = join.run(&source, &progress.hidden(), sink)?;
@@ -280,6 +289,8 @@ impl Bits {
     #[expect(clippy::indexing_slicing, reason = "a number of those that are counted")]
     fn set(&self, number: u32) {
         let word = &self.words[(number / u64::BITS) as usize];
+        // Several threads set bits of one word. No bit is read before the join has ended: Relaxed is
+        // enough.
         word.fetch_or(1 << (number % u64::BITS), Ordering::Relaxed);
     }
 

@@ -95,6 +95,7 @@ impl ClusterChanges {
         to: Option<Time>,
         progress: &Progress,
     ) -> Result<ClusterChanges> {
+        // Both clusterings are alive at the same time.
         let asked = asked.clone().memory_bytes(asked.memory() / 2);
         let before = asked.clone().at(from.into()).run(snapshot, progress)?;
         let after = asked.at(to).run(snapshot, progress)?;
@@ -117,6 +118,7 @@ impl ClusterChanges {
     ///
     /// If a scratch file cannot be written, or is damaged.
     pub fn iter(&self) -> Result<ClusterChangesIter<'_>> {
+        // Both sides come in SURT order, so `find` merges them as two sorted lists.
         let [before, after] = [&self.before, &self.after].map(|of| of.by_page(1));
         let mut changes = ClusterChangesIter {
             changes: self,
@@ -160,12 +162,14 @@ impl Side<'_> {
 impl ClusterChangesIter<'_> {
     fn find(&mut self) -> Result<Option<ClusterChange>> {
         loop {
+            // Two URLs may have the same SURT key, so places compare by key and then by URL.
             let order = match (self.before.place(), self.after.place()) {
                 (None, None) => return Ok(None),
                 (Some(_), None) => Ordering::Less,
                 (None, Some(_)) => Ordering::Greater,
                 (Some(before), Some(after)) => before.cmp(&after),
             };
+            // Equal places are one page: both sides advance.
             let before = if order.is_le() { self.before.advance()? } else { None };
             let after = if order.is_ge() { self.after.advance()? } else { None };
             let why = match (&before, &after) {
@@ -183,6 +187,7 @@ impl ClusterChangesIter<'_> {
 
     /// Why a page that is in a cluster at both times is led by another.
     fn why(&self, before: &ClusteredPage, after: &ClusteredPage) -> Result<WhyLed> {
+        // The first reason that applies is reported: the page's own change, then its old leader's.
         let bits = (before.fingerprint ^ after.fingerprint).count_ones();
         if bits > 0 {
             return Ok(WhyLed::Changed { bits });
@@ -196,6 +201,7 @@ impl ClusterChangesIter<'_> {
                 WhyLed::LeaderChanged { bits: (then ^ now).count_ones() }
             }
             (Some(_), Some(_)) => WhyLed::Outranked,
+            // `leader` led a cluster at the earlier time, so it had a version in force then.
             (None, Some(_)) => {
                 return Err(Bug::new("a page that led was taken").into());
             }
@@ -209,6 +215,7 @@ impl Iterator for ClusterChangesIter<'_> {
     fn next(&mut self) -> Option<Result<ClusterChange>> {
         let found = self.find();
         if found.is_err() {
+            // With both sides empty, `find` returns `None`: the iterator ends after an error.
             (self.before.next, self.after.next) = (None, None);
         }
         found.transpose()

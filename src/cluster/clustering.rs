@@ -139,6 +139,7 @@ impl Clustering {
 
     /// The distance that counts.
     pub(super) fn distance(&self, snapshot: &Snapshot, epoch: Epoch) -> u32 {
+        // No two fingerprints differ in more than 64 bits, so a larger k finds all pairs, as 64 does.
         self.k.unwrap_or_else(|| snapshot.near_distance(epoch)).min(DISTANCE_MAX)
     }
 
@@ -149,6 +150,7 @@ impl Clustering {
             at: self.at,
             under: self.under.clone(),
             classes: self.classes.clone(),
+            // Only a key function needs the whole page. Reading it costs the page's history.
             whole: self.key.is_some(),
             ..filter
         })
@@ -167,6 +169,7 @@ impl Clustering {
     pub(super) fn rank(&self, taken: &InForcePage) -> Rank {
         let InForcePage { url, since, weight, .. } = taken;
         let rank = self.ranking.rank(&Ranked { url, since: *since, weight: *weight });
+        // If there is a key, `filter` has asked for whole pages, so `taken.page` is set.
         match (&self.key, &taken.page) {
             (Some(key), Some(page)) => rank.after(key(page)),
             _ => rank,

@@ -166,6 +166,7 @@ impl Clusters {
         let (nodes, fingerprints, bearers) = nodes(captures, &work, progress)?;
         let (settled, count) = settled(nodes, fingerprints, k, &work, progress)?;
         let members = members(&bearers, settled, &work)?;
+        // Frees up to a quarter of the memory before rows and members are spooled.
         drop(bearers);
         let found = Found { members, leaders: count, k, fingerprints, without, by_text: false };
         let clusters = Clusters::from_members(snapshot.clone(), filter, work, found)?;
@@ -185,6 +186,7 @@ impl Clusters {
         let (mut row, mut several, mut largest): (Option<Row>, u64, u32) = (None, 0, 0);
         let mut sizes: Vec<u64> = Vec::new();
         let mut done = |row: Row| {
+            // A row begins with one page, so `ilog2` cannot panic.
             let bin = row.pages.ilog2() as usize;
             sizes.resize(sizes.len().max(bin + 1), 0);
             sizes.iter_mut().skip(bin).take(1).for_each(|clusters| *clusters += 1);
@@ -194,6 +196,8 @@ impl Clusters {
         };
         while let Some(member) = sorted.next()? {
             members.push(member)?;
+            // Members come leader by leader, the leader first. So one row is open, and its fields are
+            // the leader's.
             match &mut row {
                 Some(row) if row.leader == member.leader => {
                     row.pages += 1;
@@ -202,6 +206,7 @@ impl Clusters {
                 }
                 row => {
                     let Member { leader, page, place, fingerprint, class, .. } = member;
+                    // `order` is set when rows are sorted (`by_size`).
                     let (order, pages, widest) = (0, 1, 0);
                     let new = Row { order, leader, pages, widest, page, place, fingerprint, class };
                     row.replace(new).map_or(Ok(()), &mut done)?;
@@ -210,6 +215,7 @@ impl Clusters {
         }
         row.map_or(Ok(()), done)?;
         let (members, rows) = (members.finish()?, rows.finish()?);
+        // Each leader is a member of its own cluster, so fewer rows mean that members were lost.
         crate::bug::ensure(rows.len() == u64::from(leaders), "each leader leads itself at least")?;
         Ok(Clusters {
             snapshot,
@@ -289,6 +295,8 @@ impl Clusters {
             let (mut rows, mut sorter) = (self.rows.read(), self.work.sorter(2));
             while let Some(row) = rows.next()? {
                 if u64::from(row.pages) >= pages_min {
+                    // The sort ascends, so the complement puts large clusters first. Ties go by
+                    // `leader`, which is rank order.
                     sorter.push(Row { order: u32::MAX - row.pages, ..row })?;
                 }
             }
@@ -304,6 +312,7 @@ impl Clusters {
     ///
     /// If a scratch file cannot be written, or is damaged.
     pub fn by_page(&self, pages_min: u64) -> Result<ClusteredPages<'_>> {
+        // Pages were numbered in SURT order (`each_page`), so sorting reads no URL.
         self.listed(pages_min, |member, _, _| [member.page, 0, 0])
     }
 
@@ -315,6 +324,8 @@ impl Clusters {
     ///
     /// If a scratch file cannot be written, or is damaged.
     pub fn by_cluster(&self, pages_min: u64) -> Result<ClusteredPages<'_>> {
+        // `of.leader` separates clusters of one size. `place` is the order in which members were
+        // spooled.
         self.listed(pages_min, |_, of, place| [u32::MAX - of.pages, of.leader, place])
     }
 
@@ -347,6 +358,8 @@ impl Clusters {
     ) -> Result<()> {
         let (mut members, mut rows) = (self.members.read(), self.rows.read());
         while let Some(of) = rows.next()? {
+            // Rows and members were spooled in one order, so the next `pages` members belong to this
+            // row.
             for place in 0..of.pages {
                 let member = members.next()?.or_bug("a cluster has as many as were counted")?;
                 each(&member, &of, place)?;
@@ -444,6 +457,7 @@ struct Leader {
 impl Leader {
     /// The digest of what it has in force. Reads its head the first time.
     fn digest(&mut self, clusters: &Clusters) -> Result<Option<Digest>> {
+        // The outer `None` means not read yet. A leader with a million copies is read once.
         match self.digest {
             Some(digest) => Ok(digest),
             None => Ok(*self.digest.insert(clusters.digest(&self.url)?)),
@@ -455,6 +469,7 @@ impl ClusteredPages<'_> {
     fn page(&mut self, listed: &Listed) -> Result<ClusteredPage> {
         let Listed { member, of, .. } = listed;
         let url: Arc<str> = Arc::from(self.clusters.url(member.place)?);
+        // In the order of `by_cluster` the same leader comes many times in a row. Its URL is read once.
         let leader = match &mut self.leader {
             Some(leader) if leader.number == of.leader => leader,
             other => {
@@ -467,9 +482,13 @@ impl ClusteredPages<'_> {
         };
         let Member { fingerprint, class, .. } = *member;
         let distance = (fingerprint ^ of.fingerprint).count_ones();
+        // `member.apart` may be a distance of sketches, so the distance of fingerprints is computed
+        // here.
         let by = match (member.follows, distance) {
             (false, _) => None,
             (true, 0) => {
+                // Equal fingerprints do not prove equal content. Digests do, and two missing digests
+                // prove nothing.
                 let own = self.clusters.digest(&url)?;
                 let is_copy = own.is_some() && own == leader.digest(self.clusters)?;
                 Some(if is_copy { OriginalBy::Digest } else { OriginalBy::Fingerprint })

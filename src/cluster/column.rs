@@ -60,12 +60,15 @@ impl<T: Packed> Column<T> {
     /// Adds one.
     #[inline]
     pub(super) fn push(&mut self, item: T) -> Result<()> {
+        // A join numbers its entries in 32 bits.
         self.len = self.len.checked_add(1).ok_or(Error::Limit {
             what: "pages to cluster",
             max: u32::MAX.into(),
             instead: "cluster those under several prefixes",
         })?;
         self.pending.push(item);
+        // Without `pending`, each batch of leaders that does not fit in memory would get a file of its
+        // own.
         let [least, most] = PENDING_BYTES;
         if size_of_val(&self.pending[..]) >= (self.memory_bytes / 4).clamp(least, most) {
             self.part()?;
@@ -79,6 +82,7 @@ impl<T: Packed> Column<T> {
         #[expect(clippy::cast_possible_truncation, reason = "a part of fewer than 2^32")]
         let len = items.len() as u32;
         let bytes = size_of_val(&items[..]);
+        // Parts in memory stay there and are never merged. Once the memory is full, parts go to files.
         let held = if self.held_bytes + bytes <= self.memory_bytes {
             self.held_bytes += bytes;
             Held::Memory(items)
@@ -88,7 +92,8 @@ impl<T: Packed> Column<T> {
             blocks.finish()?
         };
         self.parts.push(Part { start: self.len - len, len, held });
-        // However many there are, they lie in few files: what is alike in size becomes one.
+        // New parts have one size, so files merge like the digits of a binary counter: there are few
+        // files, and each item is copied a logarithmic number of times.
         while let [.., before, last] = &self.parts[..]
             && before.held.map().is_some()
             && last.held.map().is_some()
@@ -104,6 +109,7 @@ impl<T: Packed> Column<T> {
     /// Those with these numbers, all of which were added.
     #[expect(clippy::indexing_slicing, reason = "what is behind the parts is pending")]
     pub(super) fn read(&self, range: Range<u32>, buffer: &mut [T]) -> Result<()> {
+        // Parts are adjacent and in order, so a binary search finds the first part of the range.
         let first = self.parts.partition_point(|part| part.start + part.len <= range.start);
         let mut rest = buffer;
         for part in self.parts.iter().skip(first) {
@@ -112,10 +118,12 @@ impl<T: Packed> Column<T> {
             if from >= end {
                 break;
             }
+            // The buffer has the length of the range, and `end - from` is at most what is left of it.
             let (now, later) = rest.split_at_mut((end - from) as usize);
             part.read(from as usize..end as usize, now)?;
             rest = later;
         }
+        // The rest of the range is in `pending`. If nothing is, `max` makes both ends equal.
         let behind = self.parts.last().map_or(0, |part| part.start + part.len);
         let from = range.start.max(behind) - behind;
         let end = range.end.max(behind) - behind;
@@ -164,6 +172,7 @@ impl Blocks {
 
     fn push<T: Packed>(&mut self, item: T) -> Result<()> {
         item.put(&mut self.packed);
+        // A block holds whole items, so no item lies under two checksums.
         if self.packed.len() < block::<T>() * T::BYTES {
             return Ok(());
         }
@@ -191,6 +200,7 @@ impl<T: Packed> Part<T> {
     fn merge(before: &Part<T>, last: &Part<T>, work: &Workspace) -> Result<Part<T>> {
         let mut blocks = Blocks::new(work)?;
         for part in [before, last] {
+            // Checked before the copy: new checksums over damaged bytes would hide the damage.
             part.check(0..part.len as usize)?;
             let map = part.held.map().or_bug("only what lies in files is merged")?;
             for packed in map.chunks_exact(T::BYTES) {
@@ -208,10 +218,13 @@ impl<T: Packed> Part<T> {
     fn check(&self, range: Range<usize>) -> Result<()> {
         let Held::File(map, sums) = &self.held else { return Ok(()) };
         let damaged = |what| Error::corrupt("a scratch file", 0, what);
+        // A truncated file would otherwise panic in the slices below.
         if map.len() != self.len as usize * T::BYTES {
             return Err(damaged("its length is not what was written"));
         }
         let bytes = block::<T>() * T::BYTES;
+        // Only blocks that the range touches are summed: 4 KiB for one item. The last block may be
+        // shorter.
         for block in range.start / block::<T>()..range.end.div_ceil(block::<T>()) {
             let of = &map[block * bytes..map.len().min((block + 1) * bytes)];
             if crc32fast::hash(of) != sums[block] {
@@ -230,6 +243,7 @@ impl<T: Packed> Part<T> {
             }
             Held::File(map, _) => map,
         };
+        // Every read checks its blocks again: nothing records which ones were checked before.
         self.check(range.clone())?;
         let packed = &map[range.start * T::BYTES..range.end * T::BYTES];
         for (to, from) in buffer.iter_mut().zip(packed.chunks_exact(T::BYTES)) {
@@ -273,10 +287,12 @@ impl Source for Beside<'_> {
     #[expect(clippy::indexing_slicing, reason = "ordinals below the length")]
     fn read<'a>(&'a self, ordinals: Range<u32>, buffer: &'a mut [u64]) -> Result<&'a [u64]> {
         let border = self.leaders.len();
+        // The others are contiguous in memory, so they are returned without a copy.
         if ordinals.start >= border {
             let place = |ordinal: u32| (ordinal - border) as usize;
             return Ok(&self.others[place(ordinals.start)..place(ordinals.end)]);
         }
+        // A range across the border: its leaders are read, and the first of the others follow them.
         let leaders = ordinals.start..ordinals.end.min(border);
         let (of_leaders, of_others) = buffer.split_at_mut(leaders.len());
         self.leaders.read(leaders, of_leaders)?;

@@ -61,9 +61,9 @@ impl Components {
     /// for (url, fingerprint) in [("a", 0b0000), ("b", 0b0111), ("c", 0b0011_1111)] {
     ///     store.observe(Observation::content(url, Time::now(), fingerprint, epoch))?;
     /// }
-    /// let components = Components::of(&store.snapshot(), &Clustering::within(3),
-    /// &Progress::default())?; assert_eq!((components.components, components.largest[0].widest), (1,
-    /// 6));
+    /// let (snapshot, asked) = (store.snapshot(), Clustering::within(3));
+    /// let components = Components::of(&snapshot, &asked, &Progress::default())?;
+    /// assert_eq!((components.components, components.largest[0].widest), (1, 6));
     /// # Ok(())
     /// # }
     /// ```
@@ -106,6 +106,7 @@ fn components(
     let (_, _, bearers) = nodes(captures, work, progress)?;
     let (column, pages) = fingerprints(&bearers, work)?;
     let mut sets = joined(&column, k, work, progress)?;
+    // A u32 is enough for fewer than 2^32 pages. Only roots get a size above 0.
     let mut sizes = vec![0_u32; pages.len()];
     for (node, pages) in (0..column.len()).zip(&pages) {
         sizes[sets.root(node) as usize] += pages;
@@ -116,9 +117,11 @@ fn components(
     found.components = roots.len() as u64;
     roots.retain(|root| sizes[*root as usize] > 1);
     found.several = roots.len() as u64;
+    // Largest first. A root is the least node of its set, so ties go by fingerprint.
     roots.sort_unstable_by_key(|root| (u32::MAX - sizes[*root as usize], *root));
     roots.truncate(LARGEST);
     let mut within: Vec<(Vec<u64>, Option<u64>)> = vec![Default::default(); roots.len()];
+    // Bearers and nodes are in order of fingerprint, so each new fingerprint is the next node.
     let (mut reader, mut last, mut node) = (bearers.read(), None, 0);
     while let Some(bearer) = reader.next()? {
         if last == Some(bearer.fingerprint) {
@@ -127,9 +130,12 @@ fn components(
         node += u32::from(last.is_some());
         last = Some(bearer.fingerprint);
         let root = sets.root(node);
+        // At most ten roots: a linear search is cheap.
         if let Some(at) = roots.iter().position(|of| *of == root) {
             let (fingerprints, place) = &mut within[at];
             fingerprints.push(bearer.fingerprint);
+            // The first bearer of the least fingerprint: bearers with one fingerprint are in order of
+            // rank.
             *place = place.or(Some(bearer.place));
         }
     }
@@ -147,6 +153,8 @@ fn components(
 
 /// Sets of nodes within k of each other.
 fn joined(column: &Column<u64>, k: u32, work: &Workspace, progress: &Progress) -> Result<Sets> {
+    // The sink runs on several threads, and a union changes shared paths. One lock serves a batch of
+    // pairs.
     let sets = Mutex::new(Sets { above: (0..column.len()).collect() });
     progress.begin(Stage::Joining, None);
     if k > 0 {
@@ -173,7 +181,7 @@ impl Sets {
     fn root(&mut self, mut node: u32) -> u32 {
         while self.above[node as usize] != node {
             let next = self.above[node as usize];
-            // Halves the way for the next who goes it.
+            // Path halving: each step skips a node, so later walks are shorter.
             self.above[node as usize] = self.above[next as usize];
             node = self.above[node as usize];
         }
@@ -182,6 +190,7 @@ impl Sets {
 
     fn unite(&mut self, one: u32, other: u32) {
         let (one, other) = (self.root(one), self.root(other));
+        // The lesser root wins, not the larger set: the result does not depend on the order of pairs.
         self.above[one.max(other) as usize] = one.min(other);
     }
 }
@@ -193,6 +202,7 @@ fn widest(fingerprints: &[u64], progress: &Progress) -> Result<u32> {
         distances.max().unwrap_or((0, from))
     };
     let mut widest = 0;
+    // Exact, at a cost of n^2 comparisons, which is 2^32 at the limit.
     if fingerprints.len() <= COMPARED_MAX {
         for fingerprint in fingerprints {
             widest = widest.max(far(*fingerprint).0);
@@ -203,6 +213,7 @@ fn widest(fingerprints: &[u64], progress: &Progress) -> Result<u32> {
     /// Steps from one end to the other.
     const STEPS: usize = 64;
     let Some(mut from) = fingerprints.first().copied() else { return Ok(0) };
+    // Beyond the limit: walks to the farthest fingerprint again and again. This gives a lower bound.
     for _ in 0..STEPS {
         let (distance, to) = far(from);
         if distance <= widest {

@@ -35,14 +35,18 @@ pub(super) fn documents(
         let (rank, place) = (asked.rank(taken), taken.location.to_bits());
         let InForcePage { fingerprint, class, .. } = *taken;
         let document = Document { rank, page, place, fingerprint, class, sketch: None };
+        // Candidates meet their sketches by number first. All other pages go straight to the sort by
+        // rank.
         match compared.number(place) {
             Some(number) => unread.push(Unread { number, document }),
             None => documents.push(document),
         }
     })?;
     let mut unread = unread.finish()?;
+    // A merge join: both sides are in order of `number`.
     let mut next = sketched.next()?;
     while let Some(Unread { number, document }) = unread.next()? {
+        // If sketches of a page differ, it is unknown which text is in force. Then none of them counts.
         let (mut own, mut is_one) = (None, true);
         while let Some(of) = next.filter(|of| of.number <= number) {
             if of.number == number {
@@ -66,11 +70,12 @@ pub(super) fn members(
 ) -> Result<(Sorted<Member>, u32)> {
     progress.begin(Stage::Clustering, Some(pages));
     let mut leaders = Leaders::of_texts(k, resemblance, work);
-    // Where those leaders stand in the order of ranks among all pages.
+    // Maps the number of a leader among pages with sketches to its position among all pages by rank.
     let mut location = Column::new(work, work.part(16));
     let (mut members, mut batch) = (work.sorter(16), Batch::default());
     let (mut position, mut alone) = (0, 0);
     loop {
+        // `settle` may take fewer than it wants. The rest stays in the batch for the next round.
         while batch.bearers.len() < leaders.wants()
             && let Some(document) = documents.next()?
         {
@@ -79,11 +84,14 @@ pub(super) fn members(
             match sketch {
                 Some(sketch) => batch.push(position, bearer, sketch),
                 None => {
+                    // A page without a sketch is near no page. It leads a cluster of its own and takes
+                    // no part in joins.
                     members.push(member(position, &bearer, (0, true)))?;
                     alone += 1;
                     progress.pass(1);
                 }
             }
+            // Positions replace the numbers of leaders, so both kinds of leaders stay in order of rank.
             position += 1;
         }
         if batch.bearers.is_empty() {
@@ -92,6 +100,7 @@ pub(super) fn members(
         let Batch { fingerprints, texts, .. } = &batch;
         let belongs = leaders.settle(Nodes { fingerprints, texts }, progress)?;
         let count = belongs.len();
+        // Must come before the members below: a page may belong to a leader of its own batch.
         let leading = batch.bearers.iter().zip(&belongs).filter(|(_, of)| of.leads);
         location.append(leading.map(|((position, _), _)| u64::from(*position)))?;
         for ((_, bearer), of) in batch.bearers.iter().zip(&belongs) {

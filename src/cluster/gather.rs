@@ -33,6 +33,8 @@ pub(super) fn captures(
     mut each: impl FnMut(u32, &InForcePage),
 ) -> Result<(Sorted<Capture>, u64)> {
     let mut sorter = work.sorter(2);
+    // Half of the memory: `nodes` reads this sort while it fills a sorter and a spool of a quarter
+    // each.
     let without = each_page(snapshot, filter, progress, |page, taken| {
         each(page, taken);
         let (rank, place) = (asked.rank(taken), taken.location.to_bits());
@@ -53,11 +55,14 @@ pub(super) fn each_page(
     progress.start(Stage::Gathering, Some(Totals::of(snapshot)?.pages))?;
     let mut page = 0_u32;
     let mut pages = filter.pages(snapshot);
+    // `next_of` calls this for pages that are filtered out, too. So a scan that finds nothing can be
+    // cancelled.
     let pass = || {
         progress.pass(1);
         progress.check()
     };
     while let Some(taken) = pages.next_of(pass) {
+        // Numbers follow SURT order. Later steps compare these four bytes instead of URLs.
         each(page, &taken?)?;
         page = page.checked_add(1).ok_or(Error::Limit {
             what: "pages to cluster",
@@ -79,6 +84,8 @@ pub(super) fn nodes(
     let (mut last, mut count) = (None, 0);
     while let Some(Capture { fingerprint, rank, page, place, class }) = captures.next()? {
         if last != Some(fingerprint) {
+            // The first capture of a fingerprint ranks first. It represents all pages with this
+            // fingerprint.
             last = Some(fingerprint);
             count += 1;
             nodes.push(Node { rank, page, fingerprint })?;
@@ -86,6 +93,7 @@ pub(super) fn nodes(
                 progress.check()?;
             }
         }
+        // A spool is enough: captures already come by fingerprint, and by rank within one.
         bearers.push(Bearer { fingerprint, page, place, class })?;
     }
     Ok((nodes.finish()?, count, bearers.finish()?))
@@ -104,6 +112,7 @@ pub(super) fn settled(
     let mut sorter = work.sorter(4);
     let (mut fingerprints, mut pages) = (Vec::new(), Vec::new());
     loop {
+        // `settle` may take fewer than it wants. The rest stays for the next round.
         while fingerprints.len() < leaders.wants()
             && let Some(node) = nodes.next()?
         {
@@ -119,6 +128,7 @@ pub(super) fn settled(
         let taken = fingerprints.drain(..count).zip(pages.drain(..count));
         for ((fingerprint, page), of) in taken.zip(belongs) {
             let Belongs { leader, apart, leads } = of;
+            // Names the leading page of a leading fingerprint, by which `members` recognises it.
             let page = leads.then_some(page);
             sorter.push(Settled { fingerprint, leader, apart, page })?;
         }
@@ -137,12 +147,14 @@ pub(super) fn members(
     let mut bearers = bearers.read();
     let mut of = None;
     while let Some(Bearer { fingerprint, page, place, class }) = bearers.next()? {
+        // A merge join by fingerprint: `settled` has one item for each run of bearers.
         if of.is_none_or(|of: Settled| of.fingerprint != fingerprint) {
             of = settled.next()?;
         }
         let of = of.filter(|of| of.fingerprint == fingerprint);
         let Settled { leader, apart, page: leads, .. } =
             of.or_bug("each fingerprint is settled once")?;
+        // Of a leading fingerprint only its first page leads. Its other pages follow at distance 0.
         let follows = leads != Some(page);
         sorter.push(Member { leader, follows, apart, page, place, fingerprint, class })?;
     }
@@ -158,6 +170,8 @@ pub(super) fn fingerprints(
     let (mut reader, mut last) = (bearers.read(), None);
     while let Some(Bearer { fingerprint, .. }) = reader.next()? {
         if last == Some(fingerprint) {
+            // The counts stay in memory, 4 bytes for each fingerprint. Only the column may go to a
+            // file.
             *pages.last_mut().or_bug("each fingerprint has a count")? += 1;
             continue;
         }

@@ -8,6 +8,7 @@ use crate::sort::Packed;
 /// A page that is clustered; ordered by fingerprint, and of one fingerprint the first in rank first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Capture {
+    // All orders here are derived: fields compare from top to bottom, so moving one changes a sort.
     pub(super) fingerprint: u64,
     pub(super) rank: Rank,
     /// Its number in SURT order, which decides where ranks do not.
@@ -117,6 +118,7 @@ pub(super) struct Document {
 
 /// Appends fields, and reads them back in their order.
 macro_rules! packed {
+    // The bytes are written by hand and must be the sum of the fields'. Readers step by this length.
     ($item:ident, $bytes:expr, $($field:ident),+) => {
         impl Packed for $item {
             const BYTES: usize = $bytes;
@@ -126,11 +128,13 @@ macro_rules! packed {
             }
 
             fn take(bytes: &[u8]) -> Option<Self> {
+                // Fields are read in the order in which `put` wrote them: one list serves both.
                 let cursor = &mut Cursor::new(bytes);
                 Some($item { $($field: Field::take(cursor)?),+ })
             }
 
             fn sort(items: &mut Vec<Self>) {
+                // Equal items are identical, since all fields are compared. So stability has no effect.
                 items.sort_unstable();
             }
         }
@@ -218,6 +222,7 @@ impl Field for Rank {
 
 impl Field for Option<u32> {
     fn put(&self, out: &mut Vec<u8>) {
+        // Five bytes also for `None`: items are found by multiplication, so their length is fixed.
         Field::put(&self.is_some(), out);
         Field::put(&self.unwrap_or(0), out);
     }
@@ -241,6 +246,7 @@ impl Field for BitSketch {
 
 impl Field for Option<BitSketch> {
     fn put(&self, out: &mut Vec<u8>) {
+        // 65 bytes also for `None`, for the same reason.
         Field::put(&self.is_some(), out);
         Field::put(&self.unwrap_or_default(), out);
     }
@@ -251,6 +257,7 @@ impl Field for Option<BitSketch> {
     }
 }
 
+// A sketch is also an item by itself: `Texts` keeps a column of them.
 impl Packed for BitSketch {
     const BYTES: usize = BitSketch::BYTES;
 
@@ -279,6 +286,7 @@ impl Field for [u32; 3] {
 
 /// An item in another one.
 macro_rules! nested {
+    // A nested item packs itself, so `Listed` has 12 + 32 + 41 bytes.
     ($item:ident) => {
         impl Field for $item {
             fn put(&self, out: &mut Vec<u8>) {

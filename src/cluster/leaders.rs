@@ -57,6 +57,7 @@ impl<'n> Nodes<'n> {
     #[expect(clippy::indexing_slicing, reason = "so many or more are there")]
     fn first(self, count: usize) -> Nodes<'n> {
         let Nodes { fingerprints, texts } = self;
+        // `texts` is empty where fingerprints alone decide.
         let texts = &texts[..count.min(texts.len())];
         Nodes { fingerprints: &fingerprints[..count], texts }
     }
@@ -110,6 +111,7 @@ impl Leaders {
     /// Leaders within a distance whose texts are at least so much alike, with one eighth more.
     pub(super) fn of_texts(k: u32, resemblance: f64, work: &Workspace) -> Self {
         let leaders = Leaders::new(k, work);
+        // The same memory for a batch, whose nodes now hold a sketch as well.
         let batch_max = leaders.batch_max * NODE_BYTES / (NODE_BYTES + TEXT_BYTES);
         let texts = Some(Texts::new(resemblance, work));
         Leaders { batch_max: batch_max.max(BATCH_MIN), texts, ..leaders }
@@ -122,6 +124,7 @@ impl Leaders {
 
     /// How many nodes are to come next.
     pub(super) fn wants(&self) -> usize {
+        // `passed` is 0 at first, hence the minimum. `batch_limit` is set after a crowd.
         (self.passed * GROWTH).clamp(BATCH_MIN, self.batch_max).min(self.batch_limit)
     }
 
@@ -134,10 +137,13 @@ impl Leaders {
             match self.settle_batch(nodes.first(count), progress)? {
                 Ok(belongs) => {
                     self.passed += count;
+                    // After a crowd, batches begin small again and double. Otherwise each would fail at
+                    // full size first.
                     self.batch_limit =
                         if count < all { count } else { self.batch_limit.saturating_mul(2) };
                     return Ok(belongs);
                 }
+                // This ends: a batch of one node has no pairs, and so is never crowded.
                 Err(Crowded) => count = count.div_ceil(2),
             }
         }
@@ -150,14 +156,18 @@ impl Leaders {
         progress: &Progress,
     ) -> Result<Result<Vec<Belongs>, Crowded>> {
         let count = nodes.fingerprints.len();
+        // The nearest leader of each node so far, packed so that a lesser value is a better one.
         let best: Vec<AtomicU64> = (0..count).map(|_| AtomicU64::new(NONE)).collect();
         let before = self.column.len();
         self.join_with_leaders(nodes, &best, progress)?;
         let mut best: Vec<u64> = best.into_iter().map(AtomicU64::into_inner).collect();
+        // Near no older leader. Only these can lead, because all older leaders rank before the batch.
         let free: Vec<usize> = (0..count).filter(|place| best[*place] == NONE).collect();
         let Ok(pairs) = self.pairs(nodes, &free, progress)? else { return Ok(Err(Crowded)) };
         let mut new = New::default();
         let mut pairs = &pairs[..];
+        // In order of rank: a node leads unless a new leader before it is near. `pairs` are sorted by
+        // the later node, so each node takes a prefix of what is left.
         for (number, &place) in free.iter().enumerate() {
             let own = pairs.iter().take_while(|near| near.node as usize == number).count();
             let (mine, rest) = pairs.split_at(own);
@@ -166,8 +176,10 @@ impl Leaders {
                 let leader = new.number_of(free[near.other as usize], before)?;
                 Some(packed(leader, near.apart))
             });
+            // No new leader is near, so the node leads itself, at distance 0.
             best[place] = near.min().unwrap_or_else(|| packed(new.add(place, before), 0));
         }
+        // Before `append`: new leaders are numbered from the old length of the column.
         self.find_nearer(nodes, &new, &mut best, progress)?;
         self.column.append(new.places.iter().map(|place| nodes.fingerprints[*place]))?;
         if let Some(texts) = &mut self.texts {
@@ -182,6 +194,8 @@ impl Leaders {
 
     /// Whether nodes of a batch can be near others.
     fn is_any_near(&self) -> bool {
+        // With k = 0 and without texts, fingerprints are distinct: every node leads, and no join is
+        // needed.
         self.k > 0 || self.texts.is_some()
     }
 
@@ -208,14 +222,19 @@ impl Leaders {
         if !self.is_any_near() || border == 0 || best.is_empty() {
             return Ok(());
         }
+        // A sink returns no error. It keeps one here and breaks the join.
         let failed: Mutex<Option<Error>> = Mutex::default();
         let see = |pair: &Pair| -> Result<()> {
+            // Only pairs across the border come, and `left` is the lesser ordinal: a leader, then a
+            // node.
             let node = (pair.right - border) as usize;
             let apart = match &self.texts {
                 None => Some(pair.distance as u16),
                 Some(texts) => texts.apart(&texts.of_leader(pair.left)?, &nodes.texts[node]),
             };
             if let Some(apart) = apart {
+                // Threads report pairs of one node in any order. The minimum is the same in all of
+                // them.
                 best[node].fetch_min(packed(pair.left, apart), Ordering::Relaxed);
             }
             Ok(())
@@ -252,24 +271,30 @@ impl Leaders {
             let near = pairs.iter().filter_map(|pair| {
                 let both = [pair.left, pair.right].map(|number| places[number as usize]);
                 let apart = self.apart(nodes, both, pair.distance)?;
+                // Ordinals follow rank, so `right` is the later node.
                 Some(Near { node: pair.right, other: pair.left, apart })
             });
-            // Comparing texts takes time, and others wait for the lock.
+            // Collected before the lock is taken: comparing texts is slow, and other threads wait for
+            // the lock.
             let near: Vec<Near> = near.collect();
             let mut found = found.lock();
             found.extend(near);
+            // Other threads may add a few pairs after the break. The list is dropped then, so they do
+            // no harm.
             if found.len() > self.pairs_max {
                 ControlFlow::Break(())
             } else {
                 ControlFlow::Continue(())
             }
         };
+        // A slice cannot fail (`Infallible`), so the pattern always matches.
         let Ok(end) = self.join.run(&fingerprints[..], &progress.hidden(), sink);
         progress.check()?;
         if end.is_break() {
             return Ok(Err(Crowded));
         }
         let mut found = found.into_inner();
+        // Groups the pairs by node, and removes the order in which threads found them.
         found.sort_unstable();
         Ok(Ok(found))
     }
@@ -285,11 +310,12 @@ impl Leaders {
         progress: &Progress,
     ) -> Result<()> {
         let before = self.column.len();
-        // Fingerprints without texts are distinct.
+        // Fingerprints without texts are distinct, so nothing is nearer than 1. Texts may be at 0.
         let nearest = u16::from(self.texts.is_none());
         let may_be_nearer = |place: &usize| {
             let (leader, apart) = unpacked(best[*place]);
-            // Of the new ones only what is in the batch is not settled.
+            // Free nodes were compared with all new leaders above. Only members of older leaders are
+            // left.
             leader < before && apart > nearest
         };
         let members: Vec<usize> = (0..best.len()).filter(may_be_nearer).collect();
@@ -306,10 +332,12 @@ impl Leaders {
                 let member = pair.right as usize - border;
                 let both = [new.places[pair.left as usize], members[member]];
                 let [leader, node] = both;
+                // Places follow rank: a new leader that comes after the node cannot lead it.
                 if leader < node
                     && let Some(apart) = self.apart(nodes, both, pair.distance)
                 {
                     let of = packed(before + pair.left, apart);
+                    // Starts from the older leader, which wins a tie because its number is less.
                     nearer[member].fetch_min(of, Ordering::Relaxed);
                 }
             }

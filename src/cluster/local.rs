@@ -53,7 +53,7 @@ impl PageCluster {
     /// for (time, url, fingerprint) in [(1, "a", 0b0000), (2, "b", 0b0111), (3, "c", 0b1000)] {
     ///     store.observe(Observation::content(url, Time::from_ms(time)?, fingerprint, epoch))?;
     /// }
-    /// let of = PageCluster::of(&store.snapshot(), "b", &Clustering::within(3))?.unwrap();
+    /// let of = PageCluster::of(&store.snapshot(), &Clustering::within(3), "b")?.unwrap();
     /// assert_eq!((of.cluster.leader.as_str(), of.cluster.pages, of.complete), ("a", 3, true));
     /// # Ok(())
     /// # }
@@ -63,7 +63,7 @@ impl PageCluster {
     ///
     /// [`Error::Url`](crate::Error::Url) of a URL that no page can have, and those of
     /// [`Clustering::run`].
-    pub fn of(snapshot: &Snapshot, url: &str, asked: &Clustering) -> Result<Option<PageCluster>> {
+    pub fn of(snapshot: &Snapshot, asked: &Clustering, url: &str) -> Result<Option<PageCluster>> {
         snapshot.poison_on_bug(|| {
             crate::url::check_url(url)?;
             let filter = asked.filter(snapshot)?;
@@ -112,11 +112,12 @@ impl Around<'_> {
         if let Some(near) = self.near.get(&fingerprint) {
             return Ok(Arc::clone(near));
         }
-        // Once something is missing, to look further would only cost more.
+        // After a cut the answer is incomplete anyway, so no more searches are made.
         self.complete &= self.near.len() < SEARCHES_MAX && self.held < HELD_MAX;
         if !self.complete {
             return Ok(Arc::from([]));
         }
+        // The query has the same bounds as the filter, so that both take the same pages.
         let versions = self.filter.at.map_or(Versions::InForce, Versions::At);
         let query = Query::new(fingerprint, self.k)
             .epoch(self.filter.epoch)
@@ -127,13 +128,16 @@ impl Around<'_> {
         let found = self.snapshot.search(&query)?;
         self.complete &= found.complete;
         let mut near: Vec<u64> = Vec::new();
+        // Kept apart from `nodes` until the end. Otherwise the second page of a new fingerprint would
+        // be taken for a known one and left out.
         let mut new: HashMap<u64, Pages> = HashMap::new();
         for page in found.near {
             if !self.nodes.contains_key(&page.fingerprint) {
                 let taken = self.filter.page(self.snapshot, &page.url)?;
                 let taken = taken.filter(|taken| taken.fingerprint == page.fingerprint);
                 let Some(taken) = taken else {
-                    // It was found to have this fingerprint then, by another way.
+                    // The search and the filter disagree on the version that counts. The answer is not
+                    // complete then.
                     self.complete = false;
                     continue;
                 };
@@ -148,6 +152,7 @@ impl Around<'_> {
         }
         near.sort_unstable();
         near.dedup();
+        // The search also finds the pages of the fingerprint itself. They are not near neighbours.
         near.retain(|other| *other != fingerprint);
         let near: Arc<[u64]> = near.into();
         self.near.insert(fingerprint, Arc::clone(&near));
@@ -165,6 +170,7 @@ impl Around<'_> {
         let pages = self.nodes.entry(own.fingerprint).or_default();
         if pages.iter().all(|(_, taken)| taken.url != own.url) {
             self.complete = false;
+            // Pages of a node are in order, because the first of them gives the node its place.
             let at = pages.partition_point(|(other, _)| *other < place);
             pages.insert(at, (place, own));
         }
@@ -190,6 +196,7 @@ impl Around<'_> {
 
     /// Whether a node leads: none does that is near it and ranks before it.
     fn leads(&mut self, fingerprint: u64) -> Result<bool> {
+        // A stack of its own instead of recursion: a chain of nodes can be thousands long.
         let mut stack = vec![fingerprint];
         while let Some(node) = stack.last().copied() {
             if self.leads.contains_key(&node) {
@@ -200,7 +207,8 @@ impl Around<'_> {
             let is_led = before.iter().any(|other| self.leads.get(other) == Some(&true));
             let open = before.into_iter().find(|other| !self.leads.contains_key(other));
             match open {
-                // Each ranks before the one below it, so that none comes up twice.
+                // `open` ranks before `node`. So ranks strictly descend in the stack, and no node comes
+                // up twice.
                 Some(open) if !is_led => stack.push(open),
                 _ => {
                     self.leads.insert(node, !is_led);
@@ -219,6 +227,7 @@ impl Around<'_> {
                 continue;
             }
             let distance = (other ^ fingerprint).count_ones();
+            // As in a full clustering: the nearest leader, and of equally near ones the first in rank.
             let is_nearer = match nearest {
                 None => true,
                 Some((least, of)) if distance == least => self.place(other)? < self.place(of)?,
@@ -233,10 +242,12 @@ impl Around<'_> {
 
     fn cluster(&mut self, own: InForcePage) -> Result<PageCluster> {
         let fingerprint = own.fingerprint;
-        // Each node is known once something near it was searched for; this one by itself.
+        // The search puts the pages of this node into `nodes`. `hold` adds the page if the search was
+        // cut.
         self.near(fingerprint)?;
         self.hold(own);
         let leader = self.leader(fingerprint)?;
+        // Members are within k of their leader, so its neighbours are all that can belong to it.
         let mut members = vec![leader];
         for other in self.near(leader)?.iter() {
             if self.leader(*other)? == leader {
@@ -244,7 +255,8 @@ impl Around<'_> {
             }
         }
         if !members.contains(&fingerprint) {
-            // Of what was cut short it is told what was asked for.
+            // A search that was cut may miss the page that was asked for. It is always part of the
+            // answer.
             members.push(fingerprint);
         }
         self.told(leader, &members)
@@ -260,6 +272,7 @@ impl Around<'_> {
         for node in members {
             for ((_, key, url), taken) in self.nodes.get(node).into_iter().flatten() {
                 let distance = (node ^ leader).count_ones();
+                // `false` sorts first: the leader, then the others by distance and in SURT order.
                 pages.push(((*leads != **url, distance, key, url), *node, taken.class));
             }
         }

@@ -41,6 +41,7 @@ pub(super) struct Places {
 impl Places {
     /// Adds the page that stands at a place behind all others that were added.
     pub(super) fn push(&mut self, place: u64) -> Result<(), Bug> {
+        // `None` is less than any `Some`, so the first push passes.
         ensure(self.last < Some(place), "places come in their order, each once")?;
         let (component, page) = halves(place);
         self.parts.entry(component).or_default().set(page, self.len)?;
@@ -64,6 +65,7 @@ impl Places {
 /// A bit for each page of a component.
 #[derive(Debug, Default)]
 struct Part {
+    // A bit vector with rank: a count of 32 bits for each block of 512 is a sixteenth on top.
     words: Vec<u64>,
     /// How many pages there are before each block.
     before: Vec<u32>,
@@ -72,6 +74,8 @@ struct Part {
 /// The component of a place, and the page there.
 #[expect(clippy::cast_possible_truncation, reason = "the two halves are what is wanted")]
 fn halves(place: u64) -> (u32, u32) {
+    // `PageLocation::to_bits` has the component on top, so locations are in order by component and
+    // page.
     ((place >> 32) as u32, place as u32)
 }
 
@@ -80,6 +84,7 @@ impl Part {
     fn set(&mut self, page: u32, before: u32) -> Result<(), Bug> {
         let block = (page / BLOCK_BITS) as usize;
         if self.before.len() <= block {
+            // Blocks that are skipped have no pages, so they get the same count as this one.
             self.before.resize(block + 1, before);
             self.words.resize((block + 1) * BLOCK_WORDS, 0);
         }
@@ -96,6 +101,8 @@ impl Part {
             return None;
         }
         let block = at / BLOCK_WORDS;
+        // The words of the block before this one, then the bits below this one: at most eight
+        // popcounts.
         let within = self.words.get(block * BLOCK_WORDS..at)?.iter().map(|word| word.count_ones());
         Some(self.before.get(block)? + within.sum::<u32>() + (word & (bit - 1)).count_ones())
     }

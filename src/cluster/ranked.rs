@@ -80,8 +80,10 @@ impl Iterator for RankedPages {
         Some(snapshot.poison_on_bug(|| {
             let taken = taken?;
             let rank = asked.rank(&taken);
+            // The rank is big-endian and of fixed length, so bytes compare as ranks do.
             let mut bytes = rank.to_bytes().to_vec();
             bytes.extend_from_slice(pages.key());
+            // Ends the key: a key that is a prefix of another one sorts first, whatever its URL.
             bytes.push(BEFORE_URL);
             bytes.extend_from_slice(taken.url.as_bytes());
             let (fingerprint, class) = (taken.fingerprint, taken.class);

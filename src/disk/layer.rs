@@ -9,7 +9,8 @@ use super::{Access, Dir, Disk, DiskFile, Linkable, Lock, Locked, Map, Name};
 
 /// A disk in front of another, which changes some of its operations.
 ///
-/// Every operation that is not overridden is passed to the [inner](DiskLayer::inner) disk.
+/// Every operation that is not overridden is passed to the [inner](DiskLayer::inner) disk. So are
+/// [`Disk::location`], [`Disk::free_bytes`], [`Disk::clock`] and [`Disk::random`], always.
 pub trait DiskLayer: Debug + Send + Sync + 'static {
     /// The disk behind this one.
     fn inner(&self) -> &dyn Disk;
@@ -117,7 +118,7 @@ pub(crate) struct PlainDisk {
 }
 
 impl PlainDisk {
-    /// The store of another disk, without maps.
+    /// Wraps a disk.
     pub(crate) fn new(disk: Arc<dyn Disk>) -> PlainDisk {
         PlainDisk { disk }
     }

@@ -202,11 +202,9 @@ impl Store {
         db.core.lifecycle.poison_on_bug(change(db))
     }
 
-    /// A consistent view of everything acknowledged so far, which answers every question about the
-    /// store.
+    /// A consistent view of everything acknowledged so far. Every query runs against one.
     ///
-    /// Costs two short locks, which nobody holds while reading or writing files. The store itself
-    /// answers only the questions that a crawler asks all the time.
+    /// Costs two short locks, which nobody holds while reading or writing files.
     pub fn snapshot(&self) -> Snapshot {
         self.live().snapshot()
     }

@@ -53,6 +53,7 @@ impl Mirror {
     /// How many paths that both have lead to pages that are not near each other.
     #[must_use]
     pub fn differing(&self) -> u64 {
+        // Near paths are counted among common ones (`Met::meet`), so this cannot underflow.
         self.common - self.near
     }
 }

@@ -115,6 +115,8 @@ pub(super) fn candidates(
     work: &Workspace,
     progress: &Progress,
 ) -> Result<(Sorted<Candidate>, u64)> {
+    // Each step reads one sort and fills the next: two sorters of half of the memory are alive at a
+    // time.
     let links = links(drawn, sorter(work), progress)?;
     let alike = alike(links, sorter(work), progress)?;
     nearest((alike, sites), sorter(work), progress)
@@ -128,6 +130,7 @@ fn each<T: Packed>(
 ) -> Result<()> {
     while let Some(item) = items.next()? {
         work(item)?;
+        // `step` counts and reads one flag. Only when it breaks, the error is made.
         if let ControlFlow::Break(()) = progress.step(1) {
             progress.check()?;
         }
@@ -146,6 +149,7 @@ fn links(
 ) -> Result<Sorted<Link>> {
     let mut meeting = Meeting::default();
     each(drawn.finish()?, progress, |drawn| {
+        // Sorted by hash and then by site, so the sites of a hash are neighbours in ascending order.
         if meeting.hash != Some(drawn.hash) {
             meeting.end(&mut links)?;
             meeting.hash = Some(drawn.hash);
@@ -168,14 +172,19 @@ struct Meeting {
 
 impl Meeting {
     fn take(&mut self, drawn: Drawn, links: &mut Sorter<Link>) -> Result<()> {
+        // The first 64 are only collected: whether all of them are paired is known at the end of the
+        // hash.
         if self.first.len() < SITES_PAIRED {
             self.first.push(drawn.site);
             return Ok(());
         }
+        // The site before this one: the last that came, or the last of those collected.
         let before = self.last.replace(drawn.site).or(self.first.last().copied());
         if drawn.kind() == Kind::Path {
             return Ok(());
         }
+        // Two links for each site, so a large family costs time in proportion to its size, not to its
+        // square.
         let linked = [self.first.first().copied(), before];
         link(links, linked.into_iter().flatten(), drawn.site, true)
     }
@@ -190,6 +199,7 @@ impl Meeting {
             match (are_many, is_print) {
                 (false, _) => link(links, before, *site, is_print)?,
                 (true, true) => {
+                    // As in `take`: each is linked to the first one and to the one before it.
                     let linked = before.enumerate().filter(|(n, _)| *n == 0 || n + 1 == at);
                     link(links, linked.map(|(_, site)| site), *site, is_print)?;
                 }
@@ -208,6 +218,7 @@ fn link(
     site: u32,
     is_print: bool,
 ) -> Result<()> {
+    // `other` came before `site`, so it is less: a pair of sites has one order in all links.
     before.try_for_each(|other| links.push(Link { sites: [other, site], is_print }))
 }
 
@@ -220,11 +231,14 @@ fn alike(
     let mut of = None;
     let mut shared = [0_u32; 2];
     let mut take = |of: Option<[u32; 2]>, shared: [u32; 2]| {
+        // Hashes of one kind must be enough by themselves. `Mirroring::recall` is computed for one
+        // kind.
         let Some([site, other]) = of.filter(|_| shared.iter().any(|n| *n >= SHARED)) else {
             return Ok(());
         };
         progress.find(1);
         let shared = Reverse(shared.iter().sum());
+        // In both directions, since each site chooses its own nearest ones.
         alike.push(Likeness { site, shared, other })?;
         alike.push(Likeness { site: other, shared, other: site })
     };
@@ -233,6 +247,7 @@ fn alike(
             take(of, shared)?;
             (of, shared) = (Some(link.sites), [0; 2]);
         }
+        // At most 16 of each kind: a sample has no more hashes.
         let [by_path, by_print] = &mut shared;
         *if link.is_print { by_print } else { by_path } += 1;
         Ok(())
@@ -252,11 +267,13 @@ fn nearest(
         if of != Some(site) {
             (of, taken) = (Some(site), 0);
         }
+        // In order of site and then of what is shared, so the first eight are the ones with most.
         taken += 1;
         if taken > PER_SITE {
             return Ok(());
         }
         all += 1;
+        // The less deep site decides, so what two folders lie in is compared at a lesser depth.
         let deep = sites.deep(site)?.min(sites.deep(other)?);
         candidates.push(Candidate { deep, sites: [site.min(other), site.max(other)] })
     })?;

@@ -50,7 +50,7 @@ impl Side<'_> {
     ) -> Result<Side<'s>> {
         let of_site = prefix(&site.key)?;
         let Comparing { snapshot, filter, .. } = comparing;
-        // Of two prefixes that have pages in common one is under the other.
+        // Prefixes that have pages in common nest, so the narrower one is their intersection.
         let under = match &filter.under {
             Some(under) if of_site.covers(under) => under.clone(),
             _ => of_site,
@@ -63,6 +63,7 @@ impl Side<'_> {
     }
 
     fn advance(&mut self, progress: &Progress) -> Result<()> {
+        // A page that `compare` has taken is counted there.
         self.passed += u64::from(self.page.is_some());
         self.page = self.paths.next(&mut self.address, || progress.check())?;
         Ok(())
@@ -105,15 +106,18 @@ impl Met {
         let nearest = Nearest::of([one, other]).or_bug("a page that is taken has a version")?;
         let Nearest { distance, at, later, is_change } = nearest;
         self.common += 1;
+        // Drawn by the hash of the path: a random choice that is the same in each run.
         self.examples.offer(hash, || (pages.map(|page| page.url), distance));
         if distance > k {
             return Ok(());
         }
         self.near += 1;
-        // Who has in force what the other had earlier is out of date.
+        // Where an earlier version of one page matches, the other page is outdated: it has that version
+        // in force.
         let [of_one, of_other] = at.map(|version| u64::from(version > 0));
         add(&mut self.outdated, [of_other, of_one]);
         let is_first = [u64::from(later > 0), u64::from(later < 0)];
+        // Equal times count for neither side.
         add(&mut self.first, is_first);
         if is_change {
             add(&mut self.first_to_change, is_first);
@@ -125,6 +129,8 @@ impl Met {
     /// Which side leads: that which was first on more of the paths that are known to have changed, or
     /// else of all that are near, or else in SURT order.
     fn leads(&self) -> usize {
+        // `Greater` if the other side was first more often. Known changes decide before all near paths
+        // do, since a first visit only says when a page was found.
         let [change, all] = [self.first_to_change, self.first].map(|[one, other]| other.cmp(&one));
         usize::from(change.then(all) == Ordering::Greater)
     }
@@ -134,9 +140,11 @@ impl Met {
     fn lag(&mut self, leads: usize) -> Option<i64> {
         let later = std::mem::replace(&mut self.later, Lot::new(0)).drawn();
         let sign = if leads == 0 { 1 } else { -1 };
+        // A median, because a few pages that were found late would move a mean.
         let mut later: Vec<i64> = later.map(|(_, later)| sign * later).collect();
         later.sort_unstable();
         let middle = later.len().checked_sub(1)? / 2;
+        // A side may lead by its number of paths and still have a negative median.
         later.get(middle).map(|lag| (*lag).max(0))
     }
 }
@@ -151,7 +159,7 @@ impl Comparing<'_> {
     ) -> Result<Option<Mirror>> {
         let [one, other] = sites;
         let (least, most) = (one.paths.min(other.paths), one.paths.max(other.paths));
-        // They cannot have more in common than the smaller one has.
+        // At best all paths of the smaller site are near. If that is not enough, no page is read.
         if self.share(least, most) < self.partial_min() {
             return Ok(None);
         }
@@ -173,6 +181,8 @@ impl Comparing<'_> {
                 (None, Some(_)) => Ordering::Greater,
                 (Some(a), Some(b)) => a.cmp(b),
             };
+            // A merge join: both sides come in order of path. `take` empties both, so they are counted
+            // here.
             if order.is_eq() {
                 let path = one.path().or_bug("this side stands at a path")?;
                 let hash = path_hash(path, self.seed);
@@ -189,6 +199,7 @@ impl Comparing<'_> {
             }
         }
         for side in [&one, &other] {
+            // Both scans read one snapshot with one filter, so a difference is a bug and not a change.
             ensure(side.passed == side.site.paths, "a site has the paths that were counted")?;
         }
         self.judge(sites, met)
@@ -206,6 +217,7 @@ impl Comparing<'_> {
 
     fn judge(&self, sites: [&Listed; 2], mut met: Met) -> Result<Option<Mirror>> {
         let [one, other] = sites;
+        // Near paths over all paths of both sites, common ones counted once (Jaccard).
         let share = self.share(met.near, one.paths + other.paths - met.common);
         if met.near < self.paths_min || share < self.partial_min() {
             return Ok(None);
@@ -223,6 +235,7 @@ impl Comparing<'_> {
             MirrorExample { leader, follower, distance }
         });
         let examples = examples.collect();
+        // `leads` is 0 or 1: the leader comes first.
         sites.rotate_left(leads);
         let [leader, follower] = sites;
         let is_mirror = share >= self.share_min;

@@ -27,6 +27,7 @@ impl Families {
     /// The hashes of two sites, in the same order whichever comes first: what two folders lie in need
     /// not be in their order, if one is in the other.
     fn pair(&self, sites: [&[u8]; 2]) -> [u64; 2] {
+        // Hashes instead of keys: a site takes eight bytes however long its key is.
         let mut pair = sites.map(|site| path_hash(site, self.seed));
         pair.sort_unstable();
         pair
@@ -34,11 +35,12 @@ impl Families {
 
     /// The member that stands for the family of a site; itself, if it is in none.
     fn first(&mut self, site: u64) -> u64 {
+        // Union-find. A root is its own parent, and a site without a family has no entry.
         let (mut first, mut at) = (site, site);
         while let Some(next) = self.members.get(&first).filter(|next| **next != first) {
             first = *next;
         }
-        // The way is shorter the next time.
+        // Path compression: every site on the way now points at the root.
         while let Some(next) = self.members.get_mut(&at).filter(|next| **next != first) {
             at = std::mem::replace(next, first);
         }
@@ -55,6 +57,7 @@ impl Families {
     pub(super) fn settle(&mut self) {
         for (sites, is_mirror) in std::mem::take(&mut self.found) {
             if is_mirror {
+                // Two roots, or sites without a family. The entry of a root marks it as a member.
                 let [one, other] = sites.map(|site| self.first(site));
                 self.members.insert(one, one);
                 self.members.insert(other, one);
@@ -77,6 +80,7 @@ impl Families {
                 return Ok(false);
             }
             (one, other) = (above, other_above);
+            // One step up on both sides, at most 16 in all, as long as the last folders have one name.
             let pair = self.pair([one, other]);
             let [a, b] = pair;
             let is_family = self.members.contains_key(&a) && self.first(a) == self.first(b);

@@ -180,6 +180,7 @@ impl Mirroring {
     #[must_use]
     pub fn recall(share: f64) -> f64 {
         const { assert!(SAMPLE == 16 && SHARED == 2) }
+        // One minus the chances of no hash and of one hash: a binomial of 16 draws.
         let s = share.clamp(0.0, 1.0);
         1.0 - (1.0 - s).powi(16) - 16.0 * s * (1.0 - s).powi(15)
     }

@@ -173,6 +173,7 @@ fn sample(
     progress: &Progress,
 ) -> Result<Sampled> {
     let Comparing { snapshot, filter, paths_min, seed, .. } = comparing;
+    // Under a prefix the number of pages is unknown, so the progress has no total.
     let known = filter.under.is_none().then(|| Totals::of(snapshot)).transpose()?;
     progress.start(Stage::Counting, known.map(|known| known.pages))?;
     let sites = SitesWriter::new(work)?;
@@ -188,6 +189,7 @@ fn sample(
         paths += 1;
         sampler.take(&address, fingerprint)?;
     }
+    // The sites of the last page are still open at the end of the scan.
     let (sites, drawn) = sampler.finish()?;
     let without = pages.without_fingerprint();
     Ok(Sampled { paths, without, sites: sites.finish()?, drawn })
@@ -206,23 +208,30 @@ fn compare(
     while let Some(candidate) = candidates.next()? {
         progress.pass(1);
         progress.check()?;
+        // A pair that both sites chose comes twice in a row, since candidates are sorted. One
+        // comparison is enough.
         if before == Some(candidate) {
             continue;
         }
         let Candidate { deep, sites: [one, other] } = candidate;
+        // Findings of one depth count from the next depth on. So the order of pairs within a depth does
+        // not matter.
         if before.is_some_and(|before| before.deep < deep) {
             families.settle();
         }
         before = Some(candidate);
         let (one, other) = (sites.get(one)?, sites.get(other)?);
+        // Sites are numbered when they are closed, inner ones first. SURT order needs the keys.
         let (one, other) = if one.key < other.key { (one, other) } else { (other, one) };
         let keys = [one.key.as_slice(), &other.key];
+        // A pair under parents that mirror each other is not reported, so its pages are not read.
         if families.implied(keys, false)? {
             continue;
         }
         mirrors.compared += 1;
         let Some(mirror) = comparing.compare([&one, &other], progress)? else { continue };
         let is_mirror = mirror.is_mirror;
+        // Under parents with some near paths, a pair is reported only if it is a mirror.
         if !is_mirror && families.implied(keys, true)? {
             continue;
         }
@@ -230,6 +239,7 @@ fn compare(
         *if is_mirror { &mut mirrors.mirrors } else { &mut mirrors.partial } += 1;
         progress.find(1);
         mirrors.pairs.push(mirror);
+        // At twice the limit, so that sorting is rare and memory is bounded by the limit.
         if mirrors.pairs.len() >= limit.saturating_mul(2).max(1 << 10) {
             keep(&mut mirrors.pairs, limit);
         }
@@ -244,6 +254,7 @@ fn keep(pairs: &mut Vec<Mirror>, limit: usize) {
         let sites = [&mirror.leader, &mirror.follower].map(|site| site.site.to_bytes().to_vec());
         (!mirror.is_mirror, Reverse(mirror.near), sites)
     };
+    // Cached, because a rank copies the names of both sites.
     pairs.sort_by_cached_key(rank);
     pairs.truncate(limit);
 }

@@ -53,12 +53,16 @@ impl<T: Read> Paths<T> {
         while let Some(page) = T::next(&mut self.pages) {
             let page = page?;
             read()?;
+            // No host, or a user before it: such a page belongs to no site.
             let Some(next) = site::address(self.pages.key()) else { continue };
+            // Held until the address changes: only then it is the last page of its path.
             let before = self.held.replace(page);
             if next == self.address {
                 continue;
             }
             address.clear();
+            // `append` moves the bytes and leaves both buffers their capacity: no allocation for each
+            // page.
             address.append(&mut self.address);
             self.address.extend_from_slice(next);
             if before.is_some() {
@@ -67,6 +71,7 @@ impl<T: Read> Paths<T> {
         }
         address.clear();
         address.append(&mut self.address);
+        // The last path has no page after it. From then on nothing is held, so this returns `None`.
         Ok(self.held.take())
     }
 }

@@ -40,6 +40,7 @@ pub(super) struct Drawn {
 
 impl Drawn {
     pub(super) fn kind(self) -> Kind {
+        // The kind costs one bit of the hash, so both kinds go through one sort and never meet.
         if self.hash & 1 == 0 { Kind::Path } else { Kind::Print }
     }
 }
@@ -70,8 +71,10 @@ pub(super) fn path_hash(path: &[u8], seed: u64) -> u64 {
 
 /// The hash of a path and some bits of the fingerprint, which the path chooses.
 fn print_hash(path_hash: u64, fingerprint: u64, seed: u64) -> u64 {
+    // The path chooses which bits count. So over the paths of a site all bits of fingerprints do.
     let from = (path_hash >> 58) as u32;
     let bits = fingerprint.rotate_left(from) >> (u64::BITS - PRINT_BITS);
+    // The path is in the seed, so equal bits under other paths have other hashes.
     xxh3_64_with_seed(&le_u64(bits), seed ^ path_hash)
 }
 
@@ -115,12 +118,15 @@ impl Sampler {
 
     /// Takes the next path, by its address.
     pub(super) fn take(&mut self, address: &[u8], fingerprint: u64) -> Result<()> {
+        // Open sites nest. The first one that this address leaves closes all inner ones with it.
         let mut sites = 0;
         for (deep, len) in (0..=self.depth).zip(site::sites(address)) {
             let is_open = self.open.get(sites).is_some_and(|open| {
                 open.len == len && self.address.get(..len) == address.get(..len)
             });
             if !is_open {
+                // Before `address` is replaced: the keys of closed sites are prefixes of the last
+                // address.
                 self.close(sites)?;
                 let (by_path, by_print) = (Lot::new(SAMPLE), Lot::new(SAMPLE));
                 self.open.push(Open { len, deep, paths: 0, by_path, by_print });
@@ -134,6 +140,7 @@ impl Sampler {
             let path = address.get(open.len..).or_bug("a page lies in its open sites")?;
             let hash = path_hash(path, self.seed);
             open.paths += 1;
+            // Two draws for each open site, so a page costs time in proportion to its depth.
             open.by_path.offer(hash & !1, || ());
             open.by_print.offer(print_hash(hash, fingerprint, self.seed) | 1, || ());
         }
@@ -144,6 +151,7 @@ impl Sampler {
     fn close(&mut self, sites: usize) -> Result<()> {
         while self.open.len() > sites {
             let Some(Open { len, deep, paths, by_path, by_print }) = self.open.pop() else { break };
+            // Too few paths for a mirror: the site gets no number and takes no memory.
             if paths < self.paths_min {
                 continue;
             }

@@ -67,9 +67,11 @@ impl SitesWriter {
             instead: "look under a prefix, for more paths, or less deep",
         };
         let number = u32::try_from(all.len()).map_err(limit)?;
+        // The depth stays in memory, one byte for each site: candidates read depths in random order.
         all.push(deep);
         let before = scratch.position();
         frames.item(scratch, |out| site.put(out))?;
+        // The frame was written with this site in it, so the next site begins another frame.
         if scratch.position() > before {
             let next = u32::try_from(all.len()).map_err(limit)?;
             begins.push(Begin { number: next, position: scratch.position() });
@@ -109,10 +111,12 @@ impl Sites {
 
     /// The site with a number. Reads its frame.
     pub(super) fn get(&self, number: u32) -> Result<Listed> {
+        // A sparse index: a binary search for the frame, and then a scan within 32 KiB.
         let at = self.begins.partition_point(|begin| begin.number <= number);
         let begin = at.checked_sub(1).and_then(|at| self.begins.get(at));
         let begin = begin.or_bug("the first frame begins with the first site")?;
         let mut frames = Frames::new(self.name, begin.position..self.end);
+        // The end of the list bounds the frame, and its checksum is checked here.
         let place: Option<Range<usize>> = frames.next(&self.map)?;
         let frame = place.and_then(|place| self.map.get(place));
         let mut cursor = Cursor::new(frame.or_bug("a site that has a number is listed")?);

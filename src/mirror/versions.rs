@@ -22,10 +22,12 @@ impl Nearest {
         let [first, second] = pages;
         let (a, b) = (first.versions.as_slice(), second.versions.as_slice());
         let of_first =
+            // Version 0 is in force. One of the two versions of a pair always is: two earlier ones say
+            // nothing.
             a.iter().enumerate().map(|(at, version)| ([at, 0], [Some(version), b.first()]));
         let of_second =
             b.iter().enumerate().map(|(at, version)| ([0, at], [a.first(), Some(version)]));
-        // Of equal ones the first is the least.
+        // `min_by_key` takes the first of equal pairs, so earlier versions of the first page win ties.
         let pairs = of_first.chain(of_second).filter_map(|(at, versions)| match versions {
             [Some(one), Some(other)] => Some((at, [one, other])),
             _ => None,
@@ -41,6 +43,7 @@ impl Nearest {
             distance: distance(&versions),
             at,
             later: other.since.0.saturating_sub(one.since.0),
+            // Seen without this version before: the page changed to it, and was not only found with it.
             is_change: one.since > first.first && other.since > second.first,
         })
     }

@@ -125,7 +125,7 @@ impl<'a> DistinctFingerprints<'a> {
         Ok(tally.into_inner())
     }
 
-    /// Deals the fingerprints out to the tasks of a [join](crate::join) of several stores. Each task
+    /// Partitions the fingerprints among the tasks of a [join](crate::join) of several stores. Each task
     /// gets `most` at a time, or what is left at the end; [`Deal`](crate::join::Deal) says more. `sink`
     /// is called by one thread at a time. If it breaks, the run ends.
     ///

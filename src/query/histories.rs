@@ -7,8 +7,7 @@ use crate::engine::snapshot::Snapshot;
 use crate::error::Result;
 use crate::page::retain_in_force;
 
-/// An iterator over the histories of pages, from [`Histories`]. It
-/// ends after an error.
+/// An iterator over the histories of pages. It ends after an error.
 #[derive(Debug)]
 pub struct Histories {
     scan: Scan,

@@ -28,7 +28,7 @@ pub use observations::Observations;
 pub use page_pairs::{PagePair, PairQuery, PairedPage};
 pub use page_range::PageRange;
 pub use replay::Replay;
-pub use scan::{Scan, without_fingerprint};
+pub use scan::{Scan, count_without_fingerprint};
 pub use stale::{Stale, StalePage};
 
 pub use crate::page::{Replayed, ReplayedPage};

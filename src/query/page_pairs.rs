@@ -23,7 +23,7 @@ use crate::page::{Classes, Epoch, Prefix};
 use crate::progress::{Progress, Stage};
 use crate::search::{Join, Pair};
 
-/// Pairs handed over at a time, at most...
+/// Pairs that are passed on at a time, at most...
 const CHUNK_PAIRS: usize = 1024;
 /// ...and about how many bytes of URLs.
 const CHUNK_BYTES: usize = 1 << 20;
@@ -102,7 +102,7 @@ impl PairQuery {
     }
 
     /// Sets how many pages of each fingerprint are paired with others, the first in SURT order; one at
-    /// least. Default: 1. Of those with equal fingerprints, each pair of which one page is among so many
+    /// least. Default: 1. Of those with equal fingerprints, each pair of which one page is among these
     /// is found; of those with different ones, each pair of which both are. `usize::MAX` is for all
     /// pairs, however many those are: they grow with the square of the pages that a fingerprint has.
     #[must_use]

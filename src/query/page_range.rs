@@ -43,6 +43,12 @@ impl<'a> From<Option<&'a Prefix>> for PageRange<'a> {
     }
 }
 
+impl<'a> From<&'a Prefix> for PageRange<'a> {
+    fn from(under: &'a Prefix) -> PageRange<'a> {
+        PageRange::from(Some(under))
+    }
+}
+
 impl<'a> PageRange<'a> {
     /// All pages.
     pub fn all() -> PageRange<'a> {
@@ -57,19 +63,19 @@ impl<'a> PageRange<'a> {
 
     /// Starts at a URL.
     #[must_use]
-    pub fn from(self, url: impl Into<Option<&'a str>>) -> PageRange<'a> {
+    pub fn start_at(self, url: impl Into<Option<&'a str>>) -> PageRange<'a> {
         PageRange { start: url.into().map(Start::At), ..self }
     }
 
     /// Starts behind a URL, such as the last one of a scan that is continued.
     #[must_use]
-    pub fn after(self, url: impl Into<Option<&'a str>>) -> PageRange<'a> {
+    pub fn start_after(self, url: impl Into<Option<&'a str>>) -> PageRange<'a> {
         PageRange { start: url.into().map(Start::After), ..self }
     }
 
     /// Ends before a URL.
     #[must_use]
-    pub fn to(self, url: impl Into<Option<&'a str>>) -> PageRange<'a> {
+    pub fn end_before(self, url: impl Into<Option<&'a str>>) -> PageRange<'a> {
         PageRange { to: url.into(), ..self }
     }
 
@@ -78,9 +84,26 @@ impl<'a> PageRange<'a> {
         PageRange { keys: Some((from, to)), ..self }
     }
 
+    /// The first key, and the first key past the range, where there are such. Pages whose key is that of
+    /// a URL are ordered by their URLs: which of them are in range, these keys do not say.
+    fn bounds(&self) -> (Option<Vec<u8>>, Option<Vec<u8>>) {
+        let PageRange { under, start, to, keys } = *self;
+        let starts = [
+            under.map(|prefix| prefix.range().0.to_vec()),
+            start.map(|(Start::At(url) | Start::After(url))| surt::key_of(url)),
+            keys.map(|(from, _)| from.to_vec()),
+        ];
+        let ends = [
+            under.map(|prefix| prefix.range().1.to_vec()),
+            to.map(surt::key_of),
+            keys.map(|(_, to)| to.to_vec()),
+        ];
+        (starts.into_iter().flatten().max(), ends.into_iter().flatten().min())
+    }
+
     /// Splits the pages of the range into ranges of about as many pages each: at most
     /// `ranges` of them, 65,536 at most. Returns the URLs at which all but the first begin, in SURT
-    /// order; [`from`](PageRange::from) and [`to`](PageRange::to) bound the scan of each.
+    /// order; [`start_at`](PageRange::start_at) and [`end_before`](PageRange::end_before) bound the scan of each.
     ///
     /// Looks at some 32 pages a range, spread over all segments, of more than 8,192 ranges at fewer;
     /// keeps their URLs in memory, and sorts what is not sealed. Ranges may differ by a tenth or two; a
@@ -100,7 +123,7 @@ impl<'a> PageRange<'a> {
     /// assert_eq!(splits.len(), 3);
     /// let starts = [None].into_iter().chain(splits.iter().map(|url| Some(url.as_str())));
     /// let ends = splits.iter().map(|url| Some(url.as_str())).chain([None]);
-    /// let ranges = starts.zip(ends).map(|(from, to)| PageRange::all().from(from).to(to));
+    /// let ranges = starts.zip(ends).map(|(from, to)| PageRange::all().start_at(from).end_before(to));
     /// let pages = ranges.map(|range| snapshot.scan(range).count());
     /// assert_eq!(pages.collect::<Vec<_>>(), [25, 25, 25, 25]);
     /// # Ok(())
@@ -116,30 +139,35 @@ impl<'a> PageRange<'a> {
 }
 
 fn split(snapshot: &Snapshot, range: &PageRange<'_>, ranges: usize) -> Result<Vec<String>> {
-    let under = range.under;
     let view = &snapshot.view;
     view.check()?;
+    let (from, to) = range.bounds();
+    let is_in_range = |key: &[u8]| {
+        from.as_deref().is_none_or(|from| from <= key) && to.as_deref().is_none_or(|to| key < to)
+    };
     let ranges = ranges.clamp(1, RANGES_MAX);
     let (mut segments, mut memtables, mut pages) = (Vec::new(), Vec::new(), 0);
     for component in view.components() {
         match component {
             Component::Segment(_, live) => {
                 let segment = &live.segment;
-                let of = match under.map(Prefix::range) {
-                    Some((from, to)) => segment.lower_bound(from)?..segment.lower_bound(to)?,
-                    None => 0..segment.numbers().pages,
-                };
+                let bound = |key: &Vec<u8>| segment.lower_bound(key);
+                let start = from.as_ref().map(bound).transpose()?.unwrap_or(0);
+                let end = to.as_ref().map(bound).transpose()?.unwrap_or(segment.numbers().pages);
+                let of = start..end.max(start);
                 pages += of.end - of.start;
                 segments.push((segment, of));
             }
             Component::Memtable(_, memtable) => {
-                let in_order = memtable.read().order(under);
+                let inner = memtable.read();
+                let mut in_order = inner.order(range.under);
+                in_order.retain(|page| is_in_range(&surt::key_of(inner.page(*page).url())));
                 pages += in_order.len() as u64;
                 memtables.push((memtable, in_order));
             }
         }
     }
-    // One of so many pages is looked at, in each component.
+    // One of every `step` pages is sampled, in each component.
     let samples = (SAMPLES_MAX / ranges as u64).min(SAMPLES);
     let step = place(pages / (ranges as u64 * samples)).max(1);
     let (mut sample, mut bytes) = (Vec::new(), Vec::new());

@@ -344,7 +344,7 @@ impl Iterator for Scan {
 /// # Errors
 ///
 /// [`Error::UnknownEpoch`], [`Error::EndedEpoch`], [`Error::Corrupt`] if what it touches is damaged.
-pub fn without_fingerprint(
+pub fn count_without_fingerprint(
     snapshot: &Snapshot,
     epoch: Epoch,
     classes: Option<&Classes>,

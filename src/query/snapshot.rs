@@ -40,8 +40,8 @@ impl Snapshot {
         Ok(matches)
     }
 
-    /// The pages of a [range](crate::query::PageRange), in SURT order, in which all pages of a host are
-    /// neighbours.
+    /// The pages of a [range](crate::query::PageRange), or all with `None`, in SURT order, in which all
+    /// pages of a host are neighbours.
     ///
     /// Reads lazily and mostly sequentially, some microseconds per page. Takes memory for one block
     /// of each segment.
@@ -79,7 +79,7 @@ impl Snapshot {
     /// How this store differs from what it was before, or from any other: the pages under a prefix, or
     /// all, whose version in force is not the same. Epochs are the same if their names are.
     ///
-    /// A page is judged as if what is in force here were observed there next. So a page that changed
+    /// A page is compared as if what is in force here were observed there next. So a page that changed
     /// and went back does not differ; one that only this has is new, and one that only the other has is
     /// gone. Reads both stores once, with one page of each in memory.
     ///

@@ -22,8 +22,7 @@ pub struct StalePage {
     pub content: Content,
 }
 
-/// An iterator over stale pages, from [`Stale`]. It ends after an
-/// error.
+/// An iterator over stale pages. It ends after an error.
 #[derive(Debug)]
 pub struct Stale {
     scan: Scan,
@@ -47,7 +46,7 @@ impl Stale {
         let scan = match check_live(snapshot.epochs(), epoch) {
             Err(e) => Scan::none(snapshot, Some(e)),
             Ok(()) if may_be_stale(snapshot, epoch) => {
-                Scan::new(snapshot, PageRange::all().after(after))
+                Scan::new(snapshot, PageRange::all().start_after(after))
             }
             Ok(()) => Scan::none(snapshot, None),
         };

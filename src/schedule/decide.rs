@@ -43,6 +43,8 @@ impl Looked<'_> {
 impl Asked {
     pub(super) fn new(snapshot: &Snapshot, due: Due) -> Result<Asked> {
         let seed = snapshot.view.seed;
+        // Hints and priors are found by seeded hashes. With another seed they would match wrong pages
+        // or none.
         if due.hints.as_ref().is_some_and(|hints| !hints.are_for(seed)) {
             let what = "the hints are for pages of another store; make them with this one";
             return Err(Error::misuse(what));
@@ -64,6 +66,7 @@ impl Asked {
         let what = "a plan has learned, and has a threshold";
         let (learned, threshold) = due.learned.clone().zip(due.threshold).or_bug(what)?;
         let (scorer, mut scores) = (Scorer::new(due, learned), ScoreCache::of(1));
+        // The row has no last visit, so the time since then is passed to `value_since` instead.
         let row = Row::of_new(host_slot(url, seed));
         let (recent, rule) = (Recent::default(), due.rules.of(url));
         let hash = url_hash(url, seed);
@@ -89,6 +92,7 @@ impl Asked {
     pub(super) fn look_at<'a>(&'a self, coming: &'a Coming) -> Result<Looked<'a>> {
         let Snapshot { view, sequence, .. } = &self.snapshot;
         let lookup = Lookup::new(&coming.url, view.seed);
+        // The location saves the lookup by hash in the newest component.
         let changing = match coming.location {
             Some(location) => view.changing_at(location, &lookup, *sequence)?,
             None => view.changing(&lookup, *sequence)?,
@@ -100,6 +104,7 @@ impl Asked {
     fn looked<'a>(&'a self, lookup: Lookup<'a>, changing: Changing) -> Looked<'a> {
         let Asked { snapshot: Snapshot { view, .. }, due, scorer } = self;
         let (url, Changing { head, changes }) = (lookup.url, &changing);
+        // Derived from the record, but rounded as a stored row is, so that both have the same score.
         let row = Row::new(Some(head), changes, 0, host_slot(url, view.seed));
         let recent = changes.recent(head.first, head.last.time);
         let rule = due.rules.get(due.rules.number_of(url));
@@ -109,7 +114,7 @@ impl Asked {
 
     /// What puts a page in order that another one leads.
     pub(super) fn score_of_led(&self, of: &Looked<'_>, scores: &mut ScoreCache) -> Result<Score> {
-        // By its row it has one.
+        // The stored row had a score, or the page would not have come up. Without one the two disagree.
         self.scorer.score(of.facts(true), scores)?.ok_or_else(|| differs(of.lookup.url))
     }
 
@@ -140,6 +145,8 @@ impl Asked {
                 Reason::LeftAlone { until }
             }
             Stands::Overdue { after, .. } => Reason::Overdue { after },
+            // Times since a visit saturate at 0, so a visit in the future would otherwise look like one
+            // of now.
             Stands::Since(_) if head.last.time > due.now => Reason::Ahead,
             Stands::Since(_) => match changed.and_then(time_of) {
                 Some(changed) => Reason::Hinted { changed },
@@ -171,6 +178,7 @@ impl Scorer {
     /// which may have failed.
     fn date(&self, of: Facts<'_>, threshold: f64, belief: &Belief) -> (Interval, u64) {
         let every = self.every(of, threshold, belief);
+        // `every` runs from the last visit that did not fail, `after` from the last visit of all.
         let failing = of.row.failing_seconds().unwrap_or(0);
         let after = every.seconds().saturating_sub(failing).max(self.left_alone(of.row));
         let min = of.rule.min.map_or(0, Interval::seconds);

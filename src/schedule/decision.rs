@@ -134,6 +134,7 @@ impl fmt::Display for Decision {
 /// Writes what a visit is worth with a number of decimals, or with two digits if it is very small or
 /// large.
 pub(super) fn legible(value: f64, decimals: usize) -> String {
+    // Weights have any unit, so a value has any magnitude.
     if value == 0.0 || value.is_infinite() || (1e-4..1e9).contains(&value) {
         format!("{value:.decimals$}")
     } else {
@@ -146,7 +147,7 @@ struct Figure(f64);
 
 impl fmt::Display for Figure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Rates are of at least 2^-20 a day.
+        // The slowest rate of a belief is 2^-20 a day, about 10^-6, so six zeros are enough.
         let zeros = (0..6).take_while(|zeros| self.0 < 0.1_f64.powi(zeros + 1)).count();
         write!(f, "{:.*}", zeros + 2, self.0)
     }

@@ -139,6 +139,8 @@ impl Due {
 
     /// Whether pages are put in order by policies that go by the order of comparisons, or some are.
     pub(super) fn is_by_order(&self) -> bool {
+        // Rows do not have the order of comparisons. One such policy makes the whole question read
+        // heads.
         self.policies().any(|policy| policy.is_by_order())
     }
 
@@ -148,6 +150,7 @@ impl Due {
     }
 
     fn policies(&self) -> impl Iterator<Item = Policy> {
+        // A rule without a policy goes by that of the question.
         self.rules.all().iter().filter_map(|rule| rule.policy).chain([self.policy])
     }
 

@@ -112,6 +112,7 @@ impl DuePages {
 
     fn find(&mut self) -> Result<Option<Decision>> {
         self.snapshot.view.check()?;
+        // Lazy, so that `Snapshot::due` cannot fail: errors come as items.
         if let State::New(due) = &self.state {
             let reading = Reading::new(&self.snapshot, due.clone())?;
             self.state = State::Reading(Box::new(reading));
@@ -128,6 +129,7 @@ impl Iterator for DuePages {
 
     fn next(&mut self) -> Option<Self::Item> {
         let found = self.find();
+        // Frees the memory at the end, and ends the iterator after an error.
         if !matches!(found, Ok(Some(_))) {
             self.state = State::Ended;
         }
@@ -162,11 +164,14 @@ impl Reading {
 
     fn next(&mut self) -> Result<Option<Decision>> {
         while self.left > 0 {
+            // First: if the queue is empty and its end was left out, the merge below would miss pages.
             self.fill_waiting()?;
             if self.next.is_none() {
                 let most = self.most();
                 self.next = self.pages.next(&self.asked, most)?;
             }
+            // Merges two ordered sequences: pages by their own score, and led pages by a quarter of it.
+            // A quarter is exact in binary, so led pages stay in order and a queue is enough.
             let led = self.waiting.first();
             let comes = |next: &mut Coming| led.is_none_or(|led| next.is_before(led));
             let decision = if let Some(next) = self.next.take_if(comes) {
@@ -189,9 +194,11 @@ impl Reading {
     /// How many of all pages are found at once.
     fn most(&self) -> Most {
         let bytes = self.asked.due.memory_bytes;
+        // An eighth for the pages that wait, and an eighth to read again those that did not fit.
         let others = if self.minds_leaders { bytes / OF_WAITING + bytes / OF_LEFT_OUT } else { 0 };
-        // Of a host that is full others are passed over. Where many are led more are looked at: each
-        // time as many again, so that rows are not read often.
+        // With a bound for hosts, any number of pages may be skipped. Where many pages are led, more
+        // pages are examined than returned: each pass then finds as many again, so that rows are read a
+        // few times only.
         let pages = if self.bounded { usize::MAX } else { self.left.max(self.looked_at) };
         Most { pages, bytes: bytes - others }
     }
@@ -201,6 +208,7 @@ impl Reading {
         let Reading { asked, pages, waiting, crowds, scores, .. } = self;
         self.looked_at += 1;
         let (mut led, mut decision) = (None, None);
+        // Before the page is read: a page of a full host costs neither a record nor a search.
         if !self.hosts.is_full(&next.url, asked.due.rules.number_of(&next.url), &asked.due) {
             let looked = asked.look_at(next)?;
             let leader = asked.leader(&looked, crowds)?;
@@ -209,6 +217,7 @@ impl Reading {
                 decision = Some(asked.decide(looked, leader, scores)?);
             }
         }
+        // Also for pages that do not wait: `looked_at` must follow every page that was read.
         waiting.note(pages, led, self.left)?;
         Ok(decision)
     }
@@ -217,6 +226,7 @@ impl Reading {
     fn decide_led(&mut self, Led { coming, leader }: Led) -> Result<Option<Decision>> {
         let Reading { asked, hosts, scores, .. } = self;
         let url = &coming.url;
+        // Checked again: other pages of the host may have been returned while this one waited.
         if hosts.is_full(url, asked.due.rules.number_of(url), &asked.due) {
             return Ok(None);
         }
@@ -228,6 +238,8 @@ impl Reading {
         let Reading { asked, waiting, crowds, scores, hosts, left, .. } = self;
         let bytes = asked.due.memory_bytes / OF_LEFT_OUT;
         let most = Most { pages: usize::MAX, bytes };
+        // This second reader starts where the queue was cut and never goes back. So each page is
+        // examined at most twice, where starting anew after each overflow would cost the square.
         while let Some(pages) = waiting.left_out(*left) {
             let next = pages.next(asked, most)?.or_bug("what was read is there to read again")?;
             if hosts.is_full(&next.url, asked.due.rules.number_of(&next.url), &asked.due) {
@@ -256,6 +268,7 @@ impl Asked {
         let led = self.score_of_led(looked, scores)?;
         let (url, leader) = (url.clone(), leader.clone());
         let coming = Coming { score: led, url, location: *location };
+        // Scores of 0 and of overdue pages do not depend on the weight. Such a page comes at once.
         Ok((led < *score).then_some(Led { coming, leader }))
     }
 }
@@ -287,6 +300,7 @@ impl Hosts {
 
 /// With which others a page is counted, and how many there may be; none if any number.
 fn counted(url: &str, rule: RuleNumber, due: &Due) -> Option<(Of, usize)> {
+    // Pages of a rule with its own bound are counted apart, so the rule is part of the key.
     let own = due.rules.get(rule).per_host;
     let most = own.unwrap_or(due.per_host);
     if most == usize::MAX {
@@ -348,6 +362,7 @@ impl Waiting {
 
     /// Whether there is room for another page, if so many are wanted still.
     fn has_room(&self, wanted: usize) -> bool {
+        // One page always fits. Otherwise a long URL would block the queue for ever.
         self.line.is_empty()
             || self.bytes < self.most_bytes && (!self.only_best || self.line.len() < wanted)
     }
@@ -357,6 +372,7 @@ impl Waiting {
     /// If it is worth more than one before it, so that the rows of the two do not say what their records
     /// do.
     pub(super) fn push(&mut self, led: Led) -> Result<()> {
+        // Led pages must come in order, or the merge in `next` would return pages in the wrong order.
         if self.line.back().is_some_and(|last| last.coming.score < led.coming.score) {
             return Err(differs(&led.coming.url));
         }
@@ -367,11 +383,14 @@ impl Waiting {
 
     /// Notes that a page was looked at, the last that was read of all, and that it is led, if it is.
     pub(super) fn note(&mut self, pages: &InOrder, led: Option<Led>, wanted: usize) -> Result<()> {
+        // `before` is the page before this one, so a reader that starts after it begins with this page.
         let before = std::mem::replace(&mut self.looked_at, pages.place());
+        // While the end of the queue is left out, the second reader finds this page in its turn.
         let Some(led) = led.filter(|_| self.left_out.is_none()) else { return Ok(()) };
         if self.has_room(wanted) {
             self.push(led)?;
         } else if !self.only_best || self.line.len() < wanted {
+            // Not if as many better pages wait as are wanted: then this page is never returned.
             self.left_out = Some(pages.again_after(before)?);
         }
         Ok(())
@@ -380,8 +399,9 @@ impl Waiting {
     /// Those of which the end was left out, to read the next of, if the line is empty or being filled.
     pub(super) fn left_out(&mut self, wanted: usize) -> Option<&mut InOrder> {
         let looked_at = self.looked_at;
-        // Up to there they are all. What is looked at from now on comes after them.
+        // The second reader has caught up with the first: the queue is complete, and goes on by `note`.
         self.left_out.take_if(|pages| pages.place() == looked_at);
+        // Goes on until the queue is full, so that a refill is one run and not one page.
         let goes_on = self.filling || self.line.is_empty();
         self.filling = self.left_out.is_some() && goes_on && self.has_room(wanted);
         self.left_out.as_mut().filter(|_| self.filling)

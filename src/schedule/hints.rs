@@ -47,6 +47,7 @@ struct Change {
 impl Change {
     /// That the page changed so many seconds after the first time of all.
     fn new(url: &str, seed: u64, seconds: u64) -> Change {
+        // A second hash, of which 24 bits are kept: URLs are not stored, and 64 bits might collide.
         let other = xxh3_64_with_seed(url.as_bytes(), !seed);
         Change { hash: url_hash(url, seed), mark: other >> TIME_BITS << TIME_BITS | seconds }
     }
@@ -62,6 +63,7 @@ impl Change {
 
 /// The whole seconds from the first time of all to a time in milliseconds since 1970.
 fn seconds(time: Time) -> u64 {
+    // With one second to spare, since `first_change` searches from the second after a visit.
     const { assert!((Time::MAX.0.abs_diff(Time::MIN.0) / 1000 + 1) >> TIME_BITS == 0) };
     Time::MIN.0.abs_diff(time.clamp(Time::MIN, Time::MAX).0) / 1000
 }
@@ -177,6 +179,7 @@ impl Hints {
     /// What a visit must be worth otherwise, so that it is worth so much to a page that changed so many
     /// seconds after its last visit; none if it is worth less whatever it is otherwise.
     pub(super) fn otherwise_for(&self, weight: f64, after: u64, worth: f64) -> Option<f64> {
+        // The inverse of `worth_after`: solves trust w after + (1 - trust) x = worth for x.
         let hinted = self.trust * weight * (after as f64 / 86_400.0);
         let left = (worth - hinted).max(0.0);
         if left == 0.0 { Some(0.0) } else { (self.trust < 1.0).then(|| left / (1.0 - self.trust)) }
@@ -184,8 +187,10 @@ impl Hints {
 
     /// The first change of a page after a time and not after another, in seconds.
     pub(super) fn first_change(&self, url: &str, last: u64, now: u64) -> Option<u64> {
+        // A change in the second of the last visit may have been before that visit.
         let from = Change::new(url, self.seed, last + 1);
         let change = first_of_page(&self.changes, from)?;
+        // Sitemaps also have dates in the future, of changes that nobody can know yet.
         (change.seconds() <= now).then_some(change.seconds())
     }
 
@@ -218,7 +223,7 @@ impl HintCursor<'_> {
     pub(super) fn may_have(&mut self, hash: u64, last: u64, now: u64) -> bool {
         self.skip_to(hash);
         let mut left = self.left;
-        // One page after the other; seldom is there more than one.
+        // Pages with the same hash, one after another. Nearly always there is only one.
         while let Some(next) = left.first().filter(|change| change.hash == hash) {
             let mark = next.mark >> TIME_BITS << TIME_BITS;
             let from = Change { hash, mark: mark | (last + 1) };
@@ -233,6 +238,8 @@ impl HintCursor<'_> {
 
     /// Passes over lesser hashes, in ever larger steps.
     fn skip_to(&mut self, hash: u64) {
+        // A galloping search: hashes of rows ascend, so the next hint is near, and its distance costs a
+        // logarithm.
         let mut upto = 1;
         while self.left.get(upto - 1).is_some_and(|change| change.hash < hash) {
             upto *= 2;
@@ -253,9 +260,10 @@ struct Set {
 impl Set {
     /// Adds a change. Memory grows only with changes that are not in it yet.
     fn add(&mut self, change: Change) -> Result<()> {
+        // Sorts and removes duplicates before it grows, so that duplicates take no memory.
         if self.changes.len() == self.changes.capacity() {
             self.settle()?;
-            // So that it is sorted again only after as many more.
+            // Doubles, so that it is sorted again only after as many new changes.
             self.changes.reserve(self.changes.len().max(1024));
         }
         self.changes.push(change);

@@ -45,6 +45,7 @@ impl Coming {
         if self.score != other.score {
             return self.score > other.score;
         }
+        // Keys are computed for equal scores only.
         let place = |coming: &Coming| surt::key_of(&coming.url);
         place(self).cmp(&place(other)).then_with(|| self.url.cmp(&other.url)).is_lt()
     }
@@ -52,6 +53,7 @@ impl Coming {
 
 impl InOrder {
     pub(super) fn new(asked: &Asked) -> Result<InOrder> {
+        // If one policy needs heads, all pages are found by heads: the two kinds are never merged.
         Ok(if asked.due.is_by_order() {
             InOrder::ByScan(ByScan::default())
         } else {
@@ -85,6 +87,7 @@ impl InOrder {
             (InOrder::ByScan(_), Some(Place::ByScan(place))) => {
                 Ok(InOrder::ByScan(ByScan::after(Some(place))))
             }
+            // All readers of a question are of one kind, and so are their places.
             _ => Err(Bug::new("a place is one of the pages that are read")),
         }
     }

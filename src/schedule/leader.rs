@@ -65,20 +65,26 @@ fn leader(
 ) -> Result<Option<String>> {
     let epochs = &snapshot.view.epochs;
     let mut contents = head.in_force();
+    // Fingerprints of ended epochs are not compared any more.
     contents.retain(|content| known(epochs, content.epoch).is_some_and(|info| !info.ended));
     let mut near = Vec::new();
     for place in 0..SEARCHES_MAX {
         let Some((content, unless)) = searched(epochs, &mut contents, place) else { break };
         let fingerprint = content.compared().or_bug("a content is sought by its fingerprint")?;
         let of = (content.epoch, fingerprint);
+        // A page that comes after the representatives of its crowd is led by their leader: no search is
+        // needed.
         if unless.is_none()
             && let Some(crowd) = crowds.0.get(&of).filter(|crowd| crowd.is_before(lookup))
         {
             return Ok(Some(crowd.leader.clone()));
         }
         let found = search(snapshot, lookup.url, of, unless)?;
+        // One page more than are examined, and all with this very fingerprint: a crowd.
         let last = found.get(NEAREST).filter(|last| last.distance == 0);
         let last = last.map(|last| (surt::key_of(&last.url), last.url.clone()));
+        // If this page comes before the last of them, it is one of the representatives and is compared
+        // below.
         if let Some(last) = last.filter(|last| is_before(last, lookup)) {
             let leader = first_of(snapshot, found, None)?.or_bug("one of several comes first")?;
             if unless.is_none() {
@@ -110,7 +116,8 @@ fn search(
         except: Some(url),
         classes: None,
         unless,
-        // Copies are near, too.
+        // With a digest, pages with the same content would be listed apart. Here they count as near
+        // pages.
         digest: None,
         bounds: Some(bounds_of_search(limit, FINGERPRINTS)),
     };
@@ -124,7 +131,7 @@ fn first_of(
     own: Option<(&Lookup<'_>, &Head)>,
 ) -> Result<Option<String>> {
     let Snapshot { view, sequence, .. } = snapshot;
-    // The page itself was seen with its content by then.
+    // The page had its content by then, so a page that was first visited later cannot lead it.
     let latest = own.map_or(Some(Time(i64::MAX)), |(_, head)| head.in_force_seen());
     let mut others = Vec::with_capacity(near.len());
     for Near { url, .. } in near {
@@ -136,14 +143,17 @@ fn first_of(
             others.push(((head.first, surt::key_of(&url), url), head));
         }
     }
-    // None was seen with its content before it was seen at all.
+    // A first visit is a lower bound of `since`. In this order the loop can stop early, and `since`,
+    // which may read a history, is computed for few pages.
     others.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
     let mut first: Option<Place> = None;
+    // Without other pages the answer is none, and the page's own history is not read.
     if let Some((lookup, head)) = own.filter(|_| !others.is_empty()) {
         let since = since(snapshot, lookup, head)?;
         first = Some((since, lookup.key().to_vec(), lookup.url.to_owned()));
     }
     for (earliest, head) in others {
+        // All later pages have a later lower bound.
         if first.as_ref().is_some_and(|first| *first <= earliest) {
             break;
         }
@@ -177,6 +187,7 @@ impl Crowd {
 
 impl Crowds {
     fn note(&mut self, of: (Epoch, u64), crowd: Crowd) {
+        // A bounded cache: what is dropped costs another search, and no other answer.
         if self.0.len() >= CROWDS {
             self.0.clear();
         }

@@ -119,12 +119,15 @@ impl Learned {
         let (last, _) = sample(snapshot)?;
         let sources = sources(snapshot, None)?;
         let compared = compared(&sources, last)?;
+        // Sorted by slot and then by code, so the pages of a slot are contiguous.
         let of_slots: Vec<&[SlotCode]> = compared.chunk_by(|a, b| a >> 32 == b >> 32).collect();
         let priors = Priors::default();
+        // Slots are bits of a hash, so the first of them are a random sample of hosts.
         let (some, threads) = (of_slots.iter().take(SLOTS_LEARNED), parallel());
         let own = || Evidences::new(&priors);
         let fits = threads::share(some, threads, own, |evidences, pages| evidences.fit(pages));
         let hosts = Hosts::new(&fits.into_iter().collect::<Result<Vec<Fit>, Bug>>()?);
+        // Each thread keeps the evidence of codes, which serves all slots that it takes.
         let many = of_slots.chunks(TOGETHER);
         let told = threads::share(many, threads, own, |evidences, slots: &[&[SlotCode]]| {
             let of_slot = |pages: &&[SlotCode]| OfSlot::new(pages, &hosts, evidences);
@@ -136,7 +139,7 @@ impl Learned {
         for of_slot in told.into_iter().collect::<Result<Vec<_>, Bug>>()?.into_iter().flatten() {
             let OfSlot { slot, class, among_few: mut some } = of_slot;
             *slots.get_mut(usize::from(slot)).or_bug("there is one for each slot")? = class;
-            // Those without pages begin where this one does.
+            // Slots without pages get the same start as this one, so their range is empty.
             starts.resize(usize::from(slot) + 1, number_of(&among_few)?);
             among_few.append(&mut some);
         }
@@ -161,9 +164,11 @@ impl Learned {
     #[expect(clippy::indexing_slicing, reason = "there is one for each number of 16 bits")]
     pub(super) fn class(&self, hash: u64, slot: u16, code: Code) -> Class {
         let (learned, slot) = (&*self.0, usize::from(slot));
+        // Only compared pages of the sample are part of their own prior.
         if hash <= learned.last && code != Code::default() {
             let [from, upto] = [learned.starts[slot], learned.starts[slot + 1]];
             let among_few = &learned.among_few[from as usize..upto as usize];
+            // Fewer than 16 entries of 8 bytes: a linear search reads two or three cache lines.
             if let Some((_, class)) = among_few.iter().find(|(of, _)| *of == code) {
                 return *class;
             }
@@ -183,6 +188,7 @@ pub(super) fn sample(snapshot: &Snapshot) -> Result<(u64, f64)> {
 
 /// The hash and the number for a sample of less than twice `2^log2` pages.
 pub(super) fn sample_of(pages: u64, log2: u32) -> (u64, f64) {
+    // A sample by hash is a function of the pages. A power of two makes the range a shift.
     let shift = pages.checked_ilog2().unwrap_or(0).saturating_sub(log2);
     (u64::MAX >> shift, (1_u64 << shift) as f64)
 }
@@ -208,7 +214,7 @@ fn compared(sources: &[Source], last: u64) -> Result<Vec<SlotCode>> {
     let sorted: Result<Vec<Vec<SlotCode>>> =
         threads::share(0..PARTS, parallel(), || (), of_part).into_iter().collect();
     let mut all = sorted?.concat();
-    // Merges what is in order already.
+    // The stable sort finds the sorted runs and only merges them.
     all.sort();
     Ok(all)
 }
@@ -232,6 +238,7 @@ impl<'p> Evidences<'p> {
     /// The evidence of the pages of a slot.
     fn fit(&mut self, pages: &[SlotCode]) -> Result<Fit, Bug> {
         let mut fit = Fit::default();
+        // Equal codes have equal evidence, so it is added once, with a count.
         for alike in pages.chunk_by(|a, b| a == b) {
             let page = alike.first().or_bug("a chunk is of some page")?;
             let count = u32::try_from(alike.len()).ok().or_bug("a sample is of a million pages")?;
@@ -261,6 +268,8 @@ impl OfSlot {
         let mut among_few = Vec::new();
         for of_code in pages.chunk_by(|a, b| a == b).take_while(|_| few) {
             let page = of_code.first().or_bug("a chunk is of some page")?;
+            // A page's own visits are in its likelihood. In a small slot they would count again in the
+            // prior.
             let others = fit.without(evidences.of(*page)?);
             among_few.push((code_of(*page)?, hosts.class(&others)));
         }

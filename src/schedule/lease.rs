@@ -91,6 +91,7 @@ const LEARN_MIN: u64 = 256;
 /// Returns the priors of a snapshot, or those of a recent one.
 fn learned(session: &mut LeaseSession<'_>, snapshot: &Snapshot) -> Result<Learned> {
     let passed = |of: &AsOf| snapshot.sequence().saturating_sub(of.sequence);
+    // Learning reads all rows. What it learns changes little while few operations come.
     let is_recent = |of: &&AsOf| passed(of) <= (of.pages / LEARN_PART).max(LEARN_MIN);
     let kept = session.kept();
     let of = kept.as_ref().and_then(|kept| kept.downcast_ref::<AsOf>());
@@ -106,14 +107,16 @@ fn learned(session: &mut LeaseSession<'_>, snapshot: &Snapshot) -> Result<Learne
 /// Leases the best pages that are not leased yet.
 pub(crate) fn take(db: &Db, due: &Due, lease: Interval) -> Result<Vec<Decision>> {
     db.core.lifecycle.check()?;
+    // Holds a lock until it is dropped: one thread chooses at a time, so no two lease one page.
     let mut session = db.leases.take(due.now);
     let out = db.leases.len();
     let room = db.core.options.leases_max.saturating_sub(out);
     let wanted = due.budget.min(room);
-    // Those that are out are passed over, here or because they were visited meanwhile.
+    // Leased pages are still due in the snapshot, so as many more pages are asked for.
     let mut asked = due.clone().budget(wanted.saturating_add(out));
     let mut pages = Vec::new();
-    // The view is taken after that of the leases: whoever ends one meanwhile is noted there.
+    // After `take`, from when on the session notes each lease that ends. A lease that ends later may
+    // belong to a visit that this snapshot does not show, so its page must not be leased again.
     let snapshot = db.core.live.snapshot();
     snapshot.view.check()?;
     if asked.learned.is_none() {
@@ -121,6 +124,7 @@ pub(crate) fn take(db: &Db, due: &Due, lease: Interval) -> Result<Vec<Decision>>
     }
     for page in snapshot.due(&asked) {
         let page = page?;
+        // 0 is the value of pages that were visited just now, or that failed and are left alone.
         if pages.len() == wanted || page.value <= 0.0 {
             break;
         }
@@ -129,6 +133,7 @@ pub(crate) fn take(db: &Db, due: &Due, lease: Interval) -> Result<Vec<Decision>>
         }
     }
     let until = Time(due.now.0.saturating_add_unsigned(lease.seconds().saturating_mul(1000)));
+    // Only after all pages were read: after an error no page stays leased.
     pages.iter().for_each(|page| session.lease(&page.page.url, until));
     Ok(pages)
 }

@@ -6,9 +6,9 @@
 //! 1. [`rows`] reads the rows of all components side by side, by hash. The newest row of a page counts.
 //! 2. [`score`] computes what a visit is worth from the row and from the prior of the host, which
 //!    [`learned`] estimates from all rows.
-//! 3. [`by_rows`] keeps the best rows. A cache skips most of them without computing a score. Policies
-//!    that need the last comparisons of a page read pages instead ([`by_scan`]). [`in_order`] merges
-//!    both.
+//! 3. [`by_rows`] keeps the best rows. A cache skips most of them without computing a score. If a policy
+//!    needs the last comparisons of a page, all pages are read instead ([`by_scan`]). [`in_order`] passes
+//!    on what either finds.
 //! 4. [`due_pages`] reads only the best as pages, looks for the page that leads each ([`leader`]), and
 //!    decides ([`decide`]).
 //!

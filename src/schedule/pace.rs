@@ -71,12 +71,15 @@ fn pace(snapshot: &Snapshot, due: &Due) -> Result<f64> {
 /// The pace, from the histories of fewer than twice 2^`pages_log2` pages.
 fn pace_of(snapshot: &Snapshot, due: &Due, pages_log2: u32) -> Result<f64> {
     let sources = sources(snapshot, due.under.as_ref())?;
+    // Under a prefix, pages that several segments have count several times. That only makes the sample
+    // smaller.
     let pages = match due.under {
         Some(_) => sources.iter().map(Source::pages).sum(),
         None => Totals::of(snapshot)?.pages,
     };
     let (last, of_one) = sample_of(pages, pages_log2);
     let now = seconds(due.now);
+    // Two passes: the first finds the latest visit, at which the 28 days end.
     let latest = fold(&sources, last, |latest: &mut Option<u64>, found| {
         let since = found.row.seconds_since(now);
         *latest = Some(latest.map_or(since, |latest| latest.min(since)));
@@ -86,16 +89,19 @@ fn pace_of(snapshot: &Snapshot, due: &Due, pages_log2: u32) -> Result<f64> {
     let latest_ms = i64::try_from(latest).unwrap_or(i64::MAX).saturating_mul(1000);
     let upto = Time(due.now.0.saturating_sub(latest_ms));
     let from = Time(upto.0.saturating_sub(DAYS * DAY_MS));
-    // Rows have whole seconds.
+    // Rows have whole seconds. A page at the border is read, and its visits are counted by
+    // milliseconds.
     let row_from = latest.saturating_add(DAYS.unsigned_abs() * 86_400);
     let visits = fold(&sources, last, |(count, first): &mut (u64, Option<Time>), found| {
         if found.row.seconds_since(now) > row_from {
-            // The store is older than these days.
+            // The page was visited before the 28 days only. So the store is older, and all 28 days
+            // count.
             *first = Some(from);
             return Ok(());
         }
         let url = source_of(&sources, found.component)?.url(found.page)?;
         let lookup = Lookup::of(&url, found.hash);
+        // A row has the last visit only. The history has how many there were.
         let (more, earliest) = snapshot.view.visits_since(&lookup, snapshot.sequence, from)?;
         *count += more;
         *first = earliest.into_iter().chain(*first).min();
@@ -103,6 +109,7 @@ fn pace_of(snapshot: &Snapshot, due: &Due, pages_log2: u32) -> Result<f64> {
     })?;
     let count: u64 = visits.iter().map(|(count, _)| count).sum();
     let first = visits.iter().filter_map(|(_, first)| *first).min().unwrap_or(upto);
+    // A crawl that has just begun would otherwise divide by almost nothing.
     let days = (upto.0.saturating_sub(first.0) as f64 / DAY_MS as f64).clamp(1.0, DAYS as f64);
     Ok(count as f64 * of_one / days)
 }

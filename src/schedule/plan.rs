@@ -201,6 +201,8 @@ impl Outlook {
         let (kinds, of_one) = kinds(asked)?;
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let visits = |tried: &_| kinds.visits(asked, tried, threads);
+        // The sample gets its part of the visits. Without a threshold, maxima alone take more visits
+        // than there are, so each page is visited as rarely as it may be.
         let threshold = spend(per_day / of_one, visits).unwrap_or(f64::INFINITY);
         let [pages, visits, fresh, rare] = kinds.outlook(asked, threshold).map(|sum| sum * of_one);
         let fresh = if pages > 0.0 { fresh / pages } else { 1.0 };
@@ -223,6 +225,7 @@ fn kinds(asked: &Asked) -> Result<(PageKinds, f64)> {
         each_page(&sources, from, upto, |Found { hash, component, page, row }| {
             let number = rule_of(&held, component, page)?;
             let mut recent = Recent::default();
+            // Rows do not have the order of comparisons, so the head is read.
             if by_order {
                 let url = source_of(&sources, component)?.url(page)?;
                 let lookup = Lookup::of(&url, hash);
@@ -241,7 +244,7 @@ fn kinds(asked: &Asked) -> Result<(PageKinds, f64)> {
     let sorted: Result<Vec<Vec<Kind>>> =
         threads::share(0..PARTS, threads, || (), of_part).into_iter().collect();
     let mut all = sorted?.concat();
-    // Merges what is in order already.
+    // The stable sort finds the sorted runs and only merges them.
     all.sort();
     Ok((PageKinds::of(&all), of_one))
 }
@@ -256,6 +259,7 @@ const RARE_SECONDS: u64 = 360 * 86_400;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Kind {
     of: Of,
+    // Kinds are compared and sorted, which floats are not. Bits of positive floats are in their order.
     /// The bits of the weight, which is positive.
     weight: u64,
     rule: RuleNumber,
@@ -282,9 +286,12 @@ impl Kind {
         let days = self.days.map(f64::from_bits);
         let own = match curve {
             Some(curve) => curve.reach(threshold / f64::from_bits(self.weight)),
+            // Without an index the score is the time in intervals of the policy, or in days. So the
+            // threshold is a factor.
             None => Some(interval(threshold * days.unwrap_or(1.0)).seconds()),
         };
         let of_rule = days.filter(|_| rule.policy.is_some()).map(|days| interval(days).seconds());
+        // A maximum of the rule and the date of its policy only shorten the largest interval.
         let longest = rule.max.map_or(asked.due.largest(), |max| max.min(asked.due.largest()));
         let longest = longest.seconds().min(of_rule.unwrap_or(u64::MAX));
         bounded(own, rule.min, longest)
@@ -308,8 +315,10 @@ impl PageKinds {
         let of_part = |scores: &mut ScoreCache, kinds: &[(Kind, u64)]| {
             let mut sums = [0.0; N];
             for alike in kinds.chunk_by(|(a, _), (b, _)| a.of == b.of) {
+                // `of` is the first field of a kind, so kinds with one belief are contiguous.
                 let Some((Kind { of, .. }, _)) = alike.first() else { continue };
                 let belief = &scores.belief(*of);
+                // Computed once for a belief. Each threshold and each weight then costs a bisection.
                 let curve = of.index.map(|index| Worths::of(index).curve(belief));
                 add(&mut sums, belief, curve.as_ref(), alike);
             }
@@ -317,6 +326,7 @@ impl PageKinds {
         };
         let own = || ScoreCache::of(TOGETHER as u64);
         let parts = threads::share(self.0.chunks(TOGETHER), threads, own, of_part);
+        // Parts have fixed sizes and are added in order: float sums depend on the order of additions.
         parts.iter().fold([0.0; N], |mut all, part| {
             all.iter_mut().zip(part).for_each(|(sum, of_part)| *sum += of_part);
             all

@@ -35,12 +35,15 @@ pub(super) fn parts(
     last: u64,
 ) -> impl Iterator<Item = Result<Part<'_>>> {
     let pages: u64 = sources.iter().map(Source::all_pages).sum();
+    // 128 bits: a full range has 2^64 hashes, and the products below are larger. Hashes are uniform, so
+    // the number of rows in a range is estimated and not counted.
     let hashes = u128::from(last - first) + 1;
     let rows = (u128::from(pages) * hashes) >> 64;
     let parts = (rows / u128::from(PART_ROWS)).max(1);
     #[expect(clippy::cast_possible_truncation, reason = "less than there are hashes")]
     let from = move |part: u128| first + (hashes * part / parts) as u64;
     (0..parts).map(move |part| {
+        // The last part ends at `last`, so that no hash is lost in rounding.
         let upto = if part + 1 == parts { last } else { from(part + 1) - 1 };
         let rows = sources.iter().map(|source| source.rows(from(part), upto));
         let rows = rows.collect::<Result<Vec<_>>>()?;
@@ -78,6 +81,7 @@ impl<'s> Part<'s> {
     /// Whether no newer component has a row of the page.
     fn is_newest_of_several(&self, Found { hash, component, page, .. }: &Found) -> Result<bool> {
         let url = source_of(self.sources, *component)?.url(*page)?;
+        // Components are in order of age: only those after this one can have a newer row.
         for (rows, source) in self.rows.iter().zip(self.sources).skip(component + 1) {
             for other in rows.with(*hash).map(|at| rows.page(at)) {
                 if source.sees(other) && source.url(other)? == url {
@@ -102,6 +106,7 @@ pub(super) fn each_page(
             for at in 0..rows.len() {
                 let (hash, page, row) = (rows.hash(at), rows.page(at), rows.row(at)?);
                 let found = Found { hash, component, page, row };
+                // A row that is not known is no page, but it may supersede older rows of one.
                 if row.known && source.sees(page) && part.is_newest(&found)? {
                     take(found)?;
                 }
@@ -114,6 +119,7 @@ pub(super) fn each_page(
 /// The first and the last hash of one of so many parts of all that are at most `last`.
 #[expect(clippy::cast_possible_truncation, reason = "a part of all hashes is one of 64 bits")]
 pub(super) fn part_of(last: u64, part: usize, parts: usize) -> (u64, u64) {
+    // There are 2^64 hashes if `last` is the greatest, which needs more than 64 bits.
     let all = u128::from(last) + 1;
     let from = |part: usize| all * part as u128 / parts as u128;
     (from(part) as u64, (from(part + 1) - 1) as u64)
@@ -167,9 +173,12 @@ impl Newest {
             return None;
         }
         let all: usize = rows.iter().map(Rows::len).sum();
+        // At most half full: probing ends at a free place, after few steps.
         let places = (2 * all).next_power_of_two();
         let mut newest = Newest { hashes: vec![OfHash::default(); places] };
         for ((component, rows), source) in rows.iter().enumerate().zip(sources) {
+            // Rows of forgotten pages are left out. Counted, they would be second firsts, and URLs
+            // would have to decide.
             for at in (0..rows.len()).filter(|at| source.sees(rows.page(*at))) {
                 newest.add(component, rows.hash(at), rows.flags(at));
             }
@@ -183,6 +192,8 @@ impl Newest {
         let of = &mut self.hashes[place];
         #[expect(clippy::cast_possible_truncation, reason = "there are fewer components than 2^32")]
         let component = component as u32;
+        // Components come oldest first, so the last one that is added is the newest. Two rows of one
+        // hash in one component are of two pages.
         let is_second = of.rows > 0 && of.component == component;
         *of = OfHash {
             hash,
@@ -198,6 +209,7 @@ impl Newest {
     pub(super) fn location(&self, component: usize, hash: u64) -> Standing {
         #[expect(clippy::indexing_slicing, reason = "a place is less than there are")]
         let of = &self.hashes[self.place(hash)];
+        // One row has nothing to supersede it, whatever it says.
         if of.rows == 1 {
             Standing::Newest
         } else if of.is_doubtful || of.firsts != 1 {
@@ -214,6 +226,7 @@ impl Newest {
     #[expect(clippy::indexing_slicing, reason = "a place is less than there are")]
     fn place(&self, hash: u64) -> usize {
         let last = self.hashes.len() - 1;
+        // Linear probing. The hashes of a part share their upper bits, so they are multiplied first.
         let mut place = (hash.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize & last;
         while self.hashes[place].rows > 0 && self.hashes[place].hash != hash {
             place = (place + 1) & last;

@@ -136,6 +136,7 @@ impl Rules {
             rule.check().map_err(|cause| RulesError::Rule { nth, cause })?;
             numbered.push((nth, rule));
         }
+        // A stable sort: of two rules with one prefix the caller's first one stays first.
         numbered.sort_by(|(_, a), (_, b)| start(a).cmp(&start(b)));
         let pairs = numbered.windows(2).filter_map(|pair| match pair {
             [(first, one), (second, other)] if one.under == other.under => {
@@ -143,9 +144,11 @@ impl Rules {
             }
             _ => None,
         });
+        // Reports the first conflict in the caller's order, not in that of prefixes.
         if let Some((second, first, rule)) = pairs.min_by_key(|(second, ..)| *second) {
             return Err(RulesError::Twice { under: rule.under.clone(), first, second });
         }
+        // `None` sorts before all prefixes, so rule 0 is always the one for all pages.
         let everywhere = match numbered.first() {
             Some((_, first)) if first.under.is_none() => None,
             _ => Some(Rule::everywhere()),
@@ -169,6 +172,7 @@ impl Rules {
             return RuleNumber::EVERYWHERE;
         }
         let key = surt::key_of(url);
+        // The last edge at or before the key decides, since edges already contain the nesting.
         let passed = self.edges.partition_point(|edge| self.key(edge) <= key.as_slice());
         let last = passed.checked_sub(1).and_then(|last| self.edges.get(last));
         last.map_or(RuleNumber::EVERYWHERE, |edge| edge.holds)
@@ -211,13 +215,15 @@ fn start(rule: &Rule) -> Option<&[u8]> {
 /// other or they do not meet.
 fn edges(rules: &[Rule]) -> Vec<Edge> {
     let mut edges = Vec::with_capacity(2 * rules.len());
-    // Those whose ranges have begun and not ended, the innermost last.
+    // A sweep with a stack of the ranges that are open, the innermost last. Ranges nest or are
+    // disjoint, because they are of prefixes.
     let mut open: Vec<(RuleNumber, &[u8])> = Vec::new();
     let outer = |open: &[(RuleNumber, &[u8])]| {
         open.last().map_or(RuleNumber::EVERYWHERE, |(rule, _)| *rule)
     };
     for (of, rule) in (0..).map(RuleNumber).zip(rules) {
         let Some((start, end)) = range(rule) else { continue };
+        // Where a range ends, the rule around it holds again.
         while let Some((ended, _)) = open.pop_if(|(_, end)| *end <= start) {
             edges.push(Edge { of: ended, ends: true, holds: outer(&open) });
         }
@@ -309,7 +315,7 @@ impl Rule {
     /// That its numbers can be meant.
     pub(super) fn check(&self) -> Result<()> {
         let wrong = |name, takes| Err(Error::Option { name, takes });
-        // Multiplied with that of a page, it is still positive and finite.
+        // The product with any weight of a page is still positive and finite.
         if !(1e-100..=1e100).contains(&self.weight) {
             return wrong("weight", "from 1e-100 to 1e100");
         }
@@ -354,6 +360,7 @@ impl RulesByPage {
         bound: &mut impl FnMut(&Edge) -> Result<u32>,
     ) -> Result<()> {
         if pages.is_empty() {
+            // All these edges lie before one page, so the last of them decides and none is looked up.
             if let Some(last) = edges.last() {
                 self.hold(pages.start, last.holds());
             }
@@ -361,6 +368,7 @@ impl RulesByPage {
         }
         let (before, others) = edges.split_at(edges.len() / 2);
         let Some((middle, after)) = others.split_first() else { return Ok(()) };
+        // Bisects the edges: where no page lies between two of them, none between them is looked up.
         let at = bound(middle)?.clamp(pages.start, pages.end);
         self.find(before, pages.start..at, bound)?;
         self.hold(at, middle.holds());

@@ -35,7 +35,7 @@ impl Score {
 
     /// By a figure that is not negative: the order of such numbers is that of their bits.
     fn by(figure: f64) -> Score {
-        // There is a zero with a sign, too.
+        // The sign bit means overdue, so it must be cleared also of -0.0.
         Score(figure.to_bits() & !OVERDUE)
     }
 
@@ -45,12 +45,14 @@ impl Score {
     }
 
     fn overdue(intervals: f64) -> Score {
+        // Scores are not negative, so the sign bit is free. It puts overdue pages before all others.
         Score(Score::by(intervals).0 | OVERDUE)
     }
 
     /// The least figure that is enough for this score; more than any, if none is.
     #[inline]
     pub(super) fn figure(self) -> f64 {
+        // Above an overdue floor no page counts that is not overdue, whatever it is worth.
         if self.0 & OVERDUE == 0 { f64::from_bits(self.0) } else { f64::INFINITY }
     }
 }
@@ -116,6 +118,7 @@ impl Scorer {
     #[inline]
     pub(super) fn left_alone(&self, row: &Row) -> u64 {
         let failing = row.failing_seconds();
+        // Exponential back-off: half of the time for which the page has failed.
         failing.map_or(0, |failing| (failing / 2).max(RETRY_SECONDS).min(self.largest.seconds()))
     }
 
@@ -123,6 +126,7 @@ impl Scorer {
     #[inline]
     pub(super) fn stands(&self, of: Facts<'_>) -> Stands {
         let since = of.row.seconds_since(self.now);
+        // The order decides: a rule's minimum before back-off, and both before overdue.
         if let Some(min) = of.rule.min.filter(|min| since < min.seconds()) {
             return Stands::NotYet(min);
         }
@@ -142,7 +146,7 @@ impl Scorer {
     /// The seconds since the last visit, or since the last one that did not fail.
     #[inline]
     pub(super) fn since(&self, row: &Row) -> u64 {
-        // As if the visits that failed had not been.
+        // A failed visit shows no content, so the time runs from the last visit that did not fail.
         row.seconds_since(self.now).saturating_add(row.failing_seconds().unwrap_or(0))
     }
 
@@ -162,8 +166,10 @@ impl Scorer {
     /// What a page is scored by, if that is what a visit is worth and nothing else.
     #[inline]
     pub(super) fn by_worth(&self, of: &Facts<'_>) -> Option<ByWorth> {
+        // Other rules make the score depend on more than `ByWorth` has. Such pages are always scored.
         let Rule { min: None, max: None, policy: None, .. } = of.rule else { return None };
         let (index, seconds) = (self.index?, of.row.seconds_since(self.now));
+        // Hints and failures change the score as well.
         let is_plain = of.changed.is_none() && of.row.failing_seconds().is_none();
         (is_plain && seconds < self.largest.seconds()).then(|| {
             let class = self.learned.class(of.hash, of.row.host, of.row.code);
@@ -186,7 +192,9 @@ impl Scorer {
     #[inline]
     pub(super) fn hinted_between(&self, row: &Row, rule: &Rule) -> Option<(u64, u64)> {
         self.hints.as_ref()?;
+        // Hints count only for policies that go by what a visit is worth.
         self.policy(rule).1?;
+        // The score is 0 then, whatever a hint says.
         let is_left_alone = row.seconds_since(self.now) < self.left_alone(row);
         (!is_left_alone).then(|| (self.now.saturating_sub(self.since(row)), self.now))
     }
@@ -225,6 +233,8 @@ impl Scorer {
         let otherwise = weight * worths.at(belief, since);
         match self.hints.as_ref().zip(of.changed) {
             Some((hints, changed)) => {
+                // `now - since` is the last visit that did not fail: the page was fresh from then until
+                // the change.
                 let after = changed.saturating_sub(self.now.saturating_sub(since));
                 hints.worth_after(weight, after, otherwise)
             }
@@ -237,6 +247,7 @@ impl Scorer {
     #[inline]
     pub(super) fn weight(&self, of: &Facts<'_>) -> f64 {
         let of_gone = if of.row.gone { GONE_WEIGHT } else { 1.0 };
+        // Both factors are powers of two, so the products are exact.
         weight(of) * of_gone * if of.led { LED_WEIGHT } else { 1.0 }
     }
 
@@ -257,6 +268,7 @@ impl Scorer {
                     let last = self.now.saturating_sub(self.since(of.row));
                     let after = changed.saturating_sub(last);
                     let otherwise = hints.otherwise_for(weight, after, threshold)?;
+                    // A hint makes a page due earlier, but not before the change itself.
                     Some(worths.reach(belief, otherwise / weight)?.max(after))
                 });
                 [by_rate, by_hint].into_iter().flatten().min()
@@ -286,11 +298,13 @@ impl Scorer {
 /// The seconds after which a page is visited again: when its policy has it, not before a least time, and
 /// not after the longest one. That is never none.
 pub(super) fn bounded(own: Option<u64>, min: Option<Interval>, longest: u64) -> u64 {
+    // A minimum wins over the longest interval.
     own.unwrap_or(u64::MAX).min(longest).max(min.map_or(1, Interval::seconds))
 }
 
 /// The interval of so many days, in whole seconds that are not less; at least one.
 pub(super) fn interval(days: f64) -> Interval {
+    // A threshold may be infinite: the cast saturates, and then the interval does.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
     let seconds = (days * DAY_SECONDS).ceil() as u64;
     Interval::saturating(seconds)
@@ -324,6 +338,7 @@ impl Of {
             Some(Index::Value) => 1,
             Some(Index::Harmonic) => 2,
         };
+        // 32 bits of the code, 12 of the class from bit 32 on, and 2 of the index from bit 48 on.
         u64::from(self.code.bits()) | u64::from(self.class.number()) << 32 | index << 48
     }
 }
@@ -371,6 +386,7 @@ impl<K: Hashed, V> Kept<K, V> {
         let hash = of.bits().wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
         let place = hash as usize & (self.places.len() - 1);
         let place = &mut self.places[place];
+        // A direct-mapped cache. Values are functions of their keys, so a collision costs time only.
         if place.as_ref().is_some_and(|(kept, _)| *kept != of) {
             *place = None;
         }
@@ -387,6 +403,7 @@ impl ScoreCache {
 
     /// What is believed of the rate.
     pub(super) fn belief(&mut self, of: Of) -> Belief {
+        // Priors and likelihoods are kept apart: their combinations are far more than both together.
         let prior = self.priors.get(of.class, || Box::new(of.class.prior().odds()));
         let likelihood = || Box::new(of.code.likelihood().odds());
         Belief::of(prior, self.likelihoods.get(of.code, likelihood))

@@ -45,6 +45,8 @@ impl Source {
     /// Whether a page is looked at.
     #[inline]
     pub(super) fn sees(&self, page: u32) -> bool {
+        // Ranges are in order and disjoint, so only the last one that begins at or before the page can
+        // hide it.
         let hides = |hidden: &[Range<u32>]| {
             let at = hidden.partition_point(|range| range.start <= page);
             at.checked_sub(1).and_then(|at| hidden.get(at)).is_some_and(|last| page < last.end)
@@ -107,7 +109,8 @@ impl Source {
 
     /// The rules of its pages.
     pub(super) fn held(&self, rules: &Rules) -> Result<RulesByPage> {
-        // Before all URLs of that key.
+        // An empty URL sorts before all URLs with this key, so a page exactly at the edge has the new
+        // rule.
         RulesByPage::new(rules, self.under.clone(), |key| self.after(key, ""))
     }
 
@@ -115,6 +118,8 @@ impl Source {
     pub(super) fn after(&self, key: &[u8], url: &str) -> Result<u32> {
         let (mut low, mut high) = (self.under.start, self.under.end);
         if let Of::Segment(live) = &self.of {
+            // Only pages with this very key are compared by URL. The key with a 0 appended is its
+            // direct successor.
             low = low.max(bound(live, key)?);
             high = high.min(bound(live, &[key, &[0]].concat())?).max(low);
         }
@@ -134,6 +139,7 @@ impl Source {
 /// The components, the oldest first.
 pub(super) fn sources(snapshot: &Snapshot, prefix: Option<&Prefix>) -> Result<Vec<Source>> {
     let components = snapshot.view.components().rev();
+    // An untouched memtable has no rows. Without it, one segment alone needs no table of newest rows.
     let touched = components.filter(|component| !component.is_untouched());
     let source = |component| match component {
         Component::Segment(_, live) => segment(snapshot, component, live, prefix),
@@ -149,6 +155,7 @@ fn segment(
     prefix: Option<&Prefix>,
 ) -> Result<Source> {
     let buried = Buried::by_newer(snapshot, component.id());
+    // Keys become page numbers once, so that `sees` compares integers for each row.
     let pages_in = |(start, end): &Keys| Ok(bound(live, start)?..bound(live, end)?);
     let hidden: Vec<Range<u32>> = buried.0.iter().map(pages_in).collect::<Result<_>>()?;
     let under = match prefix.map(Prefix::range) {
@@ -179,7 +186,7 @@ impl Buried {
                 }
             }
         }
-        // Of two prefixes one holds the other, or they have nothing in common.
+        // Prefixes nest or are disjoint. The outer one sorts first, so inner ones are dropped below.
         all.sort_unstable_by(|a, b| a.0.cmp(&b.0).then(b.1.cmp(&a.1)));
         let mut apart: Vec<Keys> = Vec::new();
         for keys in all {
@@ -213,7 +220,8 @@ fn in_memory(
     prefix: Option<&Prefix>,
 ) -> Result<Source> {
     let Snapshot { view, sequence, .. } = snapshot;
-    // Before this one is locked: nobody holds the locks of two memtables.
+    // Before this memtable is locked: `by_newer` locks newer ones, and no thread may hold two such
+    // locks.
     let buried = Buried::by_newer(snapshot, id);
     let all = {
         let inner = memtable.read();
@@ -221,10 +229,12 @@ fn in_memory(
     };
     let (mut numbers, mut rows) = (Vec::with_capacity(all.len()), Vec::with_capacity(all.len()));
     let mut late = Vec::new();
+    // The lock is released after each chunk, so that no writer waits until all rows are made.
     for some in all.chunks(TOGETHER) {
         let inner = memtable.read();
         let here = some.iter().map(|number| (*number, inner.page(*number)));
         for (number, page) in here.filter(|(_, page)| page.is_here(*sequence)) {
+            // A key costs an allocation, so it is computed only if anything is hidden.
             if !buried.0.is_empty() && buried.hides(&surt::key_of(page.url())) {
                 continue;
             }
@@ -234,6 +244,7 @@ fn in_memory(
             let course = page.course_at(*sequence, &view.epochs);
             let head = course.head.as_ref();
             let changes = course.changes.unwrap_or_else(|| {
+                // Completed below, without the lock of this memtable: `changing` reads all components.
                 late.push((rows.len(), page.url().to_owned()));
                 Changes::default()
             });
@@ -243,7 +254,8 @@ fn in_memory(
         }
     }
     for (at, url) in late {
-        // A visit came late, so how it changes is made from all of its visits, which others hold too.
+        // A late visit changes earlier comparisons, so they are folded anew from all visits, also of
+        // older components.
         let changing = view.changing(&Lookup::new(&url, view.seed), *sequence)?;
         let of = rows.get_mut(at).or_bug("there is a row of each page")?;
         changing.into_iter().for_each(|page| of.row = of.row.with(&page.changes));

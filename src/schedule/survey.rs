@@ -104,6 +104,8 @@ fn told(snapshot: &Snapshot, learned: &Learned, last: u64) -> Result<Told> {
             told.pages += 1;
             if code != Code::default() {
                 told.changed += u64::from(code.summary().changes > 0);
+                // Keys instead of beliefs: a belief is computed later, once for all pages with equal
+                // keys.
                 told.by.push((learned.class(found.hash, host, code), code));
             }
             Ok(())
@@ -123,6 +125,7 @@ fn told(snapshot: &Snapshot, learned: &Learned, last: u64) -> Result<Told> {
 /// The rates up to which one, two and more tenths of some pages change, which are in order.
 fn deciles(by: &[(Class, Code)]) -> Option<[f64; 9]> {
     let kinds: Vec<&[(Class, Code)]> = by.chunk_by(|a, b| a == b).collect();
+    // Pages with one class and one code have one belief, which is computed once.
     let rates = |(): &mut (), kinds: &[&[(Class, Code)]]| -> Vec<(f64, usize)> {
         let alike = kinds.iter().filter_map(|kind| Some((*kind.first()?, kind.len())));
         let rate = |(class, code): (Class, Code)| {
@@ -132,10 +135,12 @@ fn deciles(by: &[(Class, Code)]) -> Option<[f64; 9]> {
     };
     let rates = threads::share(kinds.chunks(TOGETHER), parallel(), || (), rates);
     let mut rates = rates.concat();
+    // The order of classes and codes is not that of rates.
     rates.sort_unstable_by(|(a, _), (b, _)| a.total_cmp(b));
     let (mut deciles, mut upto, mut at) = ([0.0; 9], 0, 0);
     for (rate, pages) in rates {
         upto += pages;
+        // Integers, so that the borders are exact. One kind may cross several of them.
         while let Some(decile) = deciles.get_mut(at).filter(|_| upto * 10 >= by.len() * (at + 1)) {
             *decile = rate;
             at += 1;

@@ -53,11 +53,13 @@ fn sort<K: Keyed>(
             prefetch(&rest[..rest.len().min(size_of::<u64>())]);
         }
     };
+    // All keys may share a long prefix, such as a host. Skipping it makes the next eight bytes decide.
     let mut shared = order.first().map_or(&[][..], |keyed| after(keyed, alike));
     for (at, keyed) in order.iter().enumerate().skip(1) {
         if shared.is_empty() {
             break;
         }
+        // Keys lie at random places in memory. Prefetching keeps several reads in flight.
         ahead(order, at);
         let rest = shared.iter().zip(after(keyed, alike));
         let same = rest.take_while(|(a, b)| a == b).count();
@@ -69,6 +71,7 @@ fn sort<K: Keyed>(
         ahead(order, at);
         let keyed = &mut order[at];
         let rest = after(keyed, alike);
+        // Big-endian, so integers compare as bytes do. A short rest is padded with zeros.
         let digit = match rest.first_chunk() {
             Some(digit) => u64::from_be_bytes(*digit),
             None => {
@@ -79,9 +82,11 @@ fn sort<K: Keyed>(
         };
         keyed.set_digit(digit);
     }
+    // Compares integers within the array: no key is read.
     order.sort_unstable_by_key(K::digit);
     for same in order.chunk_by_mut(|a, b| a.digit() == b.digit()).filter(|same| same.len() > 1) {
-        // A key that ends is no longer told from one that goes on with zeros.
+        // A key that ends here has the same digit as one that goes on with zeros, so these are compared
+        // whole.
         match digits.checked_sub(1) {
             Some(digits) if same.len() >= FEW && !same.iter().any(ends) => {
                 sort(keys, same, tie, alike + size_of::<u64>(), digits);

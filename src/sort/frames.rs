@@ -27,6 +27,7 @@ impl FrameWriter {
         put: impl FnOnce(&mut Vec<u8>),
     ) -> Result<()> {
         put(&mut self.frame);
+        // After the item, so a frame holds whole items. A large item makes a large frame.
         if self.frame.len() >= FRAME_BYTES { self.flush(scratch) } else { Ok(()) }
     }
 
@@ -41,6 +42,7 @@ impl FrameWriter {
             max: u32::MAX.into(),
             instead: "load them in several parts",
         })?;
+        // The length comes first: a reader needs it to find the checksum's range.
         scratch.append(&le_u32(len))?;
         scratch.append(&le_u32(crc32fast::hash(&self.frame)))?;
         scratch.append(&self.frame)?;
@@ -67,6 +69,7 @@ impl Frames {
         if self.rest.is_empty() {
             return Ok(None);
         }
+        // The header may be damaged, so each step is bounded before the checksum is known to be right.
         let start = self.rest.start.saturating_add(HEADER_BYTES);
         let word = |at: usize| {
             let bytes = file.get(at..)?.first_chunk::<4>()?;
@@ -79,6 +82,7 @@ impl Frames {
         let (Some(frame), Some(sum)) = (frame, sum) else {
             return Err(self.damaged("its length or its end is not what was written"));
         };
+        // The length needs no checksum of its own: with another length the sum is of other bytes.
         let found = crc32fast::hash(frame);
         if found != sum {
             let what = format!("checksum: expected {sum:08x}, found {found:08x}");

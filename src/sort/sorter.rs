@@ -70,6 +70,7 @@ impl<T: Packed> Sorter<T> {
     /// Takes an item.
     #[inline]
     pub(crate) fn push(&mut self, item: T) -> Result<()> {
+        // Before the push, so that items which just fit need no file.
         if self.items.len() >= self.items_max {
             self.write_run()?;
         }
@@ -85,6 +86,7 @@ impl<T: Packed> Sorter<T> {
         };
         let start = scratch.position();
         let mut frames = FrameWriter::default();
+        // A writer for each run: a frame never crosses the border of two runs.
         for item in &self.items {
             frames.item(scratch, |out| item.put(out))?;
         }
@@ -97,9 +99,11 @@ impl<T: Packed> Sorter<T> {
     /// Ends the taking.
     pub(crate) fn finish(mut self) -> Result<Sorted<T>> {
         if self.scratch.is_some() {
+            // The rest becomes a run as well, so merging has one kind of input. Its memory is freed.
             self.write_run()?;
             self.items = Vec::new();
         }
+        // Everything fits: no file was made, and no item was packed.
         let Some(scratch) = self.scratch else {
             T::sort(&mut self.items);
             return Ok(Sorted::Memory(self.items.into_iter()));
@@ -107,6 +111,7 @@ impl<T: Packed> Sorter<T> {
         let map = scratch.into_map()?;
         let mut runs = Vec::with_capacity(self.runs.len());
         for place in self.runs {
+            // All runs share one map and read it front to end, each in its own range.
             let mut run = Run { frames: Frames::new(self.name, place), frame: 0..0, next: None };
             run.advance(&map)?;
             runs.push(run);
@@ -152,6 +157,7 @@ impl<T: Packed> Run<T> {
         let item = file.get(self.frame.start..end).and_then(T::take);
         let item =
             item.ok_or_else(|| self.frames.damaged("it ends within what was written there"))?;
+        // The checksum protects bytes. This protects the merge, which would be wrong without notice.
         if self.next.is_some_and(|before| before > item) {
             return Err(self.frames.damaged("items that were written there in order are not"));
         }
@@ -166,6 +172,7 @@ impl<T: Packed> Run<T> {
 fn before<T: Packed>(runs: &[Run<T>], a: usize, b: usize) -> bool {
     match (runs[a].next, runs[b].next) {
         (Some(a), Some(b)) => a < b,
+        // An exhausted run loses to every other. Two exhausted ones are equal.
         (a, _) => a.is_some(),
     }
 }
@@ -187,6 +194,7 @@ impl<T: Packed> Sorted<T> {
             Sorted::Runs(runs) => runs,
         };
         let run = &mut runs[tournament.winner()];
+        // If the winner is exhausted, all runs are.
         let Some(item) = run.next else { return Ok(None) };
         run.advance(map)?;
         tournament.replay(|a, b| before(runs, a, b));

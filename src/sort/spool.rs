@@ -62,6 +62,7 @@ impl<T: Packed> Spool<T> {
     #[inline]
     pub(crate) fn push(&mut self, item: T) -> Result<()> {
         self.len += 1;
+        // Once there is a file, all later items go there: the order must stay.
         if self.file.is_none() && self.items.len() < self.items_max {
             self.items.push(item);
             return Ok(());
@@ -73,7 +74,8 @@ impl<T: Packed> Spool<T> {
                 none.insert((scratch, FrameWriter::default()))
             }
         };
-        // What was in memory so far comes first.
+        // With the first item that does not fit, all earlier ones move to the file. Later `items` is
+        // empty.
         for item in std::mem::take(&mut self.items) {
             frames.item(scratch, |out| item.put(out))?;
         }
@@ -101,6 +103,7 @@ impl<T: Packed> Spooled<T> {
 
     /// Reads them once more.
     pub(crate) fn read(&self) -> SpoolReader<T> {
+        // A reader shares the items or the map, so several can read at the same time.
         let held = self.held.clone();
         let frames = match &held {
             Held::Memory(_) => None,
@@ -121,6 +124,7 @@ impl<T: Packed> SpoolReader<T> {
                 self.at += 1;
                 return Ok(item);
             }
+            // Not reached: `read` makes frames for every file.
             (Held::File(..), None) => return Ok(None),
         };
         if self.frame.is_empty() {

@@ -28,6 +28,7 @@ impl Tournament {
         let mut nodes = vec![0; contestants.max(1)];
         let mut level: Vec<usize> = vec![0; nodes.len()];
         level.append(&mut winners);
+        // From the leaves up: both children are decided before their parent plays.
         for node in (1..nodes.len()).rev() {
             let (a, b) = (level[2 * node], level[2 * node + 1]);
             (level[node], nodes[node]) = if before(b, a) { (b, a) } else { (a, b) };
@@ -49,6 +50,7 @@ impl Tournament {
     )]
     pub(crate) fn replay(&mut self, mut before: impl FnMut(usize, usize) -> bool) {
         let mut winner = self.winner();
+        // A changed winner only meets the losers on the way from its leaf: a logarithm of matches.
         let mut node = (self.nodes.len() + winner) / 2;
         while node > 0 {
             if before(self.nodes[node], winner) {

@@ -34,6 +34,7 @@ impl Workspace {
 
     /// The name of one more file.
     fn name(&self) -> Name {
+        // Clones share the counter, so names differ. Nothing else depends on it: Relaxed is enough.
         Name::Scratch(NUMBER, self.files.fetch_add(1, Ordering::Relaxed))
     }
 
@@ -55,6 +56,7 @@ impl Workspace {
 
     /// An error that says of a scratch file where it lies.
     pub(crate) fn named(&self, error: Error) -> Error {
+        // The names exist only in this process. An error names the directory instead.
         let files = self.files.load(Ordering::Relaxed);
         let names = (0..files).map(|file| Name::Scratch(NUMBER, file));
         names.fold(error, |e, name| {

@@ -14,7 +14,7 @@ fn ranges(splits: &[String]) -> impl Iterator<Item = [Option<&str>; 2]> {
 
 fn urls(snapshot: &Snapshot, under: Option<&Prefix>, [from, to]: [Option<&str>; 2]) -> Vec<String> {
     snapshot
-        .scan(PageRange::all().under(under).from(from).to(to))
+        .scan(PageRange::all().under(under).start_at(from).end_before(to))
         .map(|page| page.unwrap().url)
         .collect()
 }
@@ -26,8 +26,9 @@ fn check(snapshot: &Snapshot, under: Option<&Prefix>, count: usize) -> [usize; 2
     let parts: Vec<_> = ranges(&splits).map(|range| urls(snapshot, under, range)).collect();
     let all: Vec<String> = snapshot.scan(under).map(|page| page.unwrap().url).collect();
     assert_eq!(parts.concat(), all, "{count} ranges");
-    let visits =
-        |[from, to]: [_; 2]| snapshot.observations(PageRange::all().under(under).from(from).to(to));
+    let visits = |[from, to]: [_; 2]| {
+        snapshot.observations(PageRange::all().under(under).start_at(from).end_before(to))
+    };
     let visits = ranges(&splits).flat_map(visits);
     let visits: Vec<_> = visits.map(Result::unwrap).collect();
     let all_visits: Vec<_> = snapshot.observations(under).map(Result::unwrap).collect();
@@ -109,4 +110,31 @@ fn a_range_begins_with_its_first_url_and_ends_before_its_last() {
         assert_eq!(urls(&snapshot, Some(&prefix), [None, Some(all[1])]), &all[..1]);
         store.seal().unwrap();
     }
+}
+
+#[test]
+fn a_range_between_urls_is_split_within_its_bounds() {
+    let store = Store::create(on(&SimDisk::new()), Options::default().background(false)).unwrap();
+    let url = |page: u32| format!("https://example.com/{page:04}");
+    for page in 0..2_000 {
+        store.observe(Observation::gone(&url(page), ms(1))).unwrap();
+        if page == 1_000 {
+            store.seal().unwrap();
+        }
+    }
+    let (snapshot, from, to) = (store.snapshot(), url(500), url(1_500));
+    let range = PageRange::all().start_at(&*from).end_before(&*to);
+    let splits = range.split(&snapshot, 4).unwrap();
+    assert_eq!(splits.len(), 3);
+    assert!(splits.iter().all(|split| *split > from && *split < to), "{splits:?}");
+    let ends = splits.iter().map(String::as_str).chain([&*to]);
+    let starts = [&*from].into_iter().chain(splits.iter().map(String::as_str));
+    let pages =
+        starts.zip(ends).map(|(from, to)| urls(&snapshot, None, [Some(from), Some(to)]).len());
+    let pages: Vec<_> = pages.collect();
+    assert_eq!(pages.iter().sum::<usize>(), 1_000);
+    assert!(pages.iter().all(|pages| (200..300).contains(pages)), "{pages:?}");
+    // Between two neighbours there is nothing to split.
+    let none = PageRange::all().start_at(&*to).end_before(&*from);
+    assert!(none.split(&snapshot, 4).unwrap().is_empty());
 }

@@ -26,7 +26,7 @@ fn epochs_are_registered_once_and_can_be_observed_in_at_once() {
                         let page = url(thread);
                         store.observe(Observation::content(&page, ms(time), 1, epoch)).unwrap();
                         let query = Query::new(1, 0).epoch(epoch);
-                        let near = store.search(&query).unwrap().near;
+                        let near = store.snapshot().search(&query).unwrap().near;
                         assert!(near.iter().any(|near| near.url == page));
                         numbers.insert(name, epoch);
                     }
@@ -65,8 +65,8 @@ fn a_purge_takes_what_it_names_and_nothing_else() {
             scope.spawn(|| {
                 for _ in 0..4 {
                     let there = store.history(secret).unwrap().len();
-                    let near =
-                        store.search(&Query::new(7, 0).epoch(Epoch::from_number(0))).unwrap().near;
+                    let query = Query::new(7, 0).epoch(Epoch::from_number(0));
+                    let near = store.snapshot().search(&query).unwrap().near;
                     let found = near.iter().filter(|near| near.url == secret).count();
                     assert!(found <= there && near.iter().any(|near| near.url.ends_with("other")));
                 }

@@ -162,7 +162,7 @@ pub extern "C" fn simkeep_snapshot_cluster_of(
     make("simkeep_snapshot_cluster_of", error, || {
         let snapshot = snapshot::open(snapshot)?.0;
         let url = abi::text(url, url_len, "url")?;
-        let found = PageCluster::of(snapshot, url, &clustering::read(clustering)?)?;
+        let found = PageCluster::of(snapshot, &clustering::read(clustering)?, url)?;
         let is_complete = found.as_ref().is_none_or(|found| found.complete);
         if !complete.is_null() {
             abi::put(complete, u32::from(is_complete), "complete")?;

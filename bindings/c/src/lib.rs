@@ -6,7 +6,7 @@
 
 #![expect(
     unsafe_code,
-    reason = "a function that C links is one, by its name; tests/header.rs sees that all else is in abi.rs"
+    reason = "a function that C links is one, by its name; header/header.rs checks that all else is in abi.rs"
 )]
 
 mod abi;

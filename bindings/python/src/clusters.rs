@@ -255,7 +255,7 @@ impl View {
         let snapshot = self.now(py)?;
         let url = arg::url(Arg::new("url"), url)?.to_owned();
         let asked = clustering::asked(k, like, true)?;
-        let found = alone(py, move || simkeep::cluster::PageCluster::of(&snapshot, &url, &asked))?;
+        let found = alone(py, move || simkeep::cluster::PageCluster::of(&snapshot, &asked, &url))?;
         found.map(|found| PageCluster::of(py, found)).transpose()
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
-use simkeep::query::{Histories, PageRange, Stale, without_fingerprint};
+use simkeep::query::{Histories, PageRange, Stale, count_without_fingerprint};
 use simkeep::{Origin, Prefix, Query, Snapshot};
 
 use crate::arg::{self, Arg};
@@ -204,8 +204,9 @@ impl View {
     ) -> PyResult<Stream> {
         let snapshot = self.now(py)?;
         let (under, [start, end]) = range(under, [start, end])?;
-        let scan =
-            py.detach(|| snapshot.scan(PageRange::all().under(under.as_ref()).from(start).to(end)));
+        let scan = py.detach(|| {
+            snapshot.scan(PageRange::all().under(under.as_ref()).start_at(start).end_before(end))
+        });
         let items = Iterated::new(scan, |page| Item::Page(Box::new(page)));
         Ok(Stream::new(items, Some(Kind::Pages), self.birth()))
     }
@@ -225,7 +226,9 @@ impl View {
         let snapshot = self.now(py)?;
         let (under, [start, end]) = range(under, [start, end])?;
         let all = py.detach(|| {
-            snapshot.observations(PageRange::all().under(under.as_ref()).from(start).to(end))
+            snapshot.observations(
+                PageRange::all().under(under.as_ref()).start_at(start).end_before(end),
+            )
         });
         let all = if in_force { all.in_force() } else { all };
         let items = Iterated::new(all, |(url, entry)| Item::Entry(url, entry));
@@ -452,7 +455,7 @@ impl View {
         let snapshot = self.now(py)?;
         let epoch = arg::epoch(Arg::new("epoch"), epoch)?;
         let classes = arg::optional(classes, |v| arg::classes(Arg::new("classes"), v))?;
-        py.detach(|| without_fingerprint(&snapshot, epoch, classes.as_ref())).or_raise(py)
+        py.detach(|| count_without_fingerprint(&snapshot, epoch, classes.as_ref())).or_raise(py)
     }
 
     /// How many distinct fingerprints of an epoch can be searched; one counts once for each segment or

@@ -12,7 +12,7 @@ use clap::{ArgGroup, Args};
 use schemars::JsonSchema;
 use serde::Serialize;
 use simkeep::fingerprint::{Document, Fingerprinter, Meaning};
-use simkeep::query::{Explanation, without_fingerprint};
+use simkeep::query::{Explanation, count_without_fingerprint};
 use simkeep::{
     Classes, Content, Epoch, EpochInfo, Matches, Origin, Page, Prefix, Query, Snapshot, Time,
     Versions,
@@ -160,7 +160,7 @@ impl Near {
         // The page that was asked about is not near itself.
         query.except = self.url.clone().flatten();
         let explanation = self.explain.then(|| Explanation::of(&snapshot, &query)).transpose()?;
-        let explained = || without_fingerprint(&snapshot, epoch, self.classes.as_ref());
+        let explained = || count_without_fingerprint(&snapshot, epoch, self.classes.as_ref());
         let explained = self.explain.then(explained).transpose()?;
         let looked = if self.explain { None } else { self.without(&snapshot, epoch)? };
         let matches = search(&snapshot, &query)?;

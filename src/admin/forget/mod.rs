@@ -119,7 +119,7 @@ fn user_pages(
 ) -> Result<(Vec<String>, Option<String>)> {
     // Everything that was applied, acknowledged or not.
     let now = Snapshot::new(Arc::clone(view), u64::MAX);
-    let mut scan = Scan::new(&now, users_range(users).after(after));
+    let mut scan = Scan::new(&now, users_range(users).start_after(after));
     let mut urls = Vec::new();
     for scanned in 1.. {
         // Pages that were forgotten before take as long to pass as others.

@@ -1,4 +1,4 @@
-//! Observing and restating: requests are looked up, judged, applied in memory and journalled.
+//! Observing and restating: requests are looked up, decided, applied in memory and journalled.
 //!
 //! What the segments know is looked up before the write lock is taken, by two threads if there is
 //! enough to do. Under the lock, the memtables are asked and the operations are applied. So
@@ -71,7 +71,7 @@ impl Store {
         })
     }
 
-    /// Reports many visits. Each is judged after those before it.
+    /// Reports many visits. Each is decided after those before it.
     ///
     /// They become durable together, in one commit or a few. If one of them is invalid (its URL,
     /// time or epoch), none is stored. Much faster than single calls: the lookups are interleaved,
@@ -80,14 +80,14 @@ impl Store {
     /// # Errors
     ///
     /// Those of [`observe`](Store::observe). After [`Error::Corrupt`], the visits before the one
-    /// that could not be judged are stored, and the rest is not. Observing all of them again is
+    /// that could not be decided are stored, and the rest is not. Observing all of them again is
     /// harmless.
     pub fn observe_batch(&self, observations: &[Observation<'_>]) -> Result<Vec<Outcome>> {
         let requests: Vec<_> = observations.iter().copied().map(Request::Observe).collect();
         self.answered(&requests, |answers| answers.into_iter().map(Answer::observed).collect())
     }
 
-    /// Observes and restates in one call. Each request is judged after those before it. They become
+    /// Observes and restates in one call. Each request is decided after those before it. They become
     /// durable together, in one commit or a few. If one of them is invalid (its URL, time or
     /// epoch), none is stored.
     ///

@@ -56,8 +56,7 @@ impl Nearby {
         Ok(Nearby { copies, near, complete })
     }
 
-    /// Of these pages the one that ranks before the page of the request and before all others, if any
-    /// does. `weight` is that of the page, if the request changes it. `before`, what the page was before
+    /// Returns the page that ranks first, unless that is the page of the request itself. `weight` is that of the page, if the request changes it. `before`, what the page was before
     /// the request, is called only where there are others.
     ///
     /// Costs reading the page's history until it had that content, if its visits may decide.
@@ -124,7 +123,7 @@ impl FromHit for RankedHit {
 
 impl RankedHit {
     /// When the page was first seen with what it has in force. Reads its entries until then, unless its
-    /// head told, or somebody asked before.
+    /// head has the time, or it is cached.
     fn since(&self, view: &View) -> Result<Time> {
         let PageLocation { component, page } = self.location;
         let read = || {

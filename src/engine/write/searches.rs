@@ -1,4 +1,4 @@
-//! What is searched for beside a request: pages near its content.
+//! The searches that a request causes, for pages near its content.
 
 use std::cmp::Reverse;
 

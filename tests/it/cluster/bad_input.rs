@@ -32,7 +32,7 @@ fn there_may_be_no_page_and_one_and_many_alike() {
         assert_eq!((clusters.largest(), clusters.several(), clusters.pages()), (0, 0, 0));
         assert_eq!(Balls::of(&none, &asked, [("a", "b")], &progress).unwrap()[0].average(), None);
         assert_eq!(Components::of(&none, &asked, &progress).unwrap().components, 0);
-        assert_eq!(PageCluster::of(&none, "https://example.com/", &asked).unwrap(), None);
+        assert_eq!(PageCluster::of(&none, &asked, "https://example.com/").unwrap(), None);
         assert_eq!(by_page(&store([5]).snapshot(), &asked)[0].pages, 1);
         let alike = by_page(&store([5; 3000]).snapshot(), &asked);
         assert!(alike.iter().all(|page| page.leader == "https://example.com/00000"));
@@ -55,8 +55,8 @@ fn an_epoch_that_ended_or_never_was_is_refused() {
     store.end_epoch(old, u64::MAX).unwrap();
     let ended = PageCluster::of(
         &store.snapshot(),
-        "https://example.com/00000",
         &Clustering::within(3).epoch(old),
+        "https://example.com/00000",
     );
     assert!(matches!(ended, Err(Error::EndedEpoch(_))), "{ended:?}");
 }

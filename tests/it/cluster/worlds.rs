@@ -197,7 +197,7 @@ fn check(view: &Snapshot, choose: &mut impl FnMut(u64) -> u64) {
     assert_eq!(clusters.len(), leaders.len() as u64);
     assert_eq!(clusters.largest(), by_size.first().map_or(0, |cluster| cluster.pages));
     for page in &pages {
-        let of = PageCluster::of(view, &page.url, &asked).unwrap().unwrap();
+        let of = PageCluster::of(view, &asked, &page.url).unwrap().unwrap();
         assert!(of.complete, "nothing is too much of so few");
         let own: Vec<Found> = of.pages.iter().map(Found::from).collect();
         let whole: Vec<Found> =
@@ -354,8 +354,8 @@ fn clusters_of_some_classes_are_those_of_a_store_without_the_other_pages() {
         for page in 0..60 {
             let url = url(page);
             let [own, alone] = [
-                PageCluster::of(&all.snapshot(), &url, &of_classes).unwrap(),
-                PageCluster::of(&shown, &url, &asked).unwrap(),
+                PageCluster::of(&all.snapshot(), &of_classes, &url).unwrap(),
+                PageCluster::of(&shown, &asked, &url).unwrap(),
             ];
             assert_eq!(own, alone, "seed {seed}, {classes}, {url}");
         }

@@ -3,7 +3,7 @@
 use simkeep::disk::SimDisk;
 use simkeep::integrity::{RepairOptions, repair};
 use simkeep::load::LoadOptions;
-use simkeep::query::{Stale, without_fingerprint};
+use simkeep::query::{Stale, count_without_fingerprint};
 use simkeep::{
     Digest, Epoch, Error, Observation, Query, RestateOutcome, Restatement, Role, SameBy, Verdict,
 };
@@ -163,7 +163,7 @@ fn pages_without_a_fingerprint_of_an_epoch_are_counted() {
     seen("http://gone.example/", Some(7));
     store.observe(Observation::gone("http://gone.example/", ms(2))).unwrap();
     store.observe(Observation::failed("http://failed.example/", ms(2))).unwrap();
-    let without = |epoch| without_fingerprint(&store.snapshot(), epoch, None).unwrap();
+    let without = |epoch| count_without_fingerprint(&store.snapshot(), epoch, None).unwrap();
     assert_eq!(without(first), 1);
     let second = store.register_epoch("second", Role::Both).unwrap();
     assert_eq!((without(first), without(second)), (1, 2));
@@ -176,7 +176,7 @@ fn pages_without_a_fingerprint_of_an_epoch_are_counted() {
     }
     store.end_epoch(first, u64::MAX).unwrap();
     assert!(matches!(
-        without_fingerprint(&store.snapshot(), first, None),
+        count_without_fingerprint(&store.snapshot(), first, None),
         Err(Error::EndedEpoch(_))
     ));
 }

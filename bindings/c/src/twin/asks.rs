@@ -216,7 +216,7 @@ impl Twins {
             let (at, whole) = (&raw const asked, &raw mut complete);
             clusters::simkeep_snapshot_cluster_of(&raw const *view, text, len, at, whole, error)
         });
-        let of_rust = PageCluster::of(&self.rust.snapshot(), &url, &like).unwrap();
+        let of_rust = PageCluster::of(&self.rust.snapshot(), &like, &url).unwrap();
         assert_eq!(complete == 1, of_rust.as_ref().is_none_or(|of| of.complete));
         let pages = of_rust.map_or(Vec::new(), |of| of.pages);
         assert_eq!(listed(of_c), pages.iter().map(told).collect::<Vec<_>>());

@@ -128,7 +128,7 @@ impl Cluster {
         common: &Common,
         output: &mut Output,
     ) -> Result<Exit, Failure> {
-        let Some(found) = PageCluster::of(snapshot, url, asked)? else {
+        let Some(found) = PageCluster::of(snapshot, asked, url)? else {
             let is_known =
                 |page: &Page| self.asked.classes.as_ref().is_none_or(|c| c.have(page.class));
             say(&match snapshot.latest(url)?.filter(is_known) {
