@@ -289,8 +289,8 @@ impl Bits {
     #[expect(clippy::indexing_slicing, reason = "a number of those that are counted")]
     fn set(&self, number: u32) {
         let word = &self.words[(number / u64::BITS) as usize];
-        // Several threads set bits of one word. No bit is read before the join has ended: Relaxed is
-        // enough.
+        // Several threads set bits of one word. No bit is read before
+        // the join has ended: Relaxed is enough.
         word.fetch_or(1 << (number % u64::BITS), Ordering::Relaxed);
     }
 

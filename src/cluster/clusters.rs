@@ -196,8 +196,8 @@ impl Clusters {
         };
         while let Some(member) = sorted.next()? {
             members.push(member)?;
-            // Members come leader by leader, the leader first. So one row is open, and its fields are
-            // the leader's.
+            // Members come leader by leader, the leader first. So one row is
+            // open, and its fields are the leader's.
             match &mut row {
                 Some(row) if row.leader == member.leader => {
                     row.pages += 1;
@@ -324,8 +324,8 @@ impl Clusters {
     ///
     /// If a scratch file cannot be written, or is damaged.
     pub fn by_cluster(&self, pages_min: u64) -> Result<ClusteredPages<'_>> {
-        // `of.leader` separates clusters of one size. `place` is the order in which members were
-        // spooled.
+        // `of.leader` separates clusters of one size. `place` is the
+        // order in which members were spooled.
         self.listed(pages_min, |_, of, place| [u32::MAX - of.pages, of.leader, place])
     }
 
@@ -358,8 +358,8 @@ impl Clusters {
     ) -> Result<()> {
         let (mut members, mut rows) = (self.members.read(), self.rows.read());
         while let Some(of) = rows.next()? {
-            // Rows and members were spooled in one order, so the next `pages` members belong to this
-            // row.
+            // Rows and members were spooled in one order, so the next
+            // `pages` members belong to this row.
             for place in 0..of.pages {
                 let member = members.next()?.or_bug("a cluster has as many as were counted")?;
                 each(&member, &of, place)?;
@@ -482,13 +482,13 @@ impl ClusteredPages<'_> {
         };
         let Member { fingerprint, class, .. } = *member;
         let distance = (fingerprint ^ of.fingerprint).count_ones();
-        // `member.apart` may be a distance of sketches, so the distance of fingerprints is computed
-        // here.
+        // `member.apart` may be a distance of sketches, so the
+        // distance of fingerprints is computed here.
         let by = match (member.follows, distance) {
             (false, _) => None,
             (true, 0) => {
-                // Equal fingerprints do not prove equal content. Digests do, and two missing digests
-                // prove nothing.
+                // Equal fingerprints do not prove equal content. Digests do,
+                // and two missing digests prove nothing.
                 let own = self.clusters.digest(&url)?;
                 let is_copy = own.is_some() && own == leader.digest(self.clusters)?;
                 Some(if is_copy { OriginalBy::Digest } else { OriginalBy::Fingerprint })

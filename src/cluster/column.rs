@@ -67,8 +67,8 @@ impl<T: Packed> Column<T> {
             instead: "cluster those under several prefixes",
         })?;
         self.pending.push(item);
-        // Without `pending`, each batch of leaders that does not fit in memory would get a file of its
-        // own.
+        // Without `pending`, each batch of leaders that does not fit
+        // in memory would get a file of its own.
         let [least, most] = PENDING_BYTES;
         if size_of_val(&self.pending[..]) >= (self.memory_bytes / 4).clamp(least, most) {
             self.part()?;
@@ -223,8 +223,8 @@ impl<T: Packed> Part<T> {
             return Err(damaged("its length is not what was written"));
         }
         let bytes = block::<T>() * T::BYTES;
-        // Only blocks that the range touches are summed: 4 KiB for one item. The last block may be
-        // shorter.
+        // Only blocks that the range touches are summed: 4 KiB for one
+        // item. The last block may be shorter.
         for block in range.start / block::<T>()..range.end.div_ceil(block::<T>()) {
             let of = &map[block * bytes..map.len().min((block + 1) * bytes)];
             if crc32fast::hash(of) != sums[block] {

@@ -83,7 +83,7 @@ impl Components {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Component {
-    /// One of its pages: of its least fingerprint the first in SURT order.
+    /// One of its pages: of those with its least fingerprint, the first by the rules.
     pub page: String,
     /// How many there are.
     pub pages: u64,

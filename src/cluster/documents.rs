@@ -35,8 +35,8 @@ pub(super) fn documents(
         let (rank, place) = (asked.rank(taken), taken.location.to_bits());
         let InForcePage { fingerprint, class, .. } = *taken;
         let document = Document { rank, page, place, fingerprint, class, sketch: None };
-        // Candidates meet their sketches by number first. All other pages go straight to the sort by
-        // rank.
+        // Candidates meet their sketches by number first. All other
+        // pages go straight to the sort by rank.
         match compared.number(place) {
             Some(number) => unread.push(Unread { number, document }),
             None => documents.push(document),
@@ -84,8 +84,8 @@ pub(super) fn members(
             match sketch {
                 Some(sketch) => batch.push(position, bearer, sketch),
                 None => {
-                    // A page without a sketch is near no page. It leads a cluster of its own and takes
-                    // no part in joins.
+                    // A page without a sketch is near no page. It leads a cluster
+                    // of its own and takes no part in joins.
                     members.push(member(position, &bearer, (0, true)))?;
                     alone += 1;
                     progress.pass(1);

@@ -52,8 +52,8 @@ pub struct KeptFor {
 /// Whether a page of one class may be dropped in favour of one of another: if all who may see it may see
 /// that one, too.
 fn may_yield(class: Option<u32>, to: Option<u32>, open: &Classes) -> bool {
-    // `open.have(class)` would be wrong: the page that stays must be visible to all readers of the
-    // other.
+    // `open.have(class)` would be wrong: the page that stays must
+    // be visible to all readers of the other.
     class == to || open.have(to)
 }
 
@@ -145,8 +145,8 @@ impl<'c> Dropped<'c> {
             true => sorter.push(Follower { place: member.place, leader: of.place }),
             false => Ok(()),
         })?;
-        // Sorted by location. So `Places` can number the pages, and entry n of `leaders` belongs to
-        // page n.
+        // Sorted by location. So `Places` can number the pages, and
+        // entry n of `leaders` belongs to page n.
         let mut followers = sorter.finish()?;
         let (mut pages, mut leaders) = (Places::default(), Column::new(work, work.part(8)));
         while let Some(Follower { place, leader }) = followers.next()? {
@@ -201,8 +201,8 @@ impl<'c> Dropped<'c> {
             let Some(number) = number else { return Ok(None) };
             let leader = self.leaders.get(number).map_err(|e| self.clusters.work.named(e))?;
             let kept = self.clusters.url(leader)?;
-            // Only locations are kept, 8 bytes for each dropped page. So the two fingerprints are read
-            // again.
+            // Only locations are kept, 8 bytes for each dropped page. So
+            // the two fingerprints are read again.
             let distance = self.taken(url)?.fingerprint ^ self.taken(&kept)?.fingerprint;
             let distance = distance.count_ones();
             ensure(distance <= self.clusters.k(), "a page is within k of its leader")?;

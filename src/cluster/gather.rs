@@ -33,8 +33,8 @@ pub(super) fn captures(
     mut each: impl FnMut(u32, &InForcePage),
 ) -> Result<(Sorted<Capture>, u64)> {
     let mut sorter = work.sorter(2);
-    // Half of the memory: `nodes` reads this sort while it fills a sorter and a spool of a quarter
-    // each.
+    // Half of the memory: `nodes` reads this sort while it fills a
+    // sorter and a spool of a quarter each.
     let without = each_page(snapshot, filter, progress, |page, taken| {
         each(page, taken);
         let (rank, place) = (asked.rank(taken), taken.location.to_bits());
@@ -55,8 +55,8 @@ pub(super) fn each_page(
     progress.start(Stage::Gathering, Some(Totals::of(snapshot)?.pages))?;
     let mut page = 0_u32;
     let mut pages = filter.pages(snapshot);
-    // `next_of` calls this for pages that are filtered out, too. So a scan that finds nothing can be
-    // cancelled.
+    // `next_of` calls this for pages that are filtered out, too. So a
+    // scan that finds nothing can be cancelled.
     let pass = || {
         progress.pass(1);
         progress.check()
@@ -84,8 +84,8 @@ pub(super) fn nodes(
     let (mut last, mut count) = (None, 0);
     while let Some(Capture { fingerprint, rank, page, place, class }) = captures.next()? {
         if last != Some(fingerprint) {
-            // The first capture of a fingerprint ranks first. It represents all pages with this
-            // fingerprint.
+            // The first capture of a fingerprint ranks first. It
+            // represents all pages with this fingerprint.
             last = Some(fingerprint);
             count += 1;
             nodes.push(Node { rank, page, fingerprint })?;
@@ -170,8 +170,8 @@ pub(super) fn fingerprints(
     let (mut reader, mut last) = (bearers.read(), None);
     while let Some(Bearer { fingerprint, .. }) = reader.next()? {
         if last == Some(fingerprint) {
-            // The counts stay in memory, 4 bytes for each fingerprint. Only the column may go to a
-            // file.
+            // The counts stay in memory, 4 bytes for each fingerprint.
+            // Only the column may go to a file.
             *pages.last_mut().or_bug("each fingerprint has a count")? += 1;
             continue;
         }

@@ -137,8 +137,8 @@ impl Leaders {
             match self.settle_batch(nodes.first(count), progress)? {
                 Ok(belongs) => {
                     self.passed += count;
-                    // After a crowd, batches begin small again and double. Otherwise each would fail at
-                    // full size first.
+                    // After a crowd, batches begin small again and double.
+                    // Otherwise each would fail at full size first.
                     self.batch_limit =
                         if count < all { count } else { self.batch_limit.saturating_mul(2) };
                     return Ok(belongs);
@@ -194,8 +194,8 @@ impl Leaders {
 
     /// Whether nodes of a batch can be near others.
     fn is_any_near(&self) -> bool {
-        // With k = 0 and without texts, fingerprints are distinct: every node leads, and no join is
-        // needed.
+        // With k = 0 and without texts, fingerprints are distinct:
+        // every node leads, and no join is needed.
         self.k > 0 || self.texts.is_some()
     }
 
@@ -225,16 +225,16 @@ impl Leaders {
         // A sink returns no error. It keeps one here and breaks the join.
         let failed: Mutex<Option<Error>> = Mutex::default();
         let see = |pair: &Pair| -> Result<()> {
-            // Only pairs across the border come, and `left` is the lesser ordinal: a leader, then a
-            // node.
+            // Only pairs across the border come, and `left` is the
+            // lesser ordinal: a leader, then a node.
             let node = (pair.right - border) as usize;
             let apart = match &self.texts {
                 None => Some(pair.distance as u16),
                 Some(texts) => texts.apart(&texts.of_leader(pair.left)?, &nodes.texts[node]),
             };
             if let Some(apart) = apart {
-                // Threads report pairs of one node in any order. The minimum is the same in all of
-                // them.
+                // Threads report pairs of one node in any order. The
+                // minimum is the same in all of them.
                 best[node].fetch_min(packed(pair.left, apart), Ordering::Relaxed);
             }
             Ok(())
@@ -274,13 +274,13 @@ impl Leaders {
                 // Ordinals follow rank, so `right` is the later node.
                 Some(Near { node: pair.right, other: pair.left, apart })
             });
-            // Collected before the lock is taken: comparing texts is slow, and other threads wait for
-            // the lock.
+            // Collected before the lock is taken: comparing texts is slow,
+            // and other threads wait for the lock.
             let near: Vec<Near> = near.collect();
             let mut found = found.lock();
             found.extend(near);
-            // Other threads may add a few pairs after the break. The list is dropped then, so they do
-            // no harm.
+            // Other threads may add a few pairs after the break. The list
+            // is dropped then, so they do no harm.
             if found.len() > self.pairs_max {
                 ControlFlow::Break(())
             } else {
@@ -314,8 +314,8 @@ impl Leaders {
         let nearest = u16::from(self.texts.is_none());
         let may_be_nearer = |place: &usize| {
             let (leader, apart) = unpacked(best[*place]);
-            // Free nodes were compared with all new leaders above. Only members of older leaders are
-            // left.
+            // Free nodes were compared with all new leaders above. Only
+            // members of older leaders are left.
             leader < before && apart > nearest
         };
         let members: Vec<usize> = (0..best.len()).filter(may_be_nearer).collect();

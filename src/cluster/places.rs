@@ -74,8 +74,8 @@ struct Part {
 /// The component of a place, and the page there.
 #[expect(clippy::cast_possible_truncation, reason = "the two halves are what is wanted")]
 fn halves(place: u64) -> (u32, u32) {
-    // `PageLocation::to_bits` has the component on top, so locations are in order by component and
-    // page.
+    // `PageLocation::to_bits` has the component on top, so
+    // locations are in order by component and page.
     ((place >> 32) as u32, place as u32)
 }
 
@@ -101,8 +101,8 @@ impl Part {
             return None;
         }
         let block = at / BLOCK_WORDS;
-        // The words of the block before this one, then the bits below this one: at most eight
-        // popcounts.
+        // The words of the block before this one, then the bits
+        // below this one: at most eight popcounts.
         let within = self.words.get(block * BLOCK_WORDS..at)?.iter().map(|word| word.count_ones());
         Some(self.before.get(block)? + within.sum::<u32>() + (word & (bit - 1)).count_ones())
     }

@@ -14,8 +14,8 @@ pub(super) struct Texts {
 impl Texts {
     /// No leader yet, with an eighth of the memory; texts are near that resemble each other so much.
     pub(super) fn new(resemblance: f64, work: &Workspace) -> Texts {
-        // `distance_at` turns the resemblance into a number of bits once, so a pair of texts costs
-        // popcounts.
+        // `distance_at` turns the resemblance into a number of bits
+        // once, so a pair of texts costs popcounts.
         let of_leaders = Column::new(work, work.part(8));
         Texts { apart_max: BitSketch::distance_at(resemblance), of_leaders }
     }

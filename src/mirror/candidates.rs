@@ -115,8 +115,8 @@ pub(super) fn candidates(
     work: &Workspace,
     progress: &Progress,
 ) -> Result<(Sorted<Candidate>, u64)> {
-    // Each step reads one sort and fills the next: two sorters of half of the memory are alive at a
-    // time.
+    // Each step reads one sort and fills the next: two sorters of
+    // half of the memory are alive at a time.
     let links = links(drawn, sorter(work), progress)?;
     let alike = alike(links, sorter(work), progress)?;
     nearest((alike, sites), sorter(work), progress)
@@ -172,8 +172,8 @@ struct Meeting {
 
 impl Meeting {
     fn take(&mut self, drawn: Drawn, links: &mut Sorter<Link>) -> Result<()> {
-        // The first 64 are only collected: whether all of them are paired is known at the end of the
-        // hash.
+        // The first 64 are only collected: whether all of them are
+        // paired is known at the end of the hash.
         if self.first.len() < SITES_PAIRED {
             self.first.push(drawn.site);
             return Ok(());
@@ -183,8 +183,8 @@ impl Meeting {
         if drawn.kind() == Kind::Path {
             return Ok(());
         }
-        // Two links for each site, so a large family costs time in proportion to its size, not to its
-        // square.
+        // Two links for each site, so a large family costs time in
+        // proportion to its size, not to its square.
         let linked = [self.first.first().copied(), before];
         link(links, linked.into_iter().flatten(), drawn.site, true)
     }
@@ -231,8 +231,8 @@ fn alike(
     let mut of = None;
     let mut shared = [0_u32; 2];
     let mut take = |of: Option<[u32; 2]>, shared: [u32; 2]| {
-        // Hashes of one kind must be enough by themselves. `Mirroring::recall` is computed for one
-        // kind.
+        // Hashes of one kind must be enough by themselves.
+        // `Mirroring::recall` is computed for one kind.
         let Some([site, other]) = of.filter(|_| shared.iter().any(|n| *n >= SHARED)) else {
             return Ok(());
         };

@@ -112,8 +112,8 @@ impl Met {
             return Ok(());
         }
         self.near += 1;
-        // Where an earlier version of one page matches, the other page is outdated: it has that version
-        // in force.
+        // Where an earlier version of one page matches, the other page is
+        // outdated: it has that version in force.
         let [of_one, of_other] = at.map(|version| u64::from(version > 0));
         add(&mut self.outdated, [of_other, of_one]);
         let is_first = [u64::from(later > 0), u64::from(later < 0)];
@@ -181,8 +181,8 @@ impl Comparing<'_> {
                 (None, Some(_)) => Ordering::Greater,
                 (Some(a), Some(b)) => a.cmp(b),
             };
-            // A merge join: both sides come in order of path. `take` empties both, so they are counted
-            // here.
+            // A merge join: both sides come in order of path. `take`
+            // empties both, so they are counted here.
             if order.is_eq() {
                 let path = one.path().or_bug("this side stands at a path")?;
                 let hash = path_hash(path, self.seed);

@@ -19,16 +19,16 @@ impl<T> Lot<T> {
     #[inline]
     pub(super) fn offer(&mut self, hash: u64, make: impl FnOnce() -> T) {
         let is_full = self.drawn.len() >= self.max;
-        // The common case: the hash is above all that are kept. With `max` 0 the list is full and
-        // empty.
+        // The common case: the hash is above all that are kept. With
+        // `max` 0 the list is full and empty.
         if is_full && self.drawn.last().is_none_or(|(last, _)| *last <= hash) {
             return;
         }
         if is_full {
             self.drawn.pop();
         }
-        // Insertions get rare: hash number n is among the smallest with a chance of `max` / n. So
-        // moving the rest costs little.
+        // Insertions get rare: hash number n is among the smallest with a chance
+        // of `max` / n. So moving the rest costs little.
         let at = self.drawn.partition_point(|(other, _)| *other < hash);
         self.drawn.insert(at, (hash, make()));
     }

@@ -208,14 +208,14 @@ fn compare(
     while let Some(candidate) = candidates.next()? {
         progress.pass(1);
         progress.check()?;
-        // A pair that both sites chose comes twice in a row, since candidates are sorted. One
-        // comparison is enough.
+        // A pair that both sites chose comes twice in a row, since
+        // candidates are sorted. One comparison is enough.
         if before == Some(candidate) {
             continue;
         }
         let Candidate { deep, sites: [one, other] } = candidate;
-        // Findings of one depth count from the next depth on. So the order of pairs within a depth does
-        // not matter.
+        // Findings of one depth count from the next depth on. So the order
+        // of pairs within a depth does not matter.
         if before.is_some_and(|before| before.deep < deep) {
             families.settle();
         }

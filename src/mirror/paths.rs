@@ -61,8 +61,8 @@ impl<T: Read> Paths<T> {
                 continue;
             }
             address.clear();
-            // `append` moves the bytes and leaves both buffers their capacity: no allocation for each
-            // page.
+            // `append` moves the bytes and leaves both buffers their
+            // capacity: no allocation for each page.
             address.append(&mut self.address);
             self.address.extend_from_slice(next);
             if before.is_some() {

@@ -125,8 +125,8 @@ impl Sampler {
                 open.len == len && self.address.get(..len) == address.get(..len)
             });
             if !is_open {
-                // Before `address` is replaced: the keys of closed sites are prefixes of the last
-                // address.
+                // Before `address` is replaced: the keys of closed sites
+                // are prefixes of the last address.
                 self.close(sites)?;
                 let (by_path, by_print) = (Lot::new(SAMPLE), Lot::new(SAMPLE));
                 self.open.push(Open { len, deep, paths: 0, by_path, by_print });

@@ -22,8 +22,8 @@ impl Nearest {
         let [first, second] = pages;
         let (a, b) = (first.versions.as_slice(), second.versions.as_slice());
         let of_first =
-            // Version 0 is in force. One of the two versions of a pair always is: two earlier ones say
-            // nothing.
+            // Version 0 is in force. One of the two versions of a pair
+            // always is: two earlier ones say nothing.
             a.iter().enumerate().map(|(at, version)| ([at, 0], [Some(version), b.first()]));
         let of_second =
             b.iter().enumerate().map(|(at, version)| ([0, at], [a.first(), Some(version)]));

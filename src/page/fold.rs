@@ -1,4 +1,5 @@
-//! The fold of a page's entries, in their order, into how the page changes; and which content is in force.
+//! The fold of a page's entries, in their order, into how the page changes; and which content is in
+//! force.
 //!
 //! Unlike a [`Head`] it depends on the order: a late visit splits an interval, and may turn what comes
 //! after it from a change into a return.

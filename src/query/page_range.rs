@@ -101,9 +101,10 @@ impl<'a> PageRange<'a> {
         (starts.into_iter().flatten().max(), ends.into_iter().flatten().min())
     }
 
-    /// Splits the pages of the range into ranges of about as many pages each: at most
-    /// `ranges` of them, 65,536 at most. Returns the URLs at which all but the first begin, in SURT
-    /// order; [`start_at`](PageRange::start_at) and [`end_before`](PageRange::end_before) bound the scan of each.
+    /// Splits the pages of the range into ranges of about as many pages each: at most `ranges` of them,
+    /// 65,536 at most. Returns the URLs at which all but the first begin, in SURT order;
+    /// [`start_at`](PageRange::start_at) and [`end_before`](PageRange::end_before) bound the scan of
+    /// each.
     ///
     /// Looks at some 32 pages a range, spread over all segments, of more than 8,192 ranges at fewer;
     /// keeps their URLs in memory, and sorts what is not sealed. Ranges may differ by a tenth or two; a

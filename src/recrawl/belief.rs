@@ -83,10 +83,12 @@ impl Belief {
 
     /// What is believed by the odds of the rates before, and by those that were seen.
     pub(crate) fn of(prior: &Odds, likelihood: &Odds) -> Belief {
+        // Products of odds need no exponential. They are exact enough unless both hardly overlap.
         let mut share = both(&prior.relative, &likelihood.relative, |prior, seen| prior * seen);
         let mut all = sum(&share);
         if all < SUM_MIN {
-            // What was to be expected and what was seen are so far apart that digits would be lost.
+            // Prior and likelihood hardly overlap, so products underflow.
+            // Sums of logarithms keep the digits.
             share = relative(&both(&prior.log, &likelihood.log, |prior, seen| prior + seen));
             all = sum(&share);
         }
@@ -156,10 +158,12 @@ impl Belief {
         for (probability, rate) in self.probability.iter().zip(rates()) {
             if below + probability >= share {
                 let part = (share - below) / probability;
-                // From a quarter of an octave below the rate to a quarter above it.
+                // Interpolates within the half octave of this rate: from a
+                // quarter octave below to a quarter above.
                 return rate * exp((part - 0.5) * LN_2 / 2.0);
             }
             below += probability;
+            // Rounding may leave the sum of all just below `share`. Then the last rate is the answer.
             at = rate;
         }
         at

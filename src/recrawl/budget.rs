@@ -24,11 +24,13 @@ const ROUNDS: usize = 4;
 /// where all weights have another unit that is a power of two, the plan is the same to the last bit.
 pub(crate) fn spend(per_day: f64, visits: impl Fn(&[f64; TRIED]) -> [f64; TRIED]) -> Option<f64> {
     let above =
+        // Visits fall with the threshold, so the thresholds that take too many are the first ones.
         |tried: &[f64; TRIED]| visits(tried).iter().take_while(|visits| **visits > per_day).count();
     let octave = octave(|octaves| above(&octaves.map(|octave| scaled(1.0, octave))))?;
     let at = |part: f64| scaled(exp(part * LN_2), octave - 1);
     let (mut from, mut to) = (0.0, 1.0);
     for _ in 0..ROUNDS {
+        // A search in 17 parts: 16 thresholds share one pass over all kinds of pages.
         let step = (to - from) / (TRIED + 1) as f64;
         let tried = array::from_fn(|n| at(from + (n + 1) as f64 * step));
         let above = above(&tried);
@@ -50,6 +52,7 @@ fn octave(above: impl Fn(&[i64; TRIED]) -> usize) -> Option<i64> {
         TRIES => (-first, OCTAVES),
         above => (first + (above - 1) * FIRST_STEP, first + above * FIRST_STEP),
     };
+    // Integers: `tried` is exact, and the range shrinks to one octave.
     while to - from > 1 {
         let (low, width) = (from, to - from);
         let tried = |n: i64| low + width * n / (TRIES + 1);

@@ -44,6 +44,7 @@ impl Class {
     pub(super) fn nearest(mean: f64, deviation: f64) -> Class {
         let nearest =
             |steps: f64, count: u16| steps.round().clamp(0.0, f64::from(count - 1)) as u16;
+        // The clamp also takes means below the first rate of a belief and above the last one.
         let octaves = mean / LN_2 - OCTAVES_MIN;
         let median = nearest(octaves * f64::from(MEDIAN_STEPS), MEDIANS);
         let width = nearest(ln(deviation / WIDTH_MIN) / LN_2 * WIDTH_STEPS, WIDTHS);
@@ -57,6 +58,7 @@ impl Class {
 
     /// The prior that it stands for.
     pub(crate) fn prior(self) -> Prior {
+        // 0 is the default, so a class that was never learned needs no special case.
         let Some(number) = self.0.checked_sub(1) else { return Prior::default() };
         let (median, width) = (number / WIDTHS, number % WIDTHS);
         let octaves = f64::from(median) / f64::from(MEDIAN_STEPS) + OCTAVES_MIN;

@@ -46,6 +46,8 @@ pub(crate) fn mean_step(intervals: impl Iterator<Item = (u64, u64)>) -> u64 {
         count += of;
         steps += of * step_of(seconds(sum_ms / of).max(1), STEPS);
     }
+    // The mean of steps, which are logarithms, is the step of the
+    // geometric mean. Rounded to the nearest.
     (2 * steps + count).checked_div(2 * count).unwrap_or(0)
 }
 
@@ -62,6 +64,8 @@ pub(crate) struct Code(u32);
 impl Code {
     #[expect(clippy::cast_possible_truncation, reason = "32 bits are put together")]
     pub(crate) fn of(of: &Summary) -> Code {
+        // At most step 48, which fits into 6 bits. Counts are halved at
+        // 128 comparisons, so this is only a bound.
         let changes = of.changes.min(255);
         let dated = of.dated.min(changes);
         let returned = of.returned.min(changes - dated);
@@ -81,7 +85,8 @@ impl Code {
         let (changes, mean) = (code.part(0, 6), code.part(14, 9));
         let possible = match (changes, mean) {
             (0, _) => code.part(6, 17) == 0,
-            // All of them have a date.
+            // A change without a date has an interval. So without a
+            // mean interval all changes have dates.
             (_, 0) => {
                 let Summary { changes, dated, .. } = code.summary();
                 dated == changes
@@ -118,13 +123,15 @@ impl Code {
         let Summary { changes, dated, returned, mean_step, quiet_ms } = self.summary();
         let mut all = Likelihood::flat();
         let mut add = |ms: u64, change, times| {
-            // No time at all is no comparison.
+            // `Comparison::new` refuses a time of 0, which is evidence of nothing.
             let days = (ms as f64 / 86_400_000.0).min(DAYS_MAX);
             if let Ok(comparison) = Comparison::new(days, change) {
                 all.multiply(comparison, times);
             }
         };
         add(quiet_ms, Change::None, 1.0);
+        // The quiet time after dated changes is in `quiet_ms` already.
+        // Each of them adds the factor λ alone.
         add(SECOND, Change::DaysAgo(0.0), dated as f64);
         let undated = changes - dated;
         if undated > 0 {

@@ -61,6 +61,8 @@ pub struct Evidence([i64; PRIORS]);
 impl Priors {
     /// The evidence of a page. It takes some microseconds.
     pub fn evidence(&self, likelihood: &Likelihood) -> Evidence {
+        // Relative, so that nothing underflows. The factor is the same
+        // for all priors, so it does not matter.
         let likelihood = relative(likelihood.logarithms());
         let mut evidence = [0; PRIORS];
         for (of_one, prior) in evidence.iter_mut().zip(&self.probability) {
@@ -133,6 +135,7 @@ impl Fit {
     /// The evidence without a page that is in it.
     #[must_use]
     pub fn without(&self, page: &Evidence) -> Fit {
+        // Integers: unless a sum was saturated, this is exactly the sum of the other pages.
         let sums = both(&self.sums, &page.0, i64::saturating_sub);
         Fit { sums, pages: self.pages.saturating_sub(1) }
     }
@@ -162,6 +165,7 @@ impl Fit {
 /// The logarithm of a chance, in units of evidence.
 #[expect(clippy::cast_possible_truncation, reason = "from -2³¹ to about 0")]
 pub(super) fn in_units(chance: f64) -> i64 {
+    // `ln(0)` is minus infinity, which becomes `LEAST`: a sum over 2^32 pages still fits.
     (ln(chance) * UNIT).round().max(LEAST) as i64
 }
 

@@ -76,10 +76,9 @@ impl Hosts {
         let (mut sums, mut pages) = ([0_i64; WAYS], 0);
         for host in hosts.into_iter().filter(|host| host.pages() > 0) {
             let log = host.logarithms();
-            let largest = log.iter().copied().fold(f64::NEG_INFINITY, f64::max);
             let chances = relative(&log);
             for (sum, way) in sums.iter_mut().zip(ways(&medians)) {
-                *sum = sum.saturating_add(in_units(largest) + in_units(way.chance(&chances)));
+                *sum = sum.saturating_add(in_units(way.chance(&chances)));
             }
             pages += host.pages();
         }
@@ -115,6 +114,8 @@ impl Hosts {
         for (way, share) in &self.ways {
             let of_way = way.of_medians(&chances);
             let sum: f64 = of_way.iter().sum();
+            // If no median of this way explains the pages, all its terms
+            // are 0. Infinity times 0 would be NaN.
             let share = share / sum.max(f64::MIN_POSITIVE);
             let within = way.width() * way.width();
             for (chance, median) in of_way.into_iter().zip(&self.medians) {
@@ -122,6 +123,8 @@ impl Hosts {
                 square += share * chance * (median * median + within);
             }
         }
+        // The variance is at least that within hosts, 0.25, so rounding
+        // cannot make the difference negative.
         Class::nearest(mean, (square - mean * mean).sqrt())
     }
 }
@@ -131,6 +134,7 @@ impl Way {
     /// normalised.
     fn of_medians(&self, chances: &[f64; PRIORS]) -> [f64; MEDIANS] {
         let mut of_medians = self.medians;
+        // Priors are numbered by median and then by width, so one width is every fourth of them.
         let of_width = chances.iter().skip(self.within).step_by(WIDTHS.len());
         of_medians.iter_mut().zip(of_width).for_each(|(median, chance)| *median *= chance);
         of_medians

@@ -59,6 +59,7 @@ impl Likelihood {
         let rates = rates();
         let by_rate: Grid = match comparison.change() {
             Change::None => rates.map(|rate| -rate * comparison.days()),
+            // ln(1 - e^-x): `exp_m1` keeps the digits where x is small.
             Change::Undated => rates.map(|rate| ln(-exp_m1(-rate * comparison.days()))),
             Change::DaysAgo(ago) => both(&logarithms(), &rates, |log, rate| log - rate * ago),
         };
@@ -72,6 +73,7 @@ impl Likelihood {
 
 /// Numbers in proportion to those with these logarithms. The largest is 1.
 pub(super) fn relative<const N: usize>(log: &[f64; N]) -> [f64; N] {
+    // The largest becomes e^0 = 1, so nothing overflows. Values far below it become 0.
     let largest = log.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     log.map(|log| exp(log - largest))
 }

@@ -52,7 +52,7 @@ pub(super) fn nutch(recent: &Recent, grow: f64, shrink: f64, sync: f64) -> Sched
     let next =
         |interval, changed| bounded(interval) * if changed { 1.0 - shrink } else { 1.0 + grow };
     let interval = recent.changes().fold(30.0, next);
-    // Without a comparison this is 0.
+    // Of a page that was visited once this is 0, and the interval stays at 30 days.
     let quiet = recent.quiet_days();
     let interval = bounded(interval.max(quiet));
     Schedule { interval_days: interval, next_days: (interval - sync * quiet).max(MINUTE) }

@@ -89,8 +89,8 @@ pub fn random_times(pages: &[Known], visits_per_day: f64) -> Result<Optimum> {
     let (mut changes, mut roots, mut factor) = (budget, 0.0, f64::INFINITY);
     for page in order {
         let root = (page.weight * page.per_day).sqrt();
-        // One with fewer visits than none, as the threshold is by now, is left alone, as are all after
-        // it.
+        // Its visits would not be positive at the threshold so far. Pages come by
+        // w/λ, so it and all later pages are left alone.
         if root * factor <= page.per_day {
             break;
         }
@@ -120,7 +120,8 @@ pub fn random_times(pages: &[Known], visits_per_day: f64) -> Result<Optimum> {
 pub fn few_misses(pages: &[Known], visits_per_day: f64) -> Result<Optimum> {
     let visits = |page: &Known, threshold: f64| {
         let (rate, ratio) = (page.per_day, 4.0 * page.weight / threshold / page.per_day);
-        // As the formula, without the difference of two numbers that may be nearly equal.
+        // The formula subtracts two numbers that are nearly equal where
+        // the ratio is small. This form does not.
         rate * (ratio / 2.0) / (1.0 + (1.0 + ratio).sqrt())
     };
     spend(pages, visits_per_day, visits, at_random)
@@ -149,8 +150,8 @@ fn spend(
     let budget = checked(pages, visits_per_day)?;
     let at = |threshold: f64| pages.iter().map(|page| visits(page, threshold)).sum::<f64>();
     let (threshold, next) = around(|threshold| at(threshold) > budget);
-    // Where a page is about to be left alone, its visits fall fast between two thresholds that follow
-    // each other. It gets what the others leave.
+    // Where a page is about to be left alone, its visits fall steeply between two neighbouring
+    // thresholds. Interpolation gives it what the other pages leave of the budget.
     let (more, less) = (at(threshold), at(next));
     let part = if more > less { (budget - less) / (more - less) } else { 1.0 };
     let between = |page| {

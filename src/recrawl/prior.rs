@@ -84,6 +84,7 @@ impl Prior {
 
     /// The prior in proportion to numbers with these logarithms, per step of ln λ.
     fn normal(log: Grid) -> Prior {
+        // Log-sum-exp: without the largest value taken out, the sum could be 0 or infinite.
         let largest = log.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let sum = ln(relative(&log).iter().sum::<f64>());
         Prior { log: log.map(|log| log - largest - sum) }
@@ -91,6 +92,7 @@ impl Prior {
 
     /// The prior of these probabilities, none of which is zero unless it is lost in rounding.
     pub(super) fn of_probabilities(probability: &Grid) -> Prior {
+        // A probability that underflows to 0 would have a logarithm of minus infinity.
         Prior::normal(probability.map(|one| ln(one.max(f64::MIN_POSITIVE))))
     }
 

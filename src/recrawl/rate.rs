@@ -115,6 +115,8 @@ pub fn irregular(comparisons: &[Comparison], halves: Halves) -> Result<f64> {
         Halves::Unchanged => (0.0, 0.5),
         Halves::Both => (0.5, 0.5),
     };
+    // Half an unchanged comparison is quiet time only. Half a
+    // changed one is a term on the left as well.
     let quiet = sums.quiet + on_the_right * mean;
     if sums.dated == 0 && sums.undated == 0 && on_the_left == 0.0 {
         return Ok(0.0);
@@ -164,6 +166,7 @@ pub fn last_modified(comparisons: &[Comparison]) -> Result<f64> {
         ));
     }
     let (visits, changed) = (comparisons.len() as f64, f64::from(sums.dated));
+    // The formula divides by ln(1 - X/N). Its limits are 0 without changes and X - 1 where all changed.
     let changes = if sums.dated == 0 {
         0.0
     } else if changed == visits {

@@ -25,8 +25,9 @@ pub(super) fn exp(x: f64) -> f64 {
     if x < EXP_MIN {
         return 0.0;
     }
-    // Adding so much rounds to a whole number.
+    // 1.5 * 2^52 leaves no bits for a fraction, so the addition rounds to the nearest integer.
     let halvings = (x * (1.0 / LN_2) + ROUNDS) - ROUNDS;
+    // Cody and Waite: the first product is exact, so the rest has all its digits.
     let rest = (x - halvings * LN_2_HIGH) - halvings * LN_2_LOW;
     #[expect(clippy::cast_possible_truncation, reason = "at most 1,075 either way")]
     scaled(1.0 + series(rest, 1, TERMS_OF_SMALL), halvings as i64)
@@ -40,7 +41,8 @@ pub(super) fn exp_m1(x: f64) -> f64 {
 /// 1 - (1 + x) e^-x for an `x` of at least 0: the chance of two events or more where `x` are expected.
 pub(super) fn two_or_more(x: f64) -> f64 {
     if x < 1.0 {
-        // The same as a sum without a difference in it.
+        // e^-x times the sum of x^n/n! from n = 2: the same value,
+        // without the cancellation for small x.
         exp(-x) * series(x, 2, TERMS)
     } else if x < -EXP_MIN {
         1.0 - (1.0 + x) * exp(-x)
@@ -57,12 +59,13 @@ pub(super) fn ln(x: f64) -> f64 {
     if x == f64::INFINITY {
         return x;
     }
-    // Numbers below the least normal one are made normal first.
+    // The exponent bits of a subnormal number are 0, so it is scaled to a normal one first.
     let (x, doublings) = if x < f64::MIN_POSITIVE { (x * TWO_TO_54, -54) } else { (x, 0) };
     let bits = x.to_bits();
     let exponent = i32::try_from(bits >> 52).unwrap_or(i32::MAX) - 1023;
     let mantissa = f64::from_bits(bits & ((1 << 52) - 1) | 1023 << 52);
     let (mantissa, exponent) =
+        // Between √½ and √2 the ratio below is at most 0.172, and twelve terms are enough.
         if mantissa > SQRT_2 { (mantissa / 2.0, exponent + 1) } else { (mantissa, exponent) };
     let halvings = f64::from(exponent + doublings);
     halvings * LN_2_HIGH + (of_ratio((mantissa - 1.0) / (mantissa + 1.0)) + halvings * LN_2_LOW)
@@ -96,6 +99,7 @@ const INVERSE_FACTORIALS: [f64; TERMS + 1] = {
 #[expect(clippy::indexing_slicing, reason = "as many as there are at most")]
 fn series(x: f64, first: usize, last: usize) -> f64 {
     let of = &INVERSE_FACTORIALS[first..=last];
+    // Horner's scheme from the last term on. No term is divided by a factorial.
     let sum = of.iter().rev().fold(0.0, |sum, inverse| inverse + sum * x);
     (0..first).fold(sum, |sum, _| sum * x)
 }
@@ -109,6 +113,7 @@ fn of_ratio(s: f64) -> f64 {
 
 /// `x` times two to a power, in two steps since one may be too large for a factor.
 pub(super) fn scaled(x: f64, power: i64) -> f64 {
+    // A power beyond -1,022 or 1,023 is no normal number, but both of its factors are.
     let half = power / 2;
     x * two_to(half) * two_to(power - half)
 }

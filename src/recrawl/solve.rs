@@ -19,6 +19,7 @@ pub(super) fn crossing(below: impl Fn(f64) -> bool) -> f64 {
 
 /// The last number that was found below what [`crossing`] gives, and the first one above it.
 pub(super) fn around(below: impl Fn(f64) -> bool) -> (f64, f64) {
+    // The logarithm is bisected, so the relative error is the same for answers of any size.
     let (mut low, mut high) = (-LN_MAX, LN_MAX);
     for _ in 0..STEPS {
         let middle = low + (high - low) / 2.0;

@@ -6,7 +6,8 @@ pub(crate) fn step_of(value: u64, bits: u32) -> u64 {
     let Some(shift) = value.checked_ilog2().and_then(|top| top.checked_sub(bits + 1)) else {
         return value;
     };
-    // Half a step more, so that what is cut off rounds.
+    // Half a step more makes the shift round to the nearest step. The sum may reach
+    // the next octave, so the shift is computed again.
     let value = value.saturating_add(1 << shift);
     let shift = value.ilog2() - bits;
     (u64::from(shift) << bits) + (value >> shift)

@@ -37,7 +37,8 @@ impl Index {
         let changes = rate * days;
         match self {
             Index::Value => two_or_more(changes) / rate,
-            // So written, nothing is too large, and no digits are lost where λτ is small.
+            // The same as λτ²/(1 + λτ), without a square that overflows and
+            // without a loss of digits for small λτ.
             Index::Harmonic => days / (1.0 + 1.0 / changes),
         }
     }
@@ -114,7 +115,7 @@ pub fn interval(index: Index, weight: f64, per_day: f64, threshold: f64) -> Resu
 ///
 /// `worth` is called 65 times.
 pub(super) fn reached(threshold: f64, worth: impl Fn(f64) -> f64) -> Option<f64> {
-    // A value that is at its limit, to the last digit, only approaches it.
+    // Not `>=`: a value that approaches the threshold may be rounded to it, and never exceeds it.
     (worth(DAYS_MAX) > threshold).then(|| crossing(|days| worth(days) < threshold))
 }
 

@@ -48,6 +48,7 @@ impl Worths {
             let seconds = seconds_of(step);
             rates().map(|rate| of(rate, seconds as f64 / 86_400.0))
         };
+        // One step more, so that `at` can interpolate up to the largest time.
         Worths { steps: (0..=last + 1).map(at).collect() }
     }
 
@@ -62,6 +63,7 @@ impl Worths {
         let (step, rest, width) = place(seconds.min(SECONDS_MAX));
         let step = step as usize;
         let low = dot(belief.probabilities(), &self.steps[step]);
+        // Exact at a step, and the second sum of 64 products is saved.
         if rest == 0 {
             return low;
         }
@@ -107,10 +109,12 @@ fn reach(steps: usize, at: impl Fn(usize) -> f64, worth: f64) -> Option<u64> {
     if low == steps {
         return None;
     }
+    // Here `less < worth <= enough`, so the division below is by a positive number.
     let Some(before) = low.checked_sub(1) else { return Some(0) };
     let (from, to) = (seconds_of(before as u64), seconds_of(low as u64));
     let (less, enough) = (at(before), at(low));
     let part = (worth - less) / (enough - less) * (to - from) as f64;
+    // Rounded up and at least one second after the step that is worth less.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "bounded")]
     Some((from + part.ceil() as u64).clamp(from + 1, to))
 }
@@ -125,6 +129,8 @@ fn seconds_of(step: u64) -> u64 {
 /// The step at or before a number of seconds, how many seconds after it that is, and the seconds from
 /// this step to the next.
 fn place(seconds: u64) -> (u64, u64, u64) {
+    // As a float with three bits of mantissa: below 16 each second is a
+    // step, above there are eight in an octave.
     let Some(shift) = seconds.checked_ilog2().and_then(|top| top.checked_sub(STEPS)) else {
         return (seconds, 0, 1);
     };

@@ -542,7 +542,7 @@ mod candidates_tests {
             }
             let found = some.into_iter().reduce(|mut all, one| { all.merge(one); all });
             let (best, more) = found.unwrap().finish();
-            // Ties between components are for URLs to decide: so many of each are there.
+            // URLs decide between components that tie, so each keeps up to `most` tied pages.
             sorted.sort_unstable();
             sorted.reverse();
             let least = sorted.get(most - 1).map(|(least, _)| least.score);

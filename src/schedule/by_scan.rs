@@ -63,21 +63,21 @@ impl ByScan {
             let (url, Changing { head, changes }) = page?;
             number += 1;
             let seed = asked.snapshot.view.seed;
-            // 0 own visits: they only set `first`, which matters where rows of components meet. Here
-            // none do.
+            // 0 own visits: they only set `first`, which matters where
+            // rows of components meet. Here none do.
             let row = Row::new(Some(&head), &changes, 0, host_slot(&url, seed));
             let recent = changes.recent(head.first, head.last.time);
             let (hash, rule) = (url_hash(&url, seed), asked.due.rules.of(&url));
             let changed = asked.scorer.changed(&row, rule, &url);
             let facts = Facts { hash, row: &row, recent: &recent, rule, changed, led: false };
             let Some(score) = asked.scorer.score(facts, &mut scores)? else { continue };
-            // A page keeps its number in each scan of one snapshot, so pages that were returned are
-            // skipped by it.
+            // A page keeps its number in each scan of one snapshot, so pages
+            // that were returned are skipped by it.
             if self.last.is_some_and(|last| (score, Reverse(number)) >= last) {
                 continue;
             }
-            // One page is kept whatever its URL takes. Otherwise a long URL would end the iterator
-            // early.
+            // One page is kept whatever its URL takes. Otherwise a
+            // long URL would end the iterator early.
             let full = best.len() >= most.pages || bytes > most.bytes && best.len() > 1;
             // Numbers ascend, so a page that ties with the worst comes after it.
             if full && best.peek().is_some_and(|worst| score <= worst.0.0) {

@@ -43,8 +43,8 @@ impl Looked<'_> {
 impl Asked {
     pub(super) fn new(snapshot: &Snapshot, due: Due) -> Result<Asked> {
         let seed = snapshot.view.seed;
-        // Hints and priors are found by seeded hashes. With another seed they would match wrong pages
-        // or none.
+        // Hints and priors are found by seeded hashes. With another seed
+        // they would match wrong pages or none.
         if due.hints.as_ref().is_some_and(|hints| !hints.are_for(seed)) {
             let what = "the hints are for pages of another store; make them with this one";
             return Err(Error::misuse(what));
@@ -145,8 +145,8 @@ impl Asked {
                 Reason::LeftAlone { until }
             }
             Stands::Overdue { after, .. } => Reason::Overdue { after },
-            // Times since a visit saturate at 0, so a visit in the future would otherwise look like one
-            // of now.
+            // Times since a visit saturate at 0, so a visit in the future
+            // would otherwise look like one of now.
             Stands::Since(_) if head.last.time > due.now => Reason::Ahead,
             Stands::Since(_) => match changed.and_then(time_of) {
                 Some(changed) => Reason::Hinted { changed },

@@ -139,8 +139,8 @@ impl Due {
 
     /// Whether pages are put in order by policies that go by the order of comparisons, or some are.
     pub(super) fn is_by_order(&self) -> bool {
-        // Rows do not have the order of comparisons. One such policy makes the whole question read
-        // heads.
+        // Rows do not have the order of comparisons. One such policy
+        // makes the whole question read heads.
         self.policies().any(|policy| policy.is_by_order())
     }
 

@@ -196,9 +196,9 @@ impl Reading {
         let bytes = self.asked.due.memory_bytes;
         // An eighth for the pages that wait, and an eighth to read again those that did not fit.
         let others = if self.minds_leaders { bytes / OF_WAITING + bytes / OF_LEFT_OUT } else { 0 };
-        // With a bound for hosts, any number of pages may be skipped. Where many pages are led, more
-        // pages are examined than returned: each pass then finds as many again, so that rows are read a
-        // few times only.
+        // With a bound for hosts, any number of pages may be skipped. Where many pages
+        // are led, more pages are examined than returned: each pass then finds as many
+        // again, so that rows are read a few times only.
         let pages = if self.bounded { usize::MAX } else { self.left.max(self.looked_at) };
         Most { pages, bytes: bytes - others }
     }

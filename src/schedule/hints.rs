@@ -238,8 +238,8 @@ impl HintCursor<'_> {
 
     /// Passes over lesser hashes, in ever larger steps.
     fn skip_to(&mut self, hash: u64) {
-        // A galloping search: hashes of rows ascend, so the next hint is near, and its distance costs a
-        // logarithm.
+        // A galloping search: hashes of rows ascend, so the next hint is
+        // near, and its distance costs a logarithm.
         let mut upto = 1;
         while self.left.get(upto - 1).is_some_and(|change| change.hash < hash) {
             upto *= 2;

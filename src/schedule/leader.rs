@@ -72,8 +72,8 @@ fn leader(
         let Some((content, unless)) = searched(epochs, &mut contents, place) else { break };
         let fingerprint = content.compared().or_bug("a content is sought by its fingerprint")?;
         let of = (content.epoch, fingerprint);
-        // A page that comes after the representatives of its crowd is led by their leader: no search is
-        // needed.
+        // A page that comes after the representatives of its crowd is
+        // led by their leader: no search is needed.
         if unless.is_none()
             && let Some(crowd) = crowds.0.get(&of).filter(|crowd| crowd.is_before(lookup))
         {
@@ -83,8 +83,8 @@ fn leader(
         // One page more than are examined, and all with this very fingerprint: a crowd.
         let last = found.get(NEAREST).filter(|last| last.distance == 0);
         let last = last.map(|last| (surt::key_of(&last.url), last.url.clone()));
-        // If this page comes before the last of them, it is one of the representatives and is compared
-        // below.
+        // If this page comes before the last of them, it is one of the
+        // representatives and is compared below.
         if let Some(last) = last.filter(|last| is_before(last, lookup)) {
             let leader = first_of(snapshot, found, None)?.or_bug("one of several comes first")?;
             if unless.is_none() {
@@ -116,8 +116,8 @@ fn search(
         except: Some(url),
         classes: None,
         unless,
-        // With a digest, pages with the same content would be listed apart. Here they count as near
-        // pages.
+        // With a digest, pages with the same content would be listed
+        // apart. Here they count as near pages.
         digest: None,
         bounds: Some(bounds_of_search(limit, FINGERPRINTS)),
     };

@@ -268,8 +268,8 @@ impl OfSlot {
         let mut among_few = Vec::new();
         for of_code in pages.chunk_by(|a, b| a == b).take_while(|_| few) {
             let page = of_code.first().or_bug("a chunk is of some page")?;
-            // A page's own visits are in its likelihood. In a small slot they would count again in the
-            // prior.
+            // A page's own visits are in its likelihood. In a small slot
+            // they would count again in the prior.
             let others = fit.without(evidences.of(*page)?);
             among_few.push((code_of(*page)?, hosts.class(&others)));
         }

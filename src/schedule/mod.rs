@@ -7,8 +7,8 @@
 //! 2. [`score`] computes what a visit is worth from the row and from the prior of the host, which
 //!    [`learned`] estimates from all rows.
 //! 3. [`by_rows`] keeps the best rows. A cache skips most of them without computing a score. If a policy
-//!    needs the last comparisons of a page, all pages are read instead ([`by_scan`]). [`in_order`] passes
-//!    on what either finds.
+//!    needs the last comparisons of a page, all pages are read instead ([`by_scan`]). [`in_order`]
+//!    passes on what either finds.
 //! 4. [`due_pages`] reads only the best as pages, looks for the page that leads each ([`leader`]), and
 //!    decides ([`decide`]).
 //!

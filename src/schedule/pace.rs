@@ -71,8 +71,8 @@ fn pace(snapshot: &Snapshot, due: &Due) -> Result<f64> {
 /// The pace, from the histories of fewer than twice 2^`pages_log2` pages.
 fn pace_of(snapshot: &Snapshot, due: &Due, pages_log2: u32) -> Result<f64> {
     let sources = sources(snapshot, due.under.as_ref())?;
-    // Under a prefix, pages that several segments have count several times. That only makes the sample
-    // smaller.
+    // Under a prefix, pages that several segments have count several
+    // times. That only makes the sample smaller.
     let pages = match due.under {
         Some(_) => sources.iter().map(Source::pages).sum(),
         None => Totals::of(snapshot)?.pages,
@@ -89,13 +89,13 @@ fn pace_of(snapshot: &Snapshot, due: &Due, pages_log2: u32) -> Result<f64> {
     let latest_ms = i64::try_from(latest).unwrap_or(i64::MAX).saturating_mul(1000);
     let upto = Time(due.now.0.saturating_sub(latest_ms));
     let from = Time(upto.0.saturating_sub(DAYS * DAY_MS));
-    // Rows have whole seconds. A page at the border is read, and its visits are counted by
-    // milliseconds.
+    // Rows have whole seconds. A page at the border is read, and
+    // its visits are counted by milliseconds.
     let row_from = latest.saturating_add(DAYS.unsigned_abs() * 86_400);
     let visits = fold(&sources, last, |(count, first): &mut (u64, Option<Time>), found| {
         if found.row.seconds_since(now) > row_from {
-            // The page was visited before the 28 days only. So the store is older, and all 28 days
-            // count.
+            // The page was visited before the 28 days only. So the
+            // store is older, and all 28 days count.
             *first = Some(from);
             return Ok(());
         }

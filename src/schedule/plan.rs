@@ -286,8 +286,8 @@ impl Kind {
         let days = self.days.map(f64::from_bits);
         let own = match curve {
             Some(curve) => curve.reach(threshold / f64::from_bits(self.weight)),
-            // Without an index the score is the time in intervals of the policy, or in days. So the
-            // threshold is a factor.
+            // Without an index the score is the time in intervals of the policy,
+            // or in days. So the threshold is a factor.
             None => Some(interval(threshold * days.unwrap_or(1.0)).seconds()),
         };
         let of_rule = days.filter(|_| rule.policy.is_some()).map(|days| interval(days).seconds());

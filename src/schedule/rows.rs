@@ -177,8 +177,8 @@ impl Newest {
         let places = (2 * all).next_power_of_two();
         let mut newest = Newest { hashes: vec![OfHash::default(); places] };
         for ((component, rows), source) in rows.iter().enumerate().zip(sources) {
-            // Rows of forgotten pages are left out. Counted, they would be second firsts, and URLs
-            // would have to decide.
+            // Rows of forgotten pages are left out. Counted, they would be
+            // second firsts, and URLs would have to decide.
             for at in (0..rows.len()).filter(|at| source.sees(rows.page(*at))) {
                 newest.add(component, rows.hash(at), rows.flags(at));
             }

@@ -233,8 +233,8 @@ impl Scorer {
         let otherwise = weight * worths.at(belief, since);
         match self.hints.as_ref().zip(of.changed) {
             Some((hints, changed)) => {
-                // `now - since` is the last visit that did not fail: the page was fresh from then until
-                // the change.
+                // `now - since` is the last visit that did not fail: the page
+                // was fresh from then until the change.
                 let after = changed.saturating_sub(self.now.saturating_sub(since));
                 hints.worth_after(weight, after, otherwise)
             }

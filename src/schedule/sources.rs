@@ -45,8 +45,8 @@ impl Source {
     /// Whether a page is looked at.
     #[inline]
     pub(super) fn sees(&self, page: u32) -> bool {
-        // Ranges are in order and disjoint, so only the last one that begins at or before the page can
-        // hide it.
+        // Ranges are in order and disjoint, so only the last one that
+        // begins at or before the page can hide it.
         let hides = |hidden: &[Range<u32>]| {
             let at = hidden.partition_point(|range| range.start <= page);
             at.checked_sub(1).and_then(|at| hidden.get(at)).is_some_and(|last| page < last.end)
@@ -109,8 +109,8 @@ impl Source {
 
     /// The rules of its pages.
     pub(super) fn held(&self, rules: &Rules) -> Result<RulesByPage> {
-        // An empty URL sorts before all URLs with this key, so a page exactly at the edge has the new
-        // rule.
+        // An empty URL sorts before all URLs with this key, so a page
+        // exactly at the edge has the new rule.
         RulesByPage::new(rules, self.under.clone(), |key| self.after(key, ""))
     }
 
@@ -118,8 +118,8 @@ impl Source {
     pub(super) fn after(&self, key: &[u8], url: &str) -> Result<u32> {
         let (mut low, mut high) = (self.under.start, self.under.end);
         if let Of::Segment(live) = &self.of {
-            // Only pages with this very key are compared by URL. The key with a 0 appended is its
-            // direct successor.
+            // Only pages with this very key are compared by URL. The key
+            // with a 0 appended is its direct successor.
             low = low.max(bound(live, key)?);
             high = high.min(bound(live, &[key, &[0]].concat())?).max(low);
         }
@@ -220,8 +220,8 @@ fn in_memory(
     prefix: Option<&Prefix>,
 ) -> Result<Source> {
     let Snapshot { view, sequence, .. } = snapshot;
-    // Before this memtable is locked: `by_newer` locks newer ones, and no thread may hold two such
-    // locks.
+    // Before this memtable is locked: `by_newer` locks newer ones,
+    // and no thread may hold two such locks.
     let buried = Buried::by_newer(snapshot, id);
     let all = {
         let inner = memtable.read();
@@ -254,8 +254,8 @@ fn in_memory(
         }
     }
     for (at, url) in late {
-        // A late visit changes earlier comparisons, so they are folded anew from all visits, also of
-        // older components.
+        // A late visit changes earlier comparisons, so they are folded anew
+        // from all visits, also of older components.
         let changing = view.changing(&Lookup::new(&url, view.seed), *sequence)?;
         let of = rows.get_mut(at).or_bug("there is a row of each page")?;
         changing.into_iter().for_each(|page| of.row = of.row.with(&page.changes));

@@ -104,8 +104,8 @@ fn told(snapshot: &Snapshot, learned: &Learned, last: u64) -> Result<Told> {
             told.pages += 1;
             if code != Code::default() {
                 told.changed += u64::from(code.summary().changes > 0);
-                // Keys instead of beliefs: a belief is computed later, once for all pages with equal
-                // keys.
+                // Keys instead of beliefs: a belief is computed later,
+                // once for all pages with equal keys.
                 told.by.push((learned.class(found.hash, host, code), code));
             }
             Ok(())

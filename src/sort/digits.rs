@@ -85,8 +85,8 @@ fn sort<K: Keyed>(
     // Compares integers within the array: no key is read.
     order.sort_unstable_by_key(K::digit);
     for same in order.chunk_by_mut(|a, b| a.digit() == b.digit()).filter(|same| same.len() > 1) {
-        // A key that ends here has the same digit as one that goes on with zeros, so these are compared
-        // whole.
+        // A key that ends here has the same digit as one that goes on
+        // with zeros, so these are compared whole.
         match digits.checked_sub(1) {
             Some(digits) if same.len() >= FEW && !same.iter().any(ends) => {
                 sort(keys, same, tie, alike + size_of::<u64>(), digits);

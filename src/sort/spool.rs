@@ -74,8 +74,8 @@ impl<T: Packed> Spool<T> {
                 none.insert((scratch, FrameWriter::default()))
             }
         };
-        // With the first item that does not fit, all earlier ones move to the file. Later `items` is
-        // empty.
+        // With the first item that does not fit, all earlier ones move
+        // to the file. Later `items` is empty.
         for item in std::mem::take(&mut self.items) {
             frames.item(scratch, |out| item.put(out))?;
         }

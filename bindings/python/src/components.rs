@@ -33,7 +33,7 @@ value! {
 value! {
     /// One component.
     Component {
-        /// One of its pages: of its least fingerprint the first in SURT order.
+        /// One of its pages: of those with its least fingerprint, the first by the rules.
         page: String,
         /// How many there are.
         pages: u64,

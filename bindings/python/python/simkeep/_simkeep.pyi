@@ -3419,7 +3419,7 @@ class Component:
     __match_args__: tuple[Literal["page"], Literal["pages"], Literal["widest"]]
     @property
     def page(self) -> str:
-        """One of its pages: of its least fingerprint the first in SURT order."""
+        """One of its pages: of those with its least fingerprint, the first by the rules."""
     @property
     def pages(self) -> int:
         """How many there are."""
