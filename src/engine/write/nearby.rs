@@ -56,9 +56,9 @@ impl Nearby {
         Ok(Nearby { copies, near, complete })
     }
 
-    /// Returns the page that ranks first, unless that is the page of the request itself. `weight` is that
-    /// of the page, if the request changes it. `before`, what the page was before the request, is called
-    /// only where there are others.
+    /// Returns the page that ranks first, unless that is the page of the request itself. `weight` is
+    /// that of the page, if the request changes it. `before`, what the page was before the request, is
+    /// called only where there are others.
     ///
     /// Costs reading the page's history until it had that content, if its visits may decide.
     pub(crate) fn original(
