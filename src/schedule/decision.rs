@@ -77,7 +77,8 @@ pub enum Reason {
     Ahead,
 }
 
-/// What a page that nobody has visited is worth: from [`Plan::of_new`].
+/// What a page that nobody has visited is worth: from
+/// [`Plan::of_new`](crate::due::Plan::of_new).
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct NewPage {

@@ -50,7 +50,8 @@ impl Snapshot {
     ///
     /// # Errors
     ///
-    /// An item is [`Error::Corrupt`] if what it touches is damaged; then the iterator ends.
+    /// An item is [`Error::Corrupt`](crate::Error::Corrupt) if what it touches is damaged; then the
+    /// iterator ends.
     pub fn due(&self, due: &Due) -> DuePages {
         DuePages::new(self, due)
     }
