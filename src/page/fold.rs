@@ -232,15 +232,15 @@ fn version_among(entries: impl Iterator<Item = Entry>) -> Option<Visit> {
     found.visit()
 }
 
-/// Leaves of what is told of a page, each with its entry, that of the content in force, and the
+/// Retains, of the items of a page, each with its entry, those of the content in force, and the
 /// properties that are: none if no content is in force.
-pub(crate) fn retain_in_force<T>(told: &mut Vec<T>, entry: impl Fn(&T) -> Entry) {
-    let Some(visit) = version_among(told.iter().map(&entry)) else { return told.clear() };
-    let given = told.iter().filter_map(|told| entry(told).given().copied());
+pub(crate) fn retain_in_force<T>(items: &mut Vec<T>, entry: impl Fn(&T) -> Entry) {
+    let Some(visit) = version_among(items.iter().map(&entry)) else { return items.clear() };
+    let given = items.iter().filter_map(|item| entry(item).given().copied());
     let properties: Properties = given.collect();
     let of = (visit.time, visit.seen.digest());
-    told.retain(|told| {
-        let entry = entry(told);
+    items.retain(|item| {
+        let entry = entry(item);
         let is_of_it = entry.content().is_some() && (entry.time(), entry.digest()) == of;
         is_of_it || entry.given().is_some_and(|g| properties.like(g.property) == Some(*g))
     });

@@ -406,9 +406,9 @@ impl PageState {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Ruling {
     pub(crate) verdict: Verdict,
-    /// Whether it saw content that is like none of the versions at hand: none of them has its digest,
-    /// or is at most a minor change away. Of what is compared with the visit before, that is so of each
-    /// change that is no return, and of nothing else.
+    /// Whether it saw content that is like none of the versions that it is compared with: none of them
+    /// has its digest, or is at most a minor change away. Of what is compared with the visit before,
+    /// that is so of each change that is no return, and of nothing else.
     pub(crate) novel: bool,
 }
 

@@ -181,7 +181,7 @@ pub(crate) fn join(
     })?;
     match failed.into_inner() {
         Some(error) => Err(error),
-        // Whoever takes them may have had enough.
+        // The caller may have cancelled in `sink`.
         None if flow.is_break() => progress.check(),
         None => Ok(()),
     }
@@ -253,7 +253,7 @@ fn pairs_with(
     if !ended.into_inner() {
         progress.finish();
     }
-    // Whoever takes them may have had enough.
+    // The caller may have cancelled in `sink`.
     progress.check()
 }
 

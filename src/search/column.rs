@@ -123,7 +123,7 @@ pub(super) fn ordinal_at<C: Column>(column: &C, index: u32, n: u32) -> Result<u3
     Ok(ordinal)
 }
 
-/// Compares a range of a canonical column, and hands over what is near, in order.
+/// Compares a range of a canonical column, and passes on what is near, in order.
 #[expect(clippy::indexing_slicing, reason = "indices of the column that was compared")]
 pub(super) fn scan<C: Column>(
     fingerprints: &C,

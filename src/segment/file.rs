@@ -200,7 +200,7 @@ impl Segment {
     pub(crate) fn warm_up(&self) -> Result<()> {
         let unwatched = Progress::default();
         self.all_sections().try_for_each(|section| section.warm_up(&unwatched))?;
-        // After all sections: whoever sees this flag searches the tables without any check.
+        // After all sections: readers that see this flag search the tables without any check.
         self.tables_whole.store(true, Ordering::Release);
         Ok(())
     }

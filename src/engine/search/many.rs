@@ -229,40 +229,7 @@ fn search_chunk(
     let mut matches = Vec::with_capacity(fingerprints.len());
     let none = || Matches { near: Vec::new(), complete: true, within: Some(wanted.k) };
     matches.resize_with(fingerprints.len(), none);
-    // What is near, in order of the searches.
-    let mut hits: Vec<(usize, Hit)> = Vec::new();
-    // The extents of searches that the tables cut short.
-    let mut extents: BTreeMap<usize, Extent> = BTreeMap::new();
-    for (number, live) in (0..).zip(snapshot.view.segments.iter()) {
-        let Some(tables) = live.tables(wanted.epoch) else { continue };
-        let component = ComponentId::Segment(number);
-        let mut push = |place, candidate| hits.push((place, Hit { candidate, component }));
-        let Some(bounds) = &wanted.bounds else {
-            tables.find_each(&fingerprints, wanted.k, &mut push)?;
-            continue;
-        };
-        let mut others = tables.find_in_tables(&fingerprints, wanted.k, bounds, &mut push)?;
-        if others.is_empty() {
-            continue;
-        }
-        others.sort_unstable();
-        // Drops what this segment's tables found for queries
-        // that gave up. Hits of other segments stay.
-        hits.retain(|(place, hit)| {
-            hit.component != component || others.binary_search(place).is_err()
-        });
-        for place in others {
-            let (fingerprint, except) = (fingerprints[place], sought[place].except);
-            let mut found = HitSet::new(wanted.k);
-            let wanted = SearchRequest { fingerprint, except, ..wanted };
-            found.add_nearest(component, tables, &wanted, bounds)?;
-            hits.extend(found.hits.into_iter().map(|hit| (place, hit)));
-            let known = extents.entry(place).or_insert(Extent::whole(wanted.k));
-            // Several segments may cut the same search short:
-            // only what is certain in all of them is certain.
-            *known = known.and(found.extent);
-        }
-    }
+    let (mut hits, extents) = hits_of_segments(snapshot, sought, &wanted, &fingerprints)?;
     // Hits came segment by segment. By place, the hits of one search are adjacent.
     hits.sort_unstable_by_key(|(place, _)| *place);
     let in_order: Vec<Hit> = hits.iter().map(|(_, hit)| *hit).collect();
@@ -296,4 +263,49 @@ fn search_chunk(
     }
     ensure(hits.next().is_none(), "each hit is one of a search")?;
     Ok(matches)
+}
+
+/// What the segments have near each fingerprint, segment by segment, with the place of its search; and
+/// the extents of the searches that the tables cut short.
+#[expect(clippy::indexing_slicing, reason = "places are those of the searches")]
+#[expect(clippy::type_complexity, reason = "it is used once")]
+fn hits_of_segments(
+    snapshot: &Snapshot,
+    sought: &[QueryKey<'_>],
+    wanted: &SearchRequest<'_>,
+    fingerprints: &[u64],
+) -> Result<(Vec<(usize, Hit)>, BTreeMap<usize, Extent>)> {
+    let mut hits: Vec<(usize, Hit)> = Vec::new();
+    let mut extents: BTreeMap<usize, Extent> = BTreeMap::new();
+    for (number, live) in (0..).zip(snapshot.view.segments.iter()) {
+        let Some(tables) = live.tables(wanted.epoch) else { continue };
+        let component = ComponentId::Segment(number);
+        let mut push = |place, candidate| hits.push((place, Hit { candidate, component }));
+        let Some(bounds) = &wanted.bounds else {
+            tables.find_each(fingerprints, wanted.k, &mut push)?;
+            continue;
+        };
+        let mut others = tables.find_in_tables(fingerprints, wanted.k, bounds, &mut push)?;
+        if others.is_empty() {
+            continue;
+        }
+        others.sort_unstable();
+        // Drops what this segment's tables found for queries
+        // that gave up. Hits of other segments stay.
+        hits.retain(|(place, hit)| {
+            hit.component != component || others.binary_search(place).is_err()
+        });
+        for place in others {
+            let (fingerprint, except) = (fingerprints[place], sought[place].except);
+            let mut found = HitSet::new(wanted.k);
+            let wanted = SearchRequest { fingerprint, except, ..*wanted };
+            found.add_nearest(component, tables, &wanted, bounds)?;
+            hits.extend(found.hits.into_iter().map(|hit| (place, hit)));
+            let known = extents.entry(place).or_insert(Extent::whole(wanted.k));
+            // Several segments may cut the same search short:
+            // only what is certain in all of them is certain.
+            *known = known.and(found.extent);
+        }
+    }
+    Ok((hits, extents))
 }

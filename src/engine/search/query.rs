@@ -193,7 +193,7 @@ impl Query {
     /// not [complete](Matches::complete): because so many had to be passed over, or since it does not
     /// look up of which classes the pages beyond its limit are. What
     /// [`Explanation::of`](crate::query::Explanation::of) says of fingerprints and costs is of all
-    /// pages, which is for whoever runs the store; its hits are those of pages of these classes.
+    /// pages, which the operator of the store may see; its hits are those of pages of these classes.
     ///
     /// ```
     /// # fn main() -> simkeep::Result<()> {

@@ -384,7 +384,7 @@ impl<'a> RecordRef<'a> {
         if self.count > CHUNK_ENTRIES {
             let mut head = self.head()??;
             head.visits = head.visits.checked_sub(self.visit_count() as u64)?;
-            // The head has absorbed these visits. Whoever folds them in again changes nothing but their
+            // The head has absorbed these visits. Folding them in again changes nothing but their
             // number, so that is taken out.
             if head.visits > 0 {
                 put_carried(out, &head, &[]);

@@ -157,24 +157,29 @@ impl View {
         }
         search.order_of_copies.put(&mut search.findings.copies, 0)?;
         let mut findings = search.findings;
-        // A posting list may give one page more than the limit, to show that the answer is cut.
-        if let Some(first_left_out) = findings.near.get(wanted.limit) {
-            findings.complete = false;
-            let distance = first_left_out.near().distance;
-            findings.cut_at = Some(findings.cut_at.map_or(distance, |cut| cut.min(distance)));
-        }
-        let looks_at_most = LookupBudget::of(wanted.limit).left;
-        // More hits would help only if pages are missing, or if
-        // hits at the last distance may come first in SURT order.
-        let is_enough = findings.near.len() >= wanted.limit
-            && (is_certain
-                || extent.crowded
-                || wanted.bounds.is_none_or(|bounds| bounds.hits >= looks_at_most));
+        limit(&mut findings, wanted, is_certain || extent.crowded);
         // After `ended` a repetition would spend the same budget on the same pages.
-        findings.wants_more = extent.full && !ended && !is_enough;
-        findings.near.truncate(wanted.limit);
+        findings.wants_more &= extent.full && !ended;
         Ok(findings)
     }
+}
+
+/// Cuts an answer at the limit, and says in it whether more hits would help. `is_settled` is whether the
+/// hits at the last distance are all known, or cannot be.
+fn limit<F: FromHit>(findings: &mut SearchOutput<F>, wanted: &SearchRequest<'_>, is_settled: bool) {
+    // A posting list may give one page more than the limit, to show that the answer is cut.
+    if let Some(first_left_out) = findings.near.get(wanted.limit) {
+        findings.complete = false;
+        let distance = first_left_out.near().distance;
+        findings.cut_at = Some(findings.cut_at.map_or(distance, |cut| cut.min(distance)));
+    }
+    let looks_at_most = LookupBudget::of(wanted.limit).left;
+    // More hits would help only if pages are missing, or if
+    // hits at the last distance may come first in SURT order.
+    let is_enough = findings.near.len() >= wanted.limit
+        && (is_settled || wanted.bounds.is_none_or(|bounds| bounds.hits >= looks_at_most));
+    findings.wants_more = !is_enough;
+    findings.near.truncate(wanted.limit);
 }
 
 impl View {
