@@ -117,18 +117,28 @@ compile_error!(
     "simkeep needs a 64-bit Unix: it maps files of any size, and its locks are those of flock"
 );
 
+cfg_select! {
+    // Public to the tests and benchmarks of this repository.
+    feature = "internals" => {
+        #[cfg_attr(docsrs, doc(cfg(feature = "internals")))]
+        pub mod disk;
+        #[cfg_attr(docsrs, doc(cfg(feature = "internals")))]
+        pub mod search;
+    }
+    _ => {
+        #[expect(unreachable_pub, reason = "public with `internals`")]
+        mod disk;
+        #[expect(unreachable_pub, reason = "public with `internals`")]
+        mod search;
+    }
+}
+
 pub mod alias;
 mod bug;
 mod catalog;
 pub mod cluster;
 mod cpu;
 pub mod df;
-#[cfg(feature = "internals")]
-#[cfg_attr(docsrs, doc(cfg(feature = "internals")))]
-pub mod disk;
-#[cfg(not(feature = "internals"))]
-#[expect(unreachable_pub, reason = "public to the tests and benchmarks of this repository")]
-mod disk;
 mod error;
 pub mod fingerprint;
 #[doc = include_str!("../docs/glossary.md")]
@@ -149,12 +159,6 @@ mod progress;
 pub mod query;
 pub mod recrawl;
 mod schedule;
-#[cfg(feature = "internals")]
-#[cfg_attr(docsrs, doc(cfg(feature = "internals")))]
-pub mod search;
-#[cfg(not(feature = "internals"))]
-#[expect(unreachable_pub, reason = "public to the tests and benchmarks of this repository")]
-mod search;
 mod segment;
 mod sort;
 mod splitmix;
@@ -263,7 +267,7 @@ pub mod integrity {
 /// [`Shares`](join::Shares) and [`Deal`](join::Deal) say what is joined where.
 pub mod join {
     pub use crate::search::{
-        Deal, Hand, Join, JoinPart as Part, Pair, Share, Shares, Source, Tally,
+        Deal, Hand, Join, JoinPart as Part, Monitor, Pair, Share, Shares, Source, Tally,
     };
 }
 

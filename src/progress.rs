@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 
 use crate::error::{Error, Result};
+use crate::search::Monitor;
 
 /// How far a call that takes long has come, for other threads to look at, and their way to stop it.
 ///
@@ -198,6 +199,24 @@ impl Progress {
     #[inline]
     pub(crate) fn check(&self) -> Result<()> {
         if self.is_cancelled() { Err(Error::Cancelled) } else { Ok(()) }
+    }
+}
+
+impl Monitor for Progress {
+    fn begin(&self, units: u64) {
+        Progress::begin(self, Stage::Joining, Some(units));
+    }
+
+    fn advance(&self, units: u64) {
+        self.pass(units);
+    }
+
+    fn finish(&self) {
+        Progress::finish(self);
+    }
+
+    fn is_cancelled(&self) -> bool {
+        Progress::is_cancelled(self)
     }
 }
 

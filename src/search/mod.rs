@@ -109,7 +109,7 @@ pub use cells::{CellTable, Cells, HALVES};
 pub use column::Column;
 pub use cost::Cost;
 pub use index::{Part, Resources, Sink, build_index};
-pub use join::{Join, Pair, Part as JoinPart, Source};
+pub use join::{Join, Monitor, Pair, Part as JoinPart, Source};
 pub(crate) use line::GOES_ON;
 pub use line::{LINE_BYTES, Line};
 pub use memory::Chains;

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::crowd::Share;
 use super::cut::Cut;
+use super::monitor::Monitor;
 use super::room::Run;
-use crate::progress::Progress;
 
 /// What the entries at hand are.
 #[derive(Clone, Copy)]
@@ -83,7 +83,7 @@ pub struct Pair {
 
 /// What ends a join early, and is seen by all its threads.
 pub(super) struct Stop<'s> {
-    pub(super) progress: &'s Progress,
+    pub(super) monitor: &'s dyn Monitor,
     pub(super) stopped: AtomicBool,
 }
 
@@ -95,7 +95,7 @@ impl Stop<'_> {
     }
 
     pub(super) fn check(&self) -> ControlFlow<()> {
-        if self.stopped.load(Ordering::Relaxed) || self.progress.is_cancelled() {
+        if self.stopped.load(Ordering::Relaxed) || self.monitor.is_cancelled() {
             ControlFlow::Break(())
         } else {
             ControlFlow::Continue(())

@@ -63,6 +63,7 @@ mod counts;
 mod crowd;
 mod cut;
 mod load;
+mod monitor;
 mod passes;
 mod room;
 mod run;
@@ -71,5 +72,6 @@ mod spread;
 
 pub use context::Pair;
 pub use cut::Part;
+pub use monitor::Monitor;
 pub use run::Join;
 pub use source::Source;

@@ -13,7 +13,6 @@ use super::load::{Load, Piece, common, count};
 use super::room::{self, Entry, Room};
 use super::run::{Join, MEMORY_BYTES_MIN};
 use super::source::Source;
-use crate::progress::Stage;
 use crate::search::scratch::Scratch;
 use crate::threads::share;
 
@@ -92,7 +91,7 @@ impl<'p, S: Source + ?Sized, F: Fn(&[Pair]) -> ControlFlow<()> + Sync> Passes<'p
         let passes = self.passes()?;
         // Each entry counts twice in each pass: when it is loaded and when it is joined.
         let units = 2 * u64::from(self.n) * passes.len() as u64;
-        self.stop.progress.begin(Stage::Joining, Some(units));
+        self.stop.monitor.begin(units);
         let digits: Vec<Part> = passes.iter().map(|pass| pass.digit).collect();
         // One read of the source counts the digits of all passes.
         let counts = self.count(&digits)?;
@@ -246,7 +245,7 @@ impl<'p, S: Source + ?Sized, F: Fn(&[Pair]) -> ControlFlow<()> + Sync> Passes<'p
             piece.load(source, ordinals, digit, load, counts, rank)?;
             // Entries with a divided digit are loaded many times, so loading them is not counted.
             if load.ranks.is_none() {
-                stop.progress.pass(piece.len() as u64);
+                stop.monitor.advance(piece.len() as u64);
             }
             Ok(())
         })?;
@@ -292,7 +291,7 @@ impl<'p, S: Source + ?Sized, F: Fn(&[Pair]) -> ControlFlow<()> + Sync> Passes<'p
                 joiner.join(pieces, rest, cut, middle, room)?;
                 // A pair of pieces is not counted: each piece counts when it is joined with itself.
                 if middle.is_none() {
-                    self.stop.progress.pass(first.len() as u64);
+                    self.stop.monitor.advance(first.len() as u64);
                 }
             }
             joiner.finish()
@@ -354,7 +353,7 @@ impl<'p, S: Source + ?Sized, F: Fn(&[Pair]) -> ControlFlow<()> + Sync> Passes<'p
         let tally = tallies.into_iter().reduce(Tally::and).expect("a crowd has entries");
         // All entries agree in a part in which pairs must differ: an earlier pass found all of them.
         if cut.reports_none(tally.differing()) {
-            self.stop.progress.pass(entries as u64);
+            self.stop.monitor.advance(entries as u64);
             return Some((crowd, Vec::new()));
         }
         let wanted = entries.div_ceil(self.pieces.len()).min(self.bucket_max());
@@ -373,9 +372,9 @@ impl<'p, S: Source + ?Sized, F: Fn(&[Pair]) -> ControlFlow<()> + Sync> Passes<'p
     ) -> ControlFlow<()> {
         let all = self.bucket_range(bucket, 0..usize::MAX).flatten();
         joiner.join_crowd(crowd.take(share, all), crowd.of(share), room)?;
-        // Every part has all entries of the bucket, so only one part counts for the progress.
+        // Every part has all entries of the bucket, so only one part counts as progress.
         if share.is_of_first_part() {
-            self.stop.progress.pass(share.entries as u64);
+            self.stop.monitor.advance(share.entries as u64);
         }
         ControlFlow::Continue(())
     }

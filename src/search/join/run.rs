@@ -6,9 +6,9 @@ use std::thread;
 
 use super::context::{Pair, Stop};
 use super::cut::{Cut, Part};
+use super::monitor::Monitor;
 use super::passes::Passes;
 use super::source::Source;
-use crate::progress::Progress;
 use crate::search::DISTANCE_MAX;
 
 /// Memory a join has at least.
@@ -22,7 +22,6 @@ pub(super) const MEMORY_BYTES_MIN: usize = 64 << 10;
 /// use std::ops::ControlFlow;
 /// use std::sync::Mutex;
 ///
-/// use simkeep::Progress;
 /// use simkeep::join::{Join, Pair};
 ///
 /// let fingerprints = [0b0000, 0xffff, 0b0111, 0b0000, 0xfff0];
@@ -31,7 +30,7 @@ pub(super) const MEMORY_BYTES_MIN: usize = 64 << 10;
 ///     found.lock().unwrap().extend_from_slice(pairs);
 ///     ControlFlow::Continue(())
 /// };
-/// let end = Join::within(3).run(&fingerprints[..], &Progress::default(), sink)?;
+/// let end = Join::within(3).run(&fingerprints[..], &(), sink)?;
 /// assert!(end.is_continue());
 /// let found = found.into_inner().unwrap();
 /// let mut near: Vec<_> = found.iter().map(|pair| (pair.left, pair.right, pair.distance)).collect();
@@ -66,7 +65,6 @@ impl Join {
     /// use std::ops::ControlFlow;
     /// use std::sync::Mutex;
     ///
-    /// use simkeep::Progress;
     /// use simkeep::join::{Join, Pair};
     ///
     /// let (ours, theirs) = ([0b0000, 0b0001], [0b0011, 0xffff]);
@@ -76,7 +74,7 @@ impl Join {
     ///     ControlFlow::Continue(())
     /// };
     /// let both = [ours, theirs].concat();
-    /// let _ = Join::within(1).across(2).run(&both[..], &Progress::default(), sink)?;
+    /// let _ = Join::within(1).across(2).run(&both[..], &(), sink)?;
     /// assert_eq!(found.into_inner().unwrap(), [(1, 2)]);
     /// # Ok::<(), std::convert::Infallible>(())
     /// ```
@@ -117,7 +115,6 @@ impl Join {
     /// use std::ops::ControlFlow;
     /// use std::sync::Mutex;
     ///
-    /// use simkeep::Progress;
     /// use simkeep::join::{Join, Pair};
     ///
     /// let fingerprints = [0x1111_2222_3333_4444, 0x1111_2222_3333_4445, 0x9111_2222_3333_4444];
@@ -133,7 +130,7 @@ impl Join {
     ///             found.lock().unwrap().extend(of_pass);
     ///             ControlFlow::Continue(())
     ///         };
-    ///         let _ = join.pass(pass).run(&range[..], &Progress::default(), sink)?;
+    ///         let _ = join.pass(pass).run(&range[..], &(), sink)?;
     ///     }
     /// }
     /// let mut found = found.into_inner().unwrap();
@@ -187,7 +184,7 @@ impl Join {
     /// with k as the number of passes and the entries of a bucket do. All pairs within a wide
     /// distance take about 0.4 ns for each two fingerprints, and 10 ns for each pair found.
     ///
-    /// Returns `Break` if the sink broke or the join was cancelled through `progress`, and
+    /// Returns `Break` if the sink broke or the join was cancelled through `monitor`, and
     /// `Continue` if all pairs have been handed over.
     ///
     /// # Errors
@@ -200,14 +197,14 @@ impl Join {
     pub fn run<S: Source + ?Sized>(
         &self,
         source: &S,
-        progress: &Progress,
+        monitor: &dyn Monitor,
         sink: impl Fn(&[Pair]) -> ControlFlow<()> + Sync,
     ) -> Result<ControlFlow<()>, S::Error> {
         // On the stack: all threads of a join end before `run` returns.
-        let stop = Stop { progress, stopped: AtomicBool::new(false) };
+        let stop = Stop { monitor, stopped: AtomicBool::new(false) };
         let flow = Passes::new(*self, source, &sink, &stop).run()?;
         if flow.is_continue() {
-            progress.finish();
+            monitor.finish();
         }
         Ok(flow)
     }

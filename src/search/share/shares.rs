@@ -3,8 +3,7 @@
 use std::ops::ControlFlow;
 
 use super::tally::{Tally, bucket, total};
-use crate::progress::Progress;
-use crate::search::join::{Join, Pair, Part};
+use crate::search::join::{Join, Monitor, Pair, Part};
 
 /// With so many tasks, whatever is still to be shared out is not cut into pieces.
 const SHARES_MAX: usize = 1 << 20;
@@ -22,7 +21,6 @@ const PIECES_MAX: u64 = 1 << 8;
 /// use std::ops::ControlFlow;
 /// use std::sync::Mutex;
 ///
-/// use simkeep::Progress;
 /// use simkeep::join::{Deal, Join, Shares, Tally};
 ///
 /// // Two places, which have one fingerprint in common.
@@ -48,7 +46,7 @@ const PIECES_MAX: u64 = 1 << 8;
 ///         found.lock().unwrap().extend(pairs.iter().map(|pair| (pair.fingerprints, pair.distance)));
 ///         ControlFlow::Continue(())
 ///     };
-///     let _ = share.run(sides, Join::within(2), &Progress::default(), sink);
+///     let _ = share.run(sides, Join::within(2), &(), sink);
 /// }
 /// let mut found = found.into_inner().unwrap();
 /// found.sort();
@@ -214,8 +212,8 @@ impl Share {
     /// Hands the pairs to `sink` as [`Join::run`] does, the smaller fingerprint of each first. Their
     /// ordinals mean nothing.
     ///
-    /// Costs some 25 ns to sort a fingerprint, and one pass of a join; several, each told of
-    /// as a stage, where each task has all fingerprints.
+    /// Costs some 25 ns to sort a fingerprint, and one pass of a join. Where each task has all
+    /// fingerprints it costs several passes, each of which `monitor` sees begin and finish.
     ///
     /// Returns `Break` if the sink broke or the join was cancelled.
     ///
@@ -226,7 +224,7 @@ impl Share {
         &self,
         dealt: [Vec<u64>; 2],
         join: Join,
-        progress: &Progress,
+        monitor: &dyn Monitor,
         sink: impl Fn(&[Pair]) -> ControlFlow<()> + Sync,
     ) -> ControlFlow<()> {
         let [mut first, mut second] = dealt;
@@ -260,7 +258,7 @@ impl Share {
             Some((first, end)) => (first..end).map(Some).collect(),
         };
         passes.into_iter().try_for_each(|pass| {
-            let Ok(flow) = Join { pass, ..join }.run(&first[..], progress, found);
+            let Ok(flow) = Join { pass, ..join }.run(&first[..], monitor, found);
             flow
         })
     }

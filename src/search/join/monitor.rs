@@ -1,0 +1,57 @@
+//! Reporting the progress of a join, and cancelling it.
+
+/// Receives the progress of a join, and can cancel it.
+///
+/// `Progress` is one, which other threads may look at. `()` ignores progress and never cancels. The
+/// threads of a join call it concurrently.
+///
+/// ```
+/// use std::ops::ControlFlow;
+/// use std::sync::atomic::{AtomicU64, Ordering};
+///
+/// use simkeep::join::{Join, Monitor};
+///
+/// /// Cancels a join that does too much work.
+/// struct Limit {
+///     done: AtomicU64,
+///     max: u64,
+/// }
+///
+/// impl Monitor for Limit {
+///     fn advance(&self, units: u64) {
+///         self.done.fetch_add(units, Ordering::Relaxed);
+///     }
+///
+///     fn is_cancelled(&self) -> bool {
+///         self.done.load(Ordering::Relaxed) > self.max
+///     }
+/// }
+///
+/// let fingerprints: Vec<u64> = (0..1_000).collect();
+/// let limit = Limit { done: AtomicU64::new(0), max: 1_500 };
+/// let end = Join::within(3).run(&fingerprints[..], &limit, |_| ControlFlow::Continue(()))?;
+/// assert!(end.is_break());
+/// # Ok::<(), std::convert::Infallible>(())
+/// ```
+pub trait Monitor: Sync {
+    /// A join, or a pass of a shared join, begins. It will report this many units in all.
+    fn begin(&self, units: u64) {
+        let _ = units;
+    }
+
+    /// That many more units are done: each entry counts once when it is loaded and once when it is
+    /// joined, in each pass.
+    fn advance(&self, units: u64) {
+        let _ = units;
+    }
+
+    /// The join has found all pairs.
+    fn finish(&self) {}
+
+    /// Whether the join is to stop soon.
+    fn is_cancelled(&self) -> bool {
+        false
+    }
+}
+
+impl Monitor for () {}
