@@ -15,7 +15,9 @@ use crate::engine::files::has_table;
 use crate::error::Error;
 use crate::error::Result;
 use crate::fingerprint::Meaning;
-use crate::page::{Distance, Entry, Epoch, EpochInfo, Head, Seen, Visit, judge, known, restated};
+use crate::page::{
+    Distance, Entry, Epoch, EpochInfo, Head, Seen, Visit, known, restated, visit_verdict,
+};
 use crate::progress::{Progress, Stage};
 use crate::time::Time;
 use crate::url::check_url;
@@ -259,7 +261,7 @@ pub(crate) fn fold(entries: &[Entry], epochs: &Epochs) -> (History, Option<Head>
                 if matches!(visit.seen, Seen::Content(_)) {
                     also.extend(restated(&entry, &entries[at + 1..]));
                 }
-                let verdict = judge(head.as_ref(), &visit, &also, epochs).verdict;
+                let verdict = visit_verdict(head.as_ref(), &visit, &also, epochs).verdict;
                 let meaning = verdict.distance().map(|distance| epochs.meaning(distance));
                 HistoryEntry::Visit { visit, verdict, meaning }
             }

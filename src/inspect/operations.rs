@@ -159,9 +159,9 @@ fn done(inner: &Inner, sequence: u64, logged: &Logged<'_>, epochs: &Epochs) -> D
                 Entry::Visit(visit) => {
                     let also = also(inner, sequence, &url, &visit);
                     let mut head = page.head_at(sequence - 1);
-                    let ruling = Effect::of(&mut head, &visit.into(), &also, epochs).ruling;
+                    let verdict = Effect::of(&mut head, &visit.into(), &also, epochs).verdict;
                     // One that came late was not known, or it would be no operation.
-                    let verdict = ruling.map_or(Verdict::OutOfOrder, |ruling| ruling.verdict);
+                    let verdict = verdict.map_or(Verdict::OutOfOrder, |visit| visit.verdict);
                     let meaning = verdict.distance().map(|distance| epochs.meaning(distance));
                     HistoryEntry::Visit { visit, verdict, meaning }
                 }

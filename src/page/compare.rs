@@ -50,36 +50,36 @@ impl Head {
             Seen::NotModified { .. } if was_gone => Some(Found::Returned(None)),
             Seen::NotModified { .. } => Some(Found::Unchanged),
             Seen::Content(content) => {
-                self.find_content(&Seeing { content, also, epochs }, was_gone)
+                self.find_content(&SeenContent { content, also, epochs }, was_gone)
             }
         }
     }
 
-    fn find_content(&self, seeing: &Seeing<'_>, was_gone: bool) -> Option<Found> {
-        let bits = self.newest_distance(seeing.told());
+    fn find_content(&self, seen: &SeenContent<'_>, was_gone: bool) -> Option<Found> {
+        let bits = self.newest_distance(seen.told());
         if !was_gone {
-            if self.last_version().any(|v| have_digest(&v.content, seeing.content)) {
+            if self.last_version().any(|v| have_digest(&v.content, seen.content)) {
                 return Some(Found::Unchanged);
             }
             match bits {
-                Some(by) if is_minor(seeing.epochs, by) => return Some(Found::Unchanged),
-                None if !self.last_version().any(|v| seeing.is_other_without(&v.content)) => {
+                Some(by) if is_minor(seen.epochs, by) => return Some(Found::Unchanged),
+                None if !self.last_version().any(|v| seen.is_other_without(&v.content)) => {
                     return None;
                 }
                 _ => {}
             }
         }
         let bits = bits.map(|by| by.bits);
-        let back = self.earlier().any(|v| seeing.likeness(&v.content).is_some());
+        let back = self.earlier().any(|v| seen.likeness(&v.content).is_some());
         Some(if back { Found::Returned(bits) } else { Found::Changed(bits) })
     }
 
     /// How a content is like the earlier version at hand that it is most like, the one last seen of
     /// several, and when that was.
-    pub(super) fn most_like(&self, seeing: &Seeing<'_>) -> Option<(Likeness, Time)> {
+    pub(super) fn most_like(&self, seen: &SeenContent<'_>) -> Option<(Likeness, Time)> {
         let mut most = None;
         for version in self.earlier() {
-            let likeness = seeing.likeness(&version.content);
+            let likeness = seen.likeness(&version.content);
             if likeness > most.map(|(likeness, _)| likeness) {
                 most = likeness.map(|likeness| (likeness, version.time));
             }
@@ -98,13 +98,13 @@ impl Head {
 }
 
 /// A content that a visit saw, with what was restated of it.
-pub(super) struct Seeing<'a> {
+pub(super) struct SeenContent<'a> {
     pub(super) content: &'a Content,
     pub(super) also: &'a [Content],
     pub(super) epochs: &'a [EpochInfo],
 }
 
-impl<'a> Seeing<'a> {
+impl<'a> SeenContent<'a> {
     /// Its fingerprints that count, of epochs that tell of changes.
     pub(super) fn told(&self) -> impl Iterator<Item = &'a Content> {
         let all = fingerprints(self.content, self.also);

@@ -7,7 +7,7 @@
 use arrayvec::ArrayVec;
 use smallvec::SmallVec;
 
-use super::compare::{Likeness, Seeing, is_minor};
+use super::compare::{Likeness, SeenContent, is_minor};
 use super::epoch::tells_change;
 use super::{
     Content, Digest, Distance, Entry, EpochInfo, Given, Properties, SameBy, Seen, Verdict, Visit,
@@ -249,18 +249,23 @@ impl Head {
 
     /// What a visit that comes after all others means; `also` is what was restated of it. Fingerprints
     /// of epochs that do not tell of changes are not compared.
-    pub(crate) fn judge(&self, visit: &Visit, also: &[Content], epochs: &[EpochInfo]) -> Ruling {
+    pub(crate) fn visit_verdict(
+        &self,
+        visit: &Visit,
+        also: &[Content],
+        epochs: &[EpochInfo],
+    ) -> VisitVerdict {
         match &visit.seen {
             Seen::Gone => Verdict::Gone.into(),
             Seen::Failed => Verdict::Failed.into(),
-            Seen::NotModified { .. } => self.judge_word(epochs).into(),
-            Seen::Content(_) if self.contents.is_empty() => Ruling::NEW,
-            Seen::Content(content) => self.judge_content(&Seeing { content, also, epochs }),
+            Seen::NotModified { .. } => self.not_modified_verdict(epochs).into(),
+            Seen::Content(_) if self.contents.is_empty() => VisitVerdict::NEW,
+            Seen::Content(content) => self.content_verdict(&SeenContent { content, also, epochs }),
         }
     }
 
     /// What a server's word means that nothing was modified.
-    fn judge_word(&self, epochs: &[EpochInfo]) -> Verdict {
+    fn not_modified_verdict(&self, epochs: &[EpochInfo]) -> Verdict {
         match self.contents.first() {
             None => Verdict::Unseen,
             Some(v) if self.gone() => {
@@ -274,26 +279,26 @@ impl Head {
     }
 
     /// What content means for a page that had some before.
-    fn judge_content(&self, seeing: &Seeing<'_>) -> Ruling {
+    fn content_verdict(&self, seen: &SeenContent<'_>) -> VisitVerdict {
         let in_force = !self.gone();
-        if in_force && self.last_version().any(|v| have_digest(&v.content, seeing.content)) {
+        if in_force && self.last_version().any(|v| have_digest(&v.content, seen.content)) {
             return Verdict::Same(SameBy::Digest).into();
         }
         // Of several epochs each may tell of a change.
-        let distances = self.distances(seeing.told());
+        let distances = self.distances(seen.told());
         let distance = distances.last().copied();
         if in_force && distance.is_some() && distances.iter().all(|of| of.bits == 0) {
             return Verdict::Same(SameBy::Fingerprint).into();
         }
-        match self.most_like(seeing) {
+        match self.most_like(seen) {
             Some((Likeness::Digest | Likeness::Fingerprint, to)) => {
                 Verdict::Reverted { to, distance }.into()
             }
             Some((Likeness::Near, _)) => Verdict::Changed { distance }.into(),
             None => {
-                let is_minor = |distance| is_minor(seeing.epochs, distance);
+                let is_minor = |distance| is_minor(seen.epochs, distance);
                 let novel = !(in_force && distance.is_some_and(is_minor));
-                Ruling { verdict: Verdict::Changed { distance }, novel }
+                VisitVerdict { verdict: Verdict::Changed { distance }, novel }
             }
         }
     }
@@ -362,17 +367,17 @@ pub(super) fn bits_between(a: &Content, b: &Content) -> Option<u32> {
 }
 
 /// What a visit after all others of a page means. `head` is `None` for an unknown page.
-pub(crate) fn judge(
+pub(crate) fn visit_verdict(
     head: Option<&Head>,
     visit: &Visit,
     also: &[Content],
     epochs: &[EpochInfo],
-) -> Ruling {
+) -> VisitVerdict {
     match (head, visit.seen) {
-        (Some(head), _) => head.judge(visit, also, epochs),
+        (Some(head), _) => head.visit_verdict(visit, also, epochs),
         (None, Seen::Gone) => Verdict::Gone.into(),
         (None, Seen::Failed) => Verdict::Failed.into(),
-        (None, Seen::Content(_)) => Ruling::NEW,
+        (None, Seen::Content(_)) => VisitVerdict::NEW,
         (None, Seen::NotModified { .. }) => Verdict::Unseen.into(),
     }
 }
@@ -404,7 +409,7 @@ impl PageState {
 
 /// What a visit means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Ruling {
+pub(crate) struct VisitVerdict {
     pub(crate) verdict: Verdict,
     /// Whether it saw content that is like none of the versions that it is compared with: none of them
     /// has its digest, or is at most a minor change away. Of what is compared with the visit before,
@@ -416,9 +421,9 @@ pub(crate) struct Ruling {
 /// to do with each other, on average.
 const UNRELATED: u32 = u64::BITS / 2;
 
-impl Ruling {
+impl VisitVerdict {
     /// The first content of a page.
-    pub(crate) const NEW: Ruling = Ruling { verdict: Verdict::New, novel: true };
+    pub(crate) const NEW: VisitVerdict = VisitVerdict { verdict: Verdict::New, novel: true };
 
     /// How much what a visit saw is worth being processed further, if the page has this weight after
     /// it: all of that for content that has nothing to do with the version before, or may have.
@@ -438,8 +443,8 @@ impl Ruling {
 }
 
 /// Of a visit that saw nothing new to the page.
-impl From<Verdict> for Ruling {
-    fn from(verdict: Verdict) -> Ruling {
-        Ruling { verdict, novel: false }
+impl From<Verdict> for VisitVerdict {
+    fn from(verdict: Verdict) -> VisitVerdict {
+        VisitVerdict { verdict, novel: false }
     }
 }

@@ -39,9 +39,9 @@ pub use given::{Given, Property};
 pub(crate) use given::{KINDS, Properties};
 pub use head::HISTORY_WINDOW;
 pub(crate) use head::PageState;
-pub(crate) use head::Ruling;
 pub(crate) use head::{
-    CONTENTS_MAX, Head, InForce, LastSeen, Modified, in_force_on, is_of_version, judge,
+    CONTENTS_MAX, Head, InForce, LastSeen, Modified, VisitVerdict, in_force_on, is_of_version,
+    visit_verdict,
 };
 pub(crate) use observation::Beside;
 pub use observation::{Giving, Observation, Request, Restatement};

@@ -3,8 +3,8 @@
 use std::mem;
 
 use crate::page::{
-    Content, Entry, EpochInfo, Head, InForce, PageState, Ruling, Verdict, Visit, Weight,
-    in_force_on, judge,
+    Content, Entry, EpochInfo, Head, InForce, PageState, Verdict, Visit, VisitVerdict, Weight,
+    in_force_on, visit_verdict,
 };
 
 /// What an entry does to its page.
@@ -12,7 +12,7 @@ use crate::page::{
 pub(crate) struct Effect {
     /// What a visit means; none if that takes a look at the visits that were before, or it is
     /// restated and no visit.
-    pub(crate) ruling: Option<Ruling>,
+    pub(crate) verdict: Option<VisitVerdict>,
     /// What the page was before and is after.
     pub(crate) states: (PageState, PageState),
     /// What is in force after.
@@ -34,7 +34,7 @@ impl Effect {
         epochs: &[EpochInfo],
     ) -> Effect {
         let visit = entry.visit();
-        let ruling = visit.and_then(|visit| ruling(head.as_ref(), visit, also, epochs));
+        let verdict = visit.and_then(|visit| verdict_by_head(head.as_ref(), visit, also, epochs));
         let state = PageState::of(head.as_ref());
         let before = in_force_on(head.as_ref());
         // From here on the head is the one after. What it was before is kept in the variables above.
@@ -45,7 +45,7 @@ impl Effect {
         let kept = (0..u64::BITS).zip(&after).map(of).sum();
         let weight = head.as_ref().map_or(Weight::ONE, |head| head.properties.weight());
         let states = (state, PageState::of(head.as_ref()));
-        Effect { ruling, states, after, kept, weight }
+        Effect { verdict, states, after, kept, weight }
     }
 
     /// The effect, of which nothing is left here that is worth applying.
@@ -60,17 +60,17 @@ impl Effect {
 }
 
 /// What a visit means to a page with this head, if the head tells.
-fn ruling(
+fn verdict_by_head(
     head: Option<&Head>,
     visit: &Visit,
     also: &[Content],
     epochs: &[EpochInfo],
-) -> Option<Ruling> {
+) -> Option<VisitVerdict> {
     match head {
         Some(head) if *visit == head.last => Some(Verdict::Known.into()),
         Some(head) if visit.time < head.first => Some(Verdict::OutOfOrder.into()),
         // In between, only the entries of that time say whether the visit is known.
         Some(head) if *visit < head.last => None,
-        head => Some(judge(head, visit, also, epochs)),
+        head => Some(visit_verdict(head, visit, also, epochs)),
     }
 }

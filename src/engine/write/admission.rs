@@ -39,8 +39,6 @@ pub(crate) struct Admission {
 pub(crate) struct Writer {
     pub(crate) next_sequence: u64,
     pub(crate) pending: Pending,
-    /// Room for a packed head.
-    pub(crate) packed: Vec<u8>,
 }
 
 /// The write lock. A panic of its holder poisons the store before anybody else gets the lock.
@@ -77,8 +75,7 @@ impl Drop for Pause<'_> {
 impl Admission {
     /// Operation `last` was the last.
     pub(crate) fn new(core: &Arc<Core>, compactor: &Arc<Compactor>, last: u64) -> Admission {
-        let (pending, packed) = (Pending::default(), Vec::new());
-        let writer = Writer { next_sequence: last + 1, pending, packed };
+        let writer = Writer { next_sequence: last + 1, pending: Pending::default() };
         Admission {
             core: Arc::clone(core),
             compactor: Arc::clone(compactor),

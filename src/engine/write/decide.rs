@@ -3,6 +3,8 @@
 //! Usually the page's head is enough to decide. Otherwise the page's visits of one time are looked up.
 //! Nothing is changed here.
 
+use std::borrow::Cow;
+
 use smallvec::SmallVec;
 
 use super::lookup_batch::LookedUpPage;
@@ -14,7 +16,7 @@ use crate::engine::view::View;
 use crate::error::Result;
 use crate::page::{
     Beside, Digest, Entry, GiveOutcome, HISTORY_WINDOW, Head, Observation, Request, RestateOutcome,
-    Restated, Ruling, Seen, Verdict, Weight, restated_digest,
+    Restated, Seen, Verdict, VisitVerdict, Weight, restated_digest,
 };
 use crate::segment::{put_course, unpack_head};
 use crate::time::Time;
@@ -30,7 +32,7 @@ pub(crate) struct RequestContext<'c> {
 /// What a request means for its page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RequestVerdict {
-    Visit(Ruling),
+    Visit(VisitVerdict),
     Restated(RestateOutcome),
     Given(GiveOutcome),
 }
@@ -42,12 +44,15 @@ pub(crate) struct WriteDecision {
 }
 
 /// A request that is decided: the decision, and the page before it.
-pub(crate) struct Decided {
+pub(crate) struct Decided<'p> {
     pub(crate) decision: WriteDecision,
     /// The page's number in the active memtable, if it is there.
     pub(crate) number: Option<u32>,
     /// Whether an older component has the page.
     pub(crate) earlier: bool,
+    /// The packed head of the page as older components know it; empty without one, and for a page of
+    /// the active memtable.
+    pub(crate) head: Cow<'p, [u8]>,
     before: Before,
 }
 
@@ -55,7 +60,7 @@ pub(crate) struct Decided {
 enum Before {
     /// The memtables know all of the page.
     Known(Option<PageBefore>),
-    /// The packed head of the segments says it.
+    /// In the packed head, which is that of the segments.
     Packed,
 }
 
@@ -73,17 +78,15 @@ impl PageBefore {
     }
 }
 
-impl Decided {
-    /// Asks the memtables, and decides what the request means. `packed`, which is empty, becomes the
-    /// head of the page as older components know it.
+impl<'p> Decided<'p> {
+    /// Asks the memtables, and decides what the request means.
     ///
     /// What the memtables know is newer than what the segments know. They are asked here, under the
     /// write lock, since another call may have written to the page since the lookup.
     pub(crate) fn new(
         context: RequestContext<'_>,
-        page: &mut LookedUpPage<'_>,
-        packed: &mut Vec<u8>,
-    ) -> Result<Decided> {
+        page: &mut LookedUpPage<'p>,
+    ) -> Result<Decided<'p>> {
         let RequestContext { view, lookup, request } = context;
         let mut known = Known::default();
         let is_in_memory = view.take_in_memory(lookup, &mut known)?;
@@ -92,34 +95,34 @@ impl Decided {
         let number = active.map(|location| location.page);
         if is_in_memory {
             let before = Before::Known(known.head.as_ref().map(PageBefore::of));
+            let mut packed = Vec::new();
             if let Some(head) = known.head.as_ref().filter(|_| number.is_none()) {
                 let location = known.location.or_bug("a page with a head stands somewhere")?;
                 // The page is new to the active memtable, and the one before it has its head: that is
                 // carried on.
-                put_course(packed, head, view.changes_in_memory(location)?.as_ref());
+                put_course(&mut packed, head, view.changes_in_memory(location)?.as_ref());
             }
             let earlier = known.location.is_some();
             let decision = WriteDecision::new(context, &mut known.head)?;
-            return Ok(Decided { decision, number, earlier, before });
+            return Ok(Decided { decision, number, earlier, head: packed.into(), before });
         }
         // No memtable has the page, so the head that the segments had before the lock still counts.
-        packed.extend_from_slice(page.head);
-        let decision = match page.effect.ruling {
+        let decision = match page.effect.verdict {
             // The usual case: the effect was worked out before the lock.
-            Some(ruling) if is_alone(request) => {
-                WriteDecision::visit(ruling, request.entry(), page.effect.take())
+            Some(verdict) if is_alone(request) => {
+                WriteDecision::visit(verdict, request.entry(), page.effect.take())
             }
-            _ => WriteDecision::new(context, &mut unpack_head(packed))?,
+            _ => WriteDecision::new(context, &mut unpack_head(page.head))?,
         };
-        Ok(Decided { decision, number, earlier: page.earlier, before: Before::Packed })
+        let (earlier, head) = (page.earlier, page.head.into());
+        Ok(Decided { decision, number, earlier, head, before: Before::Packed })
     }
 
-    /// What the page was before the request. `packed` is its head as older components know it, which is
-    /// unpacked only where the memtables do not know the page.
-    pub(crate) fn page_before(&self, packed: &[u8]) -> Option<PageBefore> {
+    /// What the page was before the request. Unpacks the head where the memtables do not know the page.
+    pub(crate) fn page_before(&self) -> Option<PageBefore> {
         match self.before {
             Before::Known(before) => before,
-            Before::Packed => unpack_head(packed).as_ref().map(PageBefore::of),
+            Before::Packed => unpack_head(&self.head).as_ref().map(PageBefore::of),
         }
     }
 }
@@ -158,13 +161,13 @@ impl WriteDecision {
         // `Effect::of` takes the visit in. If it turns out to be known, the head is put back.
         let before = if news.is_empty() { None } else { head.clone() };
         let effect = Effect::of(head, &visit, also.as_slice(), &view.epochs);
-        let ruling = match effect.ruling {
-            Some(ruling) => ruling,
+        let verdict = match effect.verdict {
+            Some(verdict) => verdict,
             // Between the first and the last visit the head does not know them all: the entries of that
             // time decide.
             None => late(view, lookup, &visit)?.into(),
         };
-        let mut decision = WriteDecision::visit(ruling, visit, effect);
+        let mut decision = WriteDecision::visit(verdict, visit, effect);
         if decision.operations.is_empty() {
             *head = before;
         }
@@ -211,10 +214,10 @@ impl WriteDecision {
     }
 
     /// A visit, which is no operation if it is known.
-    fn visit(ruling: Ruling, visit: Entry, effect: Effect) -> WriteDecision {
-        let news = (ruling.verdict != Verdict::Known).then_some((visit, effect));
+    fn visit(verdict: VisitVerdict, visit: Entry, effect: Effect) -> WriteDecision {
+        let news = (verdict.verdict != Verdict::Known).then_some((visit, effect));
         WriteDecision {
-            verdict: RequestVerdict::Visit(ruling),
+            verdict: RequestVerdict::Visit(verdict),
             operations: news.into_iter().collect(),
         }
     }

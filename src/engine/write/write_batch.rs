@@ -10,7 +10,7 @@ use crate::engine::journal;
 use crate::engine::journal::PageName;
 use crate::engine::options::Options;
 use crate::error::Result;
-use crate::page::{Request, Ruling};
+use crate::page::{Request, VisitVerdict};
 
 /// Decides request number `at` and applies it, under the write lock. Also returns whether the
 /// memtable is full now.
@@ -23,20 +23,14 @@ pub(crate) fn apply(
 ) -> Result<(Answer, bool)> {
     let (view, lookup, mut page) = looked_up.page(at)?;
     let context = RequestContext { view, lookup, request };
-    writer.packed.clear();
-    let decided = Decided::new(context, &mut page, &mut writer.packed)?;
+    let decided = Decided::new(context, &mut page)?;
     // Before the operations are in the memtable, where a search would find the page itself.
     let answer = match decided.decision.verdict {
         RequestVerdict::Restated(outcome) => Answer::Restated(outcome),
         RequestVerdict::Given(outcome) => Answer::Given(outcome),
-        RequestVerdict::Visit(ruling) => Answer::Observed(outcome(
-            options,
-            context,
-            &mut page,
-            ruling,
-            &decided,
-            &writer.packed,
-        )?),
+        RequestVerdict::Visit(verdict) => {
+            Answer::Observed(outcome(options, context, &mut page, verdict, &decided)?)
+        }
     };
     let full = put_operations(options, writer, context, &decided)?;
     Ok((answer, full))
@@ -47,24 +41,22 @@ fn outcome(
     options: &Options,
     context: RequestContext<'_>,
     page: &mut LookedUpPage<'_>,
-    ruling: Ruling,
-    decided: &Decided,
-    packed: &[u8],
+    visit: VisitVerdict,
+    decided: &Decided<'_>,
 ) -> Result<Outcome> {
     let view = context.view;
     let weight = decided.decision.weight();
     let nearby = Nearby::find(view, options, page.searches, page.found)?;
-    let original =
-        nearby.original(&options.rule, context, weight, || decided.page_before(packed))?;
+    let original = nearby.original(&options.rule, context, weight, || decided.page_before())?;
     let complete = nearby.complete;
     let (copies, near) = nearby.into_pages();
-    let Ruling { verdict, novel } = ruling;
+    let VisitVerdict { verdict, novel } = visit;
     Ok(Outcome {
         verdict,
         meaning: verdict.distance().map(|distance| view.epochs.meaning(distance)),
         novel,
         // A visit without an operation is known.
-        priority: weight.map_or(0.0, |weight| ruling.priority(weight)),
+        priority: weight.map_or(0.0, |weight| visit.priority(weight)),
         also: decided.decision.also(),
         copies,
         near,
@@ -78,11 +70,11 @@ fn put_operations(
     options: &Options,
     writer: &mut Writer,
     RequestContext { view, lookup, .. }: RequestContext<'_>,
-    decided: &Decided,
+    decided: &Decided<'_>,
 ) -> Result<bool> {
     let active = &view.memtables.active;
-    let Writer { next_sequence, pending, packed } = writer;
-    let Decided { decision, earlier, number, .. } = decided;
+    let Writer { next_sequence, pending } = writer;
+    let Decided { decision, earlier, number, head, .. } = decided;
     let (earlier, mut number) = (*earlier, *number);
     let mut full = false;
     for (entry, effect) in &decision.operations {
@@ -91,7 +83,7 @@ fn put_operations(
         // it applies the same operations in the same order.
         let page = match number {
             Some(number) => PageName::Known(number),
-            None => PageName::New { url: lookup.url, earlier, head: packed },
+            None => PageName::New { url: lookup.url, earlier, head },
         };
         pending.push(active.journal, sequence, |out| journal::put_entry(out, &page, entry))?;
         *next_sequence += 1;
@@ -99,7 +91,7 @@ fn put_operations(
         let mut inner = active.write();
         let page = match number {
             Some(page) => page,
-            None => inner.add_page(sequence, lookup.url, lookup.hash, earlier, packed)?,
+            None => inner.add_page(sequence, lookup.url, lookup.hash, earlier, head)?,
         };
         inner.enter(sequence, page, *entry, effect, &view.epochs)?;
         // The first operation may add the page. Those after it name it by its number.
