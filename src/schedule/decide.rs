@@ -4,8 +4,10 @@ use super::decision::{Decision, NewPage, Reason};
 use super::due::Due;
 use super::in_order::Coming;
 use super::learned::Learned;
+use super::rows::Found;
 use super::rules::Rule;
 use super::score::{Facts, Score, ScoreCache, Scorer, Stands, weight};
+use super::sources::Source;
 use crate::bug::OrBug;
 use crate::engine::answer::Page;
 use crate::engine::component::Changing;
@@ -93,12 +95,23 @@ impl Asked {
         let Snapshot { view, sequence, .. } = &self.snapshot;
         let lookup = Lookup::new(&coming.url, view.seed);
         // The location saves the lookup by hash in the newest component.
-        let changing = match coming.location {
-            Some(location) => view.changing_at(location, &lookup, *sequence)?,
-            None => view.changing(&lookup, *sequence)?,
-        };
+        let changing = view.changing_at(coming.location, &lookup, *sequence)?;
         let changing = changing.ok_or_else(|| unknown(&coming.url))?;
         Ok(self.looked(lookup, changing))
+    }
+
+    /// The last comparisons of a page, which its row does not have. Reads the page only if the policy of
+    /// its rule goes by them.
+    pub(super) fn recent(&self, source: &Source, found: &Found, rule: &Rule) -> Result<Recent> {
+        if !self.scorer.policy(rule).0.is_by_order() {
+            return Ok(Recent::default());
+        }
+        let Snapshot { view, sequence, .. } = &self.snapshot;
+        let url = source.url(found.page)?;
+        let lookup = Lookup::of(&url, found.hash);
+        let page = view.changing_at(source.location(found.page)?, &lookup, *sequence)?;
+        let Changing { head, changes } = page.ok_or_else(|| unknown(&url))?;
+        Ok(changes.recent(head.first, head.last.time))
     }
 
     fn looked<'a>(&'a self, lookup: Lookup<'a>, changing: Changing) -> Looked<'a> {

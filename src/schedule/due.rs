@@ -113,7 +113,7 @@ impl Due {
     /// are counted by themselves.
     ///
     /// Takes time for each rule in each segment, and up to 16 bytes, unless no page is near its prefix.
-    /// If one rule goes by the order of comparisons, all heads are read.
+    /// Pages are read whose rule has a policy that goes by the order of comparisons.
     #[must_use]
     pub fn rules(self, rules: &Rules) -> Due {
         Due { rules: rules.clone(), ..self }
@@ -135,13 +135,6 @@ impl Due {
     #[must_use]
     pub fn memory_bytes(self, bytes: usize) -> Due {
         Due { memory_bytes: bytes, ..self }
-    }
-
-    /// Whether pages are put in order by policies that go by the order of comparisons, or some are.
-    pub(super) fn is_by_order(&self) -> bool {
-        // Rows do not have the order of comparisons. One such policy
-        // makes the whole question read heads.
-        self.policies().any(|policy| policy.is_by_order())
     }
 
     /// Whether some pages go by what a visit is worth, so that it matters whether others lead them.

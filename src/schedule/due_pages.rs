@@ -6,7 +6,7 @@ use std::fmt;
 use super::decide::{Asked, Looked, differs};
 use super::decision::Decision;
 use super::due::Due;
-use super::in_order::{Coming, InOrder, Most, Place};
+use super::in_order::{Coming, InOrder, Most, RowPlace};
 use super::leader::Crowds;
 use super::rules::RuleNumber;
 use super::score::ScoreCache;
@@ -19,6 +19,8 @@ impl Snapshot {
     /// The pages that are due: those of which a visit is worth most, the best first, then in SURT order.
     ///
     /// Reads 28 bytes for each page, in order and on all cores, and of the pages those that it returns.
+    /// Under policies that go by the order of comparisons (`thesis`, `nutch`, `stormcrawler`) it reads
+    /// each page: 1 to 2 µs each if the store fits into memory, or else a random read.
     /// Takes the memory that [`Due::memory_bytes`] allows, and some 64
     /// bytes for each page that is not sealed. Two calls that ask for the same time return the same.
     ///
@@ -334,7 +336,7 @@ pub(super) struct Waiting {
     left_out: Option<InOrder>,
     filling: bool,
     /// The last page of which it is known whether it is led.
-    looked_at: Option<Place>,
+    looked_at: Option<RowPlace>,
 }
 
 impl Waiting {
@@ -392,7 +394,7 @@ impl Waiting {
             self.push(led)?;
         } else if !self.only_best || self.line.len() < wanted {
             // Not if as many better pages wait as are wanted: then this page is never returned.
-            self.left_out = Some(pages.again_after(before)?);
+            self.left_out = Some(pages.again_after(before));
         }
         Ok(())
     }

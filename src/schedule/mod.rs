@@ -6,16 +6,13 @@
 //! 1. [`rows`] reads the rows of all components side by side, by hash. The newest row of a page counts.
 //! 2. [`score`] computes what a visit is worth from the row and from the prior of the host, which
 //!    [`learned`] estimates from all rows.
-//! 3. [`by_rows`] keeps the best rows. A cache skips most of them without computing a score. If a policy
-//!    needs the last comparisons of a page, all pages are read instead ([`by_scan`]). [`in_order`]
-//!    passes on what either finds.
+//! 3. [`in_order`] keeps the best rows. A cache skips most of them without computing a score. Only if the
+//!    policy of a page needs its last comparisons, the page is read as well.
 //! 4. [`due_pages`] reads only the best as pages, looks for the page that leads each ([`leader`]), and
 //!    decides ([`decide`]).
 //!
 //! A [`plan`] adds when each page is due. [`lease`] keeps several workers from getting the same page.
 
-mod by_rows;
-mod by_scan;
 mod decide;
 mod decision;
 mod due;

@@ -2,20 +2,19 @@
 
 use std::fmt;
 
-use super::by_rows::rule_of;
 use super::decide::Asked;
 use super::decision::{Decision, NewPage, legible};
 use super::due::Due;
+use super::in_order::rule_of;
 use super::leader::Crowds;
 use super::learned::{Learned, sample};
 use super::rows::{Found, each_page, part_of, source_of};
 use super::rules::{RuleNumber, RulesByPage};
 use super::score::{DAY_SECONDS, Facts, Of, ScoreCache, Scorer, bounded, interval};
 use super::sources::sources;
-use crate::engine::lookup::Lookup;
 use crate::engine::snapshot::Snapshot;
 use crate::error::{Error, Result};
-use crate::recrawl::{Belief, Curve, Recent, Worths, spend};
+use crate::recrawl::{Belief, Curve, Worths, spend};
 use crate::threads;
 use crate::url::check_url;
 
@@ -217,24 +216,17 @@ fn kinds(asked: &Asked) -> Result<(PageKinds, f64)> {
     let sources = sources(snapshot, due.under.as_ref())?;
     let held: Result<Vec<RulesByPage>> =
         sources.iter().map(|source| source.held(&due.rules)).collect();
-    let (held, by_order) = (held?, due.is_by_order());
+    let held = held?;
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let of_part = |(): &mut (), part: usize| -> Result<Vec<Kind>> {
         let mut kinds = Vec::new();
         let (from, upto) = part_of(last, part, PARTS);
-        each_page(&sources, from, upto, |Found { hash, component, page, row }| {
-            let number = rule_of(&held, component, page)?;
-            let mut recent = Recent::default();
-            // Rows do not have the order of comparisons, so the head is read.
-            if by_order {
-                let url = source_of(&sources, component)?.url(page)?;
-                let lookup = Lookup::of(&url, hash);
-                if let Some(page) = snapshot.view.changing(&lookup, snapshot.sequence)? {
-                    recent = page.changes.recent(page.head.first, page.head.last.time);
-                }
-            }
+        each_page(&sources, from, upto, |found| {
+            let Found { hash, component, page, row } = &found;
+            let number = rule_of(&held, *component, *page)?;
             let rule = due.rules.get(number);
-            let facts = Facts { hash, row: &row, recent: &recent, rule, changed: None, led: false };
+            let recent = &asked.recent(source_of(&sources, *component)?, &found, rule)?;
+            let facts = Facts { hash: *hash, row, recent, rule, changed: None, led: false };
             kinds.push(scorer.kind(facts, number));
             Ok(())
         })?;
