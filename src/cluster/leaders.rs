@@ -24,7 +24,6 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::column::{Beside, Column};
-use super::texts::Texts;
 use crate::error::{Error, Result};
 use crate::fingerprint::BitSketch;
 use crate::progress::Progress;
@@ -396,4 +395,37 @@ fn packed(leader: u32, apart: u16) -> u64 {
 #[expect(clippy::cast_possible_truncation, reason = "the two parts are what is wanted")]
 fn unpacked(of: u64) -> (u32, u16) {
     (of as u32, (of >> 32) as u16)
+}
+
+/// The sketches of the texts of leaders, and how far others may be from them.
+pub(super) struct Texts {
+    apart_max: u32,
+    of_leaders: Column<BitSketch>,
+}
+
+impl Texts {
+    /// No leader yet, with an eighth of the memory; texts are near that resemble each other so much.
+    pub(super) fn new(resemblance: f64, work: &Workspace) -> Texts {
+        // `distance_at` turns the resemblance into a number of bits
+        // once, so a pair of texts costs popcounts.
+        let of_leaders = Column::new(work, work.part(8));
+        Texts { apart_max: BitSketch::distance_at(resemblance), of_leaders }
+    }
+
+    /// These nodes lead, too.
+    pub(super) fn lead(&mut self, sketches: impl Iterator<Item = BitSketch>) -> Result<()> {
+        self.of_leaders.append(sketches)
+    }
+
+    /// The sketch of a leader.
+    pub(super) fn of_leader(&self, number: u32) -> Result<BitSketch> {
+        self.of_leaders.get(number)
+    }
+
+    /// In how many bits two sketches differ; `None` if their texts are not near.
+    #[expect(clippy::cast_possible_truncation, reason = "a sketch has 512 bits")]
+    pub(super) fn apart(&self, one: &BitSketch, other: &BitSketch) -> Option<u16> {
+        let apart = one.distance(other);
+        (apart <= self.apart_max).then_some(apart as u16)
+    }
 }

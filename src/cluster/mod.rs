@@ -24,7 +24,6 @@ mod places;
 mod ranked;
 #[cfg(test)]
 mod tests;
-mod texts;
 
 pub use balls::Balls;
 pub use candidates::{Candidacy, Candidates};

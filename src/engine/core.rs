@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::lifecycle::Lifecycle;
 use super::live::Live;
+use super::new_segment::SegmentIds;
 use super::options::Options;
-use super::segment_ids::SegmentIds;
 use crate::catalog::Catalog;
 use crate::disk::Disk;
 use crate::error::{Error, Result};

@@ -1,13 +1,13 @@
-//! Whether a store accepts writes, and waiting for work, for its end, or for the end of the store.
+//! Whether a store accepts writes, and why not; waiting for work or for the end of the store.
 
 use std::panic::Location;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::thread::panicking;
 use std::time::Duration;
 
-use super::poison::Poison;
 use crate::bug::Bug;
 use crate::error::{Error, Result};
+use crate::metrics::Metrics;
 use crate::process::Process;
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::{Condvar, Rank, RankedMutex};
@@ -132,5 +132,49 @@ impl Drop for OnPanic<'_> {
         if panicking() && !self.before {
             self.lifecycle.poison(Error::Bug(Bug::of_panic(self.at)));
         }
+    }
+}
+
+/// The first thing that went wrong, if anything did.
+#[derive(Debug, Default)]
+pub(crate) struct Poison {
+    cause: OnceLock<Arc<Error>>,
+    /// Who is told of it.
+    metrics: Metrics,
+}
+
+impl Poison {
+    /// Nothing went wrong so far; when it does, this is told.
+    pub(crate) fn telling(metrics: Metrics) -> Poison {
+        Poison { cause: OnceLock::new(), metrics }
+    }
+
+    /// Notes why nothing more is accepted. The first cause stays.
+    pub(crate) fn set(&self, cause: Error) {
+        let _ = self.cause.set(Arc::new(cause));
+        self.metrics.poisoned();
+    }
+
+    /// Whether nothing went wrong, so that the store may be written.
+    pub(crate) fn check_write(&self) -> Result<()> {
+        self.cause.get().map_or(Ok(()), |cause| Err(Error::Poisoned(Arc::clone(cause))))
+    }
+
+    /// Whether what is in memory is as it should be, so that the store may be read.
+    #[inline]
+    pub(crate) fn check_read(&self) -> Result<()> {
+        match self.cause.get() {
+            Some(cause) if matches!(**cause, Error::Bug(_)) => self.check_write(),
+            _ => Ok(()),
+        }
+    }
+
+    /// Notes the bug that a call met, if that is why it failed.
+    #[inline]
+    pub(crate) fn poison_on_bug<T>(&self, done: Result<T>) -> Result<T> {
+        if let Err(error @ Error::Bug(_)) = &done {
+            self.set(error.clone());
+        }
+        done
     }
 }

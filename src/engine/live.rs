@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::files::Files;
+use super::lifecycle::Poison;
 use super::memtable::Memtable;
 use super::memtables::Memtables;
-use super::poison::Poison;
 use super::snapshot::Snapshot;
 use super::view::View;
 use crate::disk::Disk;

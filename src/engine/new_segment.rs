@@ -1,4 +1,4 @@
-//! How new segments are laid out, and opened.
+//! How new segments are identified, laid out, and opened.
 
 use std::sync::Arc;
 
@@ -6,11 +6,13 @@ use super::core::Core;
 use super::epochs::Epochs;
 use super::live_segment::LiveSegment;
 use super::options::Options;
-use crate::disk::Name;
+use crate::disk::{Disk, Name};
 use crate::error::Result;
+use crate::layout::Stamp;
 use crate::page::EpochInfo;
 use crate::search::Resources;
 use crate::segment::{Layout, Segment};
+use crate::sync::atomic::{AtomicU64, Ordering};
 
 /// Larger segments are not read once more after they were written: memory may not hold them.
 const WARM_BYTES_MAX: u64 = 4 << 30;
@@ -43,4 +45,38 @@ pub(crate) fn open(core: &Core, id: u64) -> Result<Arc<LiveSegment>> {
         // If this fails, the next open finds the file and removes it.
         let _ = core.disk.remove(Name::Segment(id));
     })
+}
+
+/// Hands out stamps: each number once.
+#[derive(Debug)]
+pub(crate) struct SegmentIds {
+    store: u64,
+    next: AtomicU64,
+}
+
+impl SegmentIds {
+    /// Those of a store, from this number on.
+    pub(crate) fn new(store: u64, next: u64) -> SegmentIds {
+        SegmentIds { store, next: AtomicU64::new(next) }
+    }
+
+    /// The store that they are of.
+    pub(crate) fn store(&self) -> u64 {
+        self.store
+    }
+
+    /// The stamp of a new segment.
+    pub(crate) fn stamp(&self, disk: &dyn Disk) -> Stamp {
+        Stamp { id: self.number(), store: self.store, nonce: disk.random() }
+    }
+
+    /// A number for something that will be no segment.
+    pub(crate) fn number(&self) -> u64 {
+        self.next.fetch_add(1, Ordering::AcqRel)
+    }
+
+    /// The number that comes next.
+    pub(crate) fn next(&self) -> u64 {
+        self.next.load(Ordering::Acquire)
+    }
 }

@@ -9,10 +9,10 @@ use super::component::{
 };
 use super::epochs::Epochs;
 use super::files::Files;
+use super::lifecycle::Poison;
 use super::live_segment::LiveSegment;
 use super::lookup::Lookup;
 use super::memtables::Memtables;
-use super::poison::Poison;
 use crate::bug::{Bug, OrBug, ensure};
 use crate::disk::Disk;
 use crate::error::Result;

@@ -17,7 +17,6 @@ mod epochs;
 mod gather;
 mod options;
 mod runs;
-mod watch;
 mod write;
 
 use std::panic::resume_unwind;
@@ -25,7 +24,6 @@ use std::sync::Arc;
 
 use self::epochs::Settled;
 use self::runs::Runs;
-use self::watch::Watch;
 use self::write::{Writing, Written};
 use crate::bug::{OrBug, ensure};
 use crate::catalog::SegmentRow;
@@ -35,7 +33,7 @@ use crate::engine::compaction::policy::tier;
 use crate::engine::core::Core;
 use crate::engine::db::Db;
 use crate::engine::epochs::{Epochs, first};
-use crate::engine::lifecycle::OnPanic;
+use crate::engine::lifecycle::{Lifecycle, OnPanic};
 use crate::engine::manifest_check::row;
 use crate::engine::memtables::Memtables;
 use crate::engine::options::Options;
@@ -46,7 +44,7 @@ use crate::engine::write::validate::{check, of_epochs};
 use crate::engine::{new_segment, open};
 use crate::error::{Error, Result};
 use crate::page::{EpochInfo, known};
-use crate::progress::Stage;
+use crate::progress::{Progress, Stage};
 use crate::search::Resources;
 use crate::sync::thread;
 
@@ -193,7 +191,7 @@ pub(crate) fn load<O: Observed>(
     let load = Load { db, memory_bytes, segment_pages, epochs: &epochs };
     progress.start(Stage::Gathering, None)?;
     let mut watch = Watch::new(&db.core.lifecycle, progress.clone());
-    watch.ask()?;
+    watch.report()?;
     let runs = load.gather(observations, &mut watch)?;
     let loaded = load.write(runs, &mut watch)?;
     progress.finish();
@@ -248,7 +246,7 @@ impl Load<'_> {
                 let (merger, batches) = write::pair();
                 let written = thread::scope(|scope| {
                     let writer = self.beside("simkeep-write", scope, || writing.run(batches))?;
-                    let told = |visits| watch.tell(visits);
+                    let told = |visits| watch.advance(visits);
                     let merged = merger.run(&runs, &now.view, &settled, told);
                     let written = joined(writer.join())?;
                     merged.map(|()| written)
@@ -256,7 +254,7 @@ impl Load<'_> {
                 written.or_bug("whoever merges passes the end on, or fails")?
             }
         };
-        watch.ask()?;
+        watch.report()?;
         if written.segments.is_empty() && settled.is_empty() && !publisher.is_unfinished() {
             // All of it was known already.
             return Ok(Loaded { observations: watch.observations, ..Loaded::default() });
@@ -295,7 +293,7 @@ impl Load<'_> {
                         Ok(gatherer.push(&request))
                     });
                     match observed {
-                        Ok(Ok(())) => watch.tell(1)?,
+                        Ok(Ok(())) => watch.advance(1)?,
                         // The writer says why.
                         Ok(Err(gather::Ended)) => return Ok(()),
                         Err(e) => return Err(Error::Load { nth, cause: Arc::new(e) }),
@@ -337,7 +335,7 @@ impl Load<'_> {
             level += 1;
             watch.begin(Stage::Merging)?;
             let name = self.scratch_name(level % 2);
-            runs = runs.merged(disk, name, fan_in, |visits| watch.tell(visits))?;
+            runs = runs.merged(disk, name, fan_in, |visits| watch.advance(visits))?;
         }
         Ok(runs)
     }
@@ -405,5 +403,55 @@ impl Load<'_> {
             registry.remove_table(&EpochInfo { ended: false, ..info });
         }
         Ok(loaded)
+    }
+}
+
+/// Observations between two reports of progress.
+const STEP: u64 = 1 << 12;
+
+/// Reports the progress of a load, and checks whether it is to go on.
+pub(super) struct Watch<'s> {
+    lifecycle: &'s Lifecycle,
+    progress: Progress,
+    stage: Stage,
+    /// What came in, so far.
+    pub(super) observations: u64,
+    /// Visits in the runs.
+    pub(super) visits: u64,
+    /// How much of this stage was not reported yet.
+    unreported: u64,
+}
+
+impl<'s> Watch<'s> {
+    pub(super) fn new(lifecycle: &'s Lifecycle, progress: Progress) -> Self {
+        let stage = Stage::Gathering;
+        Watch { lifecycle, progress, stage, observations: 0, visits: 0, unreported: 0 }
+    }
+
+    pub(super) fn begin(&mut self, stage: Stage) -> Result<()> {
+        (self.stage, self.unreported) = (stage, 0);
+        self.progress.begin(stage, Some(self.visits));
+        self.report()
+    }
+
+    /// Notes that this much more is done, and reports it now and then.
+    #[inline]
+    pub(super) fn advance(&mut self, more: u64) -> Result<()> {
+        self.unreported += more;
+        if self.stage == Stage::Gathering {
+            self.observations += more;
+        }
+        if self.unreported < STEP { Ok(()) } else { self.report() }
+    }
+
+    /// Reports what is done.
+    ///
+    /// # Errors
+    ///
+    /// If the load is not to go on.
+    pub(super) fn report(&mut self) -> Result<()> {
+        self.progress.pass(std::mem::take(&mut self.unreported));
+        self.lifecycle.check()?;
+        self.progress.check()
     }
 }

@@ -9,7 +9,7 @@ use super::runs::Runs;
 use crate::bug::OrBug;
 use crate::disk::{Disk, Name};
 use crate::engine::delta::page_delta;
-use crate::engine::segment_ids::SegmentIds;
+use crate::engine::new_segment::SegmentIds;
 use crate::engine::view::View;
 use crate::error::Result;
 use crate::layout::Delta;

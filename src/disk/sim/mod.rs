@@ -6,22 +6,20 @@
 //! loses the file's unsynced pages: they are readable until the crash, and a later sync does not
 //! make them durable.
 
+use std::{fmt, io};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::fmt;
-use std::io;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-use super::{Access, Dir, Disk, DiskFile, Holder, Linkable, Lock, Locked, Map, Name};
 use crate::splitmix::mix;
+use super::{Access, Dir, Disk, DiskFile, Holder, Linkable, Lock, Locked, Map, Name};
 
 mod crash;
 mod directory;
 mod fault;
 mod handle;
-mod holders;
 mod inode;
 #[cfg(test)]
 mod redb_tests;

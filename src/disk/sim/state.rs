@@ -1,18 +1,17 @@
 //! What a simulated disk holds at a moment: its files, its directories, and who has which lock. The
 //! disk shares it with the open files and the locks that it hands out.
 
+use std::io;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::io;
 use std::sync::Arc;
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
+use crate::disk::{Dir, Lock, Name};
 use super::directory::{Directory, Entries, EntryChange};
 use super::fault::Monitor;
-use super::holders::Holders;
 use super::inode::Inode;
-use crate::disk::{Dir, Name};
 
 /// How many directories there are.
 pub(super) const DIRS: usize = Dir::ALL.len();
@@ -149,6 +148,35 @@ impl State {
             drawn: self.drawn,
             capacity_bytes: self.capacity_bytes,
             ..State::default()
+        }
+    }
+}
+
+/// Who has a file locked.
+#[derive(Debug, Default)]
+pub(super) struct Holders {
+    writer: bool,
+    readers: usize,
+}
+
+impl Holders {
+    /// Takes a lock, if nobody is in the way.
+    pub(super) fn take(&mut self, kind: Lock) -> bool {
+        let free = !self.writer && (kind == Lock::Shared || self.readers == 0);
+        match kind {
+            Lock::Exclusive => self.writer |= free,
+            Lock::Shared => self.readers += usize::from(free),
+        }
+        free
+    }
+
+    pub(super) fn let_go(&mut self, kind: Lock) {
+        match kind {
+            Lock::Exclusive => assert!(std::mem::take(&mut self.writer), "it was locked"),
+            Lock::Shared => {
+                assert!(self.readers > 0, "it was locked");
+                self.readers -= 1;
+            }
         }
     }
 }

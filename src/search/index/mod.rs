@@ -1,18 +1,17 @@
 //! Building the tables of a canonical column, in bounded memory, on several threads.
 
 mod cells;
-mod count;
 mod deal;
 mod rotations;
 mod source;
 
+use crate::threads::share;
+use deal::Dealer;
+use source::Source;
 use super::cells::{HALVES, Half};
 use super::line::LINE_BYTES;
 use super::probe::{BLOCKS, Block};
 use super::shape::Shape;
-use crate::threads::share;
-use deal::Dealer;
-use source::Source;
 
 pub use source::{Part, Sink};
 

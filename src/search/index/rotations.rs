@@ -3,13 +3,12 @@
 use zerocopy::IntoBytes;
 use zerocopy::little_endian::{U16, U32};
 
-use super::count::{self, turn_into_starts};
-use super::deal::{Dealer, Entry};
-use super::source::{Part, STRIDE, Sink, Source};
 use crate::search::column::U16_BYTES;
 use crate::search::probe::Block;
 use crate::search::rotation::{Address, place_of, put_head};
 use crate::search::scratch::Scratch;
+use super::deal::{Dealer, Entry, self, turn_into_starts};
+use super::source::{Part, STRIDE, Sink, Source};
 
 /// What counting comes to.
 pub(super) struct Counted {
@@ -40,7 +39,7 @@ pub(super) fn count<E>(
     block: Block,
 ) -> Result<Counted, E> {
     let bucket = |fingerprint| block.bucket(fingerprint, address.bits);
-    let mut starts = count::count(column, address.buckets() as usize, bucket)?;
+    let mut starts = deal::count(column, address.buckets() as usize, bucket)?;
     turn_into_starts(&mut starts);
     // `aim` yields a bucket of the rotation for every fingerprint:
     // the address has as many buckets as its bits have values.
