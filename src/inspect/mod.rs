@@ -7,7 +7,6 @@ mod census;
 mod compaction;
 mod dump;
 mod found;
-mod hosts;
 mod journal;
 mod operations;
 mod overview;
@@ -15,6 +14,7 @@ mod periods;
 mod sample;
 mod segment;
 mod space;
+mod surt;
 mod trace;
 mod versions;
 
@@ -37,7 +37,7 @@ pub use versions::{Version, VersionKind, versions};
 /// assert_eq!(simkeep::inspect::surt("https://www.example.com/a?b"), "com,example,www)/a?b");
 /// ```
 pub fn surt(url: &str) -> String {
-    hosts::surt(&crate::page::surt::key_of(url))
+    surt::of_key(&crate::page::surt::key_of(url))
 }
 
 /// Bytes that compare, one after another, as pages are sorted: the key that the format specifies. Pages

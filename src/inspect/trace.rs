@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use super::hosts;
+use super::surt;
 use crate::engine::answer::{History, Page};
 use crate::engine::component::{ComponentId, PageIn};
 use crate::engine::lookup::Lookup;
@@ -60,7 +60,7 @@ impl Trace {
             places.extend(place(snapshot, part)?);
             Ok(ControlFlow::Continue(()))
         })?;
-        let (surt, hash) = (hosts::surt(lookup.key()), lookup.hash);
+        let (surt, hash) = (surt::of_key(lookup.key()), lookup.hash);
         Ok(Some(Trace { page, surt, hash, places, history: snapshot.history(url)? }))
     }
 }

@@ -6,7 +6,6 @@
 //! elsewhere by whatever carries files, in any order, if only generations come last.
 
 mod checks;
-mod forgotten;
 mod named;
 mod options;
 mod target;
@@ -15,14 +14,13 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use self::checks::Checks;
-use self::forgotten::forgotten;
 use self::named::check_one;
 use self::target::Target;
 use super::copy;
 use super::copy::{Counts, FileCount, Placed, Source};
 use super::forget::{Scope, holds};
-use crate::catalog::{Contents, Generation, Published, TableRow};
-use crate::disk::{Dir, Disk, Location};
+use crate::catalog::{Contents, Generation, Published, SegmentRow, TableRow};
+use crate::disk::{Access, Dir, Disk, Location};
 use crate::engine::epochs::Epochs;
 use crate::engine::files::{Files, Listed};
 use crate::engine::generations::{self, each, listed, read, some_numbers};
@@ -30,7 +28,9 @@ use crate::engine::live_segment::LiveSegment;
 use crate::engine::open::{require_apart, require_store};
 use crate::engine::store::Store;
 use crate::error::{Error, Result};
+use crate::layout::{Kind, Tag};
 use crate::progress::{Progress, Stage};
+use crate::segment::Frame;
 
 pub use named::{PublishedFile, check_file, files, fingerprints};
 pub use options::{GenerationInfo, Publication, PublishOptions};
@@ -379,4 +379,45 @@ fn generate(
     generation.write(to)?;
     target.generations.push(generation);
     Ok((number, true))
+}
+
+/// Whether anything was forgotten between two states that are published in a directory. `None` if that
+/// cannot be told: a merge leaves nothing of what was forgotten before. Costs a small read for each
+/// segment that came since.
+pub(super) fn forgotten(
+    disk: &Arc<dyn Disk>,
+    older: &Published,
+    newer: &Published,
+) -> Result<Option<bool>> {
+    let frame = |row: &SegmentRow| {
+        let name = Files::Published(newer.store).segment(row);
+        let file = disk.open(name, Access::Read).map_err(|e| Error::io("open", name, e))?;
+        Frame::read(&*file, name, row.id)
+    };
+    let last = older.last_sequence();
+    let mut is_known = true;
+    for row in newer.segments.iter().filter(|row| !older.segments.contains(row)) {
+        let made = frame(row)?;
+        let numbers = made.numbers();
+        if row.first_sequence > last {
+            if numbers.resets > 0 || made.place(Tag::of(Kind::Tombstones)).bytes() > 0 {
+                return Ok(Some(true));
+            }
+            continue;
+        }
+        let is_within = |of: &&SegmentRow| {
+            row.first_sequence <= of.first_sequence && of.last_sequence <= row.last_sequence
+        };
+        let mut known: i64 = 0;
+        for of in older.segments.iter().filter(is_within) {
+            known = known.saturating_add(frame(of)?.numbers().delta.visits);
+        }
+        if numbers.delta.visits < known {
+            return Ok(Some(true));
+        }
+        // Where each operation is a visit that is known still, nothing was forgotten.
+        let operations = row.last_sequence - row.first_sequence + 1;
+        is_known &= row.last_sequence <= last || numbers.visits == operations;
+    }
+    Ok(is_known.then_some(false))
 }

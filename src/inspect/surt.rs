@@ -4,7 +4,7 @@ use crate::page::surt;
 
 /// A key in the notation of the Internet Archive: the labels of the host in reverse and with commas, a
 /// port and a user if there are any, `)`, and the path; of a URL without a host the URL's own parts.
-pub(super) fn surt(key: &[u8]) -> String {
+pub(super) fn of_key(key: &[u8]) -> String {
     let mut parts = key.split(|byte| *byte == surt::END);
     let mut next = || parts.next().unwrap_or_default();
     let host = next();
@@ -42,7 +42,7 @@ mod tests {
             ("file:///home/x", "file:///home/x"),
             ("urn:isbn:1", "urn:isbn:1"),
         ] {
-            assert_eq!(super::surt(&surt::key_of(url)), expected, "{url}");
+            assert_eq!(of_key(&surt::key_of(url)), expected, "{url}");
         }
     }
 }
