@@ -117,15 +117,15 @@ compile_error!(
     "simkeep needs a 64-bit Unix: it maps files of any size, and its locks are those of flock"
 );
 
-cfg_select! {
-    // Public to the tests and benchmarks of this repository.
-    feature = "internals" => {
+// rustfmt follows modules into this macro alone, not into `cfg_select!`.
+cfg_if::cfg_if! {
+    if #[cfg(feature = "internals")] {
+        // Public to the tests and benchmarks of this repository.
         #[cfg_attr(docsrs, doc(cfg(feature = "internals")))]
         pub mod disk;
         #[cfg_attr(docsrs, doc(cfg(feature = "internals")))]
         pub mod search;
-    }
-    _ => {
+    } else {
         #[expect(unreachable_pub, reason = "public with `internals`")]
         mod disk;
         #[expect(unreachable_pub, reason = "public with `internals`")]
@@ -259,8 +259,8 @@ pub mod integrity {
 
 /// All pairs within a distance among fingerprints that are in no store.
 ///
-/// [`Join`](join::Join) takes any [`Source`](join::Source) of fingerprints, such as a slice. The
-/// pairs of a store come from [`FingerprintPairs`](crate::query::FingerprintPairs) and
+/// [`Join`](join::Join) takes any [`Source`](join::Source) of fingerprints, such as a slice, and reports
+/// its progress to a [`Monitor`](join::Monitor). The pairs of a store come from [`FingerprintPairs`](crate::query::FingerprintPairs) and
 /// [`PairQuery`](crate::query::PairQuery).
 ///
 /// Where the fingerprints of several stores are joined in several places, [`Tally`](join::Tally),

@@ -136,16 +136,22 @@ impl Drop for OnPanic<'_> {
 }
 
 /// The first thing that went wrong, if anything did.
+///
+/// After a failed write it is unknown what reached the disk: nothing more is written, and reads go on.
+/// After a broken invariant, or a panic within a write, nothing is certain: reads stop as well.
+///
+/// A store and all its views share one. Each public call passes its result through
+/// [`Poison::poison_on_bug`]. Calls that change the store also hold an [`OnPanic`].
 #[derive(Debug, Default)]
 pub(crate) struct Poison {
     cause: OnceLock<Arc<Error>>,
-    /// Who is told of it.
+    /// Counts it.
     metrics: Metrics,
 }
 
 impl Poison {
-    /// Nothing went wrong so far; when it does, this is told.
-    pub(crate) fn telling(metrics: Metrics) -> Poison {
+    /// Nothing went wrong so far. When it does, `metrics` counts it.
+    pub(crate) fn reporting(metrics: Metrics) -> Poison {
         Poison { cause: OnceLock::new(), metrics }
     }
 

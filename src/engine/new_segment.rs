@@ -47,7 +47,7 @@ pub(crate) fn open(core: &Core, id: u64) -> Result<Arc<LiveSegment>> {
     })
 }
 
-/// Hands out stamps: each number once.
+/// Allocates the numbers of segments, each once.
 #[derive(Debug)]
 pub(crate) struct SegmentIds {
     store: u64,

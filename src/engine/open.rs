@@ -202,7 +202,7 @@ fn open_locked(
     // Segments are mapped and journals replayed. No segment is searched for that, so this takes as long
     // for a large store as for a small one.
     let (view, last) = view_of(&disk, &contents, None)?;
-    let poison = Arc::new(Poison::telling(metrics.clone()));
+    let poison = Arc::new(Poison::reporting(metrics.clone()));
     let view = View { near_distance: options.near_distance, poison, metrics, ..view };
     // Only listed here. They are removed once `SNAPSHOT` names what is live.
     let orphans = orphans(&disk, &contents)?;

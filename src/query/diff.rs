@@ -258,16 +258,16 @@ fn difference(pair: Pair, epochs: &[EpochInfo]) -> Option<Difference> {
     let of = |entry: &&Entry| (entry.time(), entry.digest()) == (visit.time, visit.seen.digest());
     let restated = after.iter().filter(|entry| entry.is_restated()).filter(of);
     let also: Vec<Content> = restated.filter_map(Entry::content).collect();
-    let verdict = visit_verdict(head.as_ref(), &visit, &also, epochs);
-    if matches!(verdict.verdict, Verdict::Same(_)) {
+    let decided = visit_verdict(head.as_ref(), &visit, &also, epochs);
+    if matches!(decided.verdict, Verdict::Same(_)) {
         return None;
     }
     let weight = after.iter().filter_map(Entry::weight).next_back().unwrap_or_default();
     let newest = visit.seen.content().into_iter().chain(&also).max_by_key(|c| c.epoch.count());
     Some(Difference {
         url,
-        verdict: verdict.verdict,
-        priority: verdict.priority(weight),
+        verdict: decided.verdict,
+        priority: decided.priority(weight),
         before: had,
         after: newest.copied(),
         seen: Some(visit.time),

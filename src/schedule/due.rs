@@ -113,7 +113,7 @@ impl Due {
     /// are counted by themselves.
     ///
     /// Takes time for each rule in each segment, and up to 16 bytes, unless no page is near its prefix.
-    /// Pages are read whose rule has a policy that goes by the order of comparisons.
+    /// Each page is read whose rule has a policy by the order of comparisons.
     #[must_use]
     pub fn rules(self, rules: &Rules) -> Due {
         Due { rules: rules.clone(), ..self }
@@ -130,8 +130,9 @@ impl Due {
     }
 
     /// Memory for the pages that are chosen. Default: 64 MiB, which holds some hundred thousand. If the
-    /// budget takes more, all rows are read once more for each time that it fills. If the policy goes by
-    /// what a visit is worth, a quarter of it is for pages that others lead.
+    /// budget takes more, all rows are read once more for each time that it fills, and by policies that
+    /// go by the order of comparisons all their pages, too. If the policy goes by what a visit is worth,
+    /// a quarter of it is for pages that others lead.
     #[must_use]
     pub fn memory_bytes(self, bytes: usize) -> Due {
         Due { memory_bytes: bytes, ..self }

@@ -1,5 +1,5 @@
-//! All pages in the order of what a visit to each is worth, found by their rows: which rows are skipped,
-//! which are scored, and as many of the best as fit into memory.
+//! Puts all pages in the order of what a visit is worth: skips or scores rows, and keeps as many of the
+//! best as fit into memory.
 
 use std::cmp::Reverse;
 use std::ops::Range;

@@ -6,8 +6,8 @@
 //! 1. [`rows`] reads the rows of all components side by side, by hash. The newest row of a page counts.
 //! 2. [`score`] computes what a visit is worth from the row and from the prior of the host, which
 //!    [`learned`] estimates from all rows.
-//! 3. [`in_order`] keeps the best rows. A cache skips most of them without computing a score. Only if the
-//!    policy of a page needs its last comparisons, the page is read as well.
+//! 3. [`in_order`] keeps the best rows. A cache skips most of them without computing a score. A page is
+//!    read here only if its policy needs the last comparisons.
 //! 4. [`due_pages`] reads only the best as pages, looks for the page that leads each ([`leader`]), and
 //!    decides ([`decide`]).
 //!

@@ -1,4 +1,4 @@
-//! The pages of several components as one stream.
+//! The pages of several components as one stream, and one page across them.
 
 use std::ops::ControlFlow;
 

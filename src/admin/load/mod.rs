@@ -407,28 +407,28 @@ impl Load<'_> {
 }
 
 /// Observations between two reports of progress.
-const STEP: u64 = 1 << 12;
+const REPORT_EVERY: u64 = 1 << 12;
 
 /// Reports the progress of a load, and checks whether it is to go on.
-pub(super) struct Watch<'s> {
+struct Watch<'s> {
     lifecycle: &'s Lifecycle,
     progress: Progress,
     stage: Stage,
     /// What came in, so far.
-    pub(super) observations: u64,
+    observations: u64,
     /// Visits in the runs.
-    pub(super) visits: u64,
+    visits: u64,
     /// How much of this stage was not reported yet.
     unreported: u64,
 }
 
 impl<'s> Watch<'s> {
-    pub(super) fn new(lifecycle: &'s Lifecycle, progress: Progress) -> Self {
+    fn new(lifecycle: &'s Lifecycle, progress: Progress) -> Self {
         let stage = Stage::Gathering;
         Watch { lifecycle, progress, stage, observations: 0, visits: 0, unreported: 0 }
     }
 
-    pub(super) fn begin(&mut self, stage: Stage) -> Result<()> {
+    fn begin(&mut self, stage: Stage) -> Result<()> {
         (self.stage, self.unreported) = (stage, 0);
         self.progress.begin(stage, Some(self.visits));
         self.report()
@@ -436,12 +436,12 @@ impl<'s> Watch<'s> {
 
     /// Notes that this much more is done, and reports it now and then.
     #[inline]
-    pub(super) fn advance(&mut self, more: u64) -> Result<()> {
+    fn advance(&mut self, more: u64) -> Result<()> {
         self.unreported += more;
         if self.stage == Stage::Gathering {
             self.observations += more;
         }
-        if self.unreported < STEP { Ok(()) } else { self.report() }
+        if self.unreported < REPORT_EVERY { Ok(()) } else { self.report() }
     }
 
     /// Reports what is done.
@@ -449,7 +449,7 @@ impl<'s> Watch<'s> {
     /// # Errors
     ///
     /// If the load is not to go on.
-    pub(super) fn report(&mut self) -> Result<()> {
+    fn report(&mut self) -> Result<()> {
         self.progress.pass(std::mem::take(&mut self.unreported));
         self.lifecycle.check()?;
         self.progress.check()

@@ -6,15 +6,15 @@
 //! loses the file's unsynced pages: they are readable until the crash, and a later sync does not
 //! make them durable.
 
-use std::{fmt, io};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::sync::Arc;
+use std::{fmt, io};
 
 use parking_lot::Mutex;
 
-use crate::splitmix::mix;
 use super::{Access, Dir, Disk, DiskFile, Holder, Linkable, Lock, Locked, Map, Name};
+use crate::splitmix::mix;
 
 mod crash;
 mod directory;

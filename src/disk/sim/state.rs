@@ -1,17 +1,17 @@
 //! What a simulated disk holds at a moment: its files, its directories, and who has which lock. The
 //! disk shares it with the open files and the locks that it hands out.
 
-use std::io;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::io;
 use std::sync::Arc;
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use crate::disk::{Dir, Lock, Name};
 use super::directory::{Directory, Entries, EntryChange};
 use super::fault::Monitor;
 use super::inode::Inode;
+use crate::disk::{Dir, Lock, Name};
 
 /// How many directories there are.
 pub(super) const DIRS: usize = Dir::ALL.len();

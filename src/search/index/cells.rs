@@ -5,13 +5,13 @@ use std::ops::Range;
 use zerocopy::IntoBytes;
 use zerocopy::little_endian::U32;
 
-use crate::search::hamming;
+use super::deal::{self, Dealer, turn_into_starts};
+use super::source::{Part, STRIDE, Sink, Source};
 use crate::search::cells::{Half, cell_of};
+use crate::search::hamming;
 use crate::search::kernel::{FULL_ENTRIES, LINE_ENTRIES, NEXT, put_entry};
 use crate::search::line::{GOES_ON, Line, NUMBER, put};
 use crate::search::scratch::Scratch;
-use super::deal::{Dealer, self, turn_into_starts};
-use super::source::{Part, STRIDE, Sink, Source};
 
 /// The cell of a fingerprint.
 fn cell(fingerprint: u64, half: Half, cells: u32) -> u32 {

@@ -1,4 +1,5 @@
-//! Putting the entries of a column in the order of their buckets, in bounded memory.
+//! Counting the entries of buckets, and putting those of a column in the order of their buckets, in
+//! bounded memory.
 //!
 //! A table is far larger than the processor's caches, and a counting sort straight to the places of
 //! the entries would wait for memory at each of them. So entries are first dealt out to *groups* of
@@ -9,9 +10,9 @@
 
 use std::ops::Range;
 
+use super::source::Source;
 use crate::cpu::prefetch_value;
 use crate::search::scratch::Scratch;
-use super::source::Source;
 
 /// Entries of a group, about.
 const GROUP_ENTRIES: usize = 1 << 14;

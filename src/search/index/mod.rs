@@ -5,13 +5,13 @@ mod deal;
 mod rotations;
 mod source;
 
-use crate::threads::share;
-use deal::Dealer;
-use source::Source;
 use super::cells::{HALVES, Half};
 use super::line::LINE_BYTES;
 use super::probe::{BLOCKS, Block};
 use super::shape::Shape;
+use crate::threads::share;
+use deal::Dealer;
+use source::Source;
 
 pub use source::{Part, Sink};
 

@@ -3,12 +3,12 @@
 use zerocopy::IntoBytes;
 use zerocopy::little_endian::{U16, U32};
 
+use super::deal::{self, Dealer, Entry, turn_into_starts};
+use super::source::{Part, STRIDE, Sink, Source};
 use crate::search::column::U16_BYTES;
 use crate::search::probe::Block;
 use crate::search::rotation::{Address, place_of, put_head};
 use crate::search::scratch::Scratch;
-use super::deal::{Dealer, Entry, self, turn_into_starts};
-use super::source::{Part, STRIDE, Sink, Source};
 
 /// What counting comes to.
 pub(super) struct Counted {

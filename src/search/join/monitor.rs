@@ -2,7 +2,7 @@
 
 /// Receives the progress of a join, and can cancel it.
 ///
-/// `Progress` is one, which other threads may look at. `()` ignores progress and never cancels. The
+/// `Progress` implements it; other threads can read that. `()` ignores progress and never cancels. The
 /// threads of a join call it concurrently.
 ///
 /// ```
@@ -34,7 +34,7 @@
 /// # Ok::<(), std::convert::Infallible>(())
 /// ```
 pub trait Monitor: Sync {
-    /// A join, or a pass of a shared join, begins. It will report this many units in all.
+    /// A join, or a pass of a shared join, begins. It will report at most this many units.
     fn begin(&self, units: u64) {
         let _ = units;
     }
@@ -45,7 +45,7 @@ pub trait Monitor: Sync {
         let _ = units;
     }
 
-    /// The join has found all pairs.
+    /// A join, or a pass of a shared join, has found all its pairs.
     fn finish(&self) {}
 
     /// Whether the join is to stop soon.

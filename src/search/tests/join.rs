@@ -1,6 +1,7 @@
 //! A join finds what a double loop finds, whatever memory and threads it has.
 
 use crate::progress::Progress;
+use crate::search::Monitor;
 use simkeep_testing::depth::up_to;
 use std::ops::ControlFlow;
 use std::sync::Mutex;
@@ -312,6 +313,42 @@ fn a_cancelled_join_ends_without_having_found_everything() {
     assert!(calls.into_inner() <= 4);
     let end = Join::within(2).run(&fingerprints[..], &progress, |_| panic!("it is cancelled"));
     assert_eq!(end, Ok(ControlFlow::Break(())));
+}
+
+/// What a join reports.
+#[derive(Default)]
+struct Reports {
+    begun: AtomicUsize,
+    done: AtomicUsize,
+    finished: AtomicUsize,
+}
+
+impl Monitor for Reports {
+    fn begin(&self, units: u64) {
+        self.begun.store(units as usize, Ordering::Relaxed);
+    }
+
+    fn advance(&self, units: u64) {
+        self.done.fetch_add(units as usize, Ordering::Relaxed);
+    }
+
+    fn finish(&self) {
+        self.finished.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn a_join_reports_what_it_does_and_finishes_only_if_it_was_whole() {
+    let fingerprints = fingerprints(Kind::Clustered, 40_000, 57);
+    for flow in [ControlFlow::Continue(()), ControlFlow::Break(())] {
+        let reports = Reports::default();
+        let join = Join::within(3).memory_bytes(1 << 18);
+        assert_eq!(join.run(&fingerprints[..], &reports, |_| flow), Ok(flow));
+        let Reports { begun, done, finished } = reports;
+        let (begun, done) = (begun.into_inner(), done.into_inner());
+        assert_eq!(finished.into_inner(), usize::from(flow.is_continue()));
+        assert!(0 < done && done <= begun, "{done} of {begun}");
+    }
 }
 
 #[test]

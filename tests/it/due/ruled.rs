@@ -18,7 +18,8 @@ const DAY: i64 = 86_400_000;
 const LARGEST: u64 = 365 * 86_400;
 
 /// The policies that pages go by in general, and those of rules.
-const POLICIES: [&str; 6] = ["value", "harmonic", "uniform", "fixed:7d", "thesis", "nutch"];
+const POLICIES: [&str; 7] =
+    ["value", "harmonic", "uniform", "fixed:7d", "thesis", "nutch", "stormcrawler"];
 
 /// What is made of each page without rules.
 struct Plain<'s> {
@@ -107,7 +108,7 @@ fn some_rules(choose: &mut impl FnMut(u64) -> u64, by_order: bool) -> Vec<Known>
             rule = rule.per_host(1 + choose(3) as usize);
         }
         let policy =
-            (choose(3) == 0).then(|| POLICIES[choose(if by_order { 6 } else { 4 }) as usize]);
+            (choose(3) == 0).then(|| POLICIES[choose(if by_order { 7 } else { 4 }) as usize]);
         if let Some(policy) = policy {
             rule = rule.policy(policy.parse().unwrap());
         }
@@ -185,7 +186,7 @@ fn check(plain: &Plain<'_>, choose: &mut impl FnMut(u64) -> u64) {
     let hints = Hints::of(plain.view, hints).unwrap().trust(TRUST).unwrap();
     let question = Question {
         hints: (choose(3) != 0).then_some(hints),
-        policy: POLICIES[choose(if by_order { 6 } else { 4 }) as usize],
+        policy: POLICIES[choose(if by_order { 7 } else { 4 }) as usize],
         under: (choose(3) == 0).then(|| &PREFIXES[choose(PREFIXES.len() as u64) as usize]),
         budget: [0, 1, 3, usize::MAX][choose(4) as usize],
         per_host: [1, 2, usize::MAX, usize::MAX][choose(4) as usize],
