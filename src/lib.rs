@@ -259,9 +259,9 @@ pub mod integrity {
 
 /// All pairs within a distance among fingerprints that are in no store.
 ///
-/// [`Join`](join::Join) takes any [`Source`](join::Source) of fingerprints, such as a slice, and reports
-/// its progress to a [`Monitor`](join::Monitor). The pairs of a store come from [`FingerprintPairs`](crate::query::FingerprintPairs) and
-/// [`PairQuery`](crate::query::PairQuery).
+/// [`Join`](join::Join) takes any [`Source`](join::Source) of fingerprints, such as a slice, and
+/// reports its progress to a [`Monitor`](join::Monitor). The pairs of a store come from
+/// [`FingerprintPairs`](crate::query::FingerprintPairs) and [`PairQuery`](crate::query::PairQuery).
 ///
 /// Where the fingerprints of several stores are joined in several places, [`Tally`](join::Tally),
 /// [`Shares`](join::Shares) and [`Deal`](join::Deal) say what is joined where.

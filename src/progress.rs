@@ -122,8 +122,8 @@ impl Progress {
     }
 
     /// How much of this stage is done: observations of a load, pages and fingerprints of a merge, bytes
-    /// that are checked or copied, fingerprints that are in clusters, those of a join, each counted twice
-    /// for every pass, pairs of sites.
+    /// that are checked or copied, fingerprints that are in clusters, those of a join (each counts twice
+    /// in every pass), pairs of sites.
     #[must_use]
     pub fn done(&self) -> u64 {
         self.state.done.load(Ordering::Relaxed)
