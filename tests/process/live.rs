@@ -93,7 +93,7 @@ pub(crate) fn check(reader: &Reader) {
             .collect();
         let first = if n % PAGES == 0 { PAGES } else { n % PAGES };
         let expected: Vec<i64> =
-            (first..=last).step_by(PAGES as usize).map(u64::cast_signed).collect();
+            (first..=last).step_by(usize::try_from(PAGES).unwrap()).map(u64::cast_signed).collect();
         assert_eq!(times, expected, "{url} up to {last}");
     }
     if last > 0 {
