@@ -3,7 +3,7 @@
 use simkeep::{Error, NotStore};
 
 /// An error, with what this tool can do about it.
-pub(super) fn message(error: &Error) -> String {
+pub(crate) fn message(error: &Error) -> String {
     match advice(error) {
         Some(advice) => format!("{error}; {advice}"),
         None => error.to_string(),

@@ -9,10 +9,10 @@ use simkeep::Reader;
 use simkeep::publishing::is_published;
 use simkeep_archive::escape::whole;
 
-use super::exit::{Failure, say, say_beside};
-use super::json::Saw;
-use super::time::Clock;
-use super::words;
+use crate::exit::{Failure, say, say_beside};
+use crate::output::json::Saw;
+use crate::output::words;
+use crate::time::Clock;
 
 /// The variable that names the store where no argument does.
 const VARIABLE: &str = "SIMKEEP_STORE";
@@ -21,13 +21,13 @@ const CATALOG: &str = "catalog.redb";
 
 /// What every verb is told.
 #[derive(Args)]
-pub(super) struct Common {
+pub(crate) struct Common {
     /// The store, a directory [default: what SIMKEEP_STORE says]
     #[arg(short, long, value_name = "PATH", global = true, help_heading = "Common options")]
     store: Option<PathBuf>,
     /// Print JSON, one object a line
     #[arg(long, global = true, help_heading = "Common options")]
-    pub(super) json: bool,
+    pub(crate) json: bool,
     /// Show the times of tables in the zone of this machine, not in UTC
     #[arg(long, global = true, help_heading = "Common options")]
     local: bool,
@@ -35,7 +35,7 @@ pub(super) struct Common {
 
 /// The store of a verb that needs nothing else.
 #[derive(Args)]
-pub(super) struct Bare {
+pub(crate) struct Bare {
     /// The store, as with --store
     #[arg(value_name = "STORE")]
     bare: Option<PathBuf>,
@@ -43,19 +43,19 @@ pub(super) struct Bare {
 
 impl Common {
     /// The store that was named.
-    pub(super) fn store(&self) -> Result<PathBuf, Failure> {
+    pub(crate) fn store(&self) -> Result<PathBuf, Failure> {
         self.named().ok_or_else(|| Failure::Usage(unnamed(Path::new("."))))
     }
 
     /// The store that was named, if any was.
-    pub(super) fn named(&self) -> Option<PathBuf> {
+    pub(crate) fn named(&self) -> Option<PathBuf> {
         self.store.clone().or_else(|| {
             std::env::var_os(VARIABLE).filter(|value| !value.is_empty()).map(PathBuf::from)
         })
     }
 
     /// The store that was named with or without `--store`.
-    pub(super) fn store_of(&self, bare: &Bare) -> Result<PathBuf, Failure> {
+    pub(crate) fn store_of(&self, bare: &Bare) -> Result<PathBuf, Failure> {
         match (&self.store, &bare.bare) {
             (Some(_), Some(bare)) => Err(Failure::Usage(format!(
                 "two stores are named: {} and that of --store; name one",
@@ -67,17 +67,17 @@ impl Common {
     }
 
     /// Times as tables show them.
-    pub(super) fn clock(&self) -> Clock {
+    pub(crate) fn clock(&self) -> Clock {
         Clock::new(self.local)
     }
 
     /// Opens the store for reading.
-    pub(super) fn read(&self) -> Result<Reader, Failure> {
+    pub(crate) fn read(&self) -> Result<Reader, Failure> {
         read(&self.store()?)
     }
 
     /// For a verb that needs no store: refuses one.
-    pub(super) fn without_store(&self) -> Result<(), Failure> {
+    pub(crate) fn without_store(&self) -> Result<(), Failure> {
         match &self.store {
             None => Ok(()),
             Some(_) => {
@@ -90,7 +90,7 @@ impl Common {
 /// Opens a store for reading, or the newest generation of one that is published; nothing is written to
 /// its directory. Says so if a writer is at work, and whether all is seen that it had stored; and if a
 /// newer generation is not whole.
-pub(super) fn read(store: &Path) -> Result<Reader, Failure> {
+pub(crate) fn read(store: &Path) -> Result<Reader, Failure> {
     let reader = Reader::open(store)?;
     if reader.generation().is_some() {
         say_generation(&reader);
@@ -102,14 +102,14 @@ pub(super) fn read(store: &Path) -> Result<Reader, Failure> {
 }
 
 /// Says so if a newer generation than the one that is read is not whole.
-pub(super) fn say_generation(reader: &Reader) {
+pub(crate) fn say_generation(reader: &Reader) {
     if let Some((newer, number)) = reader.incomplete().zip(reader.generation()) {
         say(&words::incomplete(newer, number));
     }
 }
 
 /// What to type if a store came where none was expected.
-pub(super) fn hint(error: &clap::Error) -> Option<String> {
+pub(crate) fn hint(error: &clap::Error) -> Option<String> {
     match error.get(ContextKind::InvalidArg)? {
         ContextValue::String(argument) if is_read(Path::new(argument)) => Some(format!(
             "{} is a store: name it with {}",
@@ -136,7 +136,7 @@ fn option(store: OsString) -> String {
 }
 
 /// A path as a shell takes it.
-pub(super) fn quoted(path: &OsStr) -> String {
+pub(crate) fn quoted(path: &OsStr) -> String {
     let path = path.to_string_lossy();
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./+=:@%".contains(c);
     if path.chars().all(is_plain) {
@@ -161,7 +161,7 @@ fn is_store(path: &Path) -> bool {
 }
 
 /// Whether a path is read like a store: one, or a directory where one is published.
-pub(super) fn is_read(path: &Path) -> bool {
+pub(crate) fn is_read(path: &Path) -> bool {
     is_store(path) || is_published(path).unwrap_or(false)
 }
 

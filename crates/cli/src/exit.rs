@@ -10,8 +10,8 @@ use simkeep::recrawl::RecrawlError;
 
 use simkeep_archive::escape::{self, whole};
 
-use super::json::{self, Beside, Message, Note, Saw};
-use super::{advice, common, stop};
+use crate::output::json::{self, Beside, Message, Note, Saw};
+use crate::{advice, common, signals};
 
 /// The exit codes, for the help of the program.
 macro_rules! help {
@@ -29,13 +29,13 @@ macro_rules! help {
      ingest was stopped by SIGHUP, SIGINT or SIGTERM; what it has stored stays"
     };
 }
-pub(super) use help;
+pub(crate) use help;
 
-pub(super) const HELP: &str = help!();
+pub(crate) const HELP: &str = help!();
 
 /// How a verb ends that did its work.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Exit {
+pub(crate) enum Exit {
     /// With an answer.
     Done = 0,
     /// There was nothing to be found.
@@ -46,7 +46,7 @@ pub(super) enum Exit {
 
 /// Why a verb could not do its work.
 #[derive(Debug)]
-pub(super) enum Failure {
+pub(crate) enum Failure {
     /// The arguments make no sense for this store.
     Usage(String),
     /// A record is broken, and that was not to be.
@@ -109,12 +109,12 @@ impl Failure {
         }
     }
 
-    pub(super) fn message(&self) -> String {
+    pub(crate) fn message(&self) -> String {
         match self {
             Failure::Usage(why) | Failure::Broken(why) | Failure::Other(why) => why.clone(),
             Failure::Store(error) => advice::message(error),
             Failure::Output(error) => format!("cannot write the result: {error}"),
-            Failure::Stopped(signal) => format!("stopped by {}", stop::name(*signal)),
+            Failure::Stopped(signal) => format!("stopped by {}", signals::name(*signal)),
         }
     }
 }
@@ -182,18 +182,18 @@ static AS_JSON: AtomicBool = AtomicBool::new(false);
 
 /// Says everything as JSON from now on, if the command line asks for it. That is known before it is
 /// parsed, since it may be wrong.
-pub(super) fn say_as_asked<'w>(words: impl IntoIterator<Item = &'w OsString>) {
+pub(crate) fn say_as_asked<'w>(words: impl IntoIterator<Item = &'w OsString>) {
     let is_asked = words.into_iter().take_while(|word| *word != "--").any(|word| word == "--json");
     AS_JSON.store(is_asked, Ordering::Relaxed);
 }
 
 /// A message to the user, whatever it may quote.
-pub(super) fn say(message: &str) {
+pub(crate) fn say(message: &str) {
     say_or(message, || Message::Note(Note { message }));
 }
 
 /// That a writer is at work, and what is seen of the store.
-pub(super) fn say_beside(message: &str, saw: Saw) {
+pub(crate) fn say_beside(message: &str, saw: Saw) {
     say_or(message, || Message::Beside(Beside { message, saw }));
 }
 
@@ -221,7 +221,7 @@ fn say_why(failure: &Failure) {
 }
 
 /// The exit code of a verb; says why if it failed. A reader that has seen enough is no failure.
-pub(super) fn code(done: Result<Exit, Failure>) -> u8 {
+pub(crate) fn code(done: Result<Exit, Failure>) -> u8 {
     match done {
         Ok(exit) => exit as u8,
         Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
@@ -235,7 +235,7 @@ pub(super) fn code(done: Result<Exit, Failure>) -> u8 {
 }
 
 /// Prints what clap has to say: help as it is, mistakes with what they quote made harmless.
-pub(super) fn usage(error: &clap::Error) -> u8 {
+pub(crate) fn usage(error: &clap::Error) -> u8 {
     if !error.use_stderr() {
         return code(error.print().map(|()| Exit::Done).map_err(Failure::Output));
     }

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 use clap::{Command, CommandFactory as _};
 
-use super::Cli;
+use crate::Cli;
 
 /// The widest that is read well.
 const WIDEST: usize = 100;
@@ -28,14 +28,14 @@ const GROUPS: &[(&str, &[&str])] = &[
 ];
 
 /// The command line, with its help as wide as the terminal is.
-pub(super) fn command() -> Command {
+pub(crate) fn command() -> Command {
     let of_terminal = terminal_size::terminal_size().map(|(width, _)| width.0.into());
     let told = || std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     of_width(of_terminal.or_else(told).unwrap_or(WIDEST).min(WIDEST))
 }
 
 /// The command line, with help whose lines are as long as their paragraphs.
-pub(super) fn unwrapped() -> Command {
+pub(crate) fn unwrapped() -> Command {
     laid_out(Cli::command(), 0)
 }
 

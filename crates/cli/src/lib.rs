@@ -1,73 +1,21 @@
-//! The tool `simkeep`, as a library for what starts it: see `simkeep --help`. One file for each verb.
+//! The tool `simkeep`, as a library for what starts it: see `simkeep --help`.
+//!
+//! [`verbs`] has a file or a folder for each verb, in the groups of the help. [`input`] reads what they take,
+//! [`output`] prints what they return.
 //!
 //! A verb takes its arguments and an [`Output`], and answers with an [`exit::Exit`] or a
 //! [`Failure`]; what those mean to the caller of the program is said in one place, [`exit`].
 //! Reading verbs open the store without ever writing to it, also beside a writer.
 
 mod advice;
-mod aliases;
-mod asked;
-mod backup;
-mod beside;
-mod clock;
-mod cluster;
 mod common;
-mod compact;
-mod completions;
-mod dedup;
-mod df;
-mod diff;
-mod due;
-mod epoch;
-mod evaluate;
 mod exit;
-mod explain;
-mod export;
-mod feed;
-mod fingerprint;
-mod foreign;
-mod forget;
-mod gauge;
 mod help;
-mod history;
-mod host;
-mod incoming;
-mod ingest;
-mod inspect;
-mod json;
-mod load;
-mod man;
-mod mirrors;
-mod named;
-mod near;
-mod origin;
+mod input;
 mod output;
-mod packed;
-mod pairs;
-mod pipeline;
-mod prometheus;
-mod publish;
-mod reading;
-mod recipe;
-mod recrawl;
-mod repair;
-mod report;
-mod row_file;
-mod scan;
-mod schema;
-mod simulate;
-mod spelling;
-mod stats;
-mod stop;
-mod svg;
-mod table;
-mod tail;
-mod threads;
+mod signals;
 mod time;
-mod verify;
-mod visit;
-mod without;
-mod words;
+mod verbs;
 
 use std::ffi::OsString;
 
@@ -76,6 +24,14 @@ use clap::{FromArgMatches as _, Parser, Subcommand};
 use common::Common;
 use exit::Failure;
 use output::Output;
+use verbs::ask::{aliases, cluster, dedup, diff, history, mirrors, near, pairs, scan};
+use verbs::change::{compact, epoch, forget};
+use verbs::fill::{ingest, load};
+use verbs::fingerprints::{df, evaluate, fingerprint};
+use verbs::look::{inspect, report, stats, tail, verify};
+use verbs::revisit::{due, recrawl, simulate};
+use verbs::save::{backup, export, publish, repair};
+use verbs::shell::{completions, man, schema};
 
 /// The memory of a crawl: which pages are new, the same, changed, back to an earlier version, or
 /// near-duplicates of others.

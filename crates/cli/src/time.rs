@@ -25,14 +25,14 @@ fn no_time(ms: i64) -> String {
 }
 
 /// Times as people read them in a table: to the minute, all in one zone.
-pub(super) struct Clock {
+pub(crate) struct Clock {
     zone: TimeZone,
     name: &'static str,
 }
 
 impl Clock {
     /// In the zone of this machine, as TZ or the system says, or in UTC.
-    pub(super) fn new(is_local: bool) -> Clock {
+    pub(crate) fn new(is_local: bool) -> Clock {
         match is_local {
             true => Clock { zone: TimeZone::system(), name: "local" },
             false => Clock { zone: TimeZone::UTC, name: "UTC" },
@@ -40,12 +40,12 @@ impl Clock {
     }
 
     /// The heading of a column of times.
-    pub(super) fn heading(&self, what: &str) -> String {
+    pub(crate) fn heading(&self, what: &str) -> String {
         format!("{what} ({})", self.name)
     }
 
     /// Writes a time to the minute.
-    pub(super) fn show(&self, time: Time) -> String {
+    pub(crate) fn show(&self, time: Time) -> String {
         let ms = time.as_ms();
         // Of the last day of all, which is the next one in some zones, it is not known how these are.
         let at = Timestamp::from_millisecond(ms).unwrap_or(Timestamp::MAX);
@@ -58,14 +58,14 @@ impl Clock {
 }
 
 /// Writes a time to the second, in UTC.
-pub(super) fn to_second(time: Time) -> String {
+pub(crate) fn to_second(time: Time) -> String {
     let ms = time.as_ms();
     Time::from_ms_unchecked(ms.saturating_sub(ms.rem_euclid(1000))).to_string()
 }
 
 /// Reads a time from an argument: one that [`simkeep_archive::time`] reads, or one
 /// that is told by the clock.
-pub(super) fn parse(text: &str) -> Result<Time, &'static str> {
+pub(crate) fn parse(text: &str) -> Result<Time, &'static str> {
     let time = simkeep_archive::time(text).or_else(|| told_by(Time::now().as_ms(), text));
     time.map(Time::from_ms_unchecked)
         .ok_or("write 2024-05-01T12:00:00Z, 2024-05-01, '2024-05-01 12:00', '3d ago' or 1714564800")

@@ -1,0 +1,105 @@
+//! The clock of this machine, and visits that are later than it allows.
+
+use std::time::Duration;
+
+use clap::Args;
+use simkeep::recrawl::{Interval, RecrawlError};
+use simkeep::{Snapshot, Time};
+use simkeep_archive::{Broken, escape};
+
+use crate::exit::say;
+use crate::input::feed::{Fed, Found};
+use crate::time;
+
+/// What the user says about the clock.
+#[derive(Args, Clone, Copy)]
+pub(crate) struct ClockOptions {
+    /// Refuse a visit that is later than now by more than this, such as 90m or 7d; none: take visits
+    /// of any time
+    #[arg(long, value_name = "DURATION", default_value = "1d", value_parser = tolerance)]
+    clock_tolerance: Tolerance,
+    /// What time it is now, instead of what the clock of this machine says
+    #[arg(long, value_name = "TIME", value_parser = time::parse, allow_hyphen_values = true)]
+    now: Option<Time>,
+}
+
+impl ClockOptions {
+    /// What time it is, if the user says so.
+    pub(crate) fn now(self) -> Option<Time> {
+        self.now
+    }
+}
+
+/// How much later than now a visit may be; none for any time.
+#[derive(Clone, Copy)]
+struct Tolerance(Option<Interval>);
+
+fn tolerance(text: &str) -> Result<Tolerance, RecrawlError> {
+    if text == "none" { Ok(Tolerance(None)) } else { text.parse().map(Some).map(Tolerance) }
+}
+
+/// Refuses visits that are later than the clock allows.
+///
+/// A visit of 2099 would be the last of its page until then: the page would never be due, and every
+/// later visit would be out of order.
+pub(crate) struct ClockCheck {
+    options: ClockOptions,
+    /// The last visit in the store before anything comes. If the clock does not allow that one either,
+    /// the clock is behind, and says nothing about visits.
+    last: Option<Time>,
+    refused: u64,
+}
+
+impl ClockCheck {
+    /// For a store, if there is one. Warns if the clock is behind it.
+    pub(crate) fn new(options: ClockOptions, store: Option<&Snapshot>) -> ClockCheck {
+        let last = store.and_then(Snapshot::last_visit);
+        let check = ClockCheck { options, last, refused: 0 };
+        if let (Some(limit), Some(last)) = (check.limit(), last)
+            && last > limit
+        {
+            let [now, last] = [check.now(), last].map(time::to_second);
+            say(&format!(
+                "the clock says {now}, and the last visit in the store is of {last}: is the clock right? \
+                 No visit is refused for its time"
+            ));
+        }
+        check
+    }
+
+    /// Returns the time of the clock, or the one that the user says.
+    pub(crate) fn now(&self) -> Time {
+        self.options.now.unwrap_or_else(Time::now)
+    }
+
+    /// How many visits were refused.
+    pub(crate) fn refused(&self) -> u64 {
+        self.refused
+    }
+
+    /// The last time that a visit may have; none if it may have any.
+    fn limit(&self) -> Option<Time> {
+        let Tolerance(tolerance) = self.options.clock_tolerance;
+        Some(self.now() + Duration::from_secs(tolerance?.seconds()))
+    }
+
+    /// What came; a visit that is too late is a broken record.
+    pub(crate) fn check(&mut self, fed: Fed) -> Fed {
+        let Fed::Entry(entry) = &fed else { return fed };
+        let is_visit = !matches!(entry.found, Found::Given | Found::Restated(..));
+        let time = Time::from_ms_unchecked(entry.time);
+        let Some(limit) = self.limit().filter(|limit| is_visit && time > *limit) else {
+            return fed;
+        };
+        if self.last.is_some_and(|last| last > limit) {
+            return fed;
+        }
+        self.refused += 1;
+        let [time, limit] = [time, limit].map(time::to_second);
+        let why = format!(
+            "a visit of {time}, later than {limit}, which is the last that the clock allows; see \
+             --clock-tolerance"
+        );
+        Fed::Broken(Broken { at: escape::whole(&entry.url), why })
+    }
+}

@@ -1,0 +1,319 @@
+//! From the input to entries: what `ingest` observes and `load` loads.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+use arrayvec::ArrayVec;
+use simkeep::fingerprint::Fingerprinter;
+use simkeep::{
+    Content, Digest, Epoch, FetchFailure, Origin, Property, Request, Restated, Seen, Terms, Time,
+    Visit,
+};
+
+use crate::exit::Failure;
+use crate::input::epochs::Made;
+use crate::input::pipeline::{self, Crew, Next, Pipeline, Results};
+use crate::input::reading::{Reading, Schemes};
+use simkeep_archive::escape;
+use simkeep_archive::export::Line;
+use simkeep_archive::{Broken, Chunk, Claim, Input, Item, Keys, Payload, Question, Record, Source};
+
+/// What a page is given with a visit or without: one of each kind.
+pub(crate) type Properties = ArrayVec<Property, 2>;
+
+/// What a record makes a request of: an entry, and what comes with it if that is a visit.
+pub(crate) fn request<'u>(
+    url: &'u str,
+    entry: simkeep::Entry,
+    also: Option<Made>,
+    given: &Properties,
+) -> Request<'u> {
+    match Request::of(url, entry) {
+        Request::Observe(mut observation) => {
+            observation.also = also;
+            Request::Observe(given.iter().fold(observation, |o, property| o.property(*property)))
+        }
+        other => other,
+    }
+}
+
+/// A record that is ready to be observed.
+pub(crate) struct Entry {
+    pub(crate) url: String,
+    /// Milliseconds since 1970.
+    pub(crate) time: i64,
+    pub(crate) status: Option<u16>,
+    /// When the page was last modified, as its server said.
+    pub(crate) modified: Option<i64>,
+    /// What the page is given.
+    pub(crate) given: Properties,
+    pub(crate) digest: Option<Digest>,
+    /// What an archive declares it to be.
+    pub(crate) claim: Option<Box<Claim>>,
+    pub(crate) found: Found,
+}
+
+impl Entry {
+    /// The bytes that it takes beside itself.
+    fn bytes(&self) -> usize {
+        let found = match &self.found {
+            Found::Ready(_, name) => name.as_ref().map_or(0, String::len),
+            Found::Restated(_, name) => name.len(),
+            Found::Revisit(refers_to, _) => refers_to.as_ref().map_or(0, String::len),
+            Found::Text(_) | Found::Binary | Found::BinaryFile | Found::Given => 0,
+            Found::Redirect(_) | Found::NotModified | Found::Gone | Found::Failed(_) => 0,
+        };
+        let claim = self.claim.as_ref().map_or(0, |_| size_of::<Claim>());
+        self.url.len() + found + claim + self.wrong().map_or(0, Broken::bytes)
+    }
+
+    /// The visit that saw this.
+    pub(crate) fn visit(&self, seen: Seen) -> simkeep::Entry {
+        let &Entry { time, status, modified, .. } = self;
+        simkeep::Entry::Visit(Visit {
+            time: Time::from_ms_unchecked(time),
+            seen,
+            status,
+            modified: modified.map(Time::from_ms_unchecked),
+        })
+    }
+
+    /// The visit that saw content with this fingerprint.
+    pub(crate) fn content(&self, (fingerprint, epoch): Made) -> simkeep::Entry {
+        self.visit(Seen::Content(Content { fingerprint, digest: self.digest, epoch }))
+    }
+
+    /// The content of an earlier visit, with a fingerprint of another epoch.
+    pub(crate) fn restated(&self, fingerprint: Option<u64>, epoch: Epoch) -> simkeep::Entry {
+        let &Entry { time, digest, .. } = self;
+        simkeep::Entry::Restated(Restated {
+            time: Time::from_ms_unchecked(time),
+            fingerprint,
+            digest,
+            epoch,
+        })
+    }
+
+    /// That what an archive declares is not so.
+    pub(crate) fn wrong(&self) -> Option<&Broken> {
+        self.claim.as_ref()?.wrong.as_ref()
+    }
+}
+
+/// What a record found.
+pub(crate) enum Found {
+    /// A text.
+    Text(Text),
+    /// Content that is no text: it has a digest and no fingerprint.
+    Binary,
+    /// A file that is no text. Its digest is not computed yet.
+    BinaryFile,
+    /// A redirect, with the digest that names its target.
+    Redirect(Digest),
+    /// Content with a fingerprint made elsewhere, if it has one, and by what if the record says so.
+    Ready(Option<u64>, Option<String>),
+    /// What another epoch, of this name, makes of content that was seen before.
+    Restated(Option<u64>, String),
+    /// No visit, but what the page is given.
+    Given,
+    NotModified,
+    Gone,
+    Failed(FetchFailure),
+    /// The content of an earlier record, of this URL and time if they are known.
+    Revisit(Option<String>, Option<i64>),
+}
+
+/// What was made of a text.
+pub(crate) struct Text {
+    /// Its fingerprint by each origin; none if it is too short to tell from others.
+    pub(crate) fingerprints: ArrayVec<Option<u64>, 2>,
+    /// Whether it is that of a file, whose time is when the file was last modified.
+    pub(crate) is_file: bool,
+}
+
+/// What comes out of the input.
+pub(crate) enum Fed {
+    Entry(Entry),
+    Question(Question),
+    Broken(Broken),
+    /// A source that is none, and what to read in its place.
+    Refused(Broken),
+    /// The name of an epoch, older than those whose names come after, and its terms.
+    Epoch(String, Terms),
+    /// A line of an export that is no entry.
+    Export(Line),
+    /// A record of this kind is no visit to a page.
+    Passed(&'static str),
+}
+
+impl Fed {
+    /// The bytes that it takes beside itself.
+    fn bytes(&self) -> usize {
+        match self {
+            Fed::Entry(entry) => entry.bytes(),
+            Fed::Question(question) => question.url.len() + question.at.len(),
+            Fed::Broken(broken) | Fed::Refused(broken) => broken.bytes(),
+            Fed::Epoch(name, _) => name.len(),
+            Fed::Export(line) => line.bytes(),
+            Fed::Passed(_) => 0,
+        }
+    }
+}
+
+/// Records on their way into a store: read, and fingerprints made of their texts, on all threads.
+pub(crate) struct Feed<'o> {
+    pipeline: Pipeline<Chunk, Fed>,
+    fingerprinters: Vec<Fingerprinter<'o>>,
+    bytes: Arc<AtomicU64>,
+    walk_failed: Arc<AtomicBool>,
+}
+
+impl<'o> Feed<'o> {
+    /// Begins to read, and to make fingerprints of texts by each of these origins.
+    ///
+    /// With keys of others, JSON lines are texts under those. The store may stand in a folder that is
+    /// read; its own files are no pages.
+    pub(crate) fn start(
+        sources: Vec<Source>,
+        reading: Reading,
+        store: &Path,
+        origins: &'o [Origin],
+        (keys, schemes): (Option<Keys>, &Schemes),
+    ) -> Result<Feed<'o>, Failure> {
+        let input = Input::new(sources).except(store).zstd_window(reading.zstd_window());
+        let input = input.schemes(schemes.names());
+        let input = match keys {
+            Some(keys) => input.keys(keys),
+            None => input,
+        };
+        let (bytes, walk_failed) = (input.progress(), input.walk_failed());
+        let fingerprinters = fingerprinters(origins)?;
+        let crew = Crew { threads: reading.threads(), live: input.is_live() };
+        let origins = origins.to_vec();
+        let pipeline = Pipeline::start(Box::new(input), crew, move |shared| {
+            // What it needs was there a moment ago; if not, the others do without this thread.
+            let Ok(mut fingerprinters) = self::fingerprinters(&origins) else { return };
+            shared.serve(&mut |chunk, fed| read(chunk, &mut fingerprinters, fed));
+        });
+        Ok(Feed { pipeline, fingerprinters, bytes, walk_failed })
+    }
+
+    /// Wakes the thread that waits for what comes next.
+    pub(crate) fn waker(&self) -> impl Fn() + Send + use<> {
+        self.pipeline.waker()
+    }
+
+    /// Whether a folder could not be read as a whole.
+    pub(crate) fn walk_failed(&self) -> &AtomicBool {
+        &self.walk_failed
+    }
+
+    /// What comes next, in the order of the input.
+    pub(crate) fn next(&mut self, patience: Duration) -> Result<Next<Fed>, Failure> {
+        let Feed { pipeline, fingerprinters, .. } = self;
+        pipeline.next(patience, &mut |chunk, fed| read(chunk, fingerprinters, fed))
+    }
+
+    /// Bytes that were read so far, as they stand in the files.
+    pub(crate) fn bytes_read(&self) -> u64 {
+        self.bytes.load(Ordering::Relaxed)
+    }
+}
+
+impl pipeline::Chunk for Chunk {
+    fn bytes(&self) -> usize {
+        Chunk::bytes(self)
+    }
+}
+
+fn fingerprinters(origins: &[Origin]) -> simkeep::Result<Vec<Fingerprinter<'_>>> {
+    origins.iter().map(Origin::fingerprinter).collect()
+}
+
+/// What is done with each record, in whatever thread: it is read, and fingerprints are made of its
+/// text.
+fn read(chunk: Chunk, fingerprinters: &mut [Fingerprinter<'_>], into: &mut Results<Fed>) {
+    chunk.items(|item| {
+        let fed = prepare(item, fingerprinters);
+        let bytes = fed.bytes();
+        into.push(fed, bytes);
+    });
+}
+
+fn prepare(item: Item, fingerprinters: &mut [Fingerprinter<'_>]) -> Fed {
+    let Record {
+        url, time, payload, digest, claim, status, modified, weight, class, epoch, ..
+    } = match item {
+        Item::Record(record) => record,
+        Item::Question(question) => return Fed::Question(question),
+        Item::Broken(broken) => return Fed::Broken(broken),
+        Item::Passed(kind) => return Fed::Passed(kind),
+        Item::Epoch(name, terms) => return Fed::Epoch(name, terms),
+        Item::Export(line) => return Fed::Export(line),
+        Item::Refused(broken) => return Fed::Refused(broken),
+        _ => return Fed::Passed("unknown"),
+    };
+    let is_file = matches!(payload, Payload::File(_));
+    let found = match payload {
+        Payload::Text(document) | Payload::File(document) => {
+            match fingerprinters.iter_mut().map(|f| f.of_page(&document)).collect() {
+                Ok(fingerprints) => Found::Text(Text { fingerprints, is_file }),
+                Err(error) => {
+                    let at = escape::whole(&url);
+                    return Fed::Broken(Broken { at, why: error.to_string() });
+                }
+            }
+        }
+        Payload::Ready { fingerprint } => Found::Ready(fingerprint, epoch.map(String::from)),
+        Payload::Restated { fingerprint } => {
+            Found::Restated(fingerprint, epoch.map(String::from).unwrap_or_default())
+        }
+        Payload::Given => Found::Given,
+        Payload::NotModified => Found::NotModified,
+        Payload::Gone => Found::Gone,
+        Payload::Failed(failure) => Found::Failed(failure),
+        Payload::Binary => Found::Binary,
+        Payload::BinaryFile => Found::BinaryFile,
+        Payload::Redirect => match digest {
+            Some(digest) => Found::Redirect(digest),
+            None => {
+                let why = "a redirect has no digest; this is a bug".to_owned();
+                return Fed::Broken(Broken { at: escape::whole(&url), why });
+            }
+        },
+        Payload::Revisit { refers_to, refers_time } => Found::Revisit(refers_to, refers_time),
+        _ => return Fed::Passed("unknown"),
+    };
+    let weight = weight.map(Property::Weight);
+    let given = weight.into_iter().chain(class.map(Property::Class)).collect();
+    Fed::Entry(Entry { url, time, status, modified, given, digest, claim, found })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use simkeep_archive::Declared;
+
+    #[test]
+    fn whatever_may_be_long_is_counted() {
+        let long = || "x".repeat(1000);
+        let entry = |found, claim| {
+            let (status, modified, given, digest) = (None, None, Properties::new(), None);
+            Entry { url: long(), time: 0, status, modified, given, digest, claim, found }
+        };
+        let wrong = Some(Broken { at: long(), why: long() });
+        let declared = Declared::parse("md5:d41d8cd98f00b204e9800998ecf8427e").unwrap();
+        let claim = Some(Box::new(Claim { declared, wrong }));
+        for (entry, least) in [
+            (entry(Found::Gone, None), 1000),
+            (entry(Found::Revisit(Some(long()), None), None), 2000),
+            (entry(Found::Ready(Some(0), Some(long())), None), 2000),
+            (entry(Found::Restated(Some(0), long()), None), 2000),
+            (entry(Found::Gone, claim), 3000),
+        ] {
+            assert!(Fed::Entry(entry).bytes() >= least);
+        }
+    }
+}

@@ -1,0 +1,13 @@
+//! What the tool reads: crawls, documents, and what the command line says of them.
+
+pub(crate) mod clock;
+pub(crate) mod complaints;
+pub(crate) mod epochs;
+pub(crate) mod feed;
+pub(crate) mod keys;
+pub(crate) mod origin;
+pub(crate) mod pipeline;
+pub(crate) mod reading;
+pub(crate) mod recipe;
+pub(crate) mod spelling;
+pub(crate) mod threads;

@@ -1,0 +1,88 @@
+//! The epochs of a store whose fingerprints this tool makes.
+
+use simkeep::fingerprint::EXTRACTOR;
+use simkeep::{Epoch, EpochInfo, Error, Origin, Snapshot};
+use simkeep_archive::escape;
+
+use crate::advice::message;
+use crate::exit::{Failure, say};
+
+/// What makes the fingerprints of texts, or why nothing does.
+pub(crate) type Makers = Result<Vec<Origin>, String>;
+
+/// What makes the fingerprints of texts for a store: of its
+/// [`Origin::text_epochs`](simkeep::Origin::text_epochs). That by which verdicts go comes first. If it
+/// has none, the default begins if `may_begin`; of no store, it does.
+pub(crate) fn live(snapshot: Option<&Snapshot>, may_begin: bool) -> Result<Makers, Failure> {
+    let Some(snapshot) = snapshot else { return Ok(Ok(vec![Origin::default()])) };
+    let epochs = match Origin::text_epochs(snapshot) {
+        Err(Error::Misuse(_)) if may_begin => return Ok(Ok(vec![Origin::default()])),
+        Err(Error::Misuse(why)) => return Ok(Err(why)),
+        epochs => epochs?,
+    };
+    let mut origins = Vec::new();
+    for epoch in epochs {
+        match Origin::of(snapshot, epoch) {
+            // Without the second one there is no distance to what only that has.
+            Err(e @ Error::NoTable { .. }) if !origins.is_empty() => say(&message(&e)),
+            origin => origins.extend(origin?),
+        }
+    }
+    Ok(Ok(origins))
+}
+
+/// The epoch by which near-duplicates of texts are sought, if it is not named, and what makes its
+/// fingerprints.
+pub(crate) fn of_texts(
+    snapshot: &Snapshot,
+    named: Option<Epoch>,
+) -> Result<(Epoch, Origin), Failure> {
+    let epochs = snapshot.epochs();
+    let epoch = match named {
+        Some(named) => named,
+        None => {
+            let of_texts = Origin::text_epochs(snapshot).map_err(|e| match e {
+                Error::Misuse(why) => Failure::Usage(format!("{why}; or name one with --epoch")),
+                other => Failure::Store(other),
+            })?;
+            let finds_near =
+                |info: &&EpochInfo| of_texts.contains(&info.epoch) && info.role.finds_near();
+            let newest = epochs.iter().rfind(finds_near).ok_or_else(|| {
+                let what = "no epoch of texts finds near-duplicates here; name one with --epoch";
+                Failure::Usage(what.to_owned())
+            })?;
+            newest.epoch
+        }
+    };
+    epochs.iter().find(|info| info.epoch == epoch).map_or(Ok(()), check_version)?;
+    let origin = Origin::of(snapshot, epoch)?.ok_or_else(|| {
+        let what = "the fingerprints of this epoch are made elsewhere; name a fingerprint instead";
+        Failure::Usage(what.to_owned())
+    })?;
+    Ok((epoch, origin))
+}
+
+/// Refuses an epoch of texts that another version of simkeep's own extractor made.
+fn check_version(info: &EpochInfo) -> Result<(), Failure> {
+    let kind = |name: &str| name.split('/').next().map(str::to_owned);
+    let extractor = info.name.split(' ').next().unwrap_or_default();
+    if !Origin::is_name(&info.name) || extractor == EXTRACTOR || kind(extractor) != kind(EXTRACTOR)
+    {
+        return Ok(());
+    }
+    Err(Failure::Usage(format!(
+        "another version of simkeep extracted the texts of {}, and this one extracts them by \
+         {EXTRACTOR}; they must not be compared: begin an epoch by simkeep epoch begin",
+        escape::whole(&info.name)
+    )))
+}
+
+/// The epoch of this name.
+pub(crate) fn named(epochs: &[EpochInfo], name: &str) -> Result<Epoch, Failure> {
+    let found = epochs.iter().find(|info| info.name == name);
+    found.map(|info| info.epoch).ok_or_else(|| {
+        let known: Vec<&str> = epochs.iter().map(|info| info.name.as_str()).collect();
+        let known = known.join(", ");
+        Failure::Usage(format!("the store has no epoch {name}; name one with --epoch: {known}"))
+    })
+}

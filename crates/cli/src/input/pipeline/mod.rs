@@ -1,0 +1,256 @@
+//! One kind of work on all cores, its results in the order of what it was done on.
+//!
+//! What is to be worked on comes in *parts*, an archive each, and a part in *chunks*, some records
+//! each. Only one thread at a time can cut chunks from a part, since where a record ends is known
+//! only by reading it; whatever else is to be done with a chunk any thread can do beside others. So
+//! there are no threads for this and threads for that: each takes what is to be done next. It cuts a
+//! chunk from the first part that nobody cuts from, and works on it while others cut the next; or, if
+//! there is none, it opens a part more. The thread that asks for the results does so, too, while it
+//! would have to wait. With one thread that is all that happens, and there is no other.
+//!
+//! The results of a chunk stand where the chunk stood and are handed out in that order. A budget
+//! bounds the bytes that are in flight: cut, worked on, or waiting to be handed out. Parts that come
+//! later may use half of it, so that the first one, which everything waits for, can always go on.
+
+mod results;
+mod state;
+#[cfg(test)]
+mod tests;
+
+use std::iter;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+use std::vec;
+
+use parking_lot::{Condvar, Mutex};
+
+use crate::exit::Failure;
+use crate::signals;
+pub(crate) use results::Results;
+use state::{Collected, Job, State};
+
+/// Chunks of this size and more are worked on one at a time: what is made of them may be several
+/// times as large.
+const GIANT_BYTES: usize = 4 << 20;
+
+/// A row of chunks that are cut one after another.
+pub(crate) type Part<C> = Box<dyn Iterator<Item = C> + Send>;
+
+/// All parts, in order.
+pub(crate) type Parts<C> = Box<dyn Iterator<Item = Part<C>> + Send>;
+
+/// What is worked on at once.
+pub(crate) trait Chunk: Send + 'static {
+    /// The bytes that it holds, or that will be held while it is worked on.
+    fn bytes(&self) -> usize;
+}
+
+/// What comes next.
+pub(crate) enum Next<T> {
+    /// A result.
+    Result(T),
+    /// Nothing has come for as long as was to be waited, or a signal asks to end.
+    Idle,
+    /// All was worked on.
+    End,
+}
+
+/// How many threads there are, and what they may do.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Crew {
+    /// All threads that work; one of them takes the results.
+    pub(crate) threads: usize,
+    /// One may have to wait for what is to be cut. Then the thread that takes the results does nothing
+    /// else, so that what has come is not kept waiting, too, and parts are opened one after another.
+    pub(crate) live: bool,
+}
+
+/// Work on chunks `C` that has results `T`.
+pub(crate) struct Pipeline<C: Chunk, T: Send + 'static> {
+    shared: Arc<Shared<C, T>>,
+    ready: vec::IntoIter<T>,
+    /// Whether the thread that takes the results works, too.
+    helps: bool,
+}
+
+/// How long one waits who has nothing else to do.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Works on one part, on so many threads, each with a worker of its own; `each` is given the results.
+///
+/// # Errors
+/// The first of `each`, which ends it.
+pub(crate) fn run<C: Chunk, T: Send + 'static, W: FnMut(C, &mut Results<T>)>(
+    part: Part<C>,
+    threads: usize,
+    worker: impl Fn() -> W + Send + Sync + 'static,
+    mut each: impl FnMut(T) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let mut work = worker();
+    let parts = Box::new(iter::once(part));
+    let crew = Crew { threads, live: false };
+    let mut pipeline = Pipeline::start(parts, crew, move |shared| shared.serve(&mut worker()));
+    loop {
+        match pipeline.next(PATIENCE, &mut work)? {
+            Next::Result(result) => each(result)?,
+            Next::Idle => {}
+            Next::End => return Ok(()),
+        }
+    }
+}
+
+/// What all threads know.
+pub(crate) struct Shared<C, T> {
+    state: Mutex<State<C, T>>,
+    changed: Condvar,
+    giants: Mutex<()>,
+}
+
+impl<C: Chunk, T: Send + 'static> Pipeline<C, T> {
+    /// Begins to work, in threads that run `help`, which is to [`serve`](Shared::serve). Where no more
+    /// threads can be started, there are fewer.
+    pub(crate) fn start(
+        parts: Parts<C>,
+        crew: Crew,
+        help: impl Fn(&Shared<C, T>) + Send + Sync + 'static,
+    ) -> Pipeline<C, T> {
+        let shared = Arc::new(Shared {
+            state: Mutex::new(State::new(parts, crew.live)),
+            changed: Condvar::new(),
+            giants: Mutex::new(()),
+        });
+        let helpers = if crew.live { crew.threads } else { crew.threads.saturating_sub(1) };
+        let help = Arc::new(help);
+        let start = |number: usize| {
+            let (shared, help) = (Arc::clone(&shared), Arc::clone(&help));
+            let run = move || {
+                let alarm = Alarm(&shared);
+                help(&shared);
+                drop(alarm);
+            };
+            thread::Builder::new().name(format!("simkeep-{number}")).spawn(run).is_ok()
+        };
+        let started = (1..=helpers).take_while(|number| start(*number)).count();
+        Pipeline { shared, ready: Vec::new().into_iter(), helps: !crew.live || started == 0 }
+    }
+
+    /// Wakes the thread that waits for a result.
+    pub(crate) fn waker(&self) -> impl Fn() + Send + use<C, T> {
+        let shared = Arc::clone(&self.shared);
+        move || {
+            // Whoever is about to wait has the lock until it waits.
+            drop(shared.state.lock());
+            shared.changed.notify_all();
+        }
+    }
+
+    /// The next result. Works itself as long as there is none, by `work`.
+    ///
+    /// # Errors
+    /// If a thread panicked.
+    pub(crate) fn next(
+        &mut self,
+        patience: Duration,
+        work: &mut impl FnMut(C, &mut Results<T>),
+    ) -> Result<Next<T>, Failure> {
+        if let Some(result) = self.ready.next() {
+            return Ok(Next::Result(result));
+        }
+        let shared = &*self.shared;
+        let mut state = shared.state.lock();
+        loop {
+            if signals::asked().is_some() {
+                return Ok(Next::Idle);
+            }
+            match state.collect() {
+                Collected::Results(results) => {
+                    // There is room again.
+                    shared.changed.notify_all();
+                    self.ready = results.into_items().into_iter();
+                    if let Some(result) = self.ready.next() {
+                        return Ok(Next::Result(result));
+                    }
+                    continue;
+                }
+                Collected::End => return Ok(Next::End),
+                Collected::Failed => {
+                    let what = "a reader failed before the end of the input; this is a bug";
+                    return Err(Failure::Other(what.to_owned()));
+                }
+                Collected::NotYet => {}
+            }
+            if self.helps
+                && let Some(job) = state.job()
+            {
+                drop(state);
+                shared.perform(job, work);
+                state = shared.state.lock();
+            } else if shared.changed.wait_for(&mut state, patience).timed_out() {
+                return Ok(Next::Idle);
+            }
+        }
+    }
+}
+
+impl<C: Chunk, T: Send + 'static> Drop for Pipeline<C, T> {
+    /// The threads end when they have done what they are at. Nobody waits for them: they may
+    /// themselves be waiting for what never comes.
+    fn drop(&mut self) {
+        self.shared.state.lock().stop();
+        self.shared.changed.notify_all();
+    }
+}
+
+impl<C: Chunk, T> Shared<C, T> {
+    /// Does what there is to do by `work`, until nothing is left.
+    pub(crate) fn serve(&self, work: &mut impl FnMut(C, &mut Results<T>)) {
+        let mut state = self.state.lock();
+        while !state.is_done() {
+            if let Some(job) = state.job() {
+                drop(state);
+                self.perform(job, work);
+                state = self.state.lock();
+            } else {
+                self.changed.wait(&mut state);
+            }
+        }
+    }
+
+    fn perform(&self, job: Job<C>, work: &mut impl FnMut(C, &mut Results<T>)) {
+        match job {
+            Job::Open(mut parts) => {
+                let part = parts.next();
+                self.state.lock().opened(parts, part);
+            }
+            Job::Cut(number, mut part) => {
+                let Some(chunk) = part.next() else {
+                    self.state.lock().ended(number);
+                    self.changed.notify_all();
+                    return;
+                };
+                let bytes = chunk.bytes();
+                let place = self.state.lock().cut(number, part, bytes);
+                self.changed.notify_all();
+                let alone = (bytes >= GIANT_BYTES).then(|| self.giants.lock());
+                let mut results = Results::default();
+                work(chunk, &mut results);
+                drop(alone);
+                self.state.lock().worked(place, bytes, results);
+            }
+        }
+        self.changed.notify_all();
+    }
+}
+
+/// Wakes the others if its thread panics.
+struct Alarm<'s, C, T>(&'s Shared<C, T>);
+
+impl<C, T> Drop for Alarm<'_, C, T> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.0.state.lock().fail();
+            self.0.changed.notify_all();
+        }
+    }
+}

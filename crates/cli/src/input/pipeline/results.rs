@@ -1,0 +1,30 @@
+//! What was made of a chunk.
+
+/// The results of one chunk, in order, and the bytes that they take.
+pub(crate) struct Results<T> {
+    items: Vec<T>,
+    bytes: usize,
+}
+
+impl<T> Default for Results<T> {
+    fn default() -> Self {
+        Results { items: Vec::new(), bytes: 0 }
+    }
+}
+
+impl<T> Results<T> {
+    /// Adds one, which takes so many bytes beside itself.
+    pub(crate) fn push(&mut self, item: T, bytes: usize) {
+        self.items.push(item);
+        self.bytes += size_of::<T>() + bytes;
+    }
+
+    /// The bytes that they take.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    pub(super) fn into_items(self) -> Vec<T> {
+        self.items
+    }
+}

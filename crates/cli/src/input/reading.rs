@@ -1,0 +1,54 @@
+//! How files are read: what every verb is told that reads crawls or documents.
+
+use clap::Args;
+
+use crate::input::threads::Threads;
+use simkeep_archive::ZstdWindow;
+
+/// How files are read.
+#[derive(Args, Clone, Copy)]
+pub(crate) struct Reading {
+    /// The largest window that a zstd file may ask for, in MiB (or the next power of two): it takes so
+    /// much memory to read it, for each of up to four files that are read beside each other
+    #[arg(long, value_name = "MIB", default_value_t = ZstdWindow::MIB)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=i64::from(ZstdWindow::MIB_MAX)))]
+    zstd_window: u32,
+    #[command(flatten)]
+    threads: Threads,
+}
+
+impl Reading {
+    /// On how many threads.
+    pub(crate) fn threads(self) -> usize {
+        self.threads.count()
+    }
+
+    /// The largest window of a zstd file.
+    pub(crate) fn zstd_window(self) -> ZstdWindow {
+        ZstdWindow::of_mib(self.zstd_window)
+    }
+}
+
+/// Which records of web archives are pages.
+#[derive(Args, Clone)]
+pub(crate) struct Schemes {
+    /// Treat records of web archives with this URL scheme, such as ftp, as pages, in addition to
+    /// http, https and file. May be repeated
+    #[arg(long = "scheme", value_name = "SCHEME", value_parser = parse_scheme)]
+    schemes: Vec<String>,
+}
+
+impl Schemes {
+    /// Their names.
+    pub(crate) fn names(&self) -> Vec<String> {
+        self.schemes.clone()
+    }
+}
+
+/// A scheme (RFC 3986, 3.1), perhaps with the colon or slashes behind it.
+fn parse_scheme(text: &str) -> Result<String, &'static str> {
+    let scheme = text.trim_end_matches('/').trim_end_matches(':');
+    let is_scheme = scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+        && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c));
+    is_scheme.then(|| scheme.to_ascii_lowercase()).ok_or("not a scheme, such as ftp")
+}

@@ -1,0 +1,82 @@
+//! Other spellings of a URL: a page's identity is the bytes of its URL, and people leave some out.
+
+use simkeep::{Error, Page, Snapshot};
+
+use crate::exit::Failure;
+use crate::output::words::some_names;
+
+/// That a page is not known, and under which other spellings of its URL pages are that may be told of.
+pub(crate) fn unknown(
+    snapshot: &Snapshot,
+    url: &str,
+    may_be_told: impl Fn(&Page) -> bool,
+) -> Result<String, Failure> {
+    let mut known = Vec::new();
+    for other in spellings(url) {
+        match snapshot.latest(&other) {
+            Ok(Some(page)) if may_be_told(&page) => known.push(other),
+            Ok(_) => {}
+            // With what it lacks it is too long.
+            Err(Error::Url(_)) => {}
+            Err(e) => return Err(e.into()),
+        }
+    }
+    let known = match known.as_slice() {
+        [] => String::new(),
+        [_] => format!("; {} is", some_names(known.iter().map(String::as_str))),
+        _ => format!("; these are: {}", some_names(known.iter().map(String::as_str))),
+    };
+    Ok(format!("{url} is not known in this store{known}"))
+}
+
+/// The URL with the other scheme or the one that it lacks, with or without `www.` and a slash at its
+/// end, and all of these together.
+fn spellings(url: &str) -> Vec<String> {
+    let rest = ["https://", "http://"].iter().find_map(|scheme| url.strip_prefix(scheme));
+    let rest = match rest {
+        Some(rest) => rest,
+        // Of another scheme there are no other spellings; a port is none.
+        None if url.contains("://") => return Vec::new(),
+        None => url,
+    };
+    let other_host = match rest.strip_prefix("www.") {
+        Some(rest) => rest.to_owned(),
+        None => format!("www.{rest}"),
+    };
+    let hosts = [rest.to_owned(), other_host];
+    let with_slashes = hosts.iter().flat_map(|rest| {
+        let other = match rest.strip_suffix('/') {
+            Some(rest) => Some(rest.to_owned()),
+            None => (!rest.contains(['?', '#'])).then(|| format!("{rest}/")),
+        };
+        [Some(rest.clone()), other].into_iter().flatten()
+    });
+    let all = with_slashes
+        .flat_map(|rest| ["https://", "http://"].map(|scheme| scheme.to_owned() + &rest));
+    all.filter(|other| other != url).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_people_leave_out_of_a_url_is_tried() {
+        assert_eq!(
+            spellings("https://example.com/a"),
+            [
+                "http://example.com/a",
+                "https://example.com/a/",
+                "http://example.com/a/",
+                "https://www.example.com/a",
+                "http://www.example.com/a",
+                "https://www.example.com/a/",
+                "http://www.example.com/a/",
+            ]
+        );
+        assert!(spellings("example.com").contains(&"http://example.com/".to_owned()));
+        assert!(spellings("www.example.com:80/").contains(&"https://example.com:80".to_owned()));
+        assert!(!spellings("example.com/?a").iter().any(|url| url.ends_with("a/")));
+        assert!(spellings("ftp://example.com/").is_empty());
+    }
+}

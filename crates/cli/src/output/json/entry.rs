@@ -1,0 +1,129 @@
+//! An entry of a history.
+
+use std::borrow::Cow;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use simkeep::{Entry as Of, EpochInfo};
+
+use super::{Digest, EpochName, Fingerprint, Number, Time};
+use crate::output::visit;
+
+/// An entry of a page, as `simkeep export` writes it: without keys that say nothing.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Entry<'a> {
+    url: Cow<'a, str>,
+    /// When the visit was.
+    t: Time,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fingerprint: Option<OfContent>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    digest: Option<Digest>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    epoch: Option<EpochName<'a>>,
+    /// The HTTP status.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    status: Option<u16>,
+    /// When the page was last modified, as the server said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    modified: Option<Time>,
+    /// How important the page is from this time on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    weight: Option<Number>,
+    /// The class that the page is of from this time on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    class: Option<u32>,
+    /// What was seen, if not content; or that it was restated.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seen: Option<NoContent>,
+}
+
+/// The fingerprint of content; null if it has none.
+#[derive(Debug, Serialize, JsonSchema)]
+struct OfContent(Option<Fingerprint>);
+
+/// What an entry is that is no visit that saw content.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+enum NoContent {
+    /// The page leads elsewhere: the digest names the target.
+    Redirect,
+    NotModified,
+    Gone,
+    Failed,
+    /// The content of this time and digest has this fingerprint in another epoch.
+    Restated,
+}
+
+impl<'a> Entry<'a> {
+    /// An entry of a page of a store with these epochs.
+    pub(crate) fn of(url: &'a str, of: &Of, epochs: &'a [EpochInfo]) -> simkeep::Result<Entry<'a>> {
+        // A redirect is written without what content has.
+        let content = of.content().filter(|_| of.epoch().is_some());
+        let epoch = of.epoch().map(|epoch| visit::epoch(epochs, epoch)).transpose()?;
+        let visit = of.visit();
+        let seen = visit.map(|visit| visit.seen);
+        Ok(Entry {
+            url: url.into(),
+            t: Time(of.time()),
+            fingerprint: content.map(|content| OfContent(content.fingerprint.map(Fingerprint))),
+            digest: of.digest().map(Digest),
+            epoch: epoch.map(EpochName),
+            status: visit.and_then(|visit| visit.status),
+            modified: visit.and_then(|visit| visit.modified).map(Time),
+            weight: of.weight().map(|weight| Number(weight.to_f64())),
+            class: of.class(),
+            seen: match seen {
+                Some(simkeep::Seen::NotModified { .. }) => Some(NoContent::NotModified),
+                Some(simkeep::Seen::Gone) => Some(NoContent::Gone),
+                Some(simkeep::Seen::Failed) => Some(NoContent::Failed),
+                Some(simkeep::Seen::Content(_)) if content.is_none() => Some(NoContent::Redirect),
+                Some(simkeep::Seen::Content(_)) => None,
+                None => of.is_restated().then_some(NoContent::Restated),
+            },
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(ms: i64) -> simkeep::Time {
+        simkeep::Time::from_ms_unchecked(ms)
+    }
+    use simkeep::{Observation, Options, Restatement, Store};
+
+    /// An export is read back by `load`, and so is what is printed in its keys.
+    #[test]
+    fn an_entry_is_written_as_in_an_export() {
+        let dir = tempfile::tempdir().unwrap();
+        let options = Options::default().epoch("é \"e\"".into());
+        let store = Store::create(dir.path().join("s"), options).unwrap();
+        let (url, epoch) = ("http://a/\u{202e}\"\\", store.snapshot().near_epoch());
+        let digest = simkeep::Digest([9; 16]);
+        let first = Observation::content(url, ms(1_500), 7, epoch).status(200).modified(ms(1_000));
+        for observation in [
+            first.digest(digest),
+            Observation::content(url, ms(2_000), None, epoch).digest(digest).weight(2.5),
+            Observation::redirect(url, ms(2_500), "/elsewhere").status(301),
+            Observation::gone(url, ms(3_000)),
+            Observation::failed(url, ms(4_000)).weight(3.0).class(7),
+            Observation::not_modified(url, ms(5_000)).status(304),
+        ] {
+            store.observe(observation).unwrap();
+        }
+        let other = store.register_epoch("other", simkeep::Role::Both).unwrap();
+        store.restate(Restatement::new(url, ms(1_500), 8, other).digest(digest)).unwrap();
+        let snapshot = store.snapshot();
+        let entries = snapshot.history(url).unwrap();
+        assert_eq!(entries.len(), 10);
+        for entry in entries.iter().map(|entry| entry.entry()) {
+            let written = Entry::of(url, &entry, snapshot.epochs()).unwrap();
+            let written = serde_json::to_string(&written).unwrap();
+            let name = entry.epoch().map(|epoch| visit::epoch(snapshot.epochs(), epoch).unwrap());
+            let exported = simkeep_archive::export::entry(url, &entry, name.unwrap_or_default());
+            assert_eq!(simkeep_archive::escape::json(&written), exported);
+        }
+    }
+}

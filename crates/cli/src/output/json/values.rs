@@ -1,0 +1,153 @@
+//! Values that stand for one thing in all verbs.
+
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Serialize, Serializer};
+
+use crate::output::{visit, words};
+
+/// A value that is written as a text, what it is, how it is written, and what its schema says.
+macro_rules! text {
+    ($what:literal, $name:ident($of:ty), $write:expr, $schema:tt) => {
+        #[doc = $what]
+        #[derive(Clone, Copy, Debug)]
+        pub(crate) struct $name(pub(crate) $of);
+
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+                let write: fn($of) -> _ = $write;
+                to.collect_str(&write(self.0))
+            }
+        }
+
+        impl JsonSchema for $name {
+            fn schema_name() -> Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                described($what, json_schema!($schema))
+            }
+        }
+    };
+}
+
+/// A schema with what it is of.
+fn described(what: &str, mut schema: Schema) -> Schema {
+    schema.insert("description".to_owned(), what.trim().into());
+    schema
+}
+
+text! {
+    " A time as of RFC 3339, in UTC; with its milliseconds if it has any.", Time(simkeep::Time), |time| time.to_string(),
+    { "type": "string", "format": "date-time", "pattern": "Z$" }
+}
+
+text! {
+    " A fingerprint in 16 hexadecimal digits.", Fingerprint(u64), visit::fingerprint,
+    { "type": "string", "pattern": "^[0-9a-f]{16}$" }
+}
+text! {
+    " A hash or checksum of 64 bits in 16 hexadecimal digits.", Hash(u64), visit::fingerprint,
+    { "type": "string", "pattern": "^[0-9a-f]{16}$" }
+}
+text! {
+    " The digest of what came, in 32 hexadecimal digits.", Digest(simkeep::Digest),
+    |digest| digest.to_string(),
+    { "type": "string", "pattern": "^[0-9a-f]{32}$" }
+}
+text! {
+    " What a visit meant after those before it.", Verdict(simkeep::Verdict), words::verdict_key,
+    {
+        "type": "string",
+        "enum": [
+            "new", "same", "unseen", "changed", "reverted", "gone", "failed", "out-of-order", "known",
+            "other",
+        ],
+    }
+}
+text! {
+    " How much of a change a distance is.", Band(simkeep::fingerprint::Band), |band| band.name(),
+    { "type": "string", "enum": ["none", "minor", "moderate", "major"] }
+}
+text! {
+    " What an epoch is for.", Role(simkeep::Role), |role| role.to_string(),
+    { "type": "string", "enum": ["change", "near", "both"] }
+}
+text! {
+    " What a visit saw.", Seen(simkeep::Seen), |seen| visit::seen(&seen).unwrap_or("content"),
+    { "type": "string", "enum": ["content", "redirect", "not-modified", "gone", "failed"] }
+}
+
+/// The name of an epoch.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[serde(transparent)]
+pub(crate) struct EpochName<'a>(pub(crate) &'a str);
+
+impl JsonSchema for EpochName<'_> {
+    fn schema_name() -> Cow<'static, str> {
+        "EpochName".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        described(
+            "The name of an epoch.",
+            json_schema!({ "type": "string", "minLength": 1, "maxLength": 256 }),
+        )
+    }
+}
+
+/// A positive number as people write one: a whole one without decimals.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Number(pub(crate) f64);
+
+impl Serialize for Number {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "below 2^53")]
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let Number(number) = *self;
+        if number.fract() == 0.0 && (0.0..9e15).contains(&number) {
+            to.serialize_u64(number as u64)
+        } else {
+            to.serialize_f64(number)
+        }
+    }
+}
+
+impl JsonSchema for Number {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Number".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "number", "minimum": 0 })
+    }
+}
+
+/// A part of a whole, from 0 to 1, to four digits.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Share(pub(crate) f64);
+
+impl Serialize for Share {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_f64((self.0 * 1e4).round() / 1e4)
+    }
+}
+
+impl JsonSchema for Share {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Share".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "number", "minimum": 0, "maximum": 1 })
+    }
+}

@@ -1,0 +1,89 @@
+//! Standard output: lines for people, and objects for programs.
+
+pub(crate) mod host;
+pub(crate) mod json;
+pub(crate) mod packed;
+pub(crate) mod progress;
+pub(crate) mod row_file;
+pub(crate) mod svg;
+pub(crate) mod table;
+pub(crate) mod temporary;
+pub(crate) mod visit;
+pub(crate) mod words;
+
+use std::io::{self, BufWriter, IsTerminal as _, Stdout, Write};
+
+use serde::Serialize;
+
+use crate::exit::say;
+use simkeep_archive::escape;
+
+/// Where results go, buffered.
+pub(crate) struct Output {
+    stdout: BufWriter<Stdout>,
+    /// Whether a person reads them.
+    is_terminal: bool,
+    /// Whether that terminal may be shown colours.
+    has_colours: bool,
+}
+
+impl Output {
+    pub(crate) fn stdout() -> Output {
+        let stdout = io::stdout();
+        let is_terminal = stdout.is_terminal();
+        // As asked for at no-color.org.
+        let asked = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+        let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+        let has_colours = is_terminal && asked && !is_dumb;
+        Output { stdout: BufWriter::with_capacity(64 << 10, stdout), is_terminal, has_colours }
+    }
+
+    /// Whether a person reads it at once.
+    pub(crate) fn is_terminal(&self) -> bool {
+        self.is_terminal
+    }
+
+    /// A line above those it names the columns of: grey on a terminal, and none anywhere else.
+    pub(crate) fn heading(&mut self, line: &str) -> io::Result<()> {
+        match (self.is_terminal, self.has_colours) {
+            (false, _) => Ok(()),
+            (true, false) => self.line(line),
+            (true, true) => self.line(&format!("\u{1b}[90m{line}\u{1b}[0m")),
+        }
+    }
+
+    /// A line for people. What it quotes has been escaped.
+    pub(crate) fn line(&mut self, line: &str) -> io::Result<()> {
+        self.stdout.write_all(line.as_bytes())?;
+        self.stdout.write_all(b"\n")
+    }
+
+    /// A JSON object on a line of its own.
+    pub(crate) fn object(&mut self, object: &impl Serialize) -> io::Result<()> {
+        write_object(&mut self.stdout, object)
+    }
+
+    /// Where bytes go that are lines already.
+    pub(crate) fn writer(&mut self) -> &mut (impl Write + Send + use<>) {
+        &mut self.stdout
+    }
+
+    /// Says something about the lines before it, on standard error, and behind them.
+    pub(crate) fn note(&mut self, message: &str) -> io::Result<()> {
+        self.finish()?;
+        say(message);
+        Ok(())
+    }
+
+    /// Passes on what is still held.
+    pub(crate) fn finish(&mut self) -> io::Result<()> {
+        self.stdout.flush()
+    }
+}
+
+/// Writes a JSON object on a line of its own.
+pub(crate) fn write_object(out: &mut impl Write, object: &impl Serialize) -> io::Result<()> {
+    let line = serde_json::to_string(object)?;
+    out.write_all(escape::json(&line).as_bytes())?;
+    out.write_all(b"\n")
+}

@@ -1,0 +1,131 @@
+//! Tables for people: columns as wide as what is in them, the last one whole.
+
+use std::io;
+
+use crate::output::Output;
+
+/// Rows that are held to see how wide they are. Later ones that are wider push what is right of them.
+const HELD: usize = 1000;
+
+/// Between two columns.
+const GAP: &str = "  ";
+
+/// A column: its heading, and the side that its cells are set to.
+pub(crate) enum Column {
+    Left(String),
+    Right(String),
+}
+
+/// A table that is printed as its rows come. Memory does not grow with them.
+pub(crate) struct Table {
+    columns: Vec<Column>,
+    widths: Vec<usize>,
+    held: Vec<Vec<String>>,
+    /// Whether the heading and what was held are printed.
+    has_begun: bool,
+}
+
+/// A column of texts.
+pub(crate) fn left(heading: impl Into<String>) -> Column {
+    Column::Left(heading.into())
+}
+
+/// A column of numbers.
+pub(crate) fn right(heading: impl Into<String>) -> Column {
+    Column::Right(heading.into())
+}
+
+impl Table {
+    pub(crate) fn new(columns: impl IntoIterator<Item = Column>) -> Table {
+        let columns: Vec<Column> = columns.into_iter().collect();
+        let widths = vec![0; columns.len()];
+        Table { columns, widths, held: Vec::new(), has_begun: false }
+    }
+
+    /// Adds a row: a cell for each column. What they quote has been escaped.
+    pub(crate) fn row<const N: usize>(
+        &mut self,
+        cells: [String; N],
+        output: &mut Output,
+    ) -> io::Result<()> {
+        self.cells(cells.into(), output)
+    }
+
+    /// Adds a row of which it is seen later how many cells it has.
+    pub(crate) fn cells(&mut self, cells: Vec<String>, output: &mut Output) -> io::Result<()> {
+        assert_eq!(cells.len(), self.columns.len(), "a row has a cell for each column");
+        if self.has_begun {
+            return output.line(&self.line(&cells));
+        }
+        self.held.push(cells);
+        if self.held.len() == HELD { self.begin(output) } else { Ok(()) }
+    }
+
+    /// Prints what is held, where somebody waits for it.
+    pub(crate) fn show(&mut self, output: &mut Output) -> io::Result<()> {
+        if self.has_begun || self.held.is_empty() { Ok(()) } else { self.begin(output) }
+    }
+
+    /// Prints what is still held. A table without rows has no heading.
+    pub(crate) fn end(mut self, output: &mut Output) -> io::Result<()> {
+        self.show(output)
+    }
+
+    fn begin(&mut self, output: &mut Output) -> io::Result<()> {
+        let held = std::mem::take(&mut self.held);
+        let headings: Vec<String> = self.columns.iter().map(Column::heading).collect();
+        // Nobody sees the heading in a pipe, so it takes no room there.
+        let shown = output.is_terminal().then_some(&headings);
+        for cells in shown.into_iter().chain(&held) {
+            for (width, cell) in self.widths.iter_mut().zip(cells) {
+                *width = (*width).max(cell.chars().count());
+            }
+        }
+        output.heading(&self.line(&headings))?;
+        self.has_begun = true;
+        held.iter().try_for_each(|cells| output.line(&self.line(cells)))
+    }
+
+    fn line(&self, cells: &[String]) -> String {
+        let columns = self.columns.iter().zip(&self.widths);
+        let padded = cells.iter().zip(columns).map(|(cell, (column, width))| match column {
+            Column::Left(_) => format!("{cell:<width$}"),
+            Column::Right(_) => format!("{cell:>width$}"),
+        });
+        let padded: Vec<String> = padded.collect();
+        padded.join(GAP).trim_end_matches(' ').to_owned()
+    }
+}
+
+impl Column {
+    fn heading(&self) -> String {
+        match self {
+            Column::Left(heading) | Column::Right(heading) => heading.clone(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_as_wide_as_what_was_held_and_has_no_blanks_behind_it() {
+        let mut table = Table::new([left("name"), right("count"), left("URL")]);
+        table.widths = vec![4, 3, 7];
+        let line = |cells: [&str; 3]| table.line(&cells.map(str::to_owned));
+        assert_eq!(line(["a", "1", "x:"]), "a       1  x:");
+        assert_eq!(line(["é", "12345", ""]), "é     12345");
+        assert_eq!(line(["", "", "x:"]), "           x:");
+        assert_eq!(line(["", "", ""]), "");
+    }
+
+    #[test]
+    fn what_is_held_is_bounded() {
+        let (mut table, mut output) = (Table::new([left("")]), Output::stdout());
+        for _ in 0..HELD + 2 {
+            table.row([String::new()], &mut output).unwrap();
+        }
+        assert!(table.held.is_empty() && table.has_begun);
+    }
+}

@@ -1,0 +1,54 @@
+//! An entry of a history as it is shown.
+
+use simkeep::{Content, Entry, Epoch, EpochInfo, Error, SameBy, Seen, Verdict};
+
+/// What was seen where no content of the page's own was.
+pub(crate) fn seen(seen: &Seen) -> Option<&'static str> {
+    match seen {
+        Seen::Content(content) if content.is_redirect() => Some("redirect"),
+        Seen::Content(_) => None,
+        Seen::NotModified { .. } => Some("not-modified"),
+        Seen::Gone => Some("gone"),
+        Seen::Failed => Some("failed"),
+    }
+}
+
+/// A fingerprint in 16 digits.
+pub(crate) fn fingerprint(fingerprint: u64) -> String {
+    format!("{fingerprint:016x}")
+}
+
+/// The name of an epoch. A store names every epoch that it has fingerprints of, unless it is damaged.
+pub(crate) fn epoch(epochs: &[EpochInfo], epoch: Epoch) -> simkeep::Result<&str> {
+    let info = epochs.iter().find(|info| info.epoch == epoch);
+    info.map(|info| info.name.as_str()).ok_or(Error::UnknownEpoch(epoch.number()))
+}
+
+/// The name of the epoch that made a content's fingerprint; `None` for a redirect.
+pub(crate) fn epoch_of<'e>(
+    epochs: &'e [EpochInfo],
+    content: &Content,
+) -> simkeep::Result<Option<&'e str>> {
+    content.made_in().map(|made_in| epoch(epochs, made_in)).transpose()
+}
+
+/// Whether an entry is a visit that found a redirect.
+pub(crate) fn is_redirect(entry: &Entry) -> bool {
+    entry.is_visit() && entry.content().is_some_and(|content| content.is_redirect())
+}
+
+/// Whether what an entry meant goes by its digest alone, for want of a fingerprint.
+pub(crate) fn is_by_digest(entry: &Entry) -> bool {
+    let content = entry.content();
+    content.is_some_and(|content| content.fingerprint.is_none() && content.digest.is_some())
+}
+
+/// By what the content of an entry is known to be the same, or to have changed where it has no
+/// fingerprint.
+pub(crate) fn known_by(entry: &Entry, verdict: Verdict) -> Option<SameBy> {
+    match verdict {
+        Verdict::Same(by) => Some(by),
+        Verdict::Changed { .. } if is_by_digest(entry) => Some(SameBy::Digest),
+        _ => None,
+    }
+}

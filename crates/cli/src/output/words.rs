@@ -1,0 +1,306 @@
+//! Numbers in words, and verdicts as programs read them.
+
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use simkeep::fingerprint::{Document, Meaning};
+use simkeep::publishing::Incomplete;
+use simkeep::{SameBy, Verdict};
+
+use crate::output::json::Share;
+use simkeep_archive::escape;
+
+/// How many pages took no part since they have no fingerprint in an epoch of this name, to be said after
+/// other figures; nothing of no page.
+pub(crate) fn took_no_part(pages: u64, epoch: &str) -> String {
+    match pages {
+        0 => String::new(),
+        pages => format!("; {}", without_part(&many(pages, "page has", "pages have"), epoch)),
+    }
+}
+
+/// That some pages took no part, which are the subject with its verb.
+pub(crate) fn without_part(pages_have: &str, epoch: &str) -> String {
+    format!(
+        "{pages_have} no fingerprint in {}, and took no part (too short, not text, or stale: see simkeep \
+         epoch stale)",
+        escape::whole(epoch)
+    )
+}
+
+/// Why texts have no fingerprint, and what that means.
+pub(crate) fn without_fingerprint() -> String {
+    format!(
+        "fewer than {} words, or none that count: no fingerprint, compared by digest",
+        Document::WORDS_MIN
+    )
+}
+
+/// That a text is too short to tell from others.
+pub(crate) fn too_short(file: &Path) -> String {
+    let file = escape::whole(&file.to_string_lossy());
+    format!(
+        "{file} is too short to tell from others: it has fewer than {} words",
+        Document::WORDS_MIN
+    )
+}
+
+/// A number with its thousands set apart.
+pub(crate) fn count(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.char_indices() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// A figure of a summary: its name, the number, and what is to be said of it.
+pub(crate) fn figure(name: &str, number: u64, remark: &str) -> String {
+    let gap = if remark.is_empty() { "" } else { "  " };
+    format!("{name:<25}{:>13}{gap}{remark}", count(number))
+}
+
+/// How many of something there were a second; none if there was no time.
+pub(crate) fn per_second(elapsed: Duration, number: u64) -> f64 {
+    let seconds = elapsed.as_secs_f64();
+    if seconds > 0.0 { number as f64 / seconds } else { 0.0 }
+}
+
+/// A time in seconds, to the millisecond.
+pub(crate) fn rounded(elapsed: Duration) -> f64 {
+    (elapsed.as_secs_f64() * 1000.0).round() / 1000.0
+}
+
+/// The line of a summary that says how long it took; and the rate, if that took long enough to tell.
+pub(crate) fn time_taken(elapsed: Duration, records: u64) -> String {
+    let time = format!("{:.1} s", elapsed.as_secs_f64());
+    let line = format!("{:<25}{time:>13}", "time");
+    if elapsed.as_secs() == 0 {
+        return line;
+    }
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "only shown")]
+    let rate = count(per_second(elapsed, records) as u64);
+    format!("{line}  {rate} records a second")
+}
+
+/// An amount with two decimals, or with two digits that count if it is less than a tenth or a billion
+/// and more.
+pub(crate) fn amount(amount: f64) -> String {
+    if amount == 0.0 || (0.0995..1e9).contains(&amount) {
+        return format!("{amount:.2}");
+    }
+    if !(1e-6..1e9).contains(&amount) {
+        return format!("{amount:.1e}");
+    }
+    // The digits that a number in this form has before its exponent are those that count.
+    let scientific = format!("{amount:.1e}");
+    let exponent = scientific.split_once("e-").and_then(|(_, digits)| digits.parse().ok());
+    let decimals: usize = exponent.unwrap_or(1);
+    format!("{amount:.*}", decimals + 1)
+}
+
+/// How long so many seconds are, in the unit that suits them.
+pub(crate) fn span(seconds: u64) -> String {
+    let (unit, name): (u64, _) = match seconds {
+        0..120 => return many(seconds, "second", "seconds"),
+        120..7200 => (60, "minutes"),
+        7200..172_800 => (3600, "hours"),
+        _ => (86_400, "days"),
+    };
+    let number = seconds as f64 / unit as f64;
+    if number < 9.95 {
+        // Whole numbers are mostly meant as such.
+        let number = format!("{number:.1}");
+        format!("{} {name}", number.strip_suffix(".0").unwrap_or(&number))
+    } else {
+        format!("{} {name}", count((seconds + unit / 2) / unit))
+    }
+}
+
+/// How many of something.
+pub(crate) fn many(number: u64, one: &str, more: &str) -> String {
+    format!("{} {}", count(number), if number == 1 { one } else { more })
+}
+
+/// Some of these names, for people; how many more there are.
+pub(crate) fn some_names<'n>(names: impl Iterator<Item = &'n str>) -> String {
+    const NAMED: usize = 5;
+    let names: Vec<&str> = names.collect();
+    let named: Vec<String> = names.iter().take(NAMED).map(|name| escape::whole(name)).collect();
+    match names.len().saturating_sub(NAMED) {
+        0 => named.join(", "),
+        more => format!("{}, and {} more", named.join(", "), count(more as u64)),
+    }
+}
+
+/// A number of bytes, to three digits.
+pub(crate) fn bytes(bytes: u64) -> String {
+    if bytes < 1024 {
+        return format!("{bytes} B");
+    }
+    let mut value = bytes as f64;
+    let mut unit = "B";
+    for next in ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"] {
+        // From here on it would be shown as 1024.
+        if value < 1023.5 {
+            break;
+        }
+        value /= 1024.0;
+        unit = next;
+    }
+    let decimals = if value < 9.995 {
+        2
+    } else if value < 99.95 {
+        1
+    } else {
+        0
+    };
+    format!("{value:.decimals$} {unit}")
+}
+
+/// A share as a bar: forty characters for the whole, and at least one for anything.
+pub(crate) fn bar(share: f64) -> String {
+    (0..40).take_while(|n| f64::from(*n) < share * 40.0).map(|_| '█').collect()
+}
+
+/// A number of seconds, to the largest unit that it fills.
+pub(crate) fn seconds(seconds: u64) -> String {
+    match seconds {
+        0..120 => many(seconds, "second", "seconds"),
+        120..7200 => many(seconds / 60, "minute", "minutes"),
+        _ => many(seconds / 3600, "hour", "hours"),
+    }
+}
+
+/// What is seen of a store that a writer is at work on: all that it had stored, or, if it cannot be
+/// followed, what it had sealed at some time, and how many operations it was behind.
+pub(crate) fn beside_writer(sealed: Option<(SystemTime, u64)>) -> String {
+    let Some((written, behind)) = sealed else {
+        return "a writer is at work; this is all that it had stored by now".to_owned();
+    };
+    let age = seconds(written.elapsed().unwrap_or_default().as_secs());
+    let behind = many(behind, "operation", "operations");
+    format!(
+        "a writer is at work, too fast to be followed; this is what it had sealed {age} ago, {behind} \
+         behind"
+    )
+}
+
+/// That a newer generation than the one that is read is not whole.
+pub(crate) fn incomplete(newer: &Incomplete, number: u64) -> String {
+    format!(
+        "generation {} is not whole, so this is generation {number}: {}; it is read once all of it is \
+         there",
+        newer.generation, newer.why
+    )
+}
+
+/// The share of words that changed, from and to, as programs read it.
+pub(crate) fn changed(meaning: &Meaning) -> [Share; 2] {
+    let changed = meaning.changed();
+    [changed.start, changed.end].map(|share| Share(f64::from(share)))
+}
+
+/// The verdict as programs read it.
+pub(crate) fn verdict_key(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::New => "new",
+        Verdict::Same(_) => "same",
+        Verdict::Unseen => "unseen",
+        Verdict::Changed { .. } => "changed",
+        Verdict::Reverted { .. } => "reverted",
+        Verdict::Gone => "gone",
+        Verdict::Failed => "failed",
+        Verdict::OutOfOrder => "out-of-order",
+        Verdict::Known => "known",
+        _ => "other",
+    }
+}
+
+/// By what a page is known to be the same, as programs read it.
+pub(crate) fn same_by_key(by: SameBy) -> &'static str {
+    match by {
+        SameBy::Digest => "digest",
+        SameBy::Fingerprint => "fingerprint",
+        SameBy::Word => "word",
+        _ => "other",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn numbers_are_set_apart_by_thousands() {
+        let shown = [0, 999, 1000, 42_255, 1_234_567].map(count);
+        assert_eq!(shown, ["0", "999", "1,000", "42,255", "1,234,567"]);
+        assert_eq!(many(1, "page", "pages"), "1 page");
+    }
+
+    #[test]
+    fn a_rate_is_told_of_a_second_and_more() {
+        let told = |ms| time_taken(Duration::from_millis(ms), 5000).trim_start().to_owned();
+        assert!(told(999).ends_with(" 1.0 s"), "{}", told(999));
+        assert!(told(2000).ends_with(" 2.0 s  2,500 records a second"), "{}", told(2000));
+    }
+
+    #[test]
+    fn beside_a_writer_it_is_said_whether_all_is_seen() {
+        assert!(beside_writer(None).contains("all that it had stored"));
+        let sealed = beside_writer(Some((SystemTime::now() - Duration::from_secs(200), 1200)));
+        assert!(sealed.ends_with("what it had sealed 3 minutes ago, 1,200 operations behind"));
+    }
+
+    #[test]
+    fn bars_are_as_long_as_shares_are_large() {
+        let lengths = [0.0, 1e-9, 0.5, 1.0, 7.0].map(|share| bar(share).chars().count());
+        assert_eq!(lengths, [0, 1, 20, 40, 40]);
+    }
+
+    #[test]
+    fn small_and_large_amounts_keep_two_digits_that_count() {
+        assert_eq!(
+            [999_999_999.0, 1e9, 6.710_510_190e32].map(amount),
+            ["999999999.00", "1.0e9", "6.7e32"]
+        );
+        let amounts = [0.0, 365.0, 3.044, 0.0996, 0.0994, 0.01, 0.009_96, 0.000_034_4, 1.23e-9];
+        let shown = amounts.map(amount);
+        let expected =
+            ["0.00", "365.00", "3.04", "0.10", "0.099", "0.010", "0.010", "0.000034", "1.2e-9"];
+        assert_eq!(shown, expected);
+    }
+
+    #[test]
+    fn spans_are_shown_in_the_unit_that_suits_them() {
+        let seconds = [0, 1, 119, 150, 7199, 86_400, 362_880, 15_768_000, 4_000_000 * 86_400];
+        let expected = [
+            "0 seconds",
+            "1 second",
+            "119 seconds",
+            "2.5 minutes",
+            "120 minutes",
+            "24 hours",
+            "4.2 days",
+            "183 days",
+            "4,000,000 days",
+        ];
+        assert_eq!(seconds.map(span), expected);
+    }
+
+    #[test]
+    fn bytes_are_shown_to_three_digits() {
+        let shown = [0, 1023, 1024, 10_240, 102_400, 1_048_575, 1 << 40].map(bytes);
+        assert_eq!(
+            shown,
+            ["0 B", "1023 B", "1.00 KiB", "10.0 KiB", "100 KiB", "1.00 MiB", "1.00 TiB"]
+        );
+        assert_eq!(bytes(u64::MAX), "16.0 EiB");
+    }
+}

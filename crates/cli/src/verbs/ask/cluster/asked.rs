@@ -1,0 +1,74 @@
+//! Which pages are clustered, within which distance, and who leads: what `cluster` and `dedup` are told
+//! alike.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use simkeep::cluster::{Clustering, Ranking};
+use simkeep::{Classes, Prefix, Snapshot};
+
+use crate::exit::Failure;
+use crate::output::visit;
+use crate::time;
+use crate::verbs::ask::near::sought;
+
+/// Which pages are clustered, within which distance, and who leads.
+#[derive(Args)]
+pub(crate) struct Asked {
+    /// How far pages may be from their leader [default: what the recipe advises, 3 for most]
+    #[arg(short, value_name = "BITS", value_parser = clap::value_parser!(u32).range(..=64))]
+    k: Option<u32>,
+    /// Which page leads: first-seen, newest, shortest-url, https, weight, or several with commas
+    #[arg(long, value_name = "RULE", default_value = "first-seen")]
+    pub(crate) rule: Ranking,
+    /// Take what was in force at this time: 2024-05-01 (its first moment in UTC), '3d ago', RFC 3339, or
+    /// seconds since 1970
+    #[arg(long, value_name = "TIME", value_parser = time::parse, allow_hyphen_values = true)]
+    at: Option<simkeep::Time>,
+    /// Take pages under this prefix only: a domain, a host, or one with a path
+    #[arg(long, value_name = "PREFIX")]
+    under: Option<Prefix>,
+    /// Take pages of these classes only: numbers and "none", with commas between them
+    #[arg(long, value_name = "CLASSES")]
+    pub(crate) classes: Option<Classes>,
+    /// Compare fingerprints of this epoch
+    #[arg(long, value_name = "NAME")]
+    epoch: Option<String>,
+    /// Memory to take, in MiB
+    #[arg(long, value_name = "MIB", default_value_t = 512)]
+    memory: usize,
+    /// Where scratch files go [default: TMPDIR, or /tmp]
+    #[arg(long, value_name = "FOLDER")]
+    scratch: Option<PathBuf>,
+}
+
+impl Asked {
+    /// Where scratch files go.
+    pub(crate) fn scratch(&self) -> PathBuf {
+        self.scratch.clone().unwrap_or_else(std::env::temp_dir)
+    }
+
+    /// The name of the epoch whose fingerprints are compared.
+    pub(crate) fn epoch<'s>(&self, snapshot: &'s Snapshot) -> Result<&'s str, Failure> {
+        let (epoch, _) = sought(snapshot, self.epoch.as_deref(), None)?;
+        Ok(visit::epoch(snapshot.epochs(), epoch)?)
+    }
+
+    /// The question that this is; within so many bits unless others are given, or what the recipe
+    /// advises.
+    pub(crate) fn clustering(
+        &self,
+        snapshot: &Snapshot,
+        k: Option<u32>,
+    ) -> Result<Clustering, Failure> {
+        let (epoch, k) = sought(snapshot, self.epoch.as_deref(), self.k.or(k))?;
+        Ok(Clustering::within(k)
+            .epoch(epoch)
+            .rule(self.rule.clone())
+            .at(self.at)
+            .under(self.under.clone())
+            .classes(self.classes.clone())
+            .memory_bytes(self.memory.saturating_mul(1 << 20))
+            .scratch(self.scratch.clone()))
+    }
+}

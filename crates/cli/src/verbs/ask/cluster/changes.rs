@@ -1,0 +1,130 @@
+//! Which pages are led by others than before.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use simkeep::cluster::{ClusterChange, ClusterChanges, Clustering, WhyLed};
+use simkeep::{Snapshot, Time};
+use simkeep_archive::escape;
+
+use super::lines::Line;
+use crate::exit::{Exit, Failure, say};
+use crate::output::Output;
+use crate::output::progress::watched;
+use crate::output::table::{Table, left};
+use crate::output::words::{many, without_part};
+use crate::time;
+
+/// Two times; the later one may be now.
+#[derive(Clone, Copy)]
+pub(super) struct Span {
+    from: Time,
+    to: Option<Time>,
+}
+
+impl Span {
+    /// What is written as FROM or FROM..TO.
+    pub(super) fn parse(text: &str) -> Result<Span, String> {
+        let (from, to) = match text.split_once("..") {
+            Some((from, to)) => (from, Some(to).filter(|to| !to.is_empty())),
+            None => (text, None),
+        };
+        let (from, to) = (time::parse(from)?, to.map(time::parse).transpose()?);
+        if to.is_some_and(|to| to < from) {
+            return Err("the later time comes last: FROM..TO".to_owned());
+        }
+        Ok(Span { from, to })
+    }
+}
+
+/// A page that is led by another than before.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct OfChange<'a> {
+    url: &'a str,
+    /// The page that led it, perhaps itself; null if it was in no cluster.
+    led_before: Option<&'a str>,
+    /// The page that leads it at the later time; null if it is in no cluster.
+    led_after: Option<&'a str>,
+    why: Why,
+    /// By how many bits the page or the one that led it changed, if that is why.
+    distance: Option<u32>,
+}
+
+/// Why a page is led by another.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+enum Why {
+    /// It showed nothing before.
+    New,
+    /// It shows nothing any more.
+    Gone,
+    Changed,
+    LeaderGone,
+    LeaderChanged,
+    /// Others came or went, or rank before it.
+    Outranked,
+}
+
+impl<'a> From<&'a ClusterChange> for OfChange<'a> {
+    fn from(of: &'a ClusterChange) -> OfChange<'a> {
+        let (why, distance) = match of.why {
+            WhyLed::New => (Why::New, None),
+            WhyLed::Gone => (Why::Gone, None),
+            WhyLed::Changed { bits } => (Why::Changed, Some(bits)),
+            WhyLed::LeaderGone => (Why::LeaderGone, None),
+            WhyLed::LeaderChanged { bits } => (Why::LeaderChanged, Some(bits)),
+            _ => (Why::Outranked, None),
+        };
+        let (led_before, led_after) = (of.before.as_deref(), of.after.as_deref());
+        OfChange { url: &of.url, led_before, led_after, why, distance }
+    }
+}
+
+/// Prints the changes between two times.
+pub(super) fn changes(
+    snapshot: &Snapshot,
+    (asked, span): (&Clustering, Span),
+    epoch: &str,
+    as_json: bool,
+    output: &mut Output,
+) -> Result<Exit, Failure> {
+    let found =
+        watched(|progress| ClusterChanges::between(snapshot, asked, span.from, span.to, progress))?;
+    let columns = [left("why"), left("page"), left("leader before"), left("leader")];
+    let mut table = Table::new(columns);
+    let mut exit = Exit::Nothing;
+    for change in found.iter()? {
+        let change = change?;
+        exit = Exit::Done;
+        if as_json {
+            output.object(&Line::Change(OfChange::from(&change)))?;
+            continue;
+        }
+        let [before, after] = [&change.before, &change.after].map(|led| match led {
+            None => "-".to_owned(),
+            Some(leader) if *leader == change.url => "itself".to_owned(),
+            Some(leader) => escape::whole(leader),
+        });
+        table.row([why(change.why), escape::whole(&change.url), before, after], output)?;
+    }
+    table.end(output)?;
+    let without = found.after().without_fingerprint();
+    if without > 0 {
+        output.note(&without_part(&many(without, "page has", "pages have"), epoch))?;
+    }
+    if exit == Exit::Nothing {
+        say("no page is led by another than at the earlier time");
+    }
+    Ok(exit)
+}
+
+fn why(why: WhyLed) -> String {
+    let by = |what: &str, bits: u32| format!("{what} by {}", many(bits.into(), "bit", "bits"));
+    match why {
+        WhyLed::New => "new".to_owned(),
+        WhyLed::Gone => "gone".to_owned(),
+        WhyLed::Changed { bits } => by("changed", bits),
+        WhyLed::LeaderGone => "its leader is gone".to_owned(),
+        WhyLed::LeaderChanged { bits } => by("its leader changed", bits),
+        _ => "outranked".to_owned(),
+    }
+}

@@ -1,0 +1,191 @@
+//! Counts of clusters in which every page leads, and of components.
+
+use std::path::Path;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use simkeep::Snapshot;
+use simkeep::cluster::{Balls, Clustering, Component, Components};
+use simkeep_archive::{ZstdWindow, documents, escape};
+
+use super::lines::Line;
+use crate::exit::{Exit, Failure};
+use crate::output::Output;
+use crate::output::json::Share;
+use crate::output::progress::watched;
+use crate::output::table::{Table, left, right};
+use crate::output::words::{count, many, took_no_part, without_part};
+
+/// The balls of one distance.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct OfBalls {
+    /// Within how many bits of a page its ball is.
+    within: u32,
+    /// How many there are: one for each page.
+    balls: u64,
+    /// How many pages a ball has on average, itself included.
+    average_size: Option<f64>,
+    largest: u64,
+    /// Pages with content that have no fingerprint of the epoch, and have no ball.
+    without_fingerprint: u64,
+    /// How many balls have 1 page, 2 or 3, 4 to 7, and so on.
+    by_size: Vec<u64>,
+    /// Pairs of pages within the distance that both have a label; null without labels.
+    labelled_pairs: Option<u64>,
+    /// The share of them whose labels are equal.
+    equal_share: Option<Share>,
+}
+
+/// What hangs together by steps of so many bits.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct OfComponents {
+    step: u32,
+    pages: u64,
+    /// Pages with content that have no fingerprint of the epoch, and took no part.
+    without_fingerprint: u64,
+    components: u64,
+    /// Components of two pages or more.
+    of_several: u64,
+}
+
+/// A component.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct OfComponent<'a> {
+    /// One of its pages.
+    url: &'a str,
+    /// How many it has.
+    size: u64,
+    /// The greatest distance between two of them.
+    widest: u32,
+}
+
+/// Labels of pages, from a file: in each line a URL, a tab and a label.
+pub(super) fn labels(file: &Path) -> Result<Vec<(String, String)>, Failure> {
+    let mut labels = Vec::new();
+    let lines = documents::open(file, ZstdWindow::default()).map_err(Failure::Other)?;
+    for lines in lines {
+        for (number, line) in lines.each() {
+            let fault = |why: &str| Failure::Broken(format!("{}: {why}", lines.at(number)));
+            let line = line.map_err(fault)?;
+            if line.trim_ascii().is_empty() {
+                continue;
+            }
+            let text = std::str::from_utf8(line).ok().and_then(|line| line.split_once('\t'));
+            let (url, label) =
+                text.ok_or_else(|| fault("no URL and label with a tab between them"))?;
+            labels.push((url.to_owned(), label.trim_end().to_owned()));
+        }
+    }
+    Ok(labels)
+}
+
+/// Prints the balls of each distance.
+pub(super) fn balls(
+    snapshot: &Snapshot,
+    (asked, labels): (&Clustering, &[(String, String)]),
+    epoch: &str,
+    as_json: bool,
+    output: &mut Output,
+) -> Result<Exit, Failure> {
+    let pairs = labels.iter().map(|(url, label)| (url, label));
+    let all = watched(|progress| Balls::of(snapshot, asked, pairs, progress))?;
+    let has_labels = !labels.is_empty();
+    if as_json {
+        for of in &all {
+            output.object(&Line::Balls(OfBalls::of(of, has_labels)))?;
+        }
+    } else {
+        table(&all, has_labels, output)?;
+        let without = all.first().map_or(0, |of| of.without_fingerprint);
+        if without > 0 {
+            output.note(&without_part(&many(without, "page has", "pages have"), epoch))?;
+        }
+    }
+    Ok(if all.iter().all(|of| of.balls == 0) { Exit::Nothing } else { Exit::Done })
+}
+
+fn table(all: &[Balls], has_labels: bool, output: &mut Output) -> Result<(), Failure> {
+    let bins = all.iter().map(|of| of.by_size.len()).max().unwrap_or(0);
+    let mut columns = vec![right("within"), right("average"), right("largest")];
+    if has_labels {
+        columns.extend([right("pairs"), right("equal labels")]);
+    }
+    columns.extend((0..bins).map(|bin| right(bin_name(bin))));
+    let mut table = Table::new(columns);
+    for of in all {
+        let average =
+            of.average().map_or_else(|| "-".to_owned(), |average| format!("{average:.3}"));
+        let mut cells = vec![of.k.to_string(), average, count(of.largest)];
+        if has_labels {
+            let share = of.equal_share();
+            cells.push(count(of.labelled_pairs));
+            cells.push(share.map_or_else(|| "-".to_owned(), |share| format!("{share:.3}")));
+        }
+        let sizes = of.by_size.iter().copied().chain(std::iter::repeat(0)).take(bins);
+        cells.extend(sizes.map(count));
+        table.cells(cells, output)?;
+    }
+    Ok(table.end(output)?)
+}
+
+/// The sizes of a bin.
+fn bin_name(bin: usize) -> String {
+    let from = 1_u64 << bin;
+    if bin == 0 { "1".to_owned() } else { format!("{}-{}", from, 2 * from - 1) }
+}
+
+impl OfBalls {
+    fn of(of: &Balls, has_labels: bool) -> OfBalls {
+        OfBalls {
+            within: of.k,
+            balls: of.balls,
+            average_size: of.average().map(|average| (average * 1e3).round() / 1e3),
+            largest: of.largest,
+            without_fingerprint: of.without_fingerprint,
+            by_size: of.by_size.clone(),
+            labelled_pairs: has_labels.then_some(of.labelled_pairs),
+            equal_share: of.equal_share().map(Share),
+        }
+    }
+}
+
+/// Prints how many components there are, and the largest.
+pub(super) fn components(
+    snapshot: &Snapshot,
+    asked: &Clustering,
+    epoch: &str,
+    as_json: bool,
+    output: &mut Output,
+) -> Result<Exit, Failure> {
+    let found = watched(|progress| Components::of(snapshot, asked, progress))?;
+    let Components { k, pages, without_fingerprint, components, several, largest, .. } = &found;
+    if as_json {
+        output.object(&Line::Components(OfComponents {
+            step: *k,
+            pages: *pages,
+            without_fingerprint: *without_fingerprint,
+            components: *components,
+            of_several: *several,
+        }))?;
+    } else {
+        output.line(&format!(
+            "{} in {} that hang together by steps of {}, {} of two pages or more{}",
+            many(*pages, "page", "pages"),
+            many(*components, "component", "components"),
+            many((*k).into(), "bit", "bits"),
+            count(*several),
+            took_no_part(*without_fingerprint, epoch),
+        ))?;
+    }
+    let mut table = Table::new([right("pages"), right("widest"), left("one of them")]);
+    for Component { page, pages, widest, .. } in largest {
+        if as_json {
+            let of = OfComponent { url: page, size: *pages, widest: *widest };
+            output.object(&Line::Component(of))?;
+        } else {
+            table.row([count(*pages), widest.to_string(), escape::whole(page)], output)?;
+        }
+    }
+    table.end(output)?;
+    Ok(if *pages == 0 { Exit::Nothing } else { Exit::Done })
+}

@@ -1,0 +1,46 @@
+//! Clusters or pages as a table.
+
+use simkeep::cluster::Clusters;
+use simkeep_parquet::{ClusterRow, ClusterWriter, MemberRow, MemberWriter};
+
+use super::Cluster;
+use crate::exit::Failure;
+use crate::output::packed::PackedFile;
+
+impl Cluster {
+    /// Writes the list that is asked for. Returns how many rows it has.
+    pub(super) fn table(&self, clusters: &Clusters, to: &mut PackedFile) -> Result<u64, Failure> {
+        let mut rows = 0;
+        if self.is_of_pages() {
+            let mut writer = MemberWriter::new(to)?;
+            for page in self.pages(clusters)? {
+                let page = page?;
+                writer.row(&MemberRow {
+                    url: &page.url,
+                    fingerprint: page.fingerprint,
+                    class: page.class,
+                    distance: page.distance,
+                    leader: &page.leader,
+                    size: page.pages,
+                })?;
+                rows += 1;
+            }
+            writer.end()?;
+        } else {
+            let mut writer = ClusterWriter::new(to)?;
+            for cluster in self.clusters(clusters)? {
+                let cluster = cluster?;
+                writer.row(&ClusterRow {
+                    leader: &cluster.leader,
+                    fingerprint: cluster.fingerprint,
+                    first_seen: cluster.first_seen.as_ms(),
+                    size: cluster.pages,
+                    widest: cluster.widest,
+                })?;
+                rows += 1;
+            }
+            writer.end()?;
+        }
+        Ok(rows)
+    }
+}

@@ -1,0 +1,110 @@
+//! What became of a corpus.
+
+use std::ops::AddAssign;
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::output::words::{bytes, figure, rounded, time_taken};
+
+/// What became of documents.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(in super::super) struct Counts {
+    pub(super) files: u64,
+    pub(super) documents: u64,
+    pub(super) left_out: u64,
+    pub(super) marked: u64,
+    pub(super) unknown: u64,
+    pub(super) other_text: u64,
+    pub(super) broken: u64,
+    pub(super) file_bytes: u64,
+}
+
+/// What became of a corpus.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Filtered")]
+pub(crate) struct Answer {
+    /// Files that were written.
+    files: u64,
+    /// Documents in the files that were read: lines but for empty ones, or rows.
+    documents: u64,
+    /// Those of them that were not written.
+    left_out: u64,
+    /// Those of them that were written with marks.
+    marked: u64,
+    /// Those of them that the store does not know. They were written.
+    unknown: u64,
+    /// Those of them whose page is dropped, but with another text, such as that of a later version. They
+    /// were written.
+    other_text: u64,
+    /// Those of them without a name that could be read. They were written.
+    broken: u64,
+    /// The size of the files that were written.
+    file_bytes: u64,
+    elapsed_seconds: f64,
+    #[serde(skip)]
+    elapsed: Duration,
+}
+
+impl AddAssign for Counts {
+    fn add_assign(&mut self, other: Counts) {
+        let Counts { files, documents, left_out, marked, unknown, other_text, broken, file_bytes } =
+            other;
+        self.files += files;
+        self.documents += documents;
+        self.left_out += left_out;
+        self.marked += marked;
+        self.unknown += unknown;
+        self.other_text += other_text;
+        self.broken += broken;
+        self.file_bytes += file_bytes;
+    }
+}
+
+impl Counts {
+    pub(in super::super) fn answer(self, elapsed: Duration) -> Answer {
+        let Counts { files, documents, left_out, marked, unknown, other_text, broken, file_bytes } =
+            self;
+        let elapsed_seconds = rounded(elapsed);
+        Answer {
+            files,
+            documents,
+            left_out,
+            marked,
+            unknown,
+            other_text,
+            broken,
+            file_bytes,
+            elapsed_seconds,
+            elapsed,
+        }
+    }
+}
+
+impl Answer {
+    /// For people.
+    pub(in super::super) fn lines(&self) -> Vec<String> {
+        let mut lines = vec![
+            figure("files", self.files, &bytes(self.file_bytes)),
+            figure("documents", self.documents, ""),
+            figure("  left out", self.left_out, ""),
+        ];
+        for (name, number, remark) in [
+            ("  marked", self.marked, "nothing is left out"),
+            ("  unknown", self.unknown, "the store does not know them: kept"),
+            (
+                "  of another text",
+                self.other_text,
+                "than the one that was compared: kept; --any-text leaves them out",
+            ),
+            ("  broken", self.broken, "kept as they are"),
+        ] {
+            if number > 0 {
+                lines.push(figure(name, number, remark));
+            }
+        }
+        lines.push(time_taken(self.elapsed, self.documents));
+        lines
+    }
+}

@@ -1,0 +1,133 @@
+//! Which files are written, and where.
+
+use std::collections::HashSet;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use simkeep_archive::ZstdWindow;
+use simkeep_archive::escape::whole;
+use simkeep_archive::raw::Corpus;
+
+use super::walk::Read;
+use crate::exit::Failure;
+use crate::output::temporary::refuse_store;
+
+/// Files of a corpus, and the folder that they go to.
+pub(super) struct Jobs {
+    folder: PathBuf,
+    jobs: Vec<Job>,
+}
+
+/// A file, and its place in the folder.
+pub(super) struct Job {
+    pub(super) from: PathBuf,
+    pub(super) to: PathBuf,
+    pub(super) bytes: u64,
+    /// Its number among all.
+    pub(super) number: usize,
+}
+
+impl Jobs {
+    /// Files, each to be written to a folder by its name.
+    ///
+    /// # Errors
+    ///
+    /// If one is no file, has the name of another, lies in the folder itself, or is there already and is
+    /// not to be replaced.
+    pub(super) fn new(files: &[PathBuf], folder: &Path, force: bool) -> Result<Jobs, Failure> {
+        let shown = || whole(&folder.to_string_lossy());
+        refuse_store(&folder.join("file"))
+            .map_err(|e| Failure::Other(format!("cannot write to {}: {e}", shown())))?;
+        let (mut jobs, mut names) = (Vec::new(), HashSet::new());
+        let target = fs::canonicalize(folder).ok();
+        for from in files {
+            let shown = whole(&from.to_string_lossy());
+            let usage = |why: &str| Failure::Usage(format!("{shown} {why}"));
+            let found = fs::metadata(from).map_err(|e| cannot_read(from, &e))?;
+            if !found.is_file() {
+                return Err(usage("is no file: name the files of the corpus"));
+            }
+            let name = from.file_name().ok_or_else(|| usage("has no name"))?;
+            if !names.insert(name) {
+                return Err(usage(
+                    "has the name of another file, and both would be written to one",
+                ));
+            }
+            let lies_in = fs::canonicalize(from).map_err(|e| cannot_read(from, &e))?;
+            let named_in = from.parent().filter(|parent| *parent != "").unwrap_or(Path::new("."));
+            let named_in = fs::canonicalize(named_in).map_err(|e| cannot_read(from, &e))?;
+            if target.is_some()
+                && (lies_in.parent() == target.as_deref() || target == Some(named_in))
+            {
+                return Err(usage("lies in the folder of --to; name another folder"));
+            }
+            let to = folder.join(name);
+            match fs::symlink_metadata(&to) {
+                Err(e) if e.kind() == io::ErrorKind::NotFound => {}
+                Ok(there) if force && !there.is_dir() => {}
+                Err(e) => return Err(cannot_read(&to, &e)),
+                Ok(there) => {
+                    let shown = whole(&to.to_string_lossy());
+                    let how = if there.is_dir() { "and no file" } else { "--force replaces it" };
+                    return Err(Failure::Other(format!("{shown} is there already; {how}")));
+                }
+            }
+            let number = jobs.len();
+            jobs.push(Job { from: from.clone(), to, bytes: found.len(), number });
+        }
+        Ok(Jobs { folder: folder.to_owned(), jobs })
+    }
+
+    /// Makes the folder, if it is not there.
+    pub(super) fn make_folder(&self) -> Result<(), Failure> {
+        let made = match fs::create_dir(&self.folder) {
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists && self.folder.is_dir() => Ok(()),
+            made => made,
+        };
+        let shown = whole(&self.folder.to_string_lossy());
+        made.map_err(|e| Failure::Other(format!("cannot make the folder {shown}: {e}")))
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.jobs.len()
+    }
+
+    /// The sizes of all files.
+    pub(super) fn bytes(&self) -> u64 {
+        self.jobs.iter().map(|job| job.bytes).sum()
+    }
+
+    pub(super) fn get(&self, number: usize) -> Option<&Job> {
+        self.jobs.get(number)
+    }
+}
+
+impl Job {
+    /// What is read is damaged, or of another kind.
+    pub(super) fn broken(&self, why: &str) -> Failure {
+        let at = whole(&self.from.to_string_lossy());
+        Failure::Broken(format!("{at}: {}", whole(why)))
+    }
+
+    /// Opens it. `read` counts what is read of it.
+    pub(super) fn open(&self, zstd_window: ZstdWindow, read: &Read<'_>) -> Result<Corpus, Failure> {
+        let corpus = Corpus::open(&self.from, zstd_window, read.counter());
+        corpus.map_err(|why| self.broken(&why))
+    }
+
+    /// It is a Parquet file, which this simkeep cannot read.
+    #[cfg(not(feature = "parquet"))]
+    pub(super) fn no_parquet(&self) -> Failure {
+        self.broken("a Parquet file: build simkeep with `--features parquet` for those")
+    }
+
+    /// It cannot be written.
+    pub(super) fn cannot_write(&self, e: &io::Error) -> Failure {
+        Failure::Other(format!("cannot write {}: {e}", whole(&self.to.to_string_lossy())))
+    }
+}
+
+fn cannot_read(path: &Path, e: &io::Error) -> Failure {
+    Failure::Other(format!("cannot read {}: {e}", whole(&path.to_string_lossy())))
+}

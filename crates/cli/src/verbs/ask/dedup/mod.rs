@@ -1,0 +1,304 @@
+//! `dedup`: what to drop of a corpus, in whose favour, and the corpus without it.
+
+mod filter;
+mod help;
+mod lines;
+mod lists;
+mod lot;
+mod summary;
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use clap::Args;
+use simkeep::cluster::{Candidates, Clusters};
+use simkeep::{Classes, Reader};
+use simkeep_archive::Key;
+
+use crate::Common;
+use crate::exit::{Exit, Failure, say};
+use crate::input::reading::Reading;
+use crate::output::Output;
+use crate::output::json::Saw;
+use crate::output::progress::{counted, watched};
+use crate::output::table::{Table, left, right};
+use crate::output::visit;
+use crate::output::words::{count, many, took_no_part};
+use crate::verbs::ask::cluster::Asked;
+use filter::Filter;
+use help::HELP;
+use lines::{Listed, Whole};
+use lot::Lots;
+use summary::Summary;
+
+pub(crate) use lines::Line;
+
+/// Say which pages to drop in favour of others, or write a corpus without them
+///
+/// A line for each page to be dropped: in how many bits it differs from the page that is kept for it,
+/// why, how many pages the cluster has, its URL, and that of the page that is kept. Then how many there
+/// are by reason, by distance and by host. A page that is led by one of another class stays, unless that
+/// is --open. Nothing is dropped from the store.
+#[derive(Args)]
+#[command(after_long_help = HELP)]
+pub(crate) struct Dedup {
+    #[command(flatten)]
+    asked: Asked,
+    /// Drop pages also in favour of those of these classes, which all may see, and not only of their own
+    /// class: numbers and "none", with commas between them
+    #[arg(long, value_name = "CLASSES")]
+    open: Option<Classes>,
+    /// How many pages to list at most [default: 100; with --json all, with --filter none]
+    #[arg(long, value_name = "COUNT")]
+    limit: Option<usize>,
+    /// List so many pairs of each distance, drawn by lot, to be judged by eye before anything goes
+    #[arg(long, value_name = "COUNT", conflicts_with = "limit")]
+    sample: Option<usize>,
+    /// With --sample: the number of the lot
+    #[arg(long, value_name = "NUMBER", requires = "sample", default_value_t = 0)]
+    seed: u64,
+    /// Write all pages that are dropped to this file: as JSON lines, packed if its name ends with .zst
+    /// or .gz, or as a Parquet file if it ends with .parquet
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Write the URLs of all pages that are dropped to this file, one a line
+    #[arg(long, value_name = "FILE")]
+    drop_list: Option<PathBuf>,
+    /// Write the URLs of all pages that are kept to this file, one a line
+    #[arg(long, value_name = "FILE")]
+    keep_list: Option<PathBuf>,
+    /// Write these files of JSON lines, or Parquet files, without the documents that are dropped
+    #[arg(long, value_name = "FILES", num_args = 1.., requires = "to", help_heading = CORPUS)]
+    filter: Vec<PathBuf>,
+    /// The folder that they are written to, by their names; it is made if it is not there
+    #[arg(long, value_name = "FOLDER", requires = "filter", help_heading = CORPUS)]
+    to: Option<PathBuf>,
+    /// Take the place of files that are there
+    #[arg(long, requires = "filter", help_heading = CORPUS)]
+    force: bool,
+    /// Keep all documents, and add "duplicate_of" and "distance" to those that would be dropped
+    #[arg(long, requires = "filter", help_heading = CORPUS)]
+    mark: bool,
+    /// The key, or the column, of what names a document, as it was loaded [default: url]
+    #[arg(long, visible_alias = "url-key", value_name = "KEY", requires = "filter")]
+    #[arg(help_heading = CORPUS)]
+    id_key: Option<Key>,
+    /// The key, or the column, of the text [default: text]
+    #[arg(long, value_name = "KEY", requires = "filter", help_heading = CORPUS)]
+    text_key: Option<Key>,
+    /// Go by names alone: drop a document also where its text is not the one that was compared
+    #[arg(long, requires = "filter", help_heading = CORPUS)]
+    any_text: bool,
+    /// Drop only documents whose texts have at least this share of their runs of five words in common
+    /// with what is kept for them, such as 0.8
+    #[arg(long, value_name = "SHARE", value_parser = share, requires = "filter")]
+    #[arg(conflicts_with = "any_text", help_heading = CORPUS)]
+    resemblance: Option<f64>,
+    #[command(flatten)]
+    reading: Reading,
+}
+
+const CORPUS: &str = "A corpus";
+
+/// Within how many bits fingerprints propose what texts decide: as a rule these find all but one in
+/// fifty of the texts with a resemblance of 0.8.
+const WIDE: u32 = 10;
+
+/// What is said where all is kept, since no text of the corpus is one that is in force.
+const NONE_COMPARED: &str = "no text was compared: none has words, and the digest of what the store has \
+                             in force; see --id-key and --text-key";
+
+/// Pages that are listed without a limit.
+const LISTED: usize = 100;
+
+impl Dedup {
+    pub(crate) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+        // Before minutes are spent on what cannot be written.
+        let mut filter = self.to.as_deref().map(|to| Filter::new(&self, to)).transpose()?;
+        let lists = self.is_plan_wanted().then(|| lists::Files::create(&self)).transpose()?;
+        let reader = common.read()?;
+        let snapshot = reader.snapshot();
+        let asked = self.asked.clustering(&snapshot, self.resemblance.map(|_| WIDE))?;
+        let (clusters, compared) = match (self.resemblance, &mut filter) {
+            (Some(resemblance), Some(filter)) => {
+                let candidates = watched(|progress| Candidates::of(&snapshot, &asked, progress))?;
+                let compared = filter.sketch(&candidates)?;
+                if compared == 0 && !candidates.is_empty() {
+                    say(NONE_COMPARED);
+                }
+                let clusters = watched(|progress| candidates.clusters(resemblance, progress))?;
+                (clusters, Some(compared))
+            }
+            _ => (watched(|progress| asked.run(&snapshot, progress))?, None),
+        };
+        let epoch = visit::epoch(snapshot.epochs(), clusters.epoch())?;
+        let open = self.open.clone().unwrap_or_default();
+        let dropped = clusters.count_dropped(&open)?;
+        if common.json {
+            let whole = self.whole(&clusters, dropped, compared, &reader);
+            output.object(&Line::Whole(whole))?;
+        } else {
+            output.line(&self.said((&clusters, epoch), dropped, compared))?;
+        }
+        if let Some(lists) = lists {
+            self.plan((&clusters, epoch), &open, lists, common, output)?;
+        }
+        if let Some(filter) = filter {
+            let started = Instant::now();
+            let filtered = filter.run(&clusters, &open)?.answer(started.elapsed());
+            if common.json {
+                output.object(&Line::Filtered(filtered))?;
+            } else {
+                filtered.lines().iter().try_for_each(|line| output.line(line))?;
+            }
+            return Ok(Exit::Done);
+        }
+        Ok(if dropped == 0 { Exit::Nothing } else { Exit::Done })
+    }
+
+    /// Whether all pages that are dropped are gone through; a filter can do without.
+    fn is_plan_wanted(&self) -> bool {
+        let files = [&self.output, &self.drop_list, &self.keep_list];
+        self.filter.is_empty()
+            || self.limit.is_some()
+            || self.sample.is_some()
+            || files.iter().any(|file| file.is_some())
+    }
+
+    /// The whole, in words.
+    fn said(
+        &self,
+        (clusters, epoch): (&Clusters, &str),
+        dropped: u64,
+        compared: Option<u64>,
+    ) -> String {
+        let alike = self.resemblance.zip(compared).map(|(share, compared)| {
+            format!(" and {share} alike by {}", many(compared, "text", "texts"))
+        });
+        format!(
+            "{}, within {}{}, {} leads: {} to keep, {} to drop{}",
+            many(clusters.pages(), "page", "pages"),
+            many(clusters.k().into(), "bit", "bits"),
+            alike.unwrap_or_default(),
+            self.asked.rule,
+            count(clusters.pages() - dropped),
+            count(dropped),
+            took_no_part(clusters.without_fingerprint(), epoch),
+        )
+    }
+
+    /// The whole, for programs.
+    fn whole(
+        &self,
+        clusters: &Clusters,
+        dropped: u64,
+        compared: Option<u64>,
+        reader: &Reader,
+    ) -> Whole {
+        let (rule, by_text) = (self.asked.rule.to_string(), (self.resemblance, compared));
+        Whole::of(clusters, dropped, by_text, rule, Saw::of(reader))
+    }
+
+    /// How many pages are listed.
+    fn listed(&self, common: &Common) -> usize {
+        let all = if common.json { usize::MAX } else { LISTED };
+        match (self.sample, self.filter.is_empty()) {
+            (Some(_), _) => 0,
+            (None, true) => self.limit.unwrap_or(all),
+            (None, false) => self.limit.unwrap_or(0),
+        }
+    }
+
+    /// Goes through the pages: lists them, writes them, and sums them up.
+    fn plan(
+        &self,
+        (clusters, epoch): (&Clusters, &str),
+        open: &Classes,
+        mut files: lists::Files,
+        common: &Common,
+        out: &mut Output,
+    ) -> Result<(), Failure> {
+        let mut lists = files.begin()?;
+        let mut lots = self.sample.map(|size| Lots::new(size, self.seed));
+        let (mut summary, mut listed) = (Summary::new(clusters.k()), self.listed(common));
+        let mut table = self.table();
+        // Without a list of what is kept, clusters of one page say nothing.
+        let (pages_min, pages) = match self.keep_list {
+            Some(_) => (1, clusters.pages()),
+            // Those that lead several pages, and all that are led.
+            None => (2, clusters.several() + clusters.pages() - clusters.len()),
+        };
+        let shown = out.is_terminal() && listed > 0;
+        let mut pass = |done: &AtomicU64| -> Result<(), Failure> {
+            for page in clusters.by_page(pages_min)? {
+                let page = page?;
+                done.fetch_add(1, Ordering::Relaxed);
+                let Some(of) = Listed::of(&page, open) else {
+                    lists.keep(&page.url)?;
+                    continue;
+                };
+                match &of {
+                    Listed::Kept(of) => {
+                        lists.keep(of.url)?;
+                        summary.keep();
+                    }
+                    Listed::Dropped(of) => {
+                        lists.drop(of)?;
+                        summary.add(of);
+                        lots.iter_mut().for_each(|lots| lots.add(of));
+                    }
+                }
+                if listed > 0 {
+                    listed -= 1;
+                    Dedup::list(of, &mut table, common, out)?;
+                }
+            }
+            Ok(())
+        };
+        // Drawn between the lines, it would be in the way.
+        match shown {
+            true => pass(&AtomicU64::new(0))?,
+            false => counted("pages", pages, pass)?,
+        }
+        for drawn in lots.into_iter().flat_map(Lots::drawn) {
+            Dedup::list(Listed::Dropped(drawn.of()), &mut table, common, out)?;
+        }
+        table.end(out)?;
+        lists.end()?;
+        let written = files.put()?;
+        if let Some(advice) = self.resemblance.is_none().then(|| summary.advice(epoch)).flatten() {
+            say(&advice);
+        }
+        if common.json {
+            out.object(&Line::Summary(summary.answer()))?;
+            return Ok(());
+        }
+        let lines = summary.lines().into_iter().chain(written);
+        lines.into_iter().try_for_each(|line| Ok(out.line(&line)?))
+    }
+
+    fn table(&self) -> Table {
+        let alike = self.resemblance.map(|_| right("alike"));
+        let rest = [left("reason"), right("pages"), left("URL"), left("kept")];
+        Table::new([right("bits")].into_iter().chain(alike).chain(rest))
+    }
+
+    fn list(
+        of: Listed<'_>,
+        table: &mut Table,
+        common: &Common,
+        output: &mut Output,
+    ) -> Result<(), Failure> {
+        if common.json {
+            return Ok(output.object(&Line::Page(of))?);
+        }
+        Ok(table.cells(of.cells(), output)?)
+    }
+}
+
+/// A share, 0 to 1.
+fn share(said: &str) -> Result<f64, String> {
+    let share = said.parse().ok().filter(|share| (0.0..=1.0).contains(share));
+    share.ok_or_else(|| "it is no number from 0 to 1".to_owned())
+}

@@ -1,0 +1,240 @@
+//! What is dropped, by reason, by distance and by host; and how much stays only for its class.
+
+use std::cmp::Reverse;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use simkeep::fingerprint::Recipe;
+use simkeep_archive::escape;
+
+use super::lines::{OfDropped, Reason};
+use crate::output::host::host;
+use crate::output::words::{count, many};
+
+/// Hosts that are named.
+const NAMED: usize = 10;
+
+/// What is dropped, summed up. Pages come in SURT order, so those of a host are neighbours.
+pub(super) struct Summary {
+    /// By their number in [`Reason::ALL`].
+    reasons: [u64; Reason::ALL.len()],
+    distances: Vec<u64>,
+    /// The host that pages come from now.
+    host: Host,
+    /// Of those before it the ones with the most pages, most first.
+    hosts: Vec<Host>,
+    /// Pages that are near what is kept for them, and of its host.
+    near_on_host: u64,
+    /// Pages that stay only for their class.
+    other_class: u64,
+}
+
+/// The least number of pages near others of their host from which a template is suspected.
+const TEMPLATED_MIN: u64 = 20;
+
+#[derive(Clone, Default)]
+struct Host {
+    name: String,
+    dropped: u64,
+}
+
+/// What is dropped, for programs.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Answer {
+    by_reason: ByReason,
+    /// How many pages differ by so many bits from what is kept for them: 0, 1, 2 and so on up to k.
+    by_distance: Vec<u64>,
+    /// Pages that are dropped since they are near a page of their own host. Pages of one template may be
+    /// near each other without having much else in common.
+    near_on_host: u64,
+    /// The hosts of which most pages are dropped, most first.
+    hosts: Vec<OfHost>,
+    /// Pages that are not dropped, only because the pages that lead them are of other classes.
+    other_class: u64,
+}
+
+/// Pages by the reason for which they are dropped.
+#[derive(Serialize, JsonSchema)]
+struct ByReason {
+    same_digest: u64,
+    same_fingerprint: u64,
+    near: u64,
+}
+
+/// A host.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "HostOfDropped")]
+struct OfHost {
+    host: String,
+    /// How many of its pages are dropped.
+    dropped: u64,
+}
+
+impl Summary {
+    pub(super) fn new(k: u32) -> Summary {
+        let distances = vec![0; k as usize + 1];
+        let (reasons, host, hosts) = ([0; _], Host::default(), Vec::new());
+        Summary { reasons, distances, host, hosts, near_on_host: 0, other_class: 0 }
+    }
+
+    /// Counts a page that stays only for its class.
+    pub(super) fn keep(&mut self) {
+        self.other_class += 1;
+    }
+
+    /// Adds a page that is dropped. Pages come in SURT order.
+    pub(super) fn add(&mut self, of: &OfDropped<'_>) {
+        let [digest, fingerprint, near] = &mut self.reasons;
+        *match of.reason {
+            Reason::SameDigest => digest,
+            Reason::SameFingerprint => fingerprint,
+            Reason::Near => near,
+        } += 1;
+        let at = of.distance as usize;
+        self.distances.iter_mut().skip(at).take(1).for_each(|pages| *pages += 1);
+        let name = host_of(of.url);
+        let is_on_host = matches!(of.reason, Reason::Near) && name == host_of(of.kept);
+        self.near_on_host += u64::from(is_on_host && !name.is_empty());
+        if self.host.name != name {
+            self.ended();
+            self.host.name = name;
+        }
+        self.host.dropped += 1;
+    }
+
+    /// Whether most pages that are dropped as near are so to a page of their own host, as where the
+    /// pages of a site share a template.
+    fn looks_templated(&self) -> bool {
+        let [_, _, near] = self.reasons;
+        self.near_on_host >= TEMPLATED_MIN && self.near_on_host.saturating_mul(4) >= near * 3
+    }
+
+    /// What to try instead, where fingerprints of the epoch count the words of a template as any others,
+    /// and the pages look as if they had one.
+    pub(super) fn advice(&self, epoch: &str) -> Option<String> {
+        let plain = Recipe::DEFAULT.name();
+        let is_plain = epoch.split(' ').any(|part| part == plain);
+        (is_plain && self.looks_templated()).then(|| {
+            format!(
+                "{} near a page of the same host: pages that share a template may have little else in \
+                 common; look at some with --sample 5, let texts decide with --filter FILES --to FOLDER \
+                 --resemblance 0.8, or fingerprint texts by the recipe near",
+                many(self.near_on_host, "page is", "pages are"),
+            )
+        })
+    }
+
+    /// No more pages come from a host.
+    fn ended(&mut self) {
+        let ended = std::mem::take(&mut self.host);
+        if ended.dropped == 0 {
+            return;
+        }
+        // One name may come twice: as it is, and as punycode with another between them.
+        match self.hosts.iter_mut().find(|host| host.name == ended.name) {
+            Some(known) => known.dropped += ended.dropped,
+            None => self.hosts.push(ended),
+        }
+        self.hosts.sort_by_key(|host| Reverse(host.dropped));
+        self.hosts.truncate(NAMED);
+    }
+
+    /// For programs.
+    pub(super) fn answer(mut self) -> Answer {
+        self.ended();
+        let [same_digest, same_fingerprint, near] = self.reasons;
+        let of = |Host { name, dropped }| OfHost { host: name, dropped };
+        Answer {
+            by_reason: ByReason { same_digest, same_fingerprint, near },
+            by_distance: self.distances,
+            near_on_host: self.near_on_host,
+            hosts: self.hosts.into_iter().map(of).collect(),
+            other_class: self.other_class,
+        }
+    }
+
+    /// For people.
+    pub(super) fn lines(mut self) -> Vec<String> {
+        self.ended();
+        let all: u64 = self.reasons.iter().sum();
+        let mut lines = vec![many(all, "page to drop", "pages to drop")];
+        let line = |name: &str, number: u64| format!("  {name:<30}{:>13}", count(number));
+        for (reason, number) in Reason::ALL.iter().zip(self.reasons) {
+            lines.push(line(reason.key(), number));
+        }
+        for (distance, number) in (0..).zip(&self.distances) {
+            lines.push(line(&many(distance, "bit", "bits"), *number));
+        }
+        for Host { name, dropped } in &self.hosts {
+            let name = if name.is_empty() { "no host".to_owned() } else { escape::whole(name) };
+            lines.push(line(&name, *dropped));
+        }
+        if self.other_class > 0 {
+            let pages = many(self.other_class, "page", "pages");
+            lines.push(format!("{pages} to keep only because the leader is of another class"));
+        }
+        lines
+    }
+}
+
+/// The host of a page. What is no URL has none.
+fn host_of(url: &str) -> String {
+    if url.contains(':') { host(url) } else { String::new() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::output::json::Fingerprint;
+
+    #[test]
+    fn texts_are_proposed_where_pages_share_a_template() {
+        let advised = |epoch: &str, same_host: u64, others: u64| {
+            let mut summary = Summary::new(3);
+            for n in 0..same_host + others {
+                let site = if n < same_host { "a.example" } else { "b.example" };
+                let (url, kept) = (format!("https://a.example/{n}"), format!("https://{site}/"));
+                let (resemblance, size, fingerprint) = (None, 2, Fingerprint(0));
+                let (reason, distance) = (Reason::Near, 2);
+                let (url, kept) = (&url[..], &kept[..]);
+                let of = OfDropped { url, kept, distance, resemblance, reason, size, fingerprint };
+                summary.add(&of);
+            }
+            summary.advice(epoch)
+        };
+        let (default, near) = (Recipe::DEFAULT.name(), "html/3 words3-minwise/2");
+        let default = format!("html/3 {default}");
+        let advice = advised(&default, 30, 10).unwrap();
+        assert!(advice.starts_with("30 pages are near a page of the same host"), "{advice}");
+        assert!(advice.contains("--resemblance 0.8"), "{advice}");
+        assert_eq!(advised(&default, 30, 11), None);
+        assert_eq!(advised(&default, 19, 0), None);
+        assert_eq!(advised(near, 30, 0), None);
+        assert_eq!(advised("external", 30, 0), None);
+    }
+
+    #[test]
+    fn pages_are_counted_by_reason_distance_and_host() {
+        let mut summary = Summary::new(3);
+        let mut add = |url: &str, distance, reason| {
+            let (kept, resemblance, size, fingerprint) = ("kept", None, 2, Fingerprint(0));
+            let of = OfDropped { url, kept, distance, resemblance, reason, size, fingerprint };
+            summary.add(&of);
+        };
+        for n in 0..20 {
+            for page in 0..=n {
+                let url = format!("https://{n:02}.example/{page}");
+                add(&url, n % 4, if n % 4 == 0 { Reason::SameDigest } else { Reason::Near });
+            }
+        }
+        add("doc-1", 0, Reason::SameFingerprint);
+        add("doc-2", 0, Reason::SameFingerprint);
+        let answer = summary.answer();
+        let ByReason { same_digest, same_fingerprint, near } = answer.by_reason;
+        assert_eq!((same_digest, same_fingerprint, near), (45, 2, 165));
+        assert_eq!(answer.by_distance, [47, 50, 55, 60]);
+        let hosts: Vec<_> = answer.hosts.iter().map(|of| (&of.host[..], of.dropped)).collect();
+        assert_eq!(hosts.len(), NAMED);
+        assert_eq!([hosts[0], hosts[9]], [("19.example", 20), ("10.example", 11)]);
+    }
+}

@@ -1,0 +1,205 @@
+//! `diff`: which pages differ between two stores, or between two times.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use schemars::JsonSchema;
+use serde::Serialize;
+use simkeep::query::{self, Difference, ExactDifference};
+use simkeep::{Content, EpochInfo, Prefix};
+use simkeep_archive::escape::whole;
+use simkeep_archive::export;
+
+use crate::exit::{Exit, Failure};
+use crate::output::Output;
+use crate::output::json::{Digest, Entry, EpochName, Fingerprint, Time, Verdict};
+use crate::output::table::{Table, left, right};
+use crate::output::visit;
+use crate::output::words::verdict_key;
+use crate::{Common, common, time};
+
+/// In a line for each way to name what is compared.
+const USAGE: &str = "\
+simkeep diff [OPTIONS] <BEFORE> <AFTER>
+       simkeep diff [OPTIONS] --since <TIME>";
+
+/// Print the pages that differ between two stores, or changed since a time
+///
+/// Pages whose version in force is not the same, in the order of the reversed host name (SURT). A page
+/// that changed and went back does not differ. Reads each store once.
+#[derive(Args)]
+#[command(override_usage = USAGE, after_long_help = "Examples:
+  simkeep diff yesterday.simkeep crawl.simkeep
+  simkeep diff --since '3d ago' --store crawl.simkeep
+  simkeep diff --since 2024-05-01 --until 2024-06-01 --under example.com --json
+  simkeep diff --exact crawl.simkeep copy.simkeep
+
+Each line has the verdict, the distance in bits, the priority and the page. A page is judged as if
+what is in force in the second store, or at the later time, were observed next:
+  new       the first content of the page
+  changed   content that the page has not had
+  reverted  content that it had before
+  gone      no content is in force any more, or the second store does not know the page
+
+The priority says what to process first: the weight of the page for a new one, and of a change that
+times min(1, distance / 32), or all of it if no distance is known.
+
+--exact prints the entries that only one of the stores has, as `simkeep export` does: those of the
+first behind -, of the second behind +; with --json as \"only\": \"before\" or \"after\".")]
+pub(crate) struct Diff {
+    /// The store before, and the one after
+    #[arg(value_names = ["BEFORE", "AFTER"], num_args = 2, required_unless_present = "since")]
+    stores: Vec<PathBuf>,
+    /// Compare with what was in force at this time
+    #[arg(long, value_name = "TIME", value_parser = time::parse, conflicts_with = "stores")]
+    since: Option<simkeep::Time>,
+    /// By what was seen until this time [default: the last visit]
+    #[arg(long, value_name = "TIME", value_parser = time::parse, requires = "since")]
+    until: Option<simkeep::Time>,
+    /// Compare all entries
+    #[arg(long, conflicts_with = "since")]
+    exact: bool,
+    /// Only pages under this: a domain, a host, a path, a SURT prefix
+    #[arg(long, value_name = "PREFIX")]
+    under: Option<Prefix>,
+}
+
+impl Diff {
+    pub(crate) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+        let under = self.under.as_ref();
+        let diff = match (&self.stores[..], self.since) {
+            ([before, after], _) => {
+                common.without_store()?;
+                let before = common::read(before)?.snapshot();
+                let after = common::read(after)?.snapshot();
+                if self.exact {
+                    let exact = query::ExactDiff::of(&before, &after, under)?;
+                    let epochs = exact.epochs().to_vec();
+                    for found in exact {
+                        print_exact(&found?, &epochs, common.json, output)?;
+                    }
+                    return Ok(Exit::Done);
+                }
+                after.diff(&before, under)?
+            }
+            (_, Some(since)) => {
+                let store = common.read()?.snapshot();
+                query::Diff::between(&store, since, self.until.unwrap_or(simkeep::Time::MAX), under)
+            }
+            _ => return Err(Failure::Usage("name two stores, or --since a time".to_owned())),
+        };
+        let epochs = diff.epochs().to_vec();
+        let columns = [left("verdict"), right("bits"), right("priority"), left("URL")];
+        let mut table = Table::new(columns);
+        for found in diff {
+            let found = found?;
+            if common.json {
+                output.object(&Line::Page(Page::new(&found, &epochs)?))?;
+            } else {
+                table.row(row(&found), output)?;
+            }
+        }
+        table.end(output)?;
+        Ok(Exit::Done)
+    }
+}
+
+fn row(found: &Difference) -> [String; 4] {
+    let distance = found.verdict.distance();
+    let bits = distance.map_or("-".to_owned(), |distance| distance.bits.to_string());
+    let priority = format!("{:.3}", found.priority);
+    [verdict_key(found.verdict).to_owned(), bits, priority, whole(&found.url)]
+}
+
+/// A page that differs; or with --exact, an entry that only one side has.
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+pub(crate) enum Line<'a> {
+    Page(Page<'a>),
+    Entry(Only<'a>),
+}
+
+/// A page that differs.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Page<'a> {
+    url: &'a str,
+    /// As if what is in force after were observed next.
+    verdict: Verdict,
+    /// In how many bits it differs, if that is known.
+    distance: Option<u32>,
+    /// What to process first: the weight of the page, by how much it changed.
+    priority: f64,
+    before: Option<InForce<'a>>,
+    after: Option<InForce<'a>>,
+    /// When the content after was last seen.
+    content_seen: Option<Time>,
+}
+
+/// The content that is in force.
+#[derive(Serialize, JsonSchema)]
+struct InForce<'a> {
+    fingerprint: Option<Fingerprint>,
+    digest: Option<Digest>,
+    epoch: Option<EpochName<'a>>,
+}
+
+/// An entry that only one side has.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Only<'a> {
+    #[serde(flatten)]
+    entry: Entry<'a>,
+    only: Side,
+}
+
+/// A side that is compared.
+#[derive(Clone, Copy, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+enum Side {
+    Before,
+    After,
+}
+
+impl Page<'_> {
+    fn new<'a>(found: &'a Difference, epochs: &'a [EpochInfo]) -> simkeep::Result<Page<'a>> {
+        let in_force = |content: Content| {
+            Ok::<_, simkeep::Error>(InForce {
+                fingerprint: content.fingerprint.map(Fingerprint),
+                digest: content.digest.map(Digest),
+                epoch: visit::epoch_of(epochs, &content)?.map(EpochName),
+            })
+        };
+        Ok(Page {
+            url: &found.url,
+            verdict: Verdict(found.verdict),
+            distance: found.verdict.distance().map(|distance| distance.bits),
+            priority: found.priority,
+            before: found.before.map(in_force).transpose()?,
+            after: found.after.map(in_force).transpose()?,
+            content_seen: found.seen.map(Time),
+        })
+    }
+}
+
+/// Prints each entry that only one side has.
+fn print_exact(
+    found: &ExactDifference,
+    epochs: &[EpochInfo],
+    json: bool,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    for (only, sign, entries) in
+        [(Side::Before, '-', &found.before), (Side::After, '+', &found.after)]
+    {
+        for entry in entries {
+            if json {
+                let entry = Entry::of(&found.url, entry, epochs)?;
+                output.object(&Line::Entry(Only { entry, only }))?;
+            } else {
+                let name = entry.epoch().map(|epoch| visit::epoch(epochs, epoch));
+                let name = name.transpose()?.unwrap_or_default();
+                output.line(&format!("{sign} {}", export::entry(&found.url, entry, name)))?;
+            }
+        }
+    }
+    Ok(())
+}

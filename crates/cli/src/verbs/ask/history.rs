@@ -1,0 +1,231 @@
+//! `history`: the visits of a page, and what each meant.
+
+use clap::Args;
+use schemars::JsonSchema;
+use serde::Serialize;
+use simkeep::{EpochInfo, HistoryEntry, Verdict};
+
+use crate::exit::{Exit, Failure, say};
+use crate::input::spelling;
+use crate::output::Output;
+use crate::output::json::{self, Band, Entry, Share, Time};
+use crate::output::table::{Table, left, right};
+use crate::output::{visit, words};
+use crate::time::Clock;
+use crate::{Common, time};
+use simkeep_archive::escape;
+
+/// Print all visits of a page, and what each meant after those before it
+///
+/// One line per visit: its time, the HTTP status, the fingerprint (- for content that has none, such as
+/// a text too short to tell from others), the first 8 digits of the digest, and what the visit meant:
+/// new, same (and how that is known), changed by a number of bits and about how much that is, reverted
+/// to an earlier version, gone, failed, or not modified though no content was ever seen.
+///
+/// If the store has several epochs, each fingerprint has its epoch beside it, and the fingerprints that
+/// the content has in other epochs stand below their visit. Weights and classes have lines of their own.
+#[derive(Args)]
+#[command(after_long_help = "Examples:
+  simkeep history https://example.com/terms
+  simkeep history https://example.com/terms --as-of 2024-05-01
+  simkeep history https://example.com/terms --json
+
+With --json, a line has the keys that `simkeep export` writes, and \"verdict\"; with it \"by\" for the
+same (digest, fingerprint or word), and for a change of what has no fingerprint (digest); \"distance\" in bits where it is known, with its \"band\" (none,
+minor, moderate or major) and \"words_changed\", from what share of the words to what share that means; and
+\"to\", the time of the version that a page reverted to.
+
+Of a text of fewer than 100 words a distance means little.
+
+Exits with 1 if the page is not known, or had no version in force at the time asked for.")]
+pub(crate) struct History {
+    /// The page: its URL, byte by byte as it was observed
+    url: String,
+    /// Print only the visit that found the version in force at this time: 2024-05-01 (its first moment
+    /// in UTC), '2024-05-01 12:00', '3d ago', yesterday, RFC 3339, or seconds since 1970
+    #[arg(long, value_name = "TIME", value_parser = time::parse, allow_hyphen_values = true)]
+    as_of: Option<simkeep::Time>,
+    /// Print digests whole, with all 32 digits
+    #[arg(short, long)]
+    wide: bool,
+}
+
+/// Digits of a digest that tell it from others of its page.
+const DIGITS: usize = 8;
+
+/// The table of a page's entries.
+struct Entries<'a> {
+    table: Table,
+    clock: Clock,
+    epochs: &'a [EpochInfo],
+    is_wide: bool,
+    /// When the visit was below which its other fingerprints stand.
+    last: Option<simkeep::Time>,
+}
+
+impl<'a> Entries<'a> {
+    fn new(epochs: &'a [EpochInfo], clock: Clock, is_wide: bool) -> Entries<'a> {
+        let mut columns = vec![left(clock.heading("visit")), right("status"), left("fingerprint")];
+        if epochs.len() > 1 {
+            columns.push(left("epoch"));
+        }
+        columns.extend([left("digest"), left("what it meant")]);
+        Entries { table: Table::new(columns), clock, epochs, is_wide, last: None }
+    }
+
+    fn add(&mut self, entry: &HistoryEntry, output: &mut Output) -> Result<(), Failure> {
+        let of = entry.entry();
+        let is_restated = matches!(entry, HistoryEntry::Restated(_));
+        // What stands below its visit need not repeat when that was.
+        let time = match is_restated && self.last == Some(of.time()) {
+            true => String::new(),
+            false => self.clock.show(of.time()),
+        };
+        if !is_restated {
+            self.last = Some(of.time());
+        }
+        let status = of.visit().and_then(|visit| visit.status);
+        let status = status.map(|status| status.to_string());
+        let none = || if is_restated { String::new() } else { "-".to_owned() };
+        let content = of.content();
+        let fingerprint = content.and_then(|content| content.fingerprint).map(visit::fingerprint);
+        let mut cells = vec![time, status.unwrap_or_else(none), fingerprint.unwrap_or("-".into())];
+        if self.epochs.len() > 1 {
+            let epoch = of.epoch().map(|epoch| visit::epoch(self.epochs, epoch)).transpose()?;
+            cells.push(epoch.map_or_else(none, escape::whole));
+        }
+        // That of its visit.
+        let digest = of.digest().filter(|_| !is_restated).map(|digest| {
+            let mut digits = digest.to_string();
+            digits.truncate(if self.is_wide { digits.len() } else { DIGITS });
+            digits
+        });
+        let modified = entry.visit().and_then(|(visit, _)| visit.modified);
+        let modified = modified.map(|ms| format!("; modified {}", self.clock.show(ms)));
+        let told = told(entry, &self.clock) + &modified.unwrap_or_default();
+        cells.extend([digest.unwrap_or_else(none), told]);
+        Ok(self.table.cells(cells, output)?)
+    }
+}
+
+/// What an entry meant.
+fn told(entry: &HistoryEntry, clock: &Clock) -> String {
+    match entry {
+        HistoryEntry::Visit { verdict, meaning: Some(meaning), .. } => {
+            format!("{}: {meaning}", found(*verdict, clock))
+        }
+        HistoryEntry::Visit { verdict, .. } if visit::is_redirect(&entry.entry()) => {
+            format!("{}; it redirects", found(*verdict, clock))
+        }
+        HistoryEntry::Visit { verdict: Verdict::Changed { .. }, .. }
+            if visit::is_by_digest(&entry.entry()) =>
+        {
+            "changed (digest; it has no fingerprint)".to_owned()
+        }
+        HistoryEntry::Visit { verdict, meaning: None, .. } => found(*verdict, clock),
+        HistoryEntry::Restated(_) => "restated".to_owned(),
+        HistoryEntry::Given(given) => given.property.to_string(),
+    }
+}
+
+/// What a visit found. Times are as in the rest of the table.
+fn found(verdict: Verdict, clock: &Clock) -> String {
+    let Verdict::Reverted { to, distance } = verdict else { return verdict.to_string() };
+    let back = format!("reverted to the version of {}", clock.show(to));
+    match distance {
+        None => back,
+        Some(distance) => format!("{back}, {distance} from the one before"),
+    }
+}
+
+impl History {
+    pub(crate) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+        let store = common.read()?.snapshot();
+        let mut history = store.history(&self.url)?;
+        if history.is_empty() {
+            say(&spelling::unknown(&store, &self.url, |_| true)?);
+            return Ok(Exit::Nothing);
+        }
+        if let Some(time) = self.as_of {
+            let Some(found) = store.as_of(&self.url, time)? else {
+                let (url, when) = (&self.url, time);
+                say(&format!("{url} had no version in force at {when}: not known then, or gone"));
+                return Ok(Exit::Nothing);
+            };
+            // The visit that found it, and not what was restated of it since. Of two at one moment the
+            // later is in force.
+            let found_it = |entry: &HistoryEntry| {
+                let visit = entry.visit().map(|(visit, _)| visit);
+                visit.is_some_and(|v| v.time == found.time && v.seen.content().is_some())
+            };
+            let Some(at) = history.iter().rposition(found_it) else {
+                let what = "a bug in simkeep: the version in force is not in the page's history";
+                return Err(Failure::Other(what.to_owned()));
+            };
+            history = vec![history.swap_remove(at)];
+        }
+        let epochs = store.epochs();
+        let mut entries = Entries::new(epochs, common.clock(), self.wide);
+        for entry in &history {
+            if common.json {
+                output.object(&Line::new(&self.url, entry, epochs)?)?;
+            } else {
+                entries.add(entry, output)?;
+            }
+        }
+        entries.table.end(output)?;
+        Ok(Exit::Done)
+    }
+}
+
+/// An entry of a page, and what it meant: the latter of visits alone.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Line<'a> {
+    #[serde(flatten)]
+    entry: Entry<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    verdict: Option<json::Verdict>,
+    /// By what the content is known to be the same, or to have changed where it has no fingerprint:
+    /// "digest", "fingerprint" or "word".
+    #[serde(skip_serializing_if = "Option::is_none")]
+    by: Option<&'static str>,
+    /// When the version was last seen that the page reverted to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    to: Option<Time>,
+    /// How many bits differ from the version before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    distance: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    band: Option<Band>,
+    /// From what share of the words to what share that means.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    words_changed: Option<[Share; 2]>,
+}
+
+impl Line<'_> {
+    pub(crate) fn new<'a>(
+        url: &'a str,
+        of: &HistoryEntry,
+        epochs: &'a [EpochInfo],
+    ) -> simkeep::Result<Line<'a>> {
+        let verdict = of.visit().map(|(_, verdict)| verdict);
+        let by = verdict.and_then(|verdict| visit::known_by(&of.entry(), verdict));
+        let to = match verdict {
+            Some(Verdict::Reverted { to, .. }) => Some(Time(to)),
+            _ => None,
+        };
+        let meaning = match of {
+            HistoryEntry::Visit { meaning, .. } => meaning.as_ref(),
+            _ => None,
+        };
+        Ok(Line {
+            entry: Entry::of(url, &of.entry(), epochs)?,
+            verdict: verdict.map(json::Verdict),
+            by: by.map(words::same_by_key),
+            to,
+            distance: meaning.map(|meaning| meaning.distance),
+            band: meaning.map(|meaning| Band(meaning.band)),
+            words_changed: meaning.map(words::changed),
+        })
+    }
+}

@@ -1,0 +1,275 @@
+//! `mirrors`: sites that have the same pages.
+
+use std::str::FromStr;
+
+use clap::Args;
+use schemars::JsonSchema;
+use serde::Serialize;
+use simkeep::mirrors::{Mirror, MirrorExample, MirrorSite, Mirroring, Mirrors as Found};
+use simkeep::{Classes, Prefix};
+use simkeep_archive::escape;
+
+use crate::exit::{Exit, Failure, say};
+use crate::output::Output;
+use crate::output::json::Share;
+use crate::output::progress::watched;
+use crate::output::table::{Table, left, right};
+use crate::output::{visit, words};
+use crate::verbs::ask::near::sought;
+use crate::{Common, time};
+
+/// Find sites that mirror each other
+///
+/// Two sites mirror each other if the same paths lead to pages near each other. A site is a host, or a
+/// folder up to --depth deep in one. One line per pair: the share of the paths of both that are near,
+/// how many those are, how many lead to other pages, how many pages of the second site are out of date,
+/// by how long it lags, and the two sites, the one first that leads.
+#[derive(Args)]
+#[command(after_long_help = "Examples:
+  simkeep mirrors
+  simkeep mirrors example.com --depth 0     hosts of a domain
+  simkeep mirrors --share 0.9 --paths 20
+  simkeep mirrors --at 2024-03-01
+  simkeep mirrors --examples
+  simkeep mirrors --json | jq -r '[.leading.site, .following.site] | @tsv'
+
+A path is what follows the site in a URL, with its query, whatever the scheme. Its pages are near each other
+if what is in force on one is near what is in force on the other, or was earlier, of the last eight
+versions: then the one is out of date. The lag is the median time by which the second site was later, on
+paths where both were seen to change to what they have in common; - if there are none.
+
+Pairs that have a quarter of the share are listed below the others, since a part of a site may be mirrored:
+they are no mirrors. Where two sites mirror each other, their folders of the same names are not listed.
+
+What is listed is exact. Which pairs are compared a sample of each site decides, of sixteen paths: if 40 % of
+the paths lead to the same, up to three pairs in a thousand are missed, and if 80 % do, not one in a thousand
+million. More than nine sites that are alike are each listed with some of the others. Memory is bounded, also
+for a hundred million pages; some 400 bytes for each site go to files without names in the directory for
+temporary files. A page is compared with each folder that it lies in: where folders repeat, as in /d/d/d/x,
+that takes some 14 microseconds a page, and one with --depth 0.
+
+With --json, an object a pair: \"is_mirror\", \"share\", \"near_paths\", \"differing_paths\", \"lag_seconds\",
+\"leading\" and \"following\" with \"site\", \"paths\" and \"outdated_paths\", and \"examples\": up to ten paths that
+both have, drawn by lot, with \"leading_url\", \"following_url\" and \"distance\".
+
+Exits with 1 if no sites have as much in common.")]
+pub(crate) struct Mirrors {
+    /// Compare pages under this prefix only: a domain, a host, or one with a path
+    prefix: Option<Prefix>,
+    /// Compare pages of these classes only: numbers and "none", with commas between them
+    #[arg(long, value_name = "CLASSES")]
+    classes: Option<Classes>,
+    /// How many bits may differ [default: what the recipe advises, 3 for most]
+    #[arg(short, value_name = "BITS", value_parser = clap::value_parser!(u32).range(0..=64))]
+    k: Option<u32>,
+    /// How many paths must lead to near pages
+    #[arg(long, value_name = "COUNT", default_value_t = 10, value_parser = clap::value_parser!(u64).range(2..))]
+    paths: u64,
+    /// What share of the paths that either site has they must be
+    #[arg(long, value_name = "SHARE", default_value = "0.8", value_parser = parse_share)]
+    share: f64,
+    /// How many folders deep a site may lie; 0 is for hosts only
+    #[arg(long, value_name = "FOLDERS", default_value_t = 2, value_parser = clap::value_parser!(u8).range(0..=16))]
+    depth: u8,
+    /// Compare what was in force at this time: 2024-05-01 (its first moment in UTC), '2024-05-01 12:00',
+    /// '3d ago', yesterday, RFC 3339, or seconds since 1970
+    #[arg(long, value_name = "TIME", value_parser = time::parse, allow_hyphen_values = true)]
+    at: Option<simkeep::Time>,
+    /// How many pairs to list at most, or all
+    #[arg(long, value_name = "COUNT|all", default_value = "1000")]
+    limit: Limit,
+    /// Compare fingerprints of this epoch
+    #[arg(long, value_name = "NAME")]
+    epoch: Option<String>,
+    /// List some pages of each pair, too
+    #[arg(long)]
+    examples: bool,
+}
+
+fn parse_share(text: &str) -> Result<f64, &'static str> {
+    let share = text.parse().ok().filter(|share| *share > 0.0 && *share <= 1.0);
+    share.ok_or("a share is above 0 and at most 1")
+}
+
+/// How many pairs are listed.
+#[derive(Clone, Copy)]
+struct Limit(usize);
+
+impl FromStr for Limit {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Limit, &'static str> {
+        match text.parse() {
+            _ if text == "all" => Ok(Limit(usize::MAX)),
+            Ok(limit) => Ok(Limit(limit)),
+            Err(_) => Err("a number, or \"all\", is expected"),
+        }
+    }
+}
+
+/// Two sites that have pages in common.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Line<'a> {
+    /// Whether the share is as large as was asked for.
+    is_mirror: bool,
+    /// How many of the paths that either has lead to pages near each other.
+    share: Share,
+    /// How many paths lead to pages near each other.
+    near_paths: u64,
+    /// How many others both have, too.
+    differing_paths: u64,
+    /// By how long the second site lags; null if that is not known.
+    lag_seconds: Option<u64>,
+    /// The site that had first what both have.
+    leading: Site,
+    following: Site,
+    /// Some of the paths that both have, drawn by lot.
+    examples: Vec<Example<'a>>,
+}
+
+/// A host, or a folder of one.
+#[derive(Serialize, JsonSchema)]
+struct Site {
+    /// What its pages are under; it ends with a slash.
+    site: String,
+    /// How many paths it has.
+    paths: u64,
+    /// How many of those that are near have what the other site had earlier.
+    outdated_paths: u64,
+}
+
+/// The pages of a path.
+#[derive(Serialize, JsonSchema)]
+struct Example<'a> {
+    leading_url: &'a str,
+    following_url: &'a str,
+    /// In how many bits they differ.
+    distance: u32,
+}
+
+impl Site {
+    fn of(of: &MirrorSite) -> Site {
+        Site { site: of.site.to_string(), paths: of.paths, outdated_paths: of.outdated }
+    }
+}
+
+impl Line<'_> {
+    fn of(mirror: &Mirror) -> Line<'_> {
+        Line {
+            is_mirror: mirror.is_mirror,
+            share: Share(mirror.share),
+            near_paths: mirror.near,
+            differing_paths: mirror.differing(),
+            lag_seconds: mirror.lag.map(seconds),
+            leading: Site::of(&mirror.leader),
+            following: Site::of(&mirror.follower),
+            examples: mirror.examples.iter().map(Example::of).collect(),
+        }
+    }
+}
+
+impl Example<'_> {
+    fn of(example: &MirrorExample) -> Example<'_> {
+        Example {
+            leading_url: &example.leader,
+            following_url: &example.follower,
+            distance: example.distance,
+        }
+    }
+}
+
+/// Whole seconds of what is no negative number of milliseconds.
+fn seconds(milliseconds: i64) -> u64 {
+    milliseconds.unsigned_abs() / 1000
+}
+
+impl Mirrors {
+    pub(crate) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+        let snapshot = common.read()?.snapshot();
+        let (epoch, k) = sought(&snapshot, self.epoch.as_deref(), self.k)?;
+        let mut asked = Mirroring::new()
+            .within(k)
+            .epoch(epoch)
+            .under(self.prefix.clone())
+            .classes(self.classes.clone());
+        asked = asked.paths(self.paths).share(self.share).depth(self.depth).limit(self.limit.0);
+        asked.at = self.at;
+        let found = watched(|progress| asked.run(&snapshot, progress))?;
+        if common.json {
+            for mirror in &found.pairs {
+                output.object(&Line::of(mirror))?;
+            }
+        } else if !found.pairs.is_empty() {
+            self.print(&found, k, output)?;
+        }
+        let epoch = visit::epoch(snapshot.epochs(), epoch)?;
+        let without = words::took_no_part(found.without_fingerprint, epoch);
+        let left_out = (found.mirrors + found.partial) - found.pairs.len() as u64;
+        if left_out > 0 {
+            output.note(&format!("{} more: see --limit", words::count(left_out)))?;
+        }
+        let sites = words::many(found.sites, "site has", "sites have");
+        if found.mirrors + found.partial > 0 {
+            if !without.is_empty() {
+                output.note(&format!("{sites} {} paths or more{without}", self.paths))?;
+            }
+            return Ok(Exit::Done);
+        }
+        say(&format!(
+            "{sites} {} paths or more, and no two of them enough in common{without}",
+            self.paths
+        ));
+        Ok(Exit::Nothing)
+    }
+
+    fn print(&self, found: &Found, k: u32, output: &mut Output) -> Result<(), Failure> {
+        let bits = words::many(k.into(), "bit", "bits");
+        output.line(&format!(
+            "{}, {} of {} or more, within {bits}: {}",
+            words::many(found.paths, "path", "paths"),
+            words::many(found.sites, "site", "sites"),
+            self.paths,
+            words::many(found.mirrors, "pair mirrors each other", "pairs mirror each other"),
+        ))?;
+        let (mirrors, partial): (Vec<_>, Vec<_>) =
+            found.pairs.iter().partition(|mirror| mirror.is_mirror);
+        self.table(&mirrors, output)?;
+        if !partial.is_empty() {
+            output.line("")?;
+            output.line(&format!("no mirrors, as their share is below {}:", self.share))?;
+            self.table(&partial, output)?;
+        }
+        Ok(())
+    }
+
+    fn table(&self, pairs: &[&Mirror], output: &mut Output) -> Result<(), Failure> {
+        let columns = [right("share"), right("near"), right("differing"), right("outdated")];
+        let sites = [left("lag"), left("leading"), left("following")];
+        let mut table = Table::new(columns.into_iter().chain(sites));
+        for mirror in pairs {
+            table.row(
+                [
+                    format!("{:.1} %", mirror.share * 100.0),
+                    words::count(mirror.near),
+                    words::count(mirror.differing()),
+                    words::count(mirror.follower.outdated),
+                    mirror.lag.map_or_else(|| "-".to_owned(), |lag| words::span(seconds(lag))),
+                    escape::whole(&mirror.leader.site.to_string()),
+                    escape::whole(&mirror.follower.site.to_string()),
+                ],
+                output,
+            )?;
+            if self.examples {
+                table.show(output)?;
+                for example in &mirror.examples {
+                    let MirrorExample { leader, follower, distance, .. } = example;
+                    let bits = words::many((*distance).into(), "bit", "bits");
+                    let (leader, follower) = (escape::whole(leader), escape::whole(follower));
+                    output.line(&format!("    {bits:<7}  {leader}  {follower}"))?;
+                }
+            }
+        }
+        table.end(output)?;
+        Ok(())
+    }
+}

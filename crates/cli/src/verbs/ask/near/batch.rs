@@ -1,0 +1,387 @@
+//! `near --batch`: many questions, one a line, and their answers in the same order.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::Path;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use simkeep::fingerprint::Fingerprinter;
+use simkeep::{Epoch, Error, Matches, Query, Snapshot};
+use simkeep_archive::documents::open;
+use simkeep_archive::{ZstdWindow, document, escape};
+
+use super::search::{ended, search_on};
+use super::{Asked, Near, NearPage, Printed, Sought, near_pages, of_text, parse_fingerprint, row};
+use crate::exit::{Exit, Failure, say};
+use crate::input::origin;
+use crate::output::Output;
+use crate::output::json::{EpochName, Fingerprint};
+use crate::output::table::{Table, left, right};
+use crate::output::{visit, words};
+
+/// The most questions that are asked together.
+const TOGETHER: usize = 1 << 12;
+
+/// The most pages that the answers to questions asked together may name, if one may name fewer.
+const PAGES: usize = 1 << 16;
+
+/// Answers each line of a file; `-` is standard input.
+pub(super) fn run(
+    near: &Near,
+    file: &Path,
+    snapshot: &Snapshot,
+    as_json: bool,
+    output: &mut Output,
+) -> Result<Exit, Failure> {
+    if matches!(near.url, Some(Some(_))) || matches!(near.text, Some(Some(_))) {
+        let why =
+            "with --batch, --url and --text say what its lines are, and name nothing themselves";
+        return Err(Failure::Usage(why.to_owned()));
+    }
+    let texts = near.text.as_ref().map(|_| near.of_texts(snapshot)).transpose()?;
+    let named = near.epoch.as_deref().map(|name| origin::named(snapshot.epochs(), name));
+    let usual = named.transpose()?.unwrap_or_else(|| snapshot.near_epoch());
+    let epoch = texts.as_ref().map_or(usual, |(epoch, _)| *epoch);
+    let kind = match &texts {
+        Some((epoch, origin)) => Kind::Texts(*epoch, Box::new(origin.fingerprinter()?)),
+        None if near.url.is_some() => Kind::Urls,
+        None => Kind::Fingerprints(None),
+    };
+    let mut batch = Batch::new(near, snapshot, kind, as_json);
+    for lines in open(file, ZstdWindow::default()).map_err(Failure::Other)? {
+        for (number, line) in lines.each() {
+            batch.read(number, line, output)?;
+        }
+        // Whoever writes one line after another sees what is answered to those that have come.
+        batch.answer(output)?;
+        batch.show(output)?;
+    }
+    let exit = batch.end(output)?;
+    let looked = near.without(snapshot, epoch)?;
+    if let Some(looked) = looked.and_then(|looked| looked.said(snapshot, epoch).transpose()) {
+        output.note(&looked?)?;
+    }
+    Ok(exit)
+}
+
+/// What lines are, and what is needed to search for that.
+enum Kind<'a> {
+    /// Ready fingerprints, and the epoch that they are compared in, once one has come.
+    Fingerprints(Option<Epoch>),
+    Urls,
+    Texts(Epoch, Box<Fingerprinter<'a>>),
+}
+
+/// A line.
+struct Question {
+    number: u64,
+    /// What stands there, but for a line that is too long.
+    text: Option<String>,
+    /// What is searched for its sake, or why nothing is.
+    sought: Result<Asked, Why>,
+}
+
+/// Why nothing is searched.
+struct Why {
+    said: String,
+    /// Whether the line is no fingerprint, URL or text at all.
+    is_broken: bool,
+}
+
+impl Why {
+    fn broken(said: impl ToString) -> Why {
+        Why { said: said.to_string(), is_broken: true }
+    }
+}
+
+/// What was found for a line's sake.
+struct Answer<'q> {
+    asked: &'q Asked,
+    /// Within how many bits it was to be found.
+    k: u32,
+    matches: Matches,
+}
+
+/// Questions that are asked together, and what came of those before.
+struct Batch<'a> {
+    near: &'a Near,
+    snapshot: &'a Snapshot,
+    kind: Kind<'a>,
+    questions: Vec<Question>,
+    /// Where answers go that are for people.
+    table: Option<Table>,
+    lines: u64,
+    broken: u64,
+    /// Pages that were found.
+    found: u64,
+    /// Answers that are not complete.
+    cut: u64,
+}
+
+/// The answer to a line of a --batch.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Line<'a> {
+    /// The number of the line in the file, from 1 on.
+    line: u64,
+    /// What stands there; null of a line that is too long to read.
+    query: Option<&'a str>,
+    /// Why there was nothing to search for, such as a page that is not known; null if there was.
+    why: Option<&'a str>,
+    /// Whether it is no fingerprint, URL or text at all.
+    is_broken: bool,
+    /// The one that was searched for.
+    fingerprint: Option<Fingerprint>,
+    epoch: Option<EpochName<'a>>,
+    /// How many bits may differ.
+    k: Option<u32>,
+    /// Whether no page is missing; of the nearest, whether none is missing that is nearer.
+    complete: Option<bool>,
+    /// Within how many bits everything was searched.
+    within: Option<u32>,
+    /// The pages, the nearest first.
+    near: Vec<NearPage<'a>>,
+}
+
+impl<'a> Batch<'a> {
+    fn new(near: &'a Near, snapshot: &'a Snapshot, kind: Kind<'a>, as_json: bool) -> Batch<'a> {
+        let columns = [right("line"), right("bits"), left("change"), left("fingerprint")];
+        let columns = columns.into_iter().chain([left("URL")]);
+        let table = (!as_json).then(|| Table::new(columns));
+        let questions = Vec::new();
+        Batch { near, snapshot, kind, questions, table, lines: 0, broken: 0, found: 0, cut: 0 }
+    }
+
+    /// Takes a line; and answers those that wait, if they are many.
+    fn read(
+        &mut self,
+        number: u64,
+        line: Result<&[u8], &str>,
+        output: &mut Output,
+    ) -> Result<(), Failure> {
+        let line = line.map(|line| {
+            let marked = line.strip_prefix(b"\xef\xbb\xbf").filter(|_| number == 1);
+            marked.unwrap_or(line).trim_ascii()
+        });
+        let question = match line {
+            Ok([]) => return Ok(()),
+            Ok(line) => {
+                let text = String::from_utf8_lossy(line).into_owned();
+                Question { number, sought: self.sought(line)?, text: Some(text) }
+            }
+            Err(why) => Question { number, sought: Err(Why::broken(why)), text: None },
+        };
+        self.lines += 1;
+        self.questions.push(question);
+        // Of the nearest there are as many as were asked for.
+        let each = self.near.nearest.unwrap_or(self.near.limit).max(1);
+        if self.questions.len() >= (PAGES / each).clamp(1, TOGETHER) {
+            self.answer(output)?;
+        }
+        Ok(())
+    }
+
+    /// What is searched for a line's sake, or why nothing is.
+    fn sought(&mut self, line: &[u8]) -> Result<Result<Asked, Why>, Failure> {
+        let sought: Sought = match &mut self.kind {
+            Kind::Texts(epoch, fingerprinter) => match document(Path::new(""), line) {
+                None => return Ok(Err(Why::broken("it is no text"))),
+                Some(text) => of_text(&text, *epoch, fingerprinter, Path::new("the text"))?,
+            },
+            Kind::Urls => {
+                let Ok(url) = std::str::from_utf8(line) else {
+                    return Ok(Err(Why::broken("the URL is not UTF-8")));
+                };
+                match self.near.of_url(self.snapshot, url) {
+                    Err(Failure::Store(Error::Url(why))) => return Ok(Err(Why::broken(why))),
+                    sought => sought?,
+                }
+            }
+            Kind::Fingerprints(epoch) => {
+                // What is no text is no fingerprint either.
+                let fingerprint = match parse_fingerprint(&String::from_utf8_lossy(line)) {
+                    Err(why) => return Ok(Err(Why::broken(why))),
+                    Ok(fingerprint) => fingerprint,
+                };
+                let epoch = match *epoch {
+                    Some(epoch) => epoch,
+                    None => *epoch.insert(self.near.of_fingerprints(self.snapshot, fingerprint)?),
+                };
+                Ok(Asked { fingerprint, epoch, is_brief: false })
+            }
+        };
+        Ok(sought.map_err(|said| Why { said, is_broken: false }))
+    }
+
+    /// Answers the questions that wait.
+    fn answer(&mut self, output: &mut Output) -> Result<(), Failure> {
+        let questions = std::mem::take(&mut self.questions);
+        let mut epochs: BTreeMap<Epoch, Vec<(&Asked, &Question)>> = BTreeMap::new();
+        for question in &questions {
+            if let Ok(asked) = &question.sought {
+                epochs.entry(asked.epoch).or_default().push((asked, question));
+            }
+        }
+        let mut answers: BTreeMap<u64, Answer<'_>> = BTreeMap::new();
+        for (epoch, questions) in epochs {
+            let k = self.near.k.unwrap_or_else(|| self.snapshot.near_distance(epoch));
+            let like = self.near.query(0, k).epoch(epoch);
+            let matches = self.search(&questions, &like)?;
+            for ((asked, question), matches) in questions.into_iter().zip(matches) {
+                answers.insert(question.number, Answer { asked, k: like.k, matches });
+            }
+        }
+        for question in &questions {
+            let answer = match &question.sought {
+                Err(why) => Err(why),
+                Ok(_) => {
+                    let none = || Failure::Other("a search has no answer".to_owned());
+                    Ok(answers.get(&question.number).ok_or_else(none)?)
+                }
+            };
+            self.count(answer);
+            match &mut self.table {
+                None => output.object(&Printed::OfMany(self.line(question, answer)?))?,
+                Some(table) => rows(self.snapshot, question, answer, table, output)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// The answers to questions of one epoch.
+    fn search(
+        &self,
+        questions: &[(&Asked, &Question)],
+        like: &Query,
+    ) -> Result<Vec<Matches>, Failure> {
+        let all = self.search_at_first(questions, like)?;
+        let search_on = |(matches, (asked, question)): (Matches, &(&Asked, &Question))| {
+            let mut query = like.clone().fingerprint(asked.fingerprint);
+            if matches!(self.kind, Kind::Urls) {
+                query.except.clone_from(&question.text);
+            }
+            Ok(search_on(self.snapshot, &query, matches)?)
+        };
+        all.into_iter().zip(questions).map(search_on).collect()
+    }
+
+    fn search_at_first(
+        &self,
+        questions: &[(&Asked, &Question)],
+        like: &Query,
+    ) -> Result<Vec<Matches>, Failure> {
+        let fingerprints = questions.iter().map(|(asked, _)| asked.fingerprint);
+        if !matches!(self.kind, Kind::Urls) {
+            let fingerprints: Vec<u64> = fingerprints.collect();
+            return Ok(like.run_batch(self.snapshot, &fingerprints)?);
+        }
+        // A page that was asked about is not near itself.
+        let urls = questions.iter().map(|(_, question)| question.text.as_deref());
+        let pages: Option<Vec<_>> =
+            fingerprints.zip(urls).map(|(fingerprint, url)| Some((fingerprint, url?))).collect();
+        let pages = pages.ok_or_else(|| Failure::Other("a page has no URL".to_owned()))?;
+        Ok(like.run_batch_of_pages(self.snapshot, &pages)?)
+    }
+
+    fn count(&mut self, answer: Result<&Answer<'_>, &Why>) {
+        match answer {
+            Err(why) => self.broken += u64::from(why.is_broken),
+            Ok(Answer { matches, .. }) => {
+                self.cut += u64::from(!self.near.is_complete(matches));
+                self.found += matches.near.len() as u64;
+            }
+        }
+    }
+
+    /// The answer to a question, for programs.
+    fn line<'l>(
+        &'l self,
+        question: &'l Question,
+        answer: Result<&'l Answer<'_>, &'l Why>,
+    ) -> simkeep::Result<Line<'l>> {
+        let line = Line {
+            line: question.number,
+            query: question.text.as_deref(),
+            why: None,
+            is_broken: false,
+            fingerprint: None,
+            epoch: None,
+            k: None,
+            complete: None,
+            within: None,
+            near: Vec::new(),
+        };
+        Ok(match answer {
+            Err(Why { said, is_broken }) => Line { why: Some(said), is_broken: *is_broken, ..line },
+            Ok(Answer { asked, k, matches }) => Line {
+                fingerprint: Some(Fingerprint(asked.fingerprint)),
+                epoch: Some(EpochName(visit::epoch(self.snapshot.epochs(), asked.epoch)?)),
+                k: Some(*k),
+                complete: Some(self.near.is_complete(matches)),
+                within: matches.within,
+                near: near_pages(self.snapshot, asked, matches),
+                ..line
+            },
+        })
+    }
+
+    /// Passes on what was printed.
+    fn show(&mut self, output: &mut Output) -> Result<(), Failure> {
+        if let Some(table) = &mut self.table {
+            table.show(output)?;
+        }
+        Ok(output.finish()?)
+    }
+
+    /// Says what came of it.
+    fn end(self, output: &mut Output) -> Result<Exit, Failure> {
+        output.finish()?;
+        let lines = words::many(self.lines, "line", "lines");
+        if self.cut > 0 {
+            let answers = words::many(self.cut, "answer is", "answers are");
+            say(&format!("{answers} not complete; for more, raise --limit or --budget"));
+        }
+        if self.broken > 0 {
+            let broken = words::many(
+                self.broken,
+                "is broken, and its answer says",
+                "are broken, and their answers say",
+            );
+            return Err(Failure::Broken(format!("of {lines} {broken} why")));
+        }
+        if self.found > 0 || self.cut > 0 {
+            return Ok(Exit::Done);
+        }
+        say(&format!("nothing is near what {lines} asked for"));
+        Ok(Exit::Nothing)
+    }
+}
+
+/// The answer to a question, for people: a row for each page, or one that says why there is none.
+fn rows(
+    snapshot: &Snapshot,
+    question: &Question,
+    answer: Result<&Answer<'_>, &Why>,
+    table: &mut Table,
+    output: &mut Output,
+) -> io::Result<()> {
+    let number = || question.number.to_string();
+    let said = match answer {
+        Err(Why { said, is_broken: true }) => format!("broken: {}", escape::whole(said)),
+        Err(Why { said, .. }) => escape::whole(said),
+        Ok(Answer { matches, .. }) if matches.near.is_empty() && !matches.complete => {
+            ended(matches)
+        }
+        Ok(Answer { matches, k, .. }) if matches.near.is_empty() => {
+            format!("nothing is within {}", words::many((*k).into(), "bit", "bits"))
+        }
+        Ok(Answer { asked, matches, .. }) => {
+            return matches.near.iter().try_for_each(|near| {
+                let [bits, change, fingerprint, url] = row(snapshot, asked, near);
+                table.row([number(), bits, change, fingerprint, url], output)
+            });
+        }
+    };
+    let none = || "-".to_owned();
+    table.row([number(), none(), none(), none(), said], output)
+}

@@ -1,0 +1,171 @@
+//! How a search went, for `near --explain`.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use simkeep::query::{ComponentSearch, Explanation, Shape, Way};
+
+use crate::exit::Failure;
+use crate::output::Output;
+use crate::output::table::{Table, left, right};
+use crate::output::words;
+
+/// The name of a shape.
+pub(crate) fn shape(shape: Shape) -> &'static str {
+    match shape {
+        Shape::Column => "column",
+        Shape::Rotations(_) => "rotations",
+        Shape::Cells { .. } => "cells",
+        _ => "other",
+    }
+}
+
+/// What finds the fingerprints of a component.
+fn shape_of(component: &ComponentSearch) -> &'static str {
+    component.shape.map_or("chains", shape)
+}
+
+fn way(component: &ComponentSearch) -> &'static str {
+    match (component.plan.way, component.shape) {
+        (Way::Scan, _) => "scan",
+        (Way::Rotations, None) => "chains",
+        (Way::Rotations, Some(_)) => "rotations",
+        (Way::Cells, _) => "cells",
+        _ => "other",
+    }
+}
+
+fn name(component: &ComponentSearch) -> String {
+    component.segment.map_or_else(|| "memtable".to_owned(), |id| format!("segment {id}"))
+}
+
+/// How a search went.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Explanation")]
+pub(crate) struct Answer<'a> {
+    /// With which instructions of the processor.
+    instruction_set: &'a str,
+    elapsed_seconds: f64,
+    /// The parts of the store, the oldest first.
+    components: Vec<Component>,
+}
+
+/// How a search went in one part of the store.
+#[derive(Serialize, JsonSchema)]
+struct Component {
+    /// The number of the segment; null for what is in memory.
+    segment: Option<u64>,
+    fingerprints: u32,
+    /// What finds the fingerprints.
+    shape: &'static str,
+    /// What was chosen.
+    way: &'static str,
+    expected: Cost,
+    counted: Cost,
+    /// Fingerprints that were found.
+    hits: usize,
+    faults: Option<Faults>,
+}
+
+/// What a search takes.
+#[derive(Serialize, JsonSchema)]
+struct Cost {
+    probes: f64,
+    candidates: f64,
+    /// Cache lines that are read.
+    lines: f64,
+    elapsed_seconds: f64,
+}
+
+/// Page faults.
+#[derive(Serialize, JsonSchema)]
+struct Faults {
+    minor_faults: u64,
+    /// Those for which the disk was read.
+    major_faults: u64,
+}
+
+impl From<simkeep::query::Cost> for Cost {
+    fn from(cost: simkeep::query::Cost) -> Cost {
+        let simkeep::query::Cost { probes, candidates, lines, ns, .. } = cost;
+        Cost { probes, candidates, lines, elapsed_seconds: ns / 1e9 }
+    }
+}
+
+impl<'a> From<&'a Explanation> for Answer<'a> {
+    fn from(explanation: &'a Explanation) -> Answer<'a> {
+        let components = explanation.components.iter().map(|component| Component {
+            segment: component.segment,
+            fingerprints: component.fingerprints,
+            shape: shape_of(component),
+            way: way(component),
+            expected: component.plan.expected.into(),
+            counted: component.counted.into(),
+            hits: component.hits,
+            faults: component
+                .faults
+                .map(|(minor_faults, major_faults)| Faults { minor_faults, major_faults }),
+        });
+        Answer {
+            instruction_set: explanation.instruction_set,
+            elapsed_seconds: explanation.took.as_secs_f64(),
+            components: components.collect(),
+        }
+    }
+}
+
+/// The explanation as a table: for each part of the store what the search met, and below it what was
+/// expected.
+pub(crate) fn print(explanation: &Explanation, output: &mut Output) -> Result<(), Failure> {
+    let numbers = ["probes", "candidates", "lines", "microseconds", "hits", "faults"].map(right);
+    let columns = [left("searched"), right("fingerprints"), left("shape"), left("way")];
+    let mut table = Table::new(columns.into_iter().chain(numbers));
+    for component in &explanation.components {
+        let (expected, counted) = (component.plan.expected, component.counted);
+        let faults = component.faults.map_or_else(String::new, |(minor, major)| match major {
+            0 => words::count(minor),
+            _ => format!("{}, {major} of a disk", words::count(minor + major)),
+        });
+        table.row(
+            [
+                name(component),
+                words::count(component.fingerprints.into()),
+                shape_of(component).to_owned(),
+                way(component).to_owned(),
+                rounded(counted.probes),
+                rounded(counted.candidates),
+                rounded(counted.lines),
+                format!("{:.1}", counted.ns / 1e3),
+                words::count(component.hits as u64),
+                faults,
+            ],
+            output,
+        )?;
+        let none = String::new;
+        table.row(
+            [
+                "  expected".to_owned(),
+                none(),
+                none(),
+                none(),
+                rounded(expected.probes),
+                rounded(expected.candidates),
+                rounded(expected.lines),
+                format!("{:.1}", expected.ns / 1e3),
+                none(),
+                none(),
+            ],
+            output,
+        )?;
+    }
+    table.end(output)?;
+    let took = explanation.took.as_secs_f64() * 1e6;
+    let with = explanation.instruction_set;
+    output.line(&format!("the whole search took {took:.1} microseconds, with {with}"))?;
+    Ok(())
+}
+
+/// A number of things, some of which are expected in part.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "counts")]
+fn rounded(number: f64) -> String {
+    words::count(number.round() as u64)
+}

@@ -1,0 +1,490 @@
+//! `near`: pages with almost the same text.
+
+mod batch;
+pub(crate) mod explain;
+mod of_page;
+mod search;
+
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::{ArgGroup, Args};
+use schemars::JsonSchema;
+use serde::Serialize;
+use simkeep::fingerprint::{Document, Fingerprinter, Meaning};
+use simkeep::query::{Explanation, count_without_fingerprint};
+use simkeep::{
+    Classes, Content, Epoch, EpochInfo, Matches, Origin, Page, Prefix, Query, Snapshot, Time,
+    Versions,
+};
+use simkeep_archive::escape;
+
+use crate::exit::{Exit, Failure, say};
+use crate::input::{origin, spelling};
+use crate::output::Output;
+use crate::output::json::{Band, EpochName, Fingerprint, Saw, Share};
+use crate::output::table::{Table, left, right};
+use crate::output::{visit, words};
+use crate::verbs::ask::without::{AT_ONCE, Without, without};
+use crate::{Common, time};
+use search::{ended, search};
+
+pub(crate) use of_page::{OfPage, of_page};
+
+/// Find pages near a fingerprint, a text or another page
+///
+/// One line per page, nearest first: how many of the 64 bits differ, how much of a change that is (none
+/// that the fingerprint tells, minor, moderate or major; - for a --text of fewer than 100 words), its
+/// fingerprint, its URL. Every page within the distance is found.
+#[derive(Args)]
+#[command(
+    override_usage = "simkeep near [OPTIONS] <FINGERPRINT|--text FILE|--url URL|--batch FILE>"
+)]
+#[command(group(ArgGroup::new("what").required(true).multiple(true)
+    .args(["fingerprint", "text", "url", "batch"])))]
+#[command(after_long_help = "Examples:
+  simkeep near --url https://example.com/terms
+  simkeep near --text terms.html -k 8
+  simkeep near 0123456789abcdef --ever --limit 100
+  simkeep near --url https://example.com/terms --nearest 5 --under example.org
+  simkeep near 0123456789abcdef -k 8 --explain
+  simkeep near 0123456789abcdef --classes 0,7,none
+  simkeep near --text - < terms.html
+  simkeep near --batch fingerprints.txt
+  simkeep near --batch urls.txt --url --json
+
+Fingerprints are compared within one epoch: what was made by the same recipe. A --text and a --url are
+compared within the newest epoch that near-duplicates are sought by (see `simkeep epoch`), or within
+--epoch. A ready fingerprint is compared within the only such epoch that has pages; if there are more,
+name one with --epoch (`simkeep epoch list` has them).
+
+With --json, one object: \"fingerprint\", \"epoch\", \"k\", \"complete\" (whether no page is missing, or with
+--nearest no nearer one), \"within\" (how many bits were searched), and \"near\", a list of \"url\",
+\"distance\", its \"band\", \"words_changed\" (from what share of the words to what share that means) and
+\"fingerprint\"; with --explain, \"explain\"; and \"without_fingerprint\": how many pages took no part since
+they have no fingerprint in this epoch. To count them takes a scan. So it is null without --explain, unless
+other epochs have fingerprints and there are 20,000 pages at most. Of a text of fewer than 100 words a
+distance means little: for such a --text \"band\" and \"words_changed\" are null.
+
+With --batch, each line of a file is a question of its own: a fingerprint; with --url (and no URL behind it)
+the URL of a page, with --text a text. Blank lines are passed over. Questions are asked many at a time, at a
+fraction of the cost, and answered in their order: a line for each page, with the number of the question's
+line before it. Where there is no answer, such as for a URL that is not known, it is said there why. With
+--json, an object for each question: \"line\", its number, and \"query\", what stands there; \"why\", if
+nothing could be searched for; and the keys of one answer. A line that is no fingerprint, URL or text
+\"is_broken\". It is answered as such in its place, and makes the exit code 3 at the end.
+
+A text of fewer than 8 words is too short to tell from others: nothing is near it.
+
+Exits with 1 if nothing is near.")]
+pub(crate) struct Near {
+    /// The fingerprint, in 16 hexadecimal digits
+    #[arg(value_parser = parse_fingerprint, conflicts_with_all = ["text", "url", "batch"])]
+    fingerprint: Option<u64>,
+    /// A document to make the fingerprint of; - is standard input
+    #[arg(long, value_name = "FILE", conflicts_with = "url")]
+    text: Option<Option<PathBuf>>,
+    /// A page of the store: finds others near its present content
+    #[arg(long)]
+    url: Option<Option<String>>,
+    /// A file with a fingerprint a line, or with --url or --text alone URLs or texts; - is standard
+    /// input. It may be packed
+    #[arg(long, value_name = "FILE", conflicts_with = "explain")]
+    batch: Option<PathBuf>,
+    /// How many bits may differ [default: what the recipe advises, 3 for most]
+    #[arg(short, value_name = "BITS", value_parser = clap::value_parser!(u32).range(..=64))]
+    k: Option<u32>,
+    /// Find this many nearest pages, however far away they are
+    #[arg(long, value_name = "COUNT", conflicts_with_all = ["k", "limit"])]
+    nearest: Option<usize>,
+    /// How many pages to print at most
+    #[arg(long, value_name = "COUNT", default_value_t = 16)]
+    limit: usize,
+    /// Compare with fingerprints of this epoch
+    #[arg(long, value_name = "NAME")]
+    epoch: Option<String>,
+    /// Compare with every version that a page ever had, not only with those in force
+    #[arg(long)]
+    ever: bool,
+    /// Compare with the versions that were in force at this time: 2024-05-01 (its first moment in UTC),
+    /// '2024-05-01 12:00', '3d ago', yesterday, RFC 3339, or seconds since 1970
+    #[arg(long, value_name = "TIME", value_parser = time::parse, allow_hyphen_values = true, conflicts_with = "ever")]
+    as_of: Option<Time>,
+    /// Compare with pages under this prefix only: a domain, a host, or one with a path
+    #[arg(long, value_name = "PREFIX")]
+    under: Option<Prefix>,
+    /// Compare with pages of these classes only, and know of no others: numbers, and "none" for pages
+    /// without a class
+    #[arg(long, value_name = "CLASS,...")]
+    classes: Option<Classes>,
+    /// Search equal fingerprints first and then ever wider, for at most this long
+    #[arg(long, value_name = "MILLISECONDS")]
+    budget: Option<u64>,
+    /// Say how the search went in each part of the store: what was chosen, expected and met
+    #[arg(long)]
+    explain: bool,
+}
+
+pub(crate) fn parse_fingerprint(text: &str) -> Result<u64, &'static str> {
+    let plain = text.len() == 16 && text.bytes().all(|b| b.is_ascii_hexdigit());
+    let value = plain.then(|| u64::from_str_radix(text, 16).ok()).flatten();
+    value.ok_or("a fingerprint has 16 hexadecimal digits")
+}
+
+/// What is searched.
+struct Asked {
+    fingerprint: u64,
+    epoch: Epoch,
+    /// Whether its text has too few words for a distance to mean much.
+    is_brief: bool,
+}
+
+/// What is searched, or why there is nothing to search for.
+type Sought = Result<Asked, String>;
+
+impl Near {
+    pub(crate) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+        let reader = common.read()?;
+        let snapshot = reader.snapshot();
+        if let Some(lines) = &self.batch {
+            return batch::run(&self, lines, &snapshot, common.json, output);
+        }
+        let asked = match self.asked(&snapshot)? {
+            Ok(asked) => asked,
+            Err(why) => {
+                say(&why);
+                return Ok(Exit::Nothing);
+            }
+        };
+        let Asked { fingerprint, epoch, .. } = asked;
+        let k = self.k.unwrap_or_else(|| snapshot.near_distance(epoch));
+        let mut query = self.query(fingerprint, k).epoch(epoch);
+        // The page that was asked about is not near itself.
+        query.except = self.url.clone().flatten();
+        let explanation = self.explain.then(|| Explanation::of(&snapshot, &query)).transpose()?;
+        let explained = || count_without_fingerprint(&snapshot, epoch, self.classes.as_ref());
+        let explained = self.explain.then(explained).transpose()?;
+        let looked = if self.explain { None } else { self.without(&snapshot, epoch)? };
+        let matches = search(&snapshot, &query)?;
+        if common.json {
+            let all = looked.as_ref().filter(|looked| looked.is_all).map(|looked| looked.pages);
+            let explained = (explanation.as_ref(), explained.or(all));
+            let saw = Saw::of(&reader);
+            let answer = self.answer(&snapshot, (&asked, &query), &matches, explained, saw)?;
+            output.object(&Printed::One(answer))?;
+        } else {
+            let columns = [right("bits"), left("change"), left("fingerprint"), left("URL")];
+            let mut table = Table::new(columns);
+            for near in &matches.near {
+                table.row(row(&snapshot, &asked, near), output)?;
+            }
+            table.end(output)?;
+            if let Some(explanation) = &explanation {
+                explain::print(explanation, output)?;
+            }
+            if let Some(without) = explained {
+                let pages = words::many(without, "page has", "pages have");
+                output.line(&format!(
+                    "{pages} no fingerprint in this epoch (too short to tell, or stale), and took no part"
+                ))?;
+            }
+            if matches.near.len() >= query.limit && !matches.complete && self.nearest.is_none() {
+                output.note("there may be more; ask for them with a higher --limit")?;
+            } else if !self.is_complete(&matches) {
+                output
+                    .note(&format!("{}; for more, raise --budget or --limit", ended(&matches)))?;
+            }
+        }
+        if let Some(looked) = looked.and_then(|looked| looked.said(&snapshot, epoch).transpose()) {
+            output.note(&looked?)?;
+        }
+        if !matches.complete || !matches.near.is_empty() {
+            return Ok(Exit::Done);
+        }
+        let within = words::many(k.into(), "bit", "bits");
+        output
+            .note(&format!("nothing is within {within} of {}", visit::fingerprint(fingerprint)))?;
+        Ok(Exit::Nothing)
+    }
+
+    /// The pages that a search in an epoch passes over, of the first ones, if there may be any.
+    fn without(&self, snapshot: &Snapshot, epoch: Epoch) -> simkeep::Result<Option<Without>> {
+        let among = (self.under.as_ref(), self.classes.as_ref());
+        without(snapshot, epoch, among, AT_ONCE)
+    }
+
+    /// What is searched for within so many bits, in an epoch that is not chosen yet.
+    fn query(&self, fingerprint: u64, k: u32) -> Query {
+        let mut query = match self.nearest {
+            Some(count) => Query::nearest(fingerprint, count),
+            None => Query::new(fingerprint, k).limit(self.limit),
+        };
+        query.versions = match self.as_of {
+            Some(time) => Versions::At(time),
+            None if self.ever => Versions::Ever,
+            None => Versions::InForce,
+        };
+        query.under.clone_from(&self.under);
+        query.classes.clone_from(&self.classes);
+        query.budget = self.budget.map(Duration::from_millis);
+        query
+    }
+
+    /// What is asked for by itself.
+    fn asked(&self, snapshot: &Snapshot) -> Result<Sought, Failure> {
+        match (&self.url, &self.text, self.fingerprint) {
+            (Some(Some(url)), ..) => self.of_url(snapshot, url),
+            (_, Some(Some(path)), _) => {
+                let (epoch, origin) = self.of_texts(snapshot)?;
+                let document = read_document(path)?;
+                Ok(of_text(&document, epoch, &mut origin.fingerprinter()?, path)?)
+            }
+            (.., Some(fingerprint)) => {
+                let epoch = self.of_fingerprints(snapshot, fingerprint)?;
+                Ok(Ok(Asked { fingerprint, epoch, is_brief: false }))
+            }
+            _ => Err(Failure::Usage(
+                "name the page of --url or the file of --text; without a name they say what the lines \
+                 of a --batch are"
+                    .to_owned(),
+            )),
+        }
+    }
+
+    /// What is near the present content of a page.
+    fn of_url(&self, snapshot: &Snapshot, url: &str) -> Result<Sought, Failure> {
+        let is_known = |page: &Page| self.classes.as_ref().is_none_or(|c| c.have(page.class));
+        let Some(page) = snapshot.latest(url)?.filter(is_known) else {
+            return Ok(Err(spelling::unknown(snapshot, url, is_known)?));
+        };
+        let content = match &self.epoch {
+            None => near_content(snapshot, &page),
+            Some(name) => {
+                let epoch = origin::named(snapshot.epochs(), name)?;
+                page.contents.iter().find(|content| content.epoch == epoch).copied()
+            }
+        };
+        let Some(content) = content else {
+            return Ok(Err(format!("{url} has no content now, so nothing is near it")));
+        };
+        let asked = |fingerprint| Asked { fingerprint, epoch: content.epoch, is_brief: false };
+        Ok(content.fingerprint.map(asked).ok_or_else(|| {
+            format!(
+                "the content of {url} has no fingerprint, such as a text too short to tell: nothing is \
+                 near it"
+            )
+        }))
+    }
+
+    /// The epoch that texts are compared in, and what makes its fingerprints.
+    fn of_texts(&self, snapshot: &Snapshot) -> Result<(Epoch, Origin), Failure> {
+        let named = self.epoch.as_deref().map(|name| origin::named(snapshot.epochs(), name));
+        origin::of_texts(snapshot, named.transpose()?)
+    }
+
+    /// The epoch that ready fingerprints such as this one are compared in.
+    fn of_fingerprints(&self, snapshot: &Snapshot, fingerprint: u64) -> Result<Epoch, Failure> {
+        match &self.epoch {
+            Some(name) => origin::named(snapshot.epochs(), name),
+            None => self.only_epoch(snapshot, fingerprint),
+        }
+    }
+
+    /// The only epoch of those that find near-duplicates that has pages.
+    fn only_epoch(&self, snapshot: &Snapshot, fingerprint: u64) -> Result<Epoch, Failure> {
+        let mut with_pages = Vec::new();
+        let finds = |info: &&EpochInfo| !info.ended && info.role.finds_near();
+        let live = || snapshot.epochs().iter().filter(finds);
+        for info in live() {
+            if live().count() == 1 || self.has_pages(snapshot, fingerprint, info.epoch)? {
+                with_pages.push(info);
+            }
+        }
+        match *with_pages {
+            [only] => Ok(only.epoch),
+            // Any epoch has nothing near.
+            [] => Ok(snapshot.near_epoch()),
+            _ => {
+                let names: Vec<&str> = with_pages.iter().map(|info| info.name.as_str()).collect();
+                let names = names.join(", ");
+                Err(Failure::Usage(format!(
+                    "the store has fingerprints of several epochs; say with --epoch which: {names}"
+                )))
+            }
+        }
+    }
+
+    /// Whether an epoch has any page among those that are searched.
+    fn has_pages(
+        &self,
+        snapshot: &Snapshot,
+        fingerprint: u64,
+        epoch: Epoch,
+    ) -> Result<bool, Failure> {
+        let mut nearest = self.query(fingerprint, 64).epoch(epoch).limit(1);
+        nearest.budget = None;
+        Ok(!snapshot.search(&nearest)?.near.is_empty())
+    }
+}
+
+/// What is near a text that is named by its file.
+fn of_text(
+    document: &Document,
+    epoch: Epoch,
+    fingerprinter: &mut Fingerprinter<'_>,
+    file: &Path,
+) -> simkeep::Result<Sought> {
+    let is_brief = !document.has_words(Meaning::WORDS_MIN);
+    let made = fingerprinter.of_page(document)?;
+    let asked = made.map(|fingerprint| Asked { fingerprint, epoch, is_brief });
+    Ok(asked.ok_or_else(|| match document.is_too_short() {
+        true => words::too_short(file),
+        false => {
+            let file = escape::whole(&file.to_string_lossy());
+            format!("{file} has nothing but what the recipe leaves out, and no fingerprint")
+        }
+    }))
+}
+
+/// The epoch of this name, or that by which near-duplicates are sought; and the distance that was asked
+/// for, or what its recipe advises.
+pub(crate) fn sought(
+    snapshot: &Snapshot,
+    name: Option<&str>,
+    k: Option<u32>,
+) -> Result<(Epoch, u32), Failure> {
+    let epoch = match name {
+        Some(name) => origin::named(snapshot.epochs(), name)?,
+        None => snapshot.near_epoch(),
+    };
+    Ok((epoch, k.unwrap_or_else(|| snapshot.near_distance(epoch))))
+}
+
+/// What is near a fingerprint, or with --batch near what a line names.
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+pub(crate) enum Printed<'a> {
+    One(Answer<'a>),
+    OfMany(batch::Line<'a>),
+}
+
+/// What is near a fingerprint.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Answer<'a> {
+    /// The one that was searched for.
+    fingerprint: Fingerprint,
+    epoch: EpochName<'a>,
+    /// How many bits may differ.
+    k: u32,
+    /// Whether no page is missing; of the nearest, whether none is missing that is nearer.
+    complete: bool,
+    /// Within how many bits no page is missing; null if pages with the very fingerprint may be.
+    within: Option<u32>,
+    /// The pages, the nearest first.
+    near: Vec<NearPage<'a>>,
+    /// How the search went, if that was asked for.
+    explain: Option<explain::Answer<'a>>,
+    /// How many pages took no part, since they have no fingerprint in this epoch. It is known with
+    /// "explain", and in stores of up to 20,000 pages if other epochs have fingerprints.
+    without_fingerprint: Option<u64>,
+    saw: Saw,
+}
+
+/// A page that was found.
+#[derive(Serialize, JsonSchema)]
+struct NearPage<'a> {
+    url: &'a str,
+    /// In how many bits it differs.
+    distance: u32,
+    /// Null for a text that is too short to say.
+    band: Option<Band>,
+    /// From what share of the words to what share that means.
+    words_changed: Option<[Share; 2]>,
+    fingerprint: Fingerprint,
+}
+
+impl Near {
+    fn answer<'a>(
+        &self,
+        snapshot: &'a Snapshot,
+        (asked, query): (&Asked, &Query),
+        matches: &'a Matches,
+        (explanation, without): (Option<&'a Explanation>, Option<u64>),
+        saw: Saw,
+    ) -> simkeep::Result<Answer<'a>> {
+        Ok(Answer {
+            fingerprint: Fingerprint(asked.fingerprint),
+            epoch: EpochName(visit::epoch(snapshot.epochs(), asked.epoch)?),
+            k: query.k,
+            complete: self.is_complete(matches),
+            within: matches.within,
+            near: near_pages(snapshot, asked, matches),
+            explain: explanation.map(explain::Answer::from),
+            without_fingerprint: without,
+            saw,
+        })
+    }
+
+    /// Whether no page is missing, or the nearest were asked for, and all of them are there.
+    fn is_complete(&self, matches: &Matches) -> bool {
+        let is_searched = |last: &simkeep::Near| last.distance.checked_sub(1) <= matches.within;
+        let is_enough = self.nearest.is_some_and(|count| matches.near.len() >= count);
+        matches.complete || is_enough && matches.near.last().is_none_or(is_searched)
+    }
+}
+
+/// The pages that were found, for programs.
+fn near_pages<'a>(snapshot: &Snapshot, asked: &Asked, matches: &'a Matches) -> Vec<NearPage<'a>> {
+    let page = |near: &'a simkeep::Near| {
+        let meaning = || snapshot.meaning(asked.epoch, near.distance);
+        let meaning = (!asked.is_brief).then(meaning);
+        NearPage {
+            url: &near.url,
+            distance: near.distance,
+            band: meaning.map(|meaning| Band(meaning.band)),
+            words_changed: meaning.as_ref().map(words::changed),
+            fingerprint: Fingerprint(near.fingerprint),
+        }
+    };
+    matches.near.iter().map(page).collect()
+}
+
+/// A page that was found, for people.
+fn row(snapshot: &Snapshot, asked: &Asked, near: &simkeep::Near) -> [String; 4] {
+    let band = match asked.is_brief {
+        true => "-".to_owned(),
+        false => snapshot.meaning(asked.epoch, near.distance).band.to_string(),
+    };
+    let url = escape::whole(&near.url);
+    [near.distance.to_string(), band, visit::fingerprint(near.fingerprint), url]
+}
+
+/// The content of a page by which near-duplicates are sought: its fingerprint of the newest epoch that
+/// finds them, if it has one of such an epoch that lives.
+fn near_content(snapshot: &Snapshot, page: &Page) -> Option<Content> {
+    let finds = |content: &&Content| {
+        let info = snapshot.epochs().iter().find(|info| info.epoch == content.epoch);
+        info.is_some_and(|info| !info.ended && info.role.finds_near())
+    };
+    page.contents.iter().find(finds).copied()
+}
+
+/// A document, read as `ingest` reads a page; `-` is standard input.
+pub(crate) fn read_document(path: &Path) -> Result<Document, Failure> {
+    let mut bytes = Vec::new();
+    let limit = simkeep_archive::RECORD_BYTES_MAX;
+    let read = if path.as_os_str() == "-" {
+        std::io::stdin().lock().take(limit + 1).read_to_end(&mut bytes)
+    } else {
+        std::fs::File::open(path).and_then(|file| file.take(limit + 1).read_to_end(&mut bytes))
+    };
+    read.map_err(|e| Failure::Other(format!("cannot read {}: {e}", path.display())))?;
+    if bytes.len() as u64 > limit {
+        let what = format!("{} has more than {} MiB", path.display(), limit >> 20);
+        return Err(Failure::Usage(what));
+    }
+    simkeep_archive::document(path, &bytes).ok_or_else(|| {
+        Failure::Usage(format!("{} is no text; name a text or an HTML page", path.display()))
+    })
+}

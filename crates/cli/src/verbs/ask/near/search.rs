@@ -1,0 +1,87 @@
+//! Searches that look at as many pages as it takes.
+
+use simkeep::{Matches, Query, Snapshot};
+
+use crate::output::words;
+
+/// Searches for as many pages as the limit allows, however many others have to be looked at for them:
+/// pages that had a fingerprint and have other content now, for example. A budget ends it early.
+pub(super) fn search(snapshot: &Snapshot, query: &Query) -> simkeep::Result<Matches> {
+    let matches = snapshot.search(query)?;
+    search_on(snapshot, query, matches)
+}
+
+/// Goes on with a search that looked at too few pages.
+pub(super) fn search_on(
+    snapshot: &Snapshot,
+    query: &Query,
+    first: Matches,
+) -> simkeep::Result<Matches> {
+    /// A higher limit looks at this many times as many pages.
+    const MORE: usize = 8;
+    /// But at no more than a million pages: a limit of one page looks at two.
+    const LIMIT_MAX: usize = 1 << 16;
+    let (mut matches, mut wider) = (first, query.clone());
+    while !matches.complete
+        && matches.near.len() < query.limit
+        && query.budget.is_none()
+        && wider.limit < LIMIT_MAX
+    {
+        wider.limit = wider.limit.saturating_mul(MORE);
+        matches = snapshot.search(&wider)?;
+    }
+    if let Some(first_left_out) = matches.near.get(query.limit) {
+        matches.complete = false;
+        matches.within = matches.within.min(first_left_out.distance.checked_sub(1));
+        matches.near.truncate(query.limit);
+    }
+    Ok(matches)
+}
+
+/// How far a search went that ended early.
+pub(super) fn ended(matches: &Matches) -> String {
+    match matches.within {
+        Some(within) => {
+            format!("the search ended within {}", words::many(within.into(), "bit", "bits"))
+        }
+        None => {
+            "the search ended before it had looked at all pages with this fingerprint".to_owned()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::{Args as _, Command, FromArgMatches as _};
+    use simkeep::{Observation, Options, Store, Time};
+
+    use super::super::Near;
+    use super::*;
+
+    #[test]
+    fn the_nearest_are_complete_if_nothing_nearer_may_be_missing() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::create(dir.path().join("store"), Options::default()).unwrap();
+        for (url, fingerprint) in [("https://a.example/", 0b1), ("https://b.example/", 0b1111)] {
+            let time = Time::from_ms_unchecked(1);
+            let seen = Observation::content(url, time, fingerprint, store.change_epoch());
+            store.observe(seen).unwrap();
+        }
+        let mut matches = store.snapshot().search(&Query::new(0, 4)).unwrap();
+        assert_eq!(matches.near.len(), 2);
+        matches.complete = false;
+        for (count, within, is_complete) in [
+            ("1", Some(3), true),
+            ("2", Some(3), true),
+            ("2", Some(2), false),
+            ("2", None, false),
+            ("3", Some(4), false),
+        ] {
+            let command = Near::augment_args(Command::new("near"));
+            let args = command.get_matches_from(["near", "0000000000000000", "--nearest", count]);
+            matches.within = within;
+            let near = Near::from_arg_matches(&args).unwrap();
+            assert_eq!(near.is_complete(&matches), is_complete, "{count} {within:?}");
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! `pairs`: all pairs of near fingerprints, or of pages with equal and near ones.
+
+use std::io::{self, IsTerminal as _, Write as _};
+use std::ops::ControlFlow;
+use std::str::FromStr;
+
+use clap::Args;
+use parking_lot::Mutex;
+use schemars::JsonSchema;
+use serde::Serialize;
+use simkeep::fingerprint::Meaning;
+use simkeep::query::{PagePair, PairQuery, PairedPage};
+use simkeep::{Classes, Prefix, Progress};
+use simkeep_archive::escape;
+
+use crate::Common;
+use crate::exit::{Exit, Failure, say};
+use crate::output::json::{Band, Fingerprint, Share};
+use crate::output::progress::watched;
+use crate::output::words;
+use crate::output::{Output, write_object};
+use crate::verbs::ask::near::sought;
+use crate::verbs::ask::without::without;
+
+/// List all pairs of near-duplicates
+///
+/// One line per pair of different fingerprints that pages have now: in how many bits they differ, how
+/// much of a change that is, and the first page of each. With --pages, pages with the same fingerprint
+/// are paired, too: each with the first one that has it.
+#[derive(Args)]
+#[command(after_long_help = "Examples:
+  simkeep pairs
+  simkeep pairs -k 1 --under example.com
+  simkeep pairs --pages -k 0
+  simkeep pairs --pages --each 10
+  simkeep pairs --pages --classes 0,7,none
+  simkeep pairs --json | jq -r '[.left.url, .right.url] | @tsv'
+
+All fingerprints are joined with each other at once, which takes seconds for tens of millions. Memory
+does not grow with the pages or pairs.
+
+A fingerprint that a million pages have, such as that of an error page, makes half a trillion pairs of
+pages. So --pages pairs copies with the first page that has the fingerprint (first in SURT order, in
+which the pages of a host stand together), and two near fingerprints by their first pages. No page with
+a copy or a near-duplicate is missing, what hangs together in the list is alike, and two pages are as
+far apart as their fingerprints. --each N pairs the first N pages of each fingerprint: with all that
+have the same, and with the first N of each near one. \"--each all\" lists all pairs, however many.
+
+With --json, an object a pair: \"distance\", its \"band\" and \"words_changed\" as of `simkeep near`, and
+\"left\" and \"right\" with \"fingerprint\" and \"url\".
+
+Exits with 1 if there is no such pair.")]
+pub(crate) struct Pairs {
+    /// How many bits may differ; 0 with --pages only [default: what the recipe advises, 3 for most]
+    #[arg(short, value_name = "BITS", value_parser = clap::value_parser!(u32).range(0..=64))]
+    k: Option<u32>,
+    /// List pairs of pages, those with equal fingerprints included
+    #[arg(long)]
+    pages: bool,
+    /// Pair so many pages of each fingerprint, or all
+    #[arg(long, value_name = "N|all", requires = "pages", default_value = "1")]
+    each: Each,
+    /// Join fingerprints of this epoch
+    #[arg(long, value_name = "NAME")]
+    epoch: Option<String>,
+    /// Join pages under this prefix only: a domain, a host, or one with a path
+    #[arg(long, value_name = "PREFIX")]
+    under: Option<Prefix>,
+    /// Join pages of these classes only: numbers, and "none" for pages without a class
+    #[arg(long, value_name = "CLASS,...")]
+    classes: Option<Classes>,
+}
+
+/// How many pages of a fingerprint are paired with others.
+#[derive(Clone, Copy)]
+struct Each(usize);
+
+impl FromStr for Each {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Each, &'static str> {
+        match text.parse::<u64>() {
+            _ if text == "all" => Ok(Each(usize::MAX)),
+            Ok(each @ 1..) => Ok(Each(usize::try_from(each).unwrap_or(usize::MAX))),
+            _ => Err("a number from 1 on, or \"all\", is expected"),
+        }
+    }
+}
+
+/// What the threads that find pairs have in common.
+struct Printing<'o> {
+    output: &'o mut Output,
+    printed: u64,
+    /// Why no more can be printed, which ends the join.
+    failed: Option<Failure>,
+}
+
+/// Two pages with near fingerprints, or equal ones.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Line<'a> {
+    /// In how many bits they differ.
+    distance: u32,
+    band: Band,
+    /// From what share of the words to what share that means.
+    words_changed: [Share; 2],
+    left: Side<'a>,
+    right: Side<'a>,
+}
+
+/// One of them: without --pages, the first page that has the fingerprint.
+#[derive(Serialize, JsonSchema)]
+struct Side<'a> {
+    fingerprint: Fingerprint,
+    url: &'a str,
+}
+
+impl<'a> Side<'a> {
+    fn of(page: &'a PairedPage) -> Side<'a> {
+        Side { fingerprint: Fingerprint(page.fingerprint), url: &page.url }
+    }
+}
+
+impl Pairs {
+    pub(crate) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+        if self.k == Some(0) && !self.pages {
+            let why = "different fingerprints differ in one bit at least: -k 0 is for --pages, which \
+                       lists pages with the same one";
+            return Err(Failure::Usage(why.to_owned()));
+        }
+        let snapshot = common.read()?.snapshot();
+        let (epoch, k) = sought(&snapshot, self.epoch.as_deref(), self.k)?;
+        let asked = PairQuery::within(k).epoch(epoch).under(self.under.clone());
+        let asked = asked.classes(self.classes.clone());
+        let asked = asked.equal(self.pages).each(self.each.0);
+        let meanings: Vec<Meaning> = (0..=k).map(|bits| snapshot.meaning(epoch, bits)).collect();
+        let printing = Mutex::new(Printing { output, printed: 0, failed: None });
+        let join = |progress: &Progress| {
+            asked.run(&snapshot, progress, |pairs| {
+                // Each thread makes its lines, and they only wait to write them.
+                let lines = lines(pairs, &meanings, common.json);
+                let mut printing = printing.lock();
+                let Printing { output, printed, failed } = &mut *printing;
+                let end = lines.and_then(|lines| output.writer().write_all(&lines));
+                *printed += pairs.len() as u64;
+                match end {
+                    Ok(()) => ControlFlow::Continue(()),
+                    Err(error) => {
+                        *failed = Some(error.into());
+                        ControlFlow::Break(())
+                    }
+                }
+            })
+        };
+        // Between lines on the same terminal it would be in the way.
+        let joined =
+            if io::stdout().is_terminal() { join(&Progress::default()) } else { watched(join) };
+        let Printing { printed, failed, .. } = printing.into_inner();
+        failed.map_or(Ok(()), Err)?;
+        joined?;
+        let among = (self.under.as_ref(), self.classes.as_ref());
+        let without = without(&snapshot, epoch, among, usize::MAX)?;
+        let without = without.map(|without| without.said(&snapshot, epoch)).transpose()?;
+        if let Some(without) = without.flatten() {
+            output.note(&without)?;
+        }
+        if printed > 0 {
+            return Ok(Exit::Done);
+        }
+        let within = words::many(k.into(), "bit", "bits");
+        let (what, have) =
+            if self.pages { ("pages", "have fingerprints") } else { ("fingerprints", "are") };
+        say(&format!("no two {what} {have} within {within} of each other"));
+        Ok(Exit::Nothing)
+    }
+}
+
+/// A line for each pair. `meanings` are those of all distances that there can be.
+fn lines(pairs: &[PagePair], meanings: &[Meaning], as_json: bool) -> io::Result<Vec<u8>> {
+    let mut lines = Vec::with_capacity(pairs.len() * if as_json { 300 } else { 150 });
+    for PagePair { left, right, distance, .. } in pairs {
+        let distance = *distance;
+        let Some(meaning) = meanings.get(distance as usize) else {
+            return Err(io::Error::other("a pair is farther apart than was asked for"));
+        };
+        if as_json {
+            let line = Line {
+                distance,
+                band: Band(meaning.band),
+                words_changed: words::changed(meaning),
+                left: Side::of(left),
+                right: Side::of(right),
+            };
+            write_object(&mut lines, &line)?;
+        } else {
+            let bits = if distance == 1 { "bit " } else { "bits" };
+            let (left, right) = (escape::whole(&left.url), escape::whole(&right.url));
+            let band = meaning.band;
+            writeln!(lines, "{distance:>2} {bits}  {band:<8}  {left}  {right}")?;
+        }
+    }
+    Ok(lines)
+}

@@ -1,0 +1,125 @@
+//! `scan`: the pages of a store, neighbours of a site together.
+
+use clap::Args;
+use schemars::JsonSchema;
+use serde::Serialize;
+use simkeep::{EpochInfo, Page, Prefix};
+
+use crate::Common;
+use crate::exit::{Exit, Failure, say};
+use crate::output::Output;
+use crate::output::json::{Digest, EpochName, Fingerprint, Number, Seen, Time};
+use crate::output::table::{Table, left, right};
+use crate::output::{visit, words};
+use crate::time::Clock;
+use simkeep_archive::escape;
+
+/// List pages, all of a site together
+///
+/// One line per page, in the order of the reversed host name (SURT): the time of the last visit, the
+/// fingerprint of the content in force (or "gone", or "no content" if none was ever seen), the number of
+/// visits, the URL.
+#[derive(Args)]
+#[command(after_long_help = "Examples:
+  simkeep scan
+  simkeep scan example.com          the domain with all its subdomains
+  simkeep scan example.com/         that host only
+  simkeep scan example.com/docs     what is at or below /docs, not /docs-old
+  simkeep scan file:///home/x       a folder
+
+Exits with 1 if there is no such page.")]
+pub(crate) struct Scan {
+    /// Only pages under this: a domain, a host, a path, a SURT prefix
+    prefix: Option<Prefix>,
+}
+
+impl Scan {
+    pub(crate) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+        let store = common.read()?.snapshot();
+        let clock = common.clock();
+        let columns = [left(clock.heading("last visit")), left("fingerprint"), right("visits")];
+        let mut table = Table::new(columns.into_iter().chain([left("URL")]));
+        let mut any = false;
+        for page in store.scan(self.prefix.as_ref()) {
+            let page = page?;
+            any = true;
+            if common.json {
+                output.object(&Line::new(&page, store.epochs())?)?;
+            } else {
+                table.row(row(&page, &clock), output)?;
+            }
+        }
+        table.end(output)?;
+        if any {
+            return Ok(Exit::Done);
+        }
+        say(&match &self.prefix {
+            Some(prefix) => format!("no page is known under {prefix}"),
+            None => "the store is empty".into(),
+        });
+        Ok(Exit::Nothing)
+    }
+}
+
+fn row(page: &Page, clock: &Clock) -> [String; 4] {
+    let none = match page.content {
+        Some(_) => "no fingerprint",
+        None if page.gone => "gone",
+        None => "no content",
+    };
+    let fingerprint = page.content.and_then(|content| content.fingerprint);
+    [
+        clock.show(page.last.time),
+        fingerprint.map_or_else(|| none.to_owned(), visit::fingerprint),
+        words::count(page.visits),
+        escape::whole(&page.url),
+    ]
+}
+
+/// A page.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Line<'a> {
+    url: &'a str,
+    visits: u64,
+    /// When its first visit was.
+    first: Time,
+    /// When its last visit was.
+    last: Time,
+    /// What the last visit saw.
+    seen: Seen,
+    is_gone: bool,
+    weight: Number,
+    /// The class that it was given last; null if none ever was.
+    class: Option<u32>,
+    /// That of the content in force; null if there is none, or if it has none.
+    fingerprint: Option<Fingerprint>,
+    digest: Option<Digest>,
+    /// Null if no content is in force.
+    epoch: Option<EpochName<'a>>,
+    /// When the content in force was last seen.
+    content_seen: Option<Time>,
+    /// When it was last modified, as the server said.
+    modified: Option<Time>,
+}
+
+impl Line<'_> {
+    pub(crate) fn new<'a>(page: &'a Page, epochs: &'a [EpochInfo]) -> simkeep::Result<Line<'a>> {
+        let content = page.content;
+        let epoch = content.map(|content| visit::epoch_of(epochs, &content)).transpose()?.flatten();
+        Ok(Line {
+            url: &page.url,
+            visits: page.visits,
+            first: Time(page.first),
+            last: Time(page.last.time),
+            seen: Seen(page.last.seen),
+            is_gone: page.gone,
+            weight: Number(page.weight.to_f64()),
+            class: page.class,
+            fingerprint: content.and_then(|content| content.fingerprint).map(Fingerprint),
+            digest: content.and_then(|content| content.digest).map(Digest),
+            epoch: epoch.map(EpochName),
+            content_seen: content.and(page.content_seen).map(Time),
+            modified: content.and(page.modified).map(Time),
+        })
+    }
+}

@@ -1,0 +1,98 @@
+//! Pages that a search in one epoch passes over, counted by verbs that do not read all pages.
+
+use simkeep::{Classes, Epoch, Page, Prefix, Snapshot};
+
+use crate::output::visit;
+use crate::output::words::{count, many, without_part};
+
+/// A verb that answers at once looks at no more pages: some 50 ms.
+pub(crate) const AT_ONCE: usize = 20_000;
+
+/// Pages that have content, and no fingerprint of an epoch.
+pub(crate) struct Without {
+    pub(crate) pages: u64,
+    /// How many pages were looked at.
+    looked: u64,
+    /// Whether these are all that could be.
+    pub(crate) is_all: bool,
+}
+
+/// Counts the pages of these classes under a prefix that have content, and no fingerprint of an epoch.
+/// Looks at `most` pages at most, in SURT order. `None` if no other epoch has fingerprints: then only
+/// what is too short or no text takes no part. Costs a scan of these pages.
+pub(crate) fn without(
+    snapshot: &Snapshot,
+    epoch: Epoch,
+    (under, classes): (Option<&Prefix>, Option<&Classes>),
+    most: usize,
+) -> simkeep::Result<Option<Without>> {
+    let mut others = snapshot.epochs().iter().filter(|info| info.epoch != epoch);
+    // The tables of one that has ended may be gone.
+    if !others.any(|info| info.ended || snapshot.fingerprints(info.epoch) > 0) {
+        return Ok(None);
+    }
+    let is_without = |page: &Page| {
+        let has = page.contents.iter().any(|c| c.epoch == epoch && c.fingerprint.is_some());
+        page.content.is_some() && !has && classes.is_none_or(|classes| classes.have(page.class))
+    };
+    let mut found = Without { pages: 0, looked: 0, is_all: true };
+    for page in snapshot.scan(under) {
+        if found.looked >= most as u64 {
+            found.is_all = false;
+            break;
+        }
+        found.looked += 1;
+        found.pages += u64::from(is_without(&page?));
+    }
+    Ok(Some(found))
+}
+
+impl Without {
+    /// What is to be said of them, if there are any.
+    pub(crate) fn said(
+        &self,
+        snapshot: &Snapshot,
+        epoch: Epoch,
+    ) -> simkeep::Result<Option<String>> {
+        let mut have = many(self.pages, "page has", "pages have");
+        if !self.is_all {
+            have = format!("{} of the first {} pages have", count(self.pages), count(self.looked));
+        }
+        let name = visit::epoch(snapshot.epochs(), epoch)?;
+        Ok((self.pages > 0).then(|| without_part(&have, name)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use simkeep::{Observation, Options, Role, Store, Time};
+
+    use super::*;
+
+    #[test]
+    fn so_many_pages_are_looked_at_and_it_is_said_when_there_are_more() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::create(dir.path().join("store"), Options::default()).unwrap();
+        let old = store.change_epoch();
+        let new = store.register_epoch("new", Role::Both).unwrap();
+        for n in 0..5 {
+            let (url, epoch) = (format!("https://example.com/{n}"), if n < 4 { old } else { new });
+            let time = Time::from_ms_unchecked(1);
+            store.observe(Observation::content(&url, time, n, epoch)).unwrap();
+        }
+        let snapshot = store.snapshot();
+        let said = |most| {
+            let found = without(&snapshot, new, (None, None), most).unwrap().unwrap();
+            (found.pages, found.is_all, found.said(&snapshot, new).unwrap().unwrap())
+        };
+        let what = "no fingerprint in new, and took no part";
+        let (pages, is_all, all) = said(5);
+        assert!(
+            (pages, is_all) == (4, true) && all.contains(&format!("4 pages have {what}")),
+            "{all}"
+        );
+        let (pages, is_all, some) = said(3);
+        let expected = format!("3 of the first 3 pages have {what}");
+        assert!((pages, is_all) == (3, false) && some.contains(&expected), "{some}");
+    }
+}

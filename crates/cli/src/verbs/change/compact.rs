@@ -1,0 +1,122 @@
+//! `compact`: a store as small as it can be.
+
+use clap::Args;
+use schemars::JsonSchema;
+use serde::Serialize;
+use simkeep::inspect::Compaction;
+use simkeep::{Compacted, Options, Store};
+
+use crate::common::{Bare, Common, read};
+use crate::exit::{Exit, Failure};
+use crate::output::Output;
+use crate::output::progress::watched;
+use crate::output::words::{bytes, many};
+
+/// Make a store as small as it can be
+///
+/// Seals what is in the journal, merges all segments into one, leaves out what ended epochs left, and
+/// rewrites the catalog without free room. Answers stay the same, and searches get faster.
+#[derive(Args)]
+#[command(after_long_help = "Examples:
+  simkeep compact
+  simkeep compact --dry-run crawl.simkeep  what it would give back, and what room it takes
+  simkeep compact --json
+
+It reads and writes the whole store, and takes as much free room as that has until it is done. If there is
+less, nothing is begun. A store that rests for some minutes does most of this by itself. No other process
+may write to the store meanwhile; others may read it.
+
+With --dry-run, \"gives_back_bytes\" is an estimate, by how many pages are in more than one segment.")]
+pub(crate) struct Compact {
+    /// Say what it would give back and what room it takes, and change nothing
+    #[arg(long)]
+    dry_run: bool,
+    #[command(flatten)]
+    bare: Bare,
+}
+
+impl Compact {
+    pub(crate) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+        let place = common.store_of(&self.bare)?;
+        if self.dry_run {
+            let reader = read(&place)?;
+            let estimate = Compaction::of(&reader.snapshot())?;
+            let catalog = reader.stats()?.catalog_bytes;
+            let takes = estimate.takes_bytes + catalog;
+            if common.json {
+                output.object(&Answer {
+                    dry_run: true,
+                    merged_segments: estimate.segments,
+                    segment_bytes_before: estimate.segment_bytes,
+                    catalog_bytes_before: catalog,
+                    segment_bytes: None,
+                    catalog_bytes: None,
+                    gives_back_bytes: estimate.gives_back_bytes,
+                    takes_bytes: takes,
+                })?;
+                return Ok(Exit::Done);
+            }
+            let segments = many(estimate.segments as u64, "segment", "segments");
+            output.line(&format!("{segments}, {}", bytes(estimate.segment_bytes)))?;
+            output.line(&match estimate.gives_back_bytes {
+                0 => "a merge of all would give back nothing, as far as is known".to_owned(),
+                some => format!("a merge of all would give back some {}", bytes(some)),
+            })?;
+            output.line(&format!(
+                "catalog {}: what is in the journal moves to the segment, and free room goes",
+                bytes(catalog)
+            ))?;
+            output.line(&format!("takes {} of free room meanwhile", bytes(takes)))?;
+            return Ok(Exit::Done);
+        }
+        let store = Store::open(&place, Options::default().background(false))?;
+        let compacted = watched(|progress| store.compact(progress))?;
+        store.close()?;
+        let Compacted { merged, segment_bytes, .. } = compacted;
+        let before = compacted.segment_bytes_before + compacted.catalog_bytes_before;
+        // To close the store takes a commit.
+        let catalog_bytes = read(&place)?.stats()?.catalog_bytes;
+        let gave_back = before.saturating_sub(segment_bytes + catalog_bytes);
+        if common.json {
+            output.object(&Answer {
+                dry_run: false,
+                merged_segments: merged.inputs,
+                segment_bytes_before: compacted.segment_bytes_before,
+                catalog_bytes_before: compacted.catalog_bytes_before,
+                segment_bytes: Some(segment_bytes),
+                catalog_bytes: Some(catalog_bytes),
+                gives_back_bytes: gave_back,
+                takes_bytes: merged.bytes + catalog_bytes,
+            })?;
+            return Ok(Exit::Done);
+        }
+        output.line(&match merged.inputs {
+            0 => "nothing was to be merged".to_owned(),
+            inputs => format!("merged {}", many(inputs as u64, "segment", "segments")),
+        })?;
+        let after = bytes(segment_bytes + catalog_bytes);
+        output.line(&format!(
+            "gave back {}: {} before, {after} now",
+            bytes(gave_back),
+            bytes(before)
+        ))?;
+        Ok(Exit::Done)
+    }
+}
+
+/// What a compaction came to, or what it would.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Answer {
+    /// Whether this is an estimate, and nothing was changed.
+    dry_run: bool,
+    /// How many segments become one.
+    merged_segments: usize,
+    segment_bytes_before: u64,
+    catalog_bytes_before: u64,
+    /// Null of an estimate.
+    segment_bytes: Option<u64>,
+    catalog_bytes: Option<u64>,
+    gives_back_bytes: u64,
+    /// How much room it takes meanwhile.
+    takes_bytes: u64,
+}

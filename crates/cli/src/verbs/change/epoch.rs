@@ -1,0 +1,278 @@
+//! `epoch`: what makes the fingerprints of a store, and when that changes.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use schemars::JsonSchema;
+use serde::Serialize;
+use simkeep::df::Table;
+use simkeep::fingerprint::{Bands, EXTRACTOR, Frequencies as _};
+use simkeep::{EpochInfo, Options, Origin, Role, Snapshot, Store, Terms, query};
+use simkeep_archive::escape;
+
+use crate::common::{Bare, Common, read};
+use crate::exit::{Exit, Failure, say};
+use crate::input::origin;
+use crate::input::recipe::Called;
+use crate::output::Output;
+use crate::output::json::{self, Digest, EpochName, Fingerprint, Time};
+use crate::output::table::{self, left, right};
+use crate::output::visit;
+use crate::output::words::{count, many};
+
+/// Show and change what makes the fingerprints of a store
+///
+/// An epoch is an extractor, a recipe, and for some recipes a table of document frequencies.
+/// Fingerprints of different epochs are never compared. After a new epoch begins, `ingest` makes
+/// fingerprints of the newest two, so that changes are still measured. When pages have been seen
+/// again or restated, end the old one. Or let two live side by side for good: one with the role change,
+/// by which verdicts go, and one with the role near, by which near-duplicates are sought.
+#[derive(Args)]
+#[command(after_long_help = "Examples:
+  simkeep epoch list --store crawl.simkeep
+  simkeep df build site-*.warc.gz --recipe templated --out site.df
+  simkeep epoch begin --recipe templated --df site.df --store crawl.simkeep
+  simkeep epoch begin --recipe near --role near --store crawl.simkeep
+  simkeep epoch begin --recipe strict --minor 5 --moderate 12 --store crawl.simkeep
+  simkeep ingest crawl-*.warc.gz --restate --store crawl.simkeep
+  simkeep epoch stale --store crawl.simkeep
+  simkeep epoch end 'html/3 words2-sqrt/2' --left 100 --store crawl.simkeep")]
+pub(crate) struct Epoch {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    List(List),
+    Begin(Begin),
+    Stale(Stale),
+    End(End),
+}
+
+impl Epoch {
+    pub(crate) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+        match self.verb {
+            Verb::List(verb) => verb.run(common, output),
+            Verb::Begin(verb) => verb.run(common, output),
+            Verb::Stale(verb) => verb.run(common, output),
+            Verb::End(verb) => verb.run(common, output),
+        }
+    }
+}
+
+/// List the epochs of a store, the oldest first
+///
+/// One line per epoch: its number, its role, whether it is in use, up to which distance a change is
+/// minor and up to which moderate, how many fingerprints it has, and its name.
+#[derive(Args)]
+struct List {
+    #[command(flatten)]
+    bare: Bare,
+}
+
+impl List {
+    fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+        let snapshot = read(&common.store_of(&self.bare)?)?.snapshot();
+        show(&snapshot, |_| true, common.json, output)?;
+        Ok(Exit::Done)
+    }
+}
+
+/// Prints some epochs.
+fn show(
+    snapshot: &Snapshot,
+    wanted: impl Fn(&EpochInfo) -> bool,
+    as_json: bool,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    let headings = ["epoch", "minor", "moderate", "fingerprints"].map(right);
+    let [number, minor, moderate, fingerprints] = headings;
+    let [role, state, name] = ["role", "state", "name"].map(left);
+    let columns = [number, role, state, minor, moderate, fingerprints, name];
+    let mut table = table::Table::new(columns);
+    for info in snapshot.epochs().iter().filter(|info| wanted(info)) {
+        match as_json {
+            true => output.object(&json::Epoch::of(snapshot, info))?,
+            false => table.row(row(snapshot, info), output)?,
+        }
+    }
+    Ok(table.end(output)?)
+}
+
+fn row(snapshot: &Snapshot, info: &EpochInfo) -> [String; 7] {
+    [
+        info.epoch.count().to_string(),
+        info.role.to_string(),
+        json::Epoch::of(snapshot, info).state().name().to_owned(),
+        info.bands.minor.to_string(),
+        info.bands.moderate.to_string(),
+        count(snapshot.fingerprints(info.epoch)),
+        escape::whole(&info.name),
+    ]
+}
+
+/// Begin an epoch: pages without a fingerprint of it are stale from then on
+#[derive(Args)]
+struct Begin {
+    /// The recipe, by its name or that of a preset
+    #[arg(long, value_name = "NAME", default_value = "default")]
+    recipe: Called,
+    /// The table of document frequencies, for a recipe that uses them; it is copied
+    #[arg(long, value_name = "FILE")]
+    df: Option<PathBuf>,
+    /// The extractor, if texts come from another one than simkeep's own
+    #[arg(long, value_name = "NAME", default_value = EXTRACTOR)]
+    extractor: String,
+    /// What its fingerprints are for: verdicts and distances go by the newest epoch for change,
+    /// near-duplicates and copies by the newest for near; an epoch keeps its role
+    #[arg(long, value_name = "change|near|both", default_value_t = Role::Both)]
+    role: Role,
+    /// The largest distance that is a minor change [default: that of the recipe]; an epoch keeps it
+    #[arg(long, value_name = "BITS", requires = "moderate")]
+    minor: Option<u32>,
+    /// The largest distance that is a moderate change [default: that of the recipe]; larger ones are
+    /// major
+    #[arg(long, value_name = "BITS", requires = "minor")]
+    moderate: Option<u32>,
+}
+
+impl Begin {
+    fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+        let mut origin = Origin::new(self.recipe.recipe).extractor(&self.extractor)?;
+        if let Some(path) = &self.df {
+            let table = Table::open(path)?;
+            origin = origin.table(table).map_err(|e| Failure::Usage(e.to_string()))?;
+        }
+        // Before there is a store that could not use it.
+        if let Err(e) = origin.fingerprinter() {
+            return Err(Failure::Usage(format!("{e}; name one with --df")));
+        }
+        let bands =
+            self.minor.zip(self.moderate).map(|(minor, moderate)| Bands { minor, moderate });
+        if bands.is_some_and(|bands| !bands.are_possible()) {
+            let what = "the bands of an epoch are at most 64 bits, and --minor at most --moderate";
+            return Err(Failure::Usage(what.to_owned()));
+        }
+        let mut terms = Terms::from(self.role);
+        terms.bands = bands;
+        // A new store that has one recipe for all has it from the start.
+        let options = match self.role {
+            Role::Both => Options::default().epoch(origin.name()).epoch_bands(terms.bands),
+            _ => Options::default(),
+        };
+        let store = Store::open_or_create(common.store()?, options)?;
+        let epoch = store.begin_epoch(&origin, terms)?;
+        let snapshot = store.snapshot();
+        let in_use = [snapshot.change_epoch(), snapshot.near_epoch()].contains(&epoch);
+        store.close()?;
+        show(&snapshot, |info| info.epoch == epoch, common.json, output)?;
+        if let Some(table) = origin.frequencies() {
+            let documents = many(table.documents(), "document", "documents");
+            output.note(&format!("its table has {} terms of {documents}", count(table.terms())))?;
+        }
+        if !in_use {
+            output.note("it was begun before, and is not the newest of its role")?;
+        }
+        Ok(Exit::Done)
+    }
+}
+
+/// List pages whose content has a fingerprint, but none of an epoch in use
+///
+/// Of the epoch that verdicts go by, and then of the one that near-duplicates are sought by, if that is
+/// another; or of the one that is named. One line per page: when that content was last seen, the epoch
+/// of its fingerprint, and the URL.
+/// If you still have the content, give it a new fingerprint with `simkeep ingest --restate`.
+#[derive(Args)]
+struct Stale {
+    /// The epoch
+    #[arg(value_name = "NAME")]
+    epoch: Option<String>,
+    /// Only pages after this one, in the order of the list
+    #[arg(long, value_name = "URL")]
+    after: Option<String>,
+    /// How many to list at most
+    #[arg(long, value_name = "COUNT")]
+    limit: Option<usize>,
+}
+
+/// A page that is stale.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct StalePage<'a> {
+    url: &'a str,
+    /// When its content was last seen.
+    content_seen: Time,
+    fingerprint: Option<Fingerprint>,
+    digest: Option<Digest>,
+    /// That of its fingerprint.
+    epoch: EpochName<'a>,
+}
+
+impl Stale {
+    fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+        let snapshot = common.read()?.snapshot();
+        let mut any = false;
+        let named = self.epoch.as_deref().map(|name| origin::named(snapshot.epochs(), name));
+        let mut of = match named.transpose()? {
+            Some(named) => vec![named],
+            None => vec![snapshot.change_epoch(), snapshot.near_epoch()],
+        };
+        of.dedup();
+        let clock = common.clock();
+        let columns = [clock.heading("last seen"), "epoch".to_owned(), "URL".to_owned()];
+        let mut table = table::Table::new(columns.map(left));
+        let stale =
+            of.iter().flat_map(|of| query::Stale::of(&snapshot, *of, self.after.as_deref()));
+        for page in stale.take(self.limit.unwrap_or(usize::MAX)) {
+            let page = page?;
+            any = true;
+            let content = page.content;
+            let epoch = visit::epoch(snapshot.epochs(), content.epoch)?;
+            if common.json {
+                output.object(&StalePage {
+                    url: &page.url,
+                    content_seen: Time(page.time),
+                    fingerprint: content.fingerprint.map(Fingerprint),
+                    digest: content.digest.map(Digest),
+                    epoch: EpochName(epoch),
+                })?;
+            } else {
+                let (epoch, url) = (escape::whole(epoch), escape::whole(&page.url));
+                table.row([clock.show(page.time), epoch, url], output)?;
+            }
+        }
+        table.end(output)?;
+        if any {
+            return Ok(Exit::Done);
+        }
+        let names = of.iter().map(|of| visit::epoch(snapshot.epochs(), *of));
+        let names: Vec<&str> = names.collect::<Result<_, _>>()?;
+        let names = escape::whole(&names.join(" and of "));
+        say(&format!("no page has to be restated: each with a fingerprint has one of {names}"));
+        Ok(Exit::Done)
+    }
+}
+
+/// End an epoch: nothing is observed or searched in it any more, and its table is removed
+#[derive(Args)]
+struct End {
+    /// The epoch
+    #[arg(value_name = "NAME")]
+    epoch: String,
+    /// How many pages may be left whose content has no newer fingerprint: no search finds them then
+    #[arg(long, value_name = "COUNT", default_value_t = 0)]
+    left: u64,
+}
+
+impl End {
+    fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+        let store = Store::open(common.store()?, Options::default())?;
+        let epoch = origin::named(store.snapshot().epochs(), &self.epoch)?;
+        store.end_epoch(epoch, self.left)?;
+        let snapshot = store.snapshot();
+        store.close()?;
+        show(&snapshot, |info| info.epoch == epoch, common.json, output)?;
+        Ok(Exit::Done)
+    }
+}

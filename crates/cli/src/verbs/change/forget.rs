@@ -1,0 +1,291 @@
+//! `forget`: the one verb that takes away.
+
+use std::collections::BTreeSet;
+use std::io::{self, BufRead, IsTerminal, Write};
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::{ArgGroup, Args};
+use schemars::JsonSchema;
+use serde::Serialize;
+use simkeep::publishing::{generations, holding};
+use simkeep::{Forgotten, Options, Page, Prefix, PrefixError, Scope, Snapshot, Store};
+use simkeep_archive::escape;
+
+use crate::exit::{Exit, Failure};
+use crate::input::spelling;
+use crate::output::Output;
+use crate::output::progress::watched;
+use crate::output::words::{count, many, some_names};
+use crate::{Common, common};
+
+/// Forget everything known of a page, or of all pages under a prefix
+///
+/// It disappears from every answer at once. Its bytes leave the files as these are merged; --purge
+/// rewrites the files now. Later observations start a new history. On a terminal, --prefix says what
+/// would be forgotten, and asks.
+#[derive(Args)]
+#[command(group(ArgGroup::new("what").required(true).args(["url", "prefix"])))]
+#[command(after_long_help = "Examples:
+  simkeep forget https://example.com/private
+  simkeep forget --prefix example.com --dry-run  what would be forgotten
+  simkeep forget --prefix example.com            the domain with all its subdomains
+  simkeep forget --prefix example.com/ --purge   that host only, from the files too
+  simkeep forget --prefix example.com/ --purge --published /srv/crawl
+
+A prefix with a host or a path takes along the pages of that host that have a user in their URL, such as
+http://user:secret@example.com/private/b with --prefix example.com/private. No other verb counts these as
+under that prefix.
+
+A host is read as browsers read it, and taken as it is typed as well: --prefix 127.1/x forgets what is under
+http://127.0.0.1/x and what is under http://127.1/x. Other spellings of the host have pages of their own, which
+stay: `simkeep scan` and `aliases` list them. Name each of them, or its SURT form, such as
+--prefix '(1,127)/x' for http://127.1/x.
+
+Exits with 1 if there was nothing to forget; with --purge that is no failure, since what was
+forgotten before is purged as well.")]
+pub(crate) struct Forget {
+    /// The page: its URL, byte by byte as it was observed
+    url: Option<String>,
+    /// All pages under this: a domain, a host, a path, a SURT prefix; and under any user of that host
+    #[arg(long, value_name = "PREFIX")]
+    prefix: Option<Named>,
+    /// Rewrite the files now, so that none of them contains the URLs
+    #[arg(long)]
+    purge: bool,
+    /// Say which generations in a directory still hold the pages: what `publish` put there before
+    #[arg(long, value_name = "DIR", requires = "purge", conflicts_with = "dry_run")]
+    published: Option<PathBuf>,
+    /// Say what would be forgotten, and forget nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Do not ask
+    #[arg(long)]
+    yes: bool,
+}
+
+/// A prefix as browsers read it, and as it is typed if that names other pages.
+#[derive(Clone)]
+struct Named {
+    read: Prefix,
+    typed: Option<Prefix>,
+}
+
+impl FromStr for Named {
+    type Err = PrefixError;
+
+    fn from_str(text: &str) -> Result<Named, PrefixError> {
+        Ok(Named { read: text.parse()?, typed: Prefix::as_typed(text) })
+    }
+}
+
+/// Pages that are named before they are forgotten.
+const NAMED: usize = 10;
+
+/// What would be forgotten.
+#[derive(Default)]
+struct Found {
+    pages: u64,
+    visits: u64,
+    first: Vec<String>,
+}
+
+/// What was forgotten, or with --dry-run would be.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Answer<'a> {
+    pages: u64,
+    visits: u64,
+    /// Whether the files were rewritten.
+    purged: bool,
+    dry_run: bool,
+    /// With --published, the generations that still hold the pages, by number.
+    held_by_generations: Option<&'a [u64]>,
+    /// With --dry-run, the first of the pages.
+    first_urls: Option<&'a [String]>,
+}
+
+impl Found {
+    fn add(&mut self, page: Page) {
+        self.pages += 1;
+        self.visits += page.visits;
+        if self.first.len() < NAMED {
+            self.first.push(page.url);
+        }
+    }
+
+    fn lines(&self) -> Vec<String> {
+        let mut lines: Vec<String> =
+            self.first.iter().map(|url| format!("  {}", escape::whole(url))).collect();
+        let more = self.pages - self.first.len() as u64;
+        if more > 0 {
+            lines.push(format!("  and {} more", count(more)));
+        }
+        lines
+    }
+}
+
+impl Forget {
+    pub(crate) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+        let scopes = self.scopes()?;
+        let place = common.store()?;
+        if self.dry_run {
+            let snapshot = common::read(&place)?.snapshot();
+            return self.show((&snapshot, &scopes), common.json, output);
+        }
+        // Before anything is forgotten.
+        self.published.as_ref().map(generations).transpose()?;
+        let store = Store::open(place, Options::default())?;
+        if self.asks() {
+            let found = Forget::found(&store.snapshot(), &scopes)?;
+            if found.pages > 0 && !confirmed(&found)? {
+                return Err(Failure::Other("nothing was forgotten".into()));
+            }
+        }
+        let mut forgotten = Forgotten::default();
+        for scope in &scopes {
+            let of_scope = match self.purge {
+                true => watched(|progress| store.purge(scope.clone(), progress))?,
+                false => store.forget(scope.clone())?,
+            };
+            forgotten.pages += of_scope.pages;
+            forgotten.visits += of_scope.visits;
+        }
+        let held = self.held(&scopes)?;
+        let is_done = forgotten.pages > 0 || self.purge;
+        let unknown = if is_done { None } else { Some(self.unknown(&store.snapshot())?) };
+        store.close()?;
+        if common.json {
+            output.object(&Answer {
+                pages: forgotten.pages,
+                visits: forgotten.visits,
+                purged: self.purge,
+                dry_run: false,
+                held_by_generations: held.as_deref(),
+                first_urls: None,
+            })?;
+        } else if forgotten.pages > 0 {
+            let everywhere = if self.purge { ", in every file" } else { "" };
+            let told = told(forgotten.pages, forgotten.visits);
+            output.line(&format!("forgot {told}{everywhere}"))?;
+        } else if self.purge {
+            let name = escape::whole(&self.name());
+            output.line(&format!("nothing was known of {name}, and now it stands in no file"))?;
+        }
+        if let Some(held) = held.filter(|_| !common.json) {
+            output.line(&told_of(&held))?;
+        }
+        let Some(unknown) = unknown else { return Ok(Exit::Done) };
+        output.note(&unknown)?;
+        Ok(Exit::Nothing)
+    }
+
+    /// What is to be forgotten.
+    fn scopes(&self) -> Result<Vec<Scope<'_>>, Failure> {
+        match (&self.url, &self.prefix) {
+            (_, Some(Named { read, typed })) => Ok([Some(read), typed.as_ref()]
+                .into_iter()
+                .flatten()
+                .cloned()
+                .map(Scope::Prefix)
+                .collect()),
+            (Some(url), None) => Ok(vec![Scope::Url(url)]),
+            (None, None) => Err(Failure::Usage("name a URL or a --prefix".into())),
+        }
+    }
+
+    /// The published generations that still hold the pages, if a directory of them is named.
+    fn held(&self, scopes: &[Scope<'_>]) -> Result<Option<Vec<u64>>, Failure> {
+        let Some(at) = &self.published else { return Ok(None) };
+        let mut held = BTreeSet::new();
+        for scope in scopes {
+            held.extend(holding(at, scope)?);
+        }
+        Ok(Some(held.into_iter().collect()))
+    }
+
+    /// What there is to be forgotten: reads each page of it once.
+    fn found(snapshot: &Snapshot, scopes: &[Scope<'_>]) -> simkeep::Result<Found> {
+        let mut found = Found::default();
+        for page in scopes.iter().flat_map(|scope| scope.pages(snapshot)) {
+            found.add(page?);
+        }
+        Ok(found)
+    }
+
+    /// Whether someone is there to be asked, and is to be.
+    fn asks(&self) -> bool {
+        let is_there = || io::stdin().is_terminal() && io::stderr().is_terminal();
+        self.prefix.is_some() && !self.yes && is_there()
+    }
+
+    fn name(&self) -> String {
+        let prefix = self.prefix.as_ref().map(|Named { read, typed }| match typed {
+            Some(typed) => format!("{read} and {typed}"),
+            None => read.to_string(),
+        });
+        prefix.or_else(|| self.url.clone()).unwrap_or_default()
+    }
+
+    /// That nothing is known of what was named.
+    fn unknown(&self, snapshot: &Snapshot) -> Result<String, Failure> {
+        match &self.url {
+            Some(url) => spelling::unknown(snapshot, url, |_| true),
+            None => Ok(format!("nothing is known of {}", self.name())),
+        }
+    }
+
+    /// Says what would be forgotten.
+    fn show(
+        &self,
+        (snapshot, scopes): (&Snapshot, &[Scope<'_>]),
+        json: bool,
+        output: &mut Output,
+    ) -> Result<Exit, Failure> {
+        let found = Forget::found(snapshot, scopes)?;
+        if json {
+            output.object(&Answer {
+                pages: found.pages,
+                visits: found.visits,
+                purged: false,
+                dry_run: true,
+                held_by_generations: None,
+                first_urls: Some(&found.first),
+            })?;
+        } else if found.pages > 0 {
+            output.line(&format!("would forget {}:", told(found.pages, found.visits)))?;
+            found.lines().iter().try_for_each(|line| output.line(line))?;
+        }
+        if found.pages > 0 {
+            return Ok(Exit::Done);
+        }
+        output.note(&self.unknown(snapshot)?)?;
+        Ok(Exit::Nothing)
+    }
+}
+
+/// Asks whether all of this is to be forgotten.
+fn confirmed(found: &Found) -> io::Result<bool> {
+    let mut stderr = io::stderr().lock();
+    found.lines().iter().try_for_each(|line| writeln!(stderr, "{line}"))?;
+    write!(stderr, "Forget {}? [y/N] ", told(found.pages, found.visits))?;
+    stderr.flush()?;
+    let mut answer = String::new();
+    io::stdin().lock().read_line(&mut answer)?;
+    Ok(["y", "yes"].contains(&answer.trim().to_ascii_lowercase().as_str()))
+}
+
+/// Which generations hold it still.
+fn told_of(held: &[u64]) -> String {
+    let numbers: Vec<String> = held.iter().map(u64::to_string).collect();
+    match &numbers[..] {
+        [] => "no generation that is published there holds any of it".to_owned(),
+        some => format!(
+            "published before, and in files there still, of {}: publish with --keep 1 --grace 0",
+            some_names(some.iter().map(String::as_str))
+        ),
+    }
+}
+
+fn told(pages: u64, visits: u64) -> String {
+    format!("{} with {}", many(pages, "page", "pages"), many(visits, "visit", "visits"))
+}

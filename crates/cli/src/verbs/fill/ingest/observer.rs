@@ -1,0 +1,480 @@
+//! Entries become observations, batch by batch.
+
+use std::num::NonZeroUsize;
+use std::path::Path;
+use std::time::Duration;
+
+use simkeep::{
+    Answer, Content, Digest, Entry, GiveOutcome, Given, Restated, Seen, Store, Terms, Time, Visit,
+};
+use simkeep_archive::{Broken, Question, digest_of_file, escape, file_of};
+
+use super::histories::Histories;
+use super::originals::{Original, Originals};
+use super::outcomes::Outcomes;
+use super::pending::Pending;
+use super::revisit::{Known, Resolved, Revisit};
+use super::summary::Summary;
+use super::unvisited::Unvisited;
+use super::{Failure, present};
+use crate::input::epochs::{Epochs, KnownContent, Made, Register, is_of_record};
+use crate::input::feed::{self, Found, Properties, Text};
+use crate::input::origin::Makers;
+
+/// The kind of a redirect of a page that had content at the same time.
+const SUPERSEDED: &str = "redirect before content";
+
+/// When no record has come for so long, those that wait are observed.
+const IDLE: Duration = Duration::from_secs(1);
+
+/// What a record was.
+enum Taken {
+    /// One that has something to say of a page.
+    Record,
+    /// A visit that was known.
+    Known,
+    /// One of this kind, of no use here.
+    Passed(&'static str),
+}
+
+/// What is to be done with a record.
+enum Step {
+    /// Add an entry, with the same content in another epoch.
+    Add(Entry, Option<Made>),
+    /// Nothing more.
+    End(Taken),
+}
+
+/// Observes entries in their order.
+pub(super) struct Observer<'a> {
+    store: &'a Store,
+    /// The epoch of ready-made fingerprints that name none.
+    ready_made: String,
+    /// Whether nothing is a visit: fingerprints are of what was seen before.
+    restate: bool,
+    epochs: Epochs<'a>,
+    batch: NonZeroUsize,
+    pending: Vec<Pending>,
+    histories: Histories,
+    originals: Originals,
+    /// What time it is, if the user says so.
+    pub(super) now: Option<simkeep::Time>,
+    /// How many requests the record at hand has made so far.
+    requests: usize,
+    /// What was given to pages that have no visit yet; none at the end of the input, and where each
+    /// record gets a line, which says at once whether it was stored.
+    unvisited: Option<Unvisited>,
+    /// Where each record gets a line, if that is asked for.
+    pub(super) outcomes: Option<Outcomes<'a>>,
+    pub(super) summary: Summary,
+}
+
+impl<'a> Observer<'a> {
+    pub(super) fn new(
+        store: &'a Store,
+        makers: Makers,
+        ready_made: String,
+        restate: bool,
+        batch: NonZeroUsize,
+        outcomes: Option<Outcomes<'a>>,
+    ) -> Observer<'a> {
+        Observer {
+            store,
+            ready_made,
+            restate,
+            epochs: Epochs::new(Register::Store(store), makers),
+            batch,
+            pending: Vec::new(),
+            histories: Histories::default(),
+            originals: Originals::default(),
+            now: None,
+            requests: 0,
+            unvisited: outcomes.is_none().then(Unvisited::default),
+            outcomes,
+            summary: Summary::default(),
+        }
+    }
+
+    /// Takes an entry; it is observed with its batch. Returns why it is broken, if that shows only here.
+    pub(super) fn take(&mut self, mut entry: feed::Entry) -> Result<Option<Broken>, Failure> {
+        match entry.found {
+            Found::Text(Text { is_file: true, .. }) => entry.time = self.seen(&entry)?,
+            Found::BinaryFile => match self.digested(&mut entry)? {
+                None => {}
+                Some(Ok(kind)) => return self.take_passed(kind).map(|()| None),
+                Some(Err(broken)) => return Ok(Some(broken)),
+            },
+            _ => {}
+        }
+        let named = self.outcomes.as_ref().map(|_| (entry.url.clone(), entry.time));
+        self.requests = 0;
+        let at = entry.url.clone();
+        let taken = match self.request(entry) {
+            Ok(taken) => taken,
+            Err(Failure::Store(e)) if is_of_record(&e) => {
+                self.summary.records -= 1;
+                let at = escape::whole(&at);
+                return Ok(Some(Broken { at, why: e.to_string() }));
+            }
+            Err(e) => return Err(e),
+        };
+        if let (Some(outcomes), Some((url, time))) = (&mut self.outcomes, named) {
+            match taken {
+                Taken::Record => outcomes.record(url, time, (self.requests, false)),
+                Taken::Known => outcomes.record(url, time, (self.requests, true)),
+                Taken::Passed(kind) => outcomes.passed(kind),
+            }
+        }
+        self.flush_if_full().map(|()| None)
+    }
+
+    /// Makes binary content of a file that is not text, if the store has other content of its page; else
+    /// returns why the file is skipped.
+    fn digested(
+        &mut self,
+        entry: &mut feed::Entry,
+    ) -> Result<Option<Result<&'static str, Broken>>, Failure> {
+        let known = self.store.snapshot().latest(&entry.url)?;
+        if known.is_none_or(|page| page.gone || page.content.is_none()) {
+            return Ok(Some(Ok("binary")));
+        }
+        let path = entry.url.strip_prefix("file:///").and_then(file_of);
+        let Some(path) = path.map(|path| Path::new("/").join(path)) else {
+            return Ok(Some(Ok("binary")));
+        };
+        match digest_of_file(&path) {
+            Ok(digest) => entry.digest = Some(digest),
+            Err(e) => {
+                let at = escape::whole(&entry.url);
+                return Ok(Some(Err(Broken { at, why: e.to_string() })));
+            }
+        }
+        entry.found = Found::Binary;
+        entry.time = self.seen(entry)?;
+        Ok(None)
+    }
+
+    /// Whether a visit is a redirect of a page that had content at the same time: a server that sets a
+    /// cookie, or insists on another protocol, redirects once and then sends the content, all in one
+    /// second of an archive's clock. The content counts, whichever comes first.
+    fn is_superseded(&mut self, url: &str, entry: &Entry) -> Result<bool, Failure> {
+        let Some(content) = entry.visit().and_then(|visit| visit.seen.content()) else {
+            return Ok(false);
+        };
+        let is_redirect = content.is_redirect();
+        let same = |pending: &Pending| {
+            let seen = pending.entry.visit().and_then(|visit| visit.seen.content());
+            pending.url == url
+                && pending.entry.time() == entry.time()
+                && seen.is_some_and(|seen| seen.is_redirect() != is_redirect)
+        };
+        let at = self.pending.iter().rposition(same);
+        if !is_redirect {
+            if let Some(at) = at {
+                self.pending.remove(at);
+                self.outcomes.iter_mut().for_each(|outcomes| outcomes.withdraw(at));
+                self.summary.passed(SUPERSEDED);
+            }
+            return Ok(false);
+        }
+        let is_known = || {
+            let page = self.store.snapshot().latest(url)?;
+            let at_once = page.filter(|page| page.content_seen == Some(entry.time()));
+            Ok::<_, Failure>(
+                at_once.and_then(|page| page.content).is_some_and(|c| !c.is_redirect()),
+            )
+        };
+        Ok(at.is_some() || is_known()?)
+    }
+
+    /// When the content of a file was seen.
+    fn seen(&mut self, entry: &feed::Entry) -> Result<i64, Failure> {
+        let known = self.store.snapshot().latest(&entry.url)?;
+        if self.restate
+            || known
+                .as_ref()
+                .is_none_or(|page| page.last.time < Time::from_ms_unchecked(entry.time))
+        {
+            return Ok(entry.time);
+        }
+        if self.pending.iter().any(|pending| pending.url == entry.url) {
+            self.flush()?;
+        }
+        let known = self.store.snapshot().latest(&entry.url)?;
+        let now = self.now.unwrap_or_else(Time::now).as_ms();
+        Ok(present::seen(entry.time, entry.digest, known.as_ref(), now))
+    }
+
+    /// Makes requests of an entry.
+    fn request(&mut self, from: feed::Entry) -> Result<Taken, Failure> {
+        self.summary.records += 1;
+        self.summary.wrong_digests += u64::from(from.wrong().is_some());
+        let (entry, also) = match self.step(&from)? {
+            Step::Add(entry, also) => (entry, also),
+            Step::End(taken) => return Ok(taken),
+        };
+        let (entry, also) = match entry {
+            Entry::Visit(Visit { seen: Seen::Content(content), .. })
+                if self.restate && !content.is_redirect() =>
+            {
+                (from.restated(content.fingerprint, content.epoch), None)
+            }
+            Entry::Visit(_) if self.restate => return Ok(self.pass("visit")),
+            entry => (entry, also),
+        };
+        if self.is_superseded(&from.url, &entry)? {
+            return Ok(self.pass(SUPERSEDED));
+        }
+        let feed::Entry { url, given, .. } = from;
+        self.add(Pending { url, entry, also, given });
+        Ok(Taken::Record)
+    }
+
+    /// Counts a record of this kind as passed over.
+    fn pass(&mut self, kind: &'static str) -> Taken {
+        self.summary.passed(kind);
+        Taken::Passed(kind)
+    }
+
+    /// What is to be done with an entry.
+    fn step(&mut self, from: &feed::Entry) -> Result<Step, Failure> {
+        let entry = match &from.found {
+            Found::Text(_) | Found::Binary => return self.content(from),
+            Found::Revisit(refers_to, refers_time) if !self.restate => {
+                return self.revisit(from, refers_to.as_deref(), *refers_time);
+            }
+            Found::NotModified | Found::Revisit(..) => {
+                from.visit(Seen::NotModified { digest: from.digest })
+            }
+            Found::Ready(fingerprint, name) => {
+                let name = name.as_ref().unwrap_or(&self.ready_made);
+                from.content((*fingerprint, self.epochs.named(name, Terms::default())?))
+            }
+            Found::Restated(fingerprint, name) => {
+                from.restated(*fingerprint, self.epochs.named(name, Terms::default())?)
+            }
+            Found::Given => {
+                self.give(&from.url, from.time, &from.given);
+                return Ok(Step::End(Taken::Record));
+            }
+            Found::Gone => from.visit(Seen::Gone),
+            Found::Redirect(digest) => {
+                self.summary.redirects += 1;
+                from.visit(Seen::Content(Content::redirect(*digest)))
+            }
+            Found::Failed(failure) => {
+                self.summary.failed_by(*failure);
+                from.visit(Seen::Failed)
+            }
+            Found::BinaryFile => {
+                return Err(Failure::Other("a file has no digest; this is a bug".to_owned()));
+            }
+        };
+        Ok(Step::Add(entry, None))
+    }
+
+    /// What is to be done with content that the record has: a text, or what is no text.
+    fn content(&mut self, from: &feed::Entry) -> Result<Step, Failure> {
+        let feed::Entry { url, time, status, given, digest, claim, found, .. } = from;
+        let (made, also) = match found {
+            Found::Text(Text { fingerprints, .. }) => {
+                if let Some(why) = self.epochs.why_no_texts() {
+                    return Err(Failure::Usage(why.to_owned()));
+                }
+                let made = self.epochs.of_texts(fingerprints)?;
+                self.summary.too_short += u64::from(made.0.0.is_none());
+                made
+            }
+            _ => {
+                self.summary.not_text += 1;
+                self.epochs.of_binary()?
+            }
+        };
+        let (fingerprint, epoch) = made;
+        let content = Content { fingerprint, digest: *digest, epoch };
+        self.originals.saw(url, claim.as_deref(), Original { content, also });
+        let known = KnownContent::read(&self.store.snapshot(), url, *time, *digest)?;
+        if self.restate || known.visit(*status).is_some() {
+            // The visit is known, perhaps from before one of the epochs began.
+            self.restate(url, (*time, *digest), &known, [Some(made), also].into_iter().flatten());
+            self.give(url, *time, given);
+            return Ok(Step::End(Taken::Known));
+        }
+        Ok(Step::Add(from.content(made), also))
+    }
+
+    /// What is to be done with a record that repeats the content of another one.
+    fn revisit(
+        &mut self,
+        from: &feed::Entry,
+        refers_to: Option<&str>,
+        refers_time: Option<i64>,
+    ) -> Result<Step, Failure> {
+        let declared = from.claim.as_ref().map(|claim| &claim.declared);
+        let revisit = Revisit { url: &from.url, time: from.time, declared, refers_to, refers_time };
+        Ok(match self.resolve(&revisit)? {
+            Resolved::Known => {
+                self.summary.known += 1;
+                Step::End(Taken::Known)
+            }
+            Resolved::Content(content, also) => Step::Add(from.visit(Seen::Content(content)), also),
+            Resolved::Nothing => {
+                self.summary.revisits_alone += 1;
+                Step::Add(from.visit(Seen::NotModified { digest: from.digest }), None)
+            }
+        })
+    }
+
+    fn add(&mut self, pending: Pending) {
+        self.histories.told(&pending);
+        self.pending.push(pending);
+        self.requests += 1;
+    }
+
+    /// Gives a page what comes without a visit.
+    fn give(&mut self, url: &str, time: i64, given: &Properties) {
+        for property in given {
+            self.add_alone(
+                url,
+                Entry::Given(Given { time: Time::from_ms_unchecked(time), property: *property }),
+            );
+        }
+    }
+
+    /// Adds an entry that is no visit.
+    fn add_alone(&mut self, url: &str, entry: Entry) {
+        let (url, given) = (url.to_owned(), Properties::new());
+        self.add(Pending { url, entry, also: None, given });
+    }
+
+    /// Restates what a page held in each of these epochs in which that is not known.
+    fn restate(
+        &mut self,
+        url: &str,
+        (time, digest): (i64, Option<Digest>),
+        known: &KnownContent,
+        made: impl Iterator<Item = Made>,
+    ) {
+        // What was never seen is missing once.
+        let most = if known.is_known() { usize::MAX } else { 1 };
+        let mut is_known = true;
+        for (fingerprint, epoch) in known.missing(made).take(most) {
+            let restated =
+                Restated { time: Time::from_ms_unchecked(time), fingerprint, digest, epoch };
+            self.add_alone(url, Entry::Restated(restated));
+            is_known = false;
+        }
+        self.summary.known += u64::from(is_known);
+    }
+
+    /// Takes a record of this kind, which says nothing of a page.
+    pub(super) fn take_passed(&mut self, kind: &'static str) -> Result<(), Failure> {
+        self.summary.passed(kind);
+        self.outcomes.iter_mut().for_each(|outcomes| outcomes.passed(kind));
+        self.flush_if_full()
+    }
+
+    /// Takes a record that is refused.
+    pub(super) fn take_broken(&mut self, broken: &Broken) -> Result<(), Failure> {
+        self.summary.broken += 1;
+        self.outcomes.iter_mut().for_each(|outcomes| outcomes.broken(broken.clone()));
+        self.flush_if_full()
+    }
+
+    /// Answers a question of all that came before it.
+    pub(super) fn answer(&mut self, question: &Question) -> Result<(), Failure> {
+        self.flush()?;
+        let outcomes = self.outcomes.as_mut().ok_or_else(|| {
+            Failure::Other("a question came where none is answered; this is a bug".to_owned())
+        })?;
+        outcomes.answer(&self.store.snapshot(), question)
+    }
+
+    /// Finds what a record repeats: in the store and in what waits, as if that were stored.
+    fn resolve(&mut self, revisit: &Revisit<'_>) -> Result<Resolved, Failure> {
+        let concerned = |url: &str| url == revisit.url || revisit.refers_to == Some(url);
+        // Of which content it is, when it waits, the store alone knows.
+        let restated = |pending: &Pending| pending.entry.is_restated();
+        if self.pending.iter().any(|pending| restated(pending) && concerned(&pending.url)) {
+            self.flush()?;
+        }
+        let mut known = Known {
+            store: self.store.snapshot(),
+            pending: &self.pending,
+            histories: &mut self.histories,
+            originals: &self.originals,
+        };
+        Ok(revisit.resolve(&mut known)?)
+    }
+
+    /// Registers an epoch of what comes.
+    pub(super) fn epoch(&mut self, name: &str, terms: Terms) -> Result<(), Failure> {
+        self.epochs.named(name, terms)?;
+        Ok(())
+    }
+
+    /// How many records wait to be observed, or for their lines.
+    fn waiting(&self) -> usize {
+        let owed = self.outcomes.as_ref().map_or(0, Outcomes::owed);
+        self.pending.len().max(owed)
+    }
+
+    fn flush_if_full(&mut self) -> Result<(), Failure> {
+        if self.waiting() >= self.batch.get() { self.flush() } else { Ok(()) }
+    }
+
+    /// Observes what is pending: durable when this returns.
+    pub(super) fn flush(&mut self) -> Result<(), Failure> {
+        let batch: Vec<_> = self.pending.iter().map(Pending::request).collect();
+        let answers = self.store.request_batch(&batch)?;
+        for (answer, pending) in answers.iter().zip(&self.pending) {
+            match answer {
+                Answer::Observed(outcome) => self.summary.outcome(outcome),
+                Answer::Restated(outcome) => self.summary.restated(*outcome),
+                Answer::Given(outcome) => match (&mut self.unvisited, pending.entry, outcome) {
+                    (Some(unvisited), Entry::Given(given), GiveOutcome::Missing) => {
+                        unvisited.add(&pending.url, &given)?;
+                    }
+                    (_, entry, outcome) => self.summary.given(&entry, *outcome),
+                },
+            }
+        }
+        if let Some(outcomes) = &mut self.outcomes {
+            outcomes.pay(&self.pending, &answers)?;
+        }
+        self.pending.clear();
+        Ok(())
+    }
+
+    /// Gives pages what came before their first visits, once all visits have come.
+    pub(super) fn give_late(&mut self) -> Result<(), Failure> {
+        self.flush()?;
+        let Some(unvisited) = self.unvisited.take() else { return Ok(()) };
+        let mut kept = unvisited.read()?;
+        while let Some((url, entry)) = kept.next()? {
+            self.add_alone(&url, entry);
+            self.flush_if_full()?;
+        }
+        self.flush()
+    }
+
+    /// Flushes the store before and after it writes the lines that it owes. Called on a signal.
+    pub(super) fn stop(&mut self) -> Result<(), Failure> {
+        self.store.flush()?;
+        self.rest()?;
+        Ok(self.store.flush()?)
+    }
+
+    /// How long the input may be waited for before [`rest`](Self::rest): not at all while somebody may
+    /// wait for a line.
+    pub(super) fn patience(&self) -> Duration {
+        let is_due = self.outcomes.as_ref().is_some_and(Outcomes::is_due);
+        if is_due { Duration::ZERO } else { IDLE }
+    }
+
+    /// Observes what is pending, and passes on what is said of it, since the input waits.
+    pub(super) fn rest(&mut self) -> Result<(), Failure> {
+        self.flush()?;
+        self.outcomes.as_mut().map_or(Ok(()), Outcomes::show)
+    }
+}

@@ -1,0 +1,30 @@
+//! A request that waits for its batch.
+
+use simkeep::{Entry, Request, Restated};
+
+use crate::input::epochs::Made;
+use crate::input::feed::{self, Properties};
+
+/// A request that waits for its batch.
+pub(super) struct Pending {
+    pub(super) url: String,
+    pub(super) entry: Entry,
+    pub(super) also: Option<Made>,
+    pub(super) given: Properties,
+}
+
+impl Pending {
+    pub(super) fn request(&self) -> Request<'_> {
+        feed::request(&self.url, self.entry, self.also, &self.given)
+    }
+
+    /// What the history of its page has of it: the entry, and what is restated of it.
+    pub(super) fn entries(&self) -> impl Iterator<Item = Entry> + use<> {
+        let seen = self.entry.visit().and_then(|visit| visit.seen.content());
+        let restated = seen.zip(self.also).map(|(content, (fingerprint, epoch))| {
+            let (time, digest) = (self.entry.time(), content.digest);
+            Entry::Restated(Restated { time, fingerprint, digest, epoch })
+        });
+        [self.entry].into_iter().chain(restated)
+    }
+}

@@ -1,0 +1,333 @@
+//! What an ingest found, in numbers.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use simkeep::fingerprint::Band;
+use simkeep::{Entry, EpochInfo, FetchFailure, GiveOutcome, Outcome, RestateOutcome, Verdict};
+
+use crate::input::epochs::with_roles;
+use crate::output::json::EpochName;
+use crate::output::words::{
+    bytes, count, figure, per_second, rounded, some_names, time_taken, without_fingerprint,
+};
+
+/// Counts of records and of what they meant.
+#[derive(Default)]
+pub(super) struct Summary {
+    pub(super) records: u64,
+    /// Pages that were not in the store.
+    pub(super) new_pages: u64,
+    /// Contents that are the first of their page.
+    first: u64,
+    same: u64,
+    /// Said to be unchanged, of a page whose content was never seen.
+    unseen: u64,
+    changed: u64,
+    /// Of these, those of which it is told how much: minor, moderate and major.
+    minor: u64,
+    moderate: u64,
+    major: u64,
+    reverted: u64,
+    gone: u64,
+    failed: u64,
+    /// Why visits failed, by the kind of failure; those that were known as well.
+    failures: BTreeMap<&'static str, u64>,
+    /// Visits that found a redirect, and content that is no text; those that were known as well.
+    pub(super) redirects: u64,
+    pub(super) not_text: u64,
+    pub(super) known: u64,
+    out_of_order: u64,
+    restated: u64,
+    /// What was to be restated and was never seen.
+    missing: u64,
+    /// Weights that came without a visit.
+    weighed: u64,
+    /// Such weights of pages that are not known.
+    unweighed: u64,
+    /// Classes that came without a visit.
+    classed: u64,
+    /// Such classes of pages that are not known.
+    unclassed: u64,
+    /// What a later store may say, and this tool has no word for.
+    other: u64,
+    /// Observations of content far from all versions at hand of its page.
+    novel: u64,
+    /// Observations with other pages near their content.
+    near: u64,
+    /// Observations with other pages of exactly their content.
+    copies: u64,
+    /// Texts that have no fingerprint: too short to tell from others.
+    pub(super) too_short: u64,
+    /// Revisits whose original was not found.
+    pub(super) revisits_alone: u64,
+    passed: BTreeMap<&'static str, u64>,
+    pub(super) broken: u64,
+    /// Those of them that are visits later than the clock allows.
+    pub(super) future_visits: u64,
+    /// Records whose content does not have the digest that an archive declares.
+    pub(super) wrong_digests: u64,
+    /// The epochs that began.
+    pub(super) begun: Vec<EpochInfo>,
+    /// Those of them that are in use now.
+    pub(super) in_use: Vec<EpochInfo>,
+    /// Bytes read, as they stand in the files.
+    pub(super) bytes: u64,
+    pub(super) elapsed: Duration,
+}
+
+impl Summary {
+    pub(super) fn passed(&mut self, kind: &'static str) {
+        *self.passed.entry(kind).or_default() += 1;
+    }
+
+    /// Counts why a visit failed.
+    pub(super) fn failed_by(&mut self, failure: FetchFailure) {
+        *self.failures.entry(failure.key()).or_default() += 1;
+    }
+
+    /// Counts what an observation meant.
+    pub(super) fn outcome(&mut self, outcome: &Outcome) {
+        if let (Verdict::Changed { .. }, Some(meaning)) = (outcome.verdict, outcome.meaning) {
+            match meaning.band {
+                Band::None => {}
+                Band::Minor => self.minor += 1,
+                Band::Moderate => self.moderate += 1,
+                Band::Major => self.major += 1,
+            }
+        }
+        let count = match outcome.verdict {
+            Verdict::New => &mut self.first,
+            Verdict::Same(_) => &mut self.same,
+            Verdict::Unseen => &mut self.unseen,
+            Verdict::Changed { .. } => &mut self.changed,
+            Verdict::Reverted { .. } => &mut self.reverted,
+            Verdict::Gone => &mut self.gone,
+            Verdict::Failed => &mut self.failed,
+            Verdict::OutOfOrder => &mut self.out_of_order,
+            // That it was seen is known, and not how it is known now.
+            Verdict::Known if outcome.also => &mut self.restated,
+            Verdict::Known => &mut self.known,
+            _ => &mut self.other,
+        };
+        *count += 1;
+        self.novel += u64::from(outcome.novel);
+        self.near += u64::from(!outcome.near.is_empty());
+        self.copies += u64::from(!outcome.copies.is_empty());
+    }
+
+    pub(super) fn restated(&mut self, outcome: RestateOutcome) {
+        let count = match outcome {
+            RestateOutcome::Stored => &mut self.restated,
+            RestateOutcome::Known => &mut self.known,
+            RestateOutcome::Missing => &mut self.missing,
+            _ => &mut self.other,
+        };
+        *count += 1;
+    }
+
+    /// Counts what became of an entry that is a weight or a class.
+    pub(super) fn given(&mut self, entry: &Entry, outcome: GiveOutcome) {
+        let (stored, missing) = if entry.class().is_some() {
+            (&mut self.classed, &mut self.unclassed)
+        } else {
+            (&mut self.weighed, &mut self.unweighed)
+        };
+        let count = match outcome {
+            GiveOutcome::Stored => stored,
+            GiveOutcome::Known => &mut self.known,
+            GiveOutcome::Missing => missing,
+            _ => &mut self.other,
+        };
+        *count += 1;
+    }
+
+    /// Records that are in the store, whether they were before or not.
+    pub(super) fn observed(&self) -> u64 {
+        let kept = self.same + self.unseen + self.known + self.out_of_order;
+        let given = self.weighed + self.classed;
+        self.versions() + kept + self.gone + self.failed + self.restated + given + self.other
+    }
+
+    fn versions(&self) -> u64 {
+        self.first + self.changed + self.reverted
+    }
+
+    /// For programs.
+    pub(super) fn answer(&self) -> Answer<'_> {
+        Answer {
+            records: self.records,
+            new_pages: self.new_pages,
+            new_versions: self.versions(),
+            new: self.first,
+            changed: self.changed,
+            changed_minor: self.minor,
+            changed_moderate: self.moderate,
+            changed_major: self.major,
+            reverted: self.reverted,
+            same: self.same,
+            unseen: self.unseen,
+            gone: self.gone,
+            failed: self.failed,
+            failures: &self.failures,
+            redirects: self.redirects,
+            not_text: self.not_text,
+            known: self.known,
+            out_of_order: self.out_of_order,
+            restated: self.restated,
+            missing: self.missing,
+            weighed: self.weighed,
+            unweighed: self.unweighed,
+            classed: self.classed,
+            unclassed: self.unclassed,
+            other: self.other,
+            novel: self.novel,
+            near_duplicates: self.near,
+            exact_copies: self.copies,
+            short_texts: self.too_short,
+            revisits_without_original: self.revisits_alone,
+            passed_over: &self.passed,
+            broken: self.broken,
+            future_visits: self.future_visits,
+            wrong_digests: self.wrong_digests,
+            epochs_begun: names(&self.begun),
+            epochs_in_use: names(&self.in_use),
+            read_bytes: self.bytes,
+            elapsed_seconds: rounded(self.elapsed),
+            records_per_second: per_second(self.elapsed, self.records).round(),
+        }
+    }
+
+    /// For people: how many records there were, and of the rest what there was.
+    pub(super) fn lines(&self, strict: bool) -> Vec<String> {
+        let mut lines = vec![figure("records", self.records, "")];
+        let mut line = |name: &str, number: u64, remark: &str| {
+            if number > 0 {
+                lines.push(figure(name, number, remark));
+            }
+        };
+        line("new pages", self.new_pages, "");
+        line("versions", self.versions(), "");
+        line("  first", self.first, "of their page");
+        line("  changed", self.changed, "");
+        line("    minor", self.minor, "by under 1 % of their words, about");
+        line("    moderate", self.moderate, "by 1 to 10 %");
+        line("    major", self.major, "by more");
+        line("  reverted", self.reverted, "to an earlier version");
+        line("same", self.same, "");
+        line("never seen", self.unseen, "not modified, and of no content that is known");
+        line("gone", self.gone, "");
+        let failures = by_kind(&self.failures);
+        line("failed", self.failed, &failures);
+        line("known already", self.known, "observed before");
+        line("out of order", self.out_of_order, "not after the last visit of their page");
+        line("restated", self.restated, "of what was seen before, in another epoch");
+        line("not seen before", self.missing, "so not restated");
+        line("weighed", self.weighed, "without a visit");
+        line("not visited before", self.unweighed, "so not weighed");
+        line("classed", self.classed, "without a visit");
+        line("not visited before", self.unclassed, "so not classed");
+        line("something else", self.other, "");
+        line("revisits alone", self.revisits_alone, "their original was not found");
+        line("novel", self.novel, "far from the last versions of their page");
+        line("near-duplicates", self.near, "of other pages");
+        line("exact copies", self.copies, "of other pages");
+        line("redirects", self.redirects, "");
+        line("not text", self.not_text, "no fingerprint; compared by digest");
+        line("too short to tell", self.too_short, &without_fingerprint());
+        let begun = some_names(self.begun.iter().map(|info| info.name.as_str()));
+        line("epochs begun", self.begun.len() as u64, &begun);
+        line("  in use now", self.in_use.len() as u64, &with_roles(&self.in_use));
+        line("passed over", self.passed.values().sum(), &by_kind(&self.passed));
+        line("broken", self.broken, if strict { "it stopped there" } else { "skipped" });
+        line("  in the future", self.future_visits, "later than the clock allows");
+        line("wrong digests", self.wrong_digests, "their own are used");
+        lines.push(format!("{:<25}{:>13}", "read", bytes(self.bytes)));
+        lines.push(time_taken(self.elapsed, self.records));
+        lines
+    }
+}
+
+/// Counts by kind, for people.
+fn by_kind(counts: &BTreeMap<&'static str, u64>) -> String {
+    let kinds = counts.iter().map(|(kind, n)| format!("{kind} {}", count(*n)));
+    kinds.collect::<Vec<_>>().join(", ")
+}
+
+fn names(epochs: &[EpochInfo]) -> Vec<EpochName<'_>> {
+    epochs.iter().map(|info| EpochName(&info.name)).collect()
+}
+
+/// What an ingest found, in numbers.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Answer<'a> {
+    records: u64,
+    /// Pages that were not in the store.
+    new_pages: u64,
+    /// Contents that are new, changed or reverted.
+    new_versions: u64,
+    /// Contents that are the first of their page.
+    new: u64,
+    changed: u64,
+    /// Changes by under 1 % of the words, about, where that is known.
+    changed_minor: u64,
+    /// Changes by 1 to 10 % of the words.
+    changed_moderate: u64,
+    /// Changes by more than 10 % of the words.
+    changed_major: u64,
+    reverted: u64,
+    same: u64,
+    /// Not modified, of a page whose content was never seen.
+    unseen: u64,
+    gone: u64,
+    failed: u64,
+    /// Records of failed visits by kind: "client-error", "server-error", "no-content", "partial",
+    /// "incomplete", "no-target", "no-response".
+    failures: &'a BTreeMap<&'static str, u64>,
+    /// Records of redirects.
+    redirects: u64,
+    /// Records of content that is no text, such as PDF or an image: it goes by its digest.
+    not_text: u64,
+    /// Observed before.
+    known: u64,
+    /// Not after the last visit of their page.
+    out_of_order: u64,
+    restated: u64,
+    /// What was to be restated and was never seen.
+    missing: u64,
+    /// Weights that came without a visit.
+    weighed: u64,
+    /// Such weights of pages that are not known.
+    unweighed: u64,
+    /// Classes that came without a visit.
+    classed: u64,
+    /// Such classes of pages that are not known.
+    unclassed: u64,
+    other: u64,
+    /// Contents far from the last versions of their page.
+    novel: u64,
+    /// Contents that other pages are near.
+    near_duplicates: u64,
+    /// Contents that other pages have.
+    exact_copies: u64,
+    /// Texts that have no fingerprint.
+    short_texts: u64,
+    /// Revisits whose original was not found.
+    revisits_without_original: u64,
+    /// Records that are of no use here, by their kind.
+    passed_over: &'a BTreeMap<&'static str, u64>,
+    broken: u64,
+    /// Those of them that are visits later than the clock allows.
+    future_visits: u64,
+    /// Records whose content does not have the digest that an archive declares.
+    wrong_digests: u64,
+    epochs_begun: Vec<EpochName<'a>>,
+    /// Those of them that are in use now.
+    epochs_in_use: Vec<EpochName<'a>>,
+    /// Bytes that were read, as they stand in the files.
+    read_bytes: u64,
+    elapsed_seconds: f64,
+    records_per_second: f64,
+}

@@ -1,0 +1,201 @@
+//! `--sync`: pages of files that are no longer in their folder are gone.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use simkeep::{Page, Prefix, PrefixError, Snapshot};
+use simkeep_archive::{Broken, escape, file_of, file_url};
+
+use super::observer::Observer;
+use super::present;
+use crate::exit::Failure;
+use crate::input::feed::{Entry, Found, Properties};
+use crate::output::words::{count, many};
+
+/// The folders that are read, and what the store had of them before.
+pub(super) struct Sync {
+    folders: Vec<Folder>,
+    /// The store before anything came: what came since is there.
+    before: Snapshot,
+    /// Whether the user knows that most pages are missing.
+    yes: bool,
+}
+
+/// A folder that is read.
+pub(super) struct Folder {
+    path: PathBuf,
+    /// What the URLs of all files in it begin with.
+    url: String,
+    prefix: Prefix,
+}
+
+/// What is in the place of a file that the store knows.
+enum There {
+    File,
+    /// Nothing, or something that is not read: a link, a folder, a special file.
+    Missing,
+    /// In a folder that is not read.
+    Elsewhere,
+}
+
+/// The folders among some paths.
+///
+/// # Errors
+///
+/// If there is none.
+pub(super) fn folders(paths: &[OsString]) -> Result<Vec<Folder>, Failure> {
+    let folders = paths.iter().map(Path::new).filter(|path| path.is_dir());
+    let folders = folders.map(Folder::new).collect::<Result<Vec<_>, _>>()?;
+    if folders.is_empty() {
+        let why = "--sync reports files that are no longer in a folder: name a folder";
+        return Err(Failure::Usage(why.to_owned()));
+    }
+    Ok(folders)
+}
+
+impl Sync {
+    /// Of these folders, for a store before anything comes.
+    pub(super) fn new(folders: Vec<Folder>, before: Snapshot, yes: bool) -> Sync {
+        Sync { folders, before, yes }
+    }
+
+    /// Reports the pages of files that are no longer there. Looks at the place of each file that the
+    /// store knows in the folders, twice. `except` is a folder that is not read.
+    ///
+    /// # Errors
+    ///
+    /// If the walk over the folders failed, or if more than half of the files are missing and that
+    /// was not confirmed: then none is reported.
+    pub(super) fn run(
+        &self,
+        except: &Path,
+        walk_failed: &AtomicBool,
+        now: i64,
+        observer: &mut Observer<'_>,
+    ) -> Result<(), Failure> {
+        if walk_failed.load(Ordering::Relaxed) {
+            let why = "a folder could not be read, so --sync reports no page as gone; all that could be \
+                       read is stored";
+            return Err(Failure::Other(why.to_owned()));
+        }
+        let except = except.canonicalize().ok();
+        for folder in &self.folders {
+            let (mut known, mut missing) = (0, 0);
+            folder.each(&self.before, except.as_deref(), |_, is_missing| {
+                known += 1;
+                missing += u64::from(is_missing);
+                Ok(())
+            })?;
+            if missing * 2 > known && !self.yes {
+                return Err(folder.refused(known, missing));
+            }
+        }
+        for folder in &self.folders {
+            folder.each(&self.before, except.as_deref(), |page, is_missing| {
+                if !is_missing {
+                    return Ok(());
+                }
+                match observer.take(gone(page, now))? {
+                    None => Ok(()),
+                    Some(Broken { at, why }) => Err(Failure::Other(format!("{at}: {why}"))),
+                }
+            })?;
+        }
+        observer.rest()
+    }
+}
+
+/// That the page of a file is gone.
+fn gone(page: Page, now: i64) -> Entry {
+    Entry {
+        time: present::after(page.last.time.as_ms(), now),
+        url: page.url,
+        status: None,
+        modified: None,
+        given: Properties::new(),
+        digest: None,
+        claim: None,
+        found: Found::Gone,
+    }
+}
+
+impl Folder {
+    fn new(path: &Path) -> Result<Folder, Failure> {
+        let shown = || escape::whole(&path.to_string_lossy());
+        let cannot = |why: String| Failure::Other(format!("cannot sync {}: {why}", shown()));
+        let url = file_url(path).map_err(|e| cannot(e.to_string()))?;
+        // That of the root has one.
+        let url = if url.ends_with('/') { url } else { format!("{url}/") };
+        let prefix = url.parse().map_err(|e: PrefixError| cannot(e.to_string()))?;
+        Ok(Folder { path: path.to_owned(), url, prefix })
+    }
+
+    /// Each page of a file in the folder that is not known to be gone, and whether the file is missing.
+    fn each(
+        &self,
+        store: &Snapshot,
+        except: Option<&Path>,
+        mut each: impl FnMut(Page, bool) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        for page in store.scan(Some(&self.prefix)) {
+            let page = page?;
+            let Some(below) = page.url.strip_prefix(&self.url).and_then(file_of) else { continue };
+            if page.gone || page.content.is_none() {
+                continue;
+            }
+            match self.there(&below, except) {
+                Ok(There::File) => each(page, false)?,
+                Ok(There::Missing) => each(page, true)?,
+                Ok(There::Elsewhere) => {}
+                Err(e) => {
+                    let shown = escape::whole(&page.url);
+                    let why =
+                        format!("cannot look at {shown}: {e}; --sync reports no page as gone");
+                    return Err(Failure::Other(why));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What is in the place of a file, by its path below this folder. As the walk, it follows no link.
+    fn there(&self, below: &Path, except: Option<&Path>) -> io::Result<There> {
+        let mut path = self.path.clone();
+        let mut parts = below.components().peekable();
+        while let Some(part) = parts.next() {
+            path.push(part);
+            let kind = match fs::symlink_metadata(&path) {
+                Ok(found) => found.file_type(),
+                Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+                    return Ok(There::Missing);
+                }
+                Err(e) => return Err(e),
+            };
+            let is_last = parts.peek().is_none();
+            if is_last {
+                return Ok(if kind.is_file() { There::File } else { There::Missing });
+            }
+            if !kind.is_dir() {
+                return Ok(There::Missing);
+            }
+            if except.is_some() && path.canonicalize().ok().as_deref() == except {
+                return Ok(There::Elsewhere);
+            }
+        }
+        Ok(There::Missing)
+    }
+
+    /// That very many files are missing.
+    fn refused(&self, known: u64, missing: u64) -> Failure {
+        let files = many(known, "file", "files");
+        Failure::Usage(format!(
+            "{} of {files} that the store knows under {} are no longer there, so --sync reports none of \
+             them as gone: is the folder the right one, and all of it there? If so, say --yes",
+            count(missing),
+            escape::whole(&self.url),
+        ))
+    }
+}

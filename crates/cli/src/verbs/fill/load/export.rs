@@ -1,0 +1,226 @@
+//! An export of a whole store, as it comes in.
+
+use std::collections::{BTreeMap, HashMap};
+use std::io::Write as _;
+use std::path::Path;
+use std::sync::Arc;
+
+use simkeep::df::Table;
+use simkeep::load::LoadEpochs;
+use simkeep::{Epoch, Error, Role};
+
+use super::{Record, Taken};
+use crate::exit::Failure;
+use crate::input::feed::{Fed, Found};
+use crate::output::temporary::Beside;
+use simkeep_archive::escape::whole;
+use simkeep_archive::export::{Epoch as Told, Line, Says, TablePart};
+
+/// What has come of an export. Its failures are [`Failure::Broken`] where the export is.
+#[derive(Default)]
+pub(super) struct Export {
+    /// Its epochs by name, as numbers of the load.
+    epochs: HashMap<String, Epoch>,
+    /// Tables that are to come, and the epochs that have them.
+    awaited: BTreeMap<u64, Vec<Epoch>>,
+    coming: Option<Coming>,
+    /// Whether entries have come.
+    has_entries: bool,
+    /// Whether its last line has come.
+    has_ended: bool,
+}
+
+/// A table of which parts have come, in a file of its own.
+struct Coming {
+    id: u64,
+    of: u64,
+    written: u64,
+    file: Beside,
+}
+
+fn flaw<T>(why: impl Into<String>) -> Result<T, Failure> {
+    Err(Failure::Broken(why.into()))
+}
+
+impl Export {
+    /// Takes an epoch, which begins with the load if the store has none of its name.
+    pub(super) fn take_epoch(&mut self, told: &Told, load: &LoadEpochs) -> Result<(), Failure> {
+        let name = whole(&told.name);
+        if self.has_entries || self.coming.is_some() {
+            return flaw(format!("the epoch {name} comes behind entries or tables"));
+        }
+        if self.epochs.contains_key(&told.name) {
+            return flaw(format!("the epoch {name} comes twice"));
+        }
+        let epoch = load.like(&told.name, told.reserved, told.terms, told.begun, told.ended);
+        let epoch = epoch.map_err(|e| Failure::Broken(e.to_string()))?;
+        self.epochs.insert(told.name.clone(), epoch);
+        if let Some(id) = told.table {
+            self.awaited.entry(id).or_default().push(epoch);
+        }
+        Ok(())
+    }
+
+    /// Takes a part of a table; the file that it is gathered in stands beside the store.
+    pub(super) fn take_part(
+        &mut self,
+        part: &TablePart,
+        store: &Path,
+        load: &LoadEpochs,
+    ) -> Result<(), Failure> {
+        let TablePart { id, at, of, bytes, .. } = part;
+        if self.has_entries || !self.awaited.contains_key(id) {
+            return flaw(format!("the table {id:016x} is of no epoch, or comes once more"));
+        }
+        let cannot = |e| Failure::Other(format!("cannot keep the table {id:016x}: {e}"));
+        let coming = match &mut self.coming {
+            Some(coming) => coming,
+            none => {
+                let file = Beside::create(store).map_err(cannot)?;
+                none.insert(Coming { id: *id, of: *of, written: 0, file })
+            }
+        };
+        if (coming.id, coming.of, coming.written) != (*id, *of, *at) {
+            return flaw(format!("the parts of the table {:016x} do not follow", coming.id));
+        }
+        coming.file.write_all(bytes).map_err(cannot)?;
+        coming.written += bytes.len() as u64;
+        if coming.written == *of
+            && let (Some(coming), Some(epochs)) = (self.coming.take(), self.awaited.remove(id))
+        {
+            let table = Arc::new(coming.open()?);
+            for epoch in epochs {
+                let taken = load.table(epoch, Arc::clone(&table));
+                taken.map_err(|e| Failure::Broken(e.to_string()))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes the last line.
+    pub(super) fn take_end(&mut self) -> Result<(), Failure> {
+        self.check_tables()?;
+        self.has_ended = true;
+        Ok(())
+    }
+
+    /// Whether the file may end now.
+    pub(super) fn check_ended(&self) -> Result<(), Failure> {
+        if self.has_ended {
+            Ok(())
+        } else {
+            flaw("the export ends early: its last line is not there")
+        }
+    }
+
+    /// Whether this may come now.
+    pub(super) fn admit(&mut self, fed: &Fed) -> Result<(), Failure> {
+        if matches!(fed, Fed::Export(Line { says: Says::FileEnd | Says::Flawed(_), .. })) {
+            return Ok(());
+        }
+        if self.has_ended {
+            return flaw("something stands behind the last line of the export");
+        }
+        let Fed::Entry(entry) = fed else { return Ok(()) };
+        if !self.has_entries {
+            self.check_tables()?;
+            self.has_entries = true;
+        }
+        match &entry.found {
+            Found::Ready(_, Some(name)) | Found::Restated(_, name)
+                if !self.epochs.contains_key(name) =>
+            {
+                let (url, name) = (whole(&entry.url), whole(name));
+                flaw(format!("{url}: the epoch {name} is none of those at the head of the export"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether all tables have come.
+    fn check_tables(&self) -> Result<(), Failure> {
+        match self.awaited.keys().next() {
+            Some(id) => flaw(format!("the table {id:016x} did not come, or not whole")),
+            None => Ok(()),
+        }
+    }
+
+    /// The epoch of a name.
+    pub(super) fn epoch(&self, name: &str) -> simkeep::Result<Epoch> {
+        let epoch = self.epochs.get(name).copied();
+        epoch.ok_or_else(|| Error::Misuse(format!("the export has no epoch {}", whole(name))))
+    }
+}
+
+impl Coming {
+    /// The table, checked. Its file needs no name any more.
+    fn open(self) -> Result<Table, Failure> {
+        let Coming { id, file, .. } = self;
+        let table = Table::open(file.path());
+        let table = table.map_err(|e| match e {
+            Error::Corrupt(corruption) => Failure::Broken(corruption.what),
+            Error::NotATable { why, .. } => Failure::Broken(why),
+            e @ Error::Version { .. } => Failure::Broken(e.to_string()),
+            other => Failure::Store(other),
+        });
+        let named = |why| format!("the table {id:016x}: {why}");
+        match table {
+            Ok(table) if table.id() == id => Ok(table),
+            Ok(table) => flaw(named(format!("its checksum is {:016x}", table.id()))),
+            Err(Failure::Broken(why)) => flaw(named(why)),
+            Err(other) => Err(other),
+        }
+    }
+}
+
+impl Taken<'_> {
+    /// Takes a line of an export that is no entry.
+    pub(super) fn exported(&mut self, line: Line) -> Option<simkeep::Result<Record>> {
+        let Line { at, says } = line;
+        let taken = self.take_exported(says);
+        let failed = taken.map_err(|failure| self.flawed(&at, failure));
+        self.exported_at = at;
+        failed.err()
+    }
+
+    /// Ends the stream, because an export is not sound at this place.
+    pub(super) fn flawed(&mut self, at: &str, failure: Failure) -> simkeep::Result<Record> {
+        self.fail(match failure {
+            Failure::Broken(why) => Failure::Broken(format!("{at}: {why}; nothing was stored")),
+            other => other,
+        })
+    }
+
+    fn take_exported(&mut self, says: Says) -> Result<(), Failure> {
+        match (says, &mut self.export) {
+            (Says::Begin, export) => *export = Some(Export::default()),
+            (Says::Epoch(told), Some(export)) => {
+                self.admission.admit_exported(&told.name, told.ended).map_err(Failure::Broken)?;
+                export.take_epoch(&told, self.coming)?;
+                self.epochs.comes(&told.name, told.terms);
+                if std::mem::take(&mut self.at_start) {
+                    if (told.terms.role, told.begun) != (Role::Both, 0) {
+                        let why =
+                            "the first epoch of a store has both roles, and began at 0 visits";
+                        return Err(Failure::Broken(why.to_owned()));
+                    }
+                    self.first_epoch = Some(told.name);
+                }
+            }
+            (Says::Table(part), Some(export)) => {
+                export.take_part(&part, self.place, self.coming)?;
+            }
+            (Says::End, Some(export)) => export.take_end()?,
+            (Says::FileEnd, Some(export)) => {
+                export.check_ended()?;
+                self.export = None;
+            }
+            (Says::Flawed(why), _) => return Err(Failure::Broken(why)),
+            (_, None) => return Err(Failure::Broken("no export has begun".to_owned())),
+            (_, Some(_)) => {
+                return Err(Failure::Broken("this simkeep does not know it".to_owned()));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,40 @@
+//! What the store knows already of what is loaded.
+
+use simkeep::{Digest, Entry, Epoch, Restated, Terms, Time, Visit};
+
+use super::{Record, Taken};
+use crate::input::epochs::{KnownContent, Made};
+
+impl Taken<'_> {
+    /// The epoch that a record names.
+    pub(super) fn epoch(&mut self, name: &str) -> simkeep::Result<Epoch> {
+        match &self.export {
+            Some(export) => export.epoch(name),
+            None => self.epochs.named(name, Terms::default()),
+        }
+    }
+
+    /// The visit as the store has it, if it is known in whatever epoch, and what is to be restated of
+    /// it.
+    pub(super) fn known_before(
+        &mut self,
+        url: &str,
+        (time, status, digest): (i64, Option<u16>, Option<Digest>),
+        made: impl Iterator<Item = Made>,
+    ) -> simkeep::Result<Option<(Visit, Option<Made>)>> {
+        let Some(store) = &self.store else { return Ok(None) };
+        let known = KnownContent::read(store, url, time, digest)?;
+        let Some(visit) = known.visit(status) else { return Ok(None) };
+        let mut missing = known.missing(made);
+        let first = missing.next();
+        self.restated += u64::from(first.is_some());
+        // A visit takes one fingerprint beside its own.
+        self.more = missing.next().map(|(fingerprint, epoch)| {
+            let restated =
+                Restated { time: Time::from_ms_unchecked(time), fingerprint, digest, epoch };
+            Record::alone(url.to_owned(), Entry::Restated(restated))
+        });
+        self.restated += u64::from(self.more.is_some());
+        Ok(Some((*visit, first)))
+    }
+}

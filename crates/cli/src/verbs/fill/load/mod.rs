@@ -1,0 +1,495 @@
+//! `load`: very much at once, all of it or nothing.
+
+mod export;
+mod known;
+mod summary;
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use simkeep::load::{LoadEpochs, LoadOptions, Loaded, Observed};
+use simkeep::{
+    Content, Entry, Error, Given, Options, Origin, Request, Seen, Snapshot, Store, Time,
+};
+use simkeep_archive::{Broken, Keys, Question, Source};
+
+use crate::Common;
+use crate::common::is_read;
+use crate::exit::{Exit, Failure, say};
+use crate::input::clock::{ClockCheck, ClockOptions};
+use crate::input::complaints::Named;
+use crate::input::epochs::{
+    Admission, Epochs, FromInput, Made, Register, existing, in_use_now, is_of_record,
+};
+use crate::input::feed::{self, Fed, Feed, Found, Properties, Text};
+use crate::input::keys::{self, Foreign};
+use crate::input::origin::Makers;
+use crate::input::pipeline::{Next, PATIENCE};
+use crate::input::reading::{Reading, Schemes};
+use crate::output::Output;
+use crate::output::progress::watched;
+use crate::verbs::fill::ingest::{check, parse_epoch};
+use export::Export;
+use summary::Summary;
+
+pub(crate) use summary::Answer;
+
+/// Load other stores, exports, JSON lines, files and web archives into a store, all of it or nothing
+///
+/// Reads what `ingest` reads, and other stores. It does not say what each record means. Makes the
+/// store if there is none. If it ends early, for whatever reason, the store and its epochs are as
+/// before, or there is no store if there was none. Other programs may read it meanwhile.
+///
+/// With ready-made fingerprints it takes about a third of the time of `ingest`, with texts of 60
+/// words two thirds. With long texts both take the time that fingerprints take.
+#[derive(Args)]
+#[command(after_long_help = concat!("Examples:
+  simkeep load old.simkeep --store new.simkeep
+  simkeep load /srv/crawl --store new.simkeep             what a store has published
+  simkeep load crawl.jsonl.zst --store crawl.simkeep      what `simkeep export` wrote
+  simkeep export --store old.simkeep | simkeep load - --store new.simkeep
+  simkeep load pages-*.jsonl.zst --store corpus.simkeep
+
+An export makes the store that it is of: with its epochs, ended or not, and their tables. If it is not
+whole, nothing is loaded. In a store that is there, epochs keep what they began with.
+
+What it does with epochs and with visits that are known, `ingest` says. \"restated\" counts fingerprints
+in another epoch than that of their visit.
+
+", keys::help!(), "
+
+A broken record ends it with exit code 3, unless --skip-broken is given: then it is named, counted and left
+out, whatever is wrong with it. A visit later than now and a day (--clock-tolerance) is broken; what a store
+or an export has may be of any time. So is a revisit in a web archive: what it
+repeats is looked up by `ingest` alone."))]
+pub(crate) struct Load {
+    /// Stores, files and folders; - is standard input
+    #[arg(required = true, value_name = "PATH")]
+    paths: Vec<OsString>,
+    /// The epoch of ready-made fingerprints, if a record does not name one
+    #[arg(long, value_name = "NAME", default_value = "external", value_parser = parse_epoch)]
+    epoch: String,
+    /// Leave out broken records, and name them
+    #[arg(long)]
+    skip_broken: bool,
+    /// Memory to take, in MiB
+    #[arg(long, value_name = "MIB", default_value = "512")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
+    memory: u32,
+    #[command(flatten)]
+    clock: ClockOptions,
+    #[command(flatten)]
+    foreign: Foreign,
+    #[command(flatten)]
+    reading: Reading,
+    #[command(flatten)]
+    schemes: Schemes,
+    #[command(flatten)]
+    from_input: FromInput,
+}
+
+impl Load {
+    pub(crate) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+        self.paths.iter().try_for_each(check)?;
+        let place = common.store()?;
+        let store = existing(&place, Options::default())?;
+        let snapshot = store.as_ref().map(Store::snapshot);
+        let makers = self.from_input.makers(snapshot.as_ref())?;
+        let epochs = LoadEpochs::default();
+        let taken = RefCell::new(self.begin((&place, snapshot), &epochs, &makers)?);
+        let into = Into {
+            store: &place,
+            origins: makers.as_deref().unwrap_or_default(),
+            reading: self.reading,
+            keys: self.foreign.keys(),
+            schemes: self.schemes.clone(),
+        };
+        let mut observations = self
+            .parts()
+            .into_iter()
+            .flat_map(|part| match part.open(&into, &taken) {
+                Ok(observations) => observations,
+                Err(failure) => Box::new(std::iter::once(taken.borrow_mut().fail(failure))),
+            })
+            .peekable();
+        let started = Instant::now();
+        let mut new = Options::default();
+        if store.is_none() {
+            // What comes before the first record may say of what a new store begins with.
+            observations.peek();
+            if let Some(first) = taken.borrow_mut().first_epoch.take() {
+                new.epoch = first;
+            }
+            new.epoch_bands = taken.borrow_mut().epochs.first_bands(&new.epoch);
+        }
+        let loaded = watched(|progress| {
+            let options = LoadOptions::default()
+                .memory_bytes(usize::try_from(self.memory).unwrap_or(1) << 20)
+                .epochs(epochs.clone())
+                .progress(progress.clone());
+            match store {
+                Some(store) => store.load(observations, options).map(|loaded| (store, loaded)),
+                None => Store::create_from(&place, new, observations, options),
+            }
+        });
+        let elapsed = started.elapsed();
+        let mut taken = taken.into_inner();
+        // Why the stream ended says more than that it did.
+        let (store, loaded) =
+            loaded.map_err(|e| taken.failure.take().unwrap_or(Failure::Store(e)))?;
+        let summary = taken.summary(loaded, &store, elapsed);
+        store.close()?;
+        if common.json {
+            output.object(&summary.answer())?;
+        } else {
+            summary.lines().iter().try_for_each(|line| output.line(line))?;
+        }
+        Ok(Exit::Done)
+    }
+
+    /// What has come of a load into a store at this place, or into a new one, before it begins.
+    fn begin<'s>(
+        &'s self,
+        (place, store): (&'s Path, Option<Snapshot>),
+        coming: &'s LoadEpochs,
+        makers: &Makers,
+    ) -> Result<Taken<'s>, Failure> {
+        let clock = ClockCheck::new(self.clock, store.as_ref());
+        let known = store.as_ref().map(|store| store.epochs().to_vec());
+        let admission = Admission::new(&self.from_input, store.as_ref(), &self.epoch, clock)?;
+        let register = Register::with(coming, known);
+        Ok(Taken {
+            coming,
+            at_start: store.is_none(),
+            store,
+            admission,
+            ready_made: &self.epoch,
+            place,
+            first_epoch: None,
+            export: None,
+            exported_at: String::new(),
+            skip_broken: self.skip_broken,
+            epochs: Epochs::new(register, makers.clone()),
+            more: None,
+            restated: 0,
+            given: 0,
+            too_short: 0,
+            broken: Named::broken(),
+            wrong: Named::wrong(),
+            passed: BTreeMap::new(),
+            failure: None,
+        })
+    }
+
+    /// What the arguments name: stores, and between them what `ingest` reads.
+    fn parts(&self) -> Vec<Part<'_>> {
+        let mut parts = Vec::new();
+        for path in &self.paths {
+            let folder = Path::new(path);
+            if path != "-" && is_read(folder) {
+                parts.push(Part::Store(folder));
+                continue;
+            }
+            let source = Source::from_argument(path);
+            match parts.last_mut() {
+                Some(Part::Sources(sources)) => sources.push(source),
+                _ => parts.push(Part::Sources(vec![source])),
+            }
+        }
+        parts
+    }
+}
+
+/// Something to load from.
+enum Part<'p> {
+    Store(&'p Path),
+    Sources(Vec<Source>),
+}
+
+/// Where to load to, and what makes the fingerprints of texts for it.
+struct Into<'t> {
+    store: &'t Path,
+    origins: &'t [Origin],
+    reading: Reading,
+    keys: Option<Keys>,
+    schemes: Schemes,
+}
+
+type Taking<'t> = Box<dyn Iterator<Item = simkeep::Result<Record>> + 't>;
+
+/// An entry that owns its URL.
+struct Record {
+    url: String,
+    entry: Entry,
+    also: Option<Made>,
+    given: Properties,
+}
+
+impl Record {
+    /// An entry that nothing comes with.
+    fn alone(url: String, entry: Entry) -> Record {
+        Record { url, entry, also: None, given: Properties::new() }
+    }
+}
+
+impl Observed for Record {
+    fn request(&self) -> Request<'_> {
+        feed::request(&self.url, self.entry, self.also, &self.given)
+    }
+}
+
+impl Part<'_> {
+    /// Its observations.
+    fn open<'t>(
+        self,
+        into: &Into<'t>,
+        taken: &'t RefCell<Taken<'_>>,
+    ) -> Result<Taking<'t>, Failure> {
+        match self {
+            Part::Store(path) => {
+                if path.canonicalize().ok() == into.store.canonicalize().ok() {
+                    return Err(Failure::Usage("a store is not loaded into itself".to_owned()));
+                }
+                let snapshot = crate::common::read(path)?.snapshot();
+                taken.borrow_mut().at_start = false;
+                taken.borrow_mut().admission.admit_store(&snapshot)?;
+                taken.borrow_mut().epochs.come(snapshot.epochs());
+                let numbers = taken.borrow().coming.of(&snapshot)?;
+                let observations = snapshot.observations(None).renumbered(numbers);
+                Ok(Box::new(observations.map(move |observation| {
+                    let (url, entry) = observation?;
+                    taken.borrow_mut().restated += u64::from(entry.is_restated());
+                    taken.borrow_mut().given += u64::from(entry.given().is_some());
+                    Ok(Record::alone(url.to_string(), entry))
+                })))
+            }
+            Part::Sources(sources) => {
+                let mut feed = Feed::start(
+                    sources,
+                    into.reading,
+                    into.store,
+                    into.origins,
+                    (into.keys.clone(), &into.schemes),
+                )?;
+                Ok(Box::new(std::iter::from_fn(move || {
+                    loop {
+                        if let Some(more) = taken.borrow_mut().more.take() {
+                            return Some(Ok(more));
+                        }
+                        let fed = match feed.next(PATIENCE) {
+                            Ok(Next::Result(fed)) => fed,
+                            Ok(Next::Idle) => continue,
+                            Ok(Next::End) => return taken.borrow_mut().end(),
+                            Err(failure) => return Some(taken.borrow_mut().fail(failure)),
+                        };
+                        if let Some(observation) = taken.borrow_mut().take(fed) {
+                            return Some(observation);
+                        }
+                    }
+                })))
+            }
+        }
+    }
+}
+
+/// What has come so far.
+struct Taken<'s> {
+    coming: &'s LoadEpochs,
+    /// The store as it was before, if there is one.
+    store: Option<Snapshot>,
+    admission: Admission,
+    /// The epoch of ready-made fingerprints that name none.
+    ready_made: &'s str,
+    /// Where the store is, or will be.
+    place: &'s Path,
+    /// Whether nothing has come for a new store.
+    at_start: bool,
+    /// The name of the epoch that a new store begins with, if an export says it.
+    first_epoch: Option<String>,
+    /// What has come of the export that is being read, and where its last line is that is no entry.
+    export: Option<Export>,
+    exported_at: String,
+    skip_broken: bool,
+    epochs: Epochs<'s>,
+    /// What else comes of the last record.
+    more: Option<Record>,
+    /// Records that are no news of a visit, but restated.
+    restated: u64,
+    /// Records that are no visits, but weights and classes.
+    given: u64,
+    /// Texts that have no fingerprint: too short to tell from others.
+    too_short: u64,
+    broken: Named,
+    wrong: Named,
+    passed: BTreeMap<&'static str, u64>,
+    /// Why the stream ended early.
+    failure: Option<Failure>,
+}
+
+impl Taken<'_> {
+    /// What the load came to. Names the broken records that were not named yet.
+    fn summary(self, loaded: Loaded, store: &Store, elapsed: Duration) -> Summary {
+        let rest = [self.broken.rest(), self.wrong.rest()];
+        rest.into_iter().flatten().for_each(|message| say(&message));
+        Summary {
+            in_use: in_use_now(&loaded.begun, &store.snapshot()),
+            loaded,
+            restated: self.restated,
+            given: self.given,
+            too_short: self.too_short,
+            broken: self.broken.count(),
+            future_visits: self.admission.clock.refused(),
+            wrong_digests: self.wrong.count(),
+            passed: self.passed,
+            elapsed,
+        }
+    }
+
+    /// Ends the stream.
+    fn fail(&mut self, failure: Failure) -> simkeep::Result<Record> {
+        self.failure = Some(failure);
+        Err(Error::Cancelled)
+    }
+
+    /// Nothing more comes of some sources.
+    fn end(&mut self) -> Option<simkeep::Result<Record>> {
+        let why = "an export has no end; nothing was stored";
+        self.export.take().map(|_| self.fail(Failure::Broken(why.to_owned())))
+    }
+
+    /// The observation that an entry is; none if there is nothing to observe.
+    fn take(&mut self, fed: Fed) -> Option<simkeep::Result<Record>> {
+        // What an export has, a store took before.
+        let fed = if self.export.is_some() { fed } else { self.admission.clock.check(fed) };
+        let fed = match self.admission.admit(fed) {
+            Ok(fed) => fed,
+            Err(failure) => return Some(self.fail(failure)),
+        };
+        self.at_start &= matches!(fed, Fed::Export(_));
+        if let Some(Err(flaw)) = self.export.as_mut().map(|export| export.admit(&fed)) {
+            return Some(self.flawed(&format!("behind {}", self.exported_at), flaw));
+        }
+        match fed {
+            Fed::Entry(feed::Entry { found: Found::BinaryFile, .. }) => {
+                *self.passed.entry("binary").or_default() += 1;
+                None
+            }
+            Fed::Entry(entry) => {
+                if let (Found::Text(_), Some(why)) = (&entry.found, self.epochs.why_no_texts()) {
+                    let failure = Failure::Usage(why.to_owned());
+                    return Some(self.fail(failure));
+                }
+                let wrong = entry.wrong().and_then(|wrong| self.wrong.add(wrong));
+                wrong.into_iter().for_each(|message| say(&message));
+                let url = entry.url.clone();
+                match self.record(entry) {
+                    Ok(Some(record)) => Some(Ok(record)),
+                    Ok(None) => {
+                        let why = "a revisit; only `ingest` looks up what it repeats".to_owned();
+                        self.broken(Broken { at: simkeep_archive::escape::whole(&url), why })
+                    }
+                    Err(e) if is_of_record(&e) => {
+                        let at = simkeep_archive::escape::whole(&url);
+                        self.broken(Broken { at, why: e.to_string() })
+                    }
+                    Err(e) => Some(Err(e)),
+                }
+            }
+            Fed::Question(Question { at, .. }) => {
+                let why = "a question; only `ingest` answers those, with --outcomes".to_owned();
+                self.broken(Broken { at, why })
+            }
+            Fed::Broken(broken) => self.broken(broken),
+            Fed::Refused(Broken { at, why }) => {
+                let why = format!("{at}: {why}; nothing was stored");
+                Some(self.fail(Failure::Broken(why)))
+            }
+            Fed::Passed(kind) => {
+                *self.passed.entry(kind).or_default() += 1;
+                None
+            }
+            Fed::Epoch(name, terms) => match self.epochs.named(&name, terms) {
+                Ok(_) => None,
+                Err(e) if is_of_record(&e) => {
+                    let at = "a line with an epoch alone".to_owned();
+                    self.broken(Broken { at, why: e.to_string() })
+                }
+                Err(e) => Some(Err(e)),
+            },
+            Fed::Export(line) => self.exported(line),
+        }
+    }
+
+    fn broken(&mut self, broken: Broken) -> Option<simkeep::Result<Record>> {
+        let message = self.broken.add(&broken);
+        if !self.skip_broken {
+            let Broken { at, why } = broken;
+            let why = format!("{at}: {why}; nothing was stored, see --skip-broken");
+            return Some(self.fail(Failure::Broken(why)));
+        }
+        message.into_iter().for_each(|message| say(&message));
+        None
+    }
+
+    /// The observation of an entry; none of a revisit.
+    fn record(&mut self, from: feed::Entry) -> simkeep::Result<Option<Record>> {
+        let (entry, also) = match &from.found {
+            Found::Text(_) | Found::Binary => self.content(&from)?,
+            Found::Ready(fingerprint, name) => {
+                let name = name.as_deref().unwrap_or(self.ready_made);
+                (from.content((*fingerprint, self.epoch(name)?)), None)
+            }
+            Found::Restated(fingerprint, name) => {
+                self.restated += 1;
+                (from.restated(*fingerprint, self.epoch(name)?), None)
+            }
+            Found::Given => return Ok(self.properties(from)),
+            Found::NotModified => (from.visit(Seen::NotModified { digest: from.digest }), None),
+            Found::Gone => (from.visit(Seen::Gone), None),
+            Found::Redirect(digest) => {
+                (from.visit(Seen::Content(Content::redirect(*digest))), None)
+            }
+            Found::Failed(_) => (from.visit(Seen::Failed), None),
+            Found::Revisit(..) | Found::BinaryFile => return Ok(None),
+        };
+        let feed::Entry { url, given, .. } = from;
+        Ok(Some(Record { url, entry, also, given }))
+    }
+
+    /// The visit that saw a text or what is no text, and its content in another epoch.
+    fn content(&mut self, from: &feed::Entry) -> simkeep::Result<(Entry, Option<Made>)> {
+        let (made, other) = match &from.found {
+            Found::Text(Text { fingerprints, .. }) => {
+                let made = self.epochs.of_texts(fingerprints)?;
+                self.too_short += u64::from(made.0.0.is_none());
+                made
+            }
+            _ => self.epochs.of_binary()?,
+        };
+        let visit = (from.time, from.status, from.digest);
+        let all = [Some(made), other].into_iter().flatten();
+        Ok(match self.known_before(&from.url, visit, all)? {
+            Some((visit, missing)) => (Entry::Visit(visit), missing),
+            None => (from.content(made), other),
+        })
+    }
+
+    /// The observation of the first property that a page is given; the next one waits.
+    fn properties(&mut self, from: feed::Entry) -> Option<Record> {
+        let feed::Entry { url, time, given, .. } = from;
+        self.given += given.len() as u64;
+        let mut all = given.into_iter().map(|property| {
+            Record::alone(
+                url.clone(),
+                Entry::Given(Given { time: Time::from_ms_unchecked(time), property }),
+            )
+        });
+        let first = all.next();
+        self.more = all.next();
+        first
+    }
+}

@@ -1,0 +1,162 @@
+//! What a load came to, in numbers.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use simkeep::EpochInfo;
+use simkeep::load::Loaded;
+
+use crate::input::epochs::with_roles;
+use crate::output::json::EpochName;
+use crate::output::words::{
+    bytes, count, figure, per_second, rounded, some_names, time_taken, without_fingerprint,
+};
+
+/// What a load came to.
+pub(super) struct Summary {
+    pub(super) loaded: Loaded,
+    /// The epochs that began with it and are in use now.
+    pub(super) in_use: Vec<EpochInfo>,
+    /// Records that are no news of a visit, but restated.
+    pub(super) restated: u64,
+    /// Records that are no visits, but weights and classes.
+    pub(super) given: u64,
+    /// Texts that have no fingerprint: too short to tell from others.
+    pub(super) too_short: u64,
+    pub(super) broken: u64,
+    /// Those of them that are visits later than the clock allows.
+    pub(super) future_visits: u64,
+    pub(super) wrong_digests: u64,
+    pub(super) passed: BTreeMap<&'static str, u64>,
+    pub(super) elapsed: Duration,
+}
+
+impl Summary {
+    fn known(&self) -> u64 {
+        let others = self.restated + self.given;
+        self.loaded.observations.saturating_sub(others + self.loaded.visits)
+    }
+
+    /// The names of the epochs that began.
+    fn begun(&self) -> impl Iterator<Item = &str> {
+        self.loaded.begun.iter().map(|info| info.name.as_str())
+    }
+
+    /// For programs.
+    pub(super) fn answer(&self) -> Answer<'_> {
+        Answer {
+            records: self.loaded.observations,
+            visits: self.loaded.visits,
+            known: self.known(),
+            restated: self.loaded.restated,
+            weighed: self.loaded.weighed,
+            classed: self.loaded.classed,
+            short_texts: self.too_short,
+            pages: self.loaded.pages,
+            new_pages: self.loaded.new_pages,
+            new_segments: self.loaded.segments,
+            written_bytes: self.loaded.bytes,
+            epochs_begun: self.begun().map(EpochName).collect(),
+            epochs_in_use: self.in_use.iter().map(|info| EpochName(&info.name)).collect(),
+            passed_over: &self.passed,
+            broken: self.broken,
+            future_visits: self.future_visits,
+            wrong_digests: self.wrong_digests,
+            elapsed_seconds: rounded(self.elapsed),
+            records_per_second: per_second(self.elapsed, self.loaded.observations).round(),
+        }
+    }
+
+    /// For people.
+    pub(super) fn lines(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        let mut line = |name: &str, number: u64, remark: &str| {
+            lines.push(figure(name, number, remark));
+        };
+        line("records", self.loaded.observations, "");
+        line("visits", self.loaded.visits, "that were not known");
+        if self.loaded.restated > 0 {
+            line(
+                "restated",
+                self.loaded.restated,
+                "fingerprints of what was seen, in another epoch",
+            );
+        }
+        if self.loaded.weighed > 0 {
+            line("weighed", self.loaded.weighed, "weights that were not known");
+        }
+        if self.loaded.classed > 0 {
+            line("classed", self.loaded.classed, "classes that were not known");
+        }
+        line("pages", self.loaded.pages, "");
+        line("  new pages", self.loaded.new_pages, "");
+        if self.too_short > 0 {
+            line("too short to tell", self.too_short, &without_fingerprint());
+        }
+        if self.known() > 0 {
+            line("known already", self.known(), "or told twice");
+        }
+        if let number @ 1.. = self.loaded.begun.len() {
+            line("epochs begun", number as u64, &some_names(self.begun()));
+        }
+        if let number @ 1.. = self.in_use.len() {
+            line("  in use now", number as u64, &with_roles(&self.in_use));
+        }
+        if !self.passed.is_empty() {
+            let kinds: Vec<String> =
+                self.passed.iter().map(|(kind, n)| format!("{kind} {}", count(*n))).collect();
+            line("passed over", self.passed.values().sum(), &kinds.join(", "));
+        }
+        if self.broken > 0 {
+            line("broken", self.broken, "skipped");
+        }
+        if self.future_visits > 0 {
+            line("  in the future", self.future_visits, "later than the clock allows");
+        }
+        if self.wrong_digests > 0 {
+            line("wrong digests", self.wrong_digests, "their own are used");
+        }
+        lines.push(format!("{:<25}{:>13}", "written", bytes(self.loaded.bytes)));
+        lines.push(time_taken(self.elapsed, self.loaded.observations));
+        lines
+    }
+}
+
+/// What a load came to, in numbers.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Answer<'a> {
+    records: u64,
+    /// Visits that were not known.
+    visits: u64,
+    /// What was known already, or told twice.
+    known: u64,
+    /// Fingerprints in another epoch than that of their visit.
+    restated: u64,
+    /// Weights that were not known.
+    weighed: u64,
+    /// Classes that were not known.
+    classed: u64,
+    /// Texts that have no fingerprint.
+    short_texts: u64,
+    /// Pages that something came of.
+    pages: u64,
+    /// Pages that were not in the store.
+    new_pages: u64,
+    new_segments: usize,
+    /// The size of these segments.
+    written_bytes: u64,
+    epochs_begun: Vec<EpochName<'a>>,
+    /// Those of them that are in use now.
+    epochs_in_use: Vec<EpochName<'a>>,
+    /// Records that are of no use here, by their kind.
+    passed_over: &'a BTreeMap<&'static str, u64>,
+    broken: u64,
+    /// Those of them that are visits later than the clock allows.
+    future_visits: u64,
+    /// Records whose content does not have the digest that an archive declares.
+    wrong_digests: u64,
+    elapsed_seconds: f64,
+    records_per_second: f64,
+}

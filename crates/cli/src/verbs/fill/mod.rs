@@ -1,0 +1,4 @@
+//! Verbs that fill a store.
+
+pub(crate) mod ingest;
+pub(crate) mod load;

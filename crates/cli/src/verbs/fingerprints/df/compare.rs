@@ -1,0 +1,166 @@
+//! `df compare`: whether one table does for another's pages.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::Args;
+use schemars::JsonSchema;
+use serde::Serialize;
+use simkeep::Error;
+use simkeep::df::{Comparison, Table};
+use simkeep::fingerprint::{Fingerprinter, Frequencies as _};
+
+use super::reading::Reading;
+use super::recipe::Called;
+use super::texts::Texts;
+use super::words::{bar, count, many};
+use super::{Common, Exit, Failure, Output, ingest, nothing, recipe_of, refused};
+use simkeep_archive::{Input, Source};
+
+/// Compare two tables, and what fingerprints they make of documents
+///
+/// Fingerprints that use document frequencies can be compared only if they use the same table. How
+/// far they move under another table shows whether it is time for a new one.
+#[derive(Args)]
+pub(super) struct Compare {
+    /// A table
+    first: PathBuf,
+    /// Another of the same features
+    second: PathBuf,
+    /// Documents to fingerprint under both: files and folders; - is standard input
+    documents: Vec<OsString>,
+    /// The recipe to do so by, by its name or that of a preset [default: √n · ln(1 + N/df) of the
+    /// features of the tables]
+    #[arg(long, value_name = "NAME")]
+    recipe: Option<Called>,
+    #[command(flatten)]
+    reading: Reading,
+}
+
+/// How two tables differ.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Answer<'a> {
+    /// Features that are in both.
+    common: u64,
+    first_only: u64,
+    second_only: u64,
+    /// Which share of what the first has counted the second knows.
+    known_share: f64,
+    /// What a feature weighs on average: ln(1 + N / documents).
+    idf: f64,
+    /// By how much that differs on average.
+    idf_difference: f64,
+    /// How far fingerprints move from the first to the second, if documents were named.
+    moves: Option<Moved<'a>>,
+}
+
+/// How far the fingerprints of documents move.
+#[derive(Serialize, JsonSchema)]
+struct Moved<'a> {
+    documents: u64,
+    mean_distance: f64,
+    /// How many moved by so many bits, from 0 to 64.
+    by_bits: &'a [u64],
+}
+
+/// How far fingerprints moved.
+struct Moves {
+    documents: u64,
+    /// How many moved by each number of bits.
+    by_bits: [u64; 65],
+}
+
+impl Compare {
+    pub(super) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+        common.without_store()?;
+        let [first, second] = &[Table::open(&self.first)?, Table::open(&self.second)?];
+        if first.features() != second.features() {
+            let (first, second) = (first.features(), second.features());
+            let what = format!("a table of {first} and one of {second} have nothing in common");
+            return Err(Failure::Usage(what));
+        }
+        let compared = Comparison::of(first, second);
+        let moves = if self.documents.is_empty() { None } else { Some(self.moves(first, second)?) };
+        if common.json {
+            let moves = moves.as_ref().map(|moves| Moved {
+                documents: moves.documents,
+                mean_distance: moves.mean(),
+                by_bits: &moves.by_bits,
+            });
+            output.object(&Answer {
+                common: compared.common,
+                first_only: compared.first_only,
+                second_only: compared.second_only,
+                known_share: compared.known,
+                idf: compared.idf,
+                idf_difference: compared.difference,
+                moves,
+            })?;
+            return Ok(Exit::Done);
+        }
+        output.line(&format!(
+            "{} in both, {} in the first alone, {} in the second alone",
+            many(compared.common, "feature", "features"),
+            count(compared.first_only),
+            count(compared.second_only),
+        ))?;
+        output.line(&format!(
+            "of what the first has counted the second knows {:.1} %; a weight ln(1 + N/df) of {:.2} differs \
+             by {:.2} on average",
+            100.0 * compared.known,
+            compared.idf,
+            compared.difference,
+        ))?;
+        if let Some(moves) = moves {
+            output.line(&format!(
+                "fingerprints of {} differ by {:.1} bits on average",
+                many(moves.documents, "document", "documents"),
+                moves.mean(),
+            ))?;
+            for (bits, documents) in moves.by_bits.iter().enumerate().filter(|by| *by.1 > 0) {
+                let share = *documents as f64 / moves.documents as f64;
+                output.line(&format!("  {bits:>2} bits  {} {}", bar(share), count(*documents)))?;
+            }
+        }
+        Ok(Exit::Done)
+    }
+
+    fn moves(&self, first: &Table, second: &Table) -> Result<Moves, Failure> {
+        self.documents.iter().try_for_each(ingest::check)?;
+        let recipe = &match &self.recipe {
+            Some(called) => called.recipe,
+            None => recipe_of(first)?,
+        };
+        if !recipe.needs_frequencies() {
+            let what = format!("the recipe {recipe} uses no document frequencies");
+            return Err(Failure::Usage(what));
+        }
+        let by = |table| Fingerprinter::with_frequencies(recipe, table).map_err(Error::from);
+        let (mut first, mut second) = (by(first).map_err(refused)?, by(second).map_err(refused)?);
+        let mut moves = Moves { documents: 0, by_bits: [0; 65] };
+        let sources = self.documents.iter().map(|path| Source::from_argument(path));
+        let input = Input::new(sources).zstd_window(self.reading.zstd_window());
+        let mut texts = Texts::new(input, self.reading.threads(), || {
+            |text: String| {
+                let bytes = text.len();
+                (text, bytes)
+            }
+        });
+        while let Some(text) = texts.next()? {
+            let bits = recipe.distance(first.of_text(&text)?, second.of_text(&text)?);
+            moves.documents += 1;
+            moves.by_bits.get_mut(bits as usize).into_iter().for_each(|count| *count += 1);
+        }
+        if moves.documents == 0 {
+            return Err(nothing());
+        }
+        Ok(moves)
+    }
+}
+
+impl Moves {
+    fn mean(&self) -> f64 {
+        let sum: u64 = (0..).zip(self.by_bits).map(|(bits, documents)| bits * documents).sum();
+        sum as f64 / self.documents.max(1) as f64
+    }
+}

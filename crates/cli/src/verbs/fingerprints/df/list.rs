@@ -1,0 +1,55 @@
+//! `df list`: the tables of a store.
+
+use clap::Args;
+use schemars::JsonSchema;
+use serde::Serialize;
+use simkeep::Origin;
+
+use super::{Answer, Exit, Failure, Output, line};
+use crate::common::{Bare, Common, read};
+use crate::exit::say;
+use crate::output::json::EpochName;
+
+/// List the tables that the epochs of a store weigh words by
+///
+/// Each is read and checked.
+#[derive(Args)]
+pub(super) struct List {
+    #[command(flatten)]
+    bare: Bare,
+}
+
+/// A table of a store, and the epoch that weighs words by it.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Line<'a> {
+    #[serde(flatten)]
+    table: Answer<'a>,
+    epoch: EpochName<'a>,
+}
+
+impl List {
+    pub(super) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+        let store = common.store_of(&self.bare)?;
+        let snapshot = read(&store)?.snapshot();
+        let mut any = false;
+        for info in snapshot.epochs().iter().filter(|info| !info.ended) {
+            let Some(file) = snapshot.table_file(info.epoch) else { continue };
+            let origin = Origin::of(&snapshot, info.epoch)?;
+            let Some(table) = origin.as_ref().and_then(|origin| origin.frequencies()) else {
+                continue;
+            };
+            any = true;
+            let path = store.join(file);
+            if common.json {
+                let (table, epoch) = (Answer::of(&path, table), EpochName(&info.name));
+                output.object(&Line { table, epoch })?;
+            } else {
+                output.line(&line(&path, table))?;
+            }
+        }
+        if !any {
+            say("no epoch of this store has a table");
+        }
+        Ok(Exit::Done)
+    }
+}

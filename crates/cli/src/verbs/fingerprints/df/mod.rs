@@ -1,0 +1,158 @@
+//! `df`: tables of document frequencies.
+
+mod build;
+mod compare;
+mod freeze;
+mod gauge;
+mod list;
+mod show;
+mod texts;
+
+use std::borrow::Cow;
+use std::path::Path;
+
+use clap::{Args, Subcommand};
+use schemars::JsonSchema;
+use serde::Serialize;
+use simkeep::Error;
+use simkeep::df::Table;
+use simkeep::fingerprint::{Frequencies as _, Recipe};
+
+use crate::common::Common;
+use crate::exit;
+use crate::exit::{Exit, Failure};
+use crate::input::{pipeline, reading, recipe};
+use crate::output::Output;
+use crate::output::json::Hash;
+use crate::output::temporary::refuse_store;
+use crate::output::words::{bytes, count, many};
+use crate::output::{visit, words};
+use crate::verbs::fill::ingest;
+use simkeep_archive::escape;
+
+/// Count how many documents have each word, for recipes that weigh by it
+///
+/// Count a table from pages like those that you will use it for. Once frozen, it never changes.
+#[derive(Args)]
+#[command(after_long_help = "Examples:
+  simkeep df build crawl-2024*.warc.gz --out 2024.df
+  simkeep df freeze 2024.df 2025.df --least 2 --out crawl.df
+  simkeep df show crawl.df fish chips
+  simkeep df compare crawl.df 2025.df pages.warc.gz
+  simkeep df list --store crawl.simkeep
+  simkeep fingerprint page.html --recipe words-idf --df crawl.df")]
+pub(crate) struct Df {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    Build(build::Build),
+    Freeze(freeze::Freeze),
+    List(list::List),
+    Show(show::Show),
+    Compare(compare::Compare),
+}
+
+/// Refuses to write a table into the directory of a store.
+fn check_out(out: &Path) -> Result<(), Failure> {
+    let cannot = |e| {
+        let shown = escape::whole(&out.to_string_lossy());
+        Failure::Other(format!("cannot write {shown}: {e}"))
+    };
+    refuse_store(out).map_err(cannot)
+}
+
+impl Df {
+    pub(crate) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+        match self.verb {
+            Verb::Build(verb) => verb.run(common, output),
+            Verb::Freeze(verb) => verb.run(common, output),
+            Verb::List(verb) => verb.run(common, output),
+            Verb::Show(verb) => verb.run(common, output),
+            Verb::Compare(verb) => verb.run(common, output),
+        }
+    }
+}
+
+pub(crate) use compare::Answer as Compared;
+pub(crate) use list::Line as Listed;
+pub(crate) use show::Answer as Shown;
+
+/// There was no text.
+fn nothing() -> Failure {
+    Failure::Usage("there is no text in what was named".to_owned())
+}
+
+/// What cannot be done with these tables is a mistake of the command line.
+fn refused(error: Error) -> Failure {
+    match error {
+        Error::Misuse(_) | Error::Limit { .. } => Failure::Usage(error.to_string()),
+        other => other.into(),
+    }
+}
+
+/// A recipe with the features of a table.
+fn recipe_of(table: &Table) -> Result<Recipe, Failure> {
+    format!("{}-sqrt-idf/2", table.features()).parse().map_err(|_| {
+        Failure::Usage(format!(
+            "this simkeep makes no features {}",
+            escape::whole(table.features())
+        ))
+    })
+}
+
+/// A table of document frequencies.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Answer<'a> {
+    file: Cow<'a, str>,
+    /// Its checksum.
+    table: Hash,
+    /// Which features it has counted.
+    features: &'a str,
+    /// Of how many documents it is.
+    documents: u64,
+    /// How many features it has.
+    terms: u64,
+    /// What fewer documents have was left out.
+    least_documents: u32,
+    /// How many features were left out.
+    left_out_terms: u64,
+    /// The size of the file.
+    file_bytes: u64,
+}
+
+impl<'a> Answer<'a> {
+    fn of(path: &'a Path, table: &'a Table) -> Answer<'a> {
+        let (least, left_out) = table.left_out();
+        Answer {
+            file: path.to_string_lossy(),
+            table: Hash(table.id()),
+            features: table.features(),
+            documents: table.documents(),
+            terms: table.terms(),
+            least_documents: least,
+            left_out_terms: left_out,
+            file_bytes: table.bytes(),
+        }
+    }
+}
+
+/// What a table is, in a line.
+fn line(path: &Path, table: &Table) -> String {
+    let (least, left_out) = table.left_out();
+    let mut line = format!(
+        "{}: {} of {} in {} ({}), {}",
+        escape::whole(&path.to_string_lossy()),
+        many(table.terms(), "feature", "features"),
+        escape::whole(table.features()),
+        many(table.documents(), "document", "documents"),
+        bytes(table.bytes()),
+        visit::fingerprint(table.id()),
+    );
+    if left_out > 0 {
+        line += &format!("; {} of fewer than {least} documents left out", count(left_out));
+    }
+    line
+}

@@ -1,0 +1,144 @@
+//! `df show`: what is in a table.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use schemars::JsonSchema;
+use serde::Serialize;
+use simkeep::df::Table;
+use simkeep::fingerprint::{Document, Feature, Fingerprinter, Frequencies as _};
+
+use super::words::{bar, count};
+use super::{Common, Exit, Failure, Hash, Output, line, recipe_of};
+use simkeep_archive::escape;
+
+/// Show what a table has counted, and how many documents have a word
+///
+/// Bars show how many features occur in how many documents. For each word, or group of as many
+/// words as a feature has, it prints how many documents have it, and ln(1 + N/df).
+#[derive(Args)]
+pub(super) struct Show {
+    /// The table
+    table: PathBuf,
+    /// Words to look up; several in quotes for features of several
+    words: Vec<String>,
+}
+
+/// What is in a table.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Answer<'a> {
+    #[serde(flatten)]
+    table: super::Answer<'a>,
+    /// How many features are in how many documents, by powers of ten, if no words were named.
+    by_documents: Vec<Bar>,
+    /// The features of the words that were named.
+    words: Vec<Word<'a>>,
+}
+
+/// Features that are in so many documents, and fewer than ten times as many.
+#[derive(Serialize, JsonSchema)]
+struct Bar {
+    from_documents: u64,
+    terms: u64,
+}
+
+/// A feature of what was named.
+#[derive(Serialize, JsonSchema)]
+struct Word<'a> {
+    text: &'a str,
+    /// Whether it is shorter than a feature: then it is counted where it is the whole document.
+    shorter_than_feature: bool,
+    hash: Hash,
+    /// How many documents have it.
+    documents: u64,
+    /// How much that weighs: ln(1 + N / documents).
+    idf: f64,
+}
+
+impl Show {
+    pub(super) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+        common.without_store()?;
+        let table = &Table::open(&self.table)?;
+        let found = self.look_up(table)?;
+        let bars = if self.words.is_empty() { bars(table) } else { Vec::new() };
+        if common.json {
+            let bars =
+                bars.into_iter().map(|(from_documents, terms)| Bar { from_documents, terms });
+            let words = found.iter().map(|feature| {
+                let df = feature.frequency.unwrap_or(0);
+                Word {
+                    text: &feature.text,
+                    shorter_than_feature: feature.short,
+                    hash: Hash(feature.hash),
+                    documents: df,
+                    idf: idf(table, df),
+                }
+            });
+            output.object(&Answer {
+                table: super::Answer::of(&self.table, table),
+                by_documents: bars.collect(),
+                words: words.collect(),
+            })?;
+            return Ok(Exit::Done);
+        }
+        output.line(&line(&self.table, table))?;
+        if self.words.is_empty() {
+            let most = bars.iter().map(|bar| bar.1).max().unwrap_or(0).max(1);
+            for (from, terms) in bars {
+                // By the logarithm: most are of one document, and the others are what matters.
+                let share = (terms as f64).ln_1p() / (most as f64).ln_1p();
+                let (from, bar, terms) = (count(from), bar(share), count(terms));
+                output.line(&format!("  from {from:>13} documents  {bar} {terms}"))?;
+            }
+        }
+        for feature in &found {
+            let df = feature.frequency.unwrap_or(0);
+            let text = escape::escape(&feature.text);
+            let short = if feature.short { self::short(table) } else { String::new() };
+            output.line(&format!("  {:>13}  {:6.3}  {text}{short}", count(df), idf(table, df)))?;
+        }
+        Ok(Exit::Done)
+    }
+
+    /// The features of the words, with how many documents have them.
+    fn look_up(&self, table: &Table) -> Result<Vec<Feature>, Failure> {
+        let mut found = Vec::new();
+        for text in &self.words {
+            let recipe = recipe_of(table)?;
+            let mut fingerprinter = Fingerprinter::with_frequencies(&recipe, table)?;
+            let explained = fingerprinter.explain(&Document::new(text.as_str()), usize::MAX)?;
+            if explained.heaviest.is_empty() {
+                let what = format!("{text:?} has no feature of {}", table.features());
+                return Err(Failure::Usage(what));
+            }
+            found.extend(explained.heaviest);
+        }
+        Ok(found)
+    }
+}
+
+/// What to say of a text that is shorter than a feature.
+fn short(table: &Table) -> String {
+    let features = escape::whole(table.features());
+    format!(" (shorter than a feature of {features}: counted where it is the whole document)")
+}
+
+fn idf(table: &Table, df: u64) -> f64 {
+    (1.0 + table.documents() as f64 / df.max(1) as f64).ln()
+}
+
+/// How many features are in so many documents, by powers of ten: from how many on.
+fn bars(table: &Table) -> Vec<(u64, u64)> {
+    let mut bars: Vec<(u64, u64)> = Vec::new();
+    for (_, df) in table.iter() {
+        let power = df.max(1).ilog10() as usize;
+        while bars.len() <= power {
+            let from = bars.last().map_or(1, |bar| bar.0 * 10);
+            bars.push((from, 0));
+        }
+        if let Some(bar) = bars.get_mut(power) {
+            bar.1 += 1;
+        }
+    }
+    bars
+}

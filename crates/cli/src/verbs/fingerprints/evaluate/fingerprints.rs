@@ -1,0 +1,68 @@
+//! The fingerprints of documents, made on all threads.
+
+use std::sync::Arc;
+
+use simkeep::fingerprint::{Counted, FeatureSet, FingerprintError, Fingerprinter, Recipe};
+use simkeep_archive::documents::Named;
+
+use super::slices::Slice;
+use crate::exit::Failure;
+use crate::input::pipeline::{self, Results};
+
+/// The fingerprint of each document.
+pub(super) fn fingerprints(
+    recipe: &Recipe,
+    documents: &Arc<Vec<Named>>,
+    threads: usize,
+) -> Result<Vec<u64>, Failure> {
+    if documents.is_empty() {
+        return Ok(Vec::new());
+    }
+    let table = match recipe.needs_frequencies() {
+        true => counted(*recipe, documents, threads)?,
+        false => Counted::new(recipe),
+    };
+    let counted = Arc::new(table);
+    let mut fingerprints = Vec::with_capacity(documents.len());
+    let (recipe, shared) = (*recipe, Arc::clone(documents));
+    let work = move || {
+        let (documents, counted) = (Arc::clone(&shared), Arc::clone(&counted));
+        move |slice: Slice, into: &mut Results<Result<u64, FingerprintError>>| {
+            let mut fingerprinter = Fingerprinter::with_frequencies(&recipe, &*counted);
+            for document in slice.documents(&documents) {
+                let made = fingerprinter.as_mut().map_err(|e| e.clone());
+                into.push(made.and_then(|fingerprinter| fingerprinter.of(document)), 0);
+            }
+        }
+    };
+    pipeline::run(Slice::of(0..documents.len()), threads, work, |fingerprint| {
+        fingerprints.push(fingerprint?);
+        Ok(())
+    })?;
+    Ok(fingerprints)
+}
+
+/// In how many of the documents each feature of a recipe is.
+pub(super) fn counted(
+    recipe: Recipe,
+    documents: &Arc<Vec<Named>>,
+    threads: usize,
+) -> Result<Counted, Failure> {
+    let mut counted = Counted::new(&recipe);
+    let shared = Arc::clone(documents);
+    let work = move || {
+        let (documents, mut features) = (Arc::clone(&shared), FeatureSet::new(&recipe));
+        move |slice: Slice, into: &mut Results<Vec<u64>>| {
+            for document in slice.documents(&documents) {
+                let hashes = features.of_text(document.text()).to_vec();
+                let bytes = size_of_val(&*hashes);
+                into.push(hashes, bytes);
+            }
+        }
+    };
+    pipeline::run(Slice::of(0..documents.len()), threads, work, |hashes: Vec<u64>| {
+        counted.add_features(&hashes);
+        Ok(())
+    })?;
+    Ok(counted)
+}

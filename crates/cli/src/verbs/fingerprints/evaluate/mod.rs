@@ -1,0 +1,286 @@
+//! `evaluate`: how well recipes tell near-duplicates.
+
+mod documents;
+mod fingerprints;
+mod help;
+mod json;
+mod labelled;
+mod plot;
+mod resemblance;
+mod row;
+mod scores;
+mod signatures;
+mod slices;
+mod table;
+mod truth;
+mod versions;
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use clap::Args;
+use simkeep::fingerprint::Recipe;
+use simkeep_archive::documents::{LineCutter, open};
+
+use crate::common::Common;
+use crate::exit::{Exit, Failure};
+use crate::input::reading::Reading;
+use crate::input::recipe::Called;
+use crate::output::Output;
+use crate::output::progress::counted;
+use crate::output::words::{count, many};
+use documents::Documents;
+use fingerprints::fingerprints;
+use help::{HELP, USAGE};
+pub(crate) use json::Line;
+use json::OfRecipe;
+use row::Row;
+use scores::by_distance;
+use signatures::{SIGNATURES, Signature};
+use truth::{Limits, Truth};
+use versions::Versions;
+
+/// Compare recipes on documents that are known to be near or not
+///
+/// A line for each recipe and distance k: of the pairs of documents whose fingerprints differ in at
+/// most k bits, how many are near (precision), by the lenient and by the strict measure; of the pairs
+/// that are near by the strict measure, how many are found (recall); and F1, the harmonic mean of recall
+/// and strict precision. Beside the distances of -k, there are the one that is advised for the recipe,
+/// and the one with the highest F1.
+#[derive(Args)]
+#[command(after_long_help = HELP, override_usage = USAGE)]
+pub(crate) struct Evaluate {
+    /// The documents
+    #[arg(required_unless_present = "versions", conflicts_with = "versions")]
+    documents: Option<PathBuf>,
+    #[command(flatten)]
+    known: Known,
+    #[command(flatten)]
+    versions: Versions,
+    /// A recipe, by its name or that of a preset; may be repeated
+    #[arg(long, value_name = "NAME")]
+    recipe: Vec<Called>,
+    /// The distances to show
+    #[arg(short, value_name = "BITS", value_delimiter = ',', default_values_t = [3, 5, 7], value_parser = parse_distance)]
+    k: Vec<usize>,
+    /// From how near on a pair is near by the lenient measure
+    #[arg(long, value_name = "SHARE", default_value_t = 0.5, value_parser = parse_share)]
+    lenient: f64,
+    /// From how near on a pair is near by the strict measure
+    #[arg(long, value_name = "SHARE", default_value_t = 0.8, value_parser = parse_share)]
+    strict: f64,
+    /// The documents are HTML: use their visible text, with titles, headings, emphasis and links,
+    /// and the fields of their `<meta>` elements
+    #[arg(long)]
+    html: bool,
+    /// Take the means over so many hashes of each recipe's features, with their standard deviations
+    ///
+    /// How well a recipe does is in part the luck of its hashes: .01 as a rule, and .1 where many
+    /// documents are versions of one. They are those of the recipe with the seeds from 0 on, such as
+    /// words2-sqrt-seed1/2.
+    #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100))]
+    #[arg(conflicts_with = "versions")]
+    seeds: u32,
+    /// Draw precision, recall and F1 by distance, for all that is compared, to an SVG file
+    #[arg(long, value_name = "FILE", conflicts_with = "versions")]
+    plot: Option<PathBuf>,
+    #[command(flatten)]
+    reading: Reading,
+}
+
+/// From where it is known how near documents are.
+#[derive(Args)]
+#[group(required = true, multiple = false)]
+struct Known {
+    /// Pairs of documents, with how near they are
+    #[arg(long, value_name = "FILE")]
+    pairs: Option<PathBuf>,
+    /// Compare all documents with all: a pair is as near as their runs of so many words are the same
+    ///
+    /// That is the Jaccard index of the two sets of runs. All pairs from --lenient on are found, which
+    /// must be at least 0.2, and nothing is estimated. Beside the texts, this takes 200 MiB as a rule,
+    /// or half as much as the texts if that is more, and 12 bytes for each pair.
+    #[arg(long, value_name = "WORDS", value_parser = clap::value_parser!(u32).range(1..=8))]
+    resemblance: Option<u32>,
+    /// Compare each version of a page with the one before it: JSON lines with "url" and "text", those of
+    /// a page together and in order of time
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["k", "lenient", "strict", "seeds", "plot"])]
+    versions: Option<PathBuf>,
+}
+
+/// The widest distance that is looked at.
+const DISTANCE_MAX: u32 = 20;
+
+/// Less resemblance is not looked for: nearly all documents would be compared with nearly all.
+const RESEMBLANCE_MIN: f64 = 0.2;
+
+/// What other producers make fingerprints of.
+const OTHERS: [&str; 4] = ["words1-raw/2", "chars3-raw/2", "chars4-raw/2", "words3-raw/2"];
+
+fn parse_share(text: &str) -> Result<f64, &'static str> {
+    let share = text.parse().ok().filter(|share| (0.0..=1.0).contains(share));
+    share.ok_or("write a number from 0 to 1")
+}
+
+fn parse_distance(text: &str) -> Result<usize, String> {
+    let distance = text.parse().ok().filter(|distance| *distance <= DISTANCE_MAX as usize);
+    distance.ok_or_else(|| format!("write a number from 0 to {DISTANCE_MAX}"))
+}
+
+impl Evaluate {
+    pub(crate) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+        common.without_store()?;
+        if self.strict < self.lenient {
+            return Err(Failure::Usage("--strict must be at least --lenient".into()));
+        }
+        if self.known.resemblance.is_some() && self.lenient < RESEMBLANCE_MIN {
+            let why = format!("--lenient must be at least {RESEMBLANCE_MIN} with --resemblance");
+            return Err(Failure::Usage(why));
+        }
+        if let Some(path) = &self.known.versions {
+            let how = (self.html, self.reading);
+            return self.versions.run(path, &self.recipes(), how, common.json, output);
+        }
+        let documents = self
+            .documents
+            .as_ref()
+            .ok_or_else(|| Failure::Usage("documents are needed, or --versions".into()))?;
+        let documents = Documents::read(self.open(documents)?, self.html, self.reading.threads())?;
+        let truth = self.truth(&documents)?;
+        let rows = self.rows(&documents, &truth)?;
+        if let Some(file) = &self.plot {
+            self.check_is_no_input(file)?;
+            let svg = plot::svg(&self.title(&documents, &truth), &rows);
+            let cannot = |e| Failure::Other(format!("cannot write {}: {e}", file.display()));
+            crate::output::temporary::put(file, svg.as_bytes()).map_err(cannot)?;
+        }
+        if common.json {
+            for row in &rows {
+                let line = OfRecipe::of(row, &documents, &truth);
+                output.object(&Line::Recipe(&line))?;
+            }
+            return Ok(Exit::Done);
+        }
+        self.introduce(&documents, &truth, output)?;
+        for line in rows.iter().flat_map(|row| table::lines(row, &self.k, self.seeds)) {
+            output.line(&line)?;
+        }
+        Ok(Exit::Done)
+    }
+
+    fn open(&self, path: &Path) -> Result<LineCutter, Failure> {
+        open(path, self.reading.zstd_window()).map_err(Failure::Other)
+    }
+
+    /// The recipes to compare.
+    fn recipes(&self) -> Vec<Called> {
+        if !self.recipe.is_empty() {
+            return self.recipe.clone();
+        }
+        let presets = Recipe::PRESETS.iter().map(|preset| preset.name);
+        presets.chain(OTHERS).filter_map(|name| name.parse().ok()).collect()
+    }
+
+    /// How near the documents are.
+    fn truth(&self, documents: &Documents) -> Result<Truth, Failure> {
+        let limits = Limits { lenient: self.lenient, strict: self.strict };
+        match (&self.known.pairs, self.known.resemblance) {
+            (Some(pairs), _) => labelled::read(self.open(pairs)?, documents, limits),
+            (None, Some(words)) => {
+                resemblance::truth(words, &documents.compared, limits, self.reading.threads())
+            }
+            (None, None) => Err(Failure::Usage("--pairs or --resemblance is needed".into())),
+        }
+    }
+
+    /// A plot takes the place of what has its name, and that must not be what is evaluated.
+    fn check_is_no_input(&self, plot: &Path) -> Result<(), Failure> {
+        let inputs = self.documents.iter().chain(&self.known.pairs);
+        let place = plot.canonicalize().ok();
+        if place.is_some() && inputs.into_iter().any(|input| input.canonicalize().ok() == place) {
+            let what =
+                format!("the plot would take the place of {}, which is read", plot.display());
+            return Err(Failure::Usage(what));
+        }
+        Ok(())
+    }
+
+    /// What stands above the plot.
+    fn title(&self, documents: &Documents, truth: &Truth) -> String {
+        let documents = many(documents.compared.len() as u64, "document", "documents");
+        let pairs = many(truth.strict(), "pair", "pairs");
+        format!("{documents}, {pairs} near from {} on", self.strict)
+    }
+
+    /// What stands above the table.
+    fn introduce(
+        &self,
+        documents: &Documents,
+        truth: &Truth,
+        output: &mut Output,
+    ) -> Result<(), Failure> {
+        let (lenient, strict) = (count(truth.lenient()), count(truth.strict()));
+        output.line(&format!(
+            "{} documents; {lenient} pairs are near from {} on, {strict} from {} on",
+            count(documents.compared.len() as u64),
+            self.lenient,
+            self.strict
+        ))?;
+        if let Some(left_out) = documents.left_out.in_words() {
+            output.line(&left_out)?;
+        }
+        output.line(&table::heading(self.seeds))?;
+        Ok(())
+    }
+
+    /// What each contestant gets right.
+    fn rows(&self, documents: &Documents, truth: &Truth) -> Result<Vec<Row>, Failure> {
+        let recipes = self.recipes();
+        let signatures = if self.recipe.is_empty() { &SIGNATURES[..] } else { &[] };
+        let all = recipes.len() as u64 * u64::from(self.seeds) + signatures.len() as u64;
+        counted("sets of fingerprints", all, |done| {
+            let mut rows = Vec::new();
+            for called in recipes {
+                rows.push(self.row(called, documents, truth, done)?);
+            }
+            for signature in signatures {
+                rows.push(self.row_of(signature, documents, truth)?);
+                done.fetch_add(1, Ordering::Relaxed);
+            }
+            Ok(rows)
+        })
+    }
+
+    /// What the fingerprints of a recipe get right.
+    fn row(
+        &self,
+        Called { name, recipe }: Called,
+        documents: &Documents,
+        truth: &Truth,
+        done: &AtomicU64,
+    ) -> Result<Row, Failure> {
+        let threads = self.reading.threads();
+        let mut hashes = Vec::new();
+        for seed in 0..self.seeds {
+            let seeded = if self.seeds > 1 { recipe.seed(seed) } else { recipe };
+            let mut bits = fingerprints(&seeded, &documents.compared, threads)?;
+            bits.iter_mut().for_each(|bits| *bits &= recipe.mask());
+            hashes.push(by_distance(&bits, truth, threads));
+            done.fetch_add(1, Ordering::Relaxed);
+        }
+        let advised = recipe.preset().and_then(|preset| preset.near).map(|near| near as usize);
+        Ok(Row::new(name, recipe.name(), advised, &hashes))
+    }
+
+    /// What a signature gets right, which has one distance and one hash.
+    fn row_of(
+        &self,
+        signature: &Signature,
+        documents: &Documents,
+        truth: &Truth,
+    ) -> Result<Row, Failure> {
+        let score = signature.score(&documents.compared, truth, self.reading.threads())?;
+        let (name, recipe) = (signature.name.to_owned(), signature.recipe.to_owned());
+        Ok(Row::new(name, recipe, None, &[vec![score]]))
+    }
+}

@@ -1,0 +1,169 @@
+//! The pairs of documents that resemble each other, found by comparing all with all.
+//!
+//! The resemblance of two documents is the Jaccard index of their sets of shingles. To find all pairs
+//! from a resemblance t on, the shingles of some documents, a *block*, are indexed, and every document
+//! looks up those of its own. A document y shares at least t |y| shingles with what resembles it. So it
+//! need not look up its t |y| - 1 most frequent ones: a document without any of the others cannot reach
+//! t. These are what a template has in common with thousands of pages, and all that is left out is the
+//! time they would take: whoever has any of the others is counted in full (R. J. Bayardo, Y. Ma,
+//! R. Srikant, *Scaling up all pairs similarity search*, WWW 2007; C. Xiao et al., *Efficient
+//! similarity joins for near duplicate detection*, WWW 2008).
+//!
+//! Nothing is estimated: shingles are compared by 64 bits of their hashes, and a pair is missed or made
+//! up only where two different ones agree in all of these.
+//!
+//! Beside the texts, which are there already, this takes the memory of one block, and of the pairs.
+
+mod block;
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use simkeep::fingerprint::{FeatureSet, Recipe};
+use simkeep_archive::documents::Named;
+
+use super::slices::Slice;
+use super::truth::{Limits, Pairs, Truth};
+use crate::exit::Failure;
+use crate::input::pipeline::{self, Results};
+use crate::output::progress::counted;
+use block::{Block, Resembling};
+
+/// A block has documents of so many bytes, or of a sixteenth of all, or one that is larger. So no text
+/// is taken apart more than 17 times. A block takes 36 bytes for each shingle while it is built: about
+/// 200 MiB with words of five letters and a space, and 576 MiB with words of one letter.
+const BLOCK_BYTES: usize = 32 << 20;
+const BLOCKS: usize = 16;
+/// So a block has fewer than 2^32 shingles.
+const BLOCK_BYTES_MAX: usize = u32::MAX as usize;
+
+/// Where documents have more in common than can be counted in so many steps, which is about an hour on
+/// one core, they are refused.
+const STEPS_MAX: u64 = 1 << 40;
+
+/// What is looked for: runs of so many words, and pairs from this resemblance on.
+#[derive(Clone, Copy, Debug)]
+struct Search {
+    words: u32,
+    at_least: f64,
+    block_bytes: usize,
+    threads: usize,
+}
+
+/// How near documents are by their runs of so many words, 1 to 8.
+pub(super) fn truth(
+    words: u32,
+    documents: &Arc<Vec<Named>>,
+    limits: Limits,
+    threads: usize,
+) -> Result<Truth, Failure> {
+    let bytes: usize = documents.iter().map(|named| named.document.text().len()).sum();
+    let block_bytes = (bytes / BLOCKS).clamp(BLOCK_BYTES, BLOCK_BYTES_MAX);
+    let search = Search { words, at_least: limits.lenient, block_bytes, threads };
+    let mut pairs = Pairs::new(limits);
+    search.run(documents, |one, other, resemblance| pairs.add(one, other, resemblance))?;
+    let twice = |_| Failure::Other("a pair was compared twice, with two results".into());
+    pairs.finish(documents.len()).map_err(twice)
+}
+
+impl Search {
+    /// Finds all pairs, each once.
+    fn run(
+        self,
+        documents: &Arc<Vec<Named>>,
+        mut each: impl FnMut(u32, u32, f64) -> Result<(), String>,
+    ) -> Result<(), Failure> {
+        let blocks = self.blocks(documents);
+        let looked_up = |block: &Range<usize>| (documents.len() - block.start) as u64;
+        let all = blocks.iter().map(looked_up).sum();
+        let steps = Arc::new(AtomicU64::new(0));
+        counted("documents looked up", all, |done| {
+            for numbers in blocks {
+                let block = Arc::new(self.index(documents, numbers)?);
+                self.look_up(&block, documents, &steps, |found| {
+                    done.fetch_add(1, Ordering::Relaxed);
+                    for (other, resemblance) in found.others {
+                        each(found.number, other, resemblance).map_err(Failure::Other)?;
+                    }
+                    Ok(())
+                })?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Which documents are indexed at a time.
+    fn blocks(self, documents: &[Named]) -> Vec<Range<usize>> {
+        let (mut blocks, mut start, mut bytes) = (Vec::new(), 0, 0);
+        for (number, named) in documents.iter().enumerate() {
+            let more = named.document.text().len();
+            if number > start && bytes + more > self.block_bytes {
+                blocks.push(start..number);
+                (start, bytes) = (number, 0);
+            }
+            bytes += more;
+        }
+        blocks.push(start..documents.len());
+        blocks
+    }
+
+    fn shingles(self) -> FeatureSet {
+        FeatureSet::new(&Recipe::words(self.words))
+    }
+
+    fn index(self, documents: &Arc<Vec<Named>>, numbers: Range<usize>) -> Result<Block, Failure> {
+        let shared = Arc::clone(documents);
+        let work = move || {
+            let (documents, mut shingles) = (Arc::clone(&shared), self.shingles());
+            move |slice: Slice, into: &mut Results<Vec<u64>>| {
+                for document in slice.documents(&documents) {
+                    let hashes = shingles.of_text(document.text()).to_vec();
+                    let bytes = size_of_val(&*hashes);
+                    into.push(hashes, bytes);
+                }
+            }
+        };
+        let mut block = Block::builder(numbers.start);
+        pipeline::run(Slice::of(numbers), self.threads, work, |hashes: Vec<u64>| {
+            block.push(&hashes);
+            Ok(())
+        })?;
+        Ok(block.finish())
+    }
+
+    /// Finds what resembles each document in a block, for the documents in it and after it.
+    fn look_up(
+        self,
+        block: &Arc<Block>,
+        documents: &Arc<Vec<Named>>,
+        steps: &Arc<AtomicU64>,
+        mut each: impl FnMut(Resembling) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let numbers = block.first()..documents.len();
+        let shared = (Arc::clone(block), Arc::clone(documents), Arc::clone(steps));
+        let work = move || {
+            let (block, documents, steps) = shared.clone();
+            let (mut shingles, mut scratch) = (self.shingles(), block.scratch());
+            move |slice: Slice, into: &mut Results<Option<Resembling>>| {
+                for (number, document) in slice.numbered(&documents) {
+                    let left = STEPS_MAX.saturating_sub(steps.load(Ordering::Relaxed));
+                    let hashes = shingles.of_text(document.text());
+                    let found = block.resembling(number, hashes, self.at_least, &mut scratch, left);
+                    let taken = found.as_ref().map_or(left, |found| found.steps);
+                    steps.fetch_add(taken, Ordering::Relaxed);
+                    let bytes = found.as_ref().map_or(0, |found| size_of_val(&*found.others));
+                    into.push(found, bytes);
+                }
+            }
+        };
+        pipeline::run(Slice::of(numbers), self.threads, work, |found: Option<Resembling>| {
+            let too_many =
+                "these documents have too much in common to compare all with all: take fewer";
+            each(found.ok_or_else(|| Failure::Other(too_many.to_owned()))?)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,149 @@
+//! Historic signatures, which are equal in a part or tell nothing: what they find, beside recipes.
+
+use std::sync::Arc;
+
+use simkeep::fingerprint::{
+    Counted, FingerprintError, IMatch, Lexicon, Recipe, Share, Shingles, SuperShingles,
+};
+use simkeep_archive::documents::Named;
+
+use super::fingerprints::counted;
+use super::scores::{Found, Score};
+use super::slices::Slice;
+use super::truth::Truth;
+use crate::exit::Failure;
+use crate::input::pipeline::{self, Results};
+
+/// The keys of a document: `None` where it has none.
+type Keys = Result<Vec<Option<u128>>, FingerprintError>;
+
+/// Words of a shingle, as D. Fetterly, M. Manasse and M. Najork took them.
+const SHINGLE: u32 = 5;
+
+/// A signature: documents are near if one of its keys is equal.
+pub(super) struct Signature {
+    pub(super) name: &'static str,
+    /// What it is made of.
+    pub(super) recipe: &'static str,
+    keys: fn(&str, &Lexicon<'_>) -> Keys,
+}
+
+/// All of them.
+pub(super) const SIGNATURES: [Signature; 3] = [
+    Signature {
+        name: "imatch",
+        recipe: "a digest of words with a rarity of 0.3 to 0.7",
+        keys: |text, lexicon| Ok(IMatch::<1>::of(text, lexicon)?.digests().to_vec()),
+    },
+    Signature {
+        name: "imatch-10",
+        recipe: "ten digests of words with a rarity of 0.3 to 0.7, one equal",
+        keys: |text, lexicon| Ok(IMatch::<10>::of(text, lexicon)?.digests().to_vec()),
+    },
+    Signature {
+        name: "supershingles",
+        recipe: "six hashes of runs of 5 words, two equal",
+        keys: |text, _| Ok(pairs_of(&SuperShingles::of(&Shingles::of_text(text, SHINGLE)).0)),
+    },
+];
+
+/// A key for any two of these, in place.
+fn pairs_of(hashes: &[u64]) -> Vec<Option<u128>> {
+    let before = |(n, b): (usize, &u64)| {
+        let key = move |a: u64| Some(u128::from(a) << 64 | u128::from(*b));
+        hashes.iter().take(n).copied().map(key).collect::<Vec<_>>()
+    };
+    hashes.iter().enumerate().flat_map(before).collect()
+}
+
+impl Signature {
+    /// What it gets right of these documents, by document frequencies of their own.
+    pub(super) fn score(
+        &self,
+        documents: &Arc<Vec<Named>>,
+        truth: &Truth,
+        threads: usize,
+    ) -> Result<Score, Failure> {
+        let mut found = Found::default();
+        // One document has no pairs, and no lexicon.
+        if documents.len() > 1 {
+            each_pair(&self.of(documents, threads)?, |left, right| {
+                found.see(truth.of(left, right))
+            });
+        }
+        Ok(found.score(truth.strict()))
+    }
+
+    /// The keys of each document: half a kilobyte beside its text.
+    fn of(
+        &self,
+        documents: &Arc<Vec<Named>>,
+        threads: usize,
+    ) -> Result<Vec<Vec<Option<u128>>>, Failure> {
+        let counted = Arc::new(counted(Recipe::words(1), documents, threads)?);
+        let (mut all, keys, shared) = (Vec::new(), self.keys, Arc::clone(documents));
+        let work = move || {
+            let (documents, counted) = (Arc::clone(&shared), Arc::clone(&counted));
+            move |slice: Slice, into: &mut Results<Keys>| {
+                for document in slice.documents(&documents) {
+                    let of_lexicon = lexicon(&counted);
+                    into.push(of_lexicon.and_then(|lexicon| keys(document.text(), &lexicon)), 0);
+                }
+            }
+        };
+        pipeline::run(Slice::of(0..documents.len()), threads, work, |keys| {
+            all.push(keys?);
+            Ok(())
+        })?;
+        Ok(all)
+    }
+}
+
+/// Words that are neither common nor rare.
+fn lexicon(counted: &Counted) -> Result<Lexicon<'_>, FingerprintError> {
+    Lexicon::new(counted, Share::percent(30)..=Share::percent(70))
+}
+
+/// Tells of each pair of documents with an equal key, once.
+#[expect(clippy::indexing_slicing, reason = "numbers of documents, which have equally many keys")]
+fn each_pair(keys: &[Vec<Option<u128>>], mut pair: impl FnMut(u32, u32)) {
+    for nth in 0..keys.first().map_or(0, Vec::len) {
+        let known = (0..).zip(keys).filter_map(|(document, keys)| Some((keys[nth]?, document)));
+        let mut sorted: Vec<(u128, u32)> = known.collect();
+        sorted.sort_unstable();
+        for equal in sorted.chunk_by(|a, b| a.0 == b.0) {
+            for (n, (_, right)) in equal.iter().enumerate() {
+                for (_, left) in &equal[..n] {
+                    let (a, b) = (&keys[*left as usize], &keys[*right as usize]);
+                    let was_told = (0..nth).any(|nth| a[nth].is_some() && a[nth] == b[nth]);
+                    if !was_told {
+                        pair(*left, *right);
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_pair_with_an_equal_key_is_told_of_once() {
+        let key = |n: u8| (n > 0).then_some(u128::from(n));
+        let keys = [[1, 5], [1, 5], [1, 0], [0, 5], [0, 0], [0, 0], [5, 1]];
+        let keys: Vec<Vec<_>> = keys.iter().map(|keys| keys.map(key).to_vec()).collect();
+        let mut told = Vec::new();
+        each_pair(&keys, |left, right| told.push((left, right)));
+        assert_eq!(told, [(0, 1), (0, 2), (1, 2), (0, 3), (1, 3)]);
+        each_pair(&[], |_, _| unreachable!());
+    }
+
+    #[test]
+    fn there_is_a_key_for_any_two_of_six() {
+        let keys = pairs_of(&[1, 2, 3, 4, 5, 6]);
+        let distinct: std::collections::HashSet<_> = keys.iter().collect();
+        assert_eq!((keys.len(), distinct.len()), (15, 15));
+    }
+}

@@ -1,0 +1,261 @@
+//! Pairs of consecutive versions of pages: what the distance of two fingerprints means.
+
+mod compare;
+mod edits;
+mod read;
+mod tally;
+
+use std::path::Path;
+
+use clap::Args;
+use schemars::JsonSchema;
+use serde::Serialize;
+use simkeep::fingerprint::{Bands, Recipe};
+use simkeep_archive::documents;
+
+use super::Line;
+use crate::exit::{Exit, Failure};
+use crate::input::reading::Reading;
+use crate::input::recipe::Called;
+use crate::output::Output;
+use crate::output::json::Share;
+use crate::output::words::{self, count, many};
+use compare::Compared;
+use read::{Anew, Runs};
+use tally::{Changes, Tally};
+
+/// How versions of pages are compared.
+#[derive(Args)]
+pub(super) struct Versions {
+    /// For each distance, what share of the words changed
+    #[arg(long, requires = "versions", conflicts_with = "documents")]
+    magnitude: bool,
+    /// Do not compare a version with the one before it if this key has this value, as where something
+    /// else than the page changed; may be repeated
+    #[arg(long, value_name = "KEY=VALUE", requires = "versions", conflicts_with = "documents")]
+    anew: Vec<Anew>,
+}
+
+impl Versions {
+    pub(super) fn run(
+        &self,
+        path: &Path,
+        called: &[Called],
+        (html, reading): (bool, Reading),
+        json: bool,
+        output: &mut Output,
+    ) -> Result<Exit, Failure> {
+        let open = || {
+            let lines = documents::open(path, reading.zstd_window()).map_err(Failure::Other)?;
+            Ok::<_, Failure>(Runs::new(lines, self.anew.clone()))
+        };
+        let recipes: Vec<Recipe> = called.iter().map(|called| called.recipe).collect();
+        let counted = if recipes.iter().any(Recipe::needs_frequencies) {
+            if path.as_os_str() == "-" {
+                let what =
+                    "a recipe that uses document frequencies reads the versions twice: name a file";
+                return Err(Failure::Usage(what.to_owned()));
+            }
+            compare::counted(open()?, &recipes, html)?
+        } else {
+            compare::uncounted(&recipes)
+        };
+        let (compared, tallies) = compare::compare(open()?, counted, html, reading.threads())?;
+        if !json {
+            heading(&compared, output)?;
+        }
+        for (Called { name, recipe }, tally) in called.iter().zip(&tallies) {
+            if json {
+                let answer = self.answer(name, recipe, &compared, tally);
+                output.object(&Line::Versions(&answer))?;
+            } else {
+                output.line(&row(name, recipe, tally))?;
+            }
+        }
+        if self.magnitude && !json {
+            for (Called { name, recipe }, tally) in called.iter().zip(&tallies) {
+                table(name, recipe, tally, output)?;
+            }
+        }
+        Ok(Exit::Done)
+    }
+
+    fn answer<'a>(
+        &self,
+        called: &'a str,
+        recipe: &Recipe,
+        compared: &Compared,
+        tally: &Tally,
+    ) -> Answer<'a> {
+        let bands = recipe.bands();
+        let rightness = tally.rightness(bands);
+        let distances = || {
+            tally.distances().map(|(distance, changes)| OfDistance {
+                distance,
+                pairs: changes.pairs(),
+                quantiles: QUANTILES.map(|share| changes.quantile(share)),
+                in_bands: changes.bands(),
+                words_changed: words::changed(&recipe.meaning(distance)),
+            })
+        };
+        Answer {
+            called,
+            recipe: recipe.name(),
+            changed_pairs: compared.changed,
+            returned_pairs: compared.returned,
+            equal_pairs: compared.equal,
+            short_pairs: compared.short,
+            long_pairs: compared.long,
+            hidden: tally.hidden(),
+            bands: bands.into(),
+            right_share: rightness.map(|rightness| rightness.right),
+            two_off: rightness.map(|rightness| rightness.far_off),
+            most_right: tally.best(|rightness| rightness.right).map(OfBands::from),
+            best_balanced: tally.best(|rightness| rightness.balanced).map(OfBands::from),
+            below_in_above: tally.told(),
+            meanings: self.magnitude.then(|| distances().collect()),
+        }
+    }
+}
+
+/// What the distances of a recipe mean, found on versions of pages. Null is what nothing is known of.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "OfVersions")]
+pub(crate) struct Answer<'a> {
+    /// As the recipe was called.
+    called: &'a str,
+    /// The name that says all of it.
+    recipe: String,
+    /// Pairs of versions that changed: those that are compared.
+    changed_pairs: u64,
+    /// Pairs that are returns to an earlier version.
+    returned_pairs: u64,
+    /// Pairs of equal words.
+    equal_pairs: u64,
+    /// Pairs of too few words.
+    short_pairs: u64,
+    /// Pairs of too many words.
+    long_pairs: u64,
+    /// The share of pairs that have one fingerprint.
+    hidden: Option<f64>,
+    bands: OfBands,
+    /// The share of pairs that are in the band that is told.
+    right_share: Option<f64>,
+    /// The share of pairs that are two bands off.
+    two_off: Option<f64>,
+    /// The bands that would have most pairs right.
+    most_right: Option<OfBands>,
+    /// Those that would have most right if there were as many pairs of each band.
+    best_balanced: Option<OfBands>,
+    /// For what shares of pairs the share of words is below the range that is told, in it, and above it.
+    below_in_above: Option<[f64; 3]>,
+    /// By distance, what share of the words changed, if that was asked for.
+    meanings: Option<Vec<OfDistance>>,
+}
+
+/// Up to which distance a change is minor, and up to which moderate.
+#[derive(Serialize, JsonSchema)]
+struct OfBands {
+    minor: u32,
+    moderate: u32,
+}
+
+/// The pairs of one distance.
+#[derive(Serialize, JsonSchema)]
+struct OfDistance {
+    distance: u32,
+    pairs: u64,
+    /// What share of the words changed at most for .1, .25, .5, .75 and .9 of them.
+    quantiles: [Option<f32>; 5],
+    /// The share of them that is minor, moderate and major.
+    in_bands: Option<[f64; 3]>,
+    /// From what share of the words to what share is told.
+    words_changed: [Share; 2],
+}
+
+impl From<Bands> for OfBands {
+    fn from(Bands { minor, moderate }: Bands) -> OfBands {
+        OfBands { minor, moderate }
+    }
+}
+
+/// Of the pairs of one distance, those that are shown.
+const QUANTILES: [f64; 5] = [0.1, 0.25, 0.5, 0.75, 0.9];
+
+fn heading(compared: &Compared, output: &mut Output) -> Result<(), Failure> {
+    let Compared { returned, short, equal, long, changed } = compared;
+    output.line(&format!(
+        "{} changed; of other pairs {} are returns, {} have equal words, {} too few, {} too many",
+        many(*changed, "pair of versions", "pairs of versions"),
+        count(*returned),
+        count(*equal),
+        count(*short),
+        count(*long),
+    ))?;
+    output.line(&format!(
+        "{:<24}  {:>6}  {:>8}  {:>8}  {:>6}  {:>7}  {:>20}  {:>10}  {:>8}",
+        "",
+        "hidden",
+        "minor to",
+        "moderate",
+        "right",
+        "two off",
+        "below, in, above",
+        "most right",
+        "balanced"
+    ))?;
+    Ok(())
+}
+
+/// How well a recipe tells.
+fn row(name: &str, recipe: &Recipe, tally: &Tally) -> String {
+    let bands = recipe.bands();
+    let (Some(rightness), Some(told), Some(hidden)) =
+        (tally.rightness(bands), tally.told(), tally.hidden())
+    else {
+        return format!("{name:<24}  none");
+    };
+    let [below, inside, above] = told.map(|share| share * 100.0);
+    let best = |by| {
+        let bands = tally.best(by);
+        bands.map_or_else(String::new, |best| format!("{}, {}", best.minor, best.moderate))
+    };
+    let (most_right, balanced) = (best(|r| r.right), best(|r| r.balanced));
+    format!(
+        "{name:<24}  {:>4.1} %  {:>8}  {:>8}  {:>4.1} %  {:>5.2} %  {below:>4.1}, {inside:>4.1}, {above:>4.1} %  {most_right:>10}  {balanced:>8}",
+        hidden * 100.0,
+        bands.minor,
+        bands.moderate,
+        rightness.right * 100.0,
+        rightness.far_off * 100.0,
+    )
+}
+
+/// What share of the words changed, by distance.
+fn table(name: &str, recipe: &Recipe, tally: &Tally, output: &mut Output) -> Result<(), Failure> {
+    output.line("")?;
+    output.line(&format!("{name}: words changed, in percent; and pairs in each band"))?;
+    output
+        .line("bits    pairs   10 %   25 %   half   75 %   90 %   minor  moderate  major   told")?;
+    for (distance, changes) in tally.distances() {
+        output.line(&distance_row(recipe, distance, changes))?;
+    }
+    Ok(())
+}
+
+fn distance_row(recipe: &Recipe, distance: u32, changes: &Changes) -> String {
+    let told = recipe.meaning(distance).changed();
+    let quantiles = QUANTILES.map(|share| {
+        changes.quantile(share).map_or_else(String::new, |share| format!("{:.1}", share * 100.0))
+    });
+    let [minor, moderate, major] = changes.bands().unwrap_or_default().map(|share| share * 100.0);
+    let mut row = format!("{distance:>4}  {:>7}", count(changes.pairs()));
+    for quantile in quantiles {
+        row += &format!("  {quantile:>5}");
+    }
+    row + &format!(
+        "  {minor:>4.0} %    {moderate:>4.0} %  {major:>3.0} %   {:.1} to {:.1}",
+        told.start * 100.0,
+        told.end * 100.0
+    )
+}

@@ -1,0 +1,268 @@
+//! The versions of pages, some of one page at a time.
+
+use std::collections::VecDeque;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::mem;
+use std::str::FromStr;
+
+use serde_json::Value;
+use simkeep_archive::documents::LineCutter;
+use simkeep_archive::escape::escape;
+use simkeep_archive::with_whole_characters;
+
+use crate::input::pipeline::Chunk;
+
+/// So many bytes of texts are worked on at a time, or two texts.
+const RUN_BYTES: usize = 1 << 20;
+
+/// A page returns to one of so many versions, by what is known of them.
+const REMEMBERED: usize = 64;
+
+/// A text that a record has under a key if it is not to be compared with the one before it.
+#[derive(Clone, Debug)]
+pub(crate) struct Anew {
+    key: String,
+    value: String,
+}
+
+impl FromStr for Anew {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Anew, Self::Err> {
+        let (key, value) = text.split_once('=').ok_or("write KEY=VALUE")?;
+        Ok(Anew { key: key.to_owned(), value: value.to_owned() })
+    }
+}
+
+/// A version of a page.
+#[derive(Debug, PartialEq)]
+pub(super) struct Version {
+    pub(super) text: String,
+    pub(super) after: After,
+}
+
+/// What a version is to the one before it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum After {
+    /// A change of the page.
+    Change,
+    /// A return to an earlier version. Where a page goes to and fro, that would count again and again.
+    Return,
+    /// Nothing that can be compared.
+    Nothing,
+}
+
+/// Versions of one page, one after another.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Run {
+    /// The first one may be the last of the run before.
+    pub(super) versions: Vec<Version>,
+    /// Whether it begins with the first version of the page.
+    pub(super) begins: bool,
+    /// What is wrong with the line that comes next.
+    pub(super) fault: Option<String>,
+    /// What the versions take.
+    bytes: usize,
+}
+
+impl Run {
+    fn push(&mut self, version: Version) {
+        self.bytes += version.text.len() + size_of::<Version>();
+        self.versions.push(version);
+    }
+}
+
+impl Chunk for Run {
+    fn bytes(&self) -> usize {
+        self.bytes
+    }
+}
+
+/// Cuts lines into runs. The lines of a page stand together.
+pub(super) struct Runs {
+    lines: LineCutter,
+    records: VecDeque<Result<Record, String>>,
+    anew: Vec<Anew>,
+    /// The page of the record before.
+    page: Option<String>,
+    /// The last version of the run before, if its page may go on.
+    last: Option<String>,
+    /// Hashes of the last versions of the page.
+    seen: VecDeque<u64>,
+}
+
+/// A line with a text.
+struct Record {
+    url: String,
+    version: Version,
+}
+
+impl Runs {
+    pub(super) fn new(lines: LineCutter, anew: Vec<Anew>) -> Runs {
+        Runs {
+            lines,
+            records: VecDeque::new(),
+            anew,
+            page: None,
+            last: None,
+            seen: VecDeque::new(),
+        }
+    }
+
+    /// The next record, which stays.
+    fn peek(&mut self) -> Option<&Result<Record, String>> {
+        while self.records.is_empty() {
+            let lines = self.lines.next()?;
+            for (number, line) in lines.each() {
+                let record = line.map_err(str::to_owned).and_then(|line| record(line, &self.anew));
+                let record = record.map_err(|why| format!("{}: {why}", lines.at(number)));
+                self.records.extend(record.transpose());
+            }
+        }
+        self.records.front()
+    }
+
+    /// Takes the next record into a run, if it belongs there.
+    fn take(&mut self, run: &mut Run) -> bool {
+        let is_empty = run.versions.is_empty();
+        let goes_on = match self.peek() {
+            None => return false,
+            Some(Err(_)) => false,
+            Some(Ok(record)) => Some(record.url.clone()) == self.page,
+        };
+        if !goes_on && !is_empty {
+            return false;
+        }
+        match self.records.pop_front() {
+            None => false,
+            Some(Err(fault)) => {
+                run.fault = Some(fault);
+                false
+            }
+            Some(Ok(Record { url, mut version })) => {
+                let last = mem::take(&mut self.last).filter(|_| goes_on);
+                run.begins |= !goes_on;
+                if let Some(text) = last {
+                    run.push(Version { text, after: After::Nothing });
+                }
+                self.remember(&mut version, goes_on);
+                run.push(version);
+                self.page = Some(url);
+                true
+            }
+        }
+    }
+}
+
+impl Runs {
+    /// Says what a version is to the one before it, and remembers it.
+    fn remember(&mut self, version: &mut Version, goes_on: bool) {
+        if !goes_on {
+            self.seen.clear();
+            version.after = After::Nothing;
+        }
+        let mut hasher = DefaultHasher::new();
+        version.text.hash(&mut hasher);
+        let hash = hasher.finish();
+        if let Some(at) = self.seen.iter().position(|seen| *seen == hash) {
+            self.seen.remove(at);
+            if version.after == After::Change {
+                version.after = After::Return;
+            }
+        }
+        self.seen.push_back(hash);
+        if self.seen.len() > REMEMBERED {
+            self.seen.pop_front();
+        }
+    }
+}
+
+impl Iterator for Runs {
+    type Item = Run;
+
+    fn next(&mut self) -> Option<Run> {
+        let mut run = Run::default();
+        while self.take(&mut run) {
+            if run.bytes() >= RUN_BYTES && run.versions.len() > 1 {
+                self.last = run.versions.last().map(|version| version.text.clone());
+                return Some(run);
+            }
+        }
+        (run.fault.is_some() || !run.versions.is_empty()).then_some(run)
+    }
+}
+
+/// The record in a line; none if it has no text.
+fn record(line: &[u8], anew: &[Anew]) -> Result<Option<Record>, String> {
+    if line.trim_ascii().is_empty() {
+        return Ok(None);
+    }
+    let value =
+        serde_json::from_slice(&with_whole_characters(line)).map_err(|e| escape(&e.to_string()))?;
+    let Value::Object(mut object) = value else {
+        return Err("no object with \"url\" and \"text\"".to_owned());
+    };
+    let is = |key: &str, value: &str| object.get(key).and_then(Value::as_str) == Some(value);
+    let is_anew = anew.iter().any(|anew| is(&anew.key, &anew.value));
+    let after = if is_anew { After::Nothing } else { After::Change };
+    let Some(Value::String(url)) = object.remove("url") else {
+        return Err("\"url\" must be a string".to_owned());
+    };
+    match object.remove("text") {
+        Some(Value::String(text)) => Ok(Some(Record { url, version: Version { text, after } })),
+        None | Some(Value::Null) => Ok(None),
+        Some(_) => Err("\"text\" must be a string".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+    use simkeep_archive::{ZstdWindow, documents};
+
+    /// The runs of pages with versions of these texts.
+    fn runs(pages: &[(&str, &[String])]) -> Vec<Run> {
+        let lines = pages.iter().flat_map(|(url, texts)| {
+            texts.iter().map(move |text| format!("{}\n", json!({"url": url, "text": text})))
+        });
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), lines.collect::<String>()).unwrap();
+        let lines = documents::open(file.path(), ZstdWindow::of_mib(8)).unwrap();
+        Runs::new(lines, Vec::new()).collect()
+    }
+
+    /// Which versions are compared, each by its first character.
+    fn pairs(run: &Run) -> Vec<String> {
+        let first = |version: &Version| version.text.chars().next().unwrap();
+        let pairs = run.versions.windows(2).filter(|pair| pair[1].after == After::Change);
+        pairs.map(|pair| [first(&pair[0]), first(&pair[1])].iter().collect()).collect()
+    }
+
+    #[test]
+    fn versions_that_are_too_long_for_one_run_are_each_compared_with_the_one_before() {
+        let long = |letter: &str| letter.repeat(RUN_BYTES / 3 - 2 * size_of::<Version>());
+        let texts: Vec<String> = ["a", "b", "c", "d", "e", "f", "g"].map(long).to_vec();
+        let (one, two) = (&texts[..6], &texts[3..]);
+        let runs = runs(&[("one", one), ("two", two), ("three", &texts[..1])]);
+        let found: Vec<String> = runs.iter().flat_map(pairs).collect();
+        assert_eq!(found, ["ab", "bc", "cd", "de", "ef", "de", "ef", "fg"]);
+        assert!(runs.len() == 4 && runs.iter().all(|run| run.bytes() < 2 * RUN_BYTES));
+        assert_eq!(runs.iter().filter(|run| run.begins).count(), 3);
+    }
+
+    #[test]
+    fn a_page_that_goes_to_and_fro_changes_once() {
+        let texts = ["a", "b", "a", "b", "c", "b"].map(str::to_owned);
+        let runs = runs(&[("one", &texts), ("two", &texts[..2])]);
+        assert_eq!(runs.iter().flat_map(pairs).collect::<Vec<_>>(), ["ab", "bc", "ab"]);
+        let returns = runs[0].versions.iter().filter(|version| version.after == After::Return);
+        assert_eq!(returns.count(), 3);
+        // One that is forgotten is a change again.
+        let others = (0..REMEMBERED).map(|n| n.to_string());
+        let texts: Vec<String> =
+            ["a".to_owned()].into_iter().chain(others).chain(["a".to_owned()]).collect();
+        let runs = self::runs(&[("one", &texts)]);
+        assert_eq!(runs.iter().flat_map(pairs).count(), REMEMBERED + 1);
+    }
+}

@@ -1,0 +1,368 @@
+//! `fingerprint`: documents to fingerprints.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clap::Args;
+use schemars::JsonSchema;
+use serde::Serialize;
+use simkeep::df::Table;
+use simkeep::fingerprint::{Explained, Family, FingerprintError, Fingerprinter, Preset, Recipe};
+
+use crate::common::Common;
+use crate::exit::{Exit, Failure, say};
+use crate::input::pipeline::{self, Chunk, Results};
+use crate::input::recipe::Called;
+use crate::input::threads::Threads;
+use crate::output::Output;
+use crate::output::json::{self, Hash};
+use crate::output::{visit, words};
+use crate::verbs::ask::near;
+use simkeep_archive::RECORD_BYTES_MAX;
+use simkeep_archive::escape;
+
+/// Make fingerprints of files
+///
+/// One line per file: its fingerprint in 16 hexadecimal digits, and its name. HTML is reduced to
+/// its visible text.
+#[derive(Args)]
+#[command(after_long_help = "Examples:
+  simkeep fingerprint terms.html privacy.html
+  echo 'some text' | simkeep fingerprint
+  simkeep fingerprint page.html --recipe strict --explain
+  simkeep fingerprint --recipes
+
+A recipe is named by what it is: words2-sqrt/2 are pairs of neighbouring words, each weighing the square
+root of how often it occurs. Some have short names, too: --recipes lists them, with what each is for; the
+distance within which fingerprints of near-duplicates are (near), and up to where that still holds; up to
+which distance a change of a page is minor (under 1 % of its words) and moderate (up to 10 %); and of
+versions of pages with other words the share that has the same fingerprint (hidden), which a digest tells.
+
+A text of fewer than 8 words is too short to tell from others: `ingest` gives it no fingerprint.
+
+With --json, an object a file: \"file\", \"fingerprint\", \"too_short\", the \"recipe\" by its full name and as
+it was \"called\"; with --explain, \"explained\": \"distinct_features\" and \"voting_features\" (how many there
+are, and how many of them vote), \"heaviest\" (a list of \"text\", \"field\", its
+name if it is one, \"hash\", \"count\", \"documents\" by the table, and \"share\"), and \"balance\", a number for each bit, the lowest
+first: by what share of the weight it is 1 (above 0) or 0. A feature of a minwise recipe weighs as much as it gives
+bits, and all bits are as near to flipping.
+
+A file that cannot be read is named, and the others are done all the same; then the exit code is 5.")]
+pub(crate) struct Fingerprint {
+    /// The files; - or none is standard input
+    files: Vec<PathBuf>,
+    /// The recipe, by its name or that of a preset
+    #[arg(long, value_name = "NAME", default_value = "default")]
+    recipe: Called,
+    /// The table of document frequencies, for a recipe that uses them: see `simkeep df`
+    #[arg(long, value_name = "FILE")]
+    df: Option<PathBuf>,
+    /// Say which features weigh most, and which bits are nearest to flipping
+    #[arg(long)]
+    explain: bool,
+    /// How many features to name
+    #[arg(long, value_name = "COUNT", default_value_t = 10, requires = "explain")]
+    features: usize,
+    /// List the recipes that have short names
+    #[arg(long, conflicts_with_all = ["files", "explain"])]
+    recipes: bool,
+    #[command(flatten)]
+    threads: Threads,
+}
+
+/// What stands above the recipes.
+const RECIPES: &str = "preset            recipe                                \
+                       near  holds  minor  moderate  hidden";
+
+impl Fingerprint {
+    pub(crate) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+        common.without_store()?;
+        if self.recipes {
+            return list(common.json, output);
+        }
+        let table = self.df.as_ref().map(Table::open).transpose()?.map(Arc::new);
+        let recipe = &self.recipe.recipe;
+        if table.is_some() && !recipe.needs_frequencies() {
+            let what = format!("the recipe {recipe} uses no document frequencies: no --df");
+            return Err(Failure::Usage(what));
+        }
+        if self.files.iter().filter(|file| file.as_os_str() == "-").count() > 1 {
+            return Err(Failure::Usage("standard input can be read once".to_owned()));
+        }
+        fingerprinter(recipe, table.as_deref()).map_err(|e| {
+            Failure::Usage(match table {
+                None => format!("{e}; name one with --df"),
+                Some(_) => e.to_string(),
+            })
+        })?;
+        let stdin = [PathBuf::from("-")];
+        let files = if self.files.is_empty() { &stdin[..] } else { &self.files };
+        let mut failed = 0;
+        let (recipe, features) = (*recipe, self.explain.then_some(self.features));
+        let work = move || {
+            let table = table.clone();
+            move |File(file): File, into: &mut Results<Outcome>| {
+                let made = Made::of(&file, &recipe, table.as_deref(), features);
+                into.push((file, made), 0);
+            }
+        };
+        let cut: Vec<File> = files.iter().cloned().map(File).collect();
+        pipeline::run(
+            Box::new(cut.into_iter()),
+            self.threads.count(),
+            work,
+            |(file, made): Outcome| match made? {
+                Ok(made) => self.print(&file.to_string_lossy(), &made, common.json, output),
+                Err(failure) if files.len() > 1 => {
+                    say(&failure.message());
+                    failed += 1;
+                    Ok(())
+                }
+                Err(failure) => Err(failure),
+            },
+        )?;
+        if failed > 0 {
+            let of = words::many(files.len() as u64, "file has", "files have");
+            return Err(Failure::Other(format!("{} of {of} no fingerprint", words::count(failed))));
+        }
+        Ok(Exit::Done)
+    }
+
+    fn print(
+        &self,
+        name: &str,
+        made: &Made,
+        as_json: bool,
+        output: &mut Output,
+    ) -> Result<(), Failure> {
+        if as_json {
+            output.object(&Line::File(self.answer(name, made)))?;
+            return Ok(());
+        }
+        let (fingerprint, explained) = (visit::fingerprint(made.fingerprint), &made.explained);
+        if made.too_short {
+            say(&words::too_short(Path::new(name)));
+        }
+        output.line(&format!("{fingerprint}  {}", escape::whole(name)))?;
+        explained.as_ref().map_or(Ok(()), |explained| print(&self.recipe.recipe, explained, output))
+    }
+
+    fn answer<'a>(&'a self, file: &'a str, made: &'a Made) -> OfFile<'a> {
+        OfFile {
+            file,
+            fingerprint: json::Fingerprint(made.fingerprint),
+            too_short: made.too_short,
+            called: &self.recipe.name,
+            recipe: self.recipe.recipe.name(),
+            explained: made.explained.as_ref().map(Why::from),
+        }
+    }
+}
+
+/// A file; or with --recipes, a recipe.
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+pub(crate) enum Line<'a> {
+    File(OfFile<'a>),
+    Preset(OfPreset<'a>),
+}
+
+/// The fingerprint of a file.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct OfFile<'a> {
+    file: &'a str,
+    fingerprint: json::Fingerprint,
+    /// Whether it has too few words to be told from others.
+    too_short: bool,
+    /// The recipe, as it was called.
+    called: &'a str,
+    /// The name that says all of it.
+    recipe: String,
+    /// Why it is what it is, if that was asked for.
+    explained: Option<Why<'a>>,
+}
+
+/// Why a fingerprint is what it is.
+#[derive(Serialize, JsonSchema)]
+struct Why<'a> {
+    distinct_features: usize,
+    /// How many of them vote.
+    voting_features: usize,
+    /// Those that weigh most.
+    heaviest: Vec<OfFeature<'a>>,
+    /// By what share of the weight each bit is 1 (above 0) or 0, the lowest first.
+    balance: Vec<f64>,
+}
+
+/// A feature.
+#[derive(Serialize, JsonSchema)]
+struct OfFeature<'a> {
+    text: &'a str,
+    /// The name of the field, if it is one.
+    field: Option<&'a str>,
+    hash: Hash,
+    /// How often it occurs.
+    count: u64,
+    /// How many documents have it, by the table.
+    documents: Option<u64>,
+    /// Its share of the weight.
+    share: f64,
+}
+
+/// A recipe that has a short name.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct OfPreset<'a> {
+    /// Its short name.
+    called: &'a str,
+    /// The name that says all of it.
+    recipe: String,
+    /// What it is for.
+    what: &'a str,
+    /// The distance within which fingerprints of near-duplicates are.
+    near_distance: Option<u32>,
+    /// Up to which distance that still holds.
+    holds_distance: Option<u32>,
+    /// The largest distance that is a minor change, in bits.
+    minor: u32,
+    /// The largest distance that is a moderate change.
+    moderate: u32,
+    /// Of versions of pages with other words the share that has the same fingerprint.
+    hidden: f64,
+}
+
+impl<'a> From<&'a Explained> for Why<'a> {
+    fn from(explained: &'a Explained) -> Why<'a> {
+        let heaviest = explained.heaviest.iter().map(|feature| OfFeature {
+            text: &feature.text,
+            field: feature.field.as_deref(),
+            hash: Hash(feature.hash),
+            count: feature.count,
+            documents: feature.frequency,
+            share: feature.share,
+        });
+        Why {
+            distinct_features: explained.features,
+            voting_features: explained.voting,
+            heaviest: heaviest.collect(),
+            balance: explained.balance.to_vec(),
+        }
+    }
+}
+
+/// Lists the recipes that have short names.
+fn list(as_json: bool, output: &mut Output) -> Result<Exit, Failure> {
+    if !as_json {
+        output.line(RECIPES)?;
+    }
+    for Preset { name, what, recipe, near, holds, bands, hidden, .. } in Recipe::PRESETS {
+        let recipe = recipe.name();
+        if as_json {
+            output.object(&Line::Preset(OfPreset {
+                called: name,
+                recipe,
+                what,
+                near_distance: *near,
+                holds_distance: *holds,
+                minor: bands.minor,
+                moderate: bands.moderate,
+                hidden: (f64::from(*hidden) * 100.0).round() / 100.0,
+            }))?;
+            continue;
+        }
+        let or_none = |k: &Option<u32>| k.map_or_else(|| "-".to_owned(), |k| k.to_string());
+        output.line(&format!(
+            "{name:<16}  {recipe:<36}  {:>4}  {:>5}  {:>5}  {:>8}  {:>4.0} %",
+            or_none(near),
+            or_none(holds),
+            bands.minor,
+            bands.moderate,
+            hidden * 100.0
+        ))?;
+        output.line(&format!("  {what}"))?;
+    }
+    Ok(Exit::Done)
+}
+
+/// What came of a file: why it cannot be read is told of the file, and any other failure ends it all.
+type Outcome = (PathBuf, Result<Result<Made, Failure>, Failure>);
+
+/// A fingerprint, and why it is what it is.
+struct Made {
+    fingerprint: u64,
+    /// Whether the text is too short to tell from others.
+    too_short: bool,
+    explained: Option<Explained>,
+}
+
+impl Made {
+    /// That of a file, explained by so many features if they are to be named.
+    fn of(
+        file: &Path,
+        recipe: &Recipe,
+        table: Option<&Table>,
+        features: Option<usize>,
+    ) -> Result<Result<Made, Failure>, Failure> {
+        let document = match near::read_document(file) {
+            Ok(document) => document,
+            Err(failure) => return Ok(Err(failure)),
+        };
+        let mut fingerprinter = fingerprinter(recipe, table)?;
+        let explained = features.map(|features| fingerprinter.explain(&document, features));
+        let explained = explained.transpose()?;
+        let fingerprint = match &explained {
+            Some(explained) => explained.fingerprint,
+            None => fingerprinter.of(&document)?,
+        };
+        Ok(Ok(Made { fingerprint, too_short: document.is_too_short(), explained }))
+    }
+}
+
+fn fingerprinter<'t>(
+    recipe: &Recipe,
+    table: Option<&'t Table>,
+) -> Result<Fingerprinter<'t>, FingerprintError> {
+    match table {
+        Some(table) => Fingerprinter::with_frequencies(recipe, table),
+        None => Fingerprinter::new(recipe),
+    }
+}
+
+/// A file that is to have a fingerprint.
+struct File(PathBuf);
+
+impl Chunk for File {
+    fn bytes(&self) -> usize {
+        // One that cannot be looked at cannot be read.
+        let size = self.0.metadata().map_or(0, |metadata| metadata.len());
+        usize::try_from(size.min(RECORD_BYTES_MAX)).unwrap_or(usize::MAX)
+    }
+}
+
+/// Bits that are shown as near to flipping.
+const BITS_SHOWN: usize = 8;
+
+fn print(recipe: &Recipe, explained: &Explained, output: &mut Output) -> Result<(), Failure> {
+    let is_minwise = recipe.family() == Family::Minwise;
+    let distinct = words::many(explained.features as u64, "feature", "features");
+    let part = if is_minwise { "give a bit" } else { "vote" };
+    output
+        .line(&format!("  {distinct}, {} of them {part}", words::count(explained.voting as u64)))?;
+    for feature in &explained.heaviest {
+        let share = feature.share * 100.0;
+        let field = feature.field.as_ref().map(|name| format!("{name}: ")).unwrap_or_default();
+        let text = escape::escape(&(field + &feature.text));
+        let times = if feature.count == 1 { "time " } else { "times" };
+        output.line(&format!("  {share:>6.2} %  {:>5} {times}  {text}", feature.count))?;
+    }
+    if is_minwise {
+        // All are as near to flipping.
+        return Ok(());
+    }
+    let mut bits: Vec<(usize, f64)> = explained.balance.iter().copied().enumerate().collect();
+    bits.sort_by(|a, b| a.1.abs().total_cmp(&b.1.abs()));
+    let nearest = bits.iter().take(BITS_SHOWN);
+    let nearest: Vec<String> =
+        nearest.map(|(bit, balance)| format!("{bit} ({:+.2} %)", balance * 100.0)).collect();
+    output.line(&format!("  bits nearest to flipping: {}", nearest.join(", ")))?;
+    Ok(())
+}

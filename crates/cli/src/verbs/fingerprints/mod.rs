@@ -1,0 +1,5 @@
+//! Verbs that make fingerprints.
+
+pub(crate) mod df;
+pub(crate) mod evaluate;
+pub(crate) mod fingerprint;

@@ -1,0 +1,163 @@
+//! The bytes of a segment, each with its meaning.
+
+use std::fmt::Write as _;
+use std::io::{self, Write as _};
+use std::ops::ControlFlow;
+use std::str::FromStr;
+
+use clap::Args;
+use schemars::JsonSchema;
+use serde::Serialize;
+use simkeep::Snapshot;
+use simkeep::inspect::{DumpLine, DumpQuery, SegmentView};
+use simkeep_archive::escape;
+
+use crate::common::Common;
+use crate::exit::{Exit, Failure, say};
+use crate::input::origin;
+use crate::output::{Output, write_object};
+
+/// What of a segment is dumped.
+#[derive(Args)]
+pub(super) struct Dump {
+    /// Print its bytes, each with what it means
+    #[arg(long)]
+    dump: bool,
+    /// Dump the sections of this name
+    #[arg(long, value_name = "KIND", requires = "dump")]
+    section: Option<String>,
+    /// Of those, dump the ones of this part
+    #[arg(long, value_name = "NUMBER", requires = "dump")]
+    part: Option<u16>,
+    /// Dump the sections of the tables of this epoch
+    #[arg(long, value_name = "NAME", requires = "dump")]
+    epoch: Option<String>,
+    /// Begin at this offset in the file, in hexadecimal digits as a dump has them
+    #[arg(long, value_name = "OFFSET", requires = "dump")]
+    from: Option<Offset>,
+    /// Dump so many fields
+    #[arg(long, value_name = "COUNT", requires = "dump", default_value = "200")]
+    lines: u64,
+    /// Dump all of them
+    #[arg(long, requires = "dump", conflicts_with = "lines")]
+    all: bool,
+}
+
+/// A place in a file.
+#[derive(Clone, Copy)]
+struct Offset(u64);
+
+impl FromStr for Offset {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Offset, &'static str> {
+        let digits = text.strip_prefix("0x").unwrap_or(text);
+        let offset = u64::from_str_radix(digits, 16);
+        offset.map(Offset).map_err(|_| "hexadecimal digits are expected")
+    }
+}
+
+/// Some bytes of the segment, and what they mean.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Line<'a> {
+    /// Where they are in the file.
+    offset: u64,
+    size_bytes: u64,
+    /// In hexadecimal digits; null if they are damaged.
+    bytes: Option<String>,
+    meaning: &'a str,
+    /// Whether they are damaged, or are what they cannot be.
+    damaged: bool,
+}
+
+impl Line<'_> {
+    fn of(line: &DumpLine) -> Line<'_> {
+        let digits = |bytes: &Vec<u8>| {
+            bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut digits, byte| {
+                // Writing to a string cannot fail.
+                let _ = write!(digits, "{byte:02x}");
+                digits
+            })
+        };
+        Line {
+            offset: line.offset,
+            size_bytes: line.len,
+            bytes: line.bytes.as_ref().map(digits),
+            meaning: &line.meaning,
+            damaged: line.damaged,
+        }
+    }
+}
+
+impl Dump {
+    pub(super) fn is_asked_for(&self) -> bool {
+        self.dump
+    }
+
+    pub(super) fn run(
+        self,
+        segment: &SegmentView,
+        snapshot: &Snapshot,
+        common: &Common,
+        output: &mut Output,
+    ) -> Result<Exit, Failure> {
+        let mut asked = DumpQuery::all().from(self.from.map_or(0, |offset| offset.0));
+        asked.section = self.section.as_ref().map(|name| name.replace(['-', '_'], " "));
+        asked.part = self.part;
+        if let Some(name) = &self.epoch {
+            asked.epoch = Some(origin::named(snapshot.epochs(), name)?);
+        }
+        let most = if self.all { u64::MAX } else { self.lines };
+        let (mut printed, mut is_damaged) = (0, false);
+        let (mut more, mut failed) = (None, None);
+        asked.run(snapshot, segment.id, |line| {
+            if printed == most {
+                more = Some(line.offset);
+                return ControlFlow::Break(());
+            }
+            printed += 1;
+            is_damaged |= line.damaged;
+            match print(&line, common.json, output) {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(error) => {
+                    failed = Some(error);
+                    ControlFlow::Break(())
+                }
+            }
+        })?;
+        failed.map_or(Ok(()), Err)?;
+        if let Some(offset) = more {
+            output
+                .note(&format!("there is more: --from {offset:04x} goes on, --all prints all"))?;
+        } else if printed == 0 {
+            let mut names: Vec<&str> = segment.sections.iter().map(|of| of.kind).collect();
+            names.extend(["head", "table", "trailer"]);
+            names.sort_unstable();
+            names.dedup();
+            say(&format!(
+                "segment {} has no such bytes; its sections: {}",
+                segment.id,
+                names.join(", ")
+            ));
+            return Ok(Exit::Nothing);
+        }
+        Ok(if is_damaged { Exit::Damaged } else { Exit::Done })
+    }
+}
+
+fn print(line: &DumpLine, as_json: bool, output: &mut Output) -> io::Result<()> {
+    let out = output.writer();
+    if as_json {
+        return write_object(out, &Line::of(line));
+    }
+    // What it quotes is from strangers, and may have line ends.
+    let quoted = escape::whole(&line.meaning);
+    let shown = if quoted == line.meaning {
+        line.to_string()
+    } else {
+        let mut escaped = line.clone();
+        escaped.meaning = quoted;
+        escaped.to_string()
+    };
+    writeln!(out, "{shown}")
+}

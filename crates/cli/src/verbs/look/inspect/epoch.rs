@@ -1,0 +1,118 @@
+//! One epoch.
+
+use clap::Args;
+use schemars::JsonSchema;
+use serde::Serialize;
+use simkeep::fingerprint::Frequencies as _;
+use simkeep::inspect::{Overview, SegmentView};
+use simkeep::{Error, Origin};
+use simkeep_archive::escape;
+
+use crate::advice::message;
+use crate::common::Common;
+use crate::exit::{Exit, Failure};
+use crate::input::origin;
+use crate::output::Output;
+use crate::output::json::{Epoch, Saw};
+use crate::output::words::{bytes, count, many};
+
+/// An epoch: what it is for, when it began, where its fingerprints are, and its table
+#[derive(Args)]
+pub(super) struct EpochOf {
+    /// The epoch
+    name: String,
+}
+
+/// An epoch, and where its fingerprints are.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Answer<'a> {
+    #[serde(flatten)]
+    epoch: Epoch<'a>,
+    /// The segments that have fingerprints of it, the oldest first.
+    segments: Vec<Segment>,
+    /// Of how many documents its table is; null if it has none.
+    documents: Option<u64>,
+    /// How many features its table has.
+    terms: Option<u64>,
+    /// Why its table cannot be read, if it has one.
+    table_missing: Option<&'a str>,
+    saw: Saw,
+}
+
+/// What a segment has of an epoch.
+#[derive(Serialize, JsonSchema)]
+struct Segment {
+    segment: u64,
+    fingerprints: u32,
+    /// The size of their tables.
+    size_bytes: u64,
+}
+
+impl EpochOf {
+    pub(super) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+        let reader = common.read()?;
+        let snapshot = reader.snapshot();
+        let epoch = origin::named(snapshot.epochs(), &self.name)?;
+        let overview = Overview::of(&snapshot)?;
+        let mut places = Vec::new();
+        for segment in &overview.segments {
+            let view = SegmentView::of(&snapshot, segment.id)?;
+            let tables = view.into_iter().flat_map(|view| view.tables);
+            places.extend(tables.filter(|of| of.epoch == epoch).map(|of| (segment.id, of)));
+        }
+        let own = overview.epochs.iter().filter(|own| own.info.epoch == epoch);
+        // An epoch that has ended has no origin any more.
+        let lives = own.clone().any(|own| !own.info.ended);
+        let (origin, missing) = match Origin::of(&snapshot, epoch) {
+            _ if !lives => (None, None),
+            Ok(origin) => (origin, None),
+            Err(e @ Error::NoTable { .. }) => (None, Some(message(&e))),
+            Err(e) => return Err(e.into()),
+        };
+        let table = origin.as_ref().and_then(|origin| origin.frequencies());
+        for of in own {
+            let info = &of.info;
+            if common.json {
+                let segments = places.iter().map(|(id, of)| Segment {
+                    segment: *id,
+                    fingerprints: of.fingerprints,
+                    size_bytes: of.bytes,
+                });
+                output.object(&Answer {
+                    epoch: Epoch::from(of),
+                    segments: segments.collect(),
+                    documents: table.map(|table| table.documents()),
+                    terms: table.map(|table| table.terms()),
+                    table_missing: missing.as_deref(),
+                    saw: Saw::of(&reader),
+                })?;
+                continue;
+            }
+            output.line(&escape::whole(&info.name))?;
+            let state = Epoch::from(of).state().name();
+            let (number, role) = (info.epoch.count(), info.role);
+            let begun = count(info.begun);
+            output.line(&format!("  epoch {number}, {role}, {state}; begun at visit {begun}"))?;
+            output.line(&format!(
+                "  a change of up to {} bits is minor, of up to {} moderate",
+                info.bands.minor, info.bands.moderate
+            ))?;
+            output.line(&format!("  {}", many(of.fingerprints, "fingerprint", "fingerprints")))?;
+            for (id, of) in &places {
+                let fingerprints = count(of.fingerprints.into());
+                output.line(&format!("    {fingerprints} in segment {id}, {}", bytes(of.bytes)))?;
+            }
+            if let Some(missing) = &missing {
+                output.line(&format!("  {}", escape::whole(missing)))?;
+            }
+            if let Some(table) = table {
+                let documents = many(table.documents(), "document", "documents");
+                let terms = count(table.terms());
+                output.line(&format!(
+                    "  its table has {terms} terms of {documents}; see simkeep df"
+                ))?;
+            }
+        }
+        Ok(Exit::Done)
+    }
+}

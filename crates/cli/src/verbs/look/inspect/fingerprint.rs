@@ -1,0 +1,127 @@
+//! One fingerprint.
+
+use clap::Args;
+use schemars::JsonSchema;
+use serde::Serialize;
+use simkeep::query::Explanation;
+use simkeep::{Matches, Near, Query, Versions};
+use simkeep_archive::escape;
+
+use super::page::bits;
+use crate::common::Common;
+use crate::exit::{Exit, Failure, say};
+use crate::output::Output;
+use crate::output::json::{EpochName, Fingerprint, Saw};
+use crate::output::table::{Table, left, right};
+use crate::output::visit;
+use crate::output::words::many;
+use crate::verbs::ask::near::explain;
+use crate::verbs::ask::near::{parse_fingerprint, sought};
+
+/// A fingerprint: which pages have it or are near it, in which bits they differ, what a search costs
+#[derive(Args)]
+pub(super) struct FingerprintOf {
+    /// The fingerprint, in 16 hexadecimal digits
+    #[arg(value_parser = parse_fingerprint)]
+    fingerprint: u64,
+    /// Search fingerprints of this epoch [default: that by which near-duplicates are sought]
+    #[arg(long, value_name = "NAME")]
+    epoch: Option<String>,
+    /// How many bits may differ [default: what the recipe advises, 3 for most]
+    #[arg(short, value_name = "BITS", value_parser = clap::value_parser!(u32).range(..=64))]
+    k: Option<u32>,
+    /// How many pages to print at most
+    #[arg(long, value_name = "COUNT", default_value_t = 50)]
+    limit: usize,
+}
+
+/// What is known of a fingerprint.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Answer<'a> {
+    fingerprint: Fingerprint,
+    epoch: EpochName<'a>,
+    /// How many bits may differ.
+    k: u32,
+    /// Whether no page is missing.
+    complete: bool,
+    /// The pages that have it or are near it, the nearest first.
+    near: Vec<NearPage<'a>>,
+    /// How many pages had it before, and have another now.
+    had_it_before: usize,
+    explain: explain::Answer<'a>,
+    saw: Saw,
+}
+
+/// A page that is near.
+#[derive(Serialize, JsonSchema)]
+struct NearPage<'a> {
+    url: &'a str,
+    distance: u32,
+    /// Which bits differ, the lowest being 0.
+    differing_bits: Vec<u32>,
+    fingerprint: Fingerprint,
+}
+
+impl FingerprintOf {
+    pub(super) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+        let reader = common.read()?;
+        let snapshot = reader.snapshot();
+        let (epoch, k) = sought(&snapshot, self.epoch.as_deref(), self.k)?;
+        let query = Query::new(self.fingerprint, k).epoch(epoch).limit(self.limit);
+        let explanation = Explanation::of(&snapshot, &query)?;
+        let Matches { near, complete, .. } = &explanation.matches;
+        let ever = snapshot.search(&query.clone().k(0).versions(Versions::Ever))?;
+        let had = |page: &&Near| !near.iter().any(|now| now.distance == 0 && now.url == page.url);
+        let before = ever.near.iter().filter(had).count();
+        let exit = if near.is_empty() { Exit::Nothing } else { Exit::Done };
+        if common.json {
+            let near = near.iter().map(|page| NearPage {
+                url: &page.url,
+                distance: page.distance,
+                differing_bits: bits((page.fingerprint ^ self.fingerprint) & epoch.mask()),
+                fingerprint: Fingerprint(page.fingerprint),
+            });
+            output.object(&Answer {
+                fingerprint: Fingerprint(self.fingerprint),
+                epoch: EpochName(visit::epoch(snapshot.epochs(), epoch)?),
+                k,
+                complete: *complete,
+                near: near.collect(),
+                had_it_before: before,
+                explain: explain::Answer::from(&explanation),
+                saw: Saw::of(&reader),
+            })?;
+            return Ok(exit);
+        }
+        let ones = self.fingerprint.count_ones();
+        let shown = visit::fingerprint(self.fingerprint);
+        let name = escape::whole(visit::epoch(snapshot.epochs(), epoch)?);
+        output.line(&format!(
+            "{shown}, {} of 64 are 1, in {name}",
+            many(ones.into(), "bit", "bits")
+        ))?;
+        let columns = [right("bits"), left("fingerprint"), left("which"), left("URL")];
+        let mut table = Table::new(columns);
+        for page in near {
+            let which = bits((page.fingerprint ^ self.fingerprint) & epoch.mask());
+            let which = which.iter().map(u32::to_string).collect::<Vec<_>>().join(" ");
+            let fingerprint = visit::fingerprint(page.fingerprint);
+            let url = escape::whole(&page.url);
+            table.row([page.distance.to_string(), fingerprint, which, url], output)?;
+        }
+        table.end(output)?;
+        output.line("")?;
+        explain::print(&explanation, output)?;
+        if before > 0 {
+            let pages = many(before as u64, "page", "pages");
+            output.note(&format!("{pages} had it before; see simkeep near {shown} -k 0 --ever"))?;
+        }
+        if !*complete {
+            output.note("there are more; ask for them with a higher --limit")?;
+        }
+        if near.is_empty() {
+            say(&format!("no page is within {} of it now", many(k.into(), "bit", "bits")));
+        }
+        Ok(exit)
+    }
+}

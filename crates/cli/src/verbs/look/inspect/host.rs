@@ -1,0 +1,244 @@
+//! A host, or whatever else is under a prefix.
+
+use std::collections::HashMap;
+
+use clap::Args;
+use schemars::JsonSchema;
+use serde::Serialize;
+use simkeep::{Corruption, Epoch, Error, Page, Prefix, Query, Snapshot};
+
+use crate::common::Common;
+use crate::exit::{Exit, Failure, say};
+use crate::output::Output;
+use crate::output::json::{Flaw, Saw, Time};
+use crate::output::words::{self, count, many};
+use crate::time::Clock;
+use simkeep_archive::escape;
+
+/// A site: its pages, visits and changes, and copies within it and elsewhere
+///
+/// Reads all pages under the prefix, and looks each different fingerprint up elsewhere, of up to a
+/// million. Where the store is damaged, it counts the pages before that, and says so.
+#[derive(Args)]
+pub(super) struct HostOf {
+    /// The pages: a domain, a host, a path, a SURT prefix
+    prefix: Prefix,
+}
+
+/// What is known of a site.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Answer<'a> {
+    /// The prefix of its pages.
+    under: String,
+    pages: u64,
+    /// Pages with content in force.
+    pages_in_force: u64,
+    /// Pages that are gone.
+    pages_gone: u64,
+    visits: u64,
+    /// Visits that could be compared with one before.
+    comparisons: u64,
+    /// How many of these found the page changed by more than a minor change.
+    changes: u64,
+    /// How many of these found it back at an earlier version.
+    returns: u64,
+    /// When the earliest visit was.
+    first: Option<Time>,
+    /// When the latest visit was.
+    last: Option<Time>,
+    /// Different fingerprints.
+    fingerprints: u64,
+    /// Pages that have the fingerprint of another one here.
+    copies_within: u64,
+    /// Pages whose fingerprint pages elsewhere have, too.
+    copied_elsewhere: u64,
+    /// Whether all fingerprints were looked at for copies.
+    complete: bool,
+    /// What was found to be damaged: what is counted are the pages before it.
+    flaw: Option<Flaw<'a>>,
+    saw: Saw,
+}
+
+/// Different fingerprints that are kept at most.
+const KEPT: usize = 1 << 20;
+
+/// What is counted.
+#[derive(Default)]
+struct Counts {
+    pages: u64,
+    in_force: u64,
+    gone: u64,
+    visits: u64,
+    comparisons: u64,
+    changes: u64,
+    returns: u64,
+    first: Option<simkeep::Time>,
+    last: Option<simkeep::Time>,
+    /// Pages by their fingerprints.
+    fingerprints: HashMap<u64, u64>,
+    /// Whether there were more of those than are kept.
+    is_cut: bool,
+}
+
+impl Counts {
+    fn add(&mut self, page: &Page, fingerprint: Option<u64>) {
+        self.pages += 1;
+        self.in_force += u64::from(page.content.is_some());
+        self.gone += u64::from(page.gone);
+        self.visits += page.visits;
+        self.comparisons += u64::from(page.changes.comparisons());
+        self.changes += u64::from(page.changes.changes());
+        self.returns += u64::from(page.changes.returns());
+        self.first = Some(self.first.map_or(page.first, |first| first.min(page.first)));
+        self.last = Some(self.last.map_or(page.last.time, |last| last.max(page.last.time)));
+        let Some(fingerprint) = fingerprint else { return };
+        let is_full = self.fingerprints.len() == KEPT;
+        match self.fingerprints.get_mut(&fingerprint) {
+            Some(pages) => *pages += 1,
+            None if is_full => self.is_cut = true,
+            None => drop(self.fingerprints.insert(fingerprint, 1)),
+        }
+    }
+}
+
+impl Counts {
+    /// Adds all pages under a prefix.
+    fn take(&mut self, snapshot: &Snapshot, prefix: &Prefix, epoch: Epoch) -> simkeep::Result<()> {
+        for page in snapshot.scan(Some(prefix)) {
+            let page = page?;
+            let own = page.contents.iter().find(|content| content.epoch == epoch);
+            self.add(&page, own.and_then(|content| content.compared()));
+        }
+        Ok(())
+    }
+
+    /// Adds the pages of which the fingerprint is found elsewhere, too.
+    fn seek(&self, snapshot: &Snapshot, epoch: Epoch, elsewhere: &mut u64) -> simkeep::Result<()> {
+        for (fingerprint, pages) in &self.fingerprints {
+            // With one more than there are here, one is elsewhere.
+            let limit = usize::try_from(*pages).unwrap_or(usize::MAX).saturating_add(1);
+            let query = Query::new(*fingerprint, 0).epoch(epoch).limit(limit);
+            *elsewhere += u64::from(snapshot.search(&query)?.near.len() as u64 > *pages) * pages;
+        }
+        Ok(())
+    }
+}
+
+impl HostOf {
+    pub(super) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+        let reader = common.read()?;
+        let snapshot = reader.snapshot();
+        let epoch = snapshot.near_epoch();
+        let mut counts = Counts::default();
+        let mut flaw = damage(counts.take(&snapshot, &self.prefix, epoch))?;
+        if let Some(flaw) = flaw.take_if(|_| counts.pages == 0) {
+            return Err(Error::Corrupt(flaw).into());
+        }
+        if counts.pages == 0 {
+            say(&format!("no page is known under {}", self.prefix));
+            return Ok(Exit::Nothing);
+        }
+        let copied = counts.fingerprints.values().filter(|pages| **pages > 1);
+        let (within, mut elsewhere) = (copied.sum(), 0);
+        flaw = flaw.or(damage(counts.seek(&snapshot, epoch, &mut elsewhere))?);
+        let exit = if flaw.is_some() { Exit::Damaged } else { Exit::Done };
+        let site = Site { prefix: &self.prefix, counts, within, elsewhere, flaw };
+        if common.json {
+            output.object(&site.answer(Saw::of(&reader)))?;
+        } else {
+            site.print(&common.clock(), output)?;
+        }
+        Ok(exit)
+    }
+}
+
+/// A site with at least one page.
+struct Site<'a> {
+    prefix: &'a Prefix,
+    counts: Counts,
+    /// Pages that have the fingerprint of another one here.
+    within: u64,
+    /// Pages whose fingerprint pages elsewhere have, too.
+    elsewhere: u64,
+    /// The damage before which all pages are counted.
+    flaw: Option<Corruption>,
+}
+
+impl Site<'_> {
+    /// For programs.
+    fn answer(&self, saw: Saw) -> Answer<'_> {
+        let Site { prefix, counts, within, elsewhere, flaw } = self;
+        Answer {
+            under: prefix.to_string(),
+            pages: counts.pages,
+            pages_in_force: counts.in_force,
+            pages_gone: counts.gone,
+            visits: counts.visits,
+            comparisons: counts.comparisons,
+            changes: counts.changes,
+            returns: counts.returns,
+            first: counts.first.map(Time),
+            last: counts.last.map(Time),
+            fingerprints: counts.fingerprints.len() as u64,
+            copies_within: *within,
+            copied_elsewhere: *elsewhere,
+            complete: !counts.is_cut && flaw.is_none(),
+            flaw: flaw.as_ref().map(Flaw::from),
+            saw,
+        }
+    }
+
+    /// For people.
+    fn print(&self, clock: &Clock, output: &mut Output) -> Result<(), Failure> {
+        output.line(&self.prefix.to_string())?;
+        for (name, number, remark) in self.figures(clock) {
+            let line = format!("  {name:<14}{:>13}    {remark}", count(number));
+            output.line(line.trim_end())?;
+        }
+        if self.counts.is_cut {
+            output.note("copies are those of the first million fingerprints; there are more")?;
+        }
+        if let Some(flaw) = &self.flaw {
+            let flaw = escape::whole(&flaw.to_string());
+            output.note(&format!("{flaw}; what is counted are the pages before that"))?;
+        }
+        Ok(())
+    }
+
+    /// The name of each figure, the figure, and a remark.
+    fn figures(&self, clock: &Clock) -> [(&'static str, u64, String); 7] {
+        let Site { counts, within, elsewhere, .. } = self;
+        let span = counts.first.zip(counts.last).map(|(first, last)| {
+            clock.heading(&format!("{} to {}", clock.show(first), clock.show(last)))
+        });
+        let of_compared = |number: u64| {
+            let share = number as f64 / counts.comparisons.max(1) as f64 * 100.0;
+            let all = many(counts.comparisons, "comparison", "comparisons");
+            format!("{} % of {all}", words::amount(share))
+        };
+        let states = format!("in force {} · gone {}", count(counts.in_force), count(counts.gone));
+        let changes = format!("by more than a minor one: {}", of_compared(counts.changes));
+        let returns = format!("to an earlier version: {}", of_compared(counts.returns));
+        let different = counts.fingerprints.len() as u64;
+        let copies = "pages that have the fingerprint of another one here";
+        let copied = "pages whose fingerprint pages elsewhere have, too";
+        [
+            ("pages", counts.pages, states),
+            ("visits", counts.visits, span.unwrap_or_default()),
+            ("changes", counts.changes, changes),
+            ("returns", counts.returns, returns),
+            ("fingerprints", different, "different ones".to_owned()),
+            ("copies", *within, copies.to_owned()),
+            ("elsewhere", *elsewhere, copied.to_owned()),
+        ]
+    }
+}
+
+/// The damage that ended something; other errors are passed on.
+fn damage(done: simkeep::Result<()>) -> simkeep::Result<Option<Corruption>> {
+    match done {
+        Ok(()) => Ok(None),
+        Err(Error::Corrupt(flaw)) => Ok(Some(flaw)),
+        Err(error) => Err(error),
+    }
+}

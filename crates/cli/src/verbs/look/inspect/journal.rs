@@ -1,0 +1,100 @@
+//! The journal.
+
+use clap::Args;
+use schemars::JsonSchema;
+use serde::Serialize;
+use simkeep::inspect::JournalView;
+
+use crate::common::Common;
+use crate::exit::{Exit, Failure};
+use crate::output::Output;
+use crate::output::json::{Found, Saw, Time};
+use crate::output::words::{count, figure, many};
+
+/// The journal: the operations that are in no segment yet, and what they meant
+///
+/// `simkeep tail` prints them one by one.
+#[derive(Args)]
+pub(super) struct JournalOf {}
+
+impl JournalOf {
+    #[expect(clippy::unused_self, reason = "as all subjects are run")]
+    pub(super) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+        let reader = common.read()?;
+        let view = JournalView::of(&reader.snapshot())?;
+        if common.json {
+            output.object(&Answer::new(&view, Saw::of(&reader)))?;
+            return Ok(Exit::Done);
+        }
+        let (first, last) = (count(view.first_operation), count(view.last_operation));
+        let numbers = match view.operations {
+            0 => "all is in segments".to_owned(),
+            _ => format!("{first} to {last}, of {}", many(view.pages, "page", "pages")),
+        };
+        output.line(&figure("operations", view.operations, &numbers))?;
+        let clock = common.clock();
+        let times = view.times.map(|(first, last)| {
+            clock.heading(&format!("{} to {}", clock.show(first), clock.show(last)))
+        });
+        let visits = [
+            ("new", view.found.new, times.unwrap_or_default()),
+            ("same", view.found.same, String::new()),
+            ("changed", view.found.changed, String::new()),
+            ("reverted", view.found.reverted, String::new()),
+            ("gone", view.found.gone, String::new()),
+            ("failed", view.found.failed, String::new()),
+            ("other", view.found.other, "late, or not modified though never seen".to_owned()),
+            ("restated", view.restated, String::new()),
+            ("weights", view.weights, String::new()),
+            ("classes", view.classes, String::new()),
+            ("forgotten", view.forgotten, "pages and prefixes".to_owned()),
+        ];
+        for (name, number, remark) in visits.into_iter().filter(|(_, number, _)| *number > 0) {
+            output.line(&figure(name, number, &remark))?;
+        }
+        Ok(Exit::Done)
+    }
+}
+
+/// What the journal holds: the operations that are in no segment yet.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Answer {
+    /// The number of the first operation; null if there is none.
+    first_operation: Option<u64>,
+    last_operation: Option<u64>,
+    operations: u64,
+    /// Different pages among them.
+    pages: u64,
+    /// When the first visit was.
+    first: Option<Time>,
+    /// When the last visit was.
+    last: Option<Time>,
+    #[serde(flatten)]
+    found: Found,
+    restated: u64,
+    weights: u64,
+    classes: u64,
+    /// Pages and prefixes that were forgotten.
+    forgotten: u64,
+    saw: Saw,
+}
+
+impl Answer {
+    fn new(view: &JournalView, saw: Saw) -> Answer {
+        let is_any = view.operations > 0;
+        Answer {
+            first_operation: is_any.then_some(view.first_operation),
+            last_operation: is_any.then_some(view.last_operation),
+            operations: view.operations,
+            pages: view.pages,
+            first: view.times.map(|(first, _)| Time(first)),
+            last: view.times.map(|(_, last)| Time(last)),
+            found: view.found.into(),
+            restated: view.restated,
+            weights: view.weights,
+            classes: view.classes,
+            forgotten: view.forgotten,
+            saw,
+        }
+    }
+}

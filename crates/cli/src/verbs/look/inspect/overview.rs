@@ -1,0 +1,316 @@
+//! The whole store.
+
+use std::path::Path;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use simkeep::Reader;
+use simkeep::inspect::{Census, Overview};
+use simkeep_archive::escape;
+
+use super::census;
+use crate::common::Common;
+use crate::exit::{Exit, Failure};
+use crate::output::Output;
+use crate::output::json::{Epoch, Flaw, Saw, Share, Time};
+use crate::output::progress::watched;
+use crate::output::table::{Table, left, right};
+use crate::output::words::{self, bar, bytes, count};
+use crate::time::Clock;
+use crate::verbs::ask::near::explain::shape;
+
+/// Hosts that are named without `--deep`.
+const HOSTS: usize = 4;
+
+/// Prints what a store is on the whole; with `deep`, also what is counted page by page.
+pub(super) fn run(
+    store: &Path,
+    reader: &Reader,
+    deep: bool,
+    common: &Common,
+    output: &mut Output,
+) -> Result<Exit, Failure> {
+    let snapshot = reader.snapshot();
+    let overview = Overview::of(&snapshot)?;
+    let catalog = reader.stats()?.catalog_bytes;
+    let exit = if overview.flaw.is_some() { Exit::Damaged } else { Exit::Done };
+    let census = deep.then(|| watched(|progress| Census::of(&snapshot, progress))).transpose()?;
+    if common.json {
+        output.object(&Answer::new(&overview, catalog, census.as_ref(), Saw::of(reader)))?;
+        return Ok(exit);
+    }
+    output.line(&escape::whole(&store.to_string_lossy()))?;
+    let clock = common.clock();
+    print_visits(&overview, census.as_ref(), &clock, output)?;
+    print_hosts(&overview, census.as_ref(), output)?;
+    let (number, remark) = fingerprints(&overview, census.as_ref());
+    print_figure("fingerprints", &number, &remark, output)?;
+    print_space(&overview, catalog, output)?;
+    print_segments(&overview, &clock, output)?;
+    print_epochs(&overview, output)?;
+    if let Some(census) = &census {
+        census::print_hosts(census, output)?;
+    }
+    Ok(exit)
+}
+
+/// Prints a line with the name of a figure, the figure, and a remark.
+fn print_figure(
+    name: &str,
+    number: &str,
+    remark: &str,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    let line = format!("  {name:<14}{number:>13}    {remark}");
+    Ok(output.line(line.trim_end())?)
+}
+
+/// Prints how many pages and visits there are, and of which times.
+fn print_visits(
+    overview: &Overview,
+    census: Option<&Census>,
+    clock: &Clock,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    let per_page = overview.visits as f64 / overview.pages.max(1) as f64;
+    let states = [overview.in_force, overview.gone, overview.never].map(count);
+    let [in_force, gone, never] = states;
+    let states = format!("in force {in_force} · gone {gone} · never any content {never}");
+    print_figure("pages", &count(overview.pages), &states, output)?;
+    let ends = match census {
+        Some(census) => census.first.zip(census.last),
+        None => overview.first.zip(overview.last),
+    };
+    let span = ends.map(|(first, last)| {
+        clock.heading(&format!(", {} to {}", clock.show(first), clock.show(last)))
+    });
+    let span = span.unwrap_or_default();
+    let visits = format!("{} a page{span}", words::amount(per_page));
+    print_figure("visits", &count(overview.visits), &visits, output)
+}
+
+/// Prints how many hosts there are, or without a census the largest of a sample.
+fn print_hosts(
+    overview: &Overview,
+    census: Option<&Census>,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    if let Some(census) = census {
+        return print_figure("hosts", &count(census.hosts), "", output);
+    }
+    if overview.hosts.is_empty() {
+        return overview.flaw.as_ref().map_or(Ok(()), |flaw| {
+            print_figure("hosts", "", &escape::whole(&flaw.to_string()), output)
+        });
+    }
+    let hosts = overview
+        .hosts
+        .iter()
+        .take(HOSTS)
+        .map(|host| format!("{} ~{:.0} %", escape::whole(&host.host), host.share * 100.0));
+    let hosts = hosts.collect::<Vec<_>>().join(" · ");
+    print_figure("hosts", "", &format!("{hosts} (sampled; --deep counts)"), output)
+}
+
+/// How many different fingerprints there are, and a remark on the commonest.
+fn fingerprints(overview: &Overview, census: Option<&Census>) -> (String, String) {
+    if let Some(census) = census {
+        return census::fingerprints(&census.fingerprints);
+    }
+    let several = overview.segments.len() + usize::from(overview.unsealed_pages > 0) > 1;
+    let mark = if several { "~" } else { "" };
+    let most = match overview.commonest_pages {
+        0 | 1 => String::new(),
+        pages => format!("; the commonest is or was on {} in a segment", count(pages)),
+    };
+    (format!("{mark}{}", count(overview.fingerprints)), format!("different ones{most}"))
+}
+
+/// Prints how many bytes the files have, and what takes them.
+fn print_space(overview: &Overview, catalog: u64, output: &mut Output) -> Result<(), Failure> {
+    let segments: u64 = overview.segments.iter().map(|segment| segment.bytes).sum();
+    let all = segments + catalog;
+    let per_visit = words::amount(all as f64 / overview.visits.max(1) as f64);
+    print_figure("space", &bytes(all), &format!("{per_visit} bytes a visit"), output)?;
+    let parts = overview.space.iter().map(|space| (space.of.name(), space.bytes));
+    for (name, part) in parts.chain([("catalog", catalog)]).filter(|(_, part)| *part > 0) {
+        let share = part as f64 / all.max(1) as f64;
+        let percent = format!("{:.0} %", share * 100.0);
+        let shown = format!("{:<40} {percent:>5}", bar(share));
+        print_figure(&format!("  {name}"), &bytes(part), &shown, output)?;
+    }
+    Ok(())
+}
+
+fn print_segments(overview: &Overview, clock: &Clock, output: &mut Output) -> Result<(), Failure> {
+    if overview.segments.is_empty() && overview.unsealed.is_none() {
+        return Ok(());
+    }
+    output.line("")?;
+    let columns = [right("segment"), right("level"), left("operations"), right("pages")];
+    let more = [left("shape"), right("size"), right("again"), left(clock.heading("written"))];
+    let mut table = Table::new(columns.into_iter().chain(more));
+    for segment in &overview.segments {
+        table.row(
+            [
+                format!("segment {}", segment.id),
+                segment.level.to_string(),
+                format!("{} to {}", count(segment.first_operation), count(segment.last_operation)),
+                count(segment.pages),
+                segment.shape.map_or("-", shape).to_owned(),
+                bytes(segment.bytes),
+                format!("~{:.0} %", segment.superseded * 100.0),
+                clock.show(segment.written),
+            ],
+            output,
+        )?;
+    }
+    if let Some((first, last)) = overview.unsealed {
+        let [level, shape, size, again, written] = ["", "", "", "", ""].map(str::to_owned);
+        let operations = format!("{} to {}", count(first), count(last));
+        let pages = count(overview.unsealed_pages);
+        let journal = "journal".to_owned();
+        table.row([journal, level, operations, pages, shape, size, again, written], output)?;
+    }
+    Ok(table.end(output)?)
+}
+
+fn print_epochs(overview: &Overview, output: &mut Output) -> Result<(), Failure> {
+    output.line("")?;
+    let headings = ["epoch", "state", "name"].map(left);
+    let [number, state_of, name] = headings;
+    let mut table = Table::new([number, state_of, right("fingerprints"), name]);
+    for epoch in &overview.epochs {
+        let number = format!("epoch {}", epoch.info.epoch.count());
+        let fingerprints = count(epoch.fingerprints);
+        let name = escape::whole(&epoch.info.name);
+        table.row(
+            [number, Epoch::from(epoch).state().name().to_owned(), fingerprints, name],
+            output,
+        )?;
+    }
+    Ok(table.end(output)?)
+}
+
+/// What a store is on the whole.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Answer<'a> {
+    pages: u64,
+    /// Pages with content in force.
+    pages_in_force: u64,
+    /// Pages that are gone.
+    pages_gone: u64,
+    /// Pages whose content was never seen.
+    pages_never_seen: u64,
+    visits: u64,
+    /// No visit was earlier; it may have been forgotten since.
+    first: Option<Time>,
+    /// No visit was later.
+    last: Option<Time>,
+    /// Pages of which something is in no segment yet.
+    unsealed_pages: u64,
+    /// The first and the last operation that is in no segment yet.
+    unsealed_operations: Option<[u64; 2]>,
+    /// Different fingerprints, counted once for each segment and epoch that has them.
+    fingerprints: u64,
+    /// The most pages that one fingerprint is or was on in one segment.
+    commonest_pages: u64,
+    /// The hosts that have more than one in fifty of the pages, of 64 pages at equal distances.
+    hosts: Vec<Host<'a>>,
+    /// What was found to be damaged among those pages.
+    flaw: Option<Flaw<'a>>,
+    /// What the bytes of the segments are for, the most first.
+    spaces: Vec<Space>,
+    catalog_bytes: u64,
+    /// The segments, the oldest first.
+    segments: Vec<Segment>,
+    /// All epochs, the oldest first.
+    epochs: Vec<Epoch<'a>>,
+    /// What is counted page by page, if that was asked for.
+    census: Option<census::Answer<'a>>,
+    saw: Saw,
+}
+
+/// A host that has many of the pages.
+#[derive(Serialize, JsonSchema)]
+struct Host<'a> {
+    host: &'a str,
+    /// The share of all pages, about.
+    share: Share,
+}
+
+/// What bytes are for.
+#[derive(Serialize, JsonSchema)]
+struct Space {
+    space: &'static str,
+    size_bytes: u64,
+}
+
+/// A segment.
+#[derive(Serialize, JsonSchema)]
+struct Segment {
+    /// Its number, which its file is named after.
+    segment: u64,
+    /// How often it was merged, about.
+    level: u64,
+    /// The first of the operations that it is of.
+    first_operation: u64,
+    last_operation: u64,
+    pages: u64,
+    visits: u64,
+    /// No visit in it is earlier, or later than "last".
+    first: Option<Time>,
+    last: Option<Time>,
+    /// When it was written.
+    created: Time,
+    size_bytes: u64,
+    /// How its fingerprints are found.
+    shape: Option<&'static str>,
+    /// Of how much of it newer segments have records, too, about.
+    superseded: Share,
+}
+
+impl<'a> Answer<'a> {
+    fn new(overview: &'a Overview, catalog: u64, census: Option<&'a Census>, saw: Saw) -> Self {
+        let hosts = overview.hosts.iter().map(|of| Host { host: &of.host, share: Share(of.share) });
+        let spaces = overview
+            .space
+            .iter()
+            .map(|space| Space { space: space.of.name(), size_bytes: space.bytes });
+        let segments = overview.segments.iter().map(|segment| Segment {
+            segment: segment.id,
+            level: segment.level,
+            first_operation: segment.first_operation,
+            last_operation: segment.last_operation,
+            pages: segment.pages,
+            visits: segment.visits,
+            first: segment.times.map(|(first, _)| Time(first)),
+            last: segment.times.map(|(_, last)| Time(last)),
+            created: Time(segment.written),
+            size_bytes: segment.bytes,
+            shape: segment.shape.map(shape),
+            superseded: Share(segment.superseded),
+        });
+        Answer {
+            pages: overview.pages,
+            pages_in_force: overview.in_force,
+            pages_gone: overview.gone,
+            pages_never_seen: overview.never,
+            visits: overview.visits,
+            first: overview.first.map(Time),
+            last: overview.last.map(Time),
+            unsealed_pages: overview.unsealed_pages,
+            unsealed_operations: overview.unsealed.map(<[u64; 2]>::from),
+            fingerprints: overview.fingerprints,
+            commonest_pages: overview.commonest_pages,
+            hosts: hosts.collect(),
+            flaw: overview.flaw.as_ref().map(Flaw::from),
+            spaces: spaces.collect(),
+            catalog_bytes: catalog,
+            segments: segments.collect(),
+            epochs: overview.epochs.iter().map(Epoch::from).collect(),
+            census: census.map(census::Answer::from),
+            saw,
+        }
+    }
+}

@@ -1,0 +1,294 @@
+//! One page: its versions, and where they stand.
+
+use clap::Args;
+use schemars::JsonSchema;
+use serde::Serialize;
+use simkeep::inspect::{Place, Trace, Version, VersionKind, versions};
+use simkeep::{Content, EpochInfo};
+use simkeep_archive::escape;
+
+use crate::common::Common;
+use crate::exit::{Exit, Failure, say};
+use crate::input::spelling;
+use crate::output::Output;
+use crate::output::json::{Digest, EpochName, Fingerprint, Hash, Saw, Seen, Time, Verdict};
+use crate::output::table::{Table, left, right};
+use crate::output::visit;
+use crate::output::words::{count, many};
+use crate::time::Clock;
+
+/// A page: its versions, and where in the store they stand
+///
+/// One line per version: the visits that saw one content, one after another. Of its fingerprint the
+/// digits are shown that are not those of the version before, and the bits that differ, the lowest being
+/// bit 0. `simkeep history` lists each visit.
+#[derive(Args)]
+pub(super) struct PageOf {
+    /// The page: its URL, byte by byte as it was observed
+    url: String,
+    /// Print all versions, not only the newest 50
+    #[arg(long)]
+    all: bool,
+}
+
+/// Versions that are printed if not all are asked for.
+const SHOWN: usize = 50;
+
+/// Bits that are named one by one.
+const NAMED: usize = 8;
+
+impl PageOf {
+    pub(super) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+        let reader = common.read()?;
+        let snapshot = reader.snapshot();
+        let Some(trace) = Trace::of(&snapshot, &self.url)? else {
+            say(&spelling::unknown(&snapshot, &self.url, |_| true)?);
+            return Ok(Exit::Nothing);
+        };
+        let versions = versions(&trace.history);
+        let left_out = if self.all { 0 } else { versions.len().saturating_sub(SHOWN) };
+        let shown = versions.get(left_out..).unwrap_or_default();
+        if common.json {
+            let saw = Saw::of(&reader);
+            output.object(&Answer::new(&trace, shown, left_out, snapshot.epochs(), saw)?)?;
+            return Ok(Exit::Done);
+        }
+        let clock = common.clock();
+        let places: Vec<String> = trace.places.iter().rev().map(place).collect();
+        let url = escape::whole(&self.url);
+        output.line(&url)?;
+        output.line(&format!("  {} · {}", escape::whole(&trace.surt), places.join(", ")))?;
+        output.line(&format!("  {}", in_force(&trace, &versions, &clock)))?;
+        print(shown, snapshot.epochs(), &clock, output)?;
+        if left_out > 0 {
+            let more = many(left_out as u64, "older version", "older versions");
+            output.note(&format!("there are {more}; --all prints them"))?;
+        }
+        Ok(Exit::Done)
+    }
+}
+
+fn place(place: &Place) -> String {
+    let entries = many(place.entries as u64, "entry", "entries");
+    match (place.segment, place.bytes) {
+        (Some(segment), Some(bytes)) => {
+            format!("segment {segment} ({entries} in {} bytes)", count(bytes))
+        }
+        _ => format!("journal ({entries})"),
+    }
+}
+
+/// What is in force now.
+fn in_force(trace: &Trace, versions: &[Version], clock: &Clock) -> String {
+    let page = &trace.page;
+    let last = clock.show(page.last.time);
+    if page.gone {
+        return clock.heading(&format!("gone; last visited {last}"));
+    }
+    let contents = versions.iter().rev();
+    let newest = contents.filter_map(|version| match version.kind {
+        VersionKind::Content(number) => Some((number, version)),
+        _ => None,
+    });
+    let Some((number, version)) = newest.into_iter().next() else {
+        return clock.heading(&format!("no content was ever seen; last visited {last}"));
+    };
+    let since = clock.show(version.visit.time);
+    let seen = many(version.visits, "time", "times");
+    clock.heading(&format!(
+        "in force: version {number}, since {since}, seen {seen}, last {}; last visited {last}",
+        clock.show(version.last)
+    ))
+}
+
+fn print(
+    versions: &[Version],
+    epochs: &[EpochInfo],
+    clock: &Clock,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    let times = [left(clock.heading("first seen")), left("last seen")];
+    let mut columns = vec![right("#")];
+    columns.extend(times);
+    columns.extend([right("visits"), left("digest"), left("fingerprint"), right("bits")]);
+    if epochs.len() > 1 {
+        columns.push(left("epoch"));
+    }
+    columns.push(left("what it was"));
+    let mut table = Table::new(columns);
+    for version in versions {
+        let number = match version.kind {
+            VersionKind::Content(number) => number.to_string(),
+            _ => "-".to_owned(),
+        };
+        let digest = version.visit.seen.digest().map(|digest| {
+            let mut digits = digest.to_string();
+            digits.truncate(8);
+            digits
+        });
+        let fingerprint = version.contents.first().and_then(|content| content.fingerprint);
+        let differing = version.differing.filter(|bits| *bits != 0);
+        let mut cells = vec![
+            number,
+            clock.show(version.visit.time),
+            clock.show(version.last),
+            count(version.visits),
+            digest.unwrap_or_default(),
+            fingerprint.map_or_else(String::new, |f| digits(f, version.differing)),
+            differing.map_or_else(String::new, |bits| bits.count_ones().to_string()),
+        ];
+        if epochs.len() > 1 {
+            let epoch = version.contents.first().map(|content| visit::epoch_of(epochs, content));
+            cells.push(epoch.transpose()?.flatten().map(escape::whole).unwrap_or_default());
+        }
+        cells.push(told(version));
+        table.cells(cells, output)?;
+    }
+    Ok(table.end(output)?)
+}
+
+/// The digits of a fingerprint, with dots for those that are as before.
+fn digits(fingerprint: u64, differing: Option<u64>) -> String {
+    let digits = visit::fingerprint(fingerprint);
+    let Some(differing) = differing else { return digits };
+    let changed = |at: usize| differing >> (60 - 4 * at) & 0xf != 0;
+    let shown = digits.chars().enumerate();
+    shown.map(|(at, digit)| if changed(at) { digit } else { '·' }).collect()
+}
+
+/// The numbers of the bits that are 1, the lowest first.
+pub(super) fn bits(differing: u64) -> Vec<u32> {
+    (0..64).filter(|bit| differing >> bit & 1 == 1).collect()
+}
+
+fn told(version: &Version) -> String {
+    let status = version.visit.status.map(|status| format!(", {status}")).unwrap_or_default();
+    let which = version.differing.filter(|bits| *bits != 0).map(|differing| {
+        let bits = bits(differing);
+        let named: Vec<String> = bits.iter().take(NAMED).map(u32::to_string).collect();
+        let more = if bits.len() > NAMED { " ..." } else { "" };
+        let word = if bits.len() == 1 { "bit" } else { "bits" };
+        format!(", {word} {}{more}", named.join(" "))
+    });
+    let which = which.unwrap_or_default();
+    let content = version.visit.seen.content();
+    let redirects = if content.is_some_and(Content::is_redirect) { "; it redirects" } else { "" };
+    match (version.kind, version.back_to) {
+        (VersionKind::Content(_), Some(before)) => format!("back to {before}{which}{redirects}"),
+        (VersionKind::Content(1), None) => format!("new{redirects}"),
+        (VersionKind::Content(_), None) => format!("changed{which}{redirects}"),
+        (VersionKind::Gone, _) => format!("gone{status}"),
+        (VersionKind::Unseen, _) => format!("not modified{status}"),
+        _ => format!("failed{status}"),
+    }
+}
+
+/// What is known of a page.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Answer<'a> {
+    url: &'a str,
+    /// In the order of which pages stand.
+    surt: &'a str,
+    hash: Hash,
+    /// Where something of it stands, the newest first.
+    places: Vec<InPlace>,
+    is_gone: bool,
+    visits: u64,
+    /// How many versions are left out before those that are told.
+    older_versions: usize,
+    /// Visits that saw one content, one after another, the oldest first.
+    versions: Vec<OfVersion<'a>>,
+    saw: Saw,
+}
+
+/// A place where a page stands.
+#[derive(Serialize, JsonSchema)]
+struct InPlace {
+    /// The number of the segment; null for the journal.
+    segment: Option<u64>,
+    /// Where it stands among the pages there.
+    ordinal: u32,
+    /// The size of its record.
+    size_bytes: Option<u64>,
+    entries: usize,
+    /// Whether there is nothing older that counts.
+    is_first: bool,
+}
+
+/// A version of a page.
+#[derive(Serialize, JsonSchema)]
+struct OfVersion<'a> {
+    /// Its number, from 1 on, if content was seen.
+    number: Option<u32>,
+    seen: Seen,
+    /// When its first visit was.
+    first: Time,
+    /// When its last visit was.
+    last: Time,
+    visits: u64,
+    verdict: Verdict,
+    fingerprint: Option<Fingerprint>,
+    digest: Option<Digest>,
+    /// Null if no content was seen.
+    epoch: Option<EpochName<'a>>,
+    /// The HTTP status of its first visit.
+    status: Option<u16>,
+    /// The number of the version that the page is back at.
+    back_to: Option<u32>,
+    /// Which bits differ from the version before, the lowest being 0.
+    differing_bits: Option<Vec<u32>>,
+}
+
+impl Answer<'_> {
+    fn new<'a>(
+        trace: &'a Trace,
+        versions: &[Version],
+        left_out: usize,
+        epochs: &'a [EpochInfo],
+        saw: Saw,
+    ) -> Result<Answer<'a>, Failure> {
+        let places = trace.places.iter().map(|place| InPlace {
+            segment: place.segment,
+            ordinal: place.number,
+            size_bytes: place.bytes,
+            entries: place.entries,
+            is_first: place.is_first,
+        });
+        let versions = versions.iter().map(|version| OfVersion::new(version, epochs));
+        Ok(Answer {
+            url: &trace.page.url,
+            surt: &trace.surt,
+            hash: Hash(trace.hash),
+            places: places.collect(),
+            is_gone: trace.page.gone,
+            visits: trace.page.visits,
+            older_versions: left_out,
+            versions: versions.collect::<simkeep::Result<_>>()?,
+            saw,
+        })
+    }
+}
+
+impl OfVersion<'_> {
+    fn new<'a>(version: &Version, epochs: &'a [EpochInfo]) -> simkeep::Result<OfVersion<'a>> {
+        let content = version.visit.seen.content();
+        let epoch = content.map(|content| visit::epoch_of(epochs, content)).transpose()?.flatten();
+        Ok(OfVersion {
+            number: match version.kind {
+                VersionKind::Content(number) => Some(number),
+                _ => None,
+            },
+            seen: Seen(version.visit.seen),
+            first: Time(version.visit.time),
+            last: Time(version.last),
+            visits: version.visits,
+            verdict: Verdict(version.verdict),
+            fingerprint: content.and_then(|content| content.fingerprint).map(Fingerprint),
+            digest: content.and_then(|content| content.digest).map(Digest),
+            epoch: epoch.map(EpochName),
+            status: version.visit.status,
+            back_to: version.back_to,
+            differing_bits: version.differing.map(bits),
+        })
+    }
+}

@@ -1,0 +1,302 @@
+//! One segment.
+
+use clap::Args;
+use schemars::JsonSchema;
+use serde::Serialize;
+use simkeep::inspect::{Overview, SegmentView};
+use simkeep::{EpochInfo, Snapshot};
+use simkeep_archive::escape;
+
+use super::dump::{self, Dump};
+use crate::common::Common;
+use crate::exit::{Exit, Failure, say};
+use crate::output::Output;
+use crate::output::json::{EpochName, Saw, Time};
+use crate::output::table::{Table, left, right};
+use crate::output::visit;
+use crate::output::words::{bytes, count};
+use crate::time::Clock;
+use crate::verbs::ask::near::explain::shape;
+
+/// A segment: its numbers, its sections, and the tables of its fingerprints
+///
+/// The names of the sections are those of format/segment.md. With --dump, its bytes, each with what it
+/// means, as they stand on that page.
+#[derive(Args)]
+#[command(after_long_help = HELP)]
+pub(super) struct SegmentOf {
+    /// The number of the segment, which its file is named after
+    #[arg(value_name = "NUMBER")]
+    id: u64,
+    #[command(flatten)]
+    dump: Dump,
+}
+
+const HELP: &str = "Examples:
+  simkeep inspect segment 2
+  simkeep inspect segment 2 --dump --section pages
+  simkeep inspect segment 2 --dump --section fingerprints --epoch 'html/3 words2-sqrt/2' --all
+  simkeep inspect segment 2 --dump --from 1000 --lines 100 --json
+
+A line of a dump has the offset in the file, in hexadecimal digits, the bytes, and what they mean; below
+it are the bytes that have no room beside them. 00*36 are 36 bytes of zero. ??*4096 is a block that its
+checksum does not vouch for: it is named there, and what follows it is shown as soon as it can be told
+apart. With damage the exit code is 4. Without --section it is the whole file, with its \"head\", \"table\"
+and \"trailer\", which can be named as sections, too.
+
+With --json, an object a line of the dump: \"offset\", \"size_bytes\", \"bytes\" in hexadecimal digits (null
+if they are damaged), \"meaning\" and \"damaged\".";
+
+impl SegmentOf {
+    pub(super) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+        let reader = common.read()?;
+        let snapshot = reader.snapshot();
+        let Some(segment) = SegmentView::of(&snapshot, self.id)? else {
+            let live = Overview::of(&snapshot)?.segments;
+            let live: Vec<String> = live.iter().map(|segment| segment.id.to_string()).collect();
+            let live = if live.is_empty() { "none".to_owned() } else { live.join(", ") };
+            say(&format!("there is no segment {}; these there are: {live}", self.id));
+            return Ok(Exit::Nothing);
+        };
+        if self.dump.is_asked_for() {
+            return self.dump.run(&segment, &snapshot, common, output);
+        }
+        if common.json {
+            let saw = Saw::of(&reader);
+            output.object(&Answer::new(&segment, snapshot.epochs(), saw)?)?;
+        } else {
+            print(&segment, &snapshot, &common.clock(), output)?;
+        }
+        Ok(Exit::Done)
+    }
+}
+
+fn print(
+    segment: &SegmentView,
+    snapshot: &Snapshot,
+    clock: &Clock,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    let SegmentView { first_operation, last_operation, page_delta, visit_delta, .. } = *segment;
+    let (in_force, gone) = (segment.in_force_delta, segment.gone_delta);
+    output.line(&format!(
+        "segment {}, {}, level {}, operations {} to {}",
+        segment.id,
+        bytes(segment.bytes),
+        segment.level,
+        count(first_operation),
+        count(last_operation)
+    ))?;
+    output.line(&format!("written {}", clock.heading(&clock.show(segment.written))))?;
+    let times = segment.times.map(|(first, last)| {
+        clock.heading(&format!("; {} to {}", clock.show(first), clock.show(last)))
+    });
+    let times = times.unwrap_or_default();
+    let longest = match segment.longest_list {
+        0 | 1 => String::new(),
+        pages => format!("one is or was on {} pages", count(pages)),
+    };
+    for (name, number, remark) in [
+        (
+            "pages",
+            segment.pages,
+            format!("{page_delta:+} to those of the store, {in_force:+} in force, {gone:+} gone"),
+        ),
+        ("visits", segment.visits, format!("{visit_delta:+} to those of the store{times}")),
+        ("fingerprints", segment.fingerprints, longest),
+        ("resets", segment.resets, "records that hide all older ones of their page".to_owned()),
+        ("forgotten", segment.forgotten, "prefixes".to_owned()),
+    ] {
+        let line = format!("  {name:<14}{:>13}    {remark}", count(number));
+        output.line(line.trim_end())?;
+    }
+    print_sections(segment, snapshot, output)?;
+    print_tables(segment, snapshot, output)
+}
+
+/// Prints the sections of the file.
+fn print_sections(
+    segment: &SegmentView,
+    snapshot: &Snapshot,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    output.line("")?;
+    let columns = [left("section"), right("part"), right("offset"), right("bytes")];
+    let more = [right("blocks"), left("for"), left("epoch")];
+    let mut table = Table::new(columns.into_iter().chain(more));
+    for section in &segment.sections {
+        let epoch =
+            section.epoch.map(|epoch| visit::epoch(snapshot.epochs(), epoch)).transpose()?;
+        table.row(
+            [
+                section.kind.to_owned(),
+                section.part.to_string(),
+                section.offset.to_string(),
+                section.bytes.to_string(),
+                section.blocks.to_string(),
+                section.space.name().to_owned(),
+                epoch.map(escape::whole).unwrap_or_default(),
+            ],
+            output,
+        )?;
+    }
+    Ok(table.end(output)?)
+}
+
+/// Prints the tables of fingerprints, if there are any.
+fn print_tables(
+    segment: &SegmentView,
+    snapshot: &Snapshot,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    if segment.tables.is_empty() {
+        return Ok(());
+    }
+    output.line("")?;
+    let columns = [right("fingerprints"), left("shape"), right("size"), right("bytes each")];
+    let mut table = Table::new(columns.into_iter().chain([left("epoch")]));
+    for of in &segment.tables {
+        let each = of.bytes as f64 / f64::from(of.fingerprints.max(1));
+        let epoch = visit::epoch(snapshot.epochs(), of.epoch)?;
+        table.row(
+            [
+                count(of.fingerprints.into()),
+                shape(of.shape).to_owned(),
+                bytes(of.bytes),
+                format!("{each:.1}"),
+                escape::whole(epoch),
+            ],
+            output,
+        )?;
+    }
+    Ok(table.end(output)?)
+}
+
+/// What a segment is; or with --dump, some bytes of it.
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "each is printed by itself")]
+pub(crate) enum Line<'a> {
+    Segment(Box<Answer<'a>>),
+    Bytes(dump::Line<'a>),
+}
+
+/// What a segment is.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Answer<'a> {
+    /// Its number, which its file is named after.
+    segment: u64,
+    size_bytes: u64,
+    /// How often it was merged, about.
+    level: u64,
+    /// The first of the operations that it is of.
+    first_operation: u64,
+    last_operation: u64,
+    pages: u64,
+    visits: u64,
+    /// Different fingerprints, of all epochs.
+    fingerprints: u64,
+    /// Records that hide all older ones of their page.
+    resets: u64,
+    /// What it adds to the pages of the store.
+    page_delta: i64,
+    /// What it adds to the visits of the store.
+    visit_delta: i64,
+    /// What it adds to the pages of the store that have content in force.
+    in_force_delta: i64,
+    /// What it adds to those that are gone.
+    gone_delta: i64,
+    /// No visit in it is earlier, or later than "last".
+    first: Option<Time>,
+    last: Option<Time>,
+    /// The most pages that one fingerprint is or was on.
+    longest_list: u64,
+    /// When it was written.
+    created: Time,
+    /// Prefixes that were forgotten.
+    forgotten_prefixes: u64,
+    /// The parts of its file, in their order there.
+    sections: Vec<Section<'a>>,
+    /// The tables of fingerprints.
+    tables: Vec<TableOf<'a>>,
+    saw: Saw,
+}
+
+/// A part of the file of a segment.
+#[derive(Serialize, JsonSchema)]
+struct Section<'a> {
+    /// Its name in format/segment.md.
+    kind: &'a str,
+    /// Its number among those of its kind and epoch.
+    part: u16,
+    /// Whose fingerprints it is of, if it is of an epoch.
+    epoch: Option<EpochName<'a>>,
+    /// What it is for.
+    space: &'static str,
+    /// Where it begins in the file, in bytes.
+    offset: u64,
+    size_bytes: u64,
+    blocks: u64,
+}
+
+/// The table of the fingerprints of an epoch.
+#[derive(Serialize, JsonSchema)]
+struct TableOf<'a> {
+    epoch: EpochName<'a>,
+    fingerprints: u32,
+    /// How they are found.
+    shape: &'static str,
+    size_bytes: u64,
+}
+
+impl Answer<'_> {
+    fn new<'a>(
+        segment: &'a SegmentView,
+        epochs: &'a [EpochInfo],
+        saw: Saw,
+    ) -> simkeep::Result<Answer<'a>> {
+        let name = |epoch| visit::epoch(epochs, epoch).map(EpochName);
+        let section = |section: &'a simkeep::inspect::SectionView| {
+            Ok(Section {
+                kind: section.kind,
+                part: section.part,
+                epoch: section.epoch.map(name).transpose()?,
+                space: section.space.name(),
+                offset: section.offset,
+                size_bytes: section.bytes,
+                blocks: section.blocks,
+            })
+        };
+        let table = |of: &simkeep::inspect::TableView| {
+            Ok(TableOf {
+                epoch: name(of.epoch)?,
+                fingerprints: of.fingerprints,
+                shape: shape(of.shape),
+                size_bytes: of.bytes,
+            })
+        };
+        Ok(Answer {
+            segment: segment.id,
+            size_bytes: segment.bytes,
+            level: segment.level,
+            first_operation: segment.first_operation,
+            last_operation: segment.last_operation,
+            pages: segment.pages,
+            visits: segment.visits,
+            fingerprints: segment.fingerprints,
+            resets: segment.resets,
+            page_delta: segment.page_delta,
+            visit_delta: segment.visit_delta,
+            in_force_delta: segment.in_force_delta,
+            gone_delta: segment.gone_delta,
+            first: segment.times.map(|(first, _)| Time(first)),
+            last: segment.times.map(|(_, last)| Time(last)),
+            longest_list: segment.longest_list,
+            created: Time(segment.written),
+            forgotten_prefixes: segment.forgotten,
+            sections: segment.sections.iter().map(section).collect::<simkeep::Result<_>>()?,
+            tables: segment.tables.iter().map(table).collect::<simkeep::Result<_>>()?,
+            saw,
+        })
+    }
+}

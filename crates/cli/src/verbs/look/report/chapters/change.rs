@@ -1,0 +1,187 @@
+//! How pages change, and when.
+
+use simkeep::Time;
+use simkeep::inspect::Period;
+
+use super::super::Facts;
+use super::super::figure::{Columns, Figure};
+use super::{Chapter, headings, heights, rows};
+use crate::output::words;
+
+pub(super) fn chapter(facts: &Facts) -> Chapter {
+    let mut figures = over_time(facts);
+    figures.extend([distances(facts), by_page(facts), rates(facts)]);
+    let mut said = "What visits found, and what pages are believed to do.".to_owned();
+    let outside = facts.census.outside.visits();
+    if outside > 0 {
+        let visits = words::many(outside, "visit lies", "visits lie");
+        said += &format!(
+            " {visits} outside of the figures over time: so far from all others that their times are most \
+             likely wrong."
+        );
+    }
+    Chapter { title: "How pages change", said, figures }
+}
+
+/// The day that a time is on.
+fn day(time: Time) -> String {
+    time.to_string().split('T').next().unwrap_or_default().to_owned()
+}
+
+/// A figure for each thing that visits find.
+fn over_time(facts: &Facts) -> Vec<Figure> {
+    let census = &facts.census;
+    let Some(first) = census.periods.first() else { return Vec::new() };
+    // Periods without visits have no entry, and a column all the same.
+    let number =
+        |period: &Period| (period.from.as_ms() - first.from.as_ms()) / census.period.max(1);
+    let last = census.periods.last().map_or(0, number);
+    let length = words::span(u64::try_from(census.period / 1000).unwrap_or(0));
+    let figure = |title: &str, said: &str, of: fn(&Period) -> u64| {
+        let mut values = vec![0.0; usize::try_from(last + 1).unwrap_or(0)];
+        for period in &census.periods {
+            let at = usize::try_from(number(period)).unwrap_or(0);
+            values.iter_mut().skip(at).take(1).for_each(|value| *value = of(period) as f64);
+        }
+        let ends = [(0, day(first.from))].into_iter();
+        let end = census.periods.last().map(|period| (values.len() - 1, day(period.from)));
+        let below = ends.chain(end.filter(|(at, _)| *at > 0)).collect();
+        let all: u64 = census.periods.iter().map(of).sum();
+        let described = format!("{} in all, by the {length} in which they were", words::count(all));
+        let drawing = Columns {
+            title,
+            described: &described,
+            values: &values,
+            below,
+            axis: &format!("a column for each {length}"),
+            marks: Vec::new(),
+            level: None,
+            is_log: false,
+        };
+        Figure {
+            title: title.to_owned(),
+            said: said.to_owned(),
+            drawing: drawing.html(),
+            headings: headings(["from", "visits"]),
+            rows: rows(
+                census.periods.iter().map(|period| day(period.from)),
+                &census.periods.iter().map(of).collect::<Vec<_>>(),
+            ),
+        }
+    };
+    vec![
+        figure("Visits over time", "All visits. A gap is a time in which nobody looked.", |p| {
+            p.found.visits()
+        }),
+        figure(
+            "First contents over time",
+            "Visits that saw the first content of their page: how the crawl grew.",
+            |p| p.found.new,
+        ),
+        figure(
+            "Changes over time",
+            "Visits that found other content than before. A jump on one day, on all hosts, is more likely a \
+             new extractor than the world: that calls for a new epoch.",
+            |p| p.found.changed,
+        ),
+        figure(
+            "Returns over time",
+            "Visits that found a page back at an earlier version. Many are a sign of pages that are served \
+             in several forms in turn.",
+            |p| p.found.reverted,
+        ),
+        figure(
+            "Gone and failed over time",
+            "Visits that found the page gone, or failed. A spike is an outage: of a site, or of the crawler.",
+            |p| p.found.gone + p.found.failed,
+        ),
+    ]
+}
+
+fn distances(facts: &Facts) -> Figure {
+    let distances = &facts.census.distances;
+    // Beyond half of the bits there is next to nothing.
+    let last = distances.iter().rposition(|count| *count > 0).unwrap_or(0).max(16);
+    let shown = distances.get(..=last).unwrap_or(distances);
+    let (minor, moderate) = (facts.bands.0 as usize, facts.bands.1 as usize);
+    let title = "Distance to the version before";
+    let described = "How many visits found the page so many bits away from the version before";
+    let below = (0..=last).step_by(8).map(|bits| (bits, bits.to_string())).collect();
+    let marks = [(1, "minor"), (minor + 1, "moderate"), (moderate + 1, "major")];
+    let drawing = Columns {
+        title,
+        described,
+        values: &heights(shown),
+        below,
+        axis: "bits",
+        marks: marks.into_iter().filter(|(at, _)| *at <= last).collect(),
+        level: None,
+        is_log: false,
+    };
+    Figure {
+        title: title.to_owned(),
+        said: "Changes and returns, by how many bits of the fingerprint they are. Most are small on sites \
+               that edit their pages. A hump about 32 is of pages that became something else."
+            .to_owned(),
+        drawing: drawing.html(),
+        headings: headings(["bits", "visits"]),
+        rows: rows((0..=last).map(|bits| bits.to_string()), shown),
+    }
+}
+
+fn by_page(facts: &Facts) -> Figure {
+    let changing = &facts.census.changing;
+    let name = |tenth: usize| match tenth {
+        0 => "none".to_owned(),
+        tenth => format!("{} %", 10 * tenth),
+    };
+    let names: Vec<String> = (0..changing.len()).map(name).collect();
+    let title = "How often a visit finds a page changed";
+    let drawing = Columns {
+        title,
+        described: "How many pages changed at none, up to a tenth, up to two tenths and so on of the visits \
+                    that could tell",
+        values: &heights(changing),
+        below: [0, 5, 10].into_iter().filter_map(|at| Some((at, names.get(at)?.clone()))).collect(),
+        axis: "up to so many of a page's visits found a change",
+        marks: Vec::new(),
+        level: None,
+        is_log: false,
+    };
+    Figure {
+        title: title.to_owned(),
+        said: "Pages at the left are visited more often than they change; pages at the right change at every \
+               visit, and what happens between visits is lost."
+            .to_owned(),
+        drawing: drawing.html(),
+        headings: headings(["up to", "pages"]),
+        rows: rows(names.into_iter(), changing),
+    }
+}
+
+/// How often pages are believed to change: what a plan of visits goes by.
+fn rates(facts: &Facts) -> Figure {
+    let deciles = facts.survey.deciles.unwrap_or_default();
+    let title = "How often pages change";
+    let drawing = Columns {
+        title,
+        described: "The changes a day that one, two and up to nine tenths of the pages have at most",
+        values: &deciles,
+        below: [0, 4, 8].into_iter().map(|at| (at, format!("{}0 %", at + 1))).collect(),
+        axis: "so many of the pages change at most as often",
+        marks: Vec::new(),
+        level: None,
+        is_log: false,
+    };
+    let names = (1..=9).map(|tenth| format!("{tenth}0 %"));
+    let rates = deciles.iter().map(|rate| words::amount(*rate));
+    Figure {
+        title: title.to_owned(),
+        said: "What is believed of the pages that were compared, in changes a day. When each is visited \
+               again follows from that: see simkeep due."
+            .to_owned(),
+        drawing: drawing.html(),
+        headings: headings(["of the pages", "changes a day, at most"]),
+        rows: names.zip(rates).map(|(name, rate)| vec![name, rate]).collect(),
+    }
+}

@@ -1,0 +1,141 @@
+//! Which pages stand for others, and which sites mirror each other.
+
+use simkeep::cluster::{Balls, Cluster};
+use simkeep::mirrors::Mirror;
+use simkeep_archive::escape;
+
+use super::super::Facts;
+use super::super::figure::{Columns, Figure, bars};
+use super::near::from;
+use super::{Chapter, headings, heights, rows};
+use crate::output::words::{count, many};
+
+pub(super) fn chapter(facts: &Facts) -> Chapter {
+    let clusters = &facts.clusters;
+    let others = clusters.pages - clusters.clusters;
+    let said = format!(
+        "{} in {} within {}: {} could be left out in favour of another. Mirrors: {}.",
+        many(clusters.pages, "page", "pages"),
+        many(clusters.clusters, "cluster", "clusters"),
+        many(clusters.k.into(), "bit", "bits"),
+        count(others),
+        count(facts.mirrors.mirrors),
+    );
+    Chapter {
+        title: "What could be left out",
+        said,
+        figures: vec![sizes(facts), largest(facts), balls(facts), mirrors(facts)],
+    }
+}
+
+fn sizes(facts: &Facts) -> Figure {
+    let sizes = &facts.clusters.sizes;
+    let title = "Pages in a cluster";
+    let last = sizes.len().saturating_sub(1);
+    let mut below = vec![(0, "1".to_owned())];
+    if last > 0 {
+        below.push((last, from(last)));
+    }
+    let drawing = Columns {
+        title,
+        described: "How many clusters have 1 page, 2 or 3, 4 to 7 and so on",
+        values: &heights(sizes),
+        below,
+        axis: "pages, by powers of two",
+        marks: Vec::new(),
+        level: None,
+        is_log: true,
+    };
+    Figure {
+        title: title.to_owned(),
+        said: "Clusters by their pages, both by powers. Each has a page that leads it: the first that was \
+               seen with its text."
+            .to_owned(),
+        drawing: drawing.html(),
+        headings: headings(["pages", "clusters"]),
+        rows: rows((0..sizes.len()).map(from), sizes),
+    }
+}
+
+fn largest(facts: &Facts) -> Figure {
+    let title = "The largest clusters";
+    let shown = |cluster: &Cluster| {
+        (escape::whole(&cluster.leader), cluster.pages as f64, count(cluster.pages))
+    };
+    let row = |cluster: &Cluster| {
+        vec![escape::whole(&cluster.leader), count(cluster.pages), cluster.widest.to_string()]
+    };
+    let largest = &facts.clusters.largest;
+    let bars_of: Vec<_> = largest.iter().map(shown).collect();
+    Figure {
+        title: title.to_owned(),
+        said: "By the pages that lead them. One of very many pages is a parked domain, an error page or a \
+               licence."
+            .to_owned(),
+        drawing: bars(title, "How many pages each of the largest clusters has", &bars_of),
+        headings: headings(["leader", "pages", "bits at most"]),
+        rows: largest.iter().map(row).collect(),
+    }
+}
+
+fn balls(facts: &Facts) -> Figure {
+    let title = "Pages around a page";
+    // Of no pages, there is nothing to draw.
+    let averages: Vec<f64> = facts.balls.iter().filter_map(Balls::average).collect();
+    let drawing = Columns {
+        title,
+        described: "How many pages are within so many bits of a page on average, itself included",
+        values: &averages,
+        below: (0..averages.len()).map(|bits| (bits, bits.to_string())).collect(),
+        axis: "bits",
+        marks: Vec::new(),
+        level: Some(1.0),
+        is_log: false,
+    };
+    let row = |of: &Balls| {
+        let average =
+            of.average().map_or_else(|| "-".to_owned(), |average| format!("{average:.3}"));
+        let shared = of.shared();
+        let shared =
+            shared.map_or_else(|| "-".to_owned(), |share| format!("{:.1} %", share * 100.0));
+        vec![of.k.to_string(), average, count(of.largest), shared]
+    };
+    Figure {
+        title: title.to_owned(),
+        said: "Every page leads a ball: all that are within so many bits of it, itself included, on average. \
+               The line is at 1, a page alone. A steep rise is a template or a licence with few words of its \
+               own, and a reason for fewer bits."
+            .to_owned(),
+        drawing: drawing.html(),
+        headings: headings(["within", "average", "largest", "not alone"]),
+        rows: facts.balls.iter().map(row).collect(),
+    }
+}
+
+fn mirrors(facts: &Facts) -> Figure {
+    let title = "Mirrors";
+    let names = |mirror: &Mirror| {
+        [&mirror.leader, &mirror.follower].map(|site| escape::whole(&site.site.to_string()))
+    };
+    let shown = |mirror: &Mirror| {
+        let [leader, follower] = names(mirror);
+        (format!("{follower} of {leader}"), mirror.near as f64, count(mirror.near))
+    };
+    let row = |mirror: &Mirror| {
+        let share = format!("{:.0} %", mirror.share * 100.0);
+        let numbers = [mirror.common, mirror.near].map(count);
+        names(mirror).into_iter().chain(numbers).chain([share]).collect()
+    };
+    let found: Vec<&Mirror> =
+        facts.mirrors.pairs.iter().filter(|mirror| mirror.is_mirror).collect();
+    let bars_of: Vec<_> = found.iter().map(|mirror| shown(mirror)).collect();
+    Figure {
+        title: title.to_owned(),
+        said: "Sites, or folders of them, of which the same paths lead to pages near each other: by how many \
+               such pages they have. The second is the one that was seen first."
+            .to_owned(),
+        drawing: bars(title, "How many near pages two sites have under the same paths", &bars_of),
+        headings: headings(["mirror", "of", "paths in common", "near", "share"]),
+        rows: found.iter().map(|mirror| row(mirror)).collect(),
+    }
+}

@@ -1,0 +1,123 @@
+//! How near pages are to each other.
+
+use simkeep_archive::escape;
+
+use super::super::figure::{Columns, Figure, bars};
+use super::super::{FARTHEST, Facts};
+use super::{Chapter, headings, heights, rows};
+use crate::output::{visit, words};
+
+pub(super) fn chapter(facts: &Facts) -> Chapter {
+    let fingerprints = &facts.census.fingerprints;
+    let most = fingerprints.commonest.map(|(fingerprint, pages)| {
+        let pages = words::many(pages, "page", "pages");
+        let fingerprint = visit::fingerprint(fingerprint);
+        format!(" The commonest, {fingerprint}, is on {pages}.")
+    });
+    let (about, sampled) = match fingerprints.is_sampled() {
+        true => (
+            "About ",
+            " There are too many to count by pages: that is of a sample of them, which may lack the \
+             commonest.",
+        ),
+        false => ("", ""),
+    };
+    let all =
+        words::many(fingerprints.different(), "different fingerprint", "different fingerprints");
+    let said = format!("{about}{all}.{}{sampled}", most.unwrap_or_default());
+    let figures = vec![shared(facts), nearest(facts), hosts(facts)];
+    Chapter { title: "What pages have in common", said, figures }
+}
+
+/// From how many pages on a fingerprint is in a class.
+pub(super) fn from(power: usize) -> String {
+    match power {
+        0 => "1".to_owned(),
+        power => {
+            let from = 1_u64 << power.min(62);
+            format!("{} to {}", words::count(from), words::count(2 * from - 1))
+        }
+    }
+}
+
+fn shared(facts: &Facts) -> Figure {
+    let shared = &facts.census.fingerprints.shared;
+    let title = "Pages with one fingerprint";
+    let last = shared.len().saturating_sub(1);
+    let mut below = vec![(0, "1".to_owned())];
+    if last > 0 {
+        below.push((last, from(last)));
+    }
+    let drawing = Columns {
+        title,
+        described: "How many fingerprints are on 1 page, on 2 or 3, on 4 to 7 and so on",
+        values: &heights(shared),
+        below,
+        axis: "pages that have it, by powers of two",
+        marks: Vec::new(),
+        level: None,
+        is_log: true,
+    };
+    Figure {
+        title: title.to_owned(),
+        said: "Fingerprints by how many pages have them, both by powers. A straight fall is usual. A column \
+               far at the right is an error page, a login, or a template without text."
+            .to_owned(),
+        drawing: drawing.html(),
+        headings: headings(["pages", "fingerprints"]),
+        rows: rows((0..shared.len()).map(from), shared),
+    }
+}
+
+fn nearest(facts: &Facts) -> Figure {
+    let sampled = facts.census.sample.len() as u64;
+    let title = "Distance to the nearest other page";
+    let name = |bits: usize| match bits {
+        bits if bits > FARTHEST as usize => format!(">{FARTHEST}"),
+        bits => bits.to_string(),
+    };
+    let drawing = Columns {
+        title,
+        described: "How many of the sampled pages have their nearest other page so many bits away",
+        values: &heights(&facts.nearest),
+        below: (0..facts.nearest.len()).map(|bits| (bits, name(bits))).collect(),
+        axis: "bits",
+        marks: Vec::new(),
+        level: None,
+        is_log: false,
+    };
+    Figure {
+        title: title.to_owned(),
+        said: format!(
+            "Of {}, drawn by the hash of their URL. At 0 are pages with the very same text elsewhere; many \
+             of them are a store that keeps a site under several names.",
+            words::many(sampled, "page", "pages")
+        ),
+        drawing: drawing.html(),
+        headings: headings(["bits", "pages"]),
+        rows: rows((0..facts.nearest.len()).map(name), &facts.nearest),
+    }
+}
+
+fn hosts(facts: &Facts) -> Figure {
+    let hosts = &facts.census.largest_hosts;
+    let title = "The largest hosts";
+    let shown: Vec<(String, f64, String)> = hosts
+        .iter()
+        .map(|host| (escape::whole(&host.host), host.pages as f64, words::count(host.pages)))
+        .collect();
+    let row = |host: &simkeep::inspect::HostCensus| {
+        let found = &host.found;
+        let numbers = [host.pages, host.visits, found.changed, found.reverted].map(words::count);
+        [escape::whole(&host.host)].into_iter().chain(numbers).collect()
+    };
+    Figure {
+        title: title.to_owned(),
+        said: "By pages. One that has far more than the site is known to have may be a trap: a calendar, a \
+               search, sessions in the URL."
+            .to_owned(),
+        drawing: bars(title, "How many pages each of the largest hosts has", &shown),
+        headings: headings(["host", "pages", "visits", "changed", "reverted"]),
+        rows: hosts.iter().map(row).collect(),
+    }
+}

@@ -1,0 +1,130 @@
+//! Where the bytes go.
+
+use simkeep_archive::escape;
+
+use super::super::Facts;
+use super::super::figure::{Figure, bars, spans};
+use super::{Chapter, headings};
+use crate::output::json::Epoch;
+use crate::output::words::{bytes, count};
+
+pub(super) fn chapter(facts: &Facts) -> Chapter {
+    let overview = &facts.overview;
+    let segments: u64 = overview.segments.iter().map(|segment| segment.bytes).sum();
+    let all = segments + facts.catalog_bytes;
+    let each = all as f64 / overview.visits.max(1) as f64;
+    let said = format!("{} in all, {each:.0} bytes a visit.", bytes(all));
+    let mut figures = vec![kinds(facts, all)];
+    if !overview.segments.is_empty() {
+        figures.extend([sizes(facts), operations(facts)]);
+    }
+    figures.push(epochs(facts));
+    Chapter { title: "Where the space goes", said, figures }
+}
+
+fn kinds(facts: &Facts, all: u64) -> Figure {
+    let kinds = facts.overview.space.iter().map(|space| (space.of.name(), space.bytes));
+    let kinds = kinds.chain([("catalog and journal", facts.catalog_bytes)]);
+    let mut kinds: Vec<(&str, u64)> = kinds.filter(|(_, bytes)| *bytes > 0).collect();
+    kinds.sort_by_key(|(_, bytes)| std::cmp::Reverse(*bytes));
+    let title = "By what it is for";
+    let shown: Vec<(String, f64, String)> =
+        kinds.iter().map(|(name, part)| ((*name).to_owned(), *part as f64, bytes(*part))).collect();
+    let share = |part: u64| format!("{:.1} %", part as f64 / all.max(1) as f64 * 100.0);
+    Figure {
+        title: title.to_owned(),
+        said: "Histories should be the most where pages are visited often; tables are what makes searches \
+               fast."
+            .to_owned(),
+        drawing: bars(title, "How many bytes are for what", &shown),
+        headings: headings(["for", "bytes", "share"]),
+        rows: kinds.iter().map(|(name, part)| vec![(*name).to_owned(), count(*part), share(*part)]).collect(),
+    }
+}
+
+fn sizes(facts: &Facts) -> Figure {
+    let segments = &facts.overview.segments;
+    let title = "By segment";
+    let shown: Vec<(String, f64, String)> = segments
+        .iter()
+        .map(|s| (format!("segment {}", s.id), s.bytes as f64, bytes(s.bytes)))
+        .collect();
+    Figure {
+        title: title.to_owned(),
+        said: "A few large segments and some small ones are right: each is several times as large as the \
+               next. Many small ones mean that merges fail or do not keep up."
+            .to_owned(),
+        drawing: bars(title, "How many bytes each segment has", &shown),
+        headings: headings(["segment", "level", "pages", "visits", "bytes"]),
+        rows: segments
+            .iter()
+            .map(|s| {
+                let numbers = [s.level, s.pages, s.visits, s.bytes].map(count);
+                [s.id.to_string()].into_iter().chain(numbers).collect()
+            })
+            .collect(),
+    }
+}
+
+fn operations(facts: &Facts) -> Figure {
+    let (segments, all) = (&facts.overview.segments, facts.overview.sequence.max(1) as f64);
+    let title = "By operations";
+    let shown: Vec<(String, f64, f64, String)> = segments
+        .iter()
+        .map(|s| {
+            let from = s.first_operation.saturating_sub(1) as f64 / all;
+            let said = format!("{} to {}", count(s.first_operation), count(s.last_operation));
+            (format!("segment {}", s.id), from, s.last_operation as f64 / all, said)
+        })
+        .collect();
+    Figure {
+        title: title.to_owned(),
+        said: "Which operations each segment has, of all that there were. What is at the right of the last one \
+               is in the journal."
+            .to_owned(),
+        drawing: spans(title, "From which operation to which each segment is", &shown),
+        headings: headings(["segment", "first", "last", "pages that newer ones go on with"]),
+        rows: segments
+            .iter()
+            .map(|s| {
+                let numbers = [s.first_operation, s.last_operation].map(count);
+                let again = format!("about {:.0} %", s.superseded * 100.0);
+                [s.id.to_string()].into_iter().chain(numbers).chain([again]).collect()
+            })
+            .collect(),
+    }
+}
+
+fn epochs(facts: &Facts) -> Figure {
+    let epochs = &facts.overview.epochs;
+    let title = "Epochs";
+    let shown: Vec<(String, f64, String)> = epochs
+        .iter()
+        .map(|e| {
+            let name = escape::whole(&e.info.name);
+            (name, e.fingerprints as f64, count(e.fingerprints))
+        })
+        .collect();
+    Figure {
+        title: title.to_owned(),
+        said: format!(
+            "Fingerprints of each. {} pages have content without one of the epoch that near-duplicates are \
+             sought by: too short to tell, or to be restated.",
+            count(facts.census.fingerprints.without)
+        ),
+        drawing: bars(title, "How many fingerprints each epoch has", &shown),
+        headings: headings(["epoch", "state", "role", "fingerprints", "begun at visit"]),
+        rows: epochs
+            .iter()
+            .map(|e| {
+                vec![
+                    escape::whole(&e.info.name),
+                    Epoch::from(e).state().name().to_owned(),
+                    e.info.role.to_string(),
+                    count(e.fingerprints),
+                    count(e.info.begun),
+                ]
+            })
+            .collect(),
+    }
+}

@@ -1,0 +1,108 @@
+//! How fingerprints are spread over the values that there are.
+
+use super::super::Facts;
+use super::super::figure::{Columns, Figure};
+use super::{Chapter, headings, heights, rows};
+use crate::output::words;
+
+pub(super) fn chapter(facts: &Facts) -> Chapter {
+    let fingerprints = &facts.census.fingerprints;
+    let said = format!(
+        "The fingerprints by which near-duplicates are sought: {} pages have one now, {} have content \
+         without one.",
+        words::count(fingerprints.pages),
+        words::count(fingerprints.without)
+    );
+    let figures = vec![
+        popcounts(facts),
+        values(facts),
+        bits(
+            "Ones in each bit, over pages",
+            "A bit that is 1 for nearly all pages or for nearly none tells nothing apart: a template that \
+             all pages have does that.",
+            &fingerprints.ones,
+            fingerprints.pages,
+        ),
+        bits(
+            "Ones in each bit, over different fingerprints",
+            "Each fingerprint counts once, however many pages have it. A bit far from a half here is a bias \
+             of the recipe or of the language.",
+            &fingerprints.distinct_ones,
+            fingerprints.distinct,
+        ),
+    ];
+    Chapter { title: "How fingerprints are spread", said, figures }
+}
+
+fn popcounts(facts: &Facts) -> Figure {
+    let popcounts = &facts.census.fingerprints.popcounts;
+    let title = "Bits that are 1";
+    let drawing = Columns {
+        title,
+        described: "How many pages have a fingerprint with so many ones, from 0 to 64",
+        values: &heights(popcounts),
+        below: (0..=64).step_by(16).map(|bits| (bits, bits.to_string())).collect(),
+        axis: "ones",
+        marks: Vec::new(),
+        level: None,
+        is_log: false,
+    };
+    Figure {
+        title: title.to_owned(),
+        said: "Pages by the ones in their fingerprint. A bell about 32 is right. Spikes are fingerprints that \
+               very many pages have; a shifted bell is a bias."
+            .to_owned(),
+        drawing: drawing.html(),
+        headings: headings(["ones", "pages"]),
+        rows: rows((0..=64).map(|bits| bits.to_string()), popcounts),
+    }
+}
+
+fn values(facts: &Facts) -> Figure {
+    let values = &facts.census.fingerprints.values;
+    let title = "Values";
+    let drawing = Columns {
+        title,
+        described: "How many pages have a fingerprint that begins with each of the 256 bytes",
+        values: &heights(values),
+        below: [0, 64, 128, 192, 255].into_iter().map(|at| (at, format!("{at:02x}"))).collect(),
+        axis: "the highest eight bits",
+        marks: Vec::new(),
+        level: Some(facts.census.fingerprints.pages as f64 / 256.0),
+        is_log: false,
+    };
+    Figure {
+        title: title.to_owned(),
+        said: "Pages by where their fingerprint lies among all that there are; the dashed line is an even \
+               spread. High columns are crowds that make searches slower."
+            .to_owned(),
+        drawing: drawing.html(),
+        headings: headings(["begins with", "pages"]),
+        rows: rows((0..256).map(|at| format!("{at:02x}")), values),
+    }
+}
+
+fn bits(title: &str, said: &str, ones: &[u64], all: u64) -> Figure {
+    let share = |ones: &u64| *ones as f64 / all.max(1) as f64;
+    let shares: Vec<f64> = ones.iter().map(share).collect();
+    let drawing = Columns {
+        title,
+        described: "What share has a 1 in each of the 64 bits, the lowest at the left",
+        values: &shares,
+        below: [0, 16, 32, 48, 63].into_iter().map(|bit| (bit, bit.to_string())).collect(),
+        axis: "bit",
+        marks: Vec::new(),
+        level: Some(0.5),
+        is_log: false,
+    };
+    Figure {
+        title: title.to_owned(),
+        said: said.to_owned(),
+        drawing: drawing.html(),
+        headings: headings(["bit", "share of ones"]),
+        rows: (0..64)
+            .zip(&shares)
+            .map(|(bit, share)| vec![bit.to_string(), format!("{share:.3}")])
+            .collect(),
+    }
+}

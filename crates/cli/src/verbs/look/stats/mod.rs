@@ -1,0 +1,219 @@
+//! `stats`: how large a store is.
+
+mod prometheus;
+
+use std::path::PathBuf;
+
+use clap::Args;
+use schemars::JsonSchema;
+use serde::Serialize;
+use simkeep::due::Survey;
+use simkeep::{SegmentStats, Snapshot};
+use simkeep_archive::escape;
+
+use crate::common::{Bare, Common, read};
+use crate::exit::{Exit, Failure};
+use crate::output::Output;
+use crate::output::json::{Epoch, Number, Saw};
+use crate::output::table::{Table, right};
+use crate::output::words;
+use crate::output::words::{bytes, count};
+
+/// Print how many pages and visits a store holds, and how large it is
+#[derive(Args)]
+#[command(after_long_help = "Examples:
+  simkeep stats
+  simkeep stats --changes
+  simkeep stats --json
+  simkeep stats --prometheus -o simkeep.prom
+
+With --prometheus it prints gauges, for a collector that reads files; docs/metrics.md lists them.
+
+Reads no page: takes no longer for a large store. With --changes it reads 28 bytes for each page, or
+for a million of them where there are more; its figures are then estimated. A page was compared if
+two of its visits were, and found changed if it was more than a minor change away from the one before,
+or back at an earlier version. The tenths are those of the pages that were compared, by how often each
+is believed to change.
+
+With --json and --changes, \"survey\" has \"pages\", \"pages_compared\", \"pages_changed\", and
+\"changes_per_day_deciles\": the rate that one, two and up to nine tenths of the pages have at most; null if
+none was compared.")]
+pub(crate) struct Stats {
+    /// Say how many pages changed, and how often pages change, by tenths of them
+    #[arg(long)]
+    changes: bool,
+    /// Print gauges in the text format of Prometheus
+    #[arg(long, conflicts_with = "changes")]
+    prometheus: bool,
+    /// Put the gauges into this file, which is replaced as a whole
+    #[arg(short, long, value_name = "FILE", requires = "prometheus")]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    bare: Bare,
+}
+
+impl Stats {
+    pub(crate) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+        let store = common.store_of(&self.bare)?;
+        let reader = read(&store)?;
+        if self.prometheus {
+            if common.json {
+                return Err(Failure::Usage(
+                    "--prometheus is a format of its own: leave out --json".into(),
+                ));
+            }
+            prometheus::run(&store, &reader, self.output.as_ref(), output)?;
+            return Ok(Exit::Done);
+        }
+        let stats = reader.stats()?;
+        let survey = self.changes.then(|| Survey::of(&reader.snapshot())).transpose()?;
+        if common.json {
+            let saw = Saw::of(&reader);
+            output.object(&Answer::new(&reader.snapshot(), &stats, survey, saw))?;
+            return Ok(Exit::Done);
+        }
+        let total = stats.segment_bytes + stats.catalog_bytes;
+        for (name, value) in [
+            ("pages", count(stats.pages)),
+            ("visits", count(stats.visits)),
+            ("  not yet in a segment", count(stats.unsealed_visits)),
+            ("size", bytes(total)),
+            ("  of segments", bytes(stats.segment_bytes)),
+            ("  of the catalog", bytes(stats.catalog_bytes)),
+            ("last operation", count(stats.sequence)),
+        ] {
+            output.line(&line(name, &value))?;
+        }
+        if let Some(survey) = &survey {
+            for (name, value) in of_changes(survey) {
+                output.line(&line(&name, &value))?;
+            }
+        }
+        for info in &stats.epochs {
+            let ended = if info.ended { "  (ended)" } else { "" };
+            let (number, name) = (info.epoch.count(), escape::whole(&info.name));
+            output.line(&format!("epoch {number:<16}  {name:>14}{ended}"))?;
+        }
+        if stats.epoch_due {
+            let visits = count(stats.epoch_visits);
+            output.line(&format!(
+                "a new epoch is due: {visits} visits came since the newest began; see simkeep epoch"
+            ))?;
+        }
+        if !stats.segments.is_empty() {
+            output.line("")?;
+        }
+        let headings = ["segment", "pages", "visits", "fingerprints", "size"];
+        let mut table = Table::new(headings.map(right));
+        for segment in &stats.segments {
+            let SegmentStats { id, pages, visits, fingerprints, bytes: size, .. } = *segment;
+            let numbers = [pages, visits, fingerprints].map(count);
+            let [pages, visits, fingerprints] = numbers;
+            let name = format!("segment {id}");
+            table.row([name, pages, visits, fingerprints, bytes(size)], output)?;
+        }
+        table.end(output)?;
+        Ok(Exit::Done)
+    }
+}
+
+fn line(name: &str, value: &str) -> String {
+    format!("{name:<22}  {value:>14}")
+}
+
+/// How pages change, as names and figures.
+fn of_changes(survey: &Survey) -> Vec<(String, String)> {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "counts of pages")]
+    let pages = |pages: f64| count(pages.round() as u64);
+    let mut figures = vec![
+        ("pages compared".to_owned(), pages(survey.compared)),
+        ("  found changed".to_owned(), pages(survey.changed)),
+    ];
+    for (tenths, rate) in (1..).zip(survey.deciles.into_iter().flatten()) {
+        let rate = format!("{} a day", words::amount(rate));
+        figures.push((format!("  {tenths}0 % change at most"), rate));
+    }
+    figures
+}
+
+/// How large a store is.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Answer<'a> {
+    pages: u64,
+    visits: u64,
+    /// Visits that are in no segment yet.
+    unsealed_visits: u64,
+    /// The size of all segments.
+    segment_bytes: u64,
+    catalog_bytes: u64,
+    /// All epochs, the oldest first.
+    epochs: Vec<Epoch<'a>>,
+    /// Visits since the newest epoch began.
+    epoch_visits: u64,
+    /// Whether these are so many that a new epoch is due.
+    epoch_due: bool,
+    /// The segments, the oldest first.
+    segments: Vec<Segment>,
+    /// How pages change, if that was asked for.
+    survey: Option<Changes>,
+    saw: Saw,
+}
+
+/// A segment.
+#[derive(Serialize, JsonSchema)]
+struct Segment {
+    /// Its number, which its file is named after.
+    segment: u64,
+    pages: u64,
+    visits: u64,
+    /// Different fingerprints, of all epochs.
+    fingerprints: u64,
+    size_bytes: u64,
+}
+
+/// How pages change, estimated from a million of them if there are more.
+#[derive(Serialize, JsonSchema)]
+struct Changes {
+    pages: Number,
+    /// Pages of which two visits were compared.
+    pages_compared: Number,
+    /// Those of them that were found changed.
+    pages_changed: Number,
+    /// How many times a day one, two and up to nine tenths of the pages change at most, as is believed.
+    changes_per_day_deciles: Option<[f64; 9]>,
+}
+
+impl Answer<'_> {
+    fn new<'a>(
+        snapshot: &Snapshot,
+        stats: &'a simkeep::Stats,
+        survey: Option<Survey>,
+        saw: Saw,
+    ) -> Answer<'a> {
+        let segments = stats.segments.iter().map(|of| Segment {
+            segment: of.id,
+            pages: of.pages,
+            visits: of.visits,
+            fingerprints: of.fingerprints,
+            size_bytes: of.bytes,
+        });
+        Answer {
+            pages: stats.pages,
+            visits: stats.visits,
+            unsealed_visits: stats.unsealed_visits,
+            segment_bytes: stats.segment_bytes,
+            catalog_bytes: stats.catalog_bytes,
+            epochs: stats.epochs.iter().map(|info| Epoch::of(snapshot, info)).collect(),
+            epoch_visits: stats.epoch_visits,
+            epoch_due: stats.epoch_due,
+            segments: segments.collect(),
+            survey: survey.map(|survey| Changes {
+                pages: Number(survey.pages),
+                pages_compared: Number(survey.compared),
+                pages_changed: Number(survey.changed),
+                changes_per_day_deciles: survey.deciles,
+            }),
+            saw,
+        }
+    }
+}

@@ -1,0 +1,316 @@
+//! `tail`: what a crawl does, as it is acknowledged.
+
+use std::collections::VecDeque;
+use std::thread;
+use std::time::Duration;
+
+use clap::Args;
+use schemars::JsonSchema;
+use serde::Serialize;
+use simkeep::inspect::{Done, Operation, Operations};
+use simkeep::{EpochInfo, HistoryEntry, Matches, Prefix, Query, Reader, Snapshot, Verdict};
+use simkeep_archive::escape;
+
+use crate::common::{Bare, Common, read};
+use crate::exit::{Exit, Failure, say};
+use crate::output::Output;
+use crate::output::json::Fingerprint;
+use crate::output::table::{Table, left, right};
+use crate::output::words;
+use crate::time::Clock;
+
+/// Between two looks at what came.
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// Near pages that are named.
+const NEAR_LIMIT: usize = 5;
+
+/// Print what was stored last, operation by operation, and with -f what comes
+///
+/// One line per operation: its number, the time of the visit, what that meant (new, same, changed and by
+/// how many bits, reverted, gone, failed ...), and the URL. Operations come in the order in which they
+/// were acknowledged, which need not be that of their times. A fingerprint of another epoch, a weight
+/// and a class that were given with a visit are operations of their own.
+#[derive(Args)]
+#[command(after_long_help = "Examples:
+  simkeep tail
+  simkeep tail -n 1000 --under example.com
+  simkeep tail -f
+  simkeep tail -f --near
+
+Only what the journal still holds is told: about the last hundred thousand operations, or the last few
+minutes of a crawl. What was there before is in segments, which do not know in which order it came; so it
+is said from which operation on there are any. If operations come and go between two looks, their numbers
+are told.
+
+With --json, a line has \"done\": \"entry\", \"forgot\", \"forgot-prefix\", or \"missed\" for operations that were
+sealed before they could be shown; its number, \"operation\"; and of an entry the keys of a line of `simkeep
+history --json`, and \"near\".")]
+pub(crate) struct Tail {
+    /// How many operations to print before those that come
+    #[arg(short, value_name = "COUNT", default_value_t = 10)]
+    n: usize,
+    /// Go on printing what comes, until it is interrupted
+    #[arg(short, long)]
+    follow: bool,
+    /// Only of pages under this prefix: a domain, a host, or one with a path
+    #[arg(long, value_name = "PREFIX")]
+    under: Option<Prefix>,
+    /// Name up to five pages near what was seen, within so many bits [default: what the recipe advises]
+    #[arg(long, value_name = "BITS", num_args = 0..=1, require_equals = true, value_parser = clap::value_parser!(u32).range(..=64))]
+    near: Option<Option<u32>>,
+    #[command(flatten)]
+    bare: Bare,
+}
+
+/// Where lines go.
+struct Lines<'a> {
+    asked: &'a Tail,
+    is_json: bool,
+    clock: Clock,
+    table: Table,
+    output: &'a mut Output,
+}
+
+impl Tail {
+    pub(crate) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+        let mut reader = read(&common.store_of(&self.bare)?)?;
+        let clock = common.clock();
+        let columns = [right("operation"), left(clock.heading("time")), left("what it meant")];
+        let table = Table::new(columns.into_iter().chain([left("URL")]));
+        let is_json = common.json;
+        let mut lines = Lines { asked: &self, is_json, clock, table, output };
+        lines.last(&reader)?;
+        if !self.follow {
+            return Ok(lines.table.end(output).map(|()| Exit::Done)?);
+        }
+        loop {
+            lines.flush()?;
+            let seen = reader.snapshot().sequence();
+            thread::sleep(PAUSE);
+            // One small read, where the journal would be read anew if nobody writes.
+            if reader.behind() > 0 && reader.refresh()? {
+                lines.since(seen, &reader.snapshot())?;
+            }
+        }
+    }
+
+    /// Whether an operation is asked for.
+    fn wants(&self, done: &Done) -> bool {
+        self.under.as_ref().is_none_or(|prefix| done.is_under(prefix))
+    }
+}
+
+impl Lines<'_> {
+    /// The last operations of those that are held.
+    fn last(&mut self, reader: &Reader) -> Result<(), Failure> {
+        let snapshot = reader.snapshot();
+        let from = match self.asked.under {
+            // Any of them may be the last ones.
+            Some(_) => 0,
+            None => snapshot.sequence().saturating_sub(self.asked.n as u64),
+        };
+        let mut operations = Operations::after(&snapshot, from);
+        let held = operations.held();
+        let mut last = VecDeque::new();
+        for operation in &mut operations {
+            let operation = operation?;
+            if self.asked.wants(&operation.done) {
+                last.push_back(operation);
+            }
+            if last.len() > self.asked.n {
+                last.pop_front();
+            }
+        }
+        let is_short = last.len() < self.asked.n;
+        for operation in &last {
+            self.print(operation, &snapshot)?;
+        }
+        // Nobody misses what never was.
+        let first = held.map_or(snapshot.sequence() + 1, |held| *held.start());
+        if is_short && first > 1 {
+            self.flush()?;
+            let (first, before) = (words::count(first), words::count(first - 1));
+            say(&format!(
+                "the journal begins with operation {first}: the {before} before it are sealed, and in no order"
+            ));
+        }
+        Ok(())
+    }
+
+    /// What came since an operation.
+    fn since(&mut self, seen: u64, snapshot: &Snapshot) -> Result<(), Failure> {
+        let operations = Operations::after(snapshot, seen);
+        let next = operations.held().map_or(snapshot.sequence() + 1, |held| *held.start());
+        if next > seen + 1 {
+            self.missed(seen + 1, next - 1)?;
+        }
+        for operation in operations {
+            let operation = operation?;
+            if self.asked.wants(&operation.done) {
+                self.print(&operation, snapshot)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Says that some were sealed before they could be shown.
+    fn missed(&mut self, first: u64, last: u64) -> Result<(), Failure> {
+        if self.is_json {
+            return Ok(self
+                .output
+                .object(&Line::Missed { first_operation: first, last_operation: last })?);
+        }
+        self.flush()?;
+        let (first, last) = (words::count(first), words::count(last));
+        say(&format!("operations {first} to {last} were sealed before they could be shown"));
+        Ok(())
+    }
+
+    fn print(&mut self, operation: &Operation, snapshot: &Snapshot) -> Result<(), Failure> {
+        let near = self.near(&operation.done, snapshot)?;
+        if self.is_json {
+            let line = line(operation, snapshot.epochs(), near.as_ref())?;
+            return Ok(self.output.object(&line)?);
+        }
+        self.table.row(row(operation, &self.clock), self.output)?;
+        for page in near.iter().flat_map(|matches| &matches.near) {
+            let bits = words::many(page.distance.into(), "bit", "bits");
+            let cells = [String::new(), String::new(), format!("  near: {bits}")];
+            let [number, time, what] = cells;
+            self.table.row([number, time, what, escape::whole(&page.url)], self.output)?;
+        }
+        Ok(())
+    }
+
+    /// The pages near what a visit saw, if they are asked for, and it has a fingerprint that finds any.
+    fn near(&self, done: &Done, snapshot: &Snapshot) -> Result<Option<Matches>, Failure> {
+        let Some(k) = self.asked.near else { return Ok(None) };
+        let Done::Entry { url, entry } = done else { return Ok(None) };
+        let epoch = snapshot.near_epoch();
+        let content = entry.entry().content().filter(|content| content.epoch == epoch);
+        let Some(fingerprint) = content.and_then(|content| content.fingerprint) else {
+            return Ok(None);
+        };
+        let k = k.unwrap_or_else(|| snapshot.near_distance(epoch));
+        let query = Query::new(fingerprint, k).epoch(epoch).limit(NEAR_LIMIT).except(url.clone());
+        Ok(Some(snapshot.search(&query)?))
+    }
+
+    /// Prints what is held back.
+    fn flush(&mut self) -> Result<(), Failure> {
+        self.table.show(self.output)?;
+        Ok(self.output.finish()?)
+    }
+}
+
+fn row(operation: &Operation, clock: &Clock) -> [String; 4] {
+    let number = words::count(operation.sequence);
+    match &operation.done {
+        Done::Entry { url, entry } => {
+            [number, clock.show(entry.entry().time()), meant(entry), escape::whole(url)]
+        }
+        Done::Forgot { url, visits } => {
+            let visits = words::many(*visits, "visit", "visits");
+            [number, String::new(), format!("forgot {visits}"), escape::whole(url)]
+        }
+        Done::ForgotPrefix { prefix, pages, .. } => {
+            let pages = words::many(*pages, "page", "pages");
+            let prefix = escape::whole(&prefix.to_string());
+            [number, String::new(), format!("forgot {pages}"), prefix]
+        }
+    }
+}
+
+/// What an entry meant, in few words.
+fn meant(entry: &HistoryEntry) -> String {
+    let (visit, verdict) = match entry {
+        HistoryEntry::Visit { visit, verdict, .. } => (visit, *verdict),
+        HistoryEntry::Restated(_) => return "restated".to_owned(),
+        HistoryEntry::Given(given) => return given.property.to_string(),
+    };
+    let key = words::verdict_key(verdict);
+    match (verdict.distance(), verdict, visit.status) {
+        (Some(distance), Verdict::Changed { .. }, _) => {
+            format!("{key} {}", words::many(distance.bits.into(), "bit", "bits"))
+        }
+        (_, Verdict::Failed | Verdict::Gone, Some(status)) => format!("{key} {status}"),
+        _ => key.to_owned(),
+    }
+}
+
+/// What an operation did, or the numbers of some that could not be shown.
+#[derive(Serialize, JsonSchema)]
+#[serde(tag = "done", rename_all = "kebab-case")]
+pub(crate) enum Line<'a> {
+    /// A page got an entry: a visit, restated content, a weight, or a class.
+    Entry {
+        /// The number of the operation.
+        operation: u64,
+        #[serde(flatten)]
+        entry: Box<crate::verbs::ask::history::Line<'a>>,
+        /// Pages near what the visit saw, the nearest first; null if they are not asked for, or it
+        /// has no fingerprint that finds any.
+        near: Option<Vec<NearPage<'a>>>,
+    },
+    /// A page was forgotten.
+    Forgot {
+        /// The number of the operation.
+        operation: u64,
+        url: &'a str,
+        /// How many visits of it were known.
+        visits: u64,
+    },
+    /// All pages under a prefix were forgotten.
+    ForgotPrefix {
+        /// The number of the operation.
+        operation: u64,
+        prefix: String,
+        pages: u64,
+        visits: u64,
+    },
+    /// Operations were sealed before they could be shown.
+    Missed {
+        /// The first of them.
+        first_operation: u64,
+        last_operation: u64,
+    },
+}
+
+/// A page that is near.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct NearPage<'a> {
+    url: &'a str,
+    /// In how many bits it differs.
+    distance: u32,
+    fingerprint: Fingerprint,
+}
+
+fn line<'a>(
+    operation: &'a Operation,
+    epochs: &'a [EpochInfo],
+    near: Option<&'a Matches>,
+) -> simkeep::Result<Line<'a>> {
+    let number = operation.sequence;
+    Ok(match &operation.done {
+        Done::Entry { url, entry } => {
+            let near = near.map(|matches| {
+                let pages = matches.near.iter().map(|near| NearPage {
+                    url: &near.url,
+                    distance: near.distance,
+                    fingerprint: Fingerprint(near.fingerprint),
+                });
+                pages.collect()
+            });
+            let entry = Box::new(crate::verbs::ask::history::Line::new(url, entry, epochs)?);
+            Line::Entry { operation: number, entry, near }
+        }
+        Done::Forgot { url, visits } => Line::Forgot { operation: number, url, visits: *visits },
+        Done::ForgotPrefix { prefix, pages, visits } => Line::ForgotPrefix {
+            operation: number,
+            prefix: prefix.to_string(),
+            pages: *pages,
+            visits: *visits,
+        },
+    })
+}

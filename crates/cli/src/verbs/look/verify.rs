@@ -1,0 +1,142 @@
+//! `verify`: whether a store is sound.
+
+use clap::Args;
+use schemars::JsonSchema;
+use serde::Serialize;
+use simkeep::Reader;
+use simkeep::integrity::{Verified, VerifyOptions};
+use simkeep::publishing::is_published;
+
+use crate::common::{Bare, Common, say_generation};
+use crate::exit::{Exit, Failure, say};
+use crate::output::Output;
+use crate::output::json::Flaw;
+use crate::output::progress::watched;
+use crate::output::words::{bytes, count, many};
+use simkeep_archive::escape::whole;
+
+/// Read all of a store and check that it is sound
+///
+/// Checks every checksum, and that pages, histories and fingerprint tables fit together. Names all
+/// damage, file by file and block by block. Reads every byte with plain reads first, and writes
+/// nothing. Of what a store has published it reads the newest generation.
+#[derive(Args)]
+#[command(after_long_help = "Examples:
+  simkeep verify
+  simkeep verify --rate 50M                    beside a crawler, slowly
+  simkeep verify --store backup/crawl.simkeep  a backup, before it is needed
+
+Exits with 4 if anything is damaged. What is sound of a damaged store goes into a new one with
+`simkeep repair`.")]
+pub(crate) struct Verify {
+    /// Read no more than this a second; K, M and G are thousands of 1024
+    #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
+    rate: Option<u64>,
+    #[command(flatten)]
+    bare: Bare,
+}
+
+/// A number of bytes, with K, M or G for thousands of 1024.
+pub(crate) fn parse_bytes(text: &str) -> Result<u64, &'static str> {
+    let (digits, unit) = match text.char_indices().last() {
+        Some((at, 'k' | 'K')) => (text.get(..at), 10),
+        Some((at, 'm' | 'M')) => (text.get(..at), 20),
+        Some((at, 'g' | 'G')) => (text.get(..at), 30),
+        _ => (Some(text), 0),
+    };
+    let number = digits.and_then(|digits| digits.parse::<u64>().ok());
+    let bytes = number.and_then(|number| number.checked_mul(1 << unit)).filter(|bytes| *bytes > 0);
+    bytes.ok_or("a number of bytes is digits, and perhaps K, M or G")
+}
+
+impl Verify {
+    pub(crate) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+        let store = common.store_of(&self.bare)?;
+        if let (Ok(true), Ok(reader)) = (is_published(&store), Reader::open(&store)) {
+            say_generation(&reader);
+        }
+        let verified = watched(|progress| {
+            let options = VerifyOptions::default().rate(self.rate).progress(progress.clone());
+            simkeep::integrity::verify(&store, options)
+        })?;
+        if !verified.catalog {
+            say("a writer is at work; this is of what it has sealed, and not of its catalog");
+        }
+        if common.json {
+            output.object(&Answer::from(&verified))?;
+        } else {
+            lines(&verified).iter().try_for_each(|line| output.line(line))?;
+        }
+        Ok(if verified.is_sound() { Exit::Done } else { Exit::Damaged })
+    }
+}
+
+/// Whether a store is sound.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Answer<'a> {
+    sound: bool,
+    /// How many files there are.
+    files: usize,
+    read_bytes: u64,
+    /// Whether the catalog was read, or the generation of what is published. It is not if a writer in
+    /// another process has it open.
+    catalog_read: bool,
+    /// Null if anything is damaged.
+    pages: Option<u64>,
+    /// Null if anything is damaged.
+    visits: Option<u64>,
+    /// The first flaws, file by file.
+    flaws: Vec<Flaw<'a>>,
+    /// How many more there are.
+    more_flaws: u64,
+}
+
+impl<'a> From<&'a Verified> for Answer<'a> {
+    fn from(verified: &'a Verified) -> Answer<'a> {
+        let sound = verified.is_sound();
+        Answer {
+            sound,
+            files: verified.files,
+            read_bytes: verified.bytes,
+            catalog_read: verified.catalog,
+            pages: sound.then_some(verified.pages),
+            visits: sound.then_some(verified.visits),
+            flaws: verified.flaws.iter().map(Flaw::from).collect(),
+            more_flaws: verified.more_flaws,
+        }
+    }
+}
+
+/// For people.
+fn lines(verified: &Verified) -> Vec<String> {
+    let read =
+        format!("{}, {}", many(verified.files as u64, "file", "files"), bytes(verified.bytes));
+    if verified.is_sound() {
+        let pages = many(verified.pages, "page", "pages");
+        return vec![format!(
+            "sound: {read}, {pages}, {}",
+            many(verified.visits, "visit", "visits")
+        )];
+    }
+    let mut lines: Vec<String> =
+        verified.flaws.iter().map(|flaw| whole(&flaw.to_string())).collect();
+    if verified.more_flaws > 0 {
+        lines.push(format!("and {} more", count(verified.more_flaws)));
+    }
+    lines.push(format!("damaged: {} in {read}", many(verified.flaw_count(), "flaw", "flaws")));
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_may_have_a_unit() {
+        let read = ["7", "50M", "2k", "1G"].map(parse_bytes);
+        assert_eq!(read, [Ok(7), Ok(50 << 20), Ok(2 << 10), Ok(1 << 30)]);
+        for wrong in ["", "M", "0", "-1", "1.5M", "99999999999G", "5MB"] {
+            assert!(parse_bytes(wrong).is_err(), "{wrong}");
+        }
+    }
+}

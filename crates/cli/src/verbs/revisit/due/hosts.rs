@@ -1,0 +1,76 @@
+//! The pages that are listed, by host.
+
+use std::collections::HashMap;
+use std::io;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use simkeep::due::Decision;
+
+use crate::output::Output;
+use crate::output::host::host;
+use crate::output::table::{Table, left, right};
+use crate::output::words;
+use simkeep_archive::escape;
+
+/// The hosts of the pages that are listed, in the order in which they come up. Memory grows with these
+/// hosts, and not with the pages.
+#[derive(Default)]
+pub(super) struct Hosts {
+    numbers: HashMap<String, usize>,
+    all: Vec<Host>,
+}
+
+struct Host {
+    name: String,
+    pages: u64,
+    best: f64,
+    sum: f64,
+}
+
+/// A host, for programs.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Host")]
+pub(crate) struct Line<'a> {
+    host: &'a str,
+    /// How many of its pages are listed.
+    pages: u64,
+    /// The best of their values.
+    best_value: f64,
+    /// The sum of their values.
+    value_sum: f64,
+}
+
+impl Hosts {
+    pub(super) fn add(&mut self, page: &Decision) {
+        let name = host(&page.page.url);
+        let next = self.all.len();
+        let number = *self.numbers.entry(name).or_insert_with_key(|name| {
+            self.all.push(Host { name: name.clone(), pages: 0, best: 0.0, sum: 0.0 });
+            next
+        });
+        if let Some(host) = self.all.get_mut(number) {
+            host.pages += 1;
+            host.best = host.best.max(page.value);
+            host.sum += page.value;
+        }
+    }
+
+    /// A line for each host.
+    pub(super) fn print(&self, json: bool, output: &mut Output) -> io::Result<()> {
+        let columns = [right("pages"), right("best"), right("sum"), left("host")];
+        let mut table = Table::new(columns);
+        for Host { name, pages, best, sum } in &self.all {
+            if json {
+                let (pages, best_value, value_sum) = (*pages, *best, *sum);
+                let line = Line { host: name, pages, best_value, value_sum };
+                output.object(&super::Line::Host(line))?;
+            } else {
+                let (pages, name) = (words::count(*pages), escape::whole(name));
+                let (best, sum) = (words::amount(*best), words::amount(*sum));
+                table.row([pages, best, sum, name], output)?;
+            }
+        }
+        table.end(output)
+    }
+}

@@ -1,0 +1,223 @@
+//! By what it is decided when pages are visited again: what `due` and `recrawl` are told alike.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use simkeep::due::{Due, Hints, Plan, Rules};
+use simkeep::recrawl::{Interval, Policy};
+use simkeep::{Snapshot, Time};
+use simkeep_archive::hints::Hint;
+use simkeep_archive::{Broken, ZstdWindow, hints, rules};
+
+use crate::exit::{Exit, Failure, say};
+use crate::input::complaints::Named;
+use crate::output::words::some_names;
+use crate::time;
+
+/// By what it is decided when pages are visited again.
+#[derive(Args)]
+pub(crate) struct Asked {
+    /// How many visits there are in a day: dates follow from that, and how often each page is visited
+    /// [default: those of the 28 days up to the latest visit, or since the first visit, a day]
+    #[arg(long, value_name = "VISITS", value_parser = parse_visits)]
+    per_day: Option<f64>,
+    /// What puts pages in order: value, harmonic, uniform, fixed:7d, thesis:3,1.5, nutch:0.4,0.2,0.3
+    /// or stormcrawler
+    #[arg(long, value_name = "NAME", default_value_t)]
+    pub(crate) policy: Policy,
+    /// Rules for pages under prefixes: JSON lines, as below
+    #[arg(long, value_name = "FILE")]
+    rules: Option<PathBuf>,
+    /// When pages changed: a sitemap, an Atom or RSS feed, or JSON lines with "url" and "modified",
+    /// packed or not; - is standard input; may be repeated
+    #[arg(long, value_name = "FILE")]
+    hints: Vec<PathBuf>,
+    /// A page that was not visited for so long comes first, whatever a visit is worth
+    #[arg(long, value_name = "INTERVAL", default_value = "365d")]
+    max_interval: Interval,
+    /// The time it is: 2024-05-01 (its first moment in UTC), '2024-05-01 12:00', '3d ago', RFC 3339, or
+    /// seconds since 1970 [default: that of this machine]
+    #[arg(long, value_name = "TIME", value_parser = time::parse, allow_hyphen_values = true)]
+    now: Option<Time>,
+}
+
+/// How many visits there are in a day.
+pub(crate) fn parse_visits(text: &str) -> Result<f64, &'static str> {
+    let visits = text.parse().ok().filter(|visits| (1e-6..=1e12).contains(visits));
+    visits.ok_or("write a number from 0.000001 to 1000000000000")
+}
+
+/// What is asked of a store.
+pub(crate) struct Question {
+    pub(crate) due: Due,
+    pub(crate) now: Time,
+    pub(crate) rules: Rules,
+    /// After how long a page comes first.
+    pub(crate) largest: Interval,
+    /// The files of hints of which nothing could be read.
+    pub(crate) unread: Vec<String>,
+}
+
+/// Ends a verb that answered by what could be read of the files of hints.
+///
+/// # Errors
+///
+/// [`Failure::Broken`] if nothing could be read of one of them.
+pub(crate) fn ended(exit: Exit, unread: &[String]) -> Result<Exit, Failure> {
+    if unread.is_empty() {
+        return Ok(exit);
+    }
+    let names = some_names(unread.iter().map(String::as_str));
+    Err(Failure::Broken(format!("no hint could be read from {names}; the answer does without")))
+}
+
+impl Asked {
+    /// What is asked, with no page wanted yet. Reads the rules and hints.
+    pub(crate) fn question(&self, snapshot: &Snapshot) -> Result<Question, Failure> {
+        let now = self.now.unwrap_or_else(Time::now);
+        let largest = self.max_interval;
+        let mut due = Due::new(now, 0).policy(self.policy).largest_interval(largest);
+        let rules = match &self.rules {
+            Some(file) => read_rules(file)?,
+            None => Rules::default(),
+        };
+        due = due.rules(&rules);
+        let mut unread = Vec::new();
+        if !self.hints.is_empty() {
+            due = due.hints(&read_hints(&self.hints, snapshot, &mut unread)?);
+        }
+        Ok(Question { due, now, rules, largest, unread })
+    }
+
+    /// The plan by which pages have dates; none if there are no pages.
+    pub(crate) fn plan(&self, snapshot: &Snapshot, due: &Due) -> Result<Option<Plan>, Failure> {
+        let per_day = match self.per_day {
+            Some(visits) => visits,
+            None => due.pace(snapshot)?,
+        };
+        let has_pace = per_day > 0.0;
+        Ok(has_pace.then(|| Plan::of(snapshot, due, per_day)).transpose()?)
+    }
+
+    /// Whether it was said how many visits there are.
+    pub(crate) fn has_visits(&self) -> bool {
+        self.per_day.is_some()
+    }
+}
+
+/// The rules in a file.
+fn read_rules(file: &Path) -> Result<Rules, Failure> {
+    check_readable(file)?;
+    let broken = |Broken { at, why }| Failure::Broken(format!("{at}: {why}"));
+    rules::open(file, ZstdWindow::default()).map_err(broken)
+}
+
+/// The hints in some files. What is broken in them is named and skipped. Adds to `unread` the files in
+/// which something is broken and no hint was found.
+fn read_hints(
+    files: &[PathBuf],
+    snapshot: &Snapshot,
+    unread: &mut Vec<String>,
+) -> Result<Hints, Failure> {
+    files.iter().try_for_each(|file| check_readable(file))?;
+    let mut read = ReadHints { files: files.iter(), open: None, named: Named::broken(), unread };
+    let hints = Hints::of(snapshot, &mut read)?;
+    read.named.rest().iter().for_each(|message| say(message));
+    Ok(hints)
+}
+
+/// Whether a file can be opened: one that cannot is no broken record.
+fn check_readable(file: &Path) -> Result<(), Failure> {
+    if file == Path::new("-") {
+        return Ok(());
+    }
+    let cannot = |e| Failure::Other(format!("cannot read {}: {e}", file.display()));
+    File::open(file).map(drop).map_err(cannot)
+}
+
+/// The hints of files, one after another.
+struct ReadHints<'a> {
+    files: std::slice::Iter<'a, PathBuf>,
+    open: Option<OpenHints>,
+    named: Named,
+    unread: &'a mut Vec<String>,
+}
+
+/// A file of hints that is being read.
+struct OpenHints {
+    name: String,
+    hints: hints::Hints,
+    has_hint: bool,
+    is_broken: bool,
+}
+
+impl ReadHints<'_> {
+    fn name(&mut self, broken: &Broken) {
+        self.named.add(broken).iter().for_each(|message| say(message));
+    }
+}
+
+impl Iterator for ReadHints<'_> {
+    type Item = (String, simkeep::Time);
+
+    fn next(&mut self) -> Option<(String, simkeep::Time)> {
+        loop {
+            let Some(open) = &mut self.open else {
+                let file = self.files.next()?;
+                let name = file.display().to_string();
+                match hints::open(file, ZstdWindow::default()) {
+                    Ok(hints) => {
+                        let (has_hint, is_broken) = (false, false);
+                        self.open = Some(OpenHints { name, hints, has_hint, is_broken });
+                    }
+                    Err(broken) => {
+                        self.name(&broken);
+                        self.unread.push(name);
+                    }
+                }
+                continue;
+            };
+            match open.hints.next() {
+                Some(Ok(Hint { url, modified })) => {
+                    open.has_hint = true;
+                    return Some((url, Time::from_ms_unchecked(modified)));
+                }
+                Some(Err(broken)) => {
+                    open.is_broken = true;
+                    self.name(&broken);
+                }
+                None => {
+                    let open = self.open.take();
+                    let unread = open.filter(|open| open.is_broken && !open.has_hint);
+                    self.unread.extend(unread.map(|open| open.name));
+                }
+            }
+        }
+    }
+}
+
+/// What stands in the long help of both.
+macro_rules! help {
+    () => {
+        r#"The policies: value (the days for which a visit is expected to make the page fresh, times its
+weight), harmonic (as value, but a change that is missed counts more the longer nobody looks),
+uniform (the days since the last visit); and by that time over an interval, 1 when it has passed:
+fixed:7d, thesis:3,1.5, nutch:0.4,0.2,0.3, stormcrawler. `simkeep simulate` compares them.
+
+A line of --rules has what is to hold for the pages under a prefix, the longest prefix deciding:
+  {"under":"example.com/news","min":"1h","max":"7d","per_host":100}
+No page is visited before "min" after its last visit. Past "max" it comes first, or past the interval
+of its own "policy", such as "fixed:1d". "weight" is a factor, and no more than "per_host" pages of
+one host are listed. All are optional; without "under", a rule is for the pages that have no other.
+
+A page that --hints say changed after its last visit is taken to be stale with a probability of
+0.8. A time after --now is no hint. Sitemaps and feeds need not be well formed: a bare & or an
+unknown entity stands for itself, and they may be in any encoding that they declare. A time may be a
+W3C datetime, of RFC 822, or near either (2024-02-01 10:00 +0100). A relative URL in a feed is
+resolved by xml:base, or by the feed's link to itself or to its site. A broken entry is named and skipped.
+A file that is empty, or of which nothing could be read, is named, too: the answer goes without it,
+and the exit code is 3."#
+    };
+}
+pub(crate) use help;

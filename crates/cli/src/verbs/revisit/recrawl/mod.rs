@@ -1,0 +1,194 @@
+//! `recrawl`: when a page is to be visited again, and why.
+
+mod help;
+mod host;
+mod last;
+mod told;
+
+use clap::Args;
+use schemars::JsonSchema;
+use serde::Serialize;
+use simkeep::Reader;
+use simkeep::due::{Decision, NewPage, Plan};
+
+use crate::Common;
+use crate::exit::{Exit, Failure};
+use crate::input::spelling;
+use crate::output::Output;
+use crate::output::json::{Band, Number, Saw, Time};
+use crate::output::words;
+use crate::verbs::revisit::due::{Changes, Page};
+use crate::verbs::revisit::policy::{Asked, Question, ended};
+use help::HELP;
+use host::Host;
+use last::Last;
+use told::Told;
+
+/// Say when a page is to be visited again, and why
+///
+/// What a visit is worth now, and from what on others are visited; how many comparisons of two visits
+/// found the page changed, or back at an earlier version; how often it is believed to change, and other
+/// pages of its host.
+#[derive(Args)]
+#[command(after_long_help = HELP)]
+pub(crate) struct Recrawl {
+    /// The page: its URL, byte by byte as it was observed
+    url: String,
+    #[command(flatten)]
+    asked: Asked,
+}
+
+impl Recrawl {
+    pub(crate) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+        let reader = common.read()?;
+        let snapshot = reader.snapshot();
+        let question = self.asked.question(&snapshot)?;
+        let Some(plan) = self.asked.plan(&snapshot, &question.due)? else {
+            // Any number of visits will do for no pages.
+            let plan = Plan::of(&snapshot, &question.due, 1.0)?;
+            let of_new = plan.of_new(&self.url)?;
+            let exit = self.unknown((&reader, None), &of_new, common.json, output)?;
+            return ended(exit, &question.unread);
+        };
+        let (of_host, json) = (plan.of_new(&self.url)?, common.json);
+        let exit = match plan.decide(&snapshot, &self.url)? {
+            Some(page) => self.known(&reader, &question, (&page, &of_host), &plan, json, output),
+            None => self.unknown((&reader, Some(&plan)), &of_host, json, output),
+        };
+        ended(exit?, &question.unread)
+    }
+
+    fn known(
+        &self,
+        reader: &Reader,
+        question: &Question,
+        (page, of_host): (&Decision, &NewPage),
+        plan: &Plan,
+        json: bool,
+        output: &mut Output,
+    ) -> Result<Exit, Failure> {
+        let snapshot = &reader.snapshot();
+        let host = Host::of(snapshot, &self.url)?;
+        let last = Last::of(snapshot, &page.page)?;
+        if json {
+            output.object(&Answer {
+                page: Page::from(page),
+                plan: OfPlan::of(Some(plan)),
+                last_change: last.map(Change::from),
+                host_changes_per_day: Changes::from(of_host.rate),
+                host_compared: host.map(|host| host.compared),
+                saw: Saw::of(reader),
+            })?;
+            return Ok(Exit::Done);
+        }
+        let rule = question.rules.of(&self.url);
+        let policy = rule.policy.unwrap_or(self.asked.policy);
+        let longest = rule.max.map_or(question.largest, |max| max.min(question.largest));
+        let told = Told { page, of_host, plan, policy, longest, now: question.now, host, last };
+        output.line(&told.verdict())?;
+        output.line(&format!("  {}", told.comparisons()))?;
+        output.line(&format!("  {}", told.rates()))?;
+        if let Some(weight) = told.weight() {
+            output.line(&format!("  {weight}"))?;
+        }
+        output.line(&format!("  {}", told.visits(self.asked.has_visits())))?;
+        Ok(Exit::Done)
+    }
+
+    /// What is said of a page that nobody has visited, and beside it of others.
+    fn unknown(
+        &self,
+        (reader, plan): (&Reader, Option<&Plan>),
+        new: &NewPage,
+        json: bool,
+        output: &mut Output,
+    ) -> Result<Exit, Failure> {
+        let NewPage { value, rate, weight, every, .. } = *new;
+        if json {
+            output.object(&Answer {
+                page: Page {
+                    url: self.url.as_str().into(),
+                    value,
+                    last: None,
+                    due: None,
+                    every_seconds: Some(every.seconds()),
+                    changes_per_day: Changes::from(rate),
+                    weight: Number(weight),
+                    comparisons: 0,
+                    changes: 0,
+                    returns: 0,
+                    reason: "not known in this store".into(),
+                    hinted: None,
+                    leader: None,
+                    rule: None,
+                },
+                plan: OfPlan::of(plan),
+                last_change: None,
+                host_changes_per_day: Changes::from(rate),
+                host_compared: None,
+                saw: Saw::of(reader),
+            })?;
+        }
+        let others = plan.filter(|plan| plan.threshold().is_finite()).map(|plan| {
+            format!("; others are visited from {} on", words::amount(plan.threshold()))
+        });
+        output.note(&format!(
+            "{}; a first visit is worth {}, by {}{}",
+            spelling::unknown(&reader.snapshot(), &self.url, |_| true)?,
+            words::amount(value),
+            told::rate(&rate),
+            others.unwrap_or_default()
+        ))?;
+        Ok(Exit::Nothing)
+    }
+}
+
+/// When a page is to be visited again, and why.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Answer<'a> {
+    #[serde(flatten)]
+    page: Page<'a>,
+    #[serde(flatten)]
+    plan: OfPlan,
+    /// When it was last found changed, or back at an earlier version.
+    last_change: Option<Change>,
+    /// How often a new page of its host is believed to change.
+    host_changes_per_day: Changes,
+    /// How many pages of its host were compared, this one among them.
+    host_compared: Option<usize>,
+    saw: Saw,
+}
+
+/// What dates follow from.
+#[derive(Serialize, JsonSchema)]
+struct OfPlan {
+    /// From what value on pages are visited; null if there are too few visits for pages that may wait.
+    threshold: Option<f64>,
+    /// How many visits there are in a day; null if there are no pages.
+    visits_per_day: Option<Number>,
+}
+
+/// A change of a page.
+#[derive(Serialize, JsonSchema)]
+struct Change {
+    /// When the visit was that found it.
+    t: Time,
+    distance: Option<u32>,
+    band: Option<Band>,
+}
+
+impl OfPlan {
+    fn of(plan: Option<&Plan>) -> OfPlan {
+        OfPlan {
+            threshold: plan.map(Plan::threshold).filter(|threshold| threshold.is_finite()),
+            visits_per_day: plan.map(|plan| Number(plan.per_day())),
+        }
+    }
+}
+
+impl From<Last> for Change {
+    fn from(Last { time, distance }: Last) -> Change {
+        let (distance, band) = distance.unzip();
+        Change { t: Time(time), distance, band: band.map(Band) }
+    }
+}

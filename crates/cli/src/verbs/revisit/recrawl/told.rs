@@ -1,0 +1,224 @@
+//! What is decided about a page, in words and figures.
+
+use std::time::Duration;
+
+use simkeep::due::{Decision, NewPage, Plan, Reason};
+use simkeep::recrawl::{Interval, Policy, Rate};
+use simkeep::{Seen, Time};
+
+use super::host::Host;
+use super::last::Last;
+use crate::output::words;
+use crate::time;
+use simkeep_archive::escape;
+
+const DAY_MS: i64 = 86_400_000;
+
+/// From so many comparisons on, older ones may count for less.
+const HALVED: u32 = 64;
+
+/// What is said where no value is enough.
+const TOO_FEW: &str = "; there are too few visits for pages that may wait";
+
+/// What is told of a page.
+pub(super) struct Told<'a> {
+    pub(super) page: &'a Decision,
+    /// What is believed of a page of its host that has no visits.
+    pub(super) of_host: &'a NewPage,
+    pub(super) plan: &'a Plan,
+    /// The policy that the page goes by.
+    pub(super) policy: Policy,
+    /// The longest time that it may wait.
+    pub(super) longest: Interval,
+    pub(super) now: Time,
+    pub(super) host: Option<Host>,
+    pub(super) last: Option<Last>,
+}
+
+/// A rate with its range.
+pub(super) fn rate(Rate { per_day, low, high }: &Rate) -> String {
+    let [per_day, low, high] = [per_day, low, high].map(|rate| words::amount(*rate));
+    format!("{per_day} changes a day ({low} to {high}, 90 %)")
+}
+
+impl Told<'_> {
+    /// Whether it is due, and why.
+    pub(super) fn verdict(&self) -> String {
+        let Decision { page, reason, due, .. } = self.page;
+        let url = escape::whole(&page.url);
+        let when = match due {
+            None => format!("{url} is never due"),
+            Some(due) if *due <= self.now => {
+                format!("{url} is due since {}", self.date(*due))
+            }
+            Some(due) => format!("{url} is due on {}", self.date(*due)),
+        };
+        match reason {
+            Reason::Overdue { after } => {
+                let (last, most) = (self.date(page.last.time), span(*after));
+                let failed = if page.last.seen == Seen::Failed { ", and failed" } else { "" };
+                format!(
+                    "{when}, before others: it may wait for {most}, and its last visit was on \
+                     {last}{failed}"
+                )
+            }
+            Reason::NotYet { min } => {
+                let from = self.date(page.last.time + Duration::from_secs(min.seconds()));
+                format!("{when}, and by its rule not before {from}")
+            }
+            Reason::LeftAlone { until } => {
+                let until = self.date(*until);
+                format!(
+                    "{when}: it failed when it was last visited, and is left alone until {until}"
+                )
+            }
+            Reason::Ahead => {
+                let last = time::to_second(page.last.time);
+                format!(
+                    "{when}: its last visit is in the future, at {last}, so one now is worth nothing"
+                )
+            }
+            Reason::Hinted { changed } => {
+                let changed = self.date(*changed);
+                format!("{when}: it is said to have changed on {changed}, so {}", self.worth(""))
+            }
+            _ => format!("{when}: {}", self.since()),
+        }
+    }
+
+    /// What the policy makes of the time since the last visit.
+    fn since(&self) -> String {
+        let (last, value) = (&self.page.page.last, words::amount(self.page.value));
+        let failed = last.seen == Seen::Failed;
+        let before = if failed { "its last visit that did not fail" } else { "its last visit" };
+        let threshold = self.plan.threshold();
+        let limit = words::amount(threshold);
+        let told = match self.policy {
+            Policy::VALUE | Policy::HARMONIC if failed => {
+                return self
+                    .worth(&format!("its last visit, on {}, failed; ", self.date(last.time)));
+            }
+            Policy::VALUE | Policy::HARMONIC => {
+                let since = self.now.saturating_duration_since(last.time).as_secs();
+                return self.worth(&format!("now, {} after its last visit, ", words::span(since)));
+            }
+            Policy::UNIFORM => format!("{before} was {value} days ago"),
+            policy => format!("{value} of its intervals by {policy} have passed since {before}"),
+        };
+        if threshold.is_finite() {
+            format!("{told}, and others are visited after {limit}")
+        } else {
+            told + TOO_FEW
+        }
+    }
+
+    /// What a visit is worth, and from what on others are visited.
+    fn worth(&self, when: &str) -> String {
+        let value = words::amount(self.page.value);
+        let threshold = self.plan.threshold();
+        let told = format!("{when}a visit is worth {value}");
+        if threshold.is_infinite() {
+            return told + TOO_FEW;
+        }
+        let others = format!("others are visited from {} on", words::amount(threshold));
+        if self.page.every == Some(self.longest) {
+            let longest = span(self.longest);
+            return format!("{told}, and {others}, which it is not worth within {longest}");
+        }
+        format!("{told}, and {others}")
+    }
+
+    /// What its visits found.
+    pub(super) fn comparisons(&self) -> String {
+        let page = &self.page.page;
+        let changes = page.changes;
+        let (all, changed, returned) =
+            (changes.comparisons(), changes.changes(), changes.returns());
+        if all == 0 {
+            let visits = words::many(page.visits, "visit is", "visits are");
+            return format!("its {visits} not enough to compare two");
+        }
+        // As many visits make more comparisons than are counted.
+        let late = if all >= HALVED && page.visits > 128 { "of late " } else { "" };
+        let count =
+            |count: u32| if count == 0 { "none".into() } else { words::count(count.into()) };
+        let mut told = format!(
+            "{late}{} of {} found it changed",
+            count(changed),
+            words::many(all.into(), "comparison", "comparisons")
+        );
+        if returned > 0 {
+            told += &format!(", {} back at an earlier version", words::count(returned.into()));
+        }
+        if let Some(Last { time, distance }) = self.last {
+            told += &format!("; last on {}", self.date(time));
+            if let Some((bits, band)) = distance {
+                let bits = words::many(bits.into(), "bit", "bits");
+                told += &format!(" by {bits} ({band})");
+            }
+        }
+        told
+    }
+
+    /// How often it changes, and other pages of its host.
+    pub(super) fn rates(&self) -> String {
+        let own = rate(&self.page.rate);
+        let Some(Host { compared, is_cut }) = self.host else { return own };
+        let of_host = &self.of_host.rate;
+        let [per_day, low, high] = [of_host.per_day, of_host.low, of_host.high].map(words::amount);
+        let more = if is_cut { "at least " } else { "" };
+        let pages = words::many(compared as u64, "page was", "pages were");
+        format!(
+            "{own}; on its host {more}{pages} compared, and a new one is taken for {per_day} a day ({low} \
+             to {high})"
+        )
+    }
+
+    /// How much it matters, where that is not as much as others.
+    pub(super) fn weight(&self) -> Option<String> {
+        let Decision { page, weight, near, rule, .. } = self.page;
+        let mut told = Vec::new();
+        if *weight != 1.0 {
+            told.push(format!("it weighs {}", words::amount(*weight)));
+        }
+        if page.gone {
+            told.push("it is gone, and counts for an eighth".to_owned());
+        }
+        if let Some(leader) = near {
+            let leader = escape::whole(leader);
+            told.push(format!(
+                "it counts for a quarter beside {leader}, which had its content first"
+            ));
+        }
+        if let Some(rule) = rule {
+            told.push(format!("the rule for {} holds", escape::whole(&rule.to_string())));
+        }
+        (!told.is_empty()).then(|| told.join("; "))
+    }
+
+    /// What all of this follows from.
+    pub(super) fn visits(&self, is_said: bool) -> String {
+        let every =
+            self.page.every.map_or("never".into(), |every| format!("every {}", span(every)));
+        let per_day = self.plan.per_day();
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "positive")]
+        let whole = per_day.round() as u64;
+        let is_whole = per_day >= 100.0 || per_day.fract() == 0.0;
+        let visits = if is_whole { words::count(whole) } else { words::amount(per_day) };
+        let source = if is_said { "" } else { ", the pace of late; --per-day says another" };
+        format!("to be visited {every}, if there are {visits} visits a day{source}")
+    }
+
+    /// A time: a date, unless it is near.
+    fn date(&self, at: Time) -> String {
+        let time = time::to_second(at);
+        if at.as_ms().abs_diff(self.now.as_ms()) < 2 * DAY_MS.unsigned_abs() {
+            return time;
+        }
+        time.split_once('T').map_or(time.clone(), |(date, _)| date.to_owned())
+    }
+}
+
+fn span(interval: Interval) -> String {
+    words::span(interval.seconds())
+}

@@ -1,0 +1,207 @@
+//! `simulate`: how fresh crawls would have been under each policy.
+
+mod best;
+mod help;
+mod json;
+mod plot;
+mod row;
+mod runs;
+mod setting;
+mod table;
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use simkeep::Changes;
+use simkeep::recrawl::simulate::{Decider, Page, PoissonPage, Rates, Span};
+use simkeep::recrawl::{Interval, Known, Policy, RecrawlError};
+
+use crate::common::Common;
+use crate::exit::{Exit, Failure, say};
+use crate::output::Output;
+use crate::output::words;
+use crate::verbs::revisit::policy::parse_visits;
+use help::HELP;
+pub(crate) use json::Line;
+use row::Row;
+use runs::{Crawls, run};
+use setting::Setting;
+
+/// Try policies on a crawl, and see how fresh each would have kept its pages
+///
+/// A simulated crawler visits the pages of a store again, or pages that change by chance, with a number
+/// of visits a day, and knows nothing but what its visits find. A line for each policy: the share of the
+/// time in which what the crawler saw last was in force (fresh), and the same up to minor changes; the
+/// changes missed, where each further one counts less; and the share of bits that differed. With pages
+/// that change by chance, it is also known what would have been best.
+#[derive(Args)]
+#[command(after_long_help = HELP)]
+pub(crate) struct Simulate {
+    /// Instead of those of a store, pages that change by chance
+    #[arg(long, value_name = "KIND")]
+    random: Option<Kind>,
+    /// How many visits there are in a day
+    #[arg(long, value_name = "VISITS", conflicts_with = "every", value_parser = parse_visits)]
+    per_day: Option<f64>,
+    /// There are so many visits that each page could be visited once in this time, such as 7d or 12h
+    /// [default: 7d]
+    #[arg(long, value_name = "TIME")]
+    every: Option<Interval>,
+    /// A policy, such as value or thesis:3,1.5; may be repeated [default: all, and what they are
+    /// compared with]
+    #[arg(long, value_name = "NAME")]
+    policy: Vec<Policy>,
+    /// The first day that is measured: until then the crawler learns [default: a quarter of all]
+    #[arg(long, value_name = "DAY")]
+    from: Option<f64>,
+    /// The time between two rounds of visits [default: 6h, or longer, so that there are at most 10,000]
+    #[arg(long, value_name = "TIME")]
+    step: Option<Interval>,
+    /// With --random, how many days there are
+    #[arg(long, value_name = "DAYS", default_value_t = 400, value_parser = clap::value_parser!(u32).range(2..=36_500))]
+    days: u32,
+    /// With --random, the seed of the first crawl
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    seed: u64,
+    /// With --random, how many crawls there are, each with pages of its own
+    #[arg(long, value_name = "COUNT", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    seeds: u32,
+    /// How many pages there are at most; of a store with more a sample is taken, and as large a part of
+    /// the visits
+    #[arg(long, value_name = "COUNT", default_value_t = 5_000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pages: u32,
+    /// How much of a change it is if a page returns to an earlier version, from 0 to 1
+    #[arg(long, value_name = "SHARE", default_value_t = Changes::RETURN_SHARE)]
+    returns: f64,
+    /// Draw freshness by visits a day, from a quarter of them to four times as many, to an SVG file
+    #[arg(long, value_name = "FILE")]
+    plot: Option<PathBuf>,
+}
+
+/// How the rates of pages that change by chance are drawn.
+#[derive(Clone, Copy, ValueEnum)]
+enum Kind {
+    /// 500 pages; all octaves from a change in 400 days to three a day are equally likely
+    Flat,
+    /// Ten hosts of twelve pages, whose rates are near that of their host
+    ByHost,
+}
+
+impl Kind {
+    fn rates(self) -> Rates {
+        match self {
+            Kind::Flat => Rates::Flat { pages: 500 },
+            Kind::ByHost => {
+                let (hosts, pages) = (10, 12);
+                Rates::ByHost { hosts, pages, median: 0.06, between: 1.4, within: 0.6 }
+            }
+        }
+    }
+}
+
+impl Simulate {
+    pub(crate) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+        match self.random {
+            Some(kind) => self.random(kind, common, output),
+            None => self.replay(common, output),
+        }
+    }
+
+    /// Crawls pages that change by chance.
+    fn random(&self, kind: Kind, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+        let days = f64::from(self.days);
+        let seeds = (0..u64::from(self.seeds)).map(|number| self.seed.wrapping_add(number));
+        let worlds = seeds.map(|seed| kind.rates().draw(seed, days));
+        let worlds = worlds.collect::<Result<Vec<Vec<PoissonPage>>, RecrawlError>>()?;
+        let known = |pages: &Vec<PoissonPage>| pages.iter().map(PoissonPage::known).collect();
+        let known = worlds.iter().map(known).collect::<Result<Vec<Vec<Known>>, RecrawlError>>()?;
+        let setting = Setting {
+            pages: worlds.first().map_or(0, |pages| pages.len() as u64),
+            sample: 1.0,
+            days,
+            note: Vec::new(),
+            times: None,
+        };
+        self.compare(&worlds, &known, &setting, common.json, output)
+    }
+
+    /// Crawls the pages of a store again.
+    fn replay(&self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+        let replay = common.read()?.snapshot().replay(None, self.pages as usize, self.returns)?;
+        let days = (replay.last.as_ms() - replay.first.as_ms()) as f64 / 86_400_000.0;
+        if replay.pages.is_empty() || days < 2.0 {
+            say("the visits of the store are too few, or not far enough apart, to be replayed");
+            return Ok(Exit::Nothing);
+        }
+        let sample = replay.pages.len() as f64 / replay.of as f64;
+        let setting = Setting {
+            pages: replay.of,
+            sample,
+            days,
+            note: Setting::of_replay(sample, &replay),
+            times: Some((replay.first, replay.last)),
+        };
+        self.compare(&[replay.pages], &[], &setting, common.json, output)
+    }
+
+    /// Crawls some worlds in all ways, and shows what came of it. `known` are the rates of their pages,
+    /// if they are known.
+    fn compare<P: Page>(
+        &self,
+        worlds: &[Vec<P>],
+        known: &[Vec<Known>],
+        setting: &Setting,
+        json: bool,
+        output: &mut Output,
+    ) -> Result<Exit, Failure> {
+        let span = self.span(setting.days)?;
+        let per_day = self.visits_per_day(setting);
+        let factors: &[f64] =
+            if self.plot.is_some() { &[0.25, 0.5, 1.0, 2.0, 4.0] } else { &[1.0] };
+        let by = match self.policy.as_slice() {
+            [] => Decider::all(!known.is_empty()),
+            policies => policies.iter().copied().map(Decider::policy).collect(),
+        };
+        let visits: Vec<f64> =
+            factors.iter().map(|factor| per_day * setting.sample * factor).collect();
+        let rows = run(worlds, &Crawls { by: &by, visits: &visits, span })?;
+        let best = best::of(known, &visits)?;
+        if let Some(file) = &self.plot {
+            let svg = plot::svg(&setting.title(), &visits, setting.sample, &rows, &best);
+            let cannot = |e| Failure::Other(format!("cannot write {}: {e}", file.display()));
+            crate::output::temporary::put(file, svg.as_bytes()).map_err(cannot)?;
+        }
+        let at = factors.iter().position(|factor| *factor == 1.0).unwrap_or(0);
+        let (rows, best): (Vec<Row>, _) =
+            (rows.into_iter().map(|mut row| row.swap_remove(at)).collect(), best.get(at));
+        if json {
+            for line in json::lines(&rows, best, setting, (per_day, span)) {
+                output.object(&line)?;
+            }
+            return Ok(Exit::Done);
+        }
+        for line in setting.lines(per_day, span, worlds.len()) {
+            output.line(&line)?;
+        }
+        for line in table::lines(&rows, best) {
+            output.line(&line)?;
+        }
+        for line in &setting.note {
+            output.line(line)?;
+        }
+        Ok(Exit::Done)
+    }
+
+    /// The visits a day of all pages.
+    fn visits_per_day(&self, setting: &Setting) -> f64 {
+        let every = self.every.map_or(7.0, Interval::days);
+        self.per_day.unwrap_or(setting.pages as f64 / every)
+    }
+
+    /// The days that are simulated.
+    fn span(&self, days: f64) -> Result<Span, Failure> {
+        let from = self.from.unwrap_or(days / 4.0);
+        let step = self.step.map_or((days / 10_000.0).max(0.25), Interval::days);
+        Ok(Span::new(step, from, days)?)
+    }
+}

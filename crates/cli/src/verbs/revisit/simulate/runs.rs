@@ -1,0 +1,76 @@
+//! All crawls, shared out among threads.
+
+use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::{self, Builder};
+
+use parking_lot::Mutex;
+use simkeep::recrawl::simulate::{Budget, Decider, Figures, Page, Span, crawl};
+
+use super::row::Row;
+use crate::exit::Failure;
+use crate::output::progress::counted;
+
+/// What is crawled by what.
+pub(super) struct Crawls<'a> {
+    pub(super) by: &'a [Decider],
+    /// The visits a day.
+    pub(super) visits: &'a [f64],
+    pub(super) span: Span,
+}
+
+/// Crawls all worlds in all ways: for each decider, a row for each number of visits.
+pub(super) fn run<P: Page>(
+    worlds: &[Vec<P>],
+    crawls: &Crawls<'_>,
+) -> Result<Vec<Vec<Row>>, Failure> {
+    let jobs: Vec<(Decider, f64, &Vec<P>)> = crawls
+        .by
+        .iter()
+        .flat_map(|by| crawls.visits.iter().map(move |visits| (*by, *visits)))
+        .flat_map(|(by, visits)| worlds.iter().map(move |pages| (by, visits, pages)))
+        .collect();
+    let steps = u64::from(crawls.span.steps());
+    let figures = counted("steps", jobs.len() as u64 * steps, |done| {
+        shared_out(&jobs, |(by, visits, pages)| {
+            let mut stepped = || {
+                done.fetch_add(1, Ordering::Relaxed);
+            };
+            Ok(crawl(pages, Budget::per_day(*visits)?, crawls.span, *by, &mut stepped)?)
+        })
+    })?;
+    let mut figures = figures.chunks(worlds.len().max(1));
+    let row = |by: &Decider| {
+        let of_one = |figures: &[Figures]| Row { name: by.to_string(), figures: figures.to_vec() };
+        figures.by_ref().take(crawls.visits.len()).map(of_one).collect()
+    };
+    Ok(crawls.by.iter().map(row).collect())
+}
+
+/// Does all jobs, on all threads that are to be had. The answers are in the order of the jobs.
+fn shared_out<J: Sync, T: Send>(
+    jobs: &[J],
+    work: impl Fn(&J) -> simkeep::Result<T> + Sync,
+) -> simkeep::Result<Vec<T>> {
+    let (next, answers) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    let take = || {
+        while let Some((number, job)) = {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            jobs.get(number).map(|job| (number, job))
+        } {
+            let answer = work(job);
+            answers.lock().push((number, answer));
+        }
+    };
+    thread::scope(|scope| {
+        let cores = thread::available_parallelism().map_or(1, NonZeroUsize::get);
+        // This thread works as well, so none has to be had.
+        for _ in 1..cores.min(jobs.len()) {
+            let _ = Builder::new().spawn_scoped(scope, take);
+        }
+        take();
+    });
+    let mut answers = answers.into_inner();
+    answers.sort_unstable_by_key(|(number, _)| *number);
+    answers.into_iter().map(|(_, answer)| answer).collect()
+}

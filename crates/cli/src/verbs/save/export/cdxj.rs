@@ -1,0 +1,96 @@
+//! CDXJ, the index of web archives: a line for each visit, by SURT and time.
+
+use std::io::Write;
+
+use serde_json::{Map, Value};
+use simkeep::inspect::surt;
+use simkeep_archive::escape;
+
+use simkeep::Time;
+
+use super::format::{Row, Rows};
+use super::gathered::Gathered;
+use crate::exit::Failure;
+use crate::output::visit;
+
+/// An index that is being written.
+pub(super) struct Cdxj<'w> {
+    gathered: Gathered<'w>,
+    /// The page that was written last, and its key.
+    url: String,
+    key: String,
+}
+
+impl<'w> Cdxj<'w> {
+    pub(super) fn begin(to: &'w mut (impl Write + Send)) -> Cdxj<'w> {
+        Cdxj { gathered: Gathered::new(to), url: String::new(), key: String::new() }
+    }
+}
+
+impl Rows for Cdxj<'_> {
+    fn row(&mut self, row: &Row<'_>) -> Result<bool, Failure> {
+        if !row.is_visit {
+            return Ok(false);
+        }
+        if self.url != row.url {
+            row.url.clone_into(&mut self.url);
+            self.key = key(&self.url);
+        }
+        let mut object = Map::new();
+        let mut put = |key: &str, value: Value| object.insert(key.to_owned(), value);
+        put("url", row.url.into());
+        if let Some(digest) = row.digest {
+            put("digest", digest.to_string().into());
+        }
+        if let Some(status) = row.status {
+            // Indexes have it as a text.
+            put("status", status.to_string().into());
+        }
+        if let Some(fingerprint) = row.fingerprint {
+            put("fingerprint", visit::fingerprint(fingerprint).into());
+        }
+        put("verdict", row.verdict.into());
+        if let Some(distance) = row.distance {
+            put("distance", distance.into());
+        }
+        let json = Value::from(object).to_string();
+        let line = format!("{} {} {}\n", self.key, stamp(row.time), escape::json(&json));
+        self.gathered.bytes.extend_from_slice(line.as_bytes());
+        self.gathered.pass()?;
+        Ok(true)
+    }
+
+    fn end(mut self: Box<Self>) -> Result<(), Failure> {
+        Ok(self.gathered.pass_all()?)
+    }
+}
+
+/// The SURT of a page, in ASCII and without a space, which would end it.
+fn key(url: &str) -> String {
+    let mut key = String::new();
+    for byte in surt(url).bytes() {
+        match byte {
+            0x21..0x7f => key.push(char::from(byte)),
+            _ => key.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    key
+}
+
+/// A time in 14 digits.
+fn stamp(time: Time) -> String {
+    time.to_string().chars().filter(char::is_ascii_digit).take(14).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_has_no_space_but_where_it_is_cut() {
+        assert_eq!(key("https://www.example.com/a b?é"), "com,example,www)/a%20b?%C3%A9");
+        assert_eq!(key("urn:isbn:1"), "urn:isbn:1");
+        assert_eq!(stamp(Time::from_ms_unchecked(1_704_877_323_999)), "20240110090203");
+        assert_eq!(stamp(Time::MIN), "00010101000000");
+    }
+}

@@ -1,0 +1,126 @@
+//! Comma-separated values, as RFC 4180 has them but for the ends of lines, which are LF.
+
+use std::borrow::Cow;
+use std::io::Write;
+
+use simkeep_archive::escape;
+
+use super::format::{Row, Rows};
+use super::gathered::Gathered;
+use crate::exit::Failure;
+use crate::output::visit;
+
+/// The names of the columns.
+const HEADER: &str = "url,time,epoch,fingerprint,digest,status,verdict,distance,weight,class\n";
+
+/// A table that is being written.
+pub(super) struct Csv<'w> {
+    gathered: Gathered<'w>,
+    /// Whether it goes to a terminal, which nothing is to steer.
+    shown: bool,
+}
+
+impl<'w> Csv<'w> {
+    pub(super) fn begin(to: &'w mut (impl Write + Send), shown: bool) -> Csv<'w> {
+        let mut gathered = Gathered::new(to);
+        gathered.bytes.extend_from_slice(HEADER.as_bytes());
+        Csv { gathered, shown }
+    }
+}
+
+impl Rows for Csv<'_> {
+    fn row(&mut self, row: &Row<'_>) -> Result<bool, Failure> {
+        let shown = |text| if self.shown { Cow::Owned(escape::whole(text)) } else { text.into() };
+        let out = &mut self.gathered.bytes;
+        cell(out, &shown(row.url));
+        out.push(b',');
+        out.extend_from_slice(row.time.to_string().as_bytes());
+        out.push(b',');
+        cell(out, &shown(row.epoch.unwrap_or_default()));
+        for plain in [
+            row.fingerprint.map(visit::fingerprint),
+            row.digest.map(|digest| digest.to_string()),
+            row.status.map(|status| status.to_string()),
+            Some(row.verdict.to_owned()),
+            row.distance.map(|distance| distance.to_string()),
+            row.weight.map(|weight| weight.to_string()),
+            row.class.map(|class| class.to_string()),
+        ] {
+            out.push(b',');
+            out.extend_from_slice(plain.unwrap_or_default().as_bytes());
+        }
+        out.push(b'\n');
+        self.gathered.pass()?;
+        Ok(true)
+    }
+
+    fn end(mut self: Box<Self>) -> Result<(), Failure> {
+        Ok(self.gathered.pass_all()?)
+    }
+}
+
+/// A cell with text from a stranger. What a spreadsheet may take for a formula gets a `'` in front, and
+/// so does what begins with one, so that whoever takes one off has the text.
+fn cell(out: &mut Vec<u8>, text: &str) {
+    let is_formula = text.trim_start().starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠']);
+    let mark = if is_formula || text.starts_with('\'') { "'" } else { "" };
+    // Where a program cuts cells at another mark than the comma, a quoted one stays whole.
+    let is_plain = |c: char| !matches!(c, '"' | ',' | ';' | '|' | '\n' | '\r' | '\t');
+    let has_edge = text.starts_with(' ') || text.ends_with(' ');
+    if text.chars().all(is_plain) && !has_edge {
+        out.extend_from_slice(mark.as_bytes());
+        return out.extend_from_slice(text.as_bytes());
+    }
+    out.push(b'"');
+    out.extend_from_slice(mark.as_bytes());
+    out.extend_from_slice(text.replace('"', "\"\"").as_bytes());
+    out.push(b'"');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn written(text: &str) -> String {
+        let mut out = Vec::new();
+        cell(&mut out, text);
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn what_a_spreadsheet_would_run_is_marked() {
+        for (text, expected) in [
+            ("https://a.example/", "https://a.example/"),
+            ("=1+1", "'=1+1"),
+            ("+1", "'+1"),
+            ("-1", "'-1"),
+            ("@SUM(A1)", "'@SUM(A1)"),
+            ("＝1", "'＝1"),
+            (" =1", "\"' =1\""),
+            ("'", "''"),
+            ("'=1", "''=1"),
+            ("=\"a\",b", "\"'=\"\"a\"\",b\""),
+            ("http://a/;=1", "\"http://a/;=1\""),
+            ("http://a/?a=-1", "http://a/?a=-1"),
+            ("", ""),
+        ] {
+            assert_eq!(written(text), expected);
+        }
+    }
+
+    /// A cell as a reader takes it.
+    fn read(cell: &str) -> String {
+        let inner = cell.strip_prefix('"').and_then(|cell| cell.strip_suffix('"'));
+        inner.map_or_else(|| cell.to_owned(), |inner| inner.replace("\"\"", "\""))
+    }
+
+    proptest! {
+        #[test]
+        fn a_cell_is_read_as_the_text_that_it_is_of(text in "[ '=+@\",;a-c-]{0,6}") {
+            let cell = read(&written(&text));
+            prop_assert_eq!(cell.strip_prefix('\'').unwrap_or(&cell), &text);
+            prop_assert!(!cell.trim_start().starts_with(['=', '+', '-', '@']), "{}", cell);
+        }
+    }
+}

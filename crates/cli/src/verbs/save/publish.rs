@@ -1,0 +1,285 @@
+//! `publish`: states of a store as files that never change.
+
+use std::io::ErrorKind;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use schemars::JsonSchema;
+use serde::Serialize;
+use simkeep::publishing::{
+    FileCount, GenerationInfo, Publication, PublishOptions, generations, publish,
+};
+use simkeep::recrawl::{Interval, RecrawlError};
+use simkeep::{Error, Options, Store, Time};
+
+use crate::Common;
+use crate::common::Bare;
+use crate::exit::{Exit, Failure, say};
+use crate::output::Output;
+use crate::output::progress::watched;
+use crate::output::words::{self, bytes, count, many};
+
+/// Publish a state of a store, as files that never change, for readers on other machines
+///
+/// Seals what is in the journal, links or copies what is new to a directory, and last of all writes
+/// there a generation: a small file that names all others. Beside a process that writes the store, what
+/// it has sealed is published.
+#[derive(Args)]
+#[command(after_long_help = "Examples:
+  simkeep publish crawl.simkeep --to /srv/crawl
+  simkeep publish --to /srv/crawl --keep 1 --grace 0  leave nothing of what was purged
+  simkeep publish --to /srv/crawl --check-kept        read also all that was published before
+  simkeep publish --to /srv/crawl --list
+  simkeep near --url https://example.com/terms --store /srv/crawl   read like a store
+
+Carry the directory elsewhere with whatever carries files, first \"files\" and then \"generations\": a
+generation is of use once the files that it names are there. Files are linked where the file system can, and else copied;
+they have names of their own for ever, so what was carried once is never carried again.
+
+What is new is read and checked before a generation names it. What was published before is read at least
+once in 30 days, by the first run after its turn: each file has its own. A damaged file gives way to that of
+the store, and the summary says how many did. A store that is older than the newest generation, or a copy of it
+that went another way, is refused.
+
+A generation stays while it is among the newest (--keep), and for a while after it was the newest
+(--grace), since somebody may be reading it. What was forgotten is in no later generation.")]
+pub(crate) struct Publish {
+    #[command(flatten)]
+    bare: Bare,
+    /// The directory: new or empty, or where this store was published before
+    #[arg(long, value_name = "DIR")]
+    to: PathBuf,
+    /// How many generations stay, the new one included
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    keep: usize,
+    /// How long an older one stays after the one that followed it: 90m, 24h, 7d, or 0
+    #[arg(long, value_name = "DURATION", default_value = "24h", value_parser = grace)]
+    grace: Duration,
+    /// Copy all files that are new, and link none
+    #[arg(long)]
+    copy: bool,
+    /// Read and check all files that were published before, and not only those whose turn it is
+    #[arg(long)]
+    check_kept: bool,
+    /// Say what is published there, and publish nothing
+    #[arg(long, conflicts_with_all = ["keep", "grace", "copy", "check_kept"])]
+    list: bool,
+}
+
+/// A duration, or none at all: `0`, or no seconds, minutes or days.
+fn grace(text: &str) -> Result<Duration, RecrawlError> {
+    let number = text.strip_suffix(['s', 'm', 'h', 'd', 'w']).unwrap_or(text);
+    if !number.is_empty() && number.bytes().all(|digit| digit == b'0') {
+        return Ok(Duration::ZERO);
+    }
+    text.parse().map(|interval: Interval| Duration::from_secs(interval.seconds()))
+}
+
+/// What it comes to.
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+pub(crate) enum Line<'a> {
+    /// What was published.
+    Answer(Answer<'a>),
+    /// With --list: a generation that is there.
+    Generation(Listed),
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Answer<'a> {
+    /// The number of the generation.
+    generation: u64,
+    /// Whether it is new; if not, the store is as it was.
+    is_new: bool,
+    /// The number of the last operation in it.
+    sequence: u64,
+    /// Operations that another process has not sealed yet, so that they are not in it.
+    unsealed_operations: u64,
+    /// Files that are one with those of the store.
+    linked_files: u64,
+    linked_bytes: u64,
+    copied_files: u64,
+    copied_bytes: u64,
+    /// Files that were there already.
+    kept_files: u64,
+    kept_bytes: u64,
+    /// Files that were read and checked: all that are linked or copied, and some that are kept.
+    checked_files: u64,
+    checked_bytes: u64,
+    /// Files that are kept and were not read: they were found sound in the last 30 days.
+    unchecked_files: u64,
+    unchecked_bytes: u64,
+    /// Files among the copied ones that took the place of damaged ones.
+    replaced_files: u64,
+    replaced_bytes: u64,
+    /// Older generations that were removed.
+    removed_generations: &'a [u64],
+    removed_files: u64,
+    /// Older generations that are there still.
+    older_generations: &'a [u64],
+    /// Whether anything was forgotten since the oldest of them; null if that cannot be told, since a
+    /// merge left no trace of it.
+    forgotten_since: Option<bool>,
+    /// Why files were copied that could not be linked; null if all were linked or none was to be.
+    not_linked: Option<&'a str>,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Listed {
+    /// The number of the generation.
+    generation: u64,
+    /// When it was published.
+    written: String,
+    /// The number of the last operation in it.
+    sequence: u64,
+    /// Files that it names.
+    files: u64,
+    file_bytes: u64,
+}
+
+impl Publish {
+    pub(crate) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+        if self.list {
+            return self.list(common, output);
+        }
+        let place = common.store_of(&self.bare)?;
+        let done = watched(|progress| {
+            let options = PublishOptions::default()
+                .keep(self.keep)
+                .grace(self.grace)
+                .copy(self.copy)
+                .check_kept(self.check_kept)
+                .progress(progress.clone());
+            match Store::open(&place, Options::default().background(false)) {
+                Ok(store) => {
+                    let done = store.publish(&self.to, options)?;
+                    store.close()?;
+                    Ok(done)
+                }
+                // Whoever writes it seals it.
+                Err(Error::Locked { .. }) => publish(&place, &self.to, options),
+                Err(Error::Io { source, .. }) if source.kind() == ErrorKind::PermissionDenied => {
+                    publish(&place, &self.to, options)
+                }
+                Err(e) => Err(e),
+            }
+        })?;
+        if common.json {
+            output.object(&Line::Answer(Answer::from(&done)))?;
+        } else {
+            lines(&done).iter().try_for_each(|line| output.line(line))?;
+        }
+        if done.unsealed > 0 {
+            let missing = many(done.unsealed, "operation is", "operations are");
+            say(&format!(
+                "another process writes the store: {missing} not sealed and not published"
+            ));
+        }
+        if let Some(why) = &done.not_linked {
+            say(&format!("files were copied, since they cannot be linked there: {why}"));
+        }
+        Ok(Exit::Done)
+    }
+
+    fn list(&self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+        for of in generations(&self.to)? {
+            if common.json {
+                output.object(&Line::Generation(Listed::from(&of)))?;
+                continue;
+            }
+            output.line(&format!(
+                "{:>10}  {}  up to operation {}, {}, {}",
+                of.number,
+                common.clock().show(of.written.into()),
+                count(of.sequence),
+                many(of.files.files, "file", "files"),
+                bytes(of.files.bytes),
+            ))?;
+        }
+        Ok(Exit::Done)
+    }
+}
+
+impl<'a> From<&'a Publication> for Answer<'a> {
+    fn from(done: &'a Publication) -> Answer<'a> {
+        Answer {
+            generation: done.generation,
+            is_new: done.is_new,
+            sequence: done.sequence,
+            unsealed_operations: done.unsealed,
+            linked_files: done.linked.files,
+            linked_bytes: done.linked.bytes,
+            copied_files: done.copied.files,
+            copied_bytes: done.copied.bytes,
+            kept_files: done.kept.files,
+            kept_bytes: done.kept.bytes,
+            checked_files: done.checked.files,
+            checked_bytes: done.checked.bytes,
+            unchecked_files: done.unchecked.files,
+            unchecked_bytes: done.unchecked.bytes,
+            replaced_files: done.replaced.files,
+            replaced_bytes: done.replaced.bytes,
+            removed_generations: &done.removed,
+            removed_files: done.removed_files,
+            older_generations: &done.older,
+            forgotten_since: done.forgotten,
+            not_linked: done.not_linked.as_deref(),
+        }
+    }
+}
+
+impl From<&GenerationInfo> for Listed {
+    fn from(of: &GenerationInfo) -> Listed {
+        Listed {
+            generation: of.number,
+            written: Time::from(of.written).to_string(),
+            sequence: of.sequence,
+            files: of.files.files,
+            file_bytes: of.files.bytes,
+        }
+    }
+}
+
+/// For people.
+fn lines(done: &Publication) -> Vec<String> {
+    let what = if done.is_new { "published" } else { "nothing is new since" };
+    let mut lines = vec![format!(
+        "{what}: generation {}, up to operation {}",
+        done.generation,
+        count(done.sequence)
+    )];
+    let files = |name: &str, files: &FileCount, remark: &str| {
+        let FileCount { files, bytes: size, .. } = *files;
+        let what = format!("{name:<9} {}, {}{remark}", many(files, "file", "files"), bytes(size));
+        (files > 0).then_some(what)
+    };
+    let shared = ": one with those of the store, so damage to the disk damages both";
+    lines.extend(files("linked", &done.linked, shared));
+    lines.extend(files("copied", &done.copied, ""));
+    lines.extend(files("kept", &done.kept, " that were there already"));
+    lines.extend(files(
+        "replaced",
+        &done.replaced,
+        ": copies that took the place of damaged files",
+    ));
+    lines.extend(files("checked", &done.checked, ": read, and found sound"));
+    let sound = ": found sound in the last 30 days; --check-kept reads them now";
+    lines.extend(files("unchecked", &done.unchecked, sound));
+    if !done.removed.is_empty() || done.removed_files > 0 {
+        let generations = many(done.removed.len() as u64, "generation", "generations");
+        let files = many(done.removed_files, "file", "files");
+        lines.push(format!("removed   {generations}, {files}"));
+    }
+    if !done.older.is_empty() {
+        let numbers = done.older.iter().map(u64::to_string).collect::<Vec<_>>();
+        let numbers = words::some_names(numbers.iter().map(String::as_str));
+        let remark = match done.forgotten {
+            Some(true) => ": with what was forgotten since",
+            Some(false) => "",
+            None => ": with what was forgotten since, if anything was",
+        };
+        lines.push(format!("older     {numbers}{remark}"));
+    }
+    lines
+}

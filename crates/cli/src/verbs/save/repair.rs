@@ -1,0 +1,214 @@
+//! `repair`: what is sound of a damaged store, into a new one.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use schemars::JsonSchema;
+use serde::Serialize;
+use simkeep::integrity::{Loss, RepairOptions, Repaired};
+
+use crate::Common;
+use crate::exit::{Exit, Failure};
+use crate::output::Output;
+use crate::output::json::Flaw;
+use crate::output::progress::watched;
+use crate::output::words::{count, many};
+use simkeep_archive::escape::whole;
+
+/// Save everything that is sound in a damaged store to a new one, and say what is lost
+///
+/// The damaged store is only read. Hashes, filters and fingerprint tables are rebuilt, so damage to
+/// them loses nothing. Reports what is lost: the file, the bytes, the operations, how many pages,
+/// and between which URLs.
+#[derive(Args)]
+#[command(after_long_help = "Examples:
+  simkeep repair --store crawl.simkeep --to saved.simkeep
+
+A catalog that cannot be read as a whole is read page by page: each part of the journal is kept whose own
+checksum holds, whatever the header says.
+
+Exits with 0 if everything was saved, and with 4 if something is lost. One that is killed leaves no store:
+run it again, and it begins anew. One that is killed after its last commit leaves all of it: then the next one
+says that there is a store already.
+
+What was forgotten stays forgotten. If the damage took operations that may have forgotten pages, and
+nothing says which, then nothing is saved unless --keep-forgotten is given.")]
+pub(crate) struct Repair {
+    /// Where the new store goes: a directory that is new or empty
+    #[arg(long, value_name = "PATH")]
+    to: PathBuf,
+    /// Keep pages that a lost operation may have forgotten
+    #[arg(long)]
+    keep_forgotten: bool,
+}
+
+impl Repair {
+    pub(crate) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+        let store = common.store()?;
+        let repaired = watched(|progress| {
+            let options = RepairOptions::default().keep_forgotten(self.keep_forgotten);
+            simkeep::integrity::repair(&store, &self.to, options.progress(progress.clone()))
+        })?;
+        if common.json {
+            output.object(&Answer::from(&repaired))?;
+        } else {
+            lines(&repaired).iter().try_for_each(|line| output.line(&whole(line)))?;
+        }
+        Ok(if repaired.is_whole() { Exit::Done } else { Exit::Damaged })
+    }
+}
+
+/// What was saved of a store, and what was not.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Answer<'a> {
+    /// Whether nothing was lost.
+    whole: bool,
+    /// Pages that were saved.
+    pages: u64,
+    /// Visits that were saved.
+    visits: u64,
+    lost: Vec<Lost<'a>>,
+    /// Records of pages that were lost.
+    lost_pages: u64,
+    lost_visits: u64,
+    /// Frames of the journal that do not have their checksums. What they had is among the lost
+    /// operations.
+    damaged_frames: u64,
+    /// Pages that were left out, or older visits of them, since a lost record may have forgotten them.
+    withheld_pages: u64,
+    /// What was forgotten and may be there again, in words.
+    doubts: &'a [String],
+    /// Epochs whose names are lost, by their new names.
+    unnamed_epochs: &'a [String],
+    /// The first flaws, file by file.
+    flaws: Vec<Flaw<'a>>,
+    /// How many more there are.
+    more_flaws: u64,
+}
+
+/// Something that was lost.
+#[derive(Serialize, JsonSchema)]
+struct Lost<'a> {
+    file: &'a str,
+    /// Where in the file it was, in bytes.
+    offset: Option<u64>,
+    size_bytes: Option<u64>,
+    /// The first of the operations that it was of.
+    first_operation: Option<u64>,
+    /// Null also if it is not known which was the last.
+    last_operation: Option<u64>,
+    /// How many records of pages it had.
+    pages: Option<u64>,
+    /// The page before it.
+    after_url: Option<&'a str>,
+    /// The page behind it.
+    before_url: Option<&'a str>,
+    why: &'a str,
+}
+
+impl<'a> From<&'a Loss> for Lost<'a> {
+    fn from(loss: &'a Loss) -> Lost<'a> {
+        let (first, last) = loss.operations.unzip();
+        Lost {
+            file: &loss.file,
+            offset: loss.bytes.as_ref().map(|bytes| bytes.start),
+            size_bytes: loss.bytes.as_ref().map(|bytes| bytes.end - bytes.start),
+            first_operation: first,
+            last_operation: last.flatten(),
+            pages: loss.pages,
+            after_url: loss.after.as_deref(),
+            before_url: loss.before.as_deref(),
+            why: &loss.why,
+        }
+    }
+}
+
+impl<'a> From<&'a Repaired> for Answer<'a> {
+    fn from(repaired: &'a Repaired) -> Answer<'a> {
+        Answer {
+            whole: repaired.is_whole(),
+            pages: repaired.pages,
+            visits: repaired.visits,
+            lost: repaired.lost.iter().map(Lost::from).collect(),
+            lost_pages: repaired.lost_pages,
+            lost_visits: repaired.lost_visits,
+            damaged_frames: repaired.damaged_frames,
+            withheld_pages: repaired.withheld_pages,
+            doubts: &repaired.doubts,
+            unnamed_epochs: &repaired.unnamed_epochs,
+            flaws: repaired.flaws.iter().map(Flaw::from).collect(),
+            more_flaws: repaired.more_flaws,
+        }
+    }
+}
+
+/// For people.
+fn lines(repaired: &Repaired) -> Vec<String> {
+    let mut lines: Vec<String> = repaired.flaws.iter().map(ToString::to_string).collect();
+    if repaired.more_flaws > 0 {
+        lines.push(format!("and {} more", count(repaired.more_flaws)));
+    }
+    lines.extend(repaired.lost.iter().map(lost));
+    if repaired.withheld_pages > 0 {
+        let pages = many(repaired.withheld_pages, "page was", "pages were");
+        lines.push(format!(
+            "{pages} left out, or older visits of them, since a lost record may have forgotten \
+             them; see --keep-forgotten"
+        ));
+    }
+    lines.extend(
+        repaired
+            .doubts
+            .iter()
+            .map(|doubt| format!("what was forgotten may be there again: {doubt}")),
+    );
+    if !repaired.unnamed_epochs.is_empty() {
+        let names = repaired.unnamed_epochs.join(", ");
+        lines.push(format!("the names of the epochs are lost; they are called {names} now"));
+    }
+    lines.push(format!(
+        "saved: {}, {}",
+        many(repaired.pages, "page", "pages"),
+        many(repaired.visits, "visit", "visits")
+    ));
+    if repaired.damaged_frames > 0 {
+        let frames = many(repaired.damaged_frames, "frame", "frames");
+        lines.push(format!("damaged: {frames} of the journal, whose checksums do not hold"));
+    }
+    lines.push(if repaired.is_whole() {
+        "lost: nothing".to_owned()
+    } else {
+        let whole = repaired.lost.iter().any(|loss| loss.pages.is_none());
+        let more = if whole { ", and the operations above" } else { "" };
+        let visits = many(repaired.lost_visits, "visit", "visits");
+        format!(
+            "lost: {} with {visits}{more}",
+            many(repaired.lost_pages, "record of a page", "records of pages")
+        )
+    });
+    lines
+}
+
+fn lost(loss: &Loss) -> String {
+    let mut line = format!("lost in {}", loss.file);
+    if let Some(bytes) = &loss.bytes {
+        line += &format!(", bytes {} to {}", bytes.start, bytes.end);
+    }
+    if let Some(pages @ 1..) = loss.pages {
+        line += &format!(", {}", many(pages, "record of a page", "records of pages"));
+    }
+    if let Some((first, last)) = loss.operations {
+        let last = last.map_or("the last".to_owned(), count);
+        line += &match loss.pages {
+            Some(_) => format!(" among operations {} to {last}", count(first)),
+            None => format!(", operations {} to {last}", count(first)),
+        };
+    }
+    match (&loss.after, &loss.before) {
+        (Some(after), Some(before)) => line += &format!(", between {after} and {before}"),
+        (Some(after), None) => line += &format!(", after {after}"),
+        (None, Some(before)) => line += &format!(", before {before}"),
+        (None, None) => {}
+    }
+    line + ": " + &loss.why
+}

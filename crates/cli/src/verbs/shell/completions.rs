@@ -1,0 +1,34 @@
+//! `completions`: what a shell needs to complete the words of a command line.
+
+use clap::Args;
+use clap_complete::Shell;
+
+use crate::common::Common;
+use crate::exit::{Exit, Failure};
+use crate::output::Output;
+
+/// Print what a shell needs to complete verbs and options
+#[derive(Args)]
+#[command(after_long_help = "Examples:
+  simkeep completions bash > ~/.local/share/bash-completion/completions/simkeep
+  simkeep completions zsh > ~/.zfunc/_simkeep
+  simkeep completions fish > ~/.config/fish/completions/simkeep.fish
+
+For zsh the folder must be among those of $fpath before compinit runs. A shell that is open already reads the
+file when it starts anew.")]
+pub(crate) struct Completions {
+    /// The shell
+    #[arg(value_enum, value_name = "SHELL")]
+    shell: Shell,
+}
+
+impl Completions {
+    pub(crate) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+        common.without_store()?;
+        let (mut command, mut script) = (crate::help::unwrapped(), Vec::new());
+        // Writes to memory, since it takes a failure for a bug.
+        clap_complete::generate(self.shell, &mut command, "simkeep", &mut script);
+        std::io::Write::write_all(output.writer(), &script)?;
+        Ok(Exit::Done)
+    }
+}

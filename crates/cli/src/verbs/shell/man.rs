@@ -1,0 +1,87 @@
+//! `man`: the manual, a page for each verb.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Command};
+use clap_mangen::Man as Page;
+use simkeep_archive::escape;
+
+use crate::common::Common;
+use crate::exit::{Exit, Failure};
+use crate::help;
+use crate::output::Output;
+use crate::output::temporary::refuse_store;
+use crate::output::words;
+
+/// Print the manual page of the tool, or write a page for each verb
+#[derive(Args)]
+#[command(after_long_help = "Examples:
+  simkeep man | man -l -
+  simkeep man --to ~/.local/share/man/man1
+  man simkeep-history
+
+The pages say what `simkeep help VERB` says.")]
+pub(crate) struct Man {
+    /// A folder to write all pages into; it is made if it is not there
+    #[arg(long, value_name = "DIR")]
+    to: Option<PathBuf>,
+}
+
+impl Man {
+    pub(crate) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+        common.without_store()?;
+        let mut all = Vec::new();
+        pages(&help::unwrapped(), "", &mut all);
+        let Some(folder) = &self.to else {
+            // The first is that of the tool itself.
+            for command in all.into_iter().take(1) {
+                output.writer().write_all(&page(command)?)?;
+            }
+            return Ok(Exit::Done);
+        };
+        let count = all.len();
+        write(folder, all).map_err(|(path, e)| {
+            let path = escape::whole(&path.to_string_lossy());
+            Failure::Other(format!("cannot write {path}: {e}"))
+        })?;
+        let folder = escape::whole(&folder.to_string_lossy());
+        output.line(&format!("{} in {folder}", words::many(count as u64, "page", "pages")))?;
+        Ok(Exit::Done)
+    }
+}
+
+/// A command and those below it, each under the name of its page.
+fn pages(command: &Command, before: &str, out: &mut Vec<Command>) {
+    let name = format!("{before}{}", command.get_name());
+    // Those below are named in full where they are listed.
+    out.push(command.clone().name(name.clone()).display_name(name.clone()));
+    for verb in command.get_subcommands().filter(|verb| verb.get_name() != "help") {
+        pages(verb, &format!("{name}-"), out);
+    }
+}
+
+/// The page of a command.
+fn page(command: Command) -> std::io::Result<Vec<u8>> {
+    let mut page = Vec::new();
+    Page::new(command).render(&mut page)?;
+    // Lines are not spread: long words, such as URLs, leave too little to do it with.
+    let title = page.windows(4).position(|end| end == b"\n.SH").map_or(0, |end| end + 1);
+    page.splice(title..title, *b".ad l\n.nh\n");
+    Ok(page)
+}
+
+fn write(folder: &Path, all: Vec<Command>) -> Result<(), (PathBuf, std::io::Error)> {
+    let at = |path: &Path| {
+        let path = path.to_owned();
+        move |e| (path, e)
+    };
+    refuse_store(&folder.join("page")).map_err(at(folder))?;
+    std::fs::create_dir_all(folder).map_err(at(folder))?;
+    for command in all {
+        let path = folder.join(format!("{}.1", command.get_name()));
+        let page = page(command).map_err(at(&path))?;
+        std::fs::write(&path, page).map_err(at(&path))?;
+    }
+    Ok(())
+}

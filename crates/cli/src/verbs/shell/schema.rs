@@ -1,0 +1,225 @@
+//! `schema`: what the JSON of each verb is.
+//!
+//! A verb whose answers programs read is in [`VERBS`], with the type of what it prints.
+
+use clap::Args;
+use schemars::generate::SchemaSettings;
+use schemars::transform::RestrictFormats;
+use schemars::{JsonSchema, Schema as Of, SchemaGenerator};
+use serde_json::{Map, Value};
+
+use crate::common::Common;
+use crate::exit::{Exit, Failure};
+use crate::output::Output;
+use crate::output::json;
+use crate::verbs::ask::{aliases, cluster, dedup, diff, history};
+use crate::verbs::ask::{mirrors, near, pairs, scan};
+use crate::verbs::change::{compact, epoch, forget};
+use crate::verbs::fill::ingest;
+use crate::verbs::fill::load;
+use crate::verbs::fingerprints::{df, evaluate, fingerprint};
+use crate::verbs::look::verify;
+use crate::verbs::look::{inspect, report, stats, tail};
+use crate::verbs::revisit::due;
+use crate::verbs::revisit::{recrawl, simulate};
+use crate::verbs::save::{backup, export};
+use crate::verbs::save::{publish, repair};
+
+/// Print the JSON Schema of what a verb prints with --json
+///
+/// Of an object, or of each line if it prints several. "messages" is what all verbs print on standard
+/// error with --json: why they failed (with "exit_code" and "kind"), and notes. Without a verb, one object
+/// with the schemas of all.
+#[derive(Args)]
+#[command(after_long_help = "Examples:
+  simkeep schema
+  simkeep schema history
+  simkeep schema inspect page
+  simkeep schema messages
+
+Keys, and words that are told apart, may be added in later versions; none is renamed, or means something
+else. So a reader passes over keys that it does not know. A key is always there, and null if there is
+none of it; only lines that are entries, as in an export, leave keys out.
+
+Times are RFC 3339 in UTC, keys of sizes end in _bytes and those of durations in _seconds, fingerprints
+have 16 hexadecimal digits, and \"epoch\" is the name of one. \"saw\" is the state of the store that an
+answer is of: the number of the last operation, when that was the newest state if a writer is at work,
+and how many operations came since.")]
+pub(crate) struct Schema {
+    /// The verb, of one or two words
+    #[arg(value_name = "VERB")]
+    verb: Vec<String>,
+}
+
+/// The schema of a type.
+type Makes = fn(&mut SchemaGenerator) -> Of;
+
+/// What each verb prints, by its name.
+const VERBS: &[(&str, Makes)] = &[
+    ("aliases", of::<aliases::Line<'static>>),
+    ("backup", of::<backup::Answer<'static>>),
+    ("cluster", of::<cluster::Line<'static>>),
+    ("compact", of::<compact::Answer>),
+    ("dedup", of::<dedup::Line<'static>>),
+    ("df build", of::<df::Answer<'static>>),
+    ("df compare", of::<df::Compared<'static>>),
+    ("df freeze", of::<df::Answer<'static>>),
+    ("df list", of::<df::Listed<'static>>),
+    ("df show", of::<df::Shown<'static>>),
+    ("diff", of::<diff::Line<'static>>),
+    ("due", of::<due::Line<'static>>),
+    ("epoch begin", of::<json::Epoch<'static>>),
+    ("epoch end", of::<json::Epoch<'static>>),
+    ("epoch list", of::<json::Epoch<'static>>),
+    ("epoch stale", of::<epoch::StalePage<'static>>),
+    ("evaluate", of::<evaluate::Line<'static>>),
+    ("export", of::<export::Line<'static>>),
+    ("fingerprint", of::<fingerprint::Line<'static>>),
+    ("forget", of::<forget::Answer<'static>>),
+    ("history", of::<history::Line<'static>>),
+    ("ingest", of::<ingest::Line<'static>>),
+    ("inspect", of::<inspect::Answer<'static>>),
+    ("inspect epoch", of::<inspect::OfEpoch<'static>>),
+    ("inspect fingerprint", of::<inspect::OfFingerprint<'static>>),
+    ("inspect host", of::<inspect::OfHost<'static>>),
+    ("inspect journal", of::<inspect::OfJournal>),
+    ("inspect page", of::<inspect::OfPage<'static>>),
+    ("inspect segment", of::<inspect::OfSegment<'static>>),
+    ("load", of::<load::Answer<'static>>),
+    ("messages", of::<json::Message<'static>>),
+    ("mirrors", of::<mirrors::Line<'static>>),
+    ("near", of::<near::Printed<'static>>),
+    ("pairs", of::<pairs::Line<'static>>),
+    ("publish", of::<publish::Line<'static>>),
+    ("recrawl", of::<recrawl::Answer<'static>>),
+    ("repair", of::<repair::Answer<'static>>),
+    ("report", of::<report::Answer<'static>>),
+    ("scan", of::<scan::Line<'static>>),
+    ("simulate", of::<simulate::Line<'static>>),
+    ("stats", of::<stats::Answer<'static>>),
+    ("tail", of::<tail::Line<'static>>),
+    ("verify", of::<verify::Answer<'static>>),
+];
+
+fn of<T: JsonSchema>(generator: &mut SchemaGenerator) -> Of {
+    generator.root_schema_for::<T>()
+}
+
+/// The schema of what a verb prints.
+///
+/// It leaves room for keys that are added: that an object has no others, the tests ask for.
+fn schema(verb: &str, makes: Makes) -> Value {
+    let settings = SchemaSettings::draft2020_12().for_serialize();
+    // What is beyond the standard says nothing that the limits do not.
+    let settings = settings.with_transform(RestrictFormats::default());
+    let mut made = makes(&mut settings.into_generator()).to_value();
+    tidy(&mut made);
+    let title = match verb {
+        "messages" => "standard error with --json".to_owned(),
+        verb => format!("simkeep {verb} --json"),
+    };
+    let mut schema = Map::new();
+    schema.insert("$schema".to_owned(), Value::Null);
+    schema.insert("title".to_owned(), Value::Null);
+    schema.insert("description".to_owned(), Value::Null);
+    // What is there already stays in its place.
+    schema.extend(made.as_object_mut().map(std::mem::take).into_iter().flatten());
+    schema.insert("title".to_owned(), title.into());
+    schema.into()
+}
+
+/// Says of keys that may be left out that they are not null then, and joins the lines of descriptions.
+fn tidy(schema: &mut Value) {
+    let Value::Object(object) = schema else {
+        schema.as_array_mut().into_iter().flatten().for_each(tidy);
+        return;
+    };
+    if let Some(Value::String(text)) = object.get_mut("description") {
+        *text = text.replace('\n', " ");
+    }
+    let required = object.get("required").cloned().unwrap_or_default();
+    let is_required = |key: &str| {
+        required.as_array().is_some_and(|required| required.iter().any(|name| name == key))
+    };
+    if let Some(Value::Object(properties)) = object.get_mut("properties") {
+        for (_, property) in properties.iter_mut().filter(|(key, _)| !is_required(key)) {
+            without_null(property);
+        }
+    }
+    object.values_mut().for_each(tidy);
+}
+
+/// What is left of a schema if what it is of is not null.
+fn without_null(schema: &mut Value) {
+    let Value::Object(object) = schema else { return };
+    if let Some(Value::Array(types)) = object.get_mut("type") {
+        types.retain(|name| name != "null");
+        if let [only] = &mut types[..] {
+            let only = only.take();
+            object.insert("type".to_owned(), only);
+        }
+    }
+    let Some(Value::Array(mut any)) = object.remove("anyOf") else { return };
+    any.retain(|schema| schema.get("type").is_none_or(|name| name != "null"));
+    for schema in any {
+        let Value::Object(of) = schema else { continue };
+        object.extend(of);
+    }
+}
+
+impl Schema {
+    pub(crate) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+        common.without_store()?;
+        let verb = self.verb.join(" ");
+        let printed = if verb.is_empty() {
+            VERBS.iter().map(|(verb, makes)| ((*verb).to_owned(), schema(verb, *makes))).collect()
+        } else {
+            let Some((verb, makes)) = VERBS.iter().find(|(name, _)| *name == verb) else {
+                let names: Vec<&str> = VERBS.iter().map(|(name, _)| *name).collect();
+                let names = names.join(", ");
+                let why = format!("there is no schema of {verb}; these there are: {names}");
+                return Err(Failure::Usage(why));
+            };
+            schema(verb, *makes)
+        };
+        let text = serde_json::to_string_pretty(&printed).map_err(std::io::Error::from)?;
+        output.line(&text)?;
+        Ok(Exit::Done)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    /// Verbs that print no JSON of their own, and why.
+    const WITHOUT: &[(&str, &str)] = &[
+        ("completions", "it prints a script for a shell"),
+        ("man", "it prints pages for people"),
+        ("schema", "it prints the schemas themselves"),
+    ];
+
+    /// The verbs that do something by themselves, each by all its words.
+    fn verbs(command: &clap::Command, before: &str, found: &mut Vec<String>) {
+        for verb in command.get_subcommands().filter(|verb| verb.get_name() != "help") {
+            let name = format!("{before}{}", verb.get_name());
+            if !verb.is_subcommand_required_set() {
+                found.push(name.clone());
+            }
+            verbs(verb, &format!("{name} "), found);
+        }
+    }
+
+    #[test]
+    fn each_verb_has_a_schema_or_a_reason_why_not() {
+        let mut expected = vec!["messages".to_owned()];
+        verbs(&crate::Cli::command(), "", &mut expected);
+        expected.sort();
+        let names = VERBS.iter().map(|(name, _)| *name).chain(WITHOUT.iter().map(|of| of.0));
+        let mut names: Vec<&str> = names.collect();
+        names.sort_unstable();
+        assert_eq!(names, expected);
+    }
+}
