@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use simkeep::disk::SimDisk;
 use simkeep::due::Hints;
-use simkeep_archive::{ZstdWindow, hints};
+use simkeep_formats::{ZstdWindow, hints};
 use simkeep_testing::allocator::{alone, most_taken};
 use simkeep_testing::{create, ms, small};
 

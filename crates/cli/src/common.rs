@@ -7,7 +7,7 @@ use clap::Args;
 use clap::error::{ContextKind, ContextValue};
 use simkeep::Reader;
 use simkeep::publishing::is_published;
-use simkeep_archive::escape::whole;
+use simkeep_formats::escape::whole;
 
 use crate::exit::{Failure, say, say_beside};
 use crate::output::json::Saw;

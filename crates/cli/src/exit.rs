@@ -8,7 +8,7 @@ use simkeep::Error;
 use simkeep::fingerprint::FingerprintError;
 use simkeep::recrawl::RecrawlError;
 
-use simkeep_archive::escape::{self, whole};
+use simkeep_formats::escape::{self, whole};
 
 use crate::output::json::{self, Beside, Message, Note, Saw};
 use crate::{advice, common, signals};

@@ -63,10 +63,10 @@ pub(crate) fn to_second(time: Time) -> String {
     Time::from_ms_unchecked(ms.saturating_sub(ms.rem_euclid(1000))).to_string()
 }
 
-/// Reads a time from an argument: one that [`simkeep_archive::time`] reads, or one
+/// Reads a time from an argument: one that [`simkeep_formats::time`] reads, or one
 /// that is told by the clock.
 pub(crate) fn parse(text: &str) -> Result<Time, &'static str> {
-    let time = simkeep_archive::time(text).or_else(|| told_by(Time::now().as_ms(), text));
+    let time = simkeep_formats::time(text).or_else(|| told_by(Time::now().as_ms(), text));
     time.map(Time::from_ms_unchecked)
         .ok_or("write 2024-05-01T12:00:00Z, 2024-05-01, '2024-05-01 12:00', '3d ago' or 1714564800")
 }
@@ -131,7 +131,7 @@ mod tests {
 
     #[test]
     fn times_are_told_by_the_clock() {
-        let noon = simkeep_archive::time("2024-05-03T12:00:00.5Z").unwrap();
+        let noon = simkeep_formats::time("2024-05-03T12:00:00.5Z").unwrap();
         let told = |text| told_by(noon, text).map(|ms| Time::from_ms_unchecked(ms).to_string());
         for (text, time) in [
             ("now", "2024-05-03T12:00:00.500Z"),
@@ -173,7 +173,7 @@ mod tests {
         #[test]
         fn what_is_shown_is_read_back(ms in TIME_MIN..=TIME_MAX) {
             let shown = Time::from_ms_unchecked(ms).to_string();
-            prop_assert_eq!(simkeep_archive::time(&shown), Some(ms));
+            prop_assert_eq!(simkeep_formats::time(&shown), Some(ms));
         }
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use clap::Args;
 use simkeep::recrawl::{Interval, RecrawlError};
 use simkeep::{Snapshot, Time};
-use simkeep_archive::{Broken, escape};
+use simkeep_formats::{Broken, escape};
 
 use crate::exit::say;
 use crate::input::feed::{Fed, Found};

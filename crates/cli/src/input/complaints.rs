@@ -1,7 +1,7 @@
 //! Complaints about the input: the first are named, the rest are counted.
 
 use crate::output::words::count;
-use simkeep_archive::Broken;
+use simkeep_formats::Broken;
 
 /// Complaints that are named.
 const NAMED: u64 = 20;

@@ -17,8 +17,8 @@ use crate::input::feed::{Entry, Fed, Found};
 use crate::input::origin::{self, Makers};
 use crate::output::visit;
 use crate::output::words::{self, count};
-use simkeep_archive::Broken;
-use simkeep_archive::escape;
+use simkeep_formats::Broken;
+use simkeep_formats::escape;
 
 /// A fingerprint, or that there is none, and of which epoch.
 pub(crate) type Made = (Option<u64>, Epoch);

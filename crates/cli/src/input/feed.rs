@@ -16,9 +16,9 @@ use crate::exit::Failure;
 use crate::input::epochs::Made;
 use crate::input::pipeline::{self, Crew, Next, Pipeline, Results};
 use crate::input::reading::{Reading, Schemes};
-use simkeep_archive::escape;
-use simkeep_archive::export::Line;
-use simkeep_archive::{Broken, Chunk, Claim, Input, Item, Keys, Payload, Question, Record, Source};
+use simkeep_formats::escape;
+use simkeep_formats::export::Line;
+use simkeep_formats::{Broken, Chunk, Claim, Input, Item, Keys, Payload, Question, Record, Source};
 
 /// What a page is given with a visit or without: one of each kind.
 pub(crate) type Properties = ArrayVec<Property, 2>;
@@ -294,7 +294,7 @@ fn prepare(item: Item, fingerprinters: &mut [Fingerprinter<'_>]) -> Fed {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use simkeep_archive::Declared;
+    use simkeep_formats::Declared;
 
     #[test]
     fn whatever_may_be_long_is_counted() {

@@ -1,7 +1,7 @@
 //! Under which keys others keep texts.
 
 use clap::Args;
-use simkeep_archive::{Key, Keys};
+use simkeep_formats::{Key, Keys};
 
 use crate::time;
 

@@ -2,7 +2,7 @@
 
 use simkeep::fingerprint::EXTRACTOR;
 use simkeep::{Epoch, EpochInfo, Error, Origin, Snapshot};
-use simkeep_archive::escape;
+use simkeep_formats::escape;
 
 use crate::advice::message;
 use crate::exit::{Failure, say};

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use crate::input::threads::Threads;
-use simkeep_archive::ZstdWindow;
+use simkeep_formats::ZstdWindow;
 
 /// How files are read.
 #[derive(Args, Clone, Copy)]

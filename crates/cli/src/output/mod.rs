@@ -16,7 +16,7 @@ use std::io::{self, BufWriter, IsTerminal as _, Stdout, Write};
 use serde::Serialize;
 
 use crate::exit::say;
-use simkeep_archive::escape;
+use simkeep_formats::escape;
 
 /// Where results go, buffered.
 pub(crate) struct Output {

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use flate2::write::GzEncoder;
-use simkeep_archive::raw::Packing;
+use simkeep_formats::raw::Packing;
 
 use crate::output::temporary::{Beside, place_of};
 

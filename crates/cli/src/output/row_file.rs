@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use simkeep_archive::escape;
+use simkeep_formats::escape;
 
 use crate::exit::Failure;
 use crate::output::packed::PackedFile;

@@ -1,6 +1,6 @@
 //! What plots are drawn of: SVG that reads in light and in dark.
 
-use simkeep_archive::escape;
+use simkeep_formats::escape;
 
 /// Colours that stand out on white and on black, and the dashes of those who take them again.
 const COLOURS: [&str; 8] =

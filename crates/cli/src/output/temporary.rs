@@ -44,7 +44,7 @@ pub(crate) fn refuse_store(place: &Path) -> io::Result<()> {
     let Some(store) = folder.ancestors().find(|folder| is_store(folder)).or(published) else {
         return Ok(());
     };
-    let store = simkeep_archive::escape::whole(&store.to_string_lossy());
+    let store = simkeep_formats::escape::whole(&store.to_string_lossy());
     let why = format!("{store} is a store, and only the store writes there: name another place");
     Err(io::Error::new(ErrorKind::AlreadyExists, why))
 }

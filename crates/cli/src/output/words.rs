@@ -8,7 +8,7 @@ use simkeep::publishing::Incomplete;
 use simkeep::{SameBy, Verdict};
 
 use crate::output::json::Share;
-use simkeep_archive::escape;
+use simkeep_formats::escape;
 
 /// How many pages took no part since they have no fingerprint in an epoch of this name, to be said after
 /// other figures; nothing of no page.

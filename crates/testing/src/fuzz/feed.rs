@@ -9,9 +9,9 @@ use flate2::Compression;
 use flate2::bufread::GzDecoder;
 use flate2::write::GzEncoder;
 use simkeep::URL_BYTES_MAX;
-use simkeep_archive::escape::is_unfit;
-use simkeep_archive::export::Says;
-use simkeep_archive::{Chunk, Item, RECORD_BYTES_MAX, ZstdWindow, part};
+use simkeep_formats::escape::is_unfit;
+use simkeep_formats::export::Says;
+use simkeep_formats::{Chunk, Item, RECORD_BYTES_MAX, ZstdWindow, part};
 use zstd::bulk::Compressor;
 
 use crate::fuzz::allocator::within;

@@ -122,8 +122,8 @@ mod tests {
             let written = Entry::of(url, &entry, snapshot.epochs()).unwrap();
             let written = serde_json::to_string(&written).unwrap();
             let name = entry.epoch().map(|epoch| visit::epoch(snapshot.epochs(), epoch).unwrap());
-            let exported = simkeep_archive::export::entry(url, &entry, name.unwrap_or_default());
-            assert_eq!(simkeep_archive::escape::json(&written), exported);
+            let exported = simkeep_formats::export::entry(url, &entry, name.unwrap_or_default());
+            assert_eq!(simkeep_formats::escape::json(&written), exported);
         }
     }
 }

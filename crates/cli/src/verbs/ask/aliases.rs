@@ -9,7 +9,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 use simkeep::alias::{AliasCount, AliasPair, AliasQuery, AliasSite};
 use simkeep::{Prefix, Progress};
-use simkeep_archive::escape;
+use simkeep_formats::escape;
 
 use crate::Common;
 use crate::exit::{Exit, Failure, say};

@@ -7,8 +7,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use simkeep::query::{self, Difference, ExactDifference};
 use simkeep::{Content, EpochInfo, Prefix};
-use simkeep_archive::escape::whole;
-use simkeep_archive::export;
+use simkeep_formats::escape::whole;
+use simkeep_formats::export;
 
 use crate::exit::{Exit, Failure};
 use crate::output::Output;

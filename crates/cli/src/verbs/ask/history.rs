@@ -13,7 +13,7 @@ use crate::output::table::{Table, left, right};
 use crate::output::{visit, words};
 use crate::time::Clock;
 use crate::{Common, time};
-use simkeep_archive::escape;
+use simkeep_formats::escape;
 
 /// Print all visits of a page, and what each meant after those before it
 ///

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use simkeep::mirrors::{Mirror, MirrorExample, MirrorSite, Mirroring, Mirrors as Found};
 use simkeep::{Classes, Prefix};
-use simkeep_archive::escape;
+use simkeep_formats::escape;
 
 use crate::exit::{Exit, Failure, say};
 use crate::output::Output;

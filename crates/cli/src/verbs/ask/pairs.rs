@@ -11,7 +11,7 @@ use serde::Serialize;
 use simkeep::fingerprint::Meaning;
 use simkeep::query::{PagePair, PairQuery, PairedPage};
 use simkeep::{Classes, Prefix, Progress};
-use simkeep_archive::escape;
+use simkeep_formats::escape;
 
 use crate::Common;
 use crate::exit::{Exit, Failure, say};

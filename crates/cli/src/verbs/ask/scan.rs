@@ -12,7 +12,7 @@ use crate::output::json::{Digest, EpochName, Fingerprint, Number, Seen, Time};
 use crate::output::table::{Table, left, right};
 use crate::output::{visit, words};
 use crate::time::Clock;
-use simkeep_archive::escape;
+use simkeep_formats::escape;
 
 /// List pages, all of a site together
 ///

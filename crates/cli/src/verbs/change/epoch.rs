@@ -8,7 +8,7 @@ use serde::Serialize;
 use simkeep::df::Table;
 use simkeep::fingerprint::{Bands, EXTRACTOR, Frequencies as _};
 use simkeep::{EpochInfo, Options, Origin, Role, Snapshot, Store, Terms, query};
-use simkeep_archive::escape;
+use simkeep_formats::escape;
 
 use crate::common::{Bare, Common, read};
 use crate::exit::{Exit, Failure, say};

@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use simkeep::publishing::{generations, holding};
 use simkeep::{Forgotten, Options, Page, Prefix, PrefixError, Scope, Snapshot, Store};
-use simkeep_archive::escape;
+use simkeep_formats::escape;
 
 use crate::exit::{Exit, Failure};
 use crate::input::spelling;

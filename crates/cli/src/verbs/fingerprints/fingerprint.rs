@@ -18,8 +18,8 @@ use crate::output::Output;
 use crate::output::json::{self, Hash};
 use crate::output::{visit, words};
 use crate::verbs::ask::near;
-use simkeep_archive::RECORD_BYTES_MAX;
-use simkeep_archive::escape;
+use simkeep_formats::RECORD_BYTES_MAX;
+use simkeep_formats::escape;
 
 /// Make fingerprints of files
 ///

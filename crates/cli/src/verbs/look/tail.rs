@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use simkeep::inspect::{Done, Operation, Operations};
 use simkeep::{EpochInfo, HistoryEntry, Matches, Prefix, Query, Reader, Snapshot, Verdict};
-use simkeep_archive::escape;
+use simkeep_formats::escape;
 
 use crate::common::{Bare, Common, read};
 use crate::exit::{Exit, Failure, say};

@@ -13,7 +13,7 @@ use crate::output::Output;
 use crate::output::json::Flaw;
 use crate::output::progress::watched;
 use crate::output::words::{bytes, count, many};
-use simkeep_archive::escape::whole;
+use simkeep_formats::escape::whole;
 
 /// Read all of a store and check that it is sound
 ///

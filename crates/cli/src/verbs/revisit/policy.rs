@@ -7,8 +7,8 @@ use clap::Args;
 use simkeep::due::{Due, Hints, Plan, Rules};
 use simkeep::recrawl::{Interval, Policy};
 use simkeep::{Snapshot, Time};
-use simkeep_archive::hints::Hint;
-use simkeep_archive::{Broken, ZstdWindow, hints, rules};
+use simkeep_formats::hints::Hint;
+use simkeep_formats::{Broken, ZstdWindow, hints, rules};
 
 use crate::exit::{Exit, Failure, say};
 use crate::input::complaints::Named;

@@ -13,7 +13,7 @@ use crate::output::Output;
 use crate::output::json::Flaw;
 use crate::output::progress::watched;
 use crate::output::words::{count, many};
-use simkeep_archive::escape::whole;
+use simkeep_formats::escape::whole;
 
 /// Save everything that is sound in a damaged store to a new one, and say what is lost
 ///

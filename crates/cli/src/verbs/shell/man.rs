@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Command};
 use clap_mangen::Man as Page;
-use simkeep_archive::escape;
+use simkeep_formats::escape;
 
 use crate::common::Common;
 use crate::exit::{Exit, Failure};

@@ -11,9 +11,9 @@ use std::io::{Cursor, Read};
 use serde_json::Value;
 use simkeep::URL_BYTES_MAX;
 use simkeep::due::{Rule, Rules};
-use simkeep_archive::escape::is_unfit;
-use simkeep_archive::hints::{self, Hint};
-use simkeep_archive::{Broken, ZstdWindow, rules, with_whole_characters};
+use simkeep_formats::escape::is_unfit;
+use simkeep_formats::hints::{self, Hint};
+use simkeep_formats::{Broken, ZstdWindow, rules, with_whole_characters};
 
 use crate::fuzz::feed::{Feed, Packing};
 use crate::fuzz::input::Input;

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::fuzz::feed::{Feed, Packing};
 use crate::fuzz::input::Input;
-use simkeep_archive::{Item, Payload, Record};
+use simkeep_formats::{Item, Payload, Record};
 
 const MS_PER_DAY: i64 = 86_400_000;
 

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use simkeep::cluster::{ClusterChange, ClusterChanges, Clustering, WhyLed};
 use simkeep::{Snapshot, Time};
-use simkeep_archive::escape;
+use simkeep_formats::escape;
 
 use super::lines::Line;
 use crate::exit::{Exit, Failure, say};

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use simkeep::Snapshot;
 use simkeep::cluster::{Balls, Clustering, Component, Components};
-use simkeep_archive::{ZstdWindow, documents, escape};
+use simkeep_formats::{ZstdWindow, documents, escape};
 
 use super::lines::Line;
 use crate::exit::{Exit, Failure};

@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use clap::Args;
 use simkeep::cluster::{BySize, ClusteredPage, Clustering, Clusters, PageCluster};
 use simkeep::{Page, Reader, Snapshot};
-use simkeep_archive::escape;
+use simkeep_formats::escape;
 
 use crate::Common;
 use crate::exit::{Exit, Failure, say};

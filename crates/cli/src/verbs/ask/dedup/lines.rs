@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use simkeep::cluster::{ClusteredPage, Clusters};
 use simkeep::{Classes, OriginalBy};
-use simkeep_archive::escape;
+use simkeep_formats::escape;
 
 use super::{filter, summary};
 use crate::output::json::{Fingerprint, Saw};

@@ -14,7 +14,7 @@ use std::time::Instant;
 use clap::Args;
 use simkeep::cluster::{Candidates, Clusters};
 use simkeep::{Classes, Reader};
-use simkeep_archive::Key;
+use simkeep_formats::Key;
 
 use crate::Common;
 use crate::exit::{Exit, Failure, say};

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use schemars::JsonSchema;
 use serde::Serialize;
 use simkeep::fingerprint::Recipe;
-use simkeep_archive::escape;
+use simkeep_formats::escape;
 
 use super::lines::{OfDropped, Reason};
 use crate::output::host::host;

@@ -8,8 +8,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use simkeep::fingerprint::Fingerprinter;
 use simkeep::{Epoch, Error, Matches, Query, Snapshot};
-use simkeep_archive::documents::open;
-use simkeep_archive::{ZstdWindow, document, escape};
+use simkeep_formats::documents::open;
+use simkeep_formats::{ZstdWindow, document, escape};
 
 use super::search::{ended, search_on};
 use super::{Asked, Near, NearPage, Printed, Sought, near_pages, of_text, parse_fingerprint, row};

@@ -18,7 +18,7 @@ use simkeep::{
     Classes, Content, Epoch, EpochInfo, Matches, Origin, Page, Prefix, Query, Snapshot, Time,
     Versions,
 };
-use simkeep_archive::escape;
+use simkeep_formats::escape;
 
 use crate::exit::{Exit, Failure, say};
 use crate::input::{origin, spelling};
@@ -473,7 +473,7 @@ fn near_content(snapshot: &Snapshot, page: &Page) -> Option<Content> {
 /// A document, read as `ingest` reads a page; `-` is standard input.
 pub(crate) fn read_document(path: &Path) -> Result<Document, Failure> {
     let mut bytes = Vec::new();
-    let limit = simkeep_archive::RECORD_BYTES_MAX;
+    let limit = simkeep_formats::RECORD_BYTES_MAX;
     let read = if path.as_os_str() == "-" {
         std::io::stdin().lock().take(limit + 1).read_to_end(&mut bytes)
     } else {
@@ -484,7 +484,7 @@ pub(crate) fn read_document(path: &Path) -> Result<Document, Failure> {
         let what = format!("{} has more than {} MiB", path.display(), limit >> 20);
         return Err(Failure::Usage(what));
     }
-    simkeep_archive::document(path, &bytes).ok_or_else(|| {
+    simkeep_formats::document(path, &bytes).ok_or_else(|| {
         Failure::Usage(format!("{} is no text; name a text or an HTML page", path.display()))
     })
 }

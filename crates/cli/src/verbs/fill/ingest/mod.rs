@@ -43,7 +43,7 @@ use observer::Observer;
 pub(crate) use outcomes::Line;
 use outcomes::Outcomes;
 use progress::Progress;
-use simkeep_archive::{Broken, Question, Source, export};
+use simkeep_formats::{Broken, Question, Source, export};
 use start::{Before, InitialCounts};
 use summary::Summary;
 use sync::Sync;

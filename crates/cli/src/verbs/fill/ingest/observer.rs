@@ -7,7 +7,7 @@ use std::time::Duration;
 use simkeep::{
     Answer, Content, Digest, Entry, GiveOutcome, Given, Restated, Seen, Store, Terms, Time, Visit,
 };
-use simkeep_archive::{Broken, Question, digest_of_file, escape, file_of};
+use simkeep_formats::{Broken, Question, digest_of_file, escape, file_of};
 
 use super::histories::Histories;
 use super::originals::{Original, Originals};

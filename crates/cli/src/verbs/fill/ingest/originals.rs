@@ -11,7 +11,7 @@ use std::hash::{BuildHasher, Hash, RandomState};
 use simkeep::{Content, Digest};
 
 use crate::input::epochs::Made;
-use simkeep_archive::{Claim, Declared};
+use simkeep_formats::{Claim, Declared};
 
 /// So many of each kind are remembered at least, and twice as many at most: below 40 MB in all.
 const KEPT: usize = 1 << 16;

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 use simkeep::{Answer, GiveOutcome, OriginalBy, RestateOutcome};
-use simkeep_archive::{Broken, Question};
+use simkeep_formats::{Broken, Question};
 
 use super::pending::Pending;
 use super::question;

@@ -9,7 +9,7 @@ use super::summary::Summary;
 use crate::exit::say;
 use crate::input::complaints::Named;
 use crate::output::words::count;
-use simkeep_archive::{Broken, Source};
+use simkeep_formats::{Broken, Source};
 
 const DRAWN_EVERY: Duration = Duration::from_millis(100);
 

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 use simkeep::Snapshot;
-use simkeep_archive::{Ask, Question};
+use simkeep_formats::{Ask, Question};
 
 use crate::exit::Failure;
 use crate::verbs::ask::{history, near, scan};

@@ -6,7 +6,7 @@ use super::histories::{Histories, History};
 use super::originals::Originals;
 use super::pending::Pending;
 use crate::input::epochs::Made;
-use simkeep_archive::Declared;
+use simkeep_formats::Declared;
 
 /// A record that says: the same content as before.
 pub(super) struct Revisit<'a> {

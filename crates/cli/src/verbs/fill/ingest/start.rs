@@ -1,7 +1,7 @@
 //! How an ingest begins: what the store has, and what comes before the first record.
 
 use simkeep::{Options, Store, Terms};
-use simkeep_archive::Broken;
+use simkeep_formats::Broken;
 
 use super::summary::Summary;
 use crate::exit::Failure;

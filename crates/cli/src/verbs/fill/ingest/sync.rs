@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use simkeep::{Page, Prefix, PrefixError, Snapshot};
-use simkeep_archive::{Broken, escape, file_of, file_url};
+use simkeep_formats::{Broken, escape, file_of, file_url};
 
 use super::observer::Observer;
 use super::present;

@@ -13,8 +13,8 @@ use super::{Record, Taken};
 use crate::exit::Failure;
 use crate::input::feed::{Fed, Found};
 use crate::output::temporary::Beside;
-use simkeep_archive::escape::whole;
-use simkeep_archive::export::{Epoch as Told, Line, Says, TablePart};
+use simkeep_formats::escape::whole;
+use simkeep_formats::export::{Epoch as Told, Line, Says, TablePart};
 
 /// What has come of an export. Its failures are [`Failure::Broken`] where the export is.
 #[derive(Default)]

@@ -15,7 +15,7 @@ use simkeep::load::{LoadEpochs, LoadOptions, Loaded, Observed};
 use simkeep::{
     Content, Entry, Error, Given, Options, Origin, Request, Seen, Snapshot, Store, Time,
 };
-use simkeep_archive::{Broken, Keys, Question, Source};
+use simkeep_formats::{Broken, Keys, Question, Source};
 
 use crate::Common;
 use crate::common::is_read;
@@ -390,10 +390,10 @@ impl Taken<'_> {
                     Ok(Some(record)) => Some(Ok(record)),
                     Ok(None) => {
                         let why = "a revisit; only `ingest` looks up what it repeats".to_owned();
-                        self.broken(Broken { at: simkeep_archive::escape::whole(&url), why })
+                        self.broken(Broken { at: simkeep_formats::escape::whole(&url), why })
                     }
                     Err(e) if is_of_record(&e) => {
-                        let at = simkeep_archive::escape::whole(&url);
+                        let at = simkeep_formats::escape::whole(&url);
                         self.broken(Broken { at, why: e.to_string() })
                     }
                     Err(e) => Some(Err(e)),

@@ -14,7 +14,7 @@ use super::recipe::Called;
 use super::texts::Texts;
 use super::words::many;
 use super::{Answer, Common, Exit, Failure, Output, check_out, ingest, line, nothing};
-use simkeep_archive::{Input, Source};
+use simkeep_formats::{Input, Source};
 
 /// Count the document frequencies of files, folders, JSON lines and web archives
 ///

@@ -15,7 +15,7 @@ use super::recipe::Called;
 use super::texts::Texts;
 use super::words::{bar, count, many};
 use super::{Common, Exit, Failure, Output, ingest, nothing, recipe_of, refused};
-use simkeep_archive::{Input, Source};
+use simkeep_formats::{Input, Source};
 
 /// Compare two tables, and what fingerprints they make of documents
 ///

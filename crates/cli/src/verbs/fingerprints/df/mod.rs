@@ -28,7 +28,7 @@ use crate::output::temporary::refuse_store;
 use crate::output::words::{bytes, count, many};
 use crate::output::{visit, words};
 use crate::verbs::fill::ingest;
-use simkeep_archive::escape;
+use simkeep_formats::escape;
 
 /// Count how many documents have each word, for recipes that weigh by it
 ///

@@ -10,7 +10,7 @@ use simkeep::fingerprint::{Document, Feature, Fingerprinter, Frequencies as _};
 
 use super::words::{bar, count};
 use super::{Common, Exit, Failure, Hash, Output, line, recipe_of};
-use simkeep_archive::escape;
+use simkeep_formats::escape;
 
 /// Show what a table has counted, and how many documents have a word
 ///

@@ -4,7 +4,7 @@ use super::Failure;
 use super::exit::say;
 use super::pipeline::{Crew, Next, PATIENCE, Pipeline, Results};
 use super::words::many;
-use simkeep_archive::{Broken, Chunk, Input, Item, Payload};
+use simkeep_formats::{Broken, Chunk, Input, Item, Payload};
 
 /// What is made of each text of an input, on all threads, in order; what is broken is named and left
 /// out.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use simkeep::Digest;
 use simkeep::fingerprint::{Document, extract};
-use simkeep_archive::documents::{self, LineCutter, Lines, Named};
+use simkeep_formats::documents::{self, LineCutter, Lines, Named};
 use unicode_normalization::{UnicodeNormalization as _, is_nfc};
 
 use crate::exit::Failure;
@@ -150,7 +150,7 @@ impl Words {
         } else if document.is_too_short() {
             Words::Few
         } else {
-            Words::Enough(simkeep_archive::digest(words.join(" ").as_bytes()))
+            Words::Enough(simkeep_formats::digest(words.join(" ").as_bytes()))
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use simkeep::fingerprint::{Counted, FeatureSet, FingerprintError, Fingerprinter, Recipe};
-use simkeep_archive::documents::Named;
+use simkeep_formats::documents::Named;
 
 use super::slices::Slice;
 use crate::exit::Failure;

@@ -20,7 +20,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use clap::Args;
 use simkeep::fingerprint::Recipe;
-use simkeep_archive::documents::{LineCutter, open};
+use simkeep_formats::documents::{LineCutter, open};
 
 use crate::common::Common;
 use crate::exit::{Exit, Failure};

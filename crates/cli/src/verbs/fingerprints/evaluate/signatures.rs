@@ -5,7 +5,7 @@ use std::sync::Arc;
 use simkeep::fingerprint::{
     Counted, FingerprintError, IMatch, Lexicon, Recipe, Share, Shingles, SuperShingles,
 };
-use simkeep_archive::documents::Named;
+use simkeep_formats::documents::Named;
 
 use super::fingerprints::counted;
 use super::scores::{Found, Score};

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use simkeep::fingerprint::Document;
-use simkeep_archive::documents::Named;
+use simkeep_formats::documents::Named;
 
 use crate::input::pipeline::{Chunk, Part};
 

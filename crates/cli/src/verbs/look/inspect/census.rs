@@ -10,7 +10,7 @@ use crate::output::json::{Fingerprint, Found, Time};
 use crate::output::table::{Table, left, right};
 use crate::output::visit;
 use crate::output::words::{count, many};
-use simkeep_archive::escape;
+use simkeep_formats::escape;
 
 /// How many fingerprints there are, and what is to be said of them.
 pub(super) fn fingerprints(census: &FingerprintCensus) -> (String, String) {

@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use simkeep::Snapshot;
 use simkeep::inspect::{DumpLine, DumpQuery, SegmentView};
-use simkeep_archive::escape;
+use simkeep_formats::escape;
 
 use crate::common::Common;
 use crate::exit::{Exit, Failure, say};

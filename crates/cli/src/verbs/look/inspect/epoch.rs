@@ -6,7 +6,7 @@ use serde::Serialize;
 use simkeep::fingerprint::Frequencies as _;
 use simkeep::inspect::{Overview, SegmentView};
 use simkeep::{Error, Origin};
-use simkeep_archive::escape;
+use simkeep_formats::escape;
 
 use crate::advice::message;
 use crate::common::Common;

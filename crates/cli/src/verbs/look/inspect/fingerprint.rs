@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use simkeep::query::Explanation;
 use simkeep::{Matches, Near, Query, Versions};
-use simkeep_archive::escape;
+use simkeep_formats::escape;
 
 use super::page::bits;
 use crate::common::Common;

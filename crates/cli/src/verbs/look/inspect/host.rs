@@ -13,7 +13,7 @@ use crate::output::Output;
 use crate::output::json::{Flaw, Saw, Time};
 use crate::output::words::{self, count, many};
 use crate::time::Clock;
-use simkeep_archive::escape;
+use simkeep_formats::escape;
 
 /// A site: its pages, visits and changes, and copies within it and elsewhere
 ///

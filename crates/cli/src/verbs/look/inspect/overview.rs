@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use simkeep::Reader;
 use simkeep::inspect::{Census, Overview};
-use simkeep_archive::escape;
+use simkeep_formats::escape;
 
 use super::census;
 use crate::common::Common;

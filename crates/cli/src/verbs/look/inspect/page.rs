@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use simkeep::inspect::{Place, Trace, Version, VersionKind, versions};
 use simkeep::{Content, EpochInfo};
-use simkeep_archive::escape;
+use simkeep_formats::escape;
 
 use crate::common::Common;
 use crate::exit::{Exit, Failure, say};

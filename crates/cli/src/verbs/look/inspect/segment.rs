@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use simkeep::inspect::{Overview, SegmentView};
 use simkeep::{EpochInfo, Snapshot};
-use simkeep_archive::escape;
+use simkeep_formats::escape;
 
 use super::dump::{self, Dump};
 use crate::common::Common;

@@ -133,7 +133,7 @@ impl Report {
             let file = self.output.to_string_lossy();
             output.object(&Answer { file: &file, file_bytes: size, saw: Saw::of(&reader) })?;
         } else {
-            let file = simkeep_archive::escape::whole(&self.output.to_string_lossy());
+            let file = simkeep_formats::escape::whole(&self.output.to_string_lossy());
             output.line(&format!("{file}: {}", bytes(size)))?;
         }
         Ok(Exit::Done)

@@ -1,7 +1,7 @@
 //! The page: its head, its styles, its chapters.
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
-use simkeep_archive::escape;
+use simkeep_formats::escape;
 
 use super::Facts;
 use super::chapters::{Chapter, all};

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use simkeep::due::Survey;
 use simkeep::{SegmentStats, Snapshot};
-use simkeep_archive::escape;
+use simkeep_formats::escape;
 
 use crate::common::{Bare, Common, read};
 use crate::exit::{Exit, Failure};

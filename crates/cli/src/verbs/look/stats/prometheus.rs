@@ -180,7 +180,7 @@ fn text(store: &str, facts: &Facts<'_>) -> String {
 
 /// A value of a label: as the format wants it, and without what a terminal would obey.
 fn escaped(value: &str) -> String {
-    simkeep_archive::escape::whole(value).replace('\\', "\\\\").replace('"', "\\\"")
+    simkeep_formats::escape::whole(value).replace('\\', "\\\\").replace('"', "\\\"")
 }
 
 #[cfg(test)]

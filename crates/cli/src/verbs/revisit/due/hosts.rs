@@ -11,7 +11,7 @@ use crate::output::Output;
 use crate::output::host::host;
 use crate::output::table::{Table, left, right};
 use crate::output::words;
-use simkeep_archive::escape;
+use simkeep_formats::escape;
 
 /// The hosts of the pages that are listed, in the order in which they come up. Memory grows with these
 /// hosts, and not with the pages.

@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use simkeep::due::{Decision, Plan, Reason};
 use simkeep::{Prefix, Time};
-use simkeep_archive::escape;
+use simkeep_formats::escape;
 
 use crate::Common;
 use crate::exit::{Exit, Failure};

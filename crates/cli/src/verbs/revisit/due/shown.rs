@@ -11,7 +11,7 @@ use crate::output::json::{Number, Time};
 use crate::output::table::{Table, left, right};
 use crate::output::words;
 use crate::time::Clock;
-use simkeep_archive::escape;
+use simkeep_formats::escape;
 
 /// The table of pages.
 pub(super) fn table(clock: &Clock) -> Table {

@@ -10,7 +10,7 @@ use super::host::Host;
 use super::last::Last;
 use crate::output::words;
 use crate::time;
-use simkeep_archive::escape;
+use simkeep_formats::escape;
 
 const DAY_MS: i64 = 86_400_000;
 

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use serde_json::{Map, Value};
 use simkeep::inspect::surt;
-use simkeep_archive::escape;
+use simkeep_formats::escape;
 
 use simkeep::Time;
 

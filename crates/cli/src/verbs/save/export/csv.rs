@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::io::Write;
 
-use simkeep_archive::escape;
+use simkeep_formats::escape;
 
 use super::format::{Row, Rows};
 use super::gathered::Gathered;

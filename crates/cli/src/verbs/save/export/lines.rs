@@ -1,4 +1,4 @@
-//! What an export is made of, for its schema. `simkeep_archive::export` writes it.
+//! What an export is made of, for its schema. `simkeep_formats::export` writes it.
 
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -17,8 +17,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use simkeep::query::Histories;
 use simkeep::{EpochInfo, Error, Origin, Prefix, Snapshot, Time};
-use simkeep_archive::escape::whole;
-use simkeep_archive::export::{Encoder, Extent};
+use simkeep_formats::escape::whole;
+use simkeep_formats::export::{Encoder, Extent};
 
 use crate::exit::{Exit, Failure};
 use crate::output::Output;

@@ -3,8 +3,8 @@
 use std::io::{BufWriter, Write};
 
 use simkeep::cluster::{Fate, Place};
-use simkeep_archive::raw::{self, Corpus, Name, Packing, RawLine, RawLines};
-use simkeep_archive::{Broken, escape};
+use simkeep_formats::raw::{self, Corpus, Name, Packing, RawLine, RawLines};
+use simkeep_formats::{Broken, escape};
 
 use super::Run;
 use super::answer::Counts;

@@ -5,9 +5,9 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use simkeep_archive::ZstdWindow;
-use simkeep_archive::escape::whole;
-use simkeep_archive::raw::Corpus;
+use simkeep_formats::ZstdWindow;
+use simkeep_formats::escape::whole;
+use simkeep_formats::raw::Corpus;
 
 use super::walk::Read;
 use crate::exit::Failure;

@@ -16,8 +16,8 @@ use std::sync::atomic::AtomicBool;
 use parking_lot::Mutex;
 use simkeep::Classes;
 use simkeep::cluster::{Candidates, Clusters, Dropped};
-use simkeep_archive::escape::whole;
-use simkeep_archive::{Keys, ZstdWindow};
+use simkeep_formats::escape::whole;
+use simkeep_formats::{Keys, ZstdWindow};
 
 use super::Dedup;
 use crate::exit::{Failure, say};

@@ -2,8 +2,8 @@
 
 use std::fs::File;
 
-use simkeep_archive::Keys;
-use simkeep_archive::raw::{self, Packing};
+use simkeep_formats::Keys;
+use simkeep_formats::raw::{self, Packing};
 use simkeep_parquet::{Choice, CopyError, Copying, Documents, Mark, Value};
 
 use super::answer::Counts;

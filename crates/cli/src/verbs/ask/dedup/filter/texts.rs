@@ -7,7 +7,7 @@ use std::thread::{self, Builder};
 use parking_lot::Mutex;
 use simkeep::cluster::{Candidacy, Candidates, Place};
 use simkeep::fingerprint::{BitSketch, BitSketcher};
-use simkeep_archive::raw::{self, Corpus, Name, RawLine, RawLines};
+use simkeep_formats::raw::{self, Corpus, Name, RawLine, RawLines};
 
 use super::How;
 use super::jobs::Job;

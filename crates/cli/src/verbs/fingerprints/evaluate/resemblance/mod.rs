@@ -21,7 +21,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use simkeep::fingerprint::{FeatureSet, Recipe};
-use simkeep_archive::documents::Named;
+use simkeep_formats::documents::Named;
 
 use super::slices::Slice;
 use super::truth::{Limits, Pairs, Truth};

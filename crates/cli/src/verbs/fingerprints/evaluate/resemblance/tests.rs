@@ -9,8 +9,8 @@ use simkeep::fingerprint::{Document, Shingles};
 
 use super::*;
 use crate::verbs::fingerprints::evaluate::documents::Documents;
-use simkeep_archive::ZstdWindow;
-use simkeep_archive::documents::open;
+use simkeep_formats::ZstdWindow;
+use simkeep_formats::documents::open;
 use simkeep_testing::beside;
 
 fn named(texts: &[String]) -> Arc<Vec<Named>> {

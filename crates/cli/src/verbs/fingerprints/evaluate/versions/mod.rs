@@ -11,7 +11,7 @@ use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
 use simkeep::fingerprint::{Bands, Recipe};
-use simkeep_archive::documents;
+use simkeep_formats::documents;
 
 use super::Line;
 use crate::exit::{Exit, Failure};

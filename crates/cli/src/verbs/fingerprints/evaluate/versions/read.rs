@@ -6,9 +6,9 @@ use std::mem;
 use std::str::FromStr;
 
 use serde_json::Value;
-use simkeep_archive::documents::LineCutter;
-use simkeep_archive::escape::escape;
-use simkeep_archive::with_whole_characters;
+use simkeep_formats::documents::LineCutter;
+use simkeep_formats::escape::escape;
+use simkeep_formats::with_whole_characters;
 
 use crate::input::pipeline::Chunk;
 
@@ -219,7 +219,7 @@ fn record(line: &[u8], anew: &[Anew]) -> Result<Option<Record>, String> {
 mod tests {
     use super::*;
     use serde_json::json;
-    use simkeep_archive::{ZstdWindow, documents};
+    use simkeep_formats::{ZstdWindow, documents};
 
     /// The runs of pages with versions of these texts.
     fn runs(pages: &[(&str, &[String])]) -> Vec<Run> {

@@ -2,7 +2,7 @@
 
 use simkeep::cluster::{Balls, Cluster};
 use simkeep::mirrors::Mirror;
-use simkeep_archive::escape;
+use simkeep_formats::escape;
 
 use super::super::Facts;
 use super::super::figure::{Columns, Figure, bars};

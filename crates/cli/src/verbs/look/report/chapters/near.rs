@@ -1,6 +1,6 @@
 //! How near pages are to each other.
 
-use simkeep_archive::escape;
+use simkeep_formats::escape;
 
 use super::super::figure::{Columns, Figure, bars};
 use super::super::{FARTHEST, Facts};

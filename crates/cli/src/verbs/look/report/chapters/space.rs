@@ -1,6 +1,6 @@
 //! Where the bytes go.
 
-use simkeep_archive::escape;
+use simkeep_formats::escape;
 
 use super::super::Facts;
 use super::super::figure::{Figure, bars, spans};

@@ -54,7 +54,7 @@ impl FromStr for Key {
 /// digits. A time is one as in any JSON lines, or what a column of a Parquet file says that it is.
 ///
 /// ```
-/// use simkeep_archive::{Input, Item, Keys, Source};
+/// use simkeep_formats::{Input, Item, Keys, Source};
 ///
 /// # let folder = tempfile::tempdir()?;
 /// # let path = folder.path().join("corpus.jsonl");

@@ -6,7 +6,7 @@
 //! text to make a fingerprint of. HTML in any encoding is reduced to its visible text.
 //!
 //! ```
-//! use simkeep_archive::{Input, Item, Source};
+//! use simkeep_formats::{Input, Item, Source};
 //!
 //! # let folder = tempfile::tempdir()?;
 //! # let path = folder.path().join("pages.jsonl");
@@ -141,7 +141,7 @@ pub fn time(text: &str) -> Option<i64> {
 /// percent-encoded. `..` is resolved as the system does, and other links are left as they are.
 ///
 /// ```
-/// assert_eq!(simkeep_archive::file_url("/srv/a b/".as_ref())?, "file:///srv/a%20b");
+/// assert_eq!(simkeep_formats::file_url("/srv/a b/".as_ref())?, "file:///srv/a%20b");
 /// # Ok::<(), std::io::Error>(())
 /// ```
 ///
@@ -156,8 +156,8 @@ pub fn file_url(path: &Path) -> io::Result<String> {
 /// the file; `None` of what is not the URL of a file, byte for byte.
 ///
 /// ```
-/// assert_eq!(simkeep_archive::file_of("notes/a%20b.txt"), Some("notes/a b.txt".into()));
-/// assert_eq!(simkeep_archive::file_of("notes/../../etc/passwd"), None);
+/// assert_eq!(simkeep_formats::file_of("notes/a%20b.txt"), Some("notes/a b.txt".into()));
+/// assert_eq!(simkeep_formats::file_of("notes/../../etc/passwd"), None);
 /// ```
 pub fn file_of(rest: &str) -> Option<PathBuf> {
     url::file_below(rest)

@@ -42,7 +42,7 @@ pub fn open(path: &Path, zstd_window: ZstdWindow) -> Result<Rules, Broken> {
 /// ```
 /// use std::io::Cursor;
 ///
-/// use simkeep_archive::{ZstdWindow, rules};
+/// use simkeep_formats::{ZstdWindow, rules};
 ///
 /// let lines = "{\"max\":\"30d\"}\n{\"under\":\"example.com/news\",\"max\":\"1d\"}";
 /// let rules = rules::read("rules.jsonl", Box::new(Cursor::new(lines)), ZstdWindow::default())?;
@@ -51,7 +51,7 @@ pub fn open(path: &Path, zstd_window: ZstdWindow) -> Result<Rules, Broken> {
 /// let wrong = Box::new(Cursor::new("{\"max\":\"7 days\"}"));
 /// let broken = rules::read("rules.jsonl", wrong, ZstdWindow::default()).unwrap_err();
 /// assert_eq!(broken.at, "rules.jsonl, line 1");
-/// # Ok::<(), simkeep_archive::Broken>(())
+/// # Ok::<(), simkeep_formats::Broken>(())
 /// ```
 ///
 /// # Errors

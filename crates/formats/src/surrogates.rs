@@ -20,7 +20,7 @@ const REPLACEMENT: &[u8; ESCAPE_BYTES] = b"\\ufffd";
 /// Costs one pass over the line, and a copy of it if it has a lone surrogate.
 ///
 /// ```
-/// use simkeep_archive::with_whole_characters;
+/// use simkeep_formats::with_whole_characters;
 ///
 /// let line = with_whole_characters(br#"{"text":"cut \ud83d"}"#);
 /// assert_eq!(&*line, br#"{"text":"cut \ufffd"}"#);

@@ -1,12 +1,12 @@
 //! Which pages in a folder of archives are copies of others, or near-duplicates of them.
 //!
-//! `cargo run --release -p simkeep-archive --example deduplicate -- FOLDER`
+//! `cargo run --release -p simkeep-formats --example deduplicate -- FOLDER`
 
 use std::error::Error;
 
 use simkeep::fingerprint::{Fingerprinter, Recipe};
 use simkeep::{Observation, Options, Outcome, Store, Time};
-use simkeep_archive::{Input, Item, Payload, Record, Source};
+use simkeep_formats::{Input, Item, Payload, Record, Source};
 
 fn main() -> Result<(), Box<dyn Error>> {
     // Folders, WARC, WET and ARC files, JSON lines, packed or not.

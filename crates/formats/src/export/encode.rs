@@ -165,7 +165,7 @@ impl Encoder {
 ///
 /// ```
 /// use simkeep::{Entry, Seen, Time, Visit};
-/// # use simkeep_archive::export;
+/// # use simkeep_formats::export;
 /// let time = Time::from_ms(1_500)?;
 /// let visit = Visit { time, seen: Seen::Gone, status: Some(410), modified: None };
 /// let line = export::entry("https://example.com/", &Entry::Visit(visit), "");

@@ -3,7 +3,7 @@
 //! ```
 //! use std::io::Cursor;
 //!
-//! use simkeep_archive::{ZstdWindow, hints};
+//! use simkeep_formats::{ZstdWindow, hints};
 //!
 //! let sitemap = r#"<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">
 //!     <url><loc>https://example.com/</loc><lastmod>1970-01-02</lastmod></url>
@@ -12,7 +12,7 @@
 //! let found = hints::read("sitemap.xml", Box::new(Cursor::new(sitemap)), ZstdWindow::default())?;
 //! let found: Vec<_> = found.collect::<Result<_, _>>()?;
 //! assert_eq!((found.len(), found[0].modified), (1, 86_400_000));
-//! # Ok::<(), simkeep_archive::Broken>(())
+//! # Ok::<(), simkeep_formats::Broken>(())
 //! ```
 
 mod base;
