@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use simkeep::{Digest, FetchFailure, ResponseMeaning};
 
-use super::block::Content;
+use super::archive::block::Content;
 use super::content::{self, Charset, Kind};
 use super::http::{self, HEAD_BYTES_MAX, Head};
 use super::{

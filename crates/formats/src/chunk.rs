@@ -1,64 +1,37 @@
 //! Records that are cut from their source and can be read by any thread.
 
-use std::sync::Arc;
-
 use super::Item;
-use super::arc::ArcRecord;
-use super::foreign::Keys;
-use super::lines::Lines;
-use super::page::Page;
-#[cfg(feature = "parquet")]
-use super::parquet::ParquetRow;
-use super::warc::WarcRecord;
-use super::{jsonl, page};
 
 /// A chunk is complete when it has this many bytes.
 pub(super) const CHUNK_BYTES: usize = 256 << 10;
 /// What a cut takes beside its content, about.
 const CUT_BYTES: usize = 512;
 
-/// Something cut from a source but not read yet.
+/// What was cut from a source and is not read yet.
+pub(super) trait Unread: Send {
+    /// Bytes of memory that it takes, or will take while it is read.
+    fn bytes(&self) -> usize;
+
+    /// Reads it, and passes on what it holds.
+    fn read(self: Box<Self>, each: &mut dyn FnMut(Item));
+}
+
+/// What was cut from a source.
 pub(super) enum Cut {
-    /// A record of a WARC archive.
-    Warc(WarcRecord),
-    /// A record of an ARC archive.
-    Arc(ArcRecord),
-    /// JSON lines, perhaps with keys of others.
-    Lines(Lines, Option<Arc<Keys>>),
-    /// A row of a Parquet file.
-    #[cfg(feature = "parquet")]
-    Parquet(Box<ParquetRow>),
-    /// A file that is a page by itself.
-    Page(Page),
+    /// Something that is still to be read.
+    Unread(Box<dyn Unread>),
     /// An item that is already known.
     Clear(Item),
 }
 
 impl Cut {
-    /// Bytes of memory that it takes, or will take while it is read.
-    pub(super) fn bytes(&self) -> usize {
-        CUT_BYTES
-            + match self {
-                Cut::Warc(record) => record.bytes(),
-                Cut::Arc(record) => record.bytes(),
-                Cut::Lines(lines, _) => lines.bytes(),
-                #[cfg(feature = "parquet")]
-                Cut::Parquet(row) => row.bytes(),
-                Cut::Page(page) => page.bytes(),
-                Cut::Clear(_) => 0,
-            }
+    pub(super) fn unread(of: impl Unread + 'static) -> Cut {
+        Cut::Unread(Box::new(of))
     }
 
-    fn read(self, each: &mut impl FnMut(Item)) {
-        match self {
-            Cut::Warc(record) => each(record.read()),
-            Cut::Arc(record) => each(record.read()),
-            Cut::Lines(lines, keys) => jsonl::read(&lines, keys.as_deref(), each),
-            #[cfg(feature = "parquet")]
-            Cut::Parquet(row) => each(row.read()),
-            Cut::Page(page) => each(page::read(page)),
-            Cut::Clear(item) => each(item),
-        }
+    /// Bytes of memory that it takes, or will take while it is read.
+    pub(super) fn bytes(&self) -> usize {
+        CUT_BYTES + if let Cut::Unread(unread) = self { unread.bytes() } else { 0 }
     }
 }
 
@@ -107,7 +80,10 @@ impl Chunk {
     /// and makes digests. Linear in the content.
     pub fn items(self, mut each: impl FnMut(Item)) {
         for cut in self.cuts {
-            cut.read(&mut each);
+            match cut {
+                Cut::Unread(unread) => unread.read(&mut each),
+                Cut::Clear(item) => each(item),
+            }
         }
     }
 }

@@ -6,6 +6,17 @@ use super::gzip::{self, Gzip};
 use super::window::Window;
 use super::zstandard::{self, Zstandard, ZstdWindow};
 
+/// How a file is packed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Packing {
+    /// Not at all.
+    Plain,
+    /// With gzip.
+    Gzip,
+    /// With zstd.
+    Zstd,
+}
+
 /// The bytes of a file, unpacked.
 ///
 /// Reading gives an error where a packed part is damaged, and then goes on behind that part: what

@@ -206,6 +206,21 @@ pub(super) enum Fault {
     Lost(String),
 }
 
+impl Fault {
+    /// The same fault, with the URL of the record before what is wrong.
+    pub(super) fn with_url(self, url: Option<&str>) -> Fault {
+        match self {
+            Fault::Record(why) => Fault::Record(with_url(url, &why)),
+            Fault::Lost(why) => Fault::Lost(with_url(url, &why)),
+        }
+    }
+}
+
+/// What is wrong with a record, after its URL.
+pub(super) fn with_url(url: Option<&str>, why: &str) -> String {
+    url.map_or_else(|| why.to_owned(), |url| format!("{}: {why}", escape(url)))
+}
+
 impl From<io::Error> for Fault {
     /// After a failed read the place in the file is lost.
     fn from(error: io::Error) -> Self {

@@ -1,17 +1,33 @@
 //! JSON lines: one object per line, which is a record or says something of an epoch.
 
-use simkeep::fingerprint::Bands;
-use simkeep::{Role, Terms};
+use std::sync::Arc;
 
-use super::foreign::Keys;
-use super::lines::Lines;
+use simkeep::Terms;
+
+use super::chunk::Unread;
+use super::epoch::{epoch_name, terms};
+use super::keys::Keys;
+use super::lines::{Lines, has_key, without_mark};
 use super::object::{Object, Value};
 use super::surrogates::with_whole_characters;
 use super::visit::record;
 use super::{Ask, Broken, Item, Question, Record, escape, export, time, url};
 
-/// The limit of a store.
-const EPOCH_BYTES_MAX: usize = 256;
+/// Lines of JSON, perhaps with keys of others.
+pub(super) struct JsonLines {
+    pub(super) lines: Lines,
+    pub(super) keys: Option<Arc<Keys>>,
+}
+
+impl Unread for JsonLines {
+    fn bytes(&self) -> usize {
+        self.lines.bytes()
+    }
+
+    fn read(self: Box<Self>, each: &mut dyn FnMut(Item)) {
+        read(&self.lines, self.keys.as_deref(), each);
+    }
+}
 
 /// Reads lines of JSON.
 ///
@@ -30,7 +46,7 @@ const EPOCH_BYTES_MAX: usize = 256;
 /// Other keys are ignored.
 ///
 /// With keys of others, a line is a text under those.
-pub(super) fn read(lines: &Lines, keys: Option<&Keys>, each: &mut impl FnMut(Item)) {
+fn read(lines: &Lines, keys: Option<&Keys>, each: &mut dyn FnMut(Item)) {
     if lines.is_of_export() {
         return export::read(lines, each);
     }
@@ -47,17 +63,6 @@ pub(super) fn read(lines: &Lines, keys: Option<&Keys>, each: &mut impl FnMut(Ite
         };
         each(item.unwrap_or_else(|why| Item::Broken(Broken { at: lines.at(number), why })));
     }
-}
-
-/// A line without the mark of its encoding, which files begin with.
-pub(super) fn without_mark(line: &[u8]) -> &[u8] {
-    line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line)
-}
-
-/// Whether a line may have this key.
-pub(super) fn has_key(line: &[u8], key: &str) -> bool {
-    let quoted = format!("\"{key}\"");
-    line.windows(quoted.len()).any(|bytes| bytes == quoted.as_bytes())
 }
 
 /// The item in a line at this place: a record, a question, or the name of an epoch.
@@ -111,40 +116,6 @@ fn described(object: &Object<'_>) -> Result<Terms, String> {
         (minor, moderate) => Some((bits(minor), bits(moderate))),
     };
     terms(role, bands)
-}
-
-/// The terms of an epoch with a role, or both, and bands in bits, or those of its recipe.
-pub(super) fn terms(role: Option<&str>, bands: Option<(u64, u64)>) -> Result<Terms, String> {
-    let role = role.map_or(Ok(Role::Both), str::parse);
-    let terms = Terms::from(role.map_err(|_| "\"role\" is no role: change, near or both")?);
-    let Some((minor, moderate)) = bands else { return Ok(terms) };
-    let bands = u32::try_from(minor).ok().zip(u32::try_from(moderate).ok());
-    let bands = bands.map(|(minor, moderate)| Bands { minor, moderate });
-    let bands = bands.filter(|bands| bands.are_possible());
-    let why =
-        "\"minor\" and \"moderate\" are no bands: two numbers of bits up to 64, in this order";
-    Ok(terms.bands(bands.ok_or(why)?))
-}
-
-/// The name of an epoch, if it is one.
-pub(super) fn epoch_name(name: &str) -> Result<String, String> {
-    if name.is_empty() || name.len() > EPOCH_BYTES_MAX || name.chars().any(char::is_control) {
-        return Err("\"epoch\" is no name".into());
-    }
-    Ok(name.to_owned())
-}
-
-/// The time in the value of a key.
-pub(super) fn time_in(key: &str, value: Option<Value<'_>>) -> Result<i64, String> {
-    let time = match value {
-        Some(Value::Whole(number)) => time::number(number),
-        Some(Value::Decimal(number)) => time::decimal(number),
-        Some(Value::Text(text)) => time::parse(&text),
-        _ => None,
-    };
-    let forms =
-        "must be seconds since 1970, a date such as 20240501 or RFC 3339, in the years 1 to 9999";
-    time.ok_or_else(|| format!("\"{key}\" {forms}"))
 }
 
 #[cfg(test)]

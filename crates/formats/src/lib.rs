@@ -62,23 +62,22 @@
 //! A part holds only its current chunk in memory; a record has at most [`RECORD_BYTES_MAX`]
 //! unpacked bytes. A broken record is an item like any other, and never costs the rest of its file.
 
-mod arc;
-mod block;
+mod archive;
 mod capture;
 mod chunk;
 mod compression;
 mod content;
 mod digest;
-pub mod documents;
+mod epoch;
 pub mod escape;
 pub mod export;
-mod foreign;
 mod gzip;
 pub mod hints;
 mod http;
 mod item;
 mod jsonl;
-mod lines;
+mod keys;
+pub mod lines;
 mod numbered;
 mod object;
 mod page;
@@ -93,7 +92,6 @@ mod time;
 mod url;
 mod visit;
 mod walk;
-mod warc;
 mod window;
 mod zstandard;
 
@@ -110,14 +108,17 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use simkeep::fingerprint::Document;
 
+use archive::Cutter;
+use archive::warc::Warc;
 pub use chunk::Chunk;
 use chunk::Cut;
 pub use digest::{Declared, of as digest, of_file as digest_of_file};
 use escape::escape;
-pub use foreign::{Key, Keys};
 use item::Fault;
 pub use item::{Ask, Broken, Claim, Item, Payload, Question, Record};
 use item::{Captured, Truncated};
+use jsonl::JsonLines;
+pub use keys::{Key, Keys};
 use lines::LineCutter;
 use page::Page;
 use sniff::Kind;
@@ -275,11 +276,12 @@ fn archive(kind: Kind, stream: Stream, reads: Reads) -> Part {
                 "a Parquet file; simkeep reads those if it is built with `--features parquet`";
             refused(&stream, why)
         }
-        Kind::Warc => Box::new(warc::Warc::new(stream, reads.schemes)),
-        Kind::Arc => Box::new(arc::Arc::new(stream, reads.schemes)),
+        Kind::Warc => Box::new(Cutter::<Warc>::new(stream, reads.schemes)),
+        Kind::Arc => Box::new(Cutter::<archive::arc::Arc>::new(stream, reads.schemes)),
         // A page is no archive, and never comes here.
         Kind::JsonLines | Kind::Page => {
-            let chunk = move |lines| Chunk::of(Cut::Lines(lines, reads.keys.clone()));
+            let chunk =
+                move |lines| Chunk::of(Cut::unread(JsonLines { lines, keys: reads.keys.clone() }));
             Box::new(LineCutter::new(stream).map(chunk))
         }
     }
@@ -389,7 +391,7 @@ impl Input {
                 let stream = self.unpacked(&name, file).map_err(|e| broken(&path, &e))?;
                 let mut stream = stream.live(live);
                 Ok(Some(match sniff::kind(&mut stream, path.file_name()) {
-                    Kind::Page => Opened::Cut(Cut::Page(Page::opened(path, metadata, stream))),
+                    Kind::Page => Opened::Cut(Cut::unread(Page::opened(path, metadata, stream))),
                     #[cfg(feature = "parquet")]
                     Kind::Parquet if metadata.is_file() => Opened::Archive(self.parquet(&path)?),
                     kind => Opened::Archive(archive(kind, stream, self.reads.clone())),
@@ -430,7 +432,7 @@ impl Input {
                 }
             }
         }
-        Ok(Opened::Cut(Cut::Page(Page::plain(path, self.progress()))))
+        Ok(Opened::Cut(Cut::unread(Page::plain(path, self.progress()))))
     }
 
     /// The pages that have come so far.

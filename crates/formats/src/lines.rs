@@ -1,11 +1,24 @@
-//! Lines, cut from a stream many at a time.
+//! Lines of files, cut many at a time.
 
 use std::io::BufRead;
+use std::path::Path;
 use std::sync::Arc;
 
 use super::chunk::CHUNK_BYTES;
 use super::stream::Stream;
-use super::{RECORD_BYTES_MAX, escape, export, jsonl};
+use super::{RECORD_BYTES_MAX, Source, ZstdWindow, escape, export};
+
+/// Opens a file of lines, which may be compressed; `-` is standard input. Reads its first bytes. Lines of
+/// a pipe come as soon as they are there.
+///
+/// # Errors
+///
+/// What to tell the user, if the file cannot be read.
+pub fn open(path: &Path, zstd_window: ZstdWindow) -> Result<LineCutter, String> {
+    let stream = Stream::open(path, zstd_window);
+    let stream = stream.map_err(|e| format!("cannot read {}: {e}", path.display()))?;
+    Ok(LineCutter::new(stream.live(Source::from_argument(path.as_os_str()).is_live())))
+}
 
 /// Some whole lines of a stream.
 pub struct Lines {
@@ -174,7 +187,18 @@ impl Iterator for LineCutter {
 /// Whether the first of these lines is that of an export.
 fn lines_begin_export(lines: &[u8]) -> bool {
     let first = lines.split(|&b| b == b'\n').next().unwrap_or_default();
-    export::is_head(jsonl::without_mark(first))
+    export::is_head(without_mark(first))
+}
+
+/// A line without the mark of its encoding, which files begin with.
+pub(super) fn without_mark(line: &[u8]) -> &[u8] {
+    line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line)
+}
+
+/// Whether a line may have this key.
+pub(super) fn has_key(line: &[u8], key: &str) -> bool {
+    let quoted = format!("\"{key}\"");
+    line.windows(quoted.len()).any(|bytes| bytes == quoted.as_bytes())
 }
 
 #[cfg(test)]

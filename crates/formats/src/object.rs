@@ -5,6 +5,8 @@ use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
+use super::time;
+
 /// The values of the keys that matter.
 #[derive(Default)]
 pub(super) struct Object<'a> {
@@ -42,6 +44,18 @@ impl Value<'_> {
     /// A number without a sign.
     pub(super) fn of(number: u64) -> Self {
         i64::try_from(number).map_or(Value::Decimal(number as f64), Value::Whole)
+    }
+
+    /// The time that it is as the value of a key.
+    pub(super) fn time(&self, key: &str) -> Result<i64, String> {
+        let time = match self {
+            Value::Whole(number) => time::number(*number),
+            Value::Decimal(number) => time::decimal(*number),
+            Value::Text(text) => time::parse(text),
+            Value::Null | Value::Other => None,
+        };
+        let forms = "must be seconds since 1970, a date such as 20240501 or RFC 3339, in the years 1 to 9999";
+        time.ok_or_else(|| format!("\"{key}\" {forms}"))
     }
 }
 

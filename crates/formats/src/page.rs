@@ -9,6 +9,7 @@ use std::time::UNIX_EPOCH;
 
 use simkeep::Digest;
 
+use super::chunk::Unread;
 use super::content::{self, Charset, Kind, SNIFFED_BYTES};
 use super::stream::Stream;
 use super::walk::broken;
@@ -44,21 +45,27 @@ impl Page {
         let size = metadata.len();
         Page { path, size, content: PageContent::Opened(metadata, Box::new(stream)) }
     }
+}
 
+impl Unread for Page {
     /// The bytes that are held while it is read, and before if it is open: so many that few are open
     /// at once.
-    pub(super) fn bytes(&self) -> usize {
+    fn bytes(&self) -> usize {
         let size = usize::try_from(self.size.min(RECORD_BYTES_MAX)).unwrap_or(usize::MAX);
         match self.content {
             PageContent::File(_) => size,
             PageContent::Opened(..) => size.saturating_add(BUFFER_BYTES),
         }
     }
+
+    fn read(self: Box<Self>, each: &mut dyn FnMut(Item)) {
+        each(read(*self));
+    }
 }
 
 /// Reads a file as a page: its URL is `file://` and the absolute path, its visit the time of its
 /// last modification. HTML, by ending or content, is reduced to the visible text.
-pub(super) fn read(Page { path, content, .. }: Page) -> Item {
+fn read(Page { path, content, .. }: Page) -> Item {
     let (metadata, mut stream) = match content {
         PageContent::Opened(metadata, stream) => (metadata, *stream),
         PageContent::File(progress) => {

@@ -7,10 +7,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use simkeep_parquet::{Documents, TEXT_BYTES_MAX, Value as Cell};
 
-use super::chunk::{Chunk, Cut};
-use super::foreign::Keys;
+use super::chunk::{Chunk, Cut, Unread};
+use super::keys::{Keys, Name};
 use super::object::Value;
-use super::raw::Name;
 use super::{Broken, Item, Part, escape, time};
 
 /// A row that was cut from its file.
@@ -21,22 +20,21 @@ pub(super) struct ParquetRow {
     keys: Arc<Keys>,
 }
 
-impl ParquetRow {
-    /// Bytes of memory that it takes.
-    pub(super) fn bytes(&self) -> usize {
+impl Unread for ParquetRow {
+    fn bytes(&self) -> usize {
         let text = |cell: &Cell| if let Cell::Text(text) = cell { text.len() } else { 0 };
         self.cells.iter().map(text).sum()
     }
 
-    pub(super) fn read(self) -> Item {
-        let ParquetRow { name, number, cells, keys } = self;
+    fn read(self: Box<Self>, each: &mut dyn FnMut(Item)) {
+        let ParquetRow { name, number, cells, keys } = *self;
         let [url, text, time] = cells;
         let record = match text {
             Cell::TooLong => Err(too_long()),
             text => keys.record(value(url), value(text), time_of(time, &keys)),
         };
         let at = || format!("{name}, row {number}");
-        record.map_or_else(|why| Item::Broken(Broken { at: at(), why }), Item::Record)
+        each(record.map_or_else(|why| Item::Broken(Broken { at: at(), why }), Item::Record));
     }
 }
 
@@ -70,7 +68,7 @@ fn time_of(cell: Cell, keys: &Keys) -> Result<Option<i64>, String> {
             let ms = time::checked(ms);
             ms.map(Some).ok_or_else(|| format!("{key:?} is not in the years 1 to 9999"))
         }
-        other => super::jsonl::time_in(key, value(other)).map(Some),
+        other => value(other).unwrap_or(Value::Null).time(key).map(Some),
     }
 }
 
@@ -92,7 +90,7 @@ pub(super) fn open(path: &Path, keys: Arc<Keys>, progress: Arc<AtomicU64>) -> Re
     let broken = |why: String| Broken { at: name.to_string(), why: escape(&why) };
     let file = File::open(path).map_err(|e| broken(e.to_string()))?;
     let bytes = file.metadata().map_err(|e| broken(e.to_string()))?.len();
-    let columns = [&keys.url, &keys.text, &keys.time].map(super::foreign::Key::as_str);
+    let columns = [&keys.url, &keys.text, &keys.time].map(super::keys::Key::as_str);
     let documents = Documents::open(file, columns).map_err(broken)?;
     for (column, key) in columns.iter().enumerate().take(2) {
         if !documents.has(column) {
@@ -115,7 +113,7 @@ impl Rows {
                 let (name, keys) = (Arc::clone(&self.name), Arc::clone(&self.keys));
                 let number = self.number;
                 self.number += 1;
-                return Some(Cut::Parquet(Box::new(ParquetRow { name, number, cells, keys })));
+                return Some(Cut::unread(ParquetRow { name, number, cells, keys }));
             }
             match self.documents.next() {
                 Some(Ok(rows)) => self.rows = rows.into_iter(),

@@ -1,6 +1,5 @@
 //! The lines of a corpus, byte by byte, to pass them on as they are.
 
-use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, BufRead};
 use std::path::Path;
@@ -8,24 +7,14 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use memchr::memchr;
-use simkeep::Digest;
 
-use super::foreign::Keys;
-use super::object::Value;
+pub use super::compression::Packing;
+use super::keys::Keys;
+pub use super::keys::Name;
+use super::lines::{has_key, without_mark};
 use super::sniff::{self, Kind};
 use super::stream::Stream;
-use super::{RECORD_BYTES_MAX, ZstdWindow, digest, escape, export, jsonl};
-
-/// How a file is packed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Packing {
-    /// Not at all.
-    Plain,
-    /// With gzip.
-    Gzip,
-    /// With zstd.
-    Zstd,
-}
+use super::{RECORD_BYTES_MAX, ZstdWindow, escape, export};
 
 /// A file of a corpus.
 pub enum Corpus {
@@ -71,12 +60,12 @@ impl Corpus {
 fn begins_export(stream: &mut Stream) -> bool {
     let start = stream.look_ahead(export::HEAD_BYTES_MAX);
     let first = start.split(|&b| b == b'\n').next().unwrap_or_default();
-    export::is_head(jsonl::without_mark(first))
+    export::is_head(without_mark(first))
 }
 
 /// The lines of a file, unpacked, each with its end: together they are all that is in it.
 ///
-/// Unlike in [`documents`](super::documents), damage to a packed part is the end of it.
+/// Unlike in [`lines`](super::lines), damage to a packed part is the end of it.
 pub struct RawLines {
     stream: Stream,
     /// A line that does not lie in the stream as a whole.
@@ -146,45 +135,13 @@ impl RawLines {
     }
 }
 
-/// What names a document, and its text.
-#[derive(Debug, PartialEq)]
-pub struct Name<'a> {
-    /// The page that it is in a store.
-    pub url: Cow<'a, str>,
-    text: Option<Cow<'a, str>>,
-}
-
-impl<'a> Name<'a> {
-    pub(super) fn new(url: Cow<'a, str>, text: Option<Value<'a>>) -> Name<'a> {
-        let text =
-            text.and_then(|text| if let Value::Text(text) = text { Some(text) } else { None });
-        Name { url, text }
-    }
-
-    /// An owned copy.
-    pub(super) fn into_owned(self) -> Name<'static> {
-        let owned = |text: Cow<'_, str>| Cow::Owned(text.into_owned());
-        Name { url: owned(self.url), text: self.text.map(owned) }
-    }
-
-    /// Its text, if it has one.
-    pub fn text(&self) -> Option<&str> {
-        self.text.as_deref()
-    }
-
-    /// The digest of its text, as a store has it that the text was loaded into; none without a text.
-    pub fn digest(&self) -> Option<Digest> {
-        self.text.as_ref().map(|text| digest::of(text.as_bytes()))
-    }
-}
-
 /// The name of the document in a line, as loading it by these keys finds it. `None` of an empty line.
 ///
 /// # Errors
 ///
 /// Why there is none.
 pub fn name<'l>(line: &'l [u8], keys: &Keys) -> Result<Option<Name<'l>>, String> {
-    let line = jsonl::without_mark(line);
+    let line = without_mark(line);
     if line.trim_ascii().is_empty() {
         return Ok(None);
     }
@@ -213,7 +170,7 @@ pub fn name_in_row(
 /// If it has such a key already, or is no object.
 pub fn marked(line: &[u8], duplicate_of: &str, distance: u32) -> Result<Vec<u8>, String> {
     for key in ["duplicate_of", "distance"] {
-        if jsonl::has_key(line, key) {
+        if has_key(line, key) {
             return Err(format!("it has a \"{key}\" already"));
         }
     }
@@ -298,7 +255,8 @@ mod tests {
         let keys = Keys { url: "meta.id".parse().unwrap(), ..Keys::default() };
         let name = |line: &str, keys: &Keys| {
             let name = super::name(line.as_bytes(), keys).map_err(drop)?;
-            Ok(name.map(|name| (name.url.into_owned(), name.text.is_some())))
+            let with_text = |name: Name<'_>| (name.url.to_string(), name.text().is_some());
+            Ok(name.map(with_text))
         };
         for (line, own, foreign) in [
             ("{\"url\":\"a\",\"text\":\"x\"}", Ok(Some(("a".to_owned(), true))), Err(())),

@@ -2,9 +2,10 @@
 
 use std::ffi::OsStr;
 
-use super::foreign::Keys;
+use super::export;
+use super::keys::Keys;
+use super::lines::{has_key, without_mark};
 use super::stream::Stream;
-use super::{export, jsonl};
 
 /// How much of a file is looked at.
 const SNIFFED_BYTES: usize = 8 << 10;
@@ -80,7 +81,7 @@ pub(super) fn holds_records(stream: &mut Stream, keys: Option<&Keys>) -> bool {
     let start = stream.look_ahead(SNIFFED_BYTES);
     let line = start.split(|&b| b == b'\n').next().unwrap_or_default();
     let sought = keys.map_or(["url", "t"], |keys| [keys.url.first(), keys.text.first()]);
-    export::is_head(jsonl::without_mark(line)) || sought.iter().all(|key| jsonl::has_key(line, key))
+    export::is_head(without_mark(line)) || sought.iter().all(|key| has_key(line, key))
 }
 
 /// The kind of file that a name promises.

@@ -7,9 +7,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
+use super::compression::Packing;
 use super::compression::Unpacked;
 use super::escape;
-use super::raw::Packing;
 use super::window::Window;
 use super::zstandard::ZstdWindow;
 

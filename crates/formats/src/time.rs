@@ -2,11 +2,13 @@
 
 use std::ops::RangeInclusive;
 
-use time::format_description::well_known::Rfc3339;
-use time::{Date, Month, OffsetDateTime, PrimitiveDateTime, Time};
+use jiff::SignedDuration;
+use jiff::civil::{Date, DateTime, Time};
 
 const TIME_MIN: i64 = simkeep::Time::MIN.as_ms();
 const TIME_MAX: i64 = simkeep::Time::MAX.as_ms();
+
+const EPOCH: DateTime = DateTime::constant(1970, 1, 1, 0, 0, 0, 0);
 
 /// 1990-01-01: nobody visited the web before.
 const WEB_BEGAN: i64 = 631_152_000_000;
@@ -25,15 +27,14 @@ pub(super) fn parse(text: &str) -> Option<i64> {
     if let Some(text) = with_zone(text) {
         return parse(&text);
     }
-    if let Ok(time) = OffsetDateTime::parse(text, &Rfc3339) {
-        return milliseconds(time);
+    if let Some(time) = rfc3339(text) {
+        return Some(time);
     }
     // A zone may follow minutes. A time without one has another length.
     if let Some((minutes, zone)) = text.split_at_checked("0000-00-00T00:00".len())
         && (zone == "Z" || zone.starts_with(['+', '-']))
     {
-        let text = format!("{minutes}:00{zone}");
-        return OffsetDateTime::parse(&text, &Rfc3339).ok().and_then(milliseconds);
+        return rfc3339(&format!("{minutes}:00{zone}"));
     }
     let digits: String = match text.len() {
         8 => return text.parse().ok().and_then(date_number),
@@ -41,9 +42,47 @@ pub(super) fn parse(text: &str) -> Option<i64> {
         _ => return compact(text),
     };
     let rest = "00000101000000".get(digits.len()..)?;
-    let shape: String = text.chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).collect();
-    let known = ["0000", "0000-00", "0000-00-00"].contains(&shape.as_str());
+    let known = ["0000", "0000-00", "0000-00-00"].contains(&shape(text).as_str());
     known.then(|| compact(&(digits + rest)))?
+}
+
+/// A time in RFC 3339 and nothing else. jiff reads more: weeks, names of zones, hours alone.
+fn rfc3339(text: &str) -> Option<i64> {
+    let (date_time, rest) = text.split_at_checked("0000-00-00T00:00:00".len())?;
+    if shape(date_time) != "0000-00-00T00:00:00" && shape(date_time) != "0000-00-00t00:00:00" {
+        return None;
+    }
+    let (fraction, zone) = rest.split_at_checked(rest.find(['Z', 'z', '+', '-'])?)?;
+    let nanoseconds = match fraction.strip_prefix('.') {
+        None if fraction.is_empty() => 0,
+        Some(digits) if !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()) => {
+            format!("{:0<9.9}", digits).parse().ok()?
+        }
+        _ => return None,
+    };
+    let part = |from: usize, to: usize| date_time.get(from..to)?.parse::<i16>().ok();
+    let small = |from: usize| i8::try_from(part(from, from + 2)?).ok();
+    let date = Date::new(part(0, 4)?, small(5)?, small(8)?).ok()?;
+    // A leap second has no number since 1970.
+    let second = if small(17)? == 60 { 59 } else { small(17)? };
+    let time = Time::new(small(11)?, small(14)?, second, nanoseconds).ok()?;
+    let east = match (zone, shape(zone).as_str()) {
+        ("Z" | "z", _) => 0,
+        (_, "+00:00" | "-00:00") => {
+            let part = |from: usize, below: i64| {
+                zone.get(from..from + 2)?.parse::<i64>().ok().filter(|part| *part < below)
+            };
+            let minutes = part(1, 24)? * 60 + part(4, 60)?;
+            if zone.starts_with('-') { -minutes } else { minutes }
+        }
+        _ => return None,
+    };
+    checked(milliseconds(DateTime::from_parts(date, time)) - east * 60_000)
+}
+
+/// A text with a 0 for each digit.
+fn shape(text: &str) -> String {
+    text.chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).collect()
 }
 
 /// A date and a time of day, with the `T` and the zone that they lack; none if they lack nothing.
@@ -60,12 +99,11 @@ pub(super) fn compact(text: &str) -> Option<i64> {
     if text.len() != 14 || !text.bytes().all(|b| b.is_ascii_digit()) {
         return None;
     }
-    let number = |from: usize, to: usize| text.get(from..to)?.parse::<u16>().ok();
-    let small = |from: usize| u8::try_from(number(from, from + 2)?).ok();
-    let month = Month::try_from(small(4)?).ok()?;
-    let date = Date::from_calendar_date(i32::from(number(0, 4)?), month, small(6)?).ok()?;
-    let time = Time::from_hms(small(8)?, small(10)?, small(12)?).ok()?;
-    milliseconds(PrimitiveDateTime::new(date, time).assume_utc())
+    let number = |from: usize, to: usize| text.get(from..to)?.parse::<i16>().ok();
+    let small = |from: usize| i8::try_from(number(from, from + 2)?).ok();
+    let date = Date::new(number(0, 4)?, small(4)?, small(6)?).ok()?;
+    let time = Time::new(small(8)?, small(10)?, small(12)?, 0).ok()?;
+    checked(milliseconds(DateTime::from_parts(date, time)))
 }
 
 /// A time as ARC archives write it: 14 digits, in UTC. Old ones leave out the seconds, or the time of
@@ -137,12 +175,12 @@ fn http_date(text: &str) -> Option<i64> {
         let is_name = word.bytes().all(|b| b.is_ascii_alphabetic());
         match MONTHS.find(start).filter(|at| start.len() == 3 && at.is_multiple_of(3)) {
             Some(at) if is_name && month.is_none() => {
-                month = Month::try_from(u8::try_from(at / 3 + 1).ok()?).ok();
+                month = i8::try_from(at / 3 + 1).ok();
             }
             _ if is_name && (DAYS.contains(&start) || ["gmt", "utc"].contains(&&*lower)) => {}
-            _ if is_number && word.len() <= 2 && day.is_none() => day = word.parse::<u8>().ok(),
+            _ if is_number && word.len() <= 2 && day.is_none() => day = word.parse::<i8>().ok(),
             _ if is_number && year.is_none() && [2, 4].contains(&word.len()) => {
-                let number = word.parse::<i32>().ok()?;
+                let number = word.parse::<i16>().ok()?;
                 let century = if number < 70 { 2000 } else { 1900 };
                 year = Some(if word.len() == 2 { century + number } else { number });
             }
@@ -150,41 +188,42 @@ fn http_date(text: &str) -> Option<i64> {
             _ => return None,
         }
     }
-    let date = Date::from_calendar_date(year?, month?, day?).ok()?;
-    milliseconds(PrimitiveDateTime::new(date, of_day?).assume_utc())
+    let date = Date::new(year?, month?, day?).ok()?;
+    checked(milliseconds(DateTime::from_parts(date, of_day?)))
 }
 
 /// Hours, minutes and seconds, two digits each.
 fn time_of_day(text: &str) -> Option<Time> {
-    let shape: String = text.chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).collect();
-    let part = |from: usize| text.get(from..from + 2)?.parse::<u8>().ok();
-    if shape == "00:00:00" { Time::from_hms(part(0)?, part(3)?, part(6)?).ok() } else { None }
+    let part = |from: usize| text.get(from..from + 2)?.parse::<i8>().ok();
+    if shape(text) != "00:00:00" {
+        return None;
+    }
+    Time::new(part(0)?, part(3)?, part(6)?, 0).ok()
 }
 
 /// Writes a time as RFC 3339 in UTC; with its milliseconds if it has any.
 pub(super) fn put(out: &mut Vec<u8>, ms: i64) {
-    let Ok(time) = OffsetDateTime::from_unix_timestamp_nanos(i128::from(ms) * 1_000_000) else {
+    let Ok(time) = EPOCH.checked_add(SignedDuration::from_millis(ms)) else {
         // No store holds such a time.
         out.extend_from_slice(format!("{ms} ms").as_bytes());
         return;
     };
-    let mut digits = |number: u32, digits: u32, end: u8| {
-        let digit = |nth: u32| number / 10_u32.pow(nth) % 10;
-        let ascii = |digit: u32| b'0' + u8::try_from(digit).unwrap_or(0);
+    let mut digits = |number: i16, digits: u32, end: u8| {
+        let digit = |nth: u32| number.unsigned_abs() / 10_u16.pow(nth) % 10;
+        let ascii = |digit: u16| b'0' + u8::try_from(digit).unwrap_or(0);
         out.extend((0..digits).rev().map(|nth| ascii(digit(nth))));
         out.push(end);
     };
-    let (hour, minute, second) = time.to_hms();
-    digits(time.year().unsigned_abs(), 4, b'-');
-    digits(u8::from(time.month()).into(), 2, b'-');
+    digits(time.year(), 4, b'-');
+    digits(time.month().into(), 2, b'-');
     digits(time.day().into(), 2, b'T');
-    digits(hour.into(), 2, b':');
-    digits(minute.into(), 2, b':');
+    digits(time.hour().into(), 2, b':');
+    digits(time.minute().into(), 2, b':');
     match time.millisecond() {
-        0 => digits(second.into(), 2, b'Z'),
+        0 => digits(time.second().into(), 2, b'Z'),
         millisecond => {
-            digits(second.into(), 2, b'.');
-            digits(millisecond.into(), 3, b'Z');
+            digits(time.second().into(), 2, b'.');
+            digits(millisecond, 3, b'Z');
         }
     }
 }
@@ -223,8 +262,11 @@ pub(super) fn checked(ms: i64) -> Option<i64> {
     (TIME_MIN..=TIME_MAX).contains(&ms).then_some(ms)
 }
 
-fn milliseconds(time: OffsetDateTime) -> Option<i64> {
-    checked(i64::try_from(time.unix_timestamp_nanos().div_euclid(1_000_000)).ok()?)
+/// The milliseconds from 1970 to a time in UTC, of any year that jiff knows.
+pub(super) fn milliseconds(time: DateTime) -> i64 {
+    let since = time.duration_since(EPOCH);
+    // The parts have the sign of the whole; a part of a millisecond counts down, not to 0.
+    since.as_secs() * 1000 + i64::from(since.subsec_nanos()).div_euclid(1_000_000)
 }
 
 #[cfg(test)]
@@ -246,6 +288,7 @@ mod tests {
         assert_eq!(parse("2017-03-06T04:03:48.5"), parse("2017-03-06T04:03:48.5Z"));
         assert_eq!(parse("2017-03-06 04:03:48+00:00"), parse("2017-03-06T04:03:48Z"));
         assert_eq!(parse("20170306040348"), parse("2017-03-06T04:03:48Z"));
+        assert_eq!(parse("2016-12-31T23:59:60Z"), parse("2016-12-31T23:59:59Z"));
         assert_eq!(parse("0001-01-01T00:00:00Z"), Some(TIME_MIN));
         assert_eq!(parse("9999-12-31T23:59:59.999Z"), Some(TIME_MAX));
         assert_eq!(seconds(1.0005), Some(1001));

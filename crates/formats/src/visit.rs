@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use simkeep::fingerprint::Document;
 use simkeep::{Digest, FetchFailure, Response, ResponseMeaning, Weight};
 
-use super::jsonl::{epoch_name, time_in};
+use super::epoch::epoch_name;
 use super::object::{Object, Value};
 use super::{Payload, Record, digest, escape, url};
 
@@ -16,9 +16,9 @@ pub(super) fn record(object: Object<'_>) -> Result<Record, String> {
     };
     let named = |why: String| format!("{}: {why}", escape(&page));
     url::check(&page).map_err(named)?;
-    let time = time_in("t", object.t).map_err(named)?;
+    let time = object.t.unwrap_or(Value::Null).time("t").map_err(named)?;
     let modified = object.modified.filter(|value| *value != Value::Null);
-    let modified = modified.map(|value| time_in("modified", Some(value)));
+    let modified = modified.map(|value| value.time("modified"));
     let modified = modified.transpose().map_err(named)?;
     let weight = weight(object.weight).map_err(named)?;
     let class = class(object.class).map_err(named)?;

@@ -1,16 +1,17 @@
 //! The files of a folder, in an order that is always the same.
 
-use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+
+use walkdir::{DirEntry, IntoIter, WalkDir};
 
 use super::{Broken, Item};
 
 /// Walks a folder and the folders in it: by name, in the order of its bytes, a folder where its name
-/// stands. Symbolic links are not followed, so the walk ends. Holds the names of the folders on the
-/// way to the file in hand.
+/// stands. Symbolic links are not followed, so the walk ends. Holds the names in the folders on the way
+/// to the current file.
 pub(super) struct Walk {
-    /// What is still to be visited, the next one last.
-    ahead: Vec<PathBuf>,
+    entries: IntoIter,
     /// A folder that is not looked into.
     except: Option<Except>,
 }
@@ -43,7 +44,10 @@ impl Except {
 impl Walk {
     /// Walks `folder`, which itself may be a symbolic link.
     pub(super) fn new(folder: &Path) -> Result<Walk, Broken> {
-        Ok(Walk { ahead: entries(folder)?, except: None })
+        // What cannot be read at all is no folder with an unreadable part.
+        std::fs::read_dir(folder).map_err(|e| broken(folder, &e))?;
+        let entries = WalkDir::new(folder).min_depth(1).sort_by_file_name().into_iter();
+        Ok(Walk { entries, except: None })
     }
 
     /// Leaves out what stands in a folder.
@@ -51,16 +55,15 @@ impl Walk {
         Walk { except, ..self }
     }
 
-    fn visit(&mut self, path: PathBuf) -> Result<Option<PathBuf>, Skipped> {
-        let kind = path.symlink_metadata().map_err(|e| broken(&path, &e))?.file_type();
+    fn visit(&mut self, entry: DirEntry) -> Result<Option<PathBuf>, Skipped> {
+        let kind = entry.file_type();
         if kind.is_dir() {
-            if self.except.as_mut().is_some_and(|except| except.is(&path)) {
-                return Ok(None);
+            if self.except.as_mut().is_some_and(|except| except.is(entry.path())) {
+                self.entries.skip_current_dir();
             }
-            self.ahead.extend(entries(&path)?);
             Ok(None)
         } else if kind.is_file() {
-            Ok(Some(path))
+            Ok(Some(entry.into_path()))
         } else if kind.is_symlink() {
             Err(Skipped::Passed("symbolic link"))
         } else {
@@ -74,21 +77,20 @@ impl Iterator for Walk {
 
     fn next(&mut self) -> Option<Result<PathBuf, Skipped>> {
         loop {
-            let path = self.ahead.pop()?;
-            if let Some(found) = self.visit(path).transpose() {
+            let found = match self.entries.next()? {
+                Ok(entry) => self.visit(entry),
+                Err(error) => {
+                    let path = error.path().unwrap_or(Path::new("")).to_owned();
+                    // Without links that are followed there are no loops: all errors are of the system.
+                    let error = error.into_io_error().unwrap_or(ErrorKind::Other.into());
+                    Err(broken(&path, &error).into())
+                }
+            };
+            if let Some(found) = found.transpose() {
                 return Some(found);
             }
         }
     }
-}
-
-/// What stands in a folder, the first one last.
-fn entries(folder: &Path) -> Result<Vec<PathBuf>, Broken> {
-    let mut entries = fs::read_dir(folder)
-        .and_then(|entries| entries.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>, _>>())
-        .map_err(|e| broken(folder, &e))?;
-    entries.sort_unstable_by(|a, b| b.file_name().cmp(&a.file_name()));
-    Ok(entries)
 }
 
 /// A file or folder that cannot be read.
@@ -120,6 +122,8 @@ impl From<Skipped> for Item {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]

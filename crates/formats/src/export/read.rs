@@ -5,17 +5,18 @@ use base64::prelude::BASE64_STANDARD;
 use serde_json::{Map, Value};
 use simkeep::Terms;
 
-use super::super::lines::Lines;
+use super::super::epoch::{epoch_name, terms};
+use super::super::lines::{Lines, has_key, without_mark};
 use super::super::object::{self, Object};
 use super::super::surrogates::with_whole_characters;
-use super::super::{Broken, Item, Payload, Record, escape, jsonl, visit};
+use super::super::{Broken, Item, Payload, Record, escape, visit};
 use super::{
     Epoch, HEAD_BYTES_MAX, LINE_BYTES_MAX, Line, PART_BYTES_MAX, Says, TablePart, VERSION,
 };
 
 /// Whether the first line of a file is that of an export, of whatever version.
 pub(in super::super) fn is_head(line: &[u8]) -> bool {
-    let looks_like_it = line.len() <= HEAD_BYTES_MAX && jsonl::has_key(line, "simkeep");
+    let looks_like_it = line.len() <= HEAD_BYTES_MAX && has_key(line, "simkeep");
     match looks_like_it.then(|| serde_json::from_slice(line)) {
         Some(Ok(Value::Object(keys))) => keys.contains_key("simkeep") && !keys.contains_key("url"),
         _ => false,
@@ -23,7 +24,7 @@ pub(in super::super) fn is_head(line: &[u8]) -> bool {
 }
 
 /// Reads lines of an export.
-pub(in super::super) fn read(lines: &Lines, each: &mut impl FnMut(Item)) {
+pub(in super::super) fn read(lines: &Lines, each: &mut dyn FnMut(Item)) {
     if let Some(number) = lines.export_has_ended() {
         return each(Item::Export(Line { at: lines.at(number), says: Says::FileEnd }));
     }
@@ -32,7 +33,7 @@ pub(in super::super) fn read(lines: &Lines, each: &mut impl FnMut(Item)) {
         let says = |says| Item::Export(Line { at: lines.at(number), says });
         let flawed = |why: String| says(Says::Flawed(why));
         let line = match line {
-            Ok(line) => with_whole_characters(jsonl::without_mark(line)),
+            Ok(line) => with_whole_characters(without_mark(line)),
             Err(why) => {
                 each(flawed(why.to_owned()));
                 continue;
@@ -188,13 +189,13 @@ impl Keys {
         let name = self.text("epoch");
         let role = self.take("role", false, |value| Some(Some(value.as_str()?.to_owned())));
         let [minor, moderate] = ["minor", "moderate"].map(|key| self.number(key, true));
-        let terms: Terms = jsonl::terms(role.as_deref(), Some((minor, moderate)))?;
+        let terms: Terms = terms(role.as_deref(), Some((minor, moderate)))?;
         let begun = self.number("begun_at_visit", true);
         let reserved = self.take("reserved", false, |value| {
             u32::try_from(value.as_u64()?).ok().filter(|bits| *bits <= u64::BITS)
         });
         let (ended, table) = (self.flag("ended"), self.id(false));
-        Ok(Epoch { name: jsonl::epoch_name(&name)?, reserved, terms, begun, ended, table })
+        Ok(Epoch { name: epoch_name(&name)?, reserved, terms, begun, ended, table })
     }
 
     fn part(&mut self) -> Result<TablePart, String> {

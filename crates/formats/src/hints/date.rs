@@ -5,9 +5,9 @@
 //! element may have any of these. A date of digits alone is read only with its year first: 01/02/2024
 //! is two days.
 
-use time::{Date, Month, PrimitiveDateTime, Time};
+use jiff::civil::{Date, Time};
 
-use super::super::time::checked;
+use super::super::time::{checked, milliseconds};
 
 /// The longest text that is read.
 const BYTES_MAX: usize = 100;
@@ -340,14 +340,13 @@ impl Words {
 }
 
 fn date(year: u32, month: u32, day: u32) -> Option<Date> {
-    let month = Month::try_from(u8::try_from(month).ok()?).ok()?;
-    Date::from_calendar_date(i32::try_from(year).ok()?, month, u8::try_from(day).ok()?).ok()
+    let small = |part: u32| i8::try_from(part).ok();
+    Date::new(i16::try_from(year).ok()?, small(month)?, small(day)?).ok()
 }
 
 /// Returns the time `ms` milliseconds after the beginning of a day.
 fn at(date: Date, ms: i64) -> Option<i64> {
-    let begin = PrimitiveDateTime::new(date, Time::MIDNIGHT).assume_utc().unix_timestamp();
-    checked(begin.checked_mul(1000)?.checked_add(ms)?)
+    checked(milliseconds(date.to_datetime(Time::midnight())).checked_add(ms)?)
 }
 
 #[cfg(test)]

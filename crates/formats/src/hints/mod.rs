@@ -30,9 +30,9 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
+use super::compression::Packing;
 use super::compression::is_packed;
 use super::numbered::without_marks;
-use super::raw::Packing;
 use super::stream::Stream;
 use super::{Broken, ZstdWindow, escape};
 use lines::HintLines;

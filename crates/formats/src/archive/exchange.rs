@@ -9,8 +9,9 @@
 
 use std::collections::VecDeque;
 
-use super::super::chunk::Cut;
-use super::super::url::Method;
+use crate::chunk::Cut;
+use crate::item::Item;
+use crate::url::Method;
 
 /// How many records may follow a response that waits for its request, and how many bytes they may have.
 /// The records of one exchange are neighbours, unless several crawlers write to one file.
@@ -24,7 +25,7 @@ const ID_BYTES_MAX: usize = 1024;
 
 /// By what a record belongs to an exchange: its URL, its identifier, and those that it names.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Ids {
+pub(crate) struct Ids {
     url: Option<Box<[u8]>>,
     own: Option<Box<[u8]>>,
     concurrent: Vec<Box<[u8]>>,
@@ -160,7 +161,7 @@ impl Held {
     fn settle(&mut self, method: Method) {
         self.ids = None;
         if let Some(passed) = method.passed() {
-            self.cut = Cut::Clear(super::Item::Passed(passed));
+            self.cut = Cut::Clear(Item::Passed(passed));
         }
     }
 }

@@ -4,13 +4,14 @@ use std::io::{self, BufRead};
 
 use simkeep::Digest;
 
-use super::digest::Hasher;
-use super::http::{self, HEAD_BYTES_MAX};
-use super::stream::Stream;
-use super::{Fault, Item, RECORD_BYTES_MAX};
+use crate::RECORD_BYTES_MAX;
+use crate::digest::Hasher;
+use crate::http::{self, HEAD_BYTES_MAX};
+use crate::item::{Fault, Item};
+use crate::stream::Stream;
 
 /// A number of bytes of a stream, which may end early.
-pub(super) struct Block<'a> {
+pub(crate) struct Block<'a> {
     stream: &'a mut Stream,
     left: u64,
     ended: bool,
@@ -18,13 +19,13 @@ pub(super) struct Block<'a> {
 
 impl<'a> Block<'a> {
     /// The next `length` bytes of `stream`.
-    pub(super) fn new(stream: &'a mut Stream, length: u64) -> Block<'a> {
+    pub(crate) fn new(stream: &'a mut Stream, length: u64) -> Block<'a> {
         Block { stream, left: length, ended: false }
     }
 
     /// Reads the block, and holds it; of one beyond the limit only its start, and the digest of all that
     /// follows an HTTP header.
-    pub(super) fn hold(mut self) -> Result<Content, Fault> {
+    pub(crate) fn hold(mut self) -> Result<Content, Fault> {
         let length = self.left;
         let is_large = length > RECORD_BYTES_MAX;
         let held_max = if is_large { HEAD_BYTES_MAX as u64 } else { RECORD_BYTES_MAX };
@@ -43,14 +44,14 @@ impl<'a> Block<'a> {
     }
 
     /// Reads the start of the block, `max` bytes at most, and goes to its end.
-    pub(super) fn start(mut self, max: usize) -> Result<Vec<u8>, Fault> {
+    pub(crate) fn start(mut self, max: usize) -> Result<Vec<u8>, Fault> {
         let mut bytes = Vec::new();
         self.each(max as u64, |some| bytes.extend_from_slice(some))?;
         self.skip().map(|()| bytes)
     }
 
     /// Goes to the end of the block; it is a fault if the stream ends before.
-    pub(super) fn skip(mut self) -> Result<(), Fault> {
+    pub(crate) fn skip(mut self) -> Result<(), Fault> {
         self.each(u64::MAX, |_| {})?;
         if self.left > 0 { Err(Fault::Record(cut(self.left))) } else { Ok(()) }
     }
@@ -73,31 +74,31 @@ impl<'a> Block<'a> {
 
 /// The content of a record, as far as it is at hand.
 #[derive(Debug)]
-pub(super) struct Content {
+pub(crate) struct Content {
     /// All of it, up to where the file ends; of one beyond [`RECORD_BYTES_MAX`] the start.
-    pub(super) bytes: Vec<u8>,
+    pub(crate) bytes: Vec<u8>,
     /// The bytes that it has, or should have.
-    pub(super) length: u64,
+    pub(crate) length: u64,
     /// How many bytes of it the file lacks.
-    pub(super) missing: u64,
+    pub(crate) missing: u64,
     /// Of one beyond the limit, the digest of what follows an HTTP header.
-    pub(super) digest: Option<Digest>,
+    pub(crate) digest: Option<Digest>,
 }
 
 impl Content {
     /// What of it may be a header, and whether that is all of it.
-    pub(super) fn start(&self) -> (&[u8], bool) {
+    pub(crate) fn start(&self) -> (&[u8], bool) {
         let start = self.bytes.get(..HEAD_BYTES_MAX).unwrap_or(&self.bytes);
         (start, start.len() as u64 == self.length)
     }
 
     /// A record that is passed over, if the file does not end within it.
-    pub(super) fn passed(&self, item: Item) -> Result<Item, String> {
+    pub(crate) fn passed(&self, item: Item) -> Result<Item, String> {
         if self.missing > 0 { Err(self.cut()) } else { Ok(item) }
     }
 
     /// What is wrong if the file ends within it.
-    pub(super) fn cut(&self) -> String {
+    pub(crate) fn cut(&self) -> String {
         cut(self.missing)
     }
 }

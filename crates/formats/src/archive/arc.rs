@@ -1,24 +1,15 @@
 //! ARC archives, versions 1 and 2.
 
-use super::block::{Block, Content};
-use super::chunk::{Chunk, Cut};
-use super::stream::{At, Line, Place, Stream};
-use super::url::{Method, Schemes};
-use super::{Broken, Captured, Fault, Item, Truncated, escape, time, url};
+use super::block::Content;
+use super::exchange::Ids;
+use super::{Cutter, Format};
+use crate::chunk::{Cut, Unread};
+use crate::item::{Broken, Captured, Fault, Item, Truncated, with_url};
+use crate::stream::{At, Place};
+use crate::{escape, time, url};
 
-const LINE_BYTES_MAX: usize = 64 << 10;
-
-/// Cuts an ARC file into its records.
-///
-/// A record is a line and as many bytes as it says. Since nothing else marks one, a broken line
-/// costs all up to the next that is whole.
-pub(super) struct Arc {
-    stream: Stream,
-    /// Where the next record begins is unknown: what comes before it has been reported.
-    lost: bool,
-    line: Vec<u8>,
-    schemes: std::sync::Arc<Schemes>,
-}
+/// ARC. Nothing but its line marks a record, so a broken line costs all up to the next that is whole.
+pub(crate) struct Arc;
 
 /// A record's line: `URL IP date type … length`.
 struct Header<'a> {
@@ -51,39 +42,13 @@ fn is_address(field: &str) -> bool {
     field == "-" || field.parse::<std::net::IpAddr>().is_ok()
 }
 
-impl Arc {
-    /// Cuts a stream, in which URLs of these schemes name pages.
-    pub(super) fn new(stream: Stream, schemes: std::sync::Arc<Schemes>) -> Arc {
-        Arc { stream, lost: false, line: Vec::new(), schemes }
+impl Format for Arc {
+    fn begins(line: &[u8]) -> bool {
+        std::str::from_utf8(line).is_ok_and(|line| Header::parse(line).is_some())
     }
 
-    /// Reads the next line that is not empty, and says where it is; `None` at the end.
-    fn begin(&mut self) -> Result<Option<Place>, (Place, Fault)> {
-        loop {
-            let place = self.stream.place();
-            let end = self.stream.line(&mut self.line, LINE_BYTES_MAX);
-            match end.map_err(|e| (place, e.into()))? {
-                Line::End => return Ok(None),
-                _ if self.line.trim_ascii().is_empty() => {}
-                Line::Whole
-                    if std::str::from_utf8(&self.line)
-                        .is_ok_and(|l| Header::parse(l).is_some()) =>
-                {
-                    return Ok(Some(place));
-                }
-                _ if self.lost => {}
-                _ => {
-                    let found = escape(&String::from_utf8_lossy(&self.line));
-                    let why = format!("no record begins here, but \"{found}\"");
-                    return Err((place, Fault::Lost(why)));
-                }
-            }
-        }
-    }
-
-    /// Cuts the record whose line has been read, at this place.
-    fn record(&mut self, place: Place) -> Result<Cut, Fault> {
-        let line = String::from_utf8_lossy(&self.line).into_owned();
+    fn record(cutter: &mut Cutter<Arc>, place: Place) -> Result<(Cut, Option<Ids>), Fault> {
+        let line = String::from_utf8_lossy(&cutter.line).into_owned();
         let Some(header) = Header::parse(&line) else {
             return Err(Fault::Lost("not the line of a record".into()));
         };
@@ -91,73 +56,51 @@ impl Arc {
         let Ok(length) = header.length.parse() else {
             if is_description {
                 // What it describes is of no use here; the next record is found without it.
-                self.lost = true;
-                return Ok(Cut::Clear(Item::Passed("filedesc")));
+                cutter.lost = true;
+                return Ok((Cut::Clear(Item::Passed("filedesc")), None));
             }
             let why = format!("the length is \"{}\"", escape(header.length));
-            return Err(Fault::Lost(named(header.url, &why)));
+            return Err(Fault::Lost(with_url(Some(header.url), &why)));
         };
-        self.lost = false;
-        let of_method = || Method::in_url(header.url).and_then(Method::passed);
         let passed = match is_description {
             true => Some("filedesc"),
-            false => self.schemes.passed(header.url).or_else(of_method),
+            false => cutter.schemes.passed_record(header.url),
         };
-        let content = self.content(length, passed).map_err(|fault| match fault {
-            Fault::Record(why) => Fault::Record(named(header.url, &why)),
-            Fault::Lost(why) => Fault::Lost(named(header.url, &why)),
-        })?;
-        let content = match content {
-            Ok(content) => content,
-            Err(passed) => return Ok(Cut::Clear(Item::Passed(passed))),
-        };
-        let at = self.stream.at(place);
-        let (url, date) = (header.url.to_owned(), header.date.to_owned());
-        Ok(Cut::Arc(ArcRecord { at, url, date, content }))
-    }
-
-    /// The content of a record, or why it is no visit.
-    fn content(
-        &mut self,
-        length: u64,
-        passed: Option<&'static str>,
-    ) -> Result<Result<Content, &'static str>, Fault> {
-        let block = Block::new(&mut self.stream, length);
-        let content = match passed {
-            None => Ok(block.hold()?),
-            Some(passed) => {
-                block.skip()?;
-                Err(passed)
+        let content = cutter.content(length, passed);
+        let cut = match content.map_err(|fault| fault.with_url(Some(header.url)))? {
+            Ok(content) => {
+                let at = cutter.stream.at(place);
+                let (url, date) = (header.url.to_owned(), header.date.to_owned());
+                Cut::unread(ArcRecord { at, url, date, content })
             }
+            Err(passed) => Cut::Clear(Item::Passed(passed)),
         };
-        // Damage to a packed record often shows only in the checksum behind it.
-        self.stream.settle()?;
-        Ok(content)
+        Ok((cut, None))
     }
 }
 
 /// A record of an ARC archive, cut and not read yet.
-pub(super) struct ArcRecord {
+struct ArcRecord {
     at: At,
     url: String,
     date: String,
     content: Content,
 }
 
-impl ArcRecord {
-    /// The bytes that it holds.
-    pub(super) fn bytes(&self) -> usize {
+impl Unread for ArcRecord {
+    fn bytes(&self) -> usize {
         self.url.len() + self.content.bytes.len()
     }
 
-    /// Reads it.
-    pub(super) fn read(self) -> Item {
+    fn read(self: Box<Self>, each: &mut dyn FnMut(Item)) {
         let item = self.capture().and_then(|capture| capture.response(&self.content));
-        item.unwrap_or_else(|why| {
-            Item::Broken(Broken { at: self.at.to_string(), why: named(&self.url, &why) })
-        })
+        each(item.unwrap_or_else(|why| {
+            Item::Broken(Broken { at: self.at.to_string(), why: with_url(Some(&self.url), &why) })
+        }));
     }
+}
 
+impl ArcRecord {
     fn capture(&self) -> Result<Captured, String> {
         url::check(&self.url)?;
         let time = time::captured("the date", &self.date, time::arc)?;
@@ -166,47 +109,13 @@ impl ArcRecord {
     }
 }
 
-/// What is to be said of a record, with its URL.
-fn named(url: &str, why: &str) -> String {
-    format!("{}: {why}", escape(url))
-}
-
-impl Arc {
-    /// The next record, or what is wrong where it should be.
-    fn cut(&mut self) -> Option<Cut> {
-        let (place, fault) = match self.begin() {
-            Ok(None) => return None,
-            Ok(Some(place)) => match self.record(place) {
-                Ok(cut) => return Some(cut),
-                Err(fault) => (place, fault),
-            },
-            Err(fault) => fault,
-        };
-        let why = match fault {
-            Fault::Record(why) => why,
-            Fault::Lost(why) => {
-                self.lost = true;
-                why
-            }
-        };
-        Some(Cut::Clear(Item::Broken(Broken { at: self.stream.at(place).to_string(), why })))
-    }
-}
-
-impl Iterator for Arc {
-    type Item = Chunk;
-
-    fn next(&mut self) -> Option<Chunk> {
-        Chunk::gather(self.stream.is_live(), || self.cut())
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::gzip::tests::gz;
-    use super::super::stream::tests::stream;
-    use super::super::{Payload, Record, chunk::tests::items, digest};
     use super::*;
+    use crate::chunk::tests::items;
+    use crate::gzip::tests::gz;
+    use crate::stream::tests::stream;
+    use crate::{Payload, Record, digest};
     use proptest::prelude::*;
 
     const DESCRIPTION: &str = "filedesc://x.arc 0.0.0.0 20200101000000 text/plain 8\n1 0 Me\nX\n\n";
@@ -217,7 +126,7 @@ mod tests {
     }
 
     fn read(bytes: impl Into<Vec<u8>>) -> Vec<Item> {
-        items(Arc::new(stream(bytes), Default::default()))
+        items(Cutter::<Arc>::new(stream(bytes), Default::default()))
     }
 
     fn texts(items: &[Item]) -> Vec<(String, String)> {

@@ -5,12 +5,12 @@ use std::fmt;
 use std::str::FromStr;
 
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use simkeep::Digest;
 use simkeep::fingerprint::Document;
 
 use super::object::Value;
-use super::raw::Name;
 use super::surrogates::with_whole_characters;
-use super::{Item, Payload, Record, digest, escape, jsonl, url};
+use super::{Item, Payload, Record, digest, escape, url};
 
 /// How deep a key may lie.
 const DEPTH_MAX: usize = 16;
@@ -91,6 +91,11 @@ impl Default for Keys {
 }
 
 impl Keys {
+    /// Keys of documents without times, each with an `id` and a `text`.
+    pub fn of_documents() -> Keys {
+        Keys { url: Key("id".into()), at: Some(0), ..Keys::default() }
+    }
+
     /// The item in a line.
     pub(super) fn item(&self, line: &[u8]) -> Result<Item, String> {
         let keys = [&self.url, &self.text, &self.time].map(|key| Some(key.as_str()));
@@ -98,7 +103,7 @@ impl Keys {
         let [url, text, time] = sought(line, keys)?;
         let time = match time {
             None | Some(Value::Null) => Ok(None),
-            time => jsonl::time_in(self.time.as_str(), time).map(Some),
+            Some(time) => time.time(self.time.as_str()).map(Some),
         };
         self.record(url, text, time).map(Item::Record)
     }
@@ -153,6 +158,38 @@ impl Keys {
         let (claim, status, modified) = (None, None, None);
         let (url, weight, class, epoch) = (page, None, None, None);
         Ok(Record { url, time, payload, digest, claim, status, modified, weight, class, epoch })
+    }
+}
+
+/// What names a document, and its text.
+#[derive(Debug, PartialEq)]
+pub struct Name<'a> {
+    /// The page that it is in a store.
+    pub url: Cow<'a, str>,
+    text: Option<Cow<'a, str>>,
+}
+
+impl<'a> Name<'a> {
+    pub(super) fn new(url: Cow<'a, str>, text: Option<Value<'a>>) -> Name<'a> {
+        let text =
+            text.and_then(|text| if let Value::Text(text) = text { Some(text) } else { None });
+        Name { url, text }
+    }
+
+    /// An owned copy.
+    pub(super) fn into_owned(self) -> Name<'static> {
+        let owned = |text: Cow<'_, str>| Cow::Owned(text.into_owned());
+        Name { url: owned(self.url), text: self.text.map(owned) }
+    }
+
+    /// Its text, if it has one.
+    pub fn text(&self) -> Option<&str> {
+        self.text.as_deref()
+    }
+
+    /// The digest of its text, as a store has it that the text was loaded into; none without a text.
+    pub fn digest(&self) -> Option<Digest> {
+        self.text.as_ref().map(|text| digest::of(text.as_bytes()))
     }
 }
 

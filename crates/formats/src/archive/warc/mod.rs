@@ -1,39 +1,23 @@
 //! WARC archives (ISO 28500, versions 0.17 to 1.1), WET among them.
 
-mod exchange;
-
-use std::sync::Arc;
-
 use super::block::{Block, Content};
-use super::chunk::{Chunk, Cut};
-use super::stream::{At, Line, Place, Stream};
-use super::url::{Method, Schemes};
-use super::{
-    Broken, Captured, Declared, Fault, Item, Payload, Record, Truncated, escape, time, url,
-};
-use exchange::{Exchanges, Ids};
+use super::exchange::Ids;
+use super::{Cutter, Format, LINE_BYTES_MAX};
+use crate::chunk::{Cut, Unread};
+use crate::digest::Declared;
+use crate::item::{Broken, Captured, Fault, Item, Payload, Record, Truncated, with_url};
+use crate::stream::{At, Line, Place};
+use crate::url::{Method, Schemes};
+use crate::{escape, time, url};
 
-const LINE_BYTES_MAX: usize = 64 << 10;
 const HEADER_BYTES_MAX: usize = 256 << 10;
 /// How much of a request is looked at for its method.
 const METHOD_BYTES_MAX: usize = 64;
 /// How many records a record may name as belonging to the same exchange.
 const CONCURRENT_MAX: usize = 16;
 
-/// Cuts a WARC file into its records.
-///
-/// Packed members and records need not coincide. After a broken record it goes on at the next line
-/// that begins one.
-pub(super) struct Warc {
-    stream: Stream,
-    /// Where the next record begins is unknown: what comes before it has been reported.
-    lost: bool,
-    /// A line that begins a record has been read already, at this place.
-    begun: Option<Place>,
-    line: Vec<u8>,
-    schemes: Arc<Schemes>,
-    exchanges: Exchanges,
-}
+/// WARC. Packed members and records need not coincide.
+pub(crate) struct Warc;
 
 /// The named fields of a header that matter.
 const FIELDS: [&str; 14] = [
@@ -126,9 +110,7 @@ impl Header {
                 "segment"
             }
             "response" | "resource" | "conversion" | "revisit" => {
-                let url = self.url("warc-target-uri")?;
-                let of_method = || Method::in_url(url).and_then(Method::passed);
-                return schemes.passed(url).or_else(of_method);
+                return schemes.passed_record(self.url("warc-target-uri")?);
             }
             "" => return None,
             "warcinfo" => "warcinfo",
@@ -139,46 +121,49 @@ impl Header {
         })
     }
 
-    /// What is to be said of the record, with its URL.
-    fn named(&self, why: String) -> String {
-        match self.url("warc-target-uri") {
-            Some(url) => format!("{}: {why}", escape(url)),
-            None => why,
-        }
+    /// What is wrong with the record, after its URL.
+    fn with_url(&self, why: &str) -> String {
+        with_url(self.url("warc-target-uri"), why)
     }
 }
 
-impl Warc {
-    /// Cuts a stream, in which URLs of these schemes name pages.
-    pub(super) fn new(stream: Stream, schemes: Arc<Schemes>) -> Warc {
-        let (line, exchanges) = (Vec::new(), Exchanges::default());
-        Warc { stream, lost: false, begun: None, line, schemes, exchanges }
+impl Format for Warc {
+    fn begins(line: &[u8]) -> bool {
+        line.starts_with(b"WARC/")
     }
 
-    /// Reads to the line that begins the next record, and says where that is; `None` at the end.
-    fn begin(&mut self) -> Result<Option<Place>, (Place, Fault)> {
-        if let Some(place) = self.begun.take() {
-            return Ok(Some(place));
-        }
-        loop {
-            let place = self.stream.place();
-            let end = self.stream.line(&mut self.line, LINE_BYTES_MAX);
-            match end.map_err(|e| (place, e.into()))? {
-                Line::End => return Ok(None),
-                _ if self.line.starts_with(b"WARC/") => {
-                    self.lost = false;
-                    return Ok(Some(place));
-                }
-                _ if self.lost || self.line.iter().all(|&b| b == b'\r') => {}
-                _ => {
-                    let found = escape(&String::from_utf8_lossy(&self.line));
-                    let why = format!("no record begins here, but \"{found}\"");
-                    return Err((place, Fault::Lost(why)));
-                }
+    fn record(cutter: &mut Cutter<Warc>, place: Place) -> Result<(Cut, Option<Ids>), Fault> {
+        let header = cutter.header()?;
+        let length = header.text("content-length").and_then(|text| text.parse().ok());
+        let length = length.ok_or_else(|| match header.bytes("content-length") {
+            Some(found) => {
+                let found = escape(&String::from_utf8_lossy(found));
+                Fault::Lost(format!("Content-Length is \"{found}\""))
             }
-        }
+            None => Fault::Lost("the header has no Content-Length".into()),
+        })?;
+        let content = match header.passed(&cutter.schemes) {
+            Some("request") => cutter.request(&header, length),
+            passed => cutter.content(length, passed),
+        };
+        let url = header.url("warc-target-uri");
+        Ok(match content.map_err(|fault| fault.with_url(url))? {
+            Ok(content) => {
+                let is_http = header.content_type().starts_with("application/http");
+                let is_response = match header.kind().as_str() {
+                    "response" | "revisit" => true,
+                    kind => kind == "resource" && is_http,
+                };
+                let ids = is_response.then(|| header.ids());
+                let at = cutter.stream.at(place);
+                (Cut::unread(WarcRecord { at, header, content }), ids)
+            }
+            Err(passed) => (Cut::Clear(Item::Passed(passed)), None),
+        })
     }
+}
 
+impl Cutter<Warc> {
     fn header(&mut self) -> Result<Header, Fault> {
         let mut header = Header::default();
         // Whether the field in hand is kept; it may go on in the next line.
@@ -220,91 +205,48 @@ impl Warc {
         }
     }
 
-    /// Cuts the record that begins at this place; with what it belongs to an exchange by if it is a
-    /// response.
-    fn record(&mut self, place: Place) -> Result<(Cut, Option<Ids>), Fault> {
-        let header = self.header()?;
-        let length = header.text("content-length").and_then(|text| text.parse().ok());
-        let length = length.ok_or_else(|| match header.bytes("content-length") {
-            Some(found) => {
-                let found = escape(&String::from_utf8_lossy(found));
-                Fault::Lost(format!("Content-Length is \"{found}\""))
-            }
-            None => Fault::Lost("the header has no Content-Length".into()),
-        })?;
-        let cut = self.content(&header, length).map_err(|fault| match fault {
-            Fault::Record(why) => Fault::Record(header.named(why)),
-            Fault::Lost(why) => Fault::Lost(header.named(why)),
-        })?;
-        let at = self.stream.at(place);
-        Ok(match cut {
-            Ok(content) => {
-                let is_http = header.content_type().starts_with("application/http");
-                let is_response = match header.kind().as_str() {
-                    "response" | "revisit" => true,
-                    kind => kind == "resource" && is_http,
-                };
-                let ids = is_response.then(|| header.ids());
-                (Cut::Warc(WarcRecord { at, header, content }), ids)
-            }
-            Err(passed) => (Cut::Clear(Item::Passed(passed)), None),
-        })
-    }
-
-    /// The content of a record, or why it is no visit. Of a request the method is noted.
-    fn content(
+    /// Passes over a request, and notes its method.
+    fn request(
         &mut self,
         header: &Header,
         length: u64,
     ) -> Result<Result<Content, &'static str>, Fault> {
-        let block = Block::new(&mut self.stream, length);
-        let content = match header.passed(&self.schemes) {
-            Some("request") => {
-                let start = block.start(METHOD_BYTES_MAX)?;
-                if let Some(method) = Method::of_request(&start) {
-                    self.exchanges.request(header.ids(), method);
-                }
-                Err("request")
-            }
-            Some(passed) => {
-                block.skip()?;
-                Err(passed)
-            }
-            None => Ok(block.hold()?),
-        };
-        // Damage to a packed record often shows only in the checksum behind it.
+        let start = Block::new(&mut self.stream, length).start(METHOD_BYTES_MAX)?;
+        if let Some(method) = Method::of_request(&start) {
+            self.exchanges.request(header.ids(), method);
+        }
         self.stream.settle()?;
-        Ok(content)
+        Ok(Err("request"))
     }
 }
 
 /// A record of a WARC archive, cut and not read yet.
-pub(super) struct WarcRecord {
+struct WarcRecord {
     at: At,
     header: Header,
     content: Content,
 }
 
-impl WarcRecord {
-    /// The bytes that it holds.
-    pub(super) fn bytes(&self) -> usize {
+impl Unread for WarcRecord {
+    fn bytes(&self) -> usize {
         let header = self.header.0.iter().map(|(name, value)| name.len() + value.len());
         header.sum::<usize>() + self.content.bytes.len()
     }
 
-    /// Reads it.
-    pub(super) fn read(self) -> Item {
+    fn read(self: Box<Self>, each: &mut dyn FnMut(Item)) {
         let mut item = self.item().unwrap_or_else(|why| {
-            Item::Broken(Broken { at: self.at.to_string(), why: self.header.named(why) })
+            Item::Broken(Broken { at: self.at.to_string(), why: self.header.with_url(&why) })
         });
         if let Item::Record(Record { claim: Some(claim), .. }) = &mut item
             && let Some(wrong) = &mut claim.wrong
         {
             wrong.at = self.at.to_string();
         }
-        item
+        each(item);
     }
+}
 
+impl WarcRecord {
     fn item(&self) -> Result<Item, String> {
         let WarcRecord { header, content, .. } = self;
         let kind = header.kind();
@@ -358,53 +300,6 @@ fn revisited(header: &Header) -> Result<Payload, String> {
         return Err("the revisit record says neither what it repeats nor its digest".into());
     }
     Ok(Payload::Revisit { refers_to: refers_to.map(str::to_string), refers_time })
-}
-
-impl Warc {
-    /// The next record that waits for nothing, or what is wrong where one should be.
-    fn cut(&mut self) -> Option<Cut> {
-        loop {
-            if let Some(cut) = self.exchanges.pop() {
-                return Some(cut);
-            }
-            match self.read() {
-                Some((cut, ids)) => self.exchanges.push(cut, ids),
-                None => {
-                    self.exchanges.end();
-                    return self.exchanges.pop();
-                }
-            }
-        }
-    }
-
-    /// The next record of the stream, or what is wrong where it should be.
-    fn read(&mut self) -> Option<(Cut, Option<Ids>)> {
-        let (place, fault) = match self.begin() {
-            Ok(None) => return None,
-            Ok(Some(place)) => match self.record(place) {
-                Ok(cut) => return Some(cut),
-                Err(fault) => (place, fault),
-            },
-            Err(fault) => fault,
-        };
-        let why = match fault {
-            Fault::Record(why) => why,
-            Fault::Lost(why) => {
-                self.lost = true;
-                why
-            }
-        };
-        let broken = Broken { at: self.stream.at(place).to_string(), why };
-        Some((Cut::Clear(Item::Broken(broken)), None))
-    }
-}
-
-impl Iterator for Warc {
-    type Item = Chunk;
-
-    fn next(&mut self) -> Option<Chunk> {
-        Chunk::gather(self.stream.is_live(), || self.cut())
-    }
 }
 
 #[cfg(test)]

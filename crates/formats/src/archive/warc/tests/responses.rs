@@ -72,7 +72,7 @@ fn what_is_no_text_has_a_digest_and_no_fingerprint() {
 #[test]
 fn a_large_file_has_the_digest_of_its_bytes() {
     let head = "HTTP/1.1 200 OK\r\nContent-Type: video/mp4\r\n\r\n";
-    let body = "v".repeat(usize::try_from(super::super::super::RECORD_BYTES_MAX).unwrap() + 7);
+    let body = "v".repeat(usize::try_from(RECORD_BYTES_MAX).unwrap() + 7);
     let Item::Record(record) = only(response("http://a/", &format!("{head}{body}"))) else {
         panic!()
     };
@@ -246,7 +246,7 @@ fn identifiers_that_all_records_share_do_not_mix_exchanges() {
 
 #[test]
 fn a_response_does_not_wait_for_ever() {
-    let mut warc = Warc::new(
+    let mut warc = Cutter::<Warc>::new(
         stream(
             [
                 reply(["r0", ""], "first"),
@@ -302,9 +302,9 @@ fn records_about_pages_are_no_pages() {
     for url in ["http://a/", "HTTPS://a/", "file:///a"] {
         assert_eq!(texts(&read(about(url))), ["some words"], "{url}");
     }
-    let mut schemes = super::super::super::url::Schemes::default();
+    let mut schemes = Schemes::default();
     schemes.add(["ftp".to_owned()]);
-    let named = Warc::new(stream(about("ftp://a/")), Arc::new(schemes));
+    let named = Cutter::<Warc>::new(stream(about("ftp://a/")), Arc::new(schemes));
     assert_eq!(texts(&items(named)), ["some words"]);
 }
 

@@ -1,0 +1,151 @@
+//! Web archives: what ARC and WARC share.
+//!
+//! An archive is a stream of records. A line begins each record, a header says how long its content is,
+//! and empty lines may follow. After a broken record, reading goes on at the next line that begins one.
+
+pub(super) mod arc;
+pub(super) mod block;
+mod exchange;
+pub(super) mod warc;
+
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use super::chunk::{Chunk, Cut};
+use super::escape;
+use super::item::{Broken, Fault, Item};
+use super::stream::{Line, Place, Stream};
+use super::url::{Method, Schemes};
+use block::{Block, Content};
+use exchange::{Exchanges, Ids};
+
+/// The longest line of a header.
+const LINE_BYTES_MAX: usize = 64 << 10;
+
+/// One kind of archive.
+pub(super) trait Format: Sized {
+    /// Whether a line begins a record.
+    fn begins(line: &[u8]) -> bool;
+
+    /// Cuts the record that begins at this place, whose first line has been read. A response comes with
+    /// what it belongs to an exchange by.
+    fn record(cutter: &mut Cutter<Self>, place: Place) -> Result<(Cut, Option<Ids>), Fault>;
+}
+
+/// Cuts an archive into its records.
+pub(super) struct Cutter<F> {
+    stream: Stream,
+    /// Where the next record begins is unknown: what comes before it has been reported.
+    lost: bool,
+    /// A line that begins a record has been read already, at this place.
+    begun: Option<Place>,
+    line: Vec<u8>,
+    schemes: Arc<Schemes>,
+    exchanges: Exchanges,
+    format: PhantomData<fn() -> F>,
+}
+
+impl<F: Format> Cutter<F> {
+    /// Cuts a stream, in which URLs of these schemes name pages.
+    pub(super) fn new(stream: Stream, schemes: Arc<Schemes>) -> Cutter<F> {
+        Cutter {
+            stream,
+            lost: false,
+            begun: None,
+            line: Vec::new(),
+            schemes,
+            exchanges: Exchanges::default(),
+            format: PhantomData,
+        }
+    }
+
+    /// Reads to the line that begins the next record, and returns its place; `None` at the end.
+    fn begin(&mut self) -> Result<Option<Place>, (Place, Fault)> {
+        if let Some(place) = self.begun.take() {
+            return Ok(Some(place));
+        }
+        loop {
+            let place = self.stream.place();
+            let end = self.stream.line(&mut self.line, LINE_BYTES_MAX);
+            match end.map_err(|e| (place, e.into()))? {
+                Line::End => return Ok(None),
+                Line::Whole if F::begins(&self.line) => {
+                    self.lost = false;
+                    return Ok(Some(place));
+                }
+                _ if self.lost || self.line.trim_ascii().is_empty() => {}
+                _ => {
+                    let found = escape(&String::from_utf8_lossy(&self.line));
+                    let why = format!("no record begins here, but \"{found}\"");
+                    return Err((place, Fault::Lost(why)));
+                }
+            }
+        }
+    }
+
+    /// The content of a record of this length, or why it is no visit.
+    fn content(
+        &mut self,
+        length: u64,
+        passed: Option<&'static str>,
+    ) -> Result<Result<Content, &'static str>, Fault> {
+        let block = Block::new(&mut self.stream, length);
+        let content = match passed {
+            None => Ok(block.hold()?),
+            Some(passed) => {
+                block.skip()?;
+                Err(passed)
+            }
+        };
+        // Damage to a packed record often shows only in the checksum behind it.
+        self.stream.settle()?;
+        Ok(content)
+    }
+
+    /// The next record of the stream, or what is wrong where it should be.
+    fn read(&mut self) -> Option<(Cut, Option<Ids>)> {
+        let (place, fault) = match self.begin() {
+            Ok(None) => return None,
+            Ok(Some(place)) => match F::record(self, place) {
+                Ok(cut) => return Some(cut),
+                Err(fault) => (place, fault),
+            },
+            Err(fault) => fault,
+        };
+        self.lost |= matches!(fault, Fault::Lost(_));
+        let (Fault::Record(why) | Fault::Lost(why)) = fault;
+        let broken = Broken { at: self.stream.at(place).to_string(), why };
+        Some((Cut::Clear(Item::Broken(broken)), None))
+    }
+
+    /// The next record that waits for nothing, or what is wrong where one should be.
+    fn cut(&mut self) -> Option<Cut> {
+        loop {
+            if let Some(cut) = self.exchanges.pop() {
+                return Some(cut);
+            }
+            match self.read() {
+                Some((cut, ids)) => self.exchanges.push(cut, ids),
+                None => {
+                    self.exchanges.end();
+                    return self.exchanges.pop();
+                }
+            }
+        }
+    }
+}
+
+impl<F: Format> Iterator for Cutter<F> {
+    type Item = Chunk;
+
+    fn next(&mut self) -> Option<Chunk> {
+        Chunk::gather(self.stream.is_live(), || self.cut())
+    }
+}
+
+impl Schemes {
+    /// Why a record of this URL is no visit, whatever its content is.
+    fn passed_record(&self, url: &str) -> Option<&'static str> {
+        self.passed(url).or_else(|| Method::in_url(url).and_then(Method::passed))
+    }
+}

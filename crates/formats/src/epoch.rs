@@ -1,0 +1,28 @@
+//! The name of an epoch and its terms, as JSON has them.
+
+use simkeep::fingerprint::Bands;
+use simkeep::{Role, Terms};
+
+/// The limit of a store.
+const EPOCH_BYTES_MAX: usize = 256;
+
+/// The terms of an epoch with a role, or both, and bands in bits, or those of its recipe.
+pub(super) fn terms(role: Option<&str>, bands: Option<(u64, u64)>) -> Result<Terms, String> {
+    let role = role.map_or(Ok(Role::Both), str::parse);
+    let terms = Terms::from(role.map_err(|_| "\"role\" is no role: change, near or both")?);
+    let Some((minor, moderate)) = bands else { return Ok(terms) };
+    let bands = u32::try_from(minor).ok().zip(u32::try_from(moderate).ok());
+    let bands = bands.map(|(minor, moderate)| Bands { minor, moderate });
+    let bands = bands.filter(|bands| bands.are_possible());
+    let why =
+        "\"minor\" and \"moderate\" are no bands: two numbers of bits up to 64, in this order";
+    Ok(terms.bands(bands.ok_or(why)?))
+}
+
+/// The name of an epoch, if it is one.
+pub(super) fn epoch_name(name: &str) -> Result<String, String> {
+    if name.is_empty() || name.len() > EPOCH_BYTES_MAX || name.chars().any(char::is_control) {
+        return Err("\"epoch\" is no name".into());
+    }
+    Ok(name.to_owned())
+}
