@@ -1,9 +1,14 @@
-//! Times of the command line, read and shown.
+//! Times and durations, read from the command line and shown.
+
+use std::time::Duration;
 
 use jiff::civil::{self, DateTime};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use simkeep::Time;
+use simkeep::recrawl::{Interval, RecrawlError};
+
+use crate::output::words::{count, many};
 
 const TIME_MIN: i64 = Time::MIN.as_ms();
 const TIME_MAX: i64 = Time::MAX.as_ms();
@@ -63,6 +68,43 @@ pub(crate) fn to_second(time: Time) -> String {
     Time::from_ms_unchecked(ms.saturating_sub(ms.rem_euclid(1000))).to_string()
 }
 
+/// The day that a time is on, in UTC.
+pub(crate) fn day(time: Time) -> String {
+    time.to_string().split('T').next().unwrap_or_default().to_owned()
+}
+
+/// A time in 14 digits, in UTC.
+pub(crate) fn digits(time: Time) -> String {
+    time.to_string().chars().filter(char::is_ascii_digit).take(14).collect()
+}
+
+/// How long so many seconds are, in the unit that suits them.
+pub(crate) fn span(seconds: u64) -> String {
+    let (unit, name): (u64, _) = match seconds {
+        0..120 => return many(seconds, "second", "seconds"),
+        120..7200 => (60, "minutes"),
+        7200..172_800 => (3600, "hours"),
+        _ => (86_400, "days"),
+    };
+    let number = seconds as f64 / unit as f64;
+    if number < 9.95 {
+        // Whole numbers are mostly meant as such.
+        let number = format!("{number:.1}");
+        format!("{} {name}", number.strip_suffix(".0").unwrap_or(&number))
+    } else {
+        format!("{} {name}", count((seconds + unit / 2) / unit))
+    }
+}
+
+/// A duration, or none at all: `0`, or no seconds, minutes or days.
+pub(crate) fn duration(text: &str) -> Result<Duration, RecrawlError> {
+    let number = text.strip_suffix(['s', 'm', 'h', 'd', 'w']).unwrap_or(text);
+    if !number.is_empty() && number.bytes().all(|digit| digit == b'0') {
+        return Ok(Duration::ZERO);
+    }
+    text.parse().map(|interval: Interval| Duration::from_secs(interval.seconds()))
+}
+
 /// Reads a time from an argument: one that [`simkeep_formats::time`] reads, or one
 /// that is told by the clock.
 pub(crate) fn parse(text: &str) -> Result<Time, &'static str> {
@@ -106,6 +148,30 @@ mod tests {
     fn times_are_shown_to_the_second() {
         let shown = [-1, 999].map(|ms| to_second(Time::from_ms_unchecked(ms)));
         assert_eq!(shown, ["1969-12-31T23:59:59Z", "1970-01-01T00:00:00Z"]);
+    }
+
+    #[test]
+    fn a_time_is_a_day_and_digits() {
+        let time = Time::from_ms_unchecked(1_704_877_323_999);
+        assert_eq!((day(time), digits(time)), ("2024-01-10".into(), "20240110090203".into()));
+        assert_eq!(digits(Time::MIN), "00010101000000");
+    }
+
+    #[test]
+    fn spans_are_shown_in_the_unit_that_suits_them() {
+        let seconds = [0, 1, 119, 150, 7199, 86_400, 362_880, 15_768_000, 4_000_000 * 86_400];
+        let expected = [
+            "0 seconds",
+            "1 second",
+            "119 seconds",
+            "2.5 minutes",
+            "120 minutes",
+            "24 hours",
+            "4.2 days",
+            "183 days",
+            "4,000,000 days",
+        ];
+        assert_eq!(seconds.map(span), expected);
     }
 
     #[test]

@@ -10,4 +10,5 @@ pub(crate) mod pipeline;
 pub(crate) mod reading;
 pub(crate) mod recipe;
 pub(crate) mod spelling;
+pub(crate) mod texts;
 pub(crate) mod threads;

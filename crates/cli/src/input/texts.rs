@@ -1,25 +1,25 @@
-//! What is made of the texts of an input.
+//! Documents of an input, in order, with what is made of each on all threads.
 
-use super::Failure;
-use super::exit::say;
-use super::pipeline::{Crew, Next, PATIENCE, Pipeline, Results};
-use super::words::many;
-use simkeep_formats::{Broken, Chunk, Input, Item, Payload};
+use simkeep::fingerprint::Document;
+use simkeep_formats::{Broken, Chunk, Input, Item, Payload, Record};
 
-/// What is made of each text of an input, on all threads, in order; what is broken is named and left
-/// out.
-pub(super) struct Texts<T: Send + 'static, M> {
+use crate::exit::{Failure, say};
+use crate::input::pipeline::{Crew, Next, PATIENCE, Pipeline, Results};
+use crate::output::words::many;
+
+/// What is made of each text of an input.
+pub(crate) struct Texts<T: Send + 'static, M> {
     pipeline: Pipeline<Chunk, Result<T, Broken>>,
     make: M,
     broken: u64,
 }
 
 /// What is made of a text, and the bytes that it takes beside itself.
-pub(super) type Made<T> = (T, usize);
+pub(crate) type Made<T> = (T, usize);
 
-impl<T: Send + 'static, M: FnMut(String) -> Made<T>> Texts<T, M> {
-    /// Begins to read on so many threads, each with a maker of its own.
-    pub(super) fn new(
+impl<T: Send + 'static, M: FnMut(String, Document) -> Made<T>> Texts<T, M> {
+    /// Begins to read on so many threads, each with a maker of its own, which takes the URL of each text.
+    pub(crate) fn new(
         input: Input,
         threads: usize,
         maker: impl Fn() -> M + Send + Sync + 'static,
@@ -33,18 +33,27 @@ impl<T: Send + 'static, M: FnMut(String) -> Made<T>> Texts<T, M> {
         Texts { pipeline, make, broken: 0 }
     }
 
-    /// What is made of the next text; none at the end, and then says how many records were broken.
-    pub(super) fn next(&mut self) -> Result<Option<T>, Failure> {
+    /// What is made of the next text, or what is broken there; `None` at the end.
+    pub(crate) fn next(&mut self) -> Result<Option<Result<T, Broken>>, Failure> {
         loop {
             let Texts { pipeline, make, .. } = self;
             match pipeline.next(PATIENCE, &mut |chunk, made| read(chunk, make, made))? {
-                Next::Result(Ok(made)) => return Ok(Some(made)),
-                Next::Result(Err(Broken { at, why })) => {
+                Next::Result(made) => return Ok(Some(made)),
+                Next::Idle => {}
+                Next::End => return Ok(None),
+            }
+        }
+    }
+
+    /// What is made of the next text that is not broken. Names what is broken, and counts it at the end.
+    pub(crate) fn next_whole(&mut self) -> Result<Option<T>, Failure> {
+        while let Some(made) = self.next()? {
+            match made {
+                Ok(made) => return Ok(Some(made)),
+                Err(Broken { at, why }) => {
                     say(&format!("{at}: {why}"));
                     self.broken += 1;
                 }
-                Next::Idle => {}
-                Next::End => break,
             }
         }
         let broken = std::mem::take(&mut self.broken);
@@ -58,17 +67,17 @@ impl<T: Send + 'static, M: FnMut(String) -> Made<T>> Texts<T, M> {
 
 fn read<T>(
     chunk: Chunk,
-    make: &mut impl FnMut(String) -> Made<T>,
+    make: &mut impl FnMut(String, Document) -> Made<T>,
     into: &mut Results<Result<T, Broken>>,
 ) {
     chunk.items(|item| match item {
-        Item::Record(record) => {
-            if let Payload::Text(document) | Payload::File(document) = record.payload {
-                let (made, bytes) = make(document.into_text());
+        Item::Record(Record { url, payload, .. }) => {
+            if let Payload::Text(document) | Payload::File(document) = payload {
+                let (made, bytes) = make(url, *document);
                 into.push(Ok(made), bytes);
             }
         }
-        Item::Broken(broken) => {
+        Item::Broken(broken) | Item::Refused(broken) => {
             let bytes = broken.bytes();
             into.push(Err(broken), bytes);
         }

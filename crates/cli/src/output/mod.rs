@@ -3,9 +3,9 @@
 pub(crate) mod host;
 pub(crate) mod json;
 pub(crate) mod packed;
+pub(crate) mod plot;
 pub(crate) mod progress;
 pub(crate) mod row_file;
-pub(crate) mod svg;
 pub(crate) mod table;
 pub(crate) mod temporary;
 pub(crate) mod visit;

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use simkeep::{Progress, Stage};
+use simkeep_formats::Source;
 
 use crate::output::words::{bytes, count, many};
 
@@ -20,6 +21,49 @@ pub(crate) fn watched<T>(work: impl FnOnce(&Progress) -> T) -> T {
     let progress = Progress::default();
     let mut drawn = None;
     drawing(|bar| show(&progress, &mut drawn, bar), || work(&progress))
+}
+
+/// How far the reading of some sources is, drawn on standard error if that is a terminal.
+pub(crate) struct ReadingBar {
+    bar: ProgressBar,
+    drawn: Instant,
+}
+
+impl ReadingBar {
+    pub(crate) fn new(sources: &[Source]) -> ReadingBar {
+        let drawn = Instant::now();
+        if !io::stderr().is_terminal() {
+            return ReadingBar { bar: ProgressBar::hidden(), drawn };
+        }
+        let all: Option<u64> = sources.iter().map(Source::bytes).sum();
+        let (bar, template) = match all {
+            Some(all) => {
+                (ProgressBar::new(all), "{wide_bar} {bytes}/{total_bytes}  {msg}  {eta} left")
+            }
+            None => (ProgressBar::new_spinner(), "{spinner} {bytes} read  {msg}  {elapsed}"),
+        };
+        ReadingBar { bar: bar.with_style(style(template)), drawn }
+    }
+
+    /// Draws how many bytes were read, and a message, unless it has just drawn.
+    pub(crate) fn show(&mut self, bytes: u64, message: impl FnOnce() -> String) {
+        if self.bar.is_hidden() || self.drawn.elapsed() < DRAWN_EVERY {
+            return;
+        }
+        self.drawn = Instant::now();
+        self.bar.set_position(bytes);
+        self.bar.set_message(message());
+    }
+
+    /// Does something that writes to standard error, without the bar.
+    pub(crate) fn suspend(&self, write: impl FnOnce()) {
+        self.bar.suspend(write);
+    }
+
+    /// Takes the bar away.
+    pub(crate) fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
 }
 
 /// Does some work that counts what it has done, and meanwhile shows that in the same way, once it has

@@ -103,24 +103,6 @@ pub(crate) fn amount(amount: f64) -> String {
     format!("{amount:.*}", decimals + 1)
 }
 
-/// How long so many seconds are, in the unit that suits them.
-pub(crate) fn span(seconds: u64) -> String {
-    let (unit, name): (u64, _) = match seconds {
-        0..120 => return many(seconds, "second", "seconds"),
-        120..7200 => (60, "minutes"),
-        7200..172_800 => (3600, "hours"),
-        _ => (86_400, "days"),
-    };
-    let number = seconds as f64 / unit as f64;
-    if number < 9.95 {
-        // Whole numbers are mostly meant as such.
-        let number = format!("{number:.1}");
-        format!("{} {name}", number.strip_suffix(".0").unwrap_or(&number))
-    } else {
-        format!("{} {name}", count((seconds + unit / 2) / unit))
-    }
-}
-
 /// How many of something.
 pub(crate) fn many(number: u64, one: &str, more: &str) -> String {
     format!("{} {}", count(number), if number == 1 { one } else { more })
@@ -275,23 +257,6 @@ mod tests {
         let expected =
             ["0.00", "365.00", "3.04", "0.10", "0.099", "0.010", "0.010", "0.000034", "1.2e-9"];
         assert_eq!(shown, expected);
-    }
-
-    #[test]
-    fn spans_are_shown_in_the_unit_that_suits_them() {
-        let seconds = [0, 1, 119, 150, 7199, 86_400, 362_880, 15_768_000, 4_000_000 * 86_400];
-        let expected = [
-            "0 seconds",
-            "1 second",
-            "119 seconds",
-            "2.5 minutes",
-            "120 minutes",
-            "24 hours",
-            "4.2 days",
-            "183 days",
-            "4,000,000 days",
-        ];
-        assert_eq!(seconds.map(span), expected);
     }
 
     #[test]

@@ -300,8 +300,9 @@ fn what_cannot_be_evaluated_is_named_with_its_line() {
     let good = place.write("good.jsonl", "{\"id\": \"a\", \"text\": \"x\"}\n");
     let pairs = place.write("pairs.tsv", "a\tb\n");
     for (documents, pairs_text, why) in [
-        ("{\"id\": 1, \"text\": \"x\"}\n", "", "bad.jsonl, line 1: \"id\" and \"text\""),
-        ("\n{\"id\": \"a\", \"text\": \"x\"}\n[]\n", "", "bad.jsonl, line 3: no object"),
+        ("{\"id\": [], \"text\": \"x\"}\n", "", "bad.jsonl, line 1: \"id\" must be"),
+        ("{\"id\": 1, \"text\": 2}\n", "", "\"text\" is missing or no string"),
+        ("\n{\"id\": \"a\", \"text\": \"x\"}\n[]\n", "", "bad.jsonl, line 3: "),
         ("{", "", "bad.jsonl, line 1: "),
         ("", "a b 1\n", "bad.tsv, line 1: no two ids"),
         ("", "\u{0}\u{7f}\t\r\nrubbish", "bad.tsv, line 1: no document has"),
@@ -309,7 +310,7 @@ fn what_cannot_be_evaluated_is_named_with_its_line() {
         (
             "{\"id\": \"a\", \"text\": \"x\"}\n{\"id\": \"a\", \"text\": \"y\"}\n",
             "",
-            "bad.jsonl, line 2: a document with this \"id\"",
+            "two documents have the \"id\" a",
         ),
         (
             "{\"id\": \"a\", \"text\": \"x\"}\n{\"id\": \"b\", \"text\": \"y\"}\n",

@@ -253,7 +253,7 @@ impl Mirrors {
                     words::count(mirror.near),
                     words::count(mirror.differing()),
                     words::count(mirror.follower.outdated),
-                    mirror.lag.map_or_else(|| "-".to_owned(), |lag| words::span(seconds(lag))),
+                    mirror.lag.map_or_else(|| "-".to_owned(), |lag| time::span(seconds(lag))),
                     escape::whole(&mirror.leader.site.to_string()),
                     escape::whole(&mirror.follower.site.to_string()),
                 ],

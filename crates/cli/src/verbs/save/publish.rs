@@ -10,15 +10,14 @@ use serde::Serialize;
 use simkeep::publishing::{
     FileCount, GenerationInfo, Publication, PublishOptions, generations, publish,
 };
-use simkeep::recrawl::{Interval, RecrawlError};
 use simkeep::{Error, Options, Store, Time};
 
-use crate::Common;
 use crate::common::Bare;
 use crate::exit::{Exit, Failure, say};
 use crate::output::Output;
 use crate::output::progress::watched;
 use crate::output::words::{self, bytes, count, many};
+use crate::{Common, time};
 
 /// Publish a state of a store, as files that never change, for readers on other machines
 ///
@@ -54,7 +53,7 @@ pub(crate) struct Publish {
     #[arg(long, value_name = "N", default_value_t = 3)]
     keep: usize,
     /// How long an older one stays after the one that followed it: 90m, 24h, 7d, or 0
-    #[arg(long, value_name = "DURATION", default_value = "24h", value_parser = grace)]
+    #[arg(long, value_name = "DURATION", default_value = "24h", value_parser = time::duration)]
     grace: Duration,
     /// Copy all files that are new, and link none
     #[arg(long)]
@@ -65,15 +64,6 @@ pub(crate) struct Publish {
     /// Say what is published there, and publish nothing
     #[arg(long, conflicts_with_all = ["keep", "grace", "copy", "check_kept"])]
     list: bool,
-}
-
-/// A duration, or none at all: `0`, or no seconds, minutes or days.
-fn grace(text: &str) -> Result<Duration, RecrawlError> {
-    let number = text.strip_suffix(['s', 'm', 'h', 'd', 'w']).unwrap_or(text);
-    if !number.is_empty() && number.bytes().all(|digit| digit == b'0') {
-        return Ok(Duration::ZERO);
-    }
-    text.parse().map(|interval: Interval| Duration::from_secs(interval.seconds()))
 }
 
 /// What it comes to.

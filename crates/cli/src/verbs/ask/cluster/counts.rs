@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use simkeep::Snapshot;
 use simkeep::cluster::{Balls, Clustering, Component, Components};
-use simkeep_formats::{ZstdWindow, documents, escape};
+use simkeep_formats::{ZstdWindow, escape, lines};
 
 use super::lines::Line;
 use crate::exit::{Exit, Failure};
@@ -62,7 +62,7 @@ pub(crate) struct OfComponent<'a> {
 /// Labels of pages, from a file: in each line a URL, a tab and a label.
 pub(super) fn labels(file: &Path) -> Result<Vec<(String, String)>, Failure> {
     let mut labels = Vec::new();
-    let lines = documents::open(file, ZstdWindow::default()).map_err(Failure::Other)?;
+    let lines = lines::open(file, ZstdWindow::default()).map_err(Failure::Other)?;
     for lines in lines {
         for (number, line) in lines.each() {
             let fault = |why: &str| Failure::Broken(format!("{}: {why}", lines.at(number)));

@@ -2,8 +2,8 @@
 
 use std::io::{BufWriter, Write};
 
-use super::Dedup;
 use super::lines::OfDropped;
+use super::options::Dedup;
 use crate::exit::Failure;
 use crate::output::packed::PackedFile;
 use crate::output::row_file::{RowFile, cannot};

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use simkeep::fingerprint::Fingerprinter;
 use simkeep::{Epoch, Error, Matches, Query, Snapshot};
-use simkeep_formats::documents::open;
+use simkeep_formats::lines::open;
 use simkeep_formats::{ZstdWindow, document, escape};
 
 use super::search::{ended, search_on};

@@ -6,14 +6,14 @@ use std::sync::atomic::Ordering;
 
 use clap::Args;
 use simkeep::df::Counter;
-use simkeep::fingerprint::FeatureSet;
+use simkeep::fingerprint::{Document, FeatureSet};
 
-use super::gauge::Gauge;
-use super::reading::Reading;
-use super::recipe::Called;
-use super::texts::Texts;
-use super::words::many;
 use super::{Answer, Common, Exit, Failure, Output, check_out, ingest, line, nothing};
+use crate::input::reading::Reading;
+use crate::input::recipe::Called;
+use crate::input::texts::Texts;
+use crate::output::progress::ReadingBar;
+use crate::output::words::many;
 use simkeep_formats::{Input, Source};
 
 /// Count the document frequencies of files, folders, JSON lines and web archives
@@ -49,27 +49,26 @@ impl Build {
         self.paths.iter().try_for_each(ingest::check)?;
         let sources: Vec<Source> =
             self.paths.iter().map(|path| Source::from_argument(path)).collect();
-        let bytes: u64 = sources.iter().filter_map(Source::bytes).sum();
+        let mut bar = ReadingBar::new(&sources);
         let memory = usize::try_from(self.memory).unwrap_or(1) << 20;
         let recipe = self.recipe.recipe;
         let mut counter = Counter::new(&recipe, &self.out, memory)?;
         let input = Input::new(sources).zstd_window(self.reading.zstd_window());
-        let mut gauge = Gauge::new();
         let read = input.progress();
         let mut texts = Texts::new(input, self.reading.threads(), move || {
             let mut features = FeatureSet::new(&recipe);
-            move |text: String| {
-                let hashes = features.of_text(&text).to_vec();
+            move |_: String, document: Document| {
+                let hashes = features.of_text(document.text()).to_vec();
                 let bytes = size_of_val(&*hashes);
                 (hashes, bytes)
             }
         });
-        while let Some(features) = texts.next()? {
+        while let Some(features) = texts.next_whole()? {
             counter.add_features(&features)?;
-            let documents = many(counter.documents(), "document", "documents");
-            gauge.show(read.load(Ordering::Relaxed), bytes, documents);
+            let documents = || many(counter.documents(), "document", "documents");
+            bar.show(read.load(Ordering::Relaxed), documents);
         }
-        gauge.finish();
+        bar.finish();
         if counter.documents() == 0 {
             return Err(nothing());
         }

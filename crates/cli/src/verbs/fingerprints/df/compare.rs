@@ -8,13 +8,13 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use simkeep::Error;
 use simkeep::df::{Comparison, Table};
-use simkeep::fingerprint::{Fingerprinter, Frequencies as _};
+use simkeep::fingerprint::{Document, Fingerprinter, Frequencies as _};
 
-use super::reading::Reading;
-use super::recipe::Called;
-use super::texts::Texts;
-use super::words::{bar, count, many};
 use super::{Common, Exit, Failure, Output, ingest, nothing, recipe_of, refused};
+use crate::input::reading::Reading;
+use crate::input::recipe::Called;
+use crate::input::texts::Texts;
+use crate::output::words::{bar, count, many};
 use simkeep_formats::{Input, Source};
 
 /// Compare two tables, and what fingerprints they make of documents
@@ -141,12 +141,13 @@ impl Compare {
         let sources = self.documents.iter().map(|path| Source::from_argument(path));
         let input = Input::new(sources).zstd_window(self.reading.zstd_window());
         let mut texts = Texts::new(input, self.reading.threads(), || {
-            |text: String| {
+            |_: String, document: Document| {
+                let text = document.into_text();
                 let bytes = text.len();
                 (text, bytes)
             }
         });
-        while let Some(text) = texts.next()? {
+        while let Some(text) = texts.next_whole()? {
             let bits = recipe.distance(first.of_text(&text)?, second.of_text(&text)?);
             moves.documents += 1;
             moves.by_bits.get_mut(bits as usize).into_iter().for_each(|count| *count += 1);

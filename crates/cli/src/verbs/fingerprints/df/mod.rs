@@ -3,10 +3,8 @@
 mod build;
 mod compare;
 mod freeze;
-mod gauge;
 mod list;
 mod show;
-mod texts;
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -19,14 +17,12 @@ use simkeep::df::Table;
 use simkeep::fingerprint::{Frequencies as _, Recipe};
 
 use crate::common::Common;
-use crate::exit;
 use crate::exit::{Exit, Failure};
-use crate::input::{pipeline, reading, recipe};
 use crate::output::Output;
 use crate::output::json::Hash;
 use crate::output::temporary::refuse_store;
+use crate::output::visit;
 use crate::output::words::{bytes, count, many};
-use crate::output::{visit, words};
 use crate::verbs::fill::ingest;
 use simkeep_formats::escape;
 

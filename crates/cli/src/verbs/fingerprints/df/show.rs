@@ -8,8 +8,8 @@ use serde::Serialize;
 use simkeep::df::Table;
 use simkeep::fingerprint::{Document, Feature, Fingerprinter, Frequencies as _};
 
-use super::words::{bar, count};
 use super::{Common, Exit, Failure, Hash, Output, line, recipe_of};
+use crate::output::words::{bar, count};
 use simkeep_formats::escape;
 
 /// Show what a table has counted, and how many documents have a word

@@ -6,12 +6,19 @@ use std::sync::Arc;
 
 use simkeep::Digest;
 use simkeep::fingerprint::{Document, extract};
-use simkeep_formats::documents::{self, LineCutter, Lines, Named};
+use simkeep_formats::escape::whole as escape;
+use simkeep_formats::{Broken, Input, Keys};
 use unicode_normalization::{UnicodeNormalization as _, is_nfc};
 
 use crate::exit::Failure;
-use crate::input::pipeline::{self, Chunk, Results};
+use crate::input::texts::Texts;
 use crate::output::words::{count, many};
+
+/// A document with a name.
+pub(super) struct Named {
+    pub(super) id: String,
+    pub(super) document: Document,
+}
 
 /// What was read.
 pub(super) struct Documents {
@@ -41,29 +48,23 @@ enum Words {
     Enough(Digest),
 }
 
-/// The place of a line, and a document with its words, or what is wrong there.
-type Line = (String, Result<(Named, Words), String>);
-
-impl Chunk for Lines {
-    fn bytes(&self) -> usize {
-        Lines::bytes(self)
-    }
-}
-
 impl Documents {
-    /// Reads them on so many threads.
-    pub(super) fn read(
-        lines: LineCutter,
-        html: bool,
-        threads: usize,
-    ) -> Result<Documents, Failure> {
+    /// Reads them on so many threads, by "id" and "text" where they are JSON lines.
+    pub(super) fn read(input: Input, html: bool, threads: usize) -> Result<Documents, Failure> {
         let (mut compared, mut left_out) = (Vec::new(), LeftOut::default());
         let (mut numbers, mut seen) = (HashMap::new(), HashSet::new());
-        let work = move || move |lines: Lines, into: &mut Results<Line>| read(&lines, html, into);
-        pipeline::run(Box::new(lines), threads, work, |(at, line): Line| {
-            let broken = |why: &str| Failure::Broken(format!("{at}: {why}"));
-            let (named, words) = line.map_err(|why| broken(&why))?;
-            let next = u32::try_from(compared.len()).map_err(|_| broken("too many documents"))?;
+        let mut texts = Texts::new(input.keys(Keys::of_documents()), threads, move || {
+            move |id: String, document: Document| {
+                let document = if html { extract(document.text()) } else { document };
+                let (words, bytes) = (Words::of(&document), document.text().len());
+                ((Named { id, document }, words), bytes)
+            }
+        });
+        while let Some(text) = texts.next()? {
+            let broken = |Broken { at, why }| Failure::Broken(format!("{at}: {why}"));
+            let (named, words) = text.map_err(broken)?;
+            let next = u32::try_from(compared.len())
+                .map_err(|_| Failure::Broken("there are too many documents".to_owned()))?;
             let takes_part = match words {
                 Words::None => left_out.add(|left_out| &mut left_out.empty),
                 Words::Few => left_out.add(|left_out| &mut left_out.short),
@@ -72,13 +73,13 @@ impl Documents {
                 }
             };
             if numbers.insert(named.id.clone(), takes_part.then_some(next)).is_some() {
-                return Err(broken("a document with this \"id\" was there before"));
+                let id = escape(&named.id);
+                return Err(Failure::Broken(format!("two documents have the \"id\" {id}")));
             }
             if takes_part {
                 compared.push(named);
             }
-            Ok(())
-        })?;
+        }
         Ok(Documents { compared: Arc::new(compared), left_out, numbers })
     }
 
@@ -117,18 +118,6 @@ impl LeftOut {
             why.map(|(number, why)| format!("{} {why}", count(number))).collect();
         (all > 0).then(|| format!("{documents} no part: {}", why.join(", ")))
     }
-}
-
-fn read(lines: &Lines, html: bool, into: &mut Results<Line>) {
-    let document = |text: String| if html { extract(&text) } else { Document::new(text) };
-    documents::read(lines, document, |at, named| {
-        let line = named.map(|named| {
-            let words = Words::of(&named.document);
-            (named, words)
-        });
-        let bytes = line.as_ref().map_or(0, |(named, _)| named.document.text().len());
-        into.push((at, line), bytes);
-    });
 }
 
 /// Lower-cased runs of letters and digits of a text, composed (NFC): whatever any recipe takes for

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use crate::verbs::fingerprints::evaluate::documents::Named;
 use simkeep::fingerprint::{Counted, FeatureSet, FingerprintError, Fingerprinter, Recipe};
-use simkeep_formats::documents::Named;
 
 use super::slices::Slice;
 use crate::exit::Failure;

@@ -14,7 +14,7 @@ pub(super) const HELP: &str = r#"Examples:
   simkeep evaluate documents.jsonl --pairs pairs.tsv --json | jq '{called, f1: .best.f1}'
   simkeep evaluate --versions histories.jsonl --recipe default --magnitude
 
-The documents are JSON lines with "id" and "text". The pairs are lines of two ids and how near they
+The documents are JSON lines or Parquet files with "id" and "text", or whatever else ingest reads, by URL. The pairs are lines of two ids and how near they
 are, a number from 0 to 1, set apart by tabs; a pair that is not there is not near, and one that is
 there twice, once near and once not, is an error. Both may be packed. Of documents with equal words
 (lower-cased runs of letters and digits, composed) the first is kept, and those too short to tell, of fewer

@@ -1,7 +1,7 @@
 //! Pairs that somebody labelled: a file of them.
 
-use simkeep_formats::documents::LineCutter;
 use simkeep_formats::escape;
+use simkeep_formats::lines::LineCutter;
 
 use super::documents::Documents;
 use super::truth::{Limits, Pairs, Truth};

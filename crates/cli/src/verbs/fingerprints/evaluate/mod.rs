@@ -20,7 +20,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use clap::Args;
 use simkeep::fingerprint::Recipe;
-use simkeep_formats::documents::{LineCutter, open};
+use simkeep_formats::{Input, Source, lines};
 
 use crate::common::Common;
 use crate::exit::{Exit, Failure};
@@ -35,7 +35,7 @@ use help::{HELP, USAGE};
 pub(crate) use json::Line;
 use json::OfRecipe;
 use row::Row;
-use scores::by_distance;
+use scores::{DISTANCE_MAX, by_distance};
 use signatures::{SIGNATURES, Signature};
 use truth::{Limits, Truth};
 use versions::Versions;
@@ -108,9 +108,6 @@ struct Known {
     versions: Option<PathBuf>,
 }
 
-/// The widest distance that is looked at.
-const DISTANCE_MAX: u32 = 20;
-
 /// Less resemblance is not looked for: nearly all documents would be compared with nearly all.
 const RESEMBLANCE_MIN: f64 = 0.2;
 
@@ -145,7 +142,9 @@ impl Evaluate {
             .documents
             .as_ref()
             .ok_or_else(|| Failure::Usage("documents are needed, or --versions".into()))?;
-        let documents = Documents::read(self.open(documents)?, self.html, self.reading.threads())?;
+        let input = Input::new([Source::from_argument(documents.as_os_str())]);
+        let input = input.zstd_window(self.reading.zstd_window());
+        let documents = Documents::read(input, self.html, self.reading.threads())?;
         let truth = self.truth(&documents)?;
         let rows = self.rows(&documents, &truth)?;
         if let Some(file) = &self.plot {
@@ -168,10 +167,6 @@ impl Evaluate {
         Ok(Exit::Done)
     }
 
-    fn open(&self, path: &Path) -> Result<LineCutter, Failure> {
-        open(path, self.reading.zstd_window()).map_err(Failure::Other)
-    }
-
     /// The recipes to compare.
     fn recipes(&self) -> Vec<Called> {
         if !self.recipe.is_empty() {
@@ -185,7 +180,10 @@ impl Evaluate {
     fn truth(&self, documents: &Documents) -> Result<Truth, Failure> {
         let limits = Limits { lenient: self.lenient, strict: self.strict };
         match (&self.known.pairs, self.known.resemblance) {
-            (Some(pairs), _) => labelled::read(self.open(pairs)?, documents, limits),
+            (Some(pairs), _) => {
+                let lines = lines::open(pairs, self.reading.zstd_window());
+                labelled::read(lines.map_err(Failure::Other)?, documents, limits)
+            }
             (None, Some(words)) => {
                 resemblance::truth(words, &documents.compared, limits, self.reading.threads())
             }

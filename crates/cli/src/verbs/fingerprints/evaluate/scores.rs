@@ -6,8 +6,10 @@ use std::sync::{Mutex, PoisonError};
 use simkeep::Progress;
 use simkeep::join::Join;
 
-use super::DISTANCE_MAX;
 use super::truth::{Nearness, Truth};
+
+/// The widest distance that is looked at.
+pub(super) const DISTANCE_MAX: u32 = 20;
 
 /// What the pairs within a distance of each other are.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use crate::verbs::fingerprints::evaluate::documents::Named;
 use simkeep::fingerprint::{
     Counted, FingerprintError, IMatch, Lexicon, Recipe, Share, Shingles, SuperShingles,
 };
-use simkeep_formats::documents::Named;
 
 use super::fingerprints::counted;
 use super::scores::{Found, Score};

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
+use crate::verbs::fingerprints::evaluate::documents::Named;
 use simkeep::fingerprint::Document;
-use simkeep_formats::documents::Named;
 
 use crate::input::pipeline::{Chunk, Part};
 

@@ -3,8 +3,8 @@
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use simkeep_formats::escape;
 
-use super::Facts;
 use super::chapters::{Chapter, all};
+use super::facts::Facts;
 use crate::output::words::{bytes, count};
 
 /// Nothing is loaded and nothing runs, whatever the page quotes. Of styles there are those alone that

@@ -10,7 +10,7 @@ use simkeep::recrawl::{Interval, Rate};
 use crate::output::json::{Number, Time};
 use crate::output::table::{Table, left, right};
 use crate::output::words;
-use crate::time::Clock;
+use crate::time::{self, Clock};
 use simkeep_formats::escape;
 
 /// The table of pages.
@@ -25,7 +25,7 @@ pub(super) fn row(page: &Decision, clock: &Clock) -> [String; 4] {
     [
         format!("{}{mark}", words::amount(page.value)),
         clock.show(page.page.last.time),
-        page.every.map_or("-".into(), |every| words::span(every.seconds())),
+        page.every.map_or("-".into(), |every| time::span(every.seconds())),
         escape::whole(&page.page.url),
     ]
 }

@@ -100,7 +100,7 @@ impl Told<'_> {
             }
             Policy::VALUE | Policy::HARMONIC => {
                 let since = self.now.saturating_duration_since(last.time).as_secs();
-                return self.worth(&format!("now, {} after its last visit, ", words::span(since)));
+                return self.worth(&format!("now, {} after its last visit, ", time::span(since)));
             }
             Policy::UNIFORM => format!("{before} was {value} days ago"),
             policy => format!("{value} of its intervals by {policy} have passed since {before}"),
@@ -211,14 +211,11 @@ impl Told<'_> {
 
     /// A time: a date, unless it is near.
     fn date(&self, at: Time) -> String {
-        let time = time::to_second(at);
-        if at.as_ms().abs_diff(self.now.as_ms()) < 2 * DAY_MS.unsigned_abs() {
-            return time;
-        }
-        time.split_once('T').map_or(time.clone(), |(date, _)| date.to_owned())
+        let is_near = at.as_ms().abs_diff(self.now.as_ms()) < 2 * DAY_MS.unsigned_abs();
+        if is_near { time::to_second(at) } else { time::day(at) }
     }
 }
 
 fn span(interval: Interval) -> String {
-    words::span(interval.seconds())
+    time::span(interval.seconds())
 }

@@ -6,12 +6,11 @@ use serde_json::{Map, Value};
 use simkeep::inspect::surt;
 use simkeep_formats::escape;
 
-use simkeep::Time;
-
 use super::format::{Row, Rows};
 use super::gathered::Gathered;
 use crate::exit::Failure;
 use crate::output::visit;
+use crate::time;
 
 /// An index that is being written.
 pub(super) struct Cdxj<'w> {
@@ -54,7 +53,7 @@ impl Rows for Cdxj<'_> {
             put("distance", distance.into());
         }
         let json = Value::from(object).to_string();
-        let line = format!("{} {} {}\n", self.key, stamp(row.time), escape::json(&json));
+        let line = format!("{} {} {}\n", self.key, time::digits(row.time), escape::json(&json));
         self.gathered.bytes.extend_from_slice(line.as_bytes());
         self.gathered.pass()?;
         Ok(true)
@@ -77,11 +76,6 @@ fn key(url: &str) -> String {
     key
 }
 
-/// A time in 14 digits.
-fn stamp(time: Time) -> String {
-    time.to_string().chars().filter(char::is_ascii_digit).take(14).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -90,7 +84,5 @@ mod tests {
     fn a_line_has_no_space_but_where_it_is_cut() {
         assert_eq!(key("https://www.example.com/a b?é"), "com,example,www)/a%20b?%C3%A9");
         assert_eq!(key("urn:isbn:1"), "urn:isbn:1");
-        assert_eq!(stamp(Time::from_ms_unchecked(1_704_877_323_999)), "20240110090203");
-        assert_eq!(stamp(Time::MIN), "00010101000000");
     }
 }

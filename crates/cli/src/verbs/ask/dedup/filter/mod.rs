@@ -19,7 +19,7 @@ use simkeep::cluster::{Candidates, Clusters, Dropped};
 use simkeep_formats::escape::whole;
 use simkeep_formats::{Keys, ZstdWindow};
 
-use super::Dedup;
+use super::options::Dedup;
 use crate::exit::{Failure, say};
 use crate::input::complaints::Named;
 use crate::output::progress::counted;

@@ -20,8 +20,8 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::verbs::fingerprints::evaluate::documents::Named;
 use simkeep::fingerprint::{FeatureSet, Recipe};
-use simkeep_formats::documents::Named;
 
 use super::slices::Slice;
 use super::truth::{Limits, Pairs, Truth};

@@ -9,8 +9,7 @@ use simkeep::fingerprint::{Document, Shingles};
 
 use super::*;
 use crate::verbs::fingerprints::evaluate::documents::Documents;
-use simkeep_formats::ZstdWindow;
-use simkeep_formats::documents::open;
+use simkeep_formats::{Input, Source};
 use simkeep_testing::beside;
 
 fn named(texts: &[String]) -> Arc<Vec<Named>> {
@@ -123,8 +122,8 @@ fn spelt(text: &str) -> String {
 fn real_pairs_are_those_that_another_tool_found() {
     let Some(folder) = beside("quality") else { return };
     let pairs = std::fs::File::open(folder.join("ota-pairs.tsv.gz")).unwrap();
-    let lines = open(&folder.join("ota.jsonl.zst"), ZstdWindow::default()).unwrap();
-    let documents = Documents::read(lines, false, 4).unwrap();
+    let input = Input::new([Source::Path(folder.join("ota.jsonl.zst"))]);
+    let documents = Documents::read(input, false, 4).unwrap();
     let texts: Vec<String> =
         documents.compared.iter().map(|named| spelt(named.document.text())).collect();
     let search = Search { words: 5, at_least: 0.2, block_bytes: BLOCK_BYTES, threads: 4 };

@@ -11,7 +11,7 @@ use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
 use simkeep::fingerprint::{Bands, Recipe};
-use simkeep_formats::documents;
+use simkeep_formats::lines;
 
 use super::Line;
 use crate::exit::{Exit, Failure};
@@ -46,7 +46,7 @@ impl Versions {
         output: &mut Output,
     ) -> Result<Exit, Failure> {
         let open = || {
-            let lines = documents::open(path, reading.zstd_window()).map_err(Failure::Other)?;
+            let lines = lines::open(path, reading.zstd_window()).map_err(Failure::Other)?;
             Ok::<_, Failure>(Runs::new(lines, self.anew.clone()))
         };
         let recipes: Vec<Recipe> = called.iter().map(|called| called.recipe).collect();

@@ -6,8 +6,8 @@ use std::mem;
 use std::str::FromStr;
 
 use serde_json::Value;
-use simkeep_formats::documents::LineCutter;
 use simkeep_formats::escape::escape;
+use simkeep_formats::lines::LineCutter;
 use simkeep_formats::with_whole_characters;
 
 use crate::input::pipeline::Chunk;
@@ -219,7 +219,7 @@ fn record(line: &[u8], anew: &[Anew]) -> Result<Option<Record>, String> {
 mod tests {
     use super::*;
     use serde_json::json;
-    use simkeep_formats::{ZstdWindow, documents};
+    use simkeep_formats::{ZstdWindow, lines};
 
     /// The runs of pages with versions of these texts.
     fn runs(pages: &[(&str, &[String])]) -> Vec<Run> {
@@ -228,7 +228,7 @@ mod tests {
         });
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), lines.collect::<String>()).unwrap();
-        let lines = documents::open(file.path(), ZstdWindow::of_mib(8)).unwrap();
+        let lines = lines::open(file.path(), ZstdWindow::of_mib(8)).unwrap();
         Runs::new(lines, Vec::new()).collect()
     }
 

@@ -1,12 +1,13 @@
 //! How pages change, and when.
 
-use simkeep::Time;
 use simkeep::inspect::Period;
 
-use super::super::Facts;
-use super::super::figure::{Columns, Figure};
+use super::super::facts::Facts;
+use super::super::figure::Figure;
 use super::{Chapter, headings, heights, rows};
+use crate::output::plot::Columns;
 use crate::output::words;
+use crate::time;
 
 pub(super) fn chapter(facts: &Facts) -> Chapter {
     let mut figures = over_time(facts);
@@ -23,11 +24,6 @@ pub(super) fn chapter(facts: &Facts) -> Chapter {
     Chapter { title: "How pages change", said, figures }
 }
 
-/// The day that a time is on.
-fn day(time: Time) -> String {
-    time.to_string().split('T').next().unwrap_or_default().to_owned()
-}
-
 /// A figure for each thing that visits find.
 fn over_time(facts: &Facts) -> Vec<Figure> {
     let census = &facts.census;
@@ -36,15 +32,15 @@ fn over_time(facts: &Facts) -> Vec<Figure> {
     let number =
         |period: &Period| (period.from.as_ms() - first.from.as_ms()) / census.period.max(1);
     let last = census.periods.last().map_or(0, number);
-    let length = words::span(u64::try_from(census.period / 1000).unwrap_or(0));
+    let length = time::span(u64::try_from(census.period / 1000).unwrap_or(0));
     let figure = |title: &str, said: &str, of: fn(&Period) -> u64| {
         let mut values = vec![0.0; usize::try_from(last + 1).unwrap_or(0)];
         for period in &census.periods {
             let at = usize::try_from(number(period)).unwrap_or(0);
             values.iter_mut().skip(at).take(1).for_each(|value| *value = of(period) as f64);
         }
-        let ends = [(0, day(first.from))].into_iter();
-        let end = census.periods.last().map(|period| (values.len() - 1, day(period.from)));
+        let ends = [(0, time::day(first.from))].into_iter();
+        let end = census.periods.last().map(|period| (values.len() - 1, time::day(period.from)));
         let below = ends.chain(end.filter(|(at, _)| *at > 0)).collect();
         let all: u64 = census.periods.iter().map(of).sum();
         let described = format!("{} in all, by the {length} in which they were", words::count(all));
@@ -64,7 +60,7 @@ fn over_time(facts: &Facts) -> Vec<Figure> {
             drawing: drawing.html(),
             headings: headings(["from", "visits"]),
             rows: rows(
-                census.periods.iter().map(|period| day(period.from)),
+                census.periods.iter().map(|period| time::day(period.from)),
                 &census.periods.iter().map(of).collect::<Vec<_>>(),
             ),
         }

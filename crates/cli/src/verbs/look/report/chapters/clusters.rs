@@ -4,10 +4,11 @@ use simkeep::cluster::{Balls, Cluster};
 use simkeep::mirrors::Mirror;
 use simkeep_formats::escape;
 
-use super::super::Facts;
-use super::super::figure::{Columns, Figure, bars};
+use super::super::facts::Facts;
+use super::super::figure::Figure;
 use super::near::from;
 use super::{Chapter, headings, heights, rows};
+use crate::output::plot::{Columns, bars};
 use crate::output::words::{count, many};
 
 pub(super) fn chapter(facts: &Facts) -> Chapter {

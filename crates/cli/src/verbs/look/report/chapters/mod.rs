@@ -6,7 +6,7 @@ mod near;
 mod space;
 mod spread;
 
-use super::Facts;
+use super::facts::Facts;
 use super::figure::Figure;
 
 /// Figures on one thing.

@@ -2,9 +2,10 @@
 
 use simkeep_formats::escape;
 
-use super::super::figure::{Columns, Figure, bars};
-use super::super::{FARTHEST, Facts};
+use super::super::facts::{FARTHEST, Facts};
+use super::super::figure::Figure;
 use super::{Chapter, headings, heights, rows};
+use crate::output::plot::{Columns, bars};
 use crate::output::{visit, words};
 
 pub(super) fn chapter(facts: &Facts) -> Chapter {

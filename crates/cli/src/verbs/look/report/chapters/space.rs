@@ -2,10 +2,11 @@
 
 use simkeep_formats::escape;
 
-use super::super::Facts;
-use super::super::figure::{Figure, bars, spans};
+use super::super::facts::Facts;
+use super::super::figure::Figure;
 use super::{Chapter, headings};
 use crate::output::json::Epoch;
+use crate::output::plot::{bars, spans};
 use crate::output::words::{bytes, count};
 
 pub(super) fn chapter(facts: &Facts) -> Chapter {

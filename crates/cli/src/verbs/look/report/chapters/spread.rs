@@ -1,8 +1,9 @@
 //! How fingerprints are spread over the values that there are.
 
-use super::super::Facts;
-use super::super::figure::{Columns, Figure};
+use super::super::facts::Facts;
+use super::super::figure::Figure;
 use super::{Chapter, headings, heights, rows};
+use crate::output::plot::Columns;
 use crate::output::words;
 
 pub(super) fn chapter(facts: &Facts) -> Chapter {

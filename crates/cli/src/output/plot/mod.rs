@@ -1,0 +1,34 @@
+//! Drawings in SVG, which any browser shows: curves for a file of their own, columns and bars for a page.
+
+mod bars;
+mod columns;
+mod curves;
+mod ticks;
+
+use crate::output::words::count;
+
+pub(crate) use bars::{bars, spans};
+pub(crate) use columns::Columns;
+pub(crate) use curves::{Axis, Curve, Panel, Plot};
+
+/// The width of columns and bars, in pixels of a narrow screen.
+const WIDTH: f64 = 340.0;
+
+/// A length as an attribute.
+fn px(number: f64) -> String {
+    format!("{number:.1}")
+}
+
+/// A text of at most so many characters.
+pub(crate) fn cut(text: &str, chars: usize) -> String {
+    match text.char_indices().nth(chars) {
+        None => text.to_owned(),
+        Some((at, _)) => format!("{}…", text.get(..at).unwrap_or(text)),
+    }
+}
+
+/// That there are more than are shown, if so.
+pub(crate) fn more(all: usize, most: usize) -> Option<String> {
+    let more = all.saturating_sub(most);
+    (more > 0).then(|| format!("and {} more", count(more as u64)))
+}

@@ -1,0 +1,106 @@
+//! What a report is drawn of.
+
+use std::path::Path;
+use std::sync::atomic::Ordering;
+
+use simkeep::cluster::{Balls, Cluster, Clustering};
+use simkeep::due::Survey;
+use simkeep::inspect::{Census, Overview};
+use simkeep::mirrors::{Mirroring, Mirrors};
+use simkeep::{Query, Reader, Snapshot};
+
+use crate::exit::Failure;
+use crate::output::progress::{counted, watched};
+use crate::time;
+
+/// The farthest that a nearest page is looked for, in bits: beyond, searches become slow, and mean
+/// nothing.
+pub(super) const FARTHEST: u32 = 8;
+
+/// What balls are counted without.
+const NO_LABELS: [(&str, &str); 0] = [];
+
+/// Clusters and mirrors that are named.
+const LARGEST: usize = 20;
+
+/// What a report is drawn of.
+pub(super) struct Facts {
+    pub(super) name: String,
+    pub(super) made: String,
+    pub(super) overview: Overview,
+    pub(super) catalog_bytes: u64,
+    pub(super) census: Census,
+    pub(super) survey: Survey,
+    pub(super) clusters: ClusterFacts,
+    /// Of each distance up to that of the clusters.
+    pub(super) balls: Vec<Balls>,
+    pub(super) mirrors: Mirrors,
+    /// How many of the sampled pages have their nearest other page so many bits away, and last how many
+    /// have none within the farthest.
+    pub(super) nearest: Vec<u64>,
+    /// Up to which distance a change is minor, and up to which moderate.
+    pub(super) bands: (u32, u32),
+}
+
+/// The clusters of a store.
+pub(super) struct ClusterFacts {
+    pub(super) pages: u64,
+    pub(super) clusters: u64,
+    pub(super) k: u32,
+    /// How many clusters have 1 page, 2 or 3, 4 to 7, and so on.
+    pub(super) sizes: Vec<u64>,
+    pub(super) largest: Vec<Cluster>,
+}
+
+impl Facts {
+    /// Reads all pages a few times.
+    pub(super) fn of(store: &Path, reader: &Reader) -> Result<Facts, Failure> {
+        let snapshot = reader.snapshot();
+        let census = watched(|progress| Census::of(&snapshot, progress))?;
+        let epoch = snapshot.epochs().iter().find(|info| info.epoch == snapshot.change_epoch());
+        Ok(Facts {
+            name: store.to_string_lossy().into_owned(),
+            made: time::to_second(simkeep::Time::now()),
+            overview: Overview::of(&snapshot)?,
+            catalog_bytes: reader.stats()?.catalog_bytes,
+            nearest: nearest(&snapshot, &census)?,
+            census,
+            survey: Survey::of(&snapshot)?,
+            clusters: clusters(&snapshot)?,
+            balls: watched(|progress| {
+                Balls::of(&snapshot, &Clustering::default(), NO_LABELS, progress)
+            })?,
+            mirrors: watched(|progress| Mirroring::new().limit(LARGEST).run(&snapshot, progress))?,
+            bands: epoch.map_or((0, 0), |info| (info.bands.minor, info.bands.moderate)),
+        })
+    }
+}
+
+/// The clusters of the pages in force.
+fn clusters(snapshot: &Snapshot) -> Result<ClusterFacts, Failure> {
+    let found = watched(|progress| Clustering::default().run(snapshot, progress))?;
+    let largest = found.by_size(2)?.take(LARGEST).collect::<Result<_, _>>()?;
+    Ok(ClusterFacts {
+        pages: found.pages(),
+        clusters: found.len(),
+        k: found.k(),
+        sizes: found.sizes().to_vec(),
+        largest,
+    })
+}
+
+/// How far the nearest other page is from each page of a sample.
+fn nearest(snapshot: &Snapshot, census: &Census) -> Result<Vec<u64>, Failure> {
+    let mut counts = vec![0; FARTHEST as usize + 2];
+    let all = census.sample.len() as u64;
+    counted("pages searched", all, |done| {
+        for page in &census.sample {
+            let query = Query::new(page.fingerprint, FARTHEST).epoch(census.fingerprints.epoch);
+            let found = snapshot.search(&query.limit(1).except(page.url.as_str()))?;
+            let bits = found.near.first().map_or(FARTHEST + 1, |near| near.distance);
+            counts.iter_mut().skip(bits as usize).take(1).for_each(|count| *count += 1);
+            done.fetch_add(1, Ordering::Relaxed);
+        }
+        Ok(counts)
+    })
+}
