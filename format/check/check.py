@@ -1,9 +1,8 @@
 """Reads stores by the Kaitai pages alone, and holds what it reads against the tool.
 
-check.py TOOL SHAPES FOLDER [--mutate [EACH [--verbose]]]
+check.py TOOL SHAPES FOLDER
 
-TOOL is simkeep, SHAPES a folder of stores that only tests make, FOLDER where stores may be made. With --mutate, the
-pages are changed in one place at a time, and each change (or every EACH-th) must be noticed.
+TOOL is simkeep, SHAPES a folder of stores that only tests make, FOLDER where stores may be made.
 """
 
 import json
@@ -14,12 +13,11 @@ import time
 from pathlib import Path
 from typing import Any
 
-import mutate
 import pages
 import surt
 import tool
 from entries import Content, Entry
-from pages import Parsers, require, same
+from pages import Parsers, Spoiled, require, same
 from scenes import SCENES
 from tables import cell_of
 
@@ -106,6 +104,17 @@ class Checks:
                 print(f"{files.path.name}: {len(files.segment_rows)} segments, {told}")
 
 
+def check_notices(checks: Checks, spoiled: Spoiled, page: str) -> None:
+    """A file with a wrong byte in a field of this page is noticed."""
+    try:
+        checks.run(spoiled)
+    except Exception as error:
+        require(spoiled.spoiled, "no file has a field of", page)
+        print(f"a wrong byte of {page}: {type(error).__name__}: {error:.100}")
+    else:
+        raise SystemExit(f"a wrong byte of {page} is not noticed")
+
+
 def main() -> None:
     tool.BINARY, shapes, folder = map(Path, sys.argv[1:4])
     shutil.rmtree(folder, ignore_errors=True)
@@ -115,13 +124,12 @@ def main() -> None:
     read = pages.load()
     pages.check_bits(read)
     checks = Checks(shapes, folder)
-    parsers = mutate.Mixed(None, read, pages.Compiler(), pages.MAINS)
+    parsers = Parsers(read, pages.Compiler())
     checks.run(parsers, say=True)
     check_browsers(read, shapes / "cells")
     print(f"every byte has its place, and the tool agrees ({time.monotonic() - start:.0f} s)")
-    if "--mutate" in sys.argv:
-        each = int(sys.argv[5]) if len(sys.argv) > 5 else 1
-        mutate.run(checks, parsers, each, "--verbose" in sys.argv)
+    for page in read:
+        check_notices(checks, Spoiled(parsers, page), page)
 
 
 if __name__ == "__main__":

@@ -79,8 +79,7 @@ class Parsers:
             # They name each other only when they parse.
             for name, source in names.items():
                 exec(compile(source, f"{name}.py", "exec"), sys.modules[name].__dict__)
-            whole = "Simkeep" + main.title().replace("_", "")
-            self.classes[main] = getattr(sys.modules[f"simkeep_{main}"], whole)
+            self.classes[main] = getattr(sys.modules[f"simkeep_{main}"], class_of(f"simkeep_{main}"))
 
     def parse(self, main: str, data: bytes) -> Any:
         """What these bytes are; every byte belongs to one field."""
@@ -91,12 +90,16 @@ class Parsers:
         return parsed
 
     def check_covered(self, main: str, parsed: Any, size: int) -> None:
-        ranges = sorted(self.ranges(parsed, {id(parsed._io): 0}))
+        ranges = self.fields(parsed)
         at = 0
         for start, end, name in ranges:
             require(start == at, main, "has bytes", at, "to", start, "in no field or two:", name)
             at = end
         same(at, size, main, "has fields up to")
+
+    def fields(self, parsed: Any) -> list[tuple[int, int, str]]:
+        """Where each field begins and ends in a file, in order, with the type that it is of."""
+        return sorted(self.ranges(parsed, {id(parsed._io): 0}))
 
     def ranges(self, of: Any, bases: dict[int, int]) -> Iterator[tuple[int, int, str]]:
         """The bytes of each field below this one; `bases` is where each stream begins in the file."""
@@ -120,7 +123,7 @@ class Parsers:
                     same(ends, base + at["end"], type(item).__name__, "has fields up to")
                     yield from below
             elif place["start"] < place["end"]:
-                yield base + place["start"], base + place["end"], f"{type(of).__name__}.{name}"
+                yield base + place["start"], base + place["end"], f"{type(of).__qualname__}.{name}"
         if type(of).__name__ == "Varint":
             groups = of.groups
             require(len(groups) == 1 or groups[-1] > 0, "a varint is longer than it must be")
@@ -133,6 +136,28 @@ class Parsers:
         for name in rest:
             page = page["types"][snake(name)]
         return page
+
+
+class Spoiled(Parsers):
+    """Parsers that get one wrong byte: in the first field that a page describes."""
+
+    def __init__(self, parsers: Parsers, page: str) -> None:
+        self.parsers, self.type = parsers, class_of(page) + "."
+        self.spoiled = False
+
+    def parse(self, main: str, data: bytes) -> Any:
+        if not self.spoiled:
+            for start, _, name in self.parsers.fields(self.parsers.parse(main, data)):
+                if name.startswith(self.type):
+                    data = data[:start] + bytes([data[start] ^ 1]) + data[start + 1 :]
+                    self.spoiled = True
+                    break
+        return self.parsers.parse(main, data)
+
+
+def class_of(page: str) -> str:
+    """The name of the class that a page becomes."""
+    return page.title().replace("_", "")
 
 
 def snake(name: str) -> str:
