@@ -110,7 +110,7 @@ def check_notices(checks: Checks, spoiled: Spoiled, page: str) -> None:
         checks.run(spoiled)
     except Exception as error:
         require(spoiled.spoiled, "no file has a field of", page)
-        print(f"a wrong byte of {page}: {type(error).__name__}: {error:.100}")
+        print(f"a wrong byte of {page}: {type(error).__name__}: {str(error)[:90]}")
     else:
         raise SystemExit(f"a wrong byte of {page} is not noticed")
 
