@@ -11,11 +11,12 @@ use crate::arg::{self, Arg, optional};
 
 /// A rule that makes one URL of several: a difference between URLs that may make no difference.
 ///
-/// `kind` and `value` say which: "host" (as browsers write it), "scheme" with "https" or "http", "www"
-/// with "without" or "with", "port", "escapes", "session" (in the path), "slashes", "fragment",
-/// "empty-query", "parameter" with its name ("utm_*" is all that begin so), "order" (of parameters),
-/// "index" with the name of a page, "slash" with "without" or "with", "case" (of the path). As a text:
-/// "parameter sid".
+/// `kind` and `value` say which: `"host"` (as browsers write it), `"scheme"` with `"https"` or
+/// `"http"`, `"www"` with `"without"` or `"with"`, `"port"`, `"escapes"`, `"session"` (in the
+/// path), `"slashes"`, `"fragment"`, `"empty-query"`, `"parameter"` with its name (`"utm_*"` is all
+/// that begin so), `"order"` (of parameters), `"index"` with the name of a page, `"slash"` with
+/// `"without"` or `"with"`, `"case"` (of the path). As a text: "parameter sid". Raises `ValueError`
+/// if there is no such rule.
 #[pyclass(frozen, module = "simkeep")]
 pub(crate) struct AliasRule(pub(crate) alias::AliasRule);
 
@@ -106,8 +107,9 @@ pub(crate) fn normalised(url: &Bound<'_, PyAny>, rules: &Bound<'_, PyAny>) -> Py
     Ok(alias::normalised(url, &all))
 }
 
-/// The site that a URL is of, as an `AliasSite` names it: its host in lower case, and without `www.`;
-/// `None` without a host that can exist.
+/// The site that a URL is of, as an `AliasSite` names it; `None` without a host that can exist.
+///
+/// That is its host in lower case, and without `www.`.
 #[pyfunction]
 pub(crate) fn site_of(url: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
     Ok(alias::site_of(arg::url(Arg::new("url"), url)?))

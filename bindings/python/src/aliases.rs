@@ -146,11 +146,10 @@ impl AliasCount {
     }
 }
 
-/// The sites that have a rule to be told of, in SURT order: a stream of `AliasSite`s, found as they are
-/// read.
+/// The sites that have a rule to be told of, in SURT order: found as they are read.
 ///
-/// For whoever reads Arrow it has a row for each rule: `site`, `kind`, `value`, `holds`, `pairs`, `near`
-/// and `visits`.
+/// For whoever reads Arrow it has a row for each rule: `site`, `kind`, `value`, `holds`, `pairs`,
+/// `near` and `visits`.
 #[pyclass(frozen, extends = Stream, module = "simkeep")]
 pub(crate) struct AliasSites {
     told: Arc<OnceLock<alias::Aliases>>,
@@ -192,16 +191,23 @@ fn asked(
 
 #[pymethods]
 impl View {
-    /// Finds differences between URLs that make none, site by site: with `http` and `https`, with and
-    /// without `www.`, with a number for each visitor. A site is a host with and without `www.`.
+    /// Finds differences between URLs that make none, site by site.
     ///
-    /// A rule holds for a site if it has so many pairs of pages that it makes one URL, and such a share
-    /// of them is within k bits of each other. `normalised` applies the rules of a site.
+    /// Such as with `http` and `https`, with and without `www.`, with a number for each visitor. A
+    /// site is a host with and without `www.`; those come that have a rule to be told of. Of all
+    /// pages that a rule makes one URL, each but the first is a pair with that, which is near if
+    /// their fingerprints are within k bits of each other. A rule holds if it has so many `pairs`,
+    /// and such a `share` of them is near. `normalised` applies the rules of a site.
+    ///
+    /// Costs a scan of all pages and up to some microseconds for each, in a thread that waits for
+    /// whoever reads and ends when the stream is closed; `memory_bytes` for one site at a time.
+    ///
+    /// Raises, when it is read, `OptionError` for a share that is none, and `EpochError` for an
+    /// epoch that has ended or is not known.
     ///
     /// Keywords: `share` (0.9); `pairs` (10); `all=True` also tells of rules that do not hold;
-    /// `examples`, the most of each rule (3); `epoch`; `under`, a prefix; `memory_bytes` for the pages
-    /// of one site (512 MiB). Costs a scan of all pages, in a thread that ends when the stream is
-    /// closed.
+    /// `examples`, the most of each rule (3); `epoch`; `under`, a prefix; `memory_bytes` for the
+    /// pages of one site (512 MiB).
     #[pyo3(signature = (k=None, *, progress=None, **like))]
     fn aliases<'py>(
         &self,

@@ -65,15 +65,16 @@ impl Answers {
         })
     }
 
-    /// A row for each page that was found: `query`, counted from 0, `url`, `distance` and `fingerprint`;
-    /// that is `int64`, bit for bit, with `signed=True`.
+    /// A row for each page that was found: `query`, counted from 0, `url`, `distance` and
+    /// `fingerprint`.
+    ///
+    /// The fingerprint is `int64`, bit for bit, with `signed=True`.
     #[pyo3(signature = (*, signed=false))]
     fn batches(&self, py: Python<'_>, signed: bool) -> PyResult<Batches> {
         Batches::whole(py.detach(|| columns::near(&self.0, signed)))
     }
 
-    /// A row for each search: whether its answer is `complete`, and `within` which distance
-    /// everything was searched.
+    /// A row for each search: whether its answer is `complete`, and `within` which distance.
     fn queries(&self, py: Python<'_>) -> PyResult<Batches> {
         Batches::whole(py.detach(|| columns::queries(&self.0)))
     }
@@ -128,8 +129,10 @@ impl Outcomes {
         Batches::whole(py.detach(|| columns::copies(&self.0)))
     }
 
-    /// A row for each near-duplicate: `observation`, counted from 0, `url`, `distance`,
-    /// `fingerprint` and `first`. The fingerprint is `int64`, bit for bit, with `signed=True`.
+    /// A row for each near-duplicate: `observation`, `url`, `distance`, `fingerprint` and `first`.
+    ///
+    /// The observation is counted from 0. The fingerprint is `int64`, bit for bit, with
+    /// `signed=True`.
     #[pyo3(signature = (*, signed=false))]
     fn near(&self, py: Python<'_>, signed: bool) -> PyResult<Batches> {
         Batches::whole(py.detach(|| columns::duplicates(&self.0, signed)))

@@ -24,9 +24,11 @@ impl Prior {
         Prior(recrawl::Prior::default())
     }
 
-    /// Rates whose logarithms are normal: half of them are above the median, in changes a day, and two
-    /// of three are within a factor of e^width from it. Raises `OptionError` if the median is not
-    /// positive and finite, or the width is not from 0.1 to 100.
+    /// Rates whose logarithms are normal.
+    ///
+    /// Half of them are above the median, in changes a day, and two of three are within a factor of
+    /// e^width from it. Raises `OptionError` if the median is not positive and finite, or the width
+    /// is not from 0.1 to 100.
     #[staticmethod]
     fn log_normal(
         py: Python<'_>,
@@ -38,9 +40,11 @@ impl Prior {
         recrawl::Prior::log_normal(median, width).or_raise(py).map(Prior)
     }
 
-    /// The Gamma distribution of a shape whose mean is shape/days: what is known after so many changes
-    /// in so many days, if nothing was known before. Raises `OptionError` if the shape is not from 0.01
-    /// to a million, or the days are not from a millisecond to 4,000,000.
+    /// The Gamma distribution of a shape whose mean is shape/days.
+    ///
+    /// That is what is known after so many changes in so many days, if nothing was known before.
+    /// Raises `OptionError` if the shape is not from 0.01 to a million, or the days are not from a
+    /// millisecond to 4,000,000.
     #[staticmethod]
     fn gamma(py: Python<'_>, shape: &Bound<'_, PyAny>, days: &Bound<'_, PyAny>) -> PyResult<Prior> {
         let shape = arg::float(Arg::new("shape"), shape)?;
@@ -127,9 +131,11 @@ impl Belief {
         self.0.rate().into()
     }
 
-    /// What a visit is worth so many days after the last one, in days: the expectation of the index,
-    /// "value" or "harmonic", of a page of this weight. Takes about a microsecond. Negative days count
-    /// as none. Raises `OptionError` if the weight is not positive and finite.
+    /// What a visit is worth so many days after the last one, in days.
+    ///
+    /// That is the expectation of the index, `"value"` (the default) or `"harmonic"`, of a page of
+    /// this weight. Takes about a microsecond. Negative days count as none. Raises `OptionError` if
+    /// the weight is not positive and finite.
     #[pyo3(signature = (weight, days, index=None))]
     fn worth(
         &self,
@@ -144,9 +150,11 @@ impl Belief {
         self.0.worth(index, weight, days).or_raise(py)
     }
 
-    /// The days after a visit from which on the next one is worth a threshold, by the index "value" or
-    /// "harmonic"; `None` if it never is, or not within 4,000,000 days. Takes 65 times as long as
-    /// `worth`. Raises `OptionError` if the weight or the threshold is not positive and finite.
+    /// The days after a visit from which on the next one is worth a threshold.
+    ///
+    /// By the index `"value"` (the default) or `"harmonic"`; `None` if it never is, or not within
+    /// 4,000,000 days. Takes 65 times as long as `worth`. Raises `OptionError` if the weight or the
+    /// threshold is not positive and finite.
     #[pyo3(signature = (weight, threshold, index=None))]
     fn interval(
         &self,

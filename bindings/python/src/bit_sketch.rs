@@ -8,8 +8,10 @@ use simkeep::fingerprint;
 
 use crate::arg::{self, Arg};
 
-/// A sketch of a text in 64 bytes, which estimates how much two texts have in common: their resemblance
-/// in runs of five words. It is what `Candidates` keep of a text.
+/// A sketch of a text in 64 bytes, which estimates how much two texts have in common.
+///
+/// That is their resemblance in runs of five words. It is what `Candidates` keep of a text. `bytes`
+/// has its bytes, of which it can be made again.
 #[pyclass(frozen, module = "simkeep")]
 pub(crate) struct BitSketch(fingerprint::BitSketch);
 
@@ -41,8 +43,10 @@ impl BitSketch {
         self.0.distance(&other.get().0)
     }
 
-    /// How much the two texts have in common, about: 1 of equal texts, and about 0, or less, of texts
-    /// without a run in common. The standard error is 0.027 at a resemblance of 0.8.
+    /// How much the two texts have in common, about.
+    ///
+    /// It is 1 of equal texts, and about 0, or less, of texts without a run in common. The standard
+    /// error is 0.027 at a resemblance of 0.8.
     fn resemblance(&self, other: &Bound<'_, BitSketch>) -> f64 {
         self.0.resemblance(&other.get().0)
     }

@@ -43,12 +43,12 @@ impl From<cluster::Candidacy> for Candidate {
     }
 }
 
-/// Pages that have others within k bits of them: those whose texts are worth comparing, where
-/// fingerprints are to propose and texts to decide.
+/// Pages that have others within k bits of them: those whose texts are worth comparing.
 ///
-/// The store has no texts. Whoever has them asks for each page whether its text is wanted, adds those
-/// that are, and has clusters of those that are alike. Threads may share it. It is of the process that
-/// found it.
+/// The store has no texts. Whoever has them asks for each page whether its text is wanted
+/// (`candidacy`), adds those that are (`add`), and has clusters of those that are alike
+/// (`clusters`). Takes two bits of memory for each page of the store, and in scratch files 68 bytes
+/// for each text that is added. Threads may share it. It is of the process that found it.
 #[pyclass(frozen, module = "simkeep")]
 pub(crate) struct Candidates {
     /// `None` once its clusters were found. Taken by threads that are attached to the interpreter, and
@@ -87,14 +87,20 @@ impl Candidates {
         Ok(usize::try_from(self.open(py)?.len())?)
     }
 
-    /// Whether the text of a page is wanted. Costs looking it up; of a candidate, reading its head, too.
+    /// Whether the text of a page is wanted. Costs looking it up; of a candidate, reading its head,
+    /// too.
+    ///
+    /// Raises `UrlError` for what no page can have.
     fn candidacy<'py>(&self, py: Python<'py>, url: &Bound<'py, PyAny>) -> PyResult<Candidate> {
         let (of, url) = (self.open(py)?, arg::url(Arg::new("url"), url)?);
         py.detach(|| of.candidacy(url)).or_raise(py).map(Candidate::from)
     }
 
-    /// Adds the text of the page at a `place`, once or more often. Keeps 68 bytes of it. A page of which
-    /// different texts are added is compared with none.
+    /// Adds the text of the page at a `place`, once or more often.
+    ///
+    /// A page of which different texts are added is compared with none, since it is not known which
+    /// of them is the one in force. Linear in the text. Raises `MisuseError` if no candidate stands
+    /// there.
     fn add<'py>(
         &self,
         py: Python<'py>,
@@ -107,9 +113,14 @@ impl Candidates {
         py.detach(|| of.add(place, BitSketcher::new().of_text(&text))).or_raise(py)
     }
 
-    /// Puts all pages into clusters, as `View.clusters` does, but only pages whose texts resemble that
-    /// of their leader at least so much, 0 to 1: each goes to the leader that it resembles most. Pages
-    /// without a text lead clusters of their own. The candidates are gone then. Ctrl-C ends it.
+    /// Puts all pages into clusters, as `View.clusters` does, of pages whose texts are alike.
+    ///
+    /// A page is led by one within k bits whose text resembles its own at least so much, from 0 to
+    /// 1: by the one that it resembles most. Pages without a text lead clusters of their own. The
+    /// candidates are gone then. Costs some joins, and a crowd of fingerprints whose texts are not
+    /// alike its square. Ctrl-C ends it.
+    ///
+    /// Raises `MisuseError` if it was called before, or while another thread adds texts.
     #[pyo3(signature = (resemblance, *, progress=None))]
     fn clusters<'py>(
         &self,
@@ -144,12 +155,14 @@ impl Candidates {
 
 #[pymethods]
 impl View {
-    /// The pages that have others within k bits of them: those whose texts are worth comparing. Takes
-    /// the keywords of `clusters`.
+    /// The pages that have others within k bits of them: those whose texts are worth comparing.
     ///
-    /// Take a distance that is wide enough for all that is wanted: within 10 bits, fingerprints of the
-    /// default recipe miss one in fifty of the texts with a resemblance of 0.8. Costs what `clusters`
-    /// does, and a join of pages that are alone in their clusters with all others. Ctrl-C ends it.
+    /// Where fingerprints are to propose and texts to decide, take a distance that is wide enough
+    /// for all that is wanted: within 10 bits, fingerprints of the default recipe miss one in fifty
+    /// of the texts with a resemblance of 0.8. Costs what `clusters` does, and a join of pages that
+    /// are alone in their clusters with all others. Ctrl-C ends it. Raises what `clusters` raises.
+    ///
+    /// Takes the keywords of `clusters`.
     #[pyo3(signature = (k=None, *, progress=None, **like))]
     fn candidates<'py>(
         &self,

@@ -177,9 +177,13 @@ impl Census {
 
 #[pymethods]
 impl View {
-    /// Counts what the store has, in one pass over all its pages and visits: hosts, fingerprints, and
-    /// what visits found, by when they were. Takes some 64 MiB, however many there are. The progress
-    /// counts pages. Ctrl-C ends it.
+    /// Counts what the store has, in one pass over all its pages and visits.
+    ///
+    /// That is hosts, fingerprints, and what visits found, by when they were. Takes some 64 MiB,
+    /// however many there are. The progress counts pages. Ctrl-C ends it.
+    ///
+    /// Raises `CorruptError` if what it touches is damaged, `CancelledError` if `progress` was
+    /// cancelled.
     #[pyo3(signature = (*, progress=None))]
     fn census(&self, py: Python<'_>, progress: Option<&Bound<'_, Progress>>) -> PyResult<Census> {
         let (snapshot, progress) = (self.now(py)?, progress::given(progress));

@@ -58,8 +58,8 @@ impl From<cluster::ClusterChange> for ClusterChange {
 
 /// The clusters of two times: an iterable over the pages that are led by others, in SURT order.
 ///
-/// It can be iterated over several times; each costs going through both clusterings. It is of the
-/// process that found it.
+/// It can be iterated over several times; each costs going through both clusterings, in a thread
+/// that ends when the stream is closed. It is of the process that found it.
 #[pyclass(frozen, module = "simkeep")]
 pub(crate) struct ClusterChanges {
     of: Arc<cluster::ClusterChanges>,

@@ -26,9 +26,9 @@ const NAME: &str = "simkeep-clusters";
 
 /// The clusters of a moment of a store: pages near each other, of which one leads.
 ///
-/// It keeps its snapshot and perhaps scratch files until it is gone, and can be gone through several
-/// times, in several orders. It is of the process that found it: in a forked one, `ForkedError` is
-/// raised.
+/// They stay in memory or in scratch files until this is gone, with the snapshot that they are of,
+/// and can be gone through several times, in several orders. They are of the process that found
+/// them: in a forked one, `ForkedError` is raised.
 #[pyclass(frozen, module = "simkeep")]
 pub(crate) struct Clusters {
     of: Of,
@@ -145,8 +145,11 @@ impl Clusters {
         Ok(usize::try_from(self.get().len())?)
     }
 
-    /// The pages of clusters of so many pages at least, in SURT order, each with the page that leads
-    /// it. Costs a sort of some 100 bytes a page, and then a read of each.
+    /// The pages of clusters of so many pages at least, in SURT order, each with the page that
+    /// leads it.
+    ///
+    /// Costs a sort of some 100 bytes a page, in the memory that was asked for, and then a read of
+    /// each, in a thread that ends when the stream is closed.
     #[pyo3(signature = (pages_min=None), text_signature = "($self, pages_min=1)")]
     fn by_page(&self, py: Python<'_>, pages_min: Option<&Bound<'_, PyAny>>) -> PyResult<Stream> {
         let least = least(pages_min)?;
@@ -155,8 +158,11 @@ impl Clusters {
         })
     }
 
-    /// The pages of clusters of so many pages at least, cluster by cluster in the order of `by_size`:
-    /// the leader first, then the others by distance and in SURT order.
+    /// The pages of clusters of so many pages at least, cluster by cluster in the order of
+    /// `by_size`.
+    ///
+    /// The leader comes first, then the others by distance and in SURT order. Costs what `by_page`
+    /// does.
     #[pyo3(signature = (pages_min=None), text_signature = "($self, pages_min=1)")]
     fn by_cluster(&self, py: Python<'_>, pages_min: Option<&Bound<'_, PyAny>>) -> PyResult<Stream> {
         let least = least(pages_min)?;
@@ -165,8 +171,10 @@ impl Clusters {
         })
     }
 
-    /// The clusters of so many pages at least, the largest first, and of equally large ones that whose
-    /// leader ranks first.
+    /// The clusters of so many pages at least, the largest first.
+    ///
+    /// Of equally large ones, that whose leader ranks first. Costs a sort of some 100 bytes a
+    /// cluster, and then a read of each leader.
     #[pyo3(signature = (pages_min=None), text_signature = "($self, pages_min=1)")]
     fn by_size(&self, py: Python<'_>, pages_min: Option<&Bound<'_, PyAny>>) -> PyResult<Stream> {
         let least = least(pages_min)?;
@@ -175,10 +183,12 @@ impl Clusters {
         })
     }
 
-    /// The pages that are dropped in favour of those that lead them, to look up by URL: each that is
-    /// led by another page of its class, or of one of the classes in `open`, which all may see (`None`
-    /// among them is for pages without a class). Costs a sort of 16 bytes for each of them, and a bit
-    /// of memory for each page of the store.
+    /// The pages that are dropped in favour of those that lead them, to look up by URL.
+    ///
+    /// Dropped is each page that is led by another one of its class, or of one of the classes in
+    /// `open`, which all may see; `None` among them is for pages without a class. All others are
+    /// kept. Costs a sort of 16 bytes for each of them, and a bit of memory for each page of the
+    /// store.
     #[pyo3(signature = (open=None))]
     fn dropped(&self, py: Python<'_>, open: Option<&Bound<'_, PyAny>>) -> PyResult<Dropped> {
         let open = optional(open, |v| arg::classes(Arg::new("open"), v))?.unwrap_or_default();
@@ -205,15 +215,25 @@ impl Clusters {
 
 #[pymethods]
 impl View {
-    /// Puts all pages into clusters, each with a page that leads it, within k bits of all others in it.
+    /// Puts all pages into clusters, each with a page that leads it, within k bits of all others in
+    /// it.
     ///
-    /// Which page leads, `rule` says. Every page is in one cluster, and no two leaders are within k
-    /// bits of each other. The same pages make the same clusters, in whichever order they came.
+    /// `k` is from 0 to 64; by default that within which pages of the epoch are near. Pages are
+    /// taken in the order of `rule`. A page leads if no page that leads is within k bits of it;
+    /// every other belongs to the nearest of the leaders that rank before it, of equally near ones
+    /// to the first. So each page is in one cluster, and no two leaders are within k bits of each
+    /// other. The same pages make the same clusters, in whichever order they came.
     ///
-    /// Keywords: `rule`, such as "https,shortest-url" ("first-seen"); `at`, the time of the versions
-    /// (those in force now); `epoch`; `under`, a prefix; `classes`; `memory_bytes` (512 MiB);
-    /// `scratch`, a directory for what does not fit. Reads all pages once, and costs some joins.
-    /// Ctrl-C ends it.
+    /// Costs reading all pages once, sorts of some 40 bytes a page, and joins of about three times
+    /// as many fingerprints as there are. Takes `memory_bytes`, and scratch files for what does not
+    /// fit. Other threads run meanwhile. Ctrl-C ends it.
+    ///
+    /// Raises `EpochError` for an epoch that has ended or is not known, `IoError` if a scratch file
+    /// cannot be written, `CancelledError` if `progress` was cancelled.
+    ///
+    /// Keywords: `rule`, such as "https,shortest-url" ("first-seen"); `at`, the time of the
+    /// versions (those in force now); `epoch`; `under`, a prefix; `classes`; `memory_bytes` (512
+    /// MiB); `scratch`, a directory for what does not fit.
     #[pyo3(signature = (k=None, *, progress=None, **like))]
     fn clusters<'py>(
         &self,
@@ -228,8 +248,12 @@ impl View {
         Ok(Clusters::new(Of::One(Arc::new(of)), Birth::now()))
     }
 
-    /// The pages that `clusters` takes for the same question, in SURT order, each with where it ranks,
-    /// also among pages of other stores. Takes the keywords of `clusters`. Reads lazily.
+    /// The pages that `clusters` takes for the same question, in SURT order, each with where it
+    /// ranks.
+    ///
+    /// What ranks first is less also than pages of other stores. Reads lazily.
+    ///
+    /// Takes the keywords of `clusters`.
     #[pyo3(signature = (**like))]
     fn ranked<'py>(&self, py: Python<'py>, like: Option<&Bound<'py, PyDict>>) -> PyResult<Stream> {
         let snapshot = self.now(py)?;
@@ -239,11 +263,16 @@ impl View {
         Ok(Stream::new(items, Some(Kind::Ranked), self.birth()))
     }
 
-    /// The cluster of a page, as `clusters` would find it, by searches around it; `None` if the page is
-    /// not among those that are asked for. Takes the keywords of `clusters`.
+    /// The cluster of a page, as `clusters` would find it; `None` if the page is not among those
+    /// asked for.
     ///
-    /// Costs as a rule a few searches, in dense regions thousands; after 4,096 it looks no further, and
-    /// is not `complete`.
+    /// It is found by searches around the page: as a rule a few, in dense regions thousands. After
+    /// 4,096 of them, or 262,144 pages, it looks no further, and is not `complete`. Ctrl-C leaves
+    /// it: the searches end by themselves.
+    ///
+    /// Raises `UrlError` for what no page can have, and what `clusters` raises.
+    ///
+    /// Takes the keywords of `clusters`.
     #[pyo3(signature = (url, k=None, **like))]
     fn cluster_of<'py>(
         &self,
@@ -259,9 +288,15 @@ impl View {
         found.map(|found| PageCluster::of(py, found)).transpose()
     }
 
-    /// Compares the clusters of two times, of which the later one may be now (`None`): which pages are
-    /// led by others, and why. Takes the keywords of `clusters` but `at`, and costs it twice, of which
-    /// each takes half of the memory. Ctrl-C ends it.
+    /// Compares the clusters of two times: which pages are led by others, and why.
+    ///
+    /// The later time may be now, which is `None`. What was forgotten never was, at neither time.
+    /// Costs `clusters` twice, of which each takes half of the memory. Ctrl-C ends it.
+    ///
+    /// Raises what `clusters` raises.
+    ///
+    /// Takes the keywords of `clusters` but `at`, and costs it twice, of which each takes half of
+    /// the memory.
     #[pyo3(signature = (since, until=None, k=None, *, progress=None, **like))]
     fn cluster_changes<'py>(
         &self,

@@ -165,11 +165,11 @@ impl Recent {
 
 #[pymethods]
 impl View {
-    /// What the visits to a page tell of its rate of changes: comparisons, each with how many it counts
-    /// for; `None` for an unknown page. Of several intervals of like length it is one of their mean.
+    /// What the visits to a page tell of its rate of changes.
     ///
-    /// A return to an earlier version counts for `return_share` of a change (0.5). Costs what `latest`
-    /// does.
+    /// These are comparisons, each with how many it counts for; `None` for an unknown page. Of
+    /// several intervals of like length it is one of their mean. A return to an earlier version
+    /// counts for `return_share` of a change (0.5). Costs what `latest` does.
     #[pyo3(signature = (url, *, return_share=None))]
     fn comparisons(
         &self,
@@ -186,8 +186,9 @@ impl View {
         }))
     }
 
-    /// The last comparisons of a page in their order, for policies that go by it; `None` for an unknown
-    /// page. Costs what `latest` does.
+    /// The last comparisons of a page in their order, for policies that go by it.
+    ///
+    /// `None` for an unknown page. Costs what `latest` does.
     fn recent(&self, py: Python<'_>, url: &Bound<'_, PyAny>) -> PyResult<Option<Recent>> {
         let (snapshot, url) = (self.now(py)?, arg::url(Arg::new("url"), url)?);
         let page = py.detach(|| snapshot.latest(url)).or_raise(py)?;

@@ -126,13 +126,16 @@ fn labels(given: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<(String, String)>> {
 
 #[pymethods]
 impl View {
-    /// Joins whatever touches: pages within k bits of each other into one component, as tools do that
-    /// remove all but one page of each. A chain of small steps joins texts that have little in common,
-    /// which the widest distance within a component shows: `clusters` are what to use. Takes the
-    /// keywords of `clusters`.
+    /// Joins whatever touches: pages within k bits of each other into one component.
     ///
-    /// Costs the join of `all_pairs`, and 16 bytes for each fingerprint beside its memory. Ctrl-C ends
-    /// it.
+    /// That is what tools do that remove all but one page of each. A chain of small steps joins
+    /// texts that have little in common, which the widest distance within a component shows:
+    /// `clusters` are what to use.
+    ///
+    /// Costs the join of `all_pairs`, so that a crowd costs its square, and 16 bytes for each
+    /// fingerprint beside its memory. Ctrl-C ends it. Raises what `clusters` raises.
+    ///
+    /// Takes the keywords of `clusters`.
     #[pyo3(signature = (k=None, *, progress=None, **like))]
     fn components<'py>(
         &self,
@@ -149,11 +152,15 @@ impl View {
         )
     }
 
-    /// Counts the pages within each distance of each page, from 0 to k: one `Balls` for each of them.
-    /// With `labels` of pages, a dictionary by URL or pairs, also pairs by whether their labels are
-    /// equal; of a page that is named twice, the last counts. Takes the keywords of `clusters`.
+    /// Counts the pages within each distance of each page, from 0 to k: one `Balls` for each
+    /// distance.
     ///
-    /// Costs the join of `all_pairs`, so that a crowd costs its square. Ctrl-C ends it.
+    /// With `labels` of pages by URL it also counts pairs by whether their labels are equal; of a
+    /// page that is named twice, the last counts. Costs the join of `all_pairs`, so that a crowd
+    /// costs its square; beside the memory 4 bytes for each fingerprint, and the labels. Ctrl-C
+    /// ends it. Raises what `clusters` raises.
+    ///
+    /// Takes the keywords of `clusters`.
     #[pyo3(signature = (k=None, *, labels=None, progress=None, **like))]
     fn balls<'py>(
         &self,

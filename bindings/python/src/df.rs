@@ -145,8 +145,9 @@ impl Counter {
     }
 }
 
-/// Adds up the tables in some files, and writes the sum to another, without features of fewer than
-/// `least` documents.
+/// Adds up the tables in some files, and writes the sum to another.
+///
+/// Features of fewer than `least` documents are left out.
 #[pyfunction]
 #[pyo3(signature = (tables, path, least=None), text_signature = "(tables, path, least=1)")]
 pub(crate) fn merge(

@@ -93,8 +93,10 @@ pub(crate) struct Differences {
 
 #[pymethods]
 impl Differences {
-    /// The epochs of the contents and distances: those of the side before under the numbers that they
-    /// have there, then those that only the side after has.
+    /// The epochs of the contents and distances.
+    ///
+    /// Those of the side before come under the numbers that they have there, then those that only
+    /// the side after has.
     fn epochs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let infos = self.epochs.iter().map(|info| Py::new(py, EpochInfo::of(py, info)?));
         PyList::new(py, infos.collect::<PyResult<Vec<_>>>()?)
@@ -128,13 +130,13 @@ impl Differences {
 
 #[pymethods]
 impl View {
-    /// How this store differs from what it was `before`, or from any other store: the pages under a
-    /// prefix, or all, whose version in force is not the same, in SURT order. Epochs are the same if
-    /// their names are.
+    /// How this store differs from what it was `before`, or from any other store.
     ///
-    /// A page is judged as if what is in force here were observed there next. So a page that changed and
-    /// went back does not differ; one that only this has is new, and one that only the other has is
-    /// gone. Reads both once, lazily.
+    /// Tells the pages under a prefix, or all, whose version in force is not the same, in SURT
+    /// order. A page is judged as if what is in force here were observed there next. So a page that
+    /// changed and went back does not differ; one that only this has is new, and one that only the
+    /// other has is gone. Epochs are the same if their names are. Reads both once, lazily, with one
+    /// page of each in memory.
     #[pyo3(signature = (before, under=None))]
     fn diff<'py>(
         &self,
@@ -149,8 +151,9 @@ impl View {
         Differences::inexact(py, diff, birth)
     }
 
-    /// How the pages under a prefix, or all, changed from one time to another, both included: as in
-    /// `diff`, by what was seen until then. Reads lazily.
+    /// How the pages under a prefix, or all, changed from one time to another, both included.
+    ///
+    /// As in `diff`, by what was seen until then. Reads all pages once, lazily.
     #[pyo3(signature = (since, until, under=None))]
     fn diff_since<'py>(
         &self,

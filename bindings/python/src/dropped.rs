@@ -52,10 +52,10 @@ impl From<cluster::Fate> for Fated {
 /// A question, which knows whom to answer.
 type Question = Box<dyn FnOnce(&cluster::Dropped<'_>) + Send>;
 
-/// The pages that are dropped in favour of those that lead them, by URL.
+/// The pages that are dropped in favour of those that lead their clusters, by URL.
 ///
-/// `len` says how many there are. Threads may share it, and are answered one after another. It is of the
-/// process that found it.
+/// `len` says how many there are. Threads may share it, and are answered one after another. It is
+/// of the process that found it.
 #[pyclass(frozen, module = "simkeep")]
 pub(crate) struct Dropped {
     /// `None` once it is gone.
@@ -130,21 +130,25 @@ impl Dropped {
     }
 
     /// What becomes of a page. Costs looking it up; of one that is dropped, reading its head, too.
+    ///
+    /// Raises `UrlError` for what no page can have.
     fn fate<'py>(&self, py: Python<'py>, url: &Bound<'py, PyAny>) -> PyResult<Fated> {
         let url = arg::url(Arg::new("url"), url)?.to_owned();
         self.ask(py, move |dropped| dropped.fate(&url)).map(Fated::from)
     }
 
-    /// The page that is kept for one that is dropped, with the distance of the two; `None` if it is not
-    /// dropped.
+    /// The page that is kept for one that is dropped, with the distance of the two.
+    ///
+    /// `None` if it is not dropped. Costs what `fate` does, and reading the page that is kept.
     fn kept_for<'py>(&self, py: Python<'py>, url: &Bound<'py, PyAny>) -> PyResult<Option<KeptFor>> {
         let url = arg::url(Arg::new("url"), url)?.to_owned();
         let kept = self.ask(py, move |dropped| dropped.kept_for(&url))?;
         Ok(kept.map(|kept| KeptFor { url: kept.url, distance: kept.distance }))
     }
 
-    /// Whether the page at a `place` is dropped, which `Candidates.candidacy` named before its clusters
-    /// were found. Costs no lookup.
+    /// Whether the page at a `place` is dropped, which `Candidates.candidacy` named.
+    ///
+    /// Costs no lookup.
     fn has<'py>(&self, py: Python<'py>, place: &Bound<'py, PyAny>) -> PyResult<bool> {
         let place = Place::from_bits(arg::fingerprint(Arg::new("place"), place)?);
         self.ask(py, move |dropped| Ok(dropped.has(place)))

@@ -200,11 +200,12 @@ fn rule(py: Python<'_>, given: &Bound<'_, PyAny>, number: u64) -> PyResult<Rule>
 
 #[pymethods]
 impl Store {
-    /// Hands out the pages of which a visit is worth most: those of `due`, whose keywords it takes, but
-    /// not those that are out already, and not those that a visit is worth nothing of.
+    /// Hands out the pages of which a visit is worth most: those of `due`, whose keywords it takes.
     ///
-    /// A page is out until it is observed or handed back, or until the `lease` is over (seconds, or a
-    /// `timedelta`) by the `now` of a later call; and not when the store is opened again.
+    /// Those that are out already are left out, and those that a visit is worth nothing of. A page
+    /// is out until it is observed in any way or handed back, or until the `lease` is over by the
+    /// `now` of a later call. Threads may take at once. Leases are in memory only: when the store
+    /// is opened again, all pages can be taken. At most `leases_max` are out.
     #[pyo3(signature = (now, budget, lease, **like))]
     fn take_due<'py>(
         &self,
@@ -220,7 +221,9 @@ impl Store {
         taken.into_iter().map(|decision| Decision::of(py, decision)).collect()
     }
 
-    /// Ends the lease of a page that was not visited, and returns whether it had one.
+    /// Ends the lease of a page that was not visited, so that it can be taken again.
+    ///
+    /// Returns whether it had one.
     fn hand_back(&self, py: Python<'_>, url: &Bound<'_, PyAny>) -> PyResult<bool> {
         let url = arg::url(Arg::new("url"), url)?;
         self.call(py, |store| store.hand_back(url))

@@ -67,9 +67,10 @@ impl Explained {
 
 #[pymethods]
 impl Fingerprinter {
-    /// Makes the fingerprint of a text, and explains it: by its heaviest features, at most `limit` (20;
-    /// `None` for all), and by how near each bit is to flipping. Reads the text three times, and takes
-    /// some 50 bytes for each distinct feature.
+    /// Makes the fingerprint of a text, and explains it.
+    ///
+    /// By its heaviest features, at most `limit`, and by how near each bit is to flipping. Reads
+    /// the text three times, and takes some 50 bytes for each distinct feature.
     #[pyo3(signature = (text, *, limit=Limit(FEATURES)), text_signature = "($self, text, *, limit=20)")]
     fn explain<'py>(
         &self,

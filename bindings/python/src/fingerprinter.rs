@@ -38,10 +38,10 @@ impl Html<'_> {
     }
 }
 
-/// The fingerprint of a text by the default recipe; `None` if it has fewer than eight words, which is
-/// too short to tell it from others. Linear in the text.
+/// The fingerprint of a text by the default recipe.
 ///
-/// By another `recipe`, if one is named that needs no table.
+/// `None` if it has fewer than eight words, which is too short to tell it from others. Linear in
+/// the text. By another `recipe`, if one is named that needs no table.
 #[pyfunction(name = "fingerprint")]
 #[pyo3(signature = (text, *, recipe=None))]
 pub(crate) fn fingerprint_of<'py>(
@@ -58,7 +58,9 @@ pub(crate) fn fingerprint_of<'py>(
 /// Decodes a document as its `content_type` says, or as it says itself, or else by a guess.
 ///
 /// `content_type` is the Content-Type of the response, several joined by commas, or the label of an
-/// encoding; without one the document is HTML. Linear in the document.
+/// encoding; without one the document is HTML. The encoding is found as browsers find it: a byte
+/// order mark, the Content-Type, what a `<meta>` or an XML declaration says, UTF-8 if the bytes are
+/// UTF-8, and else the most likely one. Linear in the document.
 #[pyfunction]
 #[pyo3(signature = (body, content_type=None))]
 pub(crate) fn decode<'py>(
@@ -72,8 +74,9 @@ pub(crate) fn decode<'py>(
     Ok(py.detach(|| fingerprint::decode(&body, declared.as_deref()).into_owned()))
 }
 
-/// The text that a reader sees of an HTML page: `str`, or bytes with the `encoding` that the server
-/// named, or its Content-Type.
+/// The text that a reader sees of an HTML page.
+///
+/// It is `str`, or bytes with the `encoding` that the server named, or its Content-Type.
 #[pyfunction]
 #[pyo3(signature = (html, encoding=None))]
 pub(crate) fn visible_text<'py>(
@@ -136,15 +139,17 @@ impl Fingerprinter {
         py.detach(|| self.made(|maker| maker.of_text(&text))).or_raise(py)
     }
 
-    /// The fingerprint of the text of a page; `None` if it has fewer than eight words, which is too
-    /// short to tell it from others.
+    /// The fingerprint of the text of a page; `None` if it has fewer than eight words.
+    ///
+    /// Such a text is too short to tell it from others.
     fn of_page<'py>(&self, py: Python<'py>, text: &Bound<'py, PyAny>) -> PyResult<Option<u64>> {
         let text = arg::content(Arg::new("text"), text)?;
         py.detach(|| self.made(|maker| maker.of_page(&Document::new(&*text)))).or_raise(py)
     }
 
-    /// The fingerprint of an HTML page, `str` or bytes with the `encoding` that the server named, or
-    /// its Content-Type; `None` if its visible text has fewer than eight words.
+    /// The fingerprint of an HTML page; `None` if its visible text has fewer than eight words.
+    ///
+    /// It is `str`, or bytes with the `encoding` that the server named, or its Content-Type.
     #[pyo3(signature = (html, encoding=None))]
     fn of_html<'py>(
         &self,

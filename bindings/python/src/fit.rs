@@ -16,11 +16,11 @@ fn priors() -> &'static recrawl::Priors {
     PRIORS.get_or_init(recrawl::Priors::default)
 }
 
-/// What the comparisons of many pages tell of how rates spread: how well each of 64 priors explains all
-/// of them.
+/// What the comparisons of many pages tell of how rates spread: how well each of 64 priors explains
+/// them.
 ///
-/// The pages are given as their likelihoods, in any order; one without comparisons says nothing, and is
-/// to be left out. Takes some microseconds a page, while other threads run.
+/// The pages are given as their likelihoods, in any order; one without comparisons says nothing,
+/// and is to be left out. Takes some microseconds a page, while other threads run.
 #[pyclass(frozen, module = "simkeep.recrawl")]
 pub(crate) struct Fit(recrawl::Fit);
 
@@ -53,8 +53,9 @@ impl Fit {
         Fit(self.0.without(&priors().evidence(&page.get().0)))
     }
 
-    /// The priors mixed, each as likely as it explains the pages well; of fewer than 20 pages the
-    /// default one. Takes some microseconds.
+    /// The priors mixed, each as likely as it explains the pages well.
+    ///
+    /// Of fewer than 20 pages it is the default one. Takes some microseconds.
     fn prior(&self) -> Prior {
         Prior(self.0.prior(priors()))
     }
@@ -72,11 +73,11 @@ impl Fit {
     }
 }
 
-/// What to expect of the pages of a host, learned from many hosts: how far hosts differ, and how far the
-/// pages of one do, decides what a page tells of others of its host.
+/// What to expect of the pages of a host, learned from many hosts.
 ///
-/// Each host is given as the `Fit` of its pages. A few thousand hosts are enough. Takes some 10
-/// microseconds a host, while other threads run.
+/// How far hosts differ, and how far the pages of one do, decides what a page tells of others of
+/// its host. Each host is given as the `Fit` of its pages. A few thousand hosts are enough. Takes
+/// some 10 microseconds a host, while other threads run.
 #[pyclass(frozen, module = "simkeep.recrawl")]
 pub(crate) struct Hosts(recrawl::Hosts);
 
@@ -90,8 +91,9 @@ impl Hosts {
         Ok(Hosts(py.detach(|| recrawl::Hosts::new(hosts.iter().map(|host| &host.get().0)))))
     }
 
-    /// What is to be expected of a page of this host, of which other pages are known; an empty `Fit` is
-    /// a host that is new. Takes some microseconds.
+    /// What is to be expected of a page of this host, of which other pages are known.
+    ///
+    /// An empty `Fit` is a host that is new. Takes some microseconds.
     fn prior(&self, host: &Bound<'_, Fit>) -> Prior {
         Prior(self.0.prior(&host.get().0))
     }

@@ -11,19 +11,19 @@ use crate::time::Time;
 use crate::value::no_pickle;
 use crate::view::View;
 
-/// What sitemaps or feeds say of when pages of a store changed, for the keyword `hints` of `due` and
-/// `take_due`.
+/// What sitemaps or feeds say of when pages of a store changed: for the keyword `hints` of `due`.
 ///
 /// A page that changed after its last visit is known to be stale, but only with a probability, the
-/// `trust`. Takes 16 bytes for each change, of which there are at most 100,000,000. It is of use with
-/// the store that made it.
+/// `trust`. Takes 16 bytes for each change, of which there are at most 100,000,000. It is of use
+/// with the store that made it.
 #[pyclass(frozen, module = "simkeep")]
 pub(crate) struct Hints(pub(crate) due::Hints);
 
 #[pymethods]
 impl Hints {
-    /// When the page first changed after its last visit, to the second, of the changes that are not
-    /// after `now`; `None` if nobody says so.
+    /// When the page first changed after its last visit, to the second; `None` if nobody says so.
+    ///
+    /// Changes after `now` do not count.
     fn changed_after<'py>(
         &self,
         url: &Bound<'py, PyAny>,
@@ -38,6 +38,9 @@ impl Hints {
 
     /// What a visit to a page of some weight is worth, in days, if without a hint it is worth
     /// `otherwise`.
+    ///
+    /// Raises `OptionError` if the weight is not positive and finite, or `otherwise` is negative or
+    /// infinite.
     fn worth<'py>(
         &self,
         py: Python<'py>,
@@ -83,10 +86,15 @@ fn each<'py>(
 
 #[pymethods]
 impl View {
-    /// Takes what is said elsewhere, such as in sitemaps, of when pages changed: pairs of a URL and a
-    /// time, in any order. `trust` is the probability that it is true, from 0 to 1 (0.8).
+    /// Takes what is said elsewhere, such as in sitemaps, of when pages changed.
     ///
-    /// Reads nothing of the store, and takes up to 48 bytes for each change while it is made.
+    /// They are pairs of a URL and a time, in any order. `trust` is the probability that it is
+    /// true, from 0 to 1 (0.8). Reads nothing of the store, and takes up to 48 bytes for each
+    /// change while it is made.
+    ///
+    /// Raises `UrlError` or `TimeError` for what no visit can have, `OptionError` for a trust that
+    /// is none, `LimitError` above a hundred million changes. What the iterable raises, this
+    /// raises.
     #[pyo3(signature = (changes, *, trust=None))]
     fn hints<'py>(
         &self,

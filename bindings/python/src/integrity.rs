@@ -247,9 +247,11 @@ pub(crate) fn verify<'py>(
     Verified::of(py, long(py, &progress, || integrity::verify(path, options))?)
 }
 
-/// Makes a new store of everything in another that is sound, and says what is lost. The old one stays as
-/// it is. Costs two reads of all files, and a load of what is saved. Ctrl-C ends it, and leaves no new
-/// store.
+/// Makes a new store of everything in another that is sound, and says what is lost.
+///
+/// The old one stays as it is. Costs two reads of all files, and a load of what is saved. Raises
+/// `DoubtfulError` if it cannot be told what was forgotten, unless `keep_forgotten`. Ctrl-C ends
+/// it, and leaves no new store.
 #[pyfunction]
 #[pyo3(signature = (path, to, *, keep_forgotten=false, memory_bytes=None, progress=None))]
 pub(crate) fn repair<'py>(
@@ -269,8 +271,10 @@ pub(crate) fn repair<'py>(
     Repaired::of(py, long(py, &progress, || integrity::repair(path, to, options))?)
 }
 
-/// Makes a backup of the store in a directory, also of one that is being written, or adds to an earlier
-/// one what is new. With `copy=True` files are copied that could be linked. Ctrl-C ends it.
+/// Makes a backup of the store in a directory, also of one that is being written.
+///
+/// To an earlier backup it adds what is new. With `copy=True` files are copied that could be
+/// linked. Ctrl-C ends it.
 #[pyfunction]
 #[pyo3(signature = (path, to, *, copy=false, progress=None))]
 pub(crate) fn backup(

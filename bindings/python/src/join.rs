@@ -53,15 +53,21 @@ fn run(join: Join, fingerprints: &[u64], progress: &simkeep::Progress, out: &Out
 }
 
 /// All pairs within k bits of each other among fingerprints that are in no store, in no particular
-/// order. Two equal ones are a pair of distance 0.
+/// order.
 ///
-/// They may come in a buffer of `uint64` or `int64`, such as an array of numpy, in such a column of
-/// Arrow, or from an iterable of `int`s, and are copied; fewer than 2**32. With `across`, those before
-/// this place are joined with the others, and neither with themselves. With `part`, one of `join_parts`,
-/// only pairs are found that agree in this part, and in none before it. `memory_bytes` (256 MiB) bounds
-/// the memory beside the copy, and `threads` is how many run (as many as the processor has cores).
+/// Two equal ones are a pair of distance 0. They may come in a buffer of `uint64` or `int64`, such
+/// as an array of numpy, in such a column of Arrow, or from an iterable of `int`s, and are copied;
+/// fewer than 2**32. With `across`, those before this place are joined with the others, and neither
+/// with themselves. With `part`, one of `join_parts`, only pairs are found that agree in this part,
+/// and in none before it. `memory_bytes` (256 MiB) bounds the memory beside the copy, and `threads`
+/// is how many run (as many as there are cores).
 ///
-/// Runs in the background, and waits for whoever reads the pairs. It ends when the stream is closed.
+/// Runs in the background, and waits for whoever reads the pairs. It ends when the stream is
+/// closed. For whoever reads Arrow it has the columns `left`, `right`, `distance`,
+/// `left_fingerprint` and `right_fingerprint`.
+///
+/// Time, for evenly spread fingerprints and k = 3: some 0.15 microseconds of one core for each.
+/// Within a wide distance all are compared with all: 0.4 nanoseconds for each two.
 #[pyfunction]
 #[pyo3(signature = (
     fingerprints, k, *, across=None, part=None, memory_bytes=None, threads=None, progress=None
@@ -105,11 +111,12 @@ pub(crate) fn join<'py>(
     Ok(Stream::new(pairs.or_raise(py)?, Some(Kind::Joined), Some(Birth::now())))
 }
 
-/// The parts into which a join within `k` bits cuts fingerprints, so that each can be joined by itself:
-/// pairs of its lowest bit, counted from 0, and of how many bits it has.
+/// The parts into which a join within `k` bits cuts fingerprints, so that each can be joined by
+/// itself.
 ///
-/// What a fingerprint has there is `fingerprint >> lowest & (1 << bits) - 1`. Among all fingerprints
-/// that have some values there, `join(..., part=)` finds the pairs of the part, wherever the others are.
+/// Pairs of a part's lowest bit, counted from 0, and of how many bits it has. What a fingerprint
+/// has there is `fingerprint >> lowest & (1 << bits) - 1`. Among all fingerprints that have some
+/// values there, `join(..., part=)` finds the pairs of the part, wherever the others are.
 #[pyfunction]
 pub(crate) fn join_parts(k: &Bound<'_, PyAny>) -> PyResult<Vec<(u32, u32)>> {
     let join = Join::within(arg::distance(Arg::new("k"), k)?);

@@ -98,8 +98,7 @@ impl Operation {
     }
 }
 
-/// The operations that the journal holds, in the order in which they were acknowledged: a stream, read
-/// lazily.
+/// The operations that the journal holds, in the order in which they were acknowledged.
 #[pyclass(frozen, extends = Stream, module = "simkeep")]
 pub(crate) struct Operations {
     held: Option<(u64, u64)>,
@@ -107,8 +106,9 @@ pub(crate) struct Operations {
 
 #[pymethods]
 impl Operations {
-    /// The numbers of the first and the last operation that the journal holds; `None` if it is empty.
-    /// What comes before them was sealed.
+    /// The numbers of the first and the last operation that the journal holds.
+    ///
+    /// `None` if it is empty. What comes before them was sealed.
     #[getter]
     fn held(&self) -> Option<(u64, u64)> {
         self.held
@@ -117,8 +117,10 @@ impl Operations {
 
 #[pymethods]
 impl View {
-    /// What the journal holds, in numbers. Costs a look at the page of each operation, and memory for
-    /// the URLs of its pages. Ctrl-C leaves it.
+    /// What the journal holds, in numbers: the operations that no segment has yet.
+    ///
+    /// Costs a look at the page of each operation, and memory for the URLs of its pages. Ctrl-C
+    /// leaves it.
     fn journal(&self, py: Python<'_>) -> PyResult<JournalView> {
         let snapshot = self.now(py)?;
         let of = alone(py, move || simkeep::inspect::JournalView::of(&snapshot))?;
@@ -136,13 +138,15 @@ impl View {
         })
     }
 
-    /// The operations that the journal holds behind the one with the number `after`, in the order in
-    /// which they were acknowledged; a visit with its verdict. With a prefix `under`, those of pages
-    /// under it, and of prefixes that have pages with it in common.
+    /// The operations that the journal holds, in the order in which they were acknowledged.
     ///
-    /// What was sealed is in no journal any more. A further fingerprint, a weight or a class that came
-    /// with a visit is an operation of its own, after that visit. Costs a look at the page for each, in
-    /// a thread that waits for whoever reads.
+    /// Those behind the one with the number `after`; a visit with its verdict. With a prefix
+    /// `under`, those of pages under it, and of prefixes that have pages with it in common. What
+    /// was sealed is in no journal any more. A further fingerprint, a weight or a class that came
+    /// with a visit is an operation of its own, after that visit.
+    ///
+    /// Costs a look at the page for each, in a thread that waits for whoever reads, and ends when
+    /// the stream is closed.
     #[pyo3(signature = (after=None, *, under=None))]
     fn operations<'py>(
         &self,

@@ -27,11 +27,10 @@ value! {
     }
 }
 
-/// What the pages of a store tell of how often pages change, before one looks at the visits of one of
-/// them: for the keyword `learned` of `due`, `take_due` and `plan`.
+/// What the pages of a store tell of how often pages change: for the keyword `learned` of `due`.
 ///
-/// Whoever asks often may go by what the store told an hour ago. It is of use with the store that it was
-/// learned from.
+/// Whoever asks often may go by what the store told an hour ago. It is of use with the store that
+/// it was learned from.
 #[pyclass(frozen, module = "simkeep")]
 pub(crate) struct Learned(pub(crate) due::Learned);
 
@@ -59,15 +58,20 @@ impl Learned {
 
 #[pymethods]
 impl View {
-    /// What all pages tell of how pages change. Reads 28 bytes for each page, or for a million of them
-    /// where there are more; on one snapshot once.
+    /// What all pages tell of how pages change: what each is believed to change like by its host.
+    ///
+    /// Reads 28 bytes for each page, or for a million of them where there are more; takes some 50
+    /// ms and 30 MB for a million. On one snapshot, once.
     fn learn(&self, py: Python<'_>) -> PyResult<Learned> {
         let snapshot = self.now(py)?;
         alone(py, move || simkeep::due::Learned::of(&snapshot)).map(Learned)
     }
 
-    /// How the pages change, on the whole: how many were found changed, and how often pages change by
-    /// tenths of them. Reads what `learn` reads once more, and no page.
+    /// How the pages change, on the whole: how many were found changed, and how often, by tenths of
+    /// them.
+    ///
+    /// Reads what `learn` reads once more, and no page. Takes up to a second, and 20 MB for a
+    /// million pages.
     fn survey(&self, py: Python<'_>) -> PyResult<Survey> {
         let snapshot = self.now(py)?;
         let due::Survey { pages, compared, changed, deciles, .. } =
@@ -77,9 +81,11 @@ impl View {
         Ok(Survey { pages, compared, changed, deciles })
     }
 
-    /// Returns how many visits a day there were of late: those of the 28 days up to the latest visit,
-    /// over 28, or over the days since the first visit of all if these are fewer, but one at least. A
-    /// `plan` may go by that for want of a better number. Visits after `now` count as if they were then.
+    /// Returns how many visits a day there were of late: what a `plan` may go by.
+    ///
+    /// Counts the visits of the 28 days up to the latest visit, over 28, or over the days since the
+    /// first visit of all if these are fewer, but one at least. Visits after `now` count as if they
+    /// were then. Exact up to 65,536 pages; of more, a sample is read.
     #[pyo3(signature = (now, *, under=None))]
     fn pace<'py>(
         &self,

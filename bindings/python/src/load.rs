@@ -126,10 +126,15 @@ fn makers(
 
 #[pymethods]
 impl Store {
-    /// Loads a corpus: any number of observations in any order, of the kinds that `observe_batch` takes,
-    /// some four times as fast, in bounded memory. All of them are stored, or none. `epochs` are those
-    /// that come with it. Ctrl-C ends it. `LoadError` names the first that the store refuses; what the
-    /// iterable raises, this raises.
+    /// Loads an existing corpus: any number of observations in any order, as `observe_batch` takes
+    /// them.
+    ///
+    /// There are no searches, and memory is bounded. All of them are stored, or none. Some four
+    /// times as fast as `observe_batch` where fingerprints are ready. Readers go on meanwhile.
+    /// `epochs` are those that come with the observations. Ctrl-C ends it.
+    ///
+    /// Raises `LoadError` with the number of the first observation that the store refuses, counted
+    /// from 1. What the iterable raises, this raises.
     #[pyo3(signature = (observations, *, epochs=None, memory_bytes=None, segment_pages=None,
         progress=None))]
     fn load<'py>(
@@ -168,12 +173,14 @@ impl Store {
         Loaded::of(py, long(py, &progress, || store.copy_from(&other, options))?)
     }
 
-    /// Creates a store from a load, and opens it: the store exists with everything loaded, or not at
-    /// all. Takes the arguments of `load`, and those of `create`. Returns the store and what was loaded.
+    /// Creates a store from a load, and opens it: it exists with everything loaded, or not at all.
     ///
-    /// `origin` is what makes the fingerprints of the texts among the observations, instead of the
-    /// default recipe; the store begins with its epoch. Nothing is created before the first observation
-    /// arrives. Ctrl-C ends it, and leaves nothing but perhaps empty directories.
+    /// Takes the arguments of `load`, and those of `create`. `origin` is what makes the
+    /// fingerprints of the texts among the observations, instead of the default recipe; the store
+    /// begins with its epoch. Nothing is created before the first observation arrives. Ctrl-C ends
+    /// it, and leaves nothing but perhaps empty directories.
+    ///
+    /// Raises `ExistsError` if there is a store already, and what `load` raises.
     #[staticmethod]
     #[pyo3(signature = (path, observations, *, origin=None, epochs=None, memory_bytes=None,
         segment_pages=None, progress=None, **options))]

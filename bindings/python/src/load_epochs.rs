@@ -11,12 +11,11 @@ use crate::fork::Birth;
 use crate::origin::Origin;
 use crate::view::View;
 
-/// The epochs that a load brings. They begin when the load is done, in the same commit; if it fails,
-/// they do not begin.
+/// The epochs that a load brings: they begin when the load is done, in the same commit.
 ///
-/// It hands out numbers for the observations of one load, to which it is passed as `epochs`, and may be
-/// asked while that load takes its observations. A name that the store knows already means the store's
-/// epoch.
+/// It hands out numbers for the observations of one load, to which it is passed as `epochs`, and
+/// may be asked while that load takes its observations. If the load fails, they do not begin. A
+/// name that the store knows already means the store's epoch.
 #[pyclass(frozen, module = "simkeep")]
 pub(crate) struct LoadEpochs {
     epochs: load::LoadEpochs,
@@ -39,8 +38,10 @@ impl LoadEpochs {
         LoadEpochs { epochs: load::LoadEpochs::default(), birth: Birth::now() }
     }
 
-    /// The number in the load of the epoch with this name, of fingerprints that are made elsewhere. If
-    /// the store has none of the name, one begins.
+    /// The number in the load of the epoch with this name, of fingerprints that are made elsewhere.
+    ///
+    /// If the store has none of the name, one begins. Raises `MisuseError` for a name that is empty
+    /// or has control characters, or was asked for on other terms before.
     #[pyo3(signature = (name, *, role=None, bands=None))]
     fn named<'py>(
         &self,
@@ -78,9 +79,11 @@ impl LoadEpochs {
         Ok(numbers.into_iter().map(simkeep::Epoch::number).collect())
     }
 
-    /// The number in the load of an epoch of another store, of which this is known: its name; how many
-    /// leading bits of its fingerprints are `reserved` for metadata; its terms; how many visits that
-    /// store knew when it began; and whether it has ended there. Its table comes by `table`.
+    /// The number in the load of an epoch of another store, of which this is known.
+    ///
+    /// How many leading bits of its fingerprints are `reserved` for metadata; its terms; how many
+    /// visits that store knew when it began; and whether it has ended there. Its table comes by
+    /// `table`.
     #[pyo3(signature = (name, *, reserved=None, role=None, bands=None, begun=None, ended=false),
         text_signature = "($self, name, *, reserved=0, role=None, bands=None, begun=0, ended=False)")]
     fn like<'py>(
@@ -101,8 +104,10 @@ impl LoadEpochs {
         Ok(number.or_raise(py)?.number())
     }
 
-    /// Brings the table of document frequencies of an epoch of this load, which is copied into the store
-    /// unless it has one.
+    /// Brings the table of document frequencies of an epoch of this load.
+    ///
+    /// It is copied into the store unless that has one. Raises `EpochError` for a number that this
+    /// has not given, `MisuseError` if the name of the epoch is of another table, or none.
     fn table<'py>(
         &self,
         py: Python<'py>,

@@ -33,8 +33,9 @@ value! {
         compared: u64,
     }
     also {
-        /// How likely it is at least that two large sites are compared, if of the paths that either has
-        /// this share leads to the same on both.
+        /// How likely it is at least that two large sites are compared.
+        ///
+        /// That is if of the paths that either has this share leads to the same on both.
         #[staticmethod]
         fn recall(share: &Bound<'_, PyAny>) -> PyResult<f64> {
             let arg = Arg::new("share");
@@ -179,16 +180,24 @@ fn asked(
 
 #[pymethods]
 impl View {
-    /// Finds the sites that mirror each other: hosts, and folders of them, of which so many paths lead
-    /// to pages within k bits of each other. What is found was compared path by path; which pairs are
-    /// compared, a sample decides, so one may be missed (`Mirrors.recall`).
+    /// Finds the sites that mirror each other: hosts, and folders of them, with the same paths.
     ///
-    /// Keywords: `paths`, of how many at least (10); `share`, what share they must be of all that either
-    /// has (0.8); `depth`, how many folders deep a site may lie (2, at most 16); `limit`, the most pairs
-    /// (1,000; `None` for all); `at`, `under`, `epoch`, `classes`; `memory_bytes` (128 MiB); `scratch`,
-    /// a directory for what does not fit.
+    /// A site mirrors another if so many `paths` lead to pages within k bits of each other, and
+    /// they have such a `share` of all that either has. A path is what follows the site in a URL,
+    /// whatever the scheme. What is found was compared path by path; which pairs are compared, a
+    /// sample decides, so one may be missed: `Mirrors.recall` says how likely it is found.
     ///
-    /// Costs a scan of all pages, and for each pair that is compared the pages of both. Ctrl-C ends it.
+    /// Costs a scan of all pages, and for each pair that is compared some 100 microseconds and the
+    /// pages of both; `memory_bytes`, and scratch files for what does not fit. Other threads run
+    /// meanwhile. Ctrl-C ends it.
+    ///
+    /// Raises `MisuseError` if what is asked makes no sense, `EpochError` for an epoch that has
+    /// ended or is not known, `IoError` if there is no room for scratch files.
+    ///
+    /// Keywords: `paths`, of how many at least (10); `share`, what share they must be of all that
+    /// either has (0.8); `depth`, how many folders deep a site may lie (2, at most 16); `limit`,
+    /// the most pairs (1,000; `None` for all); `at`, `under`, `epoch`, `classes`; `memory_bytes`
+    /// (128 MiB); `scratch`, a directory for what does not fit.
     #[pyo3(signature = (k=None, *, progress=None, **like))]
     fn mirrors<'py>(
         &self,

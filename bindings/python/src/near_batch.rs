@@ -43,10 +43,13 @@ fn search<T: Sync>(
 
 #[pymethods]
 impl View {
-    /// Finds pages near each of many fingerprints, in their order. Takes the keywords of `near`.
+    /// Finds pages near each of many fingerprints, in their order.
     ///
-    /// Searches run on all cores, side by side, so each costs a half to a quarter of a single one.
-    /// Ctrl-C ends it.
+    /// They may come in a buffer of `uint64` or `int64`, such as an array of numpy, or in such a
+    /// column of Arrow; they are copied. Searches run on all cores, side by side, so each costs a
+    /// half to a quarter of a single one. Ctrl-C ends it.
+    ///
+    /// Takes the keywords of `near`.
     #[pyo3(signature = (fingerprints, /, k=None, **like))]
     fn near_batch<'py>(
         &self,
@@ -61,9 +64,12 @@ impl View {
         search(py, &fingerprints, |part| query.run_batch(&snapshot, part)).map(Answers)
     }
 
-    /// Finds the pages near each of many pages, which are named with a fingerprint of theirs: pairs of
-    /// the two, in their order. Each is left out of its own answer. Takes the keywords of `near`, and
-    /// costs what `near_batch` does; no page is looked up. Ctrl-C ends it.
+    /// Finds the pages near each of many pages, which are named with a fingerprint of theirs.
+    ///
+    /// They are pairs of the two, and each is left out of its own answer. Answers come in their
+    /// order. Costs what `near_batch` does; no page is looked up. Ctrl-C ends it.
+    ///
+    /// Takes the keywords of `near`, and costs what `near_batch` does; no page is looked up.
     #[pyo3(signature = (pages, /, k=None, **like))]
     fn near_batch_of_pages<'py>(
         &self,

@@ -42,12 +42,12 @@ fn spend<'py>(
     Ok(Optimum { visits_per_day, threshold, freshness })
 }
 
-/// The most freshness that so many visits a day can reach, if each page is visited at fixed intervals:
-/// no policy that knows the rates does better.
+/// The most freshness that so many visits a day can reach, if each page is visited at fixed
+/// intervals.
 ///
-/// Each page is a pair of its rate, in changes a day, and its weight. Takes some 4,000 exponentials for
-/// each page; Ctrl-C leaves it. Raises `OptionError` if there are no pages, or a number is not from
-/// 1e-100 to 1e100.
+/// No policy that knows the rates does better. Each page is a pair of its rate, in changes a day,
+/// and its weight. Takes some 4,000 exponentials for each page; Ctrl-C leaves it. Raises
+/// `OptionError` if there are no pages, or a number is not from 1e-100 to 1e100.
 #[pyfunction]
 pub(crate) fn fixed_intervals<'py>(
     py: Python<'py>,
@@ -57,11 +57,11 @@ pub(crate) fn fixed_intervals<'py>(
     spend(py, pages, visits_per_day, recrawl::fixed_intervals)
 }
 
-/// The most freshness that so many visits a day can reach, if each page is visited at random times, as
-/// often on average as is best.
+/// The most freshness that so many visits a day can reach, if each page is visited at random times.
 ///
-/// Each page is a pair of its rate, in changes a day, and its weight. Sorts the pages; Ctrl-C leaves it.
-/// Raises `OptionError` if there are no pages, or a number is not from 1e-100 to 1e100.
+/// As often on average as is best. Each page is a pair of its rate, in changes a day, and its
+/// weight. Sorts the pages; Ctrl-C leaves it. Raises `OptionError` if there are no pages, or a
+/// number is not from 1e-100 to 1e100.
 #[pyfunction]
 pub(crate) fn random_times<'py>(
     py: Python<'py>,
@@ -71,12 +71,12 @@ pub(crate) fn random_times<'py>(
     spend(py, pages, visits_per_day, recrawl::random_times)
 }
 
-/// The least penalty for changes that are missed, if each further one counts less than the one before,
-/// and visits are at random times. No page is left alone.
+/// The least penalty for changes that are missed, if each further one counts less than the one
+/// before.
 ///
-/// Each page is a pair of its rate, in changes a day, and its weight. Takes 64 roots for each page;
-/// Ctrl-C leaves it. Raises `OptionError` if there are no pages, or a number is not from 1e-100 to
-/// 1e100.
+/// Visits are at random times, and no page is left alone. Each page is a pair of its rate, in
+/// changes a day, and its weight. Takes 64 roots for each page; Ctrl-C leaves it. Raises
+/// `OptionError` if there are no pages, or a number is not from 1e-100 to 1e100.
 #[pyfunction]
 pub(crate) fn few_misses<'py>(
     py: Python<'py>,

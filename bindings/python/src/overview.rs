@@ -203,16 +203,19 @@ impl Overview {
 
 #[pymethods]
 impl View {
-    /// What the store is on the whole: its numbers, epochs and segments, what their bytes are for, and
-    /// which hosts have many pages. Costs as much for a large store: it reads 64 pages, and numbers of
-    /// what is open already. Damaged pages raise nothing, and are named.
+    /// What the store is on the whole: its numbers, epochs and segments, what their bytes are for.
+    ///
+    /// Also about which hosts have many pages. Costs as much for a large store: it reads 64 pages,
+    /// and numbers of what is open already. Damaged pages raise nothing, and are named.
     fn overview(&self, py: Python<'_>) -> PyResult<Overview> {
         let snapshot = self.now(py)?;
         Overview::of(py, py.detach(|| simkeep::inspect::Overview::of(&snapshot)).or_raise(py)?)
     }
 
-    /// About what `compact` gives back: of what newer segments have again, and of the fingerprint tables
-    /// of epochs that have ended. Costs what `overview` does.
+    /// About what `compact` gives back.
+    ///
+    /// That is what newer segments have again, and the fingerprint tables of epochs that have
+    /// ended. Costs what `overview` does.
     fn compaction(&self, py: Python<'_>) -> PyResult<Compaction> {
         let snapshot = self.now(py)?;
         let of = py.detach(|| simkeep::inspect::Compaction::of(&snapshot)).or_raise(py)?;

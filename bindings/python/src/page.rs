@@ -65,7 +65,8 @@ value! {
         contents: Py<PyTuple>,
         /// When that content was last seen.
         content_seen: Option<Time>,
-        /// When the content was last modified, as the server said: what to send as `If-Modified-Since`.
+        /// When the content was last modified, as the server said: what to send as `If-Modified-
+        /// Since`.
         modified: Option<Time>,
         /// Whether the page is gone.
         gone: bool,

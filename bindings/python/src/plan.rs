@@ -27,11 +27,10 @@ value! {
     }
 }
 
-/// How a number of visits a day is spent for ever: the threshold from which on a page is visited, and
-/// what comes of it. As a text, for people: "20 visits a day to 100 pages, each when it is worth 4.321:
-/// ...".
+/// How a number of visits a day is spent for ever: the threshold from which on a page is visited.
 ///
-/// It goes by what was known when it was made: make one anew once a day, say.
+/// As a text, for people: "20 visits a day to 100 pages, each when it is worth 4.321: ...". It goes
+/// by what was known when it was made: make one anew once a day, say.
 #[pyclass(frozen, module = "simkeep")]
 pub(crate) struct Plan(pub(crate) due::Plan);
 
@@ -98,12 +97,17 @@ impl Plan {
 
 #[pymethods]
 impl View {
-    /// Plans how to spend so many visits a day for ever: from which worth on a page is visited, and how
-    /// fresh that keeps the pages. Takes the keywords of `due`, of which `policy`, `under`, `rules`,
-    /// `largest_interval` and `learned` matter.
+    /// Plans how to spend so many visits a day for ever.
     ///
-    /// Passed to `due` or `decide`, it gives decisions dates. Reads 28 bytes for each page, or for a
-    /// million of them where there are more, and takes up to a second.
+    /// It finds from which worth on a page is visited, and how fresh that keeps the pages. It goes
+    /// by `policy`, `under`, `rules`, `largest_interval` and `learned`; the other keywords of `due`
+    /// do not matter. Passed to `due`, `take_due` or `decide`, a plan gives decisions dates.
+    ///
+    /// Reads 28 bytes for each page, or for a million of them where there are more, and takes up to
+    /// a second and 100 MB. Raises `OptionError` unless `per_day` is positive and finite.
+    ///
+    /// Takes the keywords of `due`, of which `policy`, `under`, `rules`, `largest_interval` and
+    /// `learned` matter.
     #[pyo3(signature = (now, per_day, **like))]
     fn plan<'py>(
         &self,
@@ -119,8 +123,10 @@ impl View {
         alone(py, move || simkeep::due::Plan::of(&snapshot, &asked, per_day)).map(Plan)
     }
 
-    /// What is decided about a page by a plan: what a visit is worth, when it is due, and why; `None`
-    /// for an unknown page. Costs reading one record, and a search for the page that leads it.
+    /// What is decided about a page by a plan; `None` for an unknown page.
+    ///
+    /// It is what `due` tells of it with this plan. Costs reading one record, and a search for the
+    /// page that leads it. Raises `UrlError` for what no page can have.
     fn decide<'py>(
         &self,
         py: Python<'py>,

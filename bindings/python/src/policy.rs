@@ -23,12 +23,13 @@ value! {
     }
 }
 
-/// What decides which page is visited first, by its name: "value", "harmonic", "uniform", "fixed:7d",
-/// "thesis:3,1.5", "nutch:0.4,0.2,0.3" or "stormcrawler".
+/// What decides which page is visited first, by its name.
 ///
-/// By "value" and "harmonic" it is what a visit is worth; by "uniform" the time since the last one; by
-/// all others that time over an interval. Parameters that are left out are those above. As a text it is
-/// its name with all parameters. Raises `MisuseError` if there is none of that name.
+/// There are `"value"` (the default), `"harmonic"`, `"uniform"`, `"fixed:7d"`, `"thesis:3,1.5"`,
+/// `"nutch:0.4,0.2,0.3"` and `"stormcrawler"`. By `"value"` and `"harmonic"` it is what a visit is
+/// worth; by `"uniform"` the time since the last one; by all others that time over an interval.
+/// Parameters that are left out are those above. As a text it is its name with all parameters.
+/// Raises `MisuseError` if there is none of that name.
 #[pyclass(frozen, module = "simkeep.recrawl")]
 pub(crate) struct Policy(pub(crate) recrawl::Policy);
 
@@ -66,9 +67,9 @@ impl Policy {
 
     /// What puts a page in order: the one with the highest score is visited first.
     ///
-    /// By "value" and "harmonic" it is what a visit is worth, in days, with the weight; by "uniform" the
-    /// days since the last visit; by all others those over the interval, 1 when a page is due. Raises
-    /// `OptionError` if the weight is not positive and finite.
+    /// By `"value"` and `"harmonic"` it is what a visit is worth, in days, with the weight; by
+    /// `"uniform"` the days since the last visit; by all others those over the interval, 1 when a
+    /// page is due. Raises `OptionError` if the weight is not positive and finite.
     fn score(
         &self,
         py: Python<'_>,
@@ -83,8 +84,9 @@ impl Policy {
         self.0.score(&Standing { belief, recent, weight, days }).or_raise(py)
     }
 
-    /// The interval that a page has; `None` by "value", "harmonic" and "uniform", which have no
-    /// intervals of their own.
+    /// The interval that a page has.
+    ///
+    /// `None` by `"value"`, `"harmonic"` and `"uniform"`, which have no intervals of their own.
     fn schedule(&self, recent: &Bound<'_, Recent>) -> Option<Schedule> {
         let recrawl::Schedule { interval_days, next_days } = self.0.schedule(&recent.get().0)?;
         Some(Schedule { interval_days, next_days })

@@ -132,14 +132,15 @@ pub(crate) fn publish_options(
     Ok(options)
 }
 
-/// Publishes what is sealed of the store in a directory: makes it a generation in another directory,
-/// which `Reader.published` opens, also beside a process that writes it.
+/// Publishes what is sealed of the store in a directory: makes it a generation in another
+/// directory.
 ///
-/// Segments and tables are linked or copied (`copy=True` links none), if no earlier generation has
-/// brought them, and never change. The newest `keep` generations stay (3), and others for a `grace`
-/// after they were the newest (a day). Costs a read of the segments that are new, and of a small part of
-/// the others: each is read once in 30 days, and all of them with `check_kept=True`. A damaged one gives
-/// way to that of the store. Ctrl-C ends it.
+/// `Reader.published` opens it. Works also beside a process that writes the store. Segments and
+/// tables are linked or copied (`copy=True` links none), if no earlier generation has brought them,
+/// and never change. The newest `keep` generations stay (3), and others for a `grace` after they
+/// were the newest (a day). Costs a read of the segments that are new, and of a small part of the
+/// others: each is read once in 30 days, and all of them with `check_kept=True`. A damaged one
+/// gives way to that of the store. Ctrl-C ends it.
 #[pyfunction]
 #[pyo3(signature = (path, to, *, keep=None, grace=None, copy=false, check_kept=false, progress=None))]
 pub(crate) fn publish<'py>(
@@ -234,8 +235,10 @@ pub(crate) fn check_generation<'py>(
     })
 }
 
-/// Which generations in a directory still hold bytes of a page, or of pages under a `prefix`, by number:
-/// of what was purged from the store meanwhile, say. Costs a search in each segment that is named.
+/// Which generations in a directory still hold bytes of a page, or of pages under a `prefix`.
+///
+/// By number: of what was purged from the store meanwhile, say. Costs a search in each segment that
+/// is named.
 #[pyfunction]
 #[pyo3(signature = (path, url=None, *, prefix=None))]
 pub(crate) fn holding<'py>(

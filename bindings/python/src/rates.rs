@@ -38,12 +38,12 @@ pub(crate) fn naive(
     recrawl::naive(changes, arg::float(Arg::new("days"), days)?).or_raise(py)
 }
 
-/// The changes in an interval, of a page that changed in so many of equal intervals. Divide by the
-/// interval in days to have changes a day.
+/// The changes in an interval, of a page that changed in so many of equal intervals.
 ///
-/// `halves` says what is added, so that the answer is neither zero nor infinite: "none", "unchanged" for
-/// half an unchanged comparison (the default), or "both" for half a changed one as well. Raises
-/// `OptionError` if there are no comparisons, or more changes than comparisons.
+/// Divide by the interval in days to have changes a day. `halves` says what is added, so that the
+/// answer is neither zero nor infinite: `"none"`, `"unchanged"` for half an unchanged comparison
+/// (the default), or `"both"` for half a changed one as well. Raises `OptionError` if there are no
+/// comparisons, or more changes than comparisons.
 #[pyfunction]
 #[pyo3(signature = (comparisons, changes, halves=None))]
 pub(crate) fn regular(
@@ -57,12 +57,12 @@ pub(crate) fn regular(
     recrawl::regular(comparisons, changes, self::halves(halves)?).or_raise(py)
 }
 
-/// Changes a day, from comparisons at any intervals: the rate that makes them most likely, with the
-/// halves of the mean interval added that `halves` says: "none", "unchanged" (the default) or "both".
+/// Changes a day, from comparisons at any intervals: the rate that makes them most likely.
 ///
-/// Takes 64 steps, each in proportion to the comparisons. With "none" the rate of a page that never
-/// changed is 0, and of one that always did, without a date, infinite. Raises `OptionError` if there is
-/// no comparison.
+/// With the halves of the mean interval added that `halves` says: `"none"`, `"unchanged"` (the
+/// default) or `"both"`. Takes 64 steps, each in proportion to the comparisons. With `"none"` the
+/// rate of a page that never changed is 0, and of one that always did, without a date, infinite.
+/// Raises `OptionError` if there is no comparison.
 #[pyfunction]
 #[pyo3(signature = (comparisons, halves=None))]
 pub(crate) fn irregular(
@@ -83,9 +83,11 @@ pub(crate) fn last_modified(py: Python<'_>, comparisons: &Bound<'_, PyAny>) -> P
     py.detach(|| recrawl::last_modified(&all)).or_raise(py)
 }
 
-/// The crawl value of a visit, in days: what it is worth to a page of this weight, which changes so many
-/// times a day, so many days after its last visit. Visits to what is worth most keep the most pages
-/// fresh. Raises `OptionError` if the weight or the rate is not positive and finite.
+/// The crawl value of a visit, in days.
+///
+/// That is what it is worth to a page of this weight, which changes so many times a day, so many
+/// days after its last visit. Visits to what is worth most keep the most pages fresh. Raises
+/// `OptionError` if the weight or the rate is not positive and finite.
 #[pyfunction]
 pub(crate) fn value(
     py: Python<'_>,
@@ -97,10 +99,11 @@ pub(crate) fn value(
     recrawl::value(weight, per_day, days).or_raise(py)
 }
 
-/// The harmonic index of a visit, in days: what it is worth to a page of this weight, which changes so
-/// many times a day, so many days after its last visit, if each further change that is missed counts
-/// less. It leaves no page alone. Raises `OptionError` if the weight or the rate is not positive and
-/// finite.
+/// The harmonic index of a visit, in days.
+///
+/// That is what it is worth to a page of this weight, which changes so many times a day, so many
+/// days after its last visit, if each further change that is missed counts less. It leaves no page
+/// alone. Raises `OptionError` if the weight or the rate is not positive and finite.
 #[pyfunction]
 pub(crate) fn harmonic(
     py: Python<'_>,
@@ -122,9 +125,11 @@ fn three(
     Ok((weight, per_day, arg::float(Arg::new("days"), days)?))
 }
 
-/// The days after a visit from which on the next one is worth a threshold, to a page of this weight that
-/// changes so many times a day, by the index "value" or "harmonic"; `None` if it never is, or not within
-/// 4,000,000 days. Raises `OptionError` if a number is not positive and finite.
+/// The days after a visit from which on the next one is worth a threshold.
+///
+/// To a page of this weight that changes so many times a day, by the index `"value"` (the default)
+/// or `"harmonic"`; `None` if it never is, or not within 4,000,000 days. Raises `OptionError` if a
+/// number is not positive and finite.
 #[pyfunction]
 #[pyo3(signature = (weight, per_day, threshold, index=None))]
 pub(crate) fn interval(

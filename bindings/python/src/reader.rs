@@ -75,8 +75,9 @@ impl Reader {
         self.reading.with(py, |reader| Ok(reader.generation()))
     }
 
-    /// The newest generation in the directory, if it is not whole and an older one is read: it is being
-    /// carried there still, or a file of it was cut. `None` if it reads a store.
+    /// The newest generation in the directory, if it is not whole and an older one is read.
+    ///
+    /// It is being carried there still, or a file of it was cut. `None` if it reads a store.
     #[getter]
     fn incomplete(&self, py: Python<'_>) -> PyResult<Option<Incomplete>> {
         let newer = self.reading.with(py, |reader| Ok(reader.incomplete().cloned()))?;
@@ -99,15 +100,17 @@ impl Reader {
         self.reading.with(py, |reader| Ok(reader.behind()))
     }
 
-    /// When this was the newest state of the store, if a writer was at work then; of a generation, when
-    /// it was published; `None` if there was no writer.
+    /// When this was the newest state, if a writer was at work then; of a generation, when it was
+    /// published.
+    ///
+    /// `None` if there was no writer.
     #[getter]
     fn written(&self, py: Python<'_>) -> PyResult<Option<Time>> {
         let written = self.reading.with(py, |reader| Ok(reader.written()))?;
         Ok(written.map(|written| Time(written.into())))
     }
 
-    /// Whether the writer's commits followed one another too fast, so that this is only what it had
+    /// Whether the writer's commits followed one another too fast, so that this is only what was
     /// sealed.
     #[getter]
     fn fell_back(&self, py: Python<'_>) -> PyResult<bool> {

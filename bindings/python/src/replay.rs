@@ -57,13 +57,12 @@ impl Replay {
 
 #[pymethods]
 impl View {
-    /// The pages that have had content, with their histories, to be crawled again in a simulation by
-    /// `simkeep.recrawl.crawl`; under a prefix, if one is given. Of more than `pages_max` (1,000,000)
-    /// those are chosen whose URLs have the least hashes.
+    /// The pages that have had content, with their histories, to be crawled again in a simulation.
     ///
-    /// A return to an earlier version counts for `return_share` of a change (0.5). Takes the time of a
-    /// scan with all visits, and some 100 bytes for each visit of a page that is chosen. Ctrl-C leaves
-    /// it.
+    /// By `simkeep.recrawl.crawl`; under a prefix, if one is given. Of more than `pages_max` (1,000,000)
+    /// those are chosen whose URLs have the least hashes. A return to an earlier version counts for
+    /// `return_share` of a change (0.5). Takes the time of a scan with all visits, and some 100
+    /// bytes for each visit of a page that is chosen. Ctrl-C leaves it.
     #[pyo3(signature = (under=None, *, pages_max=None, return_share=None))]
     fn replay<'py>(
         &self,

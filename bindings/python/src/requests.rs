@@ -22,11 +22,12 @@ fn answer(py: Python<'_>, answer: Answer) -> PyResult<Bound<'_, PyAny>> {
 
 #[pymethods]
 impl Store {
-    /// Observes, restates and gives in one call: pairs of a URL and a `Visit`, `Restated` or `Given`, as
-    /// `observations` tells them. Each is judged after those before it, and all become durable together.
-    /// If one of them is invalid, none is stored.
+    /// Observes, restates and gives in one call: pairs of a URL and an entry, as `observations`
+    /// tells them.
     ///
-    /// Answers an `Outcome` for each visit, and for each of the others whether it was stored.
+    /// Each is judged after those before it, and all become durable together, in one commit or a
+    /// few. If one of them is invalid, none is stored. Answers an `Outcome` for each visit, and for
+    /// each of the others whether it was stored.
     fn request_batch<'py>(
         &self,
         py: Python<'py>,

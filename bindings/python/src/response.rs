@@ -6,7 +6,11 @@ use simkeep::{Response, ResponseMeaning};
 use crate::arg::{self, Arg};
 use crate::word::Seen;
 
-/// What an HTTP response to a GET says of its page; `None` if it is no final one.
+/// What an HTTP response to a GET says of its page: what to report. `None` below 200: no visit.
+///
+/// `location` and `content_range` are the headers; `length` is the Content-Length, if no
+/// Transfer-Encoding delimits the body, and `received` the number of bytes that arrived;
+/// `is_encoded` says that there is a Content-Encoding, `is_cut` that the body is known to be cut.
 #[pyfunction]
 #[pyo3(signature = (status, *, location=None, content_range=None, length=None, received=None,
     is_encoded=false, is_cut=false))]

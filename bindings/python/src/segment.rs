@@ -214,8 +214,10 @@ fn dump(
 
 #[pymethods]
 impl View {
-    /// One of the segments by its number, with its sections and fingerprint tables; `None` if there is
-    /// none of that number. Reads nothing: all of it is known since the segment was opened.
+    /// One of the segments by its number, with its sections and fingerprint tables.
+    ///
+    /// `None` if there is none of that number; `stats` and `overview` have the numbers. Reads
+    /// nothing: all of it is known since the segment was opened.
     fn segment(&self, py: Python<'_>, id: &Bound<'_, PyAny>) -> PyResult<Option<SegmentView>> {
         let snapshot = self.now(py)?;
         let id = arg::count(Arg::new("id"), id)?;
@@ -226,12 +228,17 @@ impl View {
 
     /// The bytes of a segment, each with its meaning, in the order of the file.
     ///
-    /// Keywords: `section`, all sections of a name, as `SectionView.kind` has it, or "head", "table" or
-    /// "trailer"; `part` and `epoch`, those of that number; `offset`, only what ends behind that byte of
-    /// the file. A damaged block is a line that says so, and raises nothing.
+    /// Of all sections of a name, as `SectionView.kind` has it, or "head", "table" or "trailer"; of
+    /// those with one number `part`, or of one `epoch`; from an `offset` in the file on, with what
+    /// ends behind it. A damaged block is a line that says so, and raises nothing.
     ///
-    /// Reads the file once, from that offset on, in a thread that waits for whoever reads the lines.
-    /// Raises `ValueError` if there is no segment of that number.
+    /// Reads the file once, from that offset on, in a thread that waits for whoever reads the
+    /// lines, and ends when the stream is closed. Raises `ValueError` if there is no segment of
+    /// that number, and `IoError` if its file cannot be opened.
+    ///
+    /// Keywords: `section`, all sections of a name, as `SectionView.kind` has it, or "head",
+    /// "table" or "trailer"; `part` and `epoch`, those of that number; `offset`, only what ends
+    /// behind that byte of the file.
     #[pyo3(signature = (id, *, section=None, part=None, epoch=None, offset=None))]
     fn dump<'py>(
         &self,

@@ -36,12 +36,13 @@ enum Made {
     Uncounted { k: u32, tasks: u32 },
 }
 
-/// How a join of fingerprints in several places is shared out: in tasks, numbered from 0, that are run
-/// each by itself.
+/// How a join of fingerprints in several places is shared out: in tasks that are run each by
+/// itself.
 ///
-/// It is made of what `View.tally` counted in each place; `uncounted` makes one without. `ranges` is
-/// about how many tasks there are to be; none takes more than `most` fingerprints, if it can be helped.
-/// It can be pickled, and is the same wherever it is made of the same.
+/// Tasks are numbered from 0. It is made of what `View.tally` counted in each place; `uncounted`
+/// makes one without. `ranges` is about how many tasks there are to be; none takes more than `most`
+/// fingerprints, if it can be helped. It can be pickled, and is the same wherever it is made of the
+/// same.
 #[pyclass(frozen, module = "simkeep")]
 pub(crate) struct Shares {
     shares: Arc<simkeep::join::Shares>,
@@ -136,12 +137,13 @@ impl Shares {
         Ok(self.share(share)?.fingerprints())
     }
 
-    /// Finds the pairs of a task among what `View.deal` handed to it: of its first piece and of its
-    /// second one, in any order. Equal fingerprints, which come from several places, count once.
+    /// Finds the pairs of a task among what `View.deal` handed to it: of its first and its second
+    /// piece.
     ///
-    /// `memory_bytes` (256 MiB) bounds the memory beside the fingerprints, and `threads` is how many
-    /// run (as many as the processor has cores). Runs in the background, and waits for whoever reads
-    /// the pairs. It ends when the stream is closed.
+    /// What was handed may be in any order. Equal fingerprints, which come from several places,
+    /// count once. `memory_bytes` (256 MiB) bounds the memory beside the fingerprints, and
+    /// `threads` is how many run (as many as there are cores). Runs in the background, and waits
+    /// for whoever reads the pairs. It ends when the stream is closed.
     #[pyo3(signature = (share, first, second, *, memory_bytes=None, threads=None, progress=None))]
     fn join(
         &self,
@@ -263,11 +265,13 @@ pub(crate) fn hand(py: Python<'_>, hand: Hand) -> PyResult<Bound<'_, PyAny>> {
 #[pymethods]
 impl View {
     /// Counts the different fingerprints that pages have, for a join within `k` bits that is shared
-    /// out: what `Shares` is made of. Takes the keywords `epoch`, `under`, `classes`, `at`, `seen` and
-    /// `ever` of `near`.
+    /// out.
     ///
-    /// Fingerprints are counted in so many buckets for each part of the join, a power of two: more than
-    /// there are to be tasks. Reads all fingerprints on all cores. Ctrl-C ends it.
+    /// It is what `Shares` is made of. Fingerprints are counted in so many buckets for each part of
+    /// the join, a power of two: more than there are to be tasks. Reads all fingerprints on all
+    /// cores. Ctrl-C ends it.
+    ///
+    /// Takes the keywords `epoch`, `under`, `classes`, `at`, `seen` and `ever` of `near`.
     #[pyo3(signature = (k, *, buckets=None, progress=None, **like))]
     fn tally<'py>(
         &self,
@@ -288,13 +292,15 @@ impl View {
         Ok(PyBytes::new(py, &tally.to_bytes()))
     }
 
-    /// Deals the different fingerprints that pages have out to the tasks of a join of several stores:
-    /// triples of a task's number, whether they are of its second piece, and the fingerprints as
+    /// Deals the different fingerprints that pages have out to the tasks of a join of several
+    /// stores.
+    ///
+    /// Triples of a task's number, whether they are of its second piece, and the fingerprints as
     /// `bytes`, 8 for each, little-endian. Takes the keywords that `tally` took.
     ///
-    /// Each task is handed `hand_bytes` (4 MiB) at a time, and what is left at the end; that much is
-    /// held for each of them. Reads all fingerprints on all cores, and waits for whoever reads them.
-    /// It ends when the iterator is closed.
+    /// Each task is handed `hand_bytes` (4 MiB) at a time, and what is left at the end; that much
+    /// is held for each of them. Reads all fingerprints on all cores, and waits for whoever reads
+    /// them. It ends when the iterator is closed.
     #[pyo3(signature = (shares, *, hand_bytes=None, progress=None, **like))]
     fn deal<'py>(
         &self,

@@ -63,9 +63,11 @@ impl PoissonPages {
 
 #[pymethods]
 impl PoissonPages {
-    /// Draws so many pages, with their changes up to a day: all octaves from a change in 400 days to one
-    /// every eight hours or so are equally likely. Raises `OptionError` if there are no pages, or more
-    /// than 100 million changes are to be expected. Ctrl-C leaves it.
+    /// Draws so many pages, with their changes up to a day.
+    ///
+    /// All octaves from a change in 400 days to one every eight hours or so are equally likely. The
+    /// seed is 1 by default. Raises `OptionError` if there are no pages, or more than 100 million
+    /// changes are to be expected. Ctrl-C leaves it.
     #[staticmethod]
     #[pyo3(signature = (pages, *, days, seed=None))]
     fn flat(
@@ -81,9 +83,9 @@ impl PoissonPages {
     /// Draws pages of hosts, with their changes up to a day: so many hosts of so many `pages` each.
     ///
     /// The rates of hosts are log-normal around the `median`, in changes a day, with the width
-    /// `between`; those of pages around that of their host, with the width `within`. Raises
-    /// `OptionError` if a number is not positive, or more than 100 million changes are to be expected.
-    /// Ctrl-C leaves it.
+    /// `between`; those of pages around that of their host, with the width `within`. The seed is 1
+    /// by default. Raises `OptionError` if a number is not positive, or more than 100 million
+    /// changes are to be expected. Ctrl-C leaves it.
     #[staticmethod]
     #[pyo3(signature = (hosts, pages, *, median, between, within, days, seed=None))]
     fn by_host(
@@ -125,11 +127,12 @@ impl PoissonPages {
     }
 }
 
-/// By what a simulated crawler puts pages in order: a policy, given by its name, or what policies are
-/// compared with. As a text it is what a table of results calls it.
+/// By what a simulated crawler puts pages in order.
 ///
-/// `learning` says from what it learns what to expect of pages: "hosts", from all pages and for each
-/// page from others of its host, as a store does; "pages", from all pages; "nothing".
+/// That is a policy, given by its name (`"value"`), or what policies are compared with. As a text
+/// it is what a table of results calls it. `learning` says from what it learns what to expect of
+/// pages: `"hosts"` (the default), from all pages and for each page from others of its host, as a
+/// store does; `"pages"`, from all pages; `"nothing"`.
 #[pyclass(frozen, module = "simkeep.recrawl")]
 pub(crate) struct Decider(simulate::Decider);
 
@@ -148,24 +151,29 @@ impl Decider {
         Ok(Decider(simulate::Decider::Policy(named.unwrap_or_default(), learning)))
     }
 
-    /// An index, "value" or "harmonic", at the rate that the comparisons of a page give, without a
-    /// belief.
+    /// An index, `"value"` (the default) or `"harmonic"`, at the rate that the comparisons of a
+    /// page give.
+    ///
+    /// It has no belief.
     #[staticmethod]
     #[pyo3(signature = (index=None))]
     fn estimated(index: Option<&Bound<'_, PyAny>>) -> PyResult<Decider> {
         Ok(Decider(simulate::Decider::Estimated(self::index(index)?)))
     }
 
-    /// An index, "value" or "harmonic", at the true rate. Only pages whose rate is known can be
-    /// simulated so, which those of a store are not.
+    /// An index, `"value"` (the default) or `"harmonic"`, at the true rate.
+    ///
+    /// Only pages whose rate is known can be simulated so, which those of a store are not.
     #[staticmethod]
     #[pyo3(signature = (index=None))]
     fn known(index: Option<&Bound<'_, PyAny>>) -> PyResult<Decider> {
         Ok(Decider(simulate::Decider::Known(self::index(index)?)))
     }
 
-    /// All that are worth comparing: the policies, the crawl value without hosts and without a belief,
-    /// and, if the rates are known, at the true rates.
+    /// All that are worth comparing.
+    ///
+    /// These are the policies, the crawl value without hosts and without a belief, and, if the
+    /// rates are known, at the true rates.
     #[staticmethod]
     #[pyo3(signature = (*, rates_known=false))]
     fn all(rates_known: bool) -> Vec<Decider> {
@@ -288,15 +296,15 @@ fn crawled<P: Page + Send + 'static>(
 
 /// Crawls pages in a simulation, and says how fresh they were.
 ///
-/// `pages` are a `Replay` of a store, or `PoissonPages`; `by` is a `Decider`, or the name of a policy.
-/// From day 0 to the day `end`, in steps of `step_days`, the crawler visits as many pages as the budget
-/// allows, those first that the decider puts first, and knows nothing but what its visits found. What is
-/// measured is from the day `start` on. The budget is either `visits_per_day`, or a visit for each page
-/// that is known `every` so many days, on average.
+/// `by` is a `Decider`, or the name of a policy (`"value"`). From day 0 to the day `end`, in steps
+/// of `step_days`, the crawler visits as many pages as the budget allows, those first that the
+/// decider puts first, and knows nothing but what its visits found. What is measured is from the
+/// day `start` on. The budget is either `visits_per_day`, or a visit for each page that is known
+/// `every` so many days, on average.
 ///
 /// Takes 1 to 3 KiB for each page; a step takes some 50 nanoseconds for each page, and some 10
-/// microseconds for each visit. Other threads run meanwhile, and Ctrl-C leaves it. Raises `OptionError`
-/// if there are no pages before the end, or rates are wanted that are not known.
+/// microseconds for each visit. Other threads run meanwhile, and Ctrl-C leaves it. Raises
+/// `OptionError` if there are no pages before the end, or rates are wanted that are not known.
 #[pyfunction]
 #[pyo3(signature = (pages, by=None, *, step_days, start, end, visits_per_day=None, every=None))]
 pub(crate) fn crawl<'py>(

@@ -100,7 +100,7 @@ impl Store {
     /// Opens the store in a directory, for writing.
     ///
     /// Costs the time to read the journal, at most a second, whatever the size of the store. Raises
-    /// `NotAStoreError` where there is none, and `LockedError` if it is open already.
+    /// `NotAStoreError` where there is none, and `LockedError` if somebody else has it open.
     #[staticmethod]
     #[pyo3(signature = (path, **options))]
     fn open(
@@ -134,18 +134,22 @@ impl Store {
         Store::opened(py, path, options, simkeep::Store::open_or_create)
     }
 
-    /// Reports one visit that saw content, and says what the page is now, and which other pages are
-    /// copies of it or near it. Durable when it returns, unless the store was opened otherwise.
+    /// Reports one visit that saw content, and says what the page is now, and which others are like
+    /// it.
     ///
     /// The content is a `text`; or `html`, as `str` or as `bytes` with the `encoding` that the
-    /// server named, or its Content-Type; or a `fingerprint` made elsewhere, of an `epoch` (by
-    /// default that which verdicts go by), with that of another epoch as `also=(fingerprint, epoch)`.
-    /// Of fewer than eight words no fingerprint is made. See `text_epochs` for stores that take no text.
+    /// server named, or its Content-Type as it came, several joined by commas; or a `fingerprint`
+    /// made elsewhere, of an `epoch` (by default that which verdicts go by), with that of another
+    /// epoch as `also=(fingerprint, epoch)`. Of fewer than eight words no fingerprint is made. See
+    /// `text_epochs` for stores that take no text.
     ///
-    /// `digest` is any 16 bytes that name the exact content, `modified` when the server said that
-    /// the page was last modified; `weight` and `class_` hold until others are given. With a digest
-    /// alone no search finds the page any more: of what is the same as before, give the fingerprint
-    /// that it had.
+    /// `digest` is any 16 bytes that name the exact content; `status` the HTTP status; `modified`
+    /// when the server said that the page was last modified; `weight` and `class_` hold until
+    /// others are given. With a digest alone no search finds the page any more: of what is the same
+    /// as before, give the fingerprint that it had.
+    ///
+    /// Durable when it returns, unless the store was opened otherwise. Costs some microseconds, and
+    /// a share of a commit: two or three syncs for all calls that wait at the same time.
     #[pyo3(signature = (url, at, *, text=None, html=None, encoding=None, fingerprint=None, epoch=None,
         also=None, digest=None, status=None, modified=None, weight=None, class_=None))]
     fn observe<'py>(
@@ -171,8 +175,9 @@ impl Store {
         self.observe_row(py, Row::new(&given, Arg::new("url"))?)
     }
 
-    /// Reports a visit that was answered: not modified. Keywords: those of `gone`, `digest` and
-    /// `modified`.
+    /// Reports a visit to which the server answered that nothing was modified.
+    ///
+    /// Keywords: those of `gone`, `digest` and `modified`.
     #[pyo3(signature = (url, at, **known))]
     fn not_modified<'py>(
         &self,
@@ -184,8 +189,12 @@ impl Store {
         self.observe_row(py, Row::of_keywords((url, at), known, What::NotModified)?)
     }
 
-    /// Reports a visit that found a redirect to a target, which may be relative to the page. Keywords:
-    /// those of `gone`.
+    /// Reports a visit that found a redirect to a target, which may be relative to the page.
+    ///
+    /// A redirect ends what the page held before, and is the same until it leads elsewhere. It is a
+    /// copy of nothing and near nothing.
+    ///
+    /// Keywords: those of `gone`.
     #[pyo3(signature = (url, at, to, **known))]
     fn redirect<'py>(
         &self,
@@ -198,7 +207,9 @@ impl Store {
         self.observe_row(py, Row::of_keywords((url, at), known, What::redirect(to)?)?)
     }
 
-    /// Reports a visit that found the page gone. Keywords: `status`, `weight`, `class_`.
+    /// Reports a visit that found the page gone.
+    ///
+    /// Keywords: `status`, `weight`, `class_`.
     #[pyo3(signature = (url, at, **known))]
     fn gone<'py>(
         &self,
@@ -210,7 +221,9 @@ impl Store {
         self.observe_row(py, Row::of_keywords((url, at), known, What::Gone)?)
     }
 
-    /// Reports a visit that failed. The content in force stays in force. Keywords: those of `gone`.
+    /// Reports a visit that failed. The content in force stays in force.
+    ///
+    /// Keywords: those of `gone`.
     #[pyo3(signature = (url, at, **known))]
     fn failed<'py>(
         &self,
@@ -222,9 +235,12 @@ impl Store {
         self.observe_row(py, Row::of_keywords((url, at), known, What::Failed)?)
     }
 
-    /// Reports many visits, each judged after those before it: `Observation`s, or dictionaries with the
-    /// arguments of `observe` as keys, and perhaps `seen`; or a table of Arrow with such columns. They
-    /// become durable together. If one of them is invalid, none is stored.
+    /// Reports many visits, each judged after those before it.
+    ///
+    /// They are `Observation`s, or dictionaries with the arguments of `observe` as keys, and
+    /// perhaps `seen`; or a table that has `__arrow_c_stream__`, with columns of these names. They
+    /// become durable together, and cost much less than single calls. If one of them is invalid,
+    /// none is stored.
     fn observe_batch<'py>(
         &self,
         py: Python<'py>,
@@ -256,8 +272,10 @@ impl Store {
         })
     }
 
-    /// Forgets everything observed so far of a page, or of all pages under a `prefix`: it is hidden from
-    /// every answer at once. Its bytes leave the files when merges reach them.
+    /// Forgets everything observed so far of a page, or of all pages under a `prefix`; with a host
+    /// or a path also of the pages that would be under it without the user in their URL.
+    ///
+    /// It is hidden from every answer at once. Its bytes leave the files when merges reach them.
     #[pyo3(signature = (url=None, *, prefix=None))]
     fn forget<'py>(
         &self,
@@ -269,8 +287,10 @@ impl Store {
         self.call(py, |store| store.forget(scope.of())).map(Forgotten::from)
     }
 
-    /// Forgets, and rewrites every file that has bytes of what is forgotten. Ctrl-C ends it; then
-    /// the pages may be forgotten, with some of their bytes left: purge again.
+    /// Forgets, and rewrites every file that has bytes of what is forgotten.
+    ///
+    /// Costs a rewrite of each segment with such pages. Ctrl-C ends it; then the pages may be
+    /// forgotten, with some of their bytes left: purge again.
     #[pyo3(signature = (url=None, *, prefix=None, progress=None))]
     fn purge<'py>(
         &self,
@@ -303,8 +323,9 @@ impl Store {
         Ok(merged.into())
     }
 
-    /// Makes the store as small as it can be. Costs reading and writing the store, and its room
-    /// once more meanwhile. Ctrl-C ends it.
+    /// Makes the store as small as it can be.
+    ///
+    /// Costs reading and writing the store, and as much room once more meanwhile. Ctrl-C ends it.
     #[pyo3(signature = (*, progress=None))]
     fn compact(
         &self,
@@ -404,8 +425,10 @@ impl Store {
         Ok(self.call(py, |store| store.begin_epoch(origin, terms))?.number())
     }
 
-    /// Ends an epoch for good. At most `left` pages may be left behind without a fingerprint that is
-    /// compared (0; `None` for any number).
+    /// Ends an epoch for good.
+    ///
+    /// At most `left` pages may be left behind without a fingerprint that is compared; `None` is
+    /// for any number.
     #[pyo3(signature = (epoch, *, left=Left(0)), text_signature = "($self, epoch, *, left=0)")]
     fn end_epoch<'py>(
         &self,
@@ -417,8 +440,11 @@ impl Store {
         self.call(py, |store| store.end_epoch(epoch, left.0))
     }
 
-    /// Gives the content that a page had at a time a fingerprint in another epoch. The answer is
-    /// `"stored"`, `"known"`, or `"missing"` if there was no such content.
+    /// Gives the content that a page had at a time a fingerprint in another epoch.
+    ///
+    /// Neither a visit nor a change of the page.
+    ///
+    /// The answer is `"stored"`, `"known"`, or `"missing"` if there was no such content.
     #[pyo3(signature = (url, at, fingerprint, epoch, *, digest=None))]
     fn restate<'py>(
         &self,
@@ -433,8 +459,9 @@ impl Store {
         self.call(py, |store| store.restate(restatement)).map(Stored::from)
     }
 
-    /// Gives a page a weight or a class from a time on, without a visit. The answer is `"stored"`,
-    /// `"known"`, or `"missing"` for a page that is not known.
+    /// Gives a page a weight or a class from a time on, without a visit.
+    ///
+    /// The answer is `"stored"`, `"known"`, or `"missing"` for a page that is not known.
     #[pyo3(signature = (url, at, *, weight=None, class_=None))]
     fn give<'py>(
         &self,

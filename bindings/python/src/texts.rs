@@ -20,8 +20,8 @@ use crate::fingerprinter::Fingerprinter;
 /// The most bytes of texts between two looks for signals: some ten milliseconds.
 const BYTES: usize = 4 << 20;
 
-/// The fingerprints of many texts, in their order: a sequence of `int`s, and `None` for each text of
-/// fewer than eight words, which is too short to tell it from others.
+/// The fingerprints of many texts, in their order, and `None` for each text of fewer than eight
+/// words.
 ///
 /// For whoever reads Arrow it is a table with the column `fingerprint`.
 #[pyclass(frozen, sequence, module = "simkeep")]
@@ -64,11 +64,10 @@ impl Fingerprints {
     }
 }
 
-/// The fingerprints of many texts, in their order, as `Fingerprinter.of_page` makes them, by a `recipe`
-/// and its `table`.
+/// The fingerprints of many texts, in their order, as `Fingerprinter.of_page` makes them.
 ///
-/// They may come from an iterable of `str`, or in a column of strings that has `__arrow_c_stream__`;
-/// they are copied. Runs on all cores. Ctrl-C ends it.
+/// The texts may come from an iterable of `str`, or in a column of strings that has
+/// `__arrow_c_stream__`; they are copied. Runs on all cores. Ctrl-C ends it.
 #[pyfunction]
 #[pyo3(signature = (texts, *, recipe=None, table=None))]
 pub(crate) fn fingerprint_batch<'py>(

@@ -123,12 +123,12 @@ impl Trace {
     }
 }
 
-/// The versions of a page, from its history, as `View.history` or `View.histories` tell it: visits that
-/// saw one content, were told that it was not modified, or saw it again after failures are one version.
+/// The versions of a page, from its history, as `View.history` or `View.histories` tell it.
 ///
-/// A content that comes back later is another version. Failures that follow each other with one status
-/// are one, and so are visits that find the page gone. What the page was given is left out. Linear in
-/// the history.
+/// Visits that saw one content, were told that it was not modified, or saw it again after failures
+/// are one version; a content that comes back later is another. Failures that follow each other
+/// with one status are one, and so are visits that find the page gone. What the page was given is
+/// left out. Linear in the history.
 #[pyfunction]
 pub(crate) fn versions(py: Python<'_>, history: &Bound<'_, PyAny>) -> PyResult<Vec<Version>> {
     let arg = Arg::new("history");
@@ -142,8 +142,9 @@ pub(crate) fn versions(py: Python<'_>, history: &Bound<'_, PyAny>) -> PyResult<V
     inspect::versions(&entries).into_iter().map(|version| Version::of(py, version)).collect()
 }
 
-/// What a page is sorted by, its SURT, as the Internet Archive writes it: such as "com,example)/terms".
-/// Linear in the length of the URL.
+/// What a page is sorted by, its SURT, as the Internet Archive writes it.
+///
+/// Such as "com,example)/terms". Linear in the length of the URL.
 #[pyfunction]
 pub(crate) fn surt(url: &Bound<'_, PyAny>) -> PyResult<String> {
     Ok(inspect::surt(arg::url(Arg::new("url"), url)?))
@@ -161,8 +162,10 @@ pub(crate) fn surt_key<'py>(
 
 #[pymethods]
 impl View {
-    /// All that is known of a page, and where that stands; `None` for an unknown page. Costs reading the
-    /// page's record in each segment that has it.
+    /// All that is known of a page, and where that stands; `None` for an unknown page.
+    ///
+    /// Costs reading the page's record in each segment that has it. Raises `UrlError` for what no
+    /// page can have.
     fn trace(&self, py: Python<'_>, url: &Bound<'_, PyAny>) -> PyResult<Option<Trace>> {
         let (snapshot, url) = (self.now(py)?, arg::url(Arg::new("url"), url)?);
         let trace = py.detach(|| simkeep::inspect::Trace::of(&snapshot, url)).or_raise(py)?;

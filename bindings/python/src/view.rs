@@ -124,8 +124,9 @@ impl View {
 
     /// Finds the pages nearest to a fingerprint, however far away they are.
     ///
-    /// Costs up to three times as much as a search within the distance of the farthest. Takes the
-    /// keywords of `near` but `limit`.
+    /// Costs up to three times as much as a search within the distance of the farthest.
+    ///
+    /// Takes the keywords of `near` but `limit`.
     #[pyo3(signature = (fingerprint, count, **like))]
     fn nearest<'py>(
         &self,
@@ -141,8 +142,9 @@ impl View {
         py.detach(|| snapshot.search(&query)).or_raise(py).map(Matches::from)
     }
 
-    /// Explains how a search runs, and what it costs. Takes the arguments of `near`. Costs about three
-    /// searches.
+    /// Explains how a search runs, and what it costs. Costs about three searches.
+    ///
+    /// Takes the arguments of `near`.
     #[pyo3(signature = (fingerprint, k=None, **like))]
     fn explain<'py>(
         &self,
@@ -159,8 +161,9 @@ impl View {
         Explanation::of(py, explained)
     }
 
-    /// All visits of a page in order, each with what it meant after those before it, and what was
-    /// restated and given. Empty for an unknown page.
+    /// All visits of a page in order, each with what it meant after those before it.
+    ///
+    /// What was restated and given stands among them. Empty for an unknown page.
     fn history<'py>(
         &self,
         py: Python<'py>,
@@ -190,10 +193,11 @@ impl View {
         page.map(|page| Page::of(py, page)).transpose()
     }
 
-    /// All pages, or those under a prefix, in SURT order, in which all pages of a host are neighbours.
-    /// Only those from the URL `start` on, and before the URL `end`, if these are given.
+    /// All pages, or those under a prefix, in SURT order, in which all pages of a host are
+    /// neighbours.
     ///
-    /// Reads lazily, some microseconds a page.
+    /// With `start` and `end` only those from this URL on, and before that one. Reads lazily, some
+    /// microseconds a page.
     #[pyo3(signature = (under=None, *, start=None, end=None))]
     fn scan<'py>(
         &self,
@@ -211,9 +215,10 @@ impl View {
         Ok(Stream::new(items, Some(Kind::Pages), self.birth()))
     }
 
-    /// Every observation of all pages, or of those under a prefix, in SURT order: pairs of a URL and a
-    /// `Visit`, `Restated` or `Given`. Reads lazily. With `in_force=True` only what is in force; with
-    /// `start` and `end` only the pages from this URL on, and before that one.
+    /// Every observation of all pages, or of those under a prefix, in SURT order, with its URL.
+    ///
+    /// With `start` and `end` only of the pages from this URL on, and before that one; with
+    /// `in_force=True` only what is in force. Reads lazily.
     #[pyo3(signature = (under=None, *, start=None, end=None, in_force=false))]
     fn observations<'py>(
         &self,
@@ -235,9 +240,11 @@ impl View {
         Ok(Stream::new(items, Some(Kind::Observations), self.birth()))
     }
 
-    /// Splits all pages, or those under a prefix, into ranges of about as many pages each, at most
-    /// `ranges` of them: the URLs at which all but the first begin, for `scan` and `observations`.
-    /// Looks at some 32 pages a range.
+    /// Splits all pages, or those under a prefix, into ranges of about as many pages each, for
+    /// several readers.
+    ///
+    /// There are at most `ranges` of them. Returns the URLs at which all but the first begin, for
+    /// `scan` and `observations`. Looks at some 32 pages a range.
     #[pyo3(signature = (ranges, *, under=None))]
     fn splits<'py>(
         &self,
@@ -251,8 +258,8 @@ impl View {
         py.detach(|| PageRange::all().under(under.as_ref()).split(&snapshot, ranges)).or_raise(py)
     }
 
-    /// The history of every page, or of those under a prefix, in SURT order: pairs of a URL and what
-    /// `history` answers. Reads lazily.
+    /// The history of every page, or of those under a prefix, in SURT order, with its URL. Reads
+    /// lazily.
     #[pyo3(signature = (under=None))]
     fn histories<'py>(
         &self,
@@ -266,8 +273,9 @@ impl View {
         Ok(Stream::new(items, None, self.birth()))
     }
 
-    /// Pages whose version in force has a fingerprint, but none of this epoch, in SURT order: those to
-    /// restate. If `after` is given, those that come after this URL.
+    /// Pages whose version in force has a fingerprint, but none of this epoch: those to restate.
+    ///
+    /// If `after` is given, those that come after this URL in SURT order.
     #[pyo3(signature = (epoch, *, after=None))]
     fn stale<'py>(
         &self,
@@ -283,14 +291,16 @@ impl View {
         Ok(Stream::new(Iterated::new(stale, Item::Stale), None, self.birth()))
     }
 
-    /// The pages of which a visit is worth most at a time, the best first, at most `budget` of them
-    /// (`None` for any number), each with the decision on it. Reads lazily.
+    /// The pages of which a visit is worth most at a time, the best first, each with the decision
+    /// on it.
     ///
-    /// Keywords: `policy`, what puts pages in order ("value"); `under`, a prefix; `per_host`, the most
-    /// of each host; `largest_interval`, after which an unvisited page comes first (365 days); `rules`
-    /// for the pages under prefixes; `hints`, of when pages changed; `plan`, which gives each page a
-    /// date; `learned`, what pages are believed to change like; `memory_bytes`, for the pages that are
-    /// chosen (64 MiB).
+    /// At most `budget` of them; `None` is for any number. Reads lazily.
+    ///
+    /// Keywords: `policy`, what puts pages in order ("value"); `under`, a prefix; `per_host`, the
+    /// most of each host; `largest_interval`, after which an unvisited page comes first (365 days);
+    /// `rules` for the pages under prefixes; `hints`, of when pages changed; `plan`, which gives
+    /// each page a date; `learned`, what pages are believed to change like; `memory_bytes`, for the
+    /// pages that are chosen (64 MiB).
     #[pyo3(signature = (now, budget, **like))]
     fn due<'py>(
         &self,
@@ -306,11 +316,13 @@ impl View {
         Ok(Stream::new(items, None, self.birth()))
     }
 
-    /// All different fingerprints that pages have, each once, in no particular order. Takes the keywords
-    /// `epoch`, `under`, `but`, `classes`, `at`, `seen`, `ever` and `threads` of `near`.
+    /// All different fingerprints that pages have, each once, in no particular order.
     ///
-    /// Reads all fingerprints on all cores, and waits for whoever reads them. It ends when the iterator
-    /// is closed.
+    /// Reads all fingerprints on all cores, and waits for whoever reads them. It ends when the
+    /// iterator is closed.
+    ///
+    /// Takes the keywords `epoch`, `under`, `but`, `classes`, `at`, `seen`, `ever` and `threads` of
+    /// `near`.
     #[pyo3(signature = (*, progress=None, **like))]
     fn all_fingerprints<'py>(
         &self,
@@ -324,12 +336,14 @@ impl View {
         Ok(Stream::new(all, Some(Kind::Fingerprints), Some(Birth::now())))
     }
 
-    /// All pairs of different fingerprints of pages within k bits of each other, in no particular order.
+    /// All pairs of different fingerprints of pages within k bits of each other, in no particular
+    /// order.
+    ///
+    /// A join of all fingerprints, which runs on all cores in 256 MiB, and waits for whoever reads
+    /// the pairs. It ends when the iterator is closed.
+    ///
     /// Takes the keywords `epoch`, `under`, `but`, `classes`, `at`, `seen`, `ever` and `threads` of
     /// `near`.
-    ///
-    /// A join of all fingerprints, which runs on all cores in 256 MiB, and waits for whoever reads the
-    /// pairs. It ends when the iterator is closed.
     #[pyo3(signature = (k=None, *, progress=None, **like))]
     fn all_pairs<'py>(
         &self,
@@ -345,13 +359,13 @@ impl View {
         Ok(Stream::new(join, Some(Kind::Pairs), Some(Birth::now())))
     }
 
-    /// All pairs of one of these fingerprints and a different one of a page within k bits of it, in no
-    /// particular order; once for each of the given that is in it. No page need have a given one. Takes
-    /// them as `near_batch` does, and the keywords `epoch`, `under`, `but`, `classes`, `at`, `seen`,
-    /// `ever` and `threads` of `near`.
+    /// All pairs of one of these fingerprints and a different one of a page within k bits of it.
     ///
-    /// Costs a search for each, on all cores, and waits for whoever reads the pairs. It ends when the
-    /// iterator is closed. As many as there are in all are better joined by `all_pairs`.
+    /// They come in no particular order, and once for each of the given that is in it. No page need
+    /// have a given one. Takes fingerprints as `near_batch` does.
+    ///
+    /// Costs a search for each, on all cores, and waits for whoever reads the pairs. It ends when
+    /// the iterator is closed. As many as there are in all are better joined by `all_pairs`.
     #[pyo3(signature = (fingerprints, /, k=None, *, progress=None, **like))]
     fn pairs_with<'py>(
         &self,
@@ -370,8 +384,11 @@ impl View {
 
     /// Pairs of pages with fingerprints within k bits of each other, in no particular order.
     ///
-    /// Keywords: `equal=True` pairs pages with the same fingerprint, too; `each`, how many pages of each
-    /// fingerprint are paired with others (1; `None` for all); `epoch`, `under`, `classes`.
+    /// By default each fingerprint stands for its first page, and pages with equal ones are not
+    /// paired.
+    ///
+    /// Keywords: `equal=True` pairs pages with the same fingerprint, too; `each`, how many pages of
+    /// each fingerprint are paired with others (1; `None` for all); `epoch`, `under`, `classes`.
     #[pyo3(signature = (k=None, *, progress=None, **like))]
     fn page_pairs<'py>(
         &self,
@@ -411,8 +428,9 @@ impl View {
         Ok(self.now(py)?.sequence())
     }
 
-    /// In how many bits fingerprints of near-duplicates differ at most, in an epoch; by default in the
-    /// one that they are sought by.
+    /// In how many bits fingerprints of near-duplicates differ at most, in an epoch.
+    ///
+    /// By default in the one that they are sought by.
     #[pyo3(signature = (epoch=None))]
     fn near_distance(&self, py: Python<'_>, epoch: Option<&Bound<'_, PyAny>>) -> PyResult<u32> {
         let snapshot = self.now(py)?;
@@ -458,8 +476,9 @@ impl View {
         py.detach(|| count_without_fingerprint(&snapshot, epoch, classes.as_ref())).or_raise(py)
     }
 
-    /// How many distinct fingerprints of an epoch can be searched; one counts once for each segment or
-    /// memtable that has it. Reads no table.
+    /// How many distinct fingerprints of an epoch can be searched.
+    ///
+    /// One counts once for each segment or memtable that has it. Reads no table.
     fn fingerprints(&self, py: Python<'_>, epoch: &Bound<'_, PyAny>) -> PyResult<u64> {
         let snapshot = self.now(py)?;
         Ok(snapshot.fingerprints(arg::epoch(Arg::new("epoch"), epoch)?))
