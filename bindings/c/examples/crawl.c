@@ -45,13 +45,14 @@ int main(int argc, char **argv) {
     for (size_t i = 0; i < simkeep_outcomes_count(out); i++)
         printf("%s: %s\n", visits[i].url, VERDICTS[simkeep_outcomes_verdicts(out)[i]]);
 
-    simkeep_matches *near = simkeep_near(store, visits[0].fingerprint, 8, &error);
+    simkeep_snapshot *now = simkeep_store_snapshot(store, &error);
+    simkeep_matches *near = simkeep_snapshot_near(now, visits[0].fingerprint, 8, &error);
     const simkeep_texts *urls = simkeep_matches_urls(near);
     for (size_t i = 0; urls && i < urls->count; i++)
         printf("%.*s is %d bits away\n", (int)(urls->offsets[i + 1] - urls->offsets[i]),
                urls->bytes + urls->offsets[i], simkeep_matches_distances(near)[i]);
 
-    simkeep_entries *history = simkeep_history(store, visits[0].url, visits[0].url_len, &error);
+    simkeep_entries *history = simkeep_snapshot_history(now, visits[0].url, visits[0].url_len, &error);
     simkeep_entry entry;
     for (size_t i = 0; i < simkeep_entries_count(history); i++)
         if (simkeep_entries_get(history, i, &entry, sizeof entry, &error) == SIMKEEP_OK)
@@ -60,6 +61,7 @@ int main(int argc, char **argv) {
     simkeep_store_close(store, &error);
     simkeep_entries_free(history);
     simkeep_matches_free(near);
+    simkeep_snapshot_free(now);
     simkeep_outcomes_free(out);
     simkeep_fingerprinter_free(prints);
     simkeep_store_free(store);

@@ -15,6 +15,7 @@ template <typename T, auto Free> using Owned = std::unique_ptr<T, Freed<Free>>;
 using Store = Owned<simkeep_store, simkeep_store_free>;
 using Prints = Owned<simkeep_fingerprinter, simkeep_fingerprinter_free>;
 using Outcomes = Owned<simkeep_outcomes, simkeep_outcomes_free>;
+using Snapshot = Owned<simkeep_snapshot, simkeep_snapshot_free>;
 using Pages = Owned<simkeep_pages, simkeep_pages_free>;
 
 // The error of a call, thrown where the call ends.
@@ -62,7 +63,8 @@ int main(int argc, char **argv) try {
     for (size_t i = 0; i < simkeep_outcomes_count(out.get()); i++)
         std::printf("verdict %d\n", static_cast<int>(simkeep_outcomes_verdicts(out.get())[i]));
 
-    Pages pages(simkeep_scan(store.get(), nullptr, 0, Error()));
+    Snapshot now(simkeep_store_snapshot(store.get(), Error()));
+    Pages pages(simkeep_snapshot_scan(now.get(), nullptr, 0, Error()));
     simkeep_page page;
     while (simkeep_pages_next(pages.get(), &page, sizeof page, Error()) == SIMKEEP_OK)
         std::printf("%s: %d visits\n", std::string(page.url, page.url_len).c_str(), int(page.visits));

@@ -37,8 +37,9 @@ const print = fallible(
   "int simkeep_fingerprinter_text(void *, const char *, size_t, _Out_ uint64_t *, _Out_ void **)");
 const observe = fallible(
   "void *simkeep_observe_batch(void *, const simkeep_visit *, size_t, size_t, _Out_ void **)");
-const near = fallible("void *simkeep_near(void *, uint64_t, uint32_t, _Out_ void **)");
-const history = fallible("void *simkeep_history(void *, const char *, size_t, _Out_ void **)");
+const snapshot = fallible("void *simkeep_store_snapshot(void *, _Out_ void **)");
+const near = fallible("void *simkeep_snapshot_near(void *, uint64_t, uint32_t, _Out_ void **)");
+const history = fallible("void *simkeep_snapshot_history(void *, const char *, size_t, _Out_ void **)");
 const entry = fallible(
   "int simkeep_entries_get(void *, size_t, _Out_ simkeep_entry *, size_t, _Out_ void **)");
 const entries = lib.func("size_t simkeep_entries_count(void *)");
@@ -65,19 +66,20 @@ const visits = [
 const out = observe(store, visits, visits.length, koffi.sizeof("simkeep_visit"));
 koffi.decode(verdicts(out), "int32_t", visits.length)
   .forEach((verdict, i) => console.log(`${visits[i].url}: ${VERDICTS[verdict]}`));
-const matches = near(store, visits[0].fingerprint, 8);
+const now = snapshot(store);
+const matches = near(now, visits[0].fingerprint, 8);
 const found = koffi.decode(urls(matches), "simkeep_texts");
 const offsets = Array.from(koffi.decode(found.offsets, "uint64_t", found.count + 1), Number);
 const bytes = Buffer.from(koffi.decode(found.bytes, "uint8_t", offsets.at(-1)));
 const bits = koffi.decode(distances(matches), "uint8_t", found.count);
 for (let i = 0; i < found.count; i++)
   console.log(`${bytes.toString("utf8", offsets[i], offsets[i + 1])} is ${bits[i]} bits away`);
-const visited = history(store, visits[0].url, visits[0].url_len);
+const visited = history(now, visits[0].url, visits[0].url_len);
 for (let i = 0; i < entries(visited); i++) {
   const one = {};
   entry(visited, i, one, koffi.sizeof("simkeep_entry"));
   console.log(`${one.time_ms}: ${VERDICTS[one.verdict]}`);
 }
 close(store);
-const all = { entries: visited, matches, outcomes: out, fingerprinter: prints, store };
+const all = { entries: visited, matches, snapshot: now, outcomes: out, fingerprinter: prints, store };
 for (const [name, of] of Object.entries(all)) frees(name)(of);

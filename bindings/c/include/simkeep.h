@@ -5,7 +5,7 @@
  * the library's source, and is C99 and C++.
  *
  * WHO FREES WHAT. Each function that gives a pointer to a structure of its own, such as simkeep_store_open
- * or simkeep_near, gives it to the caller, who frees it once with the function that ends in _free and is
+ * or simkeep_snapshot_near, gives it to the caller, who frees it once with the function that ends in _free and is
  * named in its description. All of these take NULL and do nothing. Everything else, such as the columns of
  * outcomes, belongs to what it was got from, and is freed with that. What a caller passes in stays the
  * caller's, and is read or written only until the call returns. Things may be freed in any order: a
@@ -3022,16 +3022,9 @@ struct simkeep_outcomes *simkeep_failed(struct simkeep_store *store,
                                         struct simkeep_error **error);
 
 /**
- * Searches as `simkeep_search` does, and says how that was planned and what it cost. The caller frees
- * what it gets with `simkeep_explanation_free`. Any thread. Costs a search, in one segment after
- * another.
- */
-struct simkeep_explanation *simkeep_explain(const struct simkeep_store *store,
-                                            const struct simkeep_query *query,
-                                            struct simkeep_error **error);
-
-/**
- * What `simkeep_explain` says, in a snapshot.
+ * Searches as `simkeep_snapshot_search` does, and says how that was planned and what it cost. The
+ * caller frees what it gets with `simkeep_explanation_free`. Any thread. Costs a search, in one segment
+ * after another.
  */
 struct simkeep_explanation *simkeep_snapshot_explain(const struct simkeep_snapshot *snapshot,
                                                      const struct simkeep_query *query,
@@ -3165,14 +3158,6 @@ void simkeep_snapshot_free(struct simkeep_snapshot *snapshot);
  * Finds pages whose version in force is within distance `k`, from 0 to 64, at most 16. The caller frees
  * what it gets with `simkeep_matches_free`. Any thread. Usually costs some microseconds.
  */
-struct simkeep_matches *simkeep_near(const struct simkeep_store *store,
-                                     uint64_t fingerprint,
-                                     uint32_t k,
-                                     struct simkeep_error **error);
-
-/**
- * What `simkeep_near` finds, in a snapshot.
- */
 struct simkeep_matches *simkeep_snapshot_near(const struct simkeep_snapshot *snapshot,
                                               uint64_t fingerprint,
                                               uint32_t k,
@@ -3183,14 +3168,6 @@ struct simkeep_matches *simkeep_snapshot_near(const struct simkeep_snapshot *sna
  * `simkeep_matches_free`. Any thread. Costs up to three times a search within the distance of the
  * farthest, and memory for a few times `count` pages.
  */
-struct simkeep_matches *simkeep_nearest(const struct simkeep_store *store,
-                                        uint64_t fingerprint,
-                                        size_t count,
-                                        struct simkeep_error **error);
-
-/**
- * What `simkeep_nearest` finds, in a snapshot.
- */
 struct simkeep_matches *simkeep_snapshot_nearest(const struct simkeep_snapshot *snapshot,
                                                  uint64_t fingerprint,
                                                  size_t count,
@@ -3199,13 +3176,6 @@ struct simkeep_matches *simkeep_snapshot_nearest(const struct simkeep_snapshot *
 /**
  * Searches, as a query says. The caller frees what it gets with `simkeep_matches_free`. Any thread.
  * Usually costs some microseconds.
- */
-struct simkeep_matches *simkeep_search(const struct simkeep_store *store,
-                                       const struct simkeep_query *query,
-                                       struct simkeep_error **error);
-
-/**
- * What `simkeep_search` finds, in a snapshot.
  */
 struct simkeep_matches *simkeep_snapshot_search(const struct simkeep_snapshot *snapshot,
                                                 const struct simkeep_query *query,
@@ -3216,15 +3186,6 @@ struct simkeep_matches *simkeep_snapshot_search(const struct simkeep_snapshot *s
  * matter. Answers come in their order. The fingerprints are copied first. The caller frees what it gets
  * with `simkeep_matches_free`. Any thread; it uses all cores. Each search costs a half to a quarter of
  * a single one.
- */
-struct simkeep_matches *simkeep_search_batch(const struct simkeep_store *store,
-                                             const uint64_t *fingerprints,
-                                             size_t count,
-                                             const struct simkeep_query *like,
-                                             struct simkeep_error **error);
-
-/**
- * What `simkeep_search_batch` finds, in a snapshot.
  */
 struct simkeep_matches *simkeep_snapshot_search_batch(const struct simkeep_snapshot *snapshot,
                                                       const uint64_t *fingerprints,
@@ -3237,14 +3198,6 @@ struct simkeep_matches *simkeep_snapshot_search_batch(const struct simkeep_snaps
  * for an unknown page. The caller frees what it gets with `simkeep_entries_free`. Any thread. Costs
  * reading the page's record in each segment that has it.
  */
-struct simkeep_entries *simkeep_history(const struct simkeep_store *store,
-                                        const char *url,
-                                        size_t url_len,
-                                        struct simkeep_error **error);
-
-/**
- * What `simkeep_history` reads, in a snapshot.
- */
 struct simkeep_entries *simkeep_snapshot_history(const struct simkeep_snapshot *snapshot,
                                                  const char *url,
                                                  size_t url_len,
@@ -3254,17 +3207,6 @@ struct simkeep_entries *simkeep_snapshot_history(const struct simkeep_snapshot *
  * Copies the visit whose content was in force at a time, in milliseconds since 1970, to where `entry`
  * points; it has no verdict. `SIMKEEP_NONE` if the page was unknown then, or gone. `size` is
  * `sizeof(simkeep_entry)`. Any thread. Costs reading the page's record in each segment that has it.
- */
-int32_t simkeep_as_of(const struct simkeep_store *store,
-                      const char *url,
-                      size_t url_len,
-                      int64_t time_ms,
-                      struct simkeep_entry *entry,
-                      size_t size,
-                      struct simkeep_error **error);
-
-/**
- * What `simkeep_as_of` copies, in a snapshot.
  */
 int32_t simkeep_snapshot_as_of(const struct simkeep_snapshot *snapshot,
                                const char *url,
@@ -3278,16 +3220,6 @@ int32_t simkeep_snapshot_as_of(const struct simkeep_snapshot *snapshot,
  * Copies the current state of a page to where `page` points; its URL is the one that was given.
  * `SIMKEEP_NONE` for an unknown page. `size` is `sizeof(simkeep_page)`. Any thread. Costs reading one
  * record in the newest segment that knows the page.
- */
-int32_t simkeep_latest(const struct simkeep_store *store,
-                       const char *url,
-                       size_t url_len,
-                       struct simkeep_page *page,
-                       size_t size,
-                       struct simkeep_error **error);
-
-/**
- * What `simkeep_latest` copies, in a snapshot.
  */
 int32_t simkeep_snapshot_latest(const struct simkeep_snapshot *snapshot,
                                 const char *url,
@@ -3343,16 +3275,8 @@ void simkeep_page_pairs_free(struct simkeep_page_pairs *page_pairs);
 
 /**
  * Goes through all pages, or those under a prefix, such as `example.com`; NULL for all. It sees what
- * was there when it began. The caller frees what it gets with `simkeep_pages_free`. Any thread. Costs
- * some microseconds for each page as it comes, and memory for one block of each segment.
- */
-struct simkeep_pages *simkeep_scan(const struct simkeep_store *store,
-                                   const char *prefix,
-                                   size_t prefix_len,
-                                   struct simkeep_error **error);
-
-/**
- * What `simkeep_scan` goes through, in a snapshot.
+ * the snapshot has. The caller frees what it gets with `simkeep_pages_free`. Any thread. Costs some
+ * microseconds for each page as it comes, and memory for one block of each segment.
  */
 struct simkeep_pages *simkeep_snapshot_scan(const struct simkeep_snapshot *snapshot,
                                             const char *prefix,
@@ -3587,8 +3511,8 @@ void simkeep_fates_free(struct simkeep_fates *fates);
  * Copies the next decision to where `decision` points, and its page to where `page` does, which may be
  * NULL; `SIMKEEP_NONE` after the last one. Texts live until the next call on `decisions`. After an
  * error there are no more. `size` is `sizeof(simkeep_decision)`, and `page_size`
- * `sizeof(simkeep_page)`. One thread at a time. Costs some microseconds; the first of `simkeep_due`,
- * all of its search.
+ * `sizeof(simkeep_page)`. One thread at a time. Costs some microseconds; the first of
+ * `simkeep_snapshot_due`, all of its search.
  */
 int32_t simkeep_decisions_next(struct simkeep_decisions *decisions,
                                struct simkeep_decision *decision,
@@ -3613,28 +3537,20 @@ int32_t simkeep_due_query_init(struct simkeep_due_query *due_query,
                                struct simkeep_error **error);
 
 /**
- * Finds the pages of which a visit is worth most, best first, by `simkeep_decisions_next`. It sees what
- * was there when it was called. The caller frees what it gets with `simkeep_decisions_free`. Any
- * thread. Costs, with the first of them, reading 28 bytes for each page of the store, and then some
- * microseconds for each that comes.
- */
-struct simkeep_decisions *simkeep_due(const struct simkeep_store *store,
-                                      const struct simkeep_due_query *due_query,
-                                      struct simkeep_error **error);
-
-/**
- * What `simkeep_due` finds, in a snapshot.
+ * Finds the pages of which a visit is worth most, best first, by `simkeep_decisions_next`. The caller
+ * frees what it gets with `simkeep_decisions_free`. Any thread. Costs, with the first of them, reading
+ * 28 bytes for each page of the store, and then some microseconds for each that comes.
  */
 struct simkeep_decisions *simkeep_snapshot_due(const struct simkeep_snapshot *snapshot,
                                                const struct simkeep_due_query *due_query,
                                                struct simkeep_error **error);
 
 /**
- * Hands out the pages that `simkeep_due` finds, but for those that are handed out already and those
- * that a visit is worth nothing of. A page is out until it is observed, handed back, or `lease_s`
+ * Leases the pages that `simkeep_snapshot_due` finds, except those that are leased already and those
+ * that a visit is worth nothing of. A lease ends when the page is observed or handed back, or `lease_s`
  * seconds after `now`, by the time of a later call. Leases are in memory only: after the store is
  * opened again, all pages can be taken. The caller frees what it gets with `simkeep_decisions_free`.
- * Any thread; each gets pages of its own. Costs what `simkeep_due` does.
+ * Any thread; each gets pages of its own. Costs what `simkeep_snapshot_due` does.
  */
 struct simkeep_decisions *simkeep_take_due(struct simkeep_store *store,
                                            const struct simkeep_due_query *due_query,
@@ -3775,14 +3691,9 @@ struct simkeep_snapshot *simkeep_reader_snapshot(const struct simkeep_reader *re
 void simkeep_reader_free(struct simkeep_reader *reader);
 
 /**
- * Lists the epochs of a store. The caller frees the list with `simkeep_epochs_free`. Any thread; costs
- * copying it.
- */
-struct simkeep_epochs *simkeep_store_epochs(const struct simkeep_store *store,
-                                            struct simkeep_error **error);
-
-/**
- * What `simkeep_store_epochs` lists, in a snapshot.
+ * Lists the epochs that a snapshot knows, by number. Verdicts go by the last one that has not ended and
+ * whose role is not `SIMKEEP_ROLE_NEAR`. The caller frees the list with `simkeep_epochs_free`. Any
+ * thread; costs copying it.
  */
 struct simkeep_epochs *simkeep_snapshot_epochs(const struct simkeep_snapshot *snapshot,
                                                struct simkeep_error **error);
@@ -3814,20 +3725,6 @@ void simkeep_epochs_free(struct simkeep_epochs *epochs);
 int32_t simkeep_change_epoch(const struct simkeep_store *store,
                              uint32_t *epoch,
                              struct simkeep_error **error);
-
-/**
- * The epoch that near-duplicates are sought by now. Any thread; costs nothing.
- */
-int32_t simkeep_near_epoch(const struct simkeep_store *store,
-                           uint32_t *epoch,
-                           struct simkeep_error **error);
-
-/**
- * The epoch that verdicts go by in a snapshot. Any thread; costs nothing.
- */
-int32_t simkeep_snapshot_change_epoch(const struct simkeep_snapshot *snapshot,
-                                      uint32_t *epoch,
-                                      struct simkeep_error **error);
 
 /**
  * The epoch that near-duplicates are sought by in a snapshot. Any thread; costs nothing.
@@ -3950,11 +3847,11 @@ void simkeep_fingerprinter_free(struct simkeep_fingerprinter *fingerprinter);
 
 /**
  * Loads visits in any order, without searches and without the journal: all of them, or none. Some four
- * times as fast as `simkeep_observe_batch`; it does not say what each meant, and `simkeep_history` does
- * afterwards. `size` is `sizeof *visits`. `memory_bytes` bounds the memory beside the visits, 0 for 512
- * MiB. `progress` may be NULL, and so may `loaded`, which gets numbers; `loaded_size` is
- * `sizeof(simkeep_loaded)`. Any thread; one load at a time. What does not fit into memory,
- * `simkeep_loading_begin` takes batch by batch.
+ * times as fast as `simkeep_observe_batch`; it does not say what each meant, and
+ * `simkeep_snapshot_history` does afterwards. `size` is `sizeof *visits`. `memory_bytes` bounds the
+ * memory beside the visits, 0 for 512 MiB. `progress` may be NULL, and so may `loaded`, which gets
+ * numbers; `loaded_size` is `sizeof(simkeep_loaded)`. Any thread; one load at a time. What does not fit
+ * into memory, `simkeep_loading_begin` takes batch by batch.
  */
 int32_t simkeep_load(struct simkeep_store *store,
                      const struct simkeep_visit *visits,

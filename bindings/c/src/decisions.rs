@@ -182,8 +182,8 @@ impl Decision {
 /// Copies the next decision to where `decision` points, and its page to where `page` does, which may be
 /// NULL; `SIMKEEP_NONE` after the last one. Texts live until the next call on `decisions`. After an
 /// error there are no more. `size` is `sizeof(simkeep_decision)`, and `page_size`
-/// `sizeof(simkeep_page)`. One thread at a time. Costs some microseconds; the first of `simkeep_due`,
-/// all of its search.
+/// `sizeof(simkeep_page)`. One thread at a time. Costs some microseconds; the first of
+/// `simkeep_snapshot_due`, all of its search.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_decisions_next(
     decisions: *mut Decisions,

@@ -187,23 +187,9 @@ fn policy(text: *const c_char, len: usize, name: &'static str) -> Result<Option<
     text.map(|text| text.parse::<Policy>().map_err(wrong)).transpose()
 }
 
-/// Finds the pages of which a visit is worth most, best first, by `simkeep_decisions_next`. It sees what
-/// was there when it was called. The caller frees what it gets with `simkeep_decisions_free`. Any
-/// thread. Costs, with the first of them, reading 28 bytes for each page of the store, and then some
-/// microseconds for each that comes.
-#[unsafe(no_mangle)]
-pub extern "C" fn simkeep_due(
-    store: *const StoreHandle,
-    due_query: *const DueQuery,
-    error: *mut *mut Failure,
-) -> Option<Box<Decisions>> {
-    make("simkeep_due", error, || {
-        let (snapshot, process) = snapshot::of_store(store)?;
-        Decisions::lazy(snapshot.due(&read(due_query)?), process)
-    })
-}
-
-/// What `simkeep_due` finds, in a snapshot.
+/// Finds the pages of which a visit is worth most, best first, by `simkeep_decisions_next`. The caller
+/// frees what it gets with `simkeep_decisions_free`. Any thread. Costs, with the first of them, reading
+/// 28 bytes for each page of the store, and then some microseconds for each that comes.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_snapshot_due(
     snapshot: *const SnapshotHandle,
@@ -216,11 +202,11 @@ pub extern "C" fn simkeep_snapshot_due(
     })
 }
 
-/// Hands out the pages that `simkeep_due` finds, but for those that are handed out already and those
-/// that a visit is worth nothing of. A page is out until it is observed, handed back, or `lease_s`
+/// Leases the pages that `simkeep_snapshot_due` finds, except those that are leased already and those
+/// that a visit is worth nothing of. A lease ends when the page is observed or handed back, or `lease_s`
 /// seconds after `now`, by the time of a later call. Leases are in memory only: after the store is
 /// opened again, all pages can be taken. The caller frees what it gets with `simkeep_decisions_free`.
-/// Any thread; each gets pages of its own. Costs what `simkeep_due` does.
+/// Any thread; each gets pages of its own. Costs what `simkeep_snapshot_due` does.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_take_due(
     store: *mut StoreHandle,

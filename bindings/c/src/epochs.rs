@@ -5,7 +5,7 @@ use std::path::Path;
 
 use simkeep::df::Table;
 use simkeep::fingerprint::Recipe;
-use simkeep::{Epoch, EpochInfo, Origin, Role, Snapshot, Store, Terms};
+use simkeep::{Epoch, EpochInfo, Origin, Role, Terms};
 
 use crate::abi;
 use crate::call::{done, found, free, make, quiet};
@@ -97,17 +97,9 @@ fn terms(role: i32, minor: i32, moderate: i32) -> Result<Terms> {
     Ok(bands(minor, moderate)?.map_or(terms, |bands| terms.bands(bands)))
 }
 
-/// Lists the epochs of a store. The caller frees the list with `simkeep_epochs_free`. Any thread; costs
-/// copying it.
-#[unsafe(no_mangle)]
-pub extern "C" fn simkeep_store_epochs(
-    store: *const StoreHandle,
-    error: *mut *mut Failure,
-) -> Option<Box<Epochs>> {
-    make("simkeep_store_epochs", error, || Ok(Epochs::new(snapshot::of_store(store)?.0.epochs())))
-}
-
-/// What `simkeep_store_epochs` lists, in a snapshot.
+/// Lists the epochs that a snapshot knows, by number. Verdicts go by the last one that has not ended and
+/// whose role is not `SIMKEEP_ROLE_NEAR`. The caller frees the list with `simkeep_epochs_free`. Any
+/// thread; costs copying it.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_snapshot_epochs(
     snapshot: *const SnapshotHandle,
@@ -146,16 +138,6 @@ pub extern "C" fn simkeep_epochs_free(epochs: Option<Box<Epochs>>) {
     free("simkeep_epochs_free", epochs);
 }
 
-fn epoch_of(
-    function: &'static str,
-    store: *const StoreHandle,
-    epoch: *mut u32,
-    error: *mut *mut Failure,
-    of: impl FnOnce(&Store) -> Epoch,
-) -> i32 {
-    done(function, error, || abi::put(epoch, of(open(store)?).number(), "epoch"))
-}
-
 /// The epoch that verdicts go by now: that of the fingerprints that are observed. Any thread; costs
 /// nothing.
 #[unsafe(no_mangle)]
@@ -164,38 +146,9 @@ pub extern "C" fn simkeep_change_epoch(
     epoch: *mut u32,
     error: *mut *mut Failure,
 ) -> i32 {
-    epoch_of("simkeep_change_epoch", store, epoch, error, Store::change_epoch)
-}
-
-/// The epoch that near-duplicates are sought by now. Any thread; costs nothing.
-#[unsafe(no_mangle)]
-pub extern "C" fn simkeep_near_epoch(
-    store: *const StoreHandle,
-    epoch: *mut u32,
-    error: *mut *mut Failure,
-) -> i32 {
-    epoch_of("simkeep_near_epoch", store, epoch, error, |store| store.snapshot().near_epoch())
-}
-
-fn snapshot_epoch(
-    function: &'static str,
-    snapshot: *const SnapshotHandle,
-    epoch: *mut u32,
-    error: *mut *mut Failure,
-    of: impl FnOnce(&Snapshot) -> Epoch,
-) -> i32 {
-    done(function, error, || abi::put(epoch, of(snapshot::open(snapshot)?.0).number(), "epoch"))
-}
-
-/// The epoch that verdicts go by in a snapshot. Any thread; costs nothing.
-#[unsafe(no_mangle)]
-pub extern "C" fn simkeep_snapshot_change_epoch(
-    snapshot: *const SnapshotHandle,
-    epoch: *mut u32,
-    error: *mut *mut Failure,
-) -> i32 {
-    let name = "simkeep_snapshot_change_epoch";
-    snapshot_epoch(name, snapshot, epoch, error, Snapshot::change_epoch)
+    done("simkeep_change_epoch", error, || {
+        abi::put(epoch, open(store)?.change_epoch().number(), "epoch")
+    })
 }
 
 /// The epoch that near-duplicates are sought by in a snapshot. Any thread; costs nothing.
@@ -205,7 +158,9 @@ pub extern "C" fn simkeep_snapshot_near_epoch(
     epoch: *mut u32,
     error: *mut *mut Failure,
 ) -> i32 {
-    snapshot_epoch("simkeep_snapshot_near_epoch", snapshot, epoch, error, Snapshot::near_epoch)
+    done("simkeep_snapshot_near_epoch", error, || {
+        abi::put(epoch, snapshot::open(snapshot)?.0.near_epoch().number(), "epoch")
+    })
 }
 
 /// Registers an epoch of fingerprints that are made elsewhere, by its name, or finds it, and puts its

@@ -3,16 +3,14 @@
 use std::ffi::{CString, c_char};
 use std::ptr;
 
-use simkeep::Snapshot;
 use simkeep::query::{ComponentSearch, Shape, Way};
 
 use crate::abi;
 use crate::call::{done, free, make, quiet};
-use crate::error::{Failure, Result};
+use crate::error::Failure;
 use crate::matches::MatchColumns;
 use crate::query::{self, Query};
 use crate::snapshot::{self, SnapshotHandle};
-use crate::store::StoreHandle;
 
 /// How a segment finds fingerprints.
 #[derive(Clone, Copy, Debug)]
@@ -144,36 +142,25 @@ impl Component {
     }
 }
 
-fn explained(snapshot: &Snapshot, query: *const Query) -> Result<Explanation> {
-    let of = simkeep::query::Explanation::of(snapshot, &query::read(query)?)?;
-    Ok(Explanation {
-        instruction_set: CString::new(of.instruction_set).unwrap_or_default(),
-        components: of.components.iter().map(Component::new).collect(),
-        matches: MatchColumns::new(&[of.matches]),
-        took_ns: u64::try_from(of.took.as_nanos()).unwrap_or(u64::MAX),
-    })
-}
-
-/// Searches as `simkeep_search` does, and says how that was planned and what it cost. The caller frees
-/// what it gets with `simkeep_explanation_free`. Any thread. Costs a search, in one segment after
-/// another.
-#[unsafe(no_mangle)]
-pub extern "C" fn simkeep_explain(
-    store: *const StoreHandle,
-    query: *const Query,
-    error: *mut *mut Failure,
-) -> Option<Box<Explanation>> {
-    make("simkeep_explain", error, || explained(&snapshot::of_store(store)?.0, query))
-}
-
-/// What `simkeep_explain` says, in a snapshot.
+/// Searches as `simkeep_snapshot_search` does, and says how that was planned and what it cost. The
+/// caller frees what it gets with `simkeep_explanation_free`. Any thread. Costs a search, in one segment
+/// after another.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_snapshot_explain(
     snapshot: *const SnapshotHandle,
     query: *const Query,
     error: *mut *mut Failure,
 ) -> Option<Box<Explanation>> {
-    make("simkeep_snapshot_explain", error, || explained(snapshot::open(snapshot)?.0, query))
+    make("simkeep_snapshot_explain", error, || {
+        let snapshot = snapshot::open(snapshot)?.0;
+        let of = simkeep::query::Explanation::of(snapshot, &query::read(query)?)?;
+        Ok(Explanation {
+            instruction_set: CString::new(of.instruction_set).unwrap_or_default(),
+            components: of.components.iter().map(Component::new).collect(),
+            matches: MatchColumns::new(&[of.matches]),
+            took_ns: u64::try_from(of.took.as_nanos()).unwrap_or(u64::MAX),
+        })
+    })
 }
 
 /// What an explanation says, if there is one.

@@ -5,10 +5,10 @@ use std::ffi::c_char;
 use simkeep::Origin;
 use simkeep::fingerprint::{ContentType, Document, extract, of_text};
 
+use crate::abi;
 use crate::call::{found, free, make};
 use crate::error::{Failure, Result};
-use crate::store::StoreHandle;
-use crate::{abi, snapshot};
+use crate::store::{self, StoreHandle};
 
 /// What makes the fingerprints of an epoch. Threads may use it at the same time. It needs no store any
 /// more.
@@ -49,7 +49,8 @@ pub extern "C" fn simkeep_fingerprinter_new(
         if store.is_null() {
             return Ok(FingerprinterHandle { origin: Origin::default() });
         }
-        let origin = Origin::of(&snapshot::of_store(store)?.0, simkeep::Epoch::from_number(epoch))?;
+        let origin =
+            Origin::of(&store::open(store)?.snapshot(), simkeep::Epoch::from_number(epoch))?;
         let elsewhere = "the fingerprints of this epoch are made elsewhere, and not by simkeep";
         let elsewhere = || simkeep::Error::Misuse(elsewhere.to_owned());
         Ok(FingerprinterHandle { origin: origin.ok_or_else(elsewhere)? })

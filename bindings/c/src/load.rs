@@ -37,11 +37,11 @@ pub struct LoadedNumbers {
 }
 
 /// Loads visits in any order, without searches and without the journal: all of them, or none. Some four
-/// times as fast as `simkeep_observe_batch`; it does not say what each meant, and `simkeep_history` does
-/// afterwards. `size` is `sizeof *visits`. `memory_bytes` bounds the memory beside the visits, 0 for 512
-/// MiB. `progress` may be NULL, and so may `loaded`, which gets numbers; `loaded_size` is
-/// `sizeof(simkeep_loaded)`. Any thread; one load at a time. What does not fit into memory,
-/// `simkeep_loading_begin` takes batch by batch.
+/// times as fast as `simkeep_observe_batch`; it does not say what each meant, and
+/// `simkeep_snapshot_history` does afterwards. `size` is `sizeof *visits`. `memory_bytes` bounds the
+/// memory beside the visits, 0 for 512 MiB. `progress` may be NULL, and so may `loaded`, which gets
+/// numbers; `loaded_size` is `sizeof(simkeep_loaded)`. Any thread; one load at a time. What does not fit
+/// into memory, `simkeep_loading_begin` takes batch by batch.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_load(
     store: *mut StoreHandle,

@@ -2,17 +2,15 @@
 
 use std::ffi::c_char;
 
-use simkeep::Snapshot;
 use simkeep::query::Scan;
 
 use crate::abi;
 use crate::call::{found, free, make};
-use crate::error::{Failure, Result};
+use crate::error::Failure;
 use crate::fork::{Guarded, Process};
 use crate::page::Page;
-use crate::query::prefix;
+use crate::query;
 use crate::snapshot::{self, SnapshotHandle};
-use crate::store::StoreHandle;
 
 /// An iterator over pages, in SURT order. One thread at a time uses it. It keeps its snapshot, and is
 /// freed by itself.
@@ -30,32 +28,9 @@ struct Scanning {
     current: Option<simkeep::Page>,
 }
 
-fn scan(
-    (snapshot, process): (&Snapshot, Option<Process>),
-    (text, len): (*const c_char, usize),
-) -> Result<Pages> {
-    let under = prefix(text, len, "prefix")?;
-    let scan = Scanning { scan: snapshot.scan(under.as_ref()), current: None };
-    Ok(Pages { scan: Guarded::new(scan)?, process })
-}
-
 /// Goes through all pages, or those under a prefix, such as `example.com`; NULL for all. It sees what
-/// was there when it began. The caller frees what it gets with `simkeep_pages_free`. Any thread. Costs
-/// some microseconds for each page as it comes, and memory for one block of each segment.
-#[unsafe(no_mangle)]
-pub extern "C" fn simkeep_scan(
-    store: *const StoreHandle,
-    prefix: *const c_char,
-    prefix_len: usize,
-    error: *mut *mut Failure,
-) -> Option<Box<Pages>> {
-    make("simkeep_scan", error, || {
-        let (snapshot, process) = snapshot::of_store(store)?;
-        scan((&snapshot, process), (prefix, prefix_len))
-    })
-}
-
-/// What `simkeep_scan` goes through, in a snapshot.
+/// the snapshot has. The caller frees what it gets with `simkeep_pages_free`. Any thread. Costs some
+/// microseconds for each page as it comes, and memory for one block of each segment.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_snapshot_scan(
     snapshot: *const SnapshotHandle,
@@ -63,7 +38,12 @@ pub extern "C" fn simkeep_snapshot_scan(
     prefix_len: usize,
     error: *mut *mut Failure,
 ) -> Option<Box<Pages>> {
-    make("simkeep_snapshot_scan", error, || scan(snapshot::open(snapshot)?, (prefix, prefix_len)))
+    make("simkeep_snapshot_scan", error, || {
+        let (snapshot, process) = snapshot::open(snapshot)?;
+        let under = query::prefix(prefix, prefix_len, "prefix")?;
+        let scan = Scanning { scan: snapshot.scan(under.as_ref()), current: None };
+        Ok(Pages { scan: Guarded::new(scan)?, process })
+    })
 }
 
 /// Copies the next page to where `page` points; `SIMKEEP_NONE` after the last one. Its URL lives until

@@ -2,7 +2,7 @@
 
 use std::ffi::c_char;
 
-use simkeep::{Query as CrateQuery, Snapshot, Time};
+use simkeep::{Snapshot, Time};
 
 use crate::abi;
 use crate::call::{any_thread, done, found, free, make};
@@ -42,11 +42,6 @@ pub(crate) fn open<'a>(snapshot: *const SnapshotHandle) -> Result<(&'a Snapshot,
     Ok((&handle.snapshot, handle.process))
 }
 
-/// A snapshot of a store at the moment, and its process.
-pub(crate) fn of_store(store: *const StoreHandle) -> Result<(Snapshot, Option<Process>)> {
-    Ok((store::open(store)?.snapshot(), Some(store::process(store)?)))
-}
-
 /// Takes a view of a store. The caller frees it with `simkeep_snapshot_free`. Any thread. Costs two
 /// short locks, which nobody holds while reading or writing files.
 #[unsafe(no_mangle)]
@@ -55,7 +50,7 @@ pub extern "C" fn simkeep_store_snapshot(
     error: *mut *mut Failure,
 ) -> Option<Box<SnapshotHandle>> {
     make("simkeep_store_snapshot", error, || {
-        let (snapshot, process) = of_store(store)?;
+        let (snapshot, process) = (store::open(store)?.snapshot(), Some(store::process(store)?));
         Ok(SnapshotHandle { snapshot, process })
     })
 }
@@ -67,75 +62,8 @@ pub extern "C" fn simkeep_snapshot_free(snapshot: Option<Box<SnapshotHandle>>) {
     free("simkeep_snapshot_free", snapshot);
 }
 
-/// A place for a URL, or for all but it.
-type Text = (*const c_char, usize);
-
-fn near(snapshot: &Snapshot, fingerprint: u64, k: u32) -> Result<MatchColumns> {
-    if k > 64 {
-        return Err(Failure::argument("k", "it must be from 0 to 64"));
-    }
-    Ok(MatchColumns::new(&[snapshot.near(fingerprint, k)?]))
-}
-
-fn nearest(snapshot: &Snapshot, fingerprint: u64, count: usize) -> Result<MatchColumns> {
-    Ok(MatchColumns::new(&[snapshot.search(&CrateQuery::nearest(fingerprint, count))?]))
-}
-
-fn search(snapshot: &Snapshot, query: *const Query) -> Result<MatchColumns> {
-    Ok(MatchColumns::new(&[snapshot.search(&query::read(query)?)?]))
-}
-
-fn search_batch(
-    snapshot: &Snapshot,
-    fingerprints: *const u64,
-    count: usize,
-    like: *const Query,
-) -> Result<MatchColumns> {
-    let like = query::read(like)?;
-    let fingerprints = abi::numbers(fingerprints, count, "fingerprints")?;
-    Ok(MatchColumns::new(&like.run_batch(snapshot, &fingerprints)?))
-}
-
-fn history(snapshot: &Snapshot, (url, len): Text) -> Result<Entries> {
-    Ok(Entries::new(&snapshot.history(abi::text(url, len, "url")?)?))
-}
-
-fn as_of(
-    snapshot: &Snapshot,
-    (url, len): Text,
-    time_ms: i64,
-    (entry, size): (*mut Entry, usize),
-) -> Result<Option<()>> {
-    abi::room(entry, size, "entry")?;
-    let visit = snapshot.as_of(abi::text(url, len, "url")?, Time::from_ms_unchecked(time_ms))?;
-    let put = |visit| abi::put_structure(entry, size, &Entry::of_visit(&visit), "entry");
-    visit.map(put).transpose()
-}
-
-fn latest(
-    snapshot: &Snapshot,
-    (url, len): Text,
-    (page, size): (*mut Page, usize),
-) -> Result<Option<()>> {
-    abi::room(page, size, "page")?;
-    let latest = snapshot.latest(abi::text(url, len, "url")?)?;
-    let put = |latest| abi::put_structure(page, size, &Page::new(&latest, (url, len)), "page");
-    latest.map(put).transpose()
-}
-
 /// Finds pages whose version in force is within distance `k`, from 0 to 64, at most 16. The caller frees
 /// what it gets with `simkeep_matches_free`. Any thread. Usually costs some microseconds.
-#[unsafe(no_mangle)]
-pub extern "C" fn simkeep_near(
-    store: *const StoreHandle,
-    fingerprint: u64,
-    k: u32,
-    error: *mut *mut Failure,
-) -> Option<Box<MatchColumns>> {
-    make("simkeep_near", error, || near(&of_store(store)?.0, fingerprint, k))
-}
-
-/// What `simkeep_near` finds, in a snapshot.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_snapshot_near(
     snapshot: *const SnapshotHandle,
@@ -143,23 +71,18 @@ pub extern "C" fn simkeep_snapshot_near(
     k: u32,
     error: *mut *mut Failure,
 ) -> Option<Box<MatchColumns>> {
-    make("simkeep_snapshot_near", error, || near(open(snapshot)?.0, fingerprint, k))
+    make("simkeep_snapshot_near", error, || {
+        let snapshot = open(snapshot)?.0;
+        if k > 64 {
+            return Err(Failure::argument("k", "it must be from 0 to 64"));
+        }
+        Ok(MatchColumns::new(&[snapshot.near(fingerprint, k)?]))
+    })
 }
 
 /// Finds the `count` nearest pages, however far they are. The caller frees what it gets with
 /// `simkeep_matches_free`. Any thread. Costs up to three times a search within the distance of the
 /// farthest, and memory for a few times `count` pages.
-#[unsafe(no_mangle)]
-pub extern "C" fn simkeep_nearest(
-    store: *const StoreHandle,
-    fingerprint: u64,
-    count: usize,
-    error: *mut *mut Failure,
-) -> Option<Box<MatchColumns>> {
-    make("simkeep_nearest", error, || nearest(&of_store(store)?.0, fingerprint, count))
-}
-
-/// What `simkeep_nearest` finds, in a snapshot.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_snapshot_nearest(
     snapshot: *const SnapshotHandle,
@@ -167,48 +90,29 @@ pub extern "C" fn simkeep_snapshot_nearest(
     count: usize,
     error: *mut *mut Failure,
 ) -> Option<Box<MatchColumns>> {
-    make("simkeep_snapshot_nearest", error, || nearest(open(snapshot)?.0, fingerprint, count))
+    make("simkeep_snapshot_nearest", error, || {
+        let query = simkeep::Query::nearest(fingerprint, count);
+        Ok(MatchColumns::new(&[open(snapshot)?.0.search(&query)?]))
+    })
 }
 
 /// Searches, as a query says. The caller frees what it gets with `simkeep_matches_free`. Any thread.
 /// Usually costs some microseconds.
-#[unsafe(no_mangle)]
-pub extern "C" fn simkeep_search(
-    store: *const StoreHandle,
-    query: *const Query,
-    error: *mut *mut Failure,
-) -> Option<Box<MatchColumns>> {
-    make("simkeep_search", error, || search(&of_store(store)?.0, query))
-}
-
-/// What `simkeep_search` finds, in a snapshot.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_snapshot_search(
     snapshot: *const SnapshotHandle,
     query: *const Query,
     error: *mut *mut Failure,
 ) -> Option<Box<MatchColumns>> {
-    make("simkeep_snapshot_search", error, || search(open(snapshot)?.0, query))
+    make("simkeep_snapshot_search", error, || {
+        Ok(MatchColumns::new(&[open(snapshot)?.0.search(&query::read(query)?)?]))
+    })
 }
 
 /// Searches for each of many fingerprints, with the settings of `like`, whose own fingerprint does not
 /// matter. Answers come in their order. The fingerprints are copied first. The caller frees what it gets
 /// with `simkeep_matches_free`. Any thread; it uses all cores. Each search costs a half to a quarter of
 /// a single one.
-#[unsafe(no_mangle)]
-pub extern "C" fn simkeep_search_batch(
-    store: *const StoreHandle,
-    fingerprints: *const u64,
-    count: usize,
-    like: *const Query,
-    error: *mut *mut Failure,
-) -> Option<Box<MatchColumns>> {
-    make("simkeep_search_batch", error, || {
-        search_batch(&of_store(store)?.0, fingerprints, count, like)
-    })
-}
-
-/// What `simkeep_search_batch` finds, in a snapshot.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_snapshot_search_batch(
     snapshot: *const SnapshotHandle,
@@ -218,7 +122,9 @@ pub extern "C" fn simkeep_snapshot_search_batch(
     error: *mut *mut Failure,
 ) -> Option<Box<MatchColumns>> {
     make("simkeep_snapshot_search_batch", error, || {
-        search_batch(open(snapshot)?.0, fingerprints, count, like)
+        let (snapshot, like) = (open(snapshot)?.0, query::read(like)?);
+        let fingerprints = abi::numbers(fingerprints, count, "fingerprints")?;
+        Ok(MatchColumns::new(&like.run_batch(snapshot, &fingerprints)?))
     })
 }
 
@@ -226,45 +132,20 @@ pub extern "C" fn simkeep_snapshot_search_batch(
 /// for an unknown page. The caller frees what it gets with `simkeep_entries_free`. Any thread. Costs
 /// reading the page's record in each segment that has it.
 #[unsafe(no_mangle)]
-pub extern "C" fn simkeep_history(
-    store: *const StoreHandle,
-    url: *const c_char,
-    url_len: usize,
-    error: *mut *mut Failure,
-) -> Option<Box<Entries>> {
-    make("simkeep_history", error, || history(&of_store(store)?.0, (url, url_len)))
-}
-
-/// What `simkeep_history` reads, in a snapshot.
-#[unsafe(no_mangle)]
 pub extern "C" fn simkeep_snapshot_history(
     snapshot: *const SnapshotHandle,
     url: *const c_char,
     url_len: usize,
     error: *mut *mut Failure,
 ) -> Option<Box<Entries>> {
-    make("simkeep_snapshot_history", error, || history(open(snapshot)?.0, (url, url_len)))
+    make("simkeep_snapshot_history", error, || {
+        Ok(Entries::new(&open(snapshot)?.0.history(abi::text(url, url_len, "url")?)?))
+    })
 }
 
 /// Copies the visit whose content was in force at a time, in milliseconds since 1970, to where `entry`
 /// points; it has no verdict. `SIMKEEP_NONE` if the page was unknown then, or gone. `size` is
 /// `sizeof(simkeep_entry)`. Any thread. Costs reading the page's record in each segment that has it.
-#[unsafe(no_mangle)]
-pub extern "C" fn simkeep_as_of(
-    store: *const StoreHandle,
-    url: *const c_char,
-    url_len: usize,
-    time_ms: i64,
-    entry: *mut Entry,
-    size: usize,
-    error: *mut *mut Failure,
-) -> i32 {
-    found("simkeep_as_of", error, || {
-        as_of(&of_store(store)?.0, (url, url_len), time_ms, (entry, size))
-    })
-}
-
-/// What `simkeep_as_of` copies, in a snapshot.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_snapshot_as_of(
     snapshot: *const SnapshotHandle,
@@ -276,26 +157,17 @@ pub extern "C" fn simkeep_snapshot_as_of(
     error: *mut *mut Failure,
 ) -> i32 {
     found("simkeep_snapshot_as_of", error, || {
-        as_of(open(snapshot)?.0, (url, url_len), time_ms, (entry, size))
+        let snapshot = open(snapshot)?.0;
+        abi::room(entry, size, "entry")?;
+        let (url, time) = (abi::text(url, url_len, "url")?, Time::from_ms_unchecked(time_ms));
+        let put = |visit| abi::put_structure(entry, size, &Entry::of_visit(&visit), "entry");
+        snapshot.as_of(url, time)?.map(put).transpose()
     })
 }
 
 /// Copies the current state of a page to where `page` points; its URL is the one that was given.
 /// `SIMKEEP_NONE` for an unknown page. `size` is `sizeof(simkeep_page)`. Any thread. Costs reading one
 /// record in the newest segment that knows the page.
-#[unsafe(no_mangle)]
-pub extern "C" fn simkeep_latest(
-    store: *const StoreHandle,
-    url: *const c_char,
-    url_len: usize,
-    page: *mut Page,
-    size: usize,
-    error: *mut *mut Failure,
-) -> i32 {
-    found("simkeep_latest", error, || latest(&of_store(store)?.0, (url, url_len), (page, size)))
-}
-
-/// What `simkeep_latest` copies, in a snapshot.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_snapshot_latest(
     snapshot: *const SnapshotHandle,
@@ -306,7 +178,12 @@ pub extern "C" fn simkeep_snapshot_latest(
     error: *mut *mut Failure,
 ) -> i32 {
     found("simkeep_snapshot_latest", error, || {
-        latest(open(snapshot)?.0, (url, url_len), (page, size))
+        let snapshot = open(snapshot)?.0;
+        abi::room(page, size, "page")?;
+        let latest = snapshot.latest(abi::text(url, url_len, "url")?)?;
+        let put =
+            |latest| abi::put_structure(page, size, &Page::new(&latest, (url, url_len)), "page");
+        latest.map(put).transpose()
     })
 }
 

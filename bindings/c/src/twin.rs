@@ -20,6 +20,7 @@ use crate::error::Failure;
 use crate::options::{DurabilityCode, simkeep_options_init};
 use crate::outcomes::Outcomes;
 use crate::page::Page;
+use crate::snapshot::{SnapshotHandle, simkeep_snapshot_free, simkeep_store_snapshot};
 use crate::store::{
     StoreHandle, simkeep_merge, simkeep_seal, simkeep_store_close, simkeep_store_create,
     simkeep_store_free, simkeep_store_open,
@@ -121,6 +122,11 @@ impl Twins {
         ptr::from_ref(&*self.c).cast_mut()
     }
 
+    /// What the store of C has now.
+    fn view(&self) -> Box<SnapshotHandle> {
+        made(|error| simkeep_store_snapshot(self.c(), error))
+    }
+
     /// Observes some visits, in one call.
     fn observe(&self, dice: &mut Dice) {
         let urls: Vec<String> = (0..=dice.roll(6)).map(|_| dice.url()).collect();
@@ -200,9 +206,12 @@ impl Twins {
             _ => Versions::Ever,
         });
         let prints = [print, dice.fingerprint(), 0];
+        let view = self.view();
         let of_c = made(|error| {
-            snapshot::simkeep_search_batch(self.c(), prints.as_ptr(), 3, &raw const query, error)
+            let (at, like) = (prints.as_ptr(), &raw const query);
+            snapshot::simkeep_snapshot_search_batch(&raw const *view, at, 3, like, error)
         });
+        simkeep_snapshot_free(Some(view));
         let of_rust = like.run_batch(&self.rust.snapshot(), &prints).unwrap();
         let urls = texts(matches::simkeep_matches_urls(&raw const *of_c));
         let offsets = column(matches::simkeep_matches_offsets(&raw const *of_c), 4);
@@ -229,7 +238,9 @@ impl Twins {
     fn ask(&self, dice: &mut Dice) {
         let url = dice.url();
         let (text, len) = given(&url);
-        let of_c = made(|error| snapshot::simkeep_history(self.c(), text, len, error));
+        let view = self.view();
+        let at = &raw const *view;
+        let of_c = made(|error| snapshot::simkeep_snapshot_history(at, text, len, error));
         let of_rust = self.rust.history(&url).unwrap();
         assert_eq!(history::simkeep_entries_count(&raw const *of_c), of_rust.len());
         for (nth, entry) in of_rust.iter().enumerate() {
@@ -256,8 +267,10 @@ impl Twins {
 
         let mut page = page();
         let code = done(|error| {
-            snapshot::simkeep_latest(self.c(), text, len, &raw mut page, size_of::<Page>(), error)
+            let size = size_of::<Page>();
+            snapshot::simkeep_snapshot_latest(at, text, len, &raw mut page, size, error)
         });
+        simkeep_snapshot_free(Some(view));
         let latest = self.rust.snapshot().latest(&url).unwrap();
         assert_eq!(code == SIMKEEP_OK, latest.is_some());
         if let Some(latest) = latest {
@@ -267,7 +280,10 @@ impl Twins {
 
     /// Goes through all pages.
     fn scan(&self) {
-        let of_c = made(|error| pages::simkeep_scan(self.c(), ptr::null(), 0, error));
+        let view = self.view();
+        let of_c =
+            made(|error| pages::simkeep_snapshot_scan(&raw const *view, ptr::null(), 0, error));
+        simkeep_snapshot_free(Some(view));
         let at = (&raw const *of_c).cast_mut();
         let mut page = page();
         let next = |page: &mut Page| {

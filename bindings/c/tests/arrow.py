@@ -10,7 +10,7 @@ import sys
 import pyarrow as pa
 
 lib = c.CDLL(sys.argv[1])
-for name in ("store_create", "observe", "near", "search_batch", "error_message"):
+for name in ("store_create", "observe", "store_snapshot", "snapshot_near", "snapshot_search_batch", "error_message"):
     getattr(lib, f"simkeep_{name}").restype = c.c_void_p
 lib.simkeep_error_message.restype = c.c_char_p
 
@@ -73,7 +73,8 @@ assert near.column("distance").to_pylist() == [1, 1] and near.column("observatio
 assert near.column("first")[0].as_py().year == 1970
 
 failure = c.c_void_p()
-matches = lib.simkeep_near(c.c_void_p(store), c.c_uint64(0), c.c_uint32(3), c.byref(failure))
+now = lib.simkeep_store_snapshot(c.c_void_p(store), c.byref(failure))
+matches = lib.simkeep_snapshot_near(c.c_void_p(now), c.c_uint64(0), c.c_uint32(3), c.byref(failure))
 check(failure)
 batch = table("simkeep_matches_arrow", matches)
 assert batch.schema.names == ["query", "url", "distance", "fingerprint"], batch.schema
@@ -84,6 +85,7 @@ assert batch.to_pydict() == {
     "fingerprint": [0, 0, 1],
 }, batch.to_pydict()
 lib.simkeep_matches_free(c.c_void_p(matches))
+lib.simkeep_snapshot_free(c.c_void_p(now))
 # The table does not need what it was made of.
 assert batch.column("url")[1].as_py() == "https://example.org/ä"
 

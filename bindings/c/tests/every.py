@@ -45,7 +45,6 @@ OPTIONAL = {
     ("simkeep_snapshot_cluster_of", "complete"),
     ("simkeep_clusters_dropped", "open"),
     ("simkeep_decisions_next", "page"),
-    ("simkeep_scan", "prefix"),
     ("simkeep_snapshot_scan", "prefix"),
     ("simkeep_reader_refresh", "changed"),
     ("simkeep_begin_epoch", "extractor"),
@@ -56,7 +55,7 @@ OPTIONAL = {
     ("simkeep_response_meaning", "content_range"),
 }
 # Sizes that may be of any value: a number of pages to find.
-ANY_SIZE = {("simkeep_nearest", "count"), ("simkeep_snapshot_nearest", "count")}
+ANY_SIZE = {("simkeep_snapshot_nearest", "count")}
 # What reads a table, of which none is here: any call is refused.
 TABLES = {"simkeep_observe_arrow", "simkeep_load_arrow", "simkeep_loading_push_arrow"}
 # What asks for a flaw or a loss, of which a sound store has none.

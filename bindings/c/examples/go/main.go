@@ -69,7 +69,9 @@ func run(path string) error {
 		fmt.Printf("%s: %s\n", pages[i][0], verdicts[verdict])
 	}
 
-	matches := C.simkeep_near(store, visits[0].fingerprint, 8, &failure)
+	now := C.simkeep_store_snapshot(store, &failure)
+	defer C.simkeep_snapshot_free(now)
+	matches := C.simkeep_snapshot_near(now, visits[0].fingerprint, 8, &failure)
 	defer C.simkeep_matches_free(matches)
 	if failure != nil {
 		return failed(failure)
@@ -81,7 +83,7 @@ func run(path string) error {
 		fmt.Printf("%s is %d bits away\n", bytes[offsets[i]:offsets[i+1]], distance)
 	}
 
-	entries := C.simkeep_history(store, visits[0].url, visits[0].url_len, &failure)
+	entries := C.simkeep_snapshot_history(now, visits[0].url, visits[0].url_len, &failure)
 	defer C.simkeep_entries_free(entries)
 	for i := C.size_t(0); i < C.simkeep_entries_count(entries); i++ {
 		var entry C.simkeep_entry

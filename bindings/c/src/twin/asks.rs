@@ -20,14 +20,14 @@ use crate::code::{SIMKEEP_NONE, SIMKEEP_OK};
 use crate::decisions::{Decision, Decisions, simkeep_decisions_free, simkeep_decisions_next};
 use crate::dropped::{FateCode, Text};
 use crate::due::{
-    DueQuery, simkeep_due, simkeep_due_query_init, simkeep_hand_back, simkeep_take_due,
+    DueQuery, simkeep_due_query_init, simkeep_hand_back, simkeep_snapshot_due, simkeep_take_due,
 };
 use crate::page::Page;
 use crate::page_pairs::{
     PagePairChunk, PagePairQuery, simkeep_page_pair_query_init, simkeep_page_pairs_free,
     simkeep_page_pairs_next, simkeep_snapshot_page_pairs,
 };
-use crate::snapshot::{SnapshotHandle, simkeep_snapshot_free, simkeep_store_snapshot};
+use crate::snapshot::simkeep_snapshot_free;
 use crate::{clusters, dropped, outcomes, plan};
 
 /// Whether two numbers are the same, but for the order in which their parts were added up.
@@ -123,14 +123,13 @@ fn clustering(dice: &mut Dice) -> (Clustering, simkeep::cluster::Clustering) {
 }
 
 impl Twins {
-    fn view(&self) -> Box<SnapshotHandle> {
-        made(|error| simkeep_store_snapshot(self.c(), error))
-    }
-
     /// Asks which pages are due.
     pub(super) fn due(&self, dice: &mut Dice) {
         let (query, due) = asked(dice);
-        let of_c = made(|error| simkeep_due(self.c(), &raw const query, error));
+        let view = self.view();
+        let at = &raw const query;
+        let of_c = made(|error| simkeep_snapshot_due(&raw const *view, at, error));
+        simkeep_snapshot_free(Some(view));
         let of_rust = self.rust.snapshot().due(&due).collect::<simkeep::Result<_>>().unwrap();
         same_decisions(of_c, of_rust);
     }

@@ -36,7 +36,8 @@ static void verdicts_and_columns(const char *path) {
     const uint64_t sought[2] = {0, UINT64_MAX};
     simkeep_query query;
     CHECK(simkeep_query_init(&query, sizeof query, 0, 1, &error) == SIMKEEP_OK);
-    simkeep_matches *matches = simkeep_search_batch(store, sought, 2, &query, &error);
+    simkeep_snapshot *now = simkeep_store_snapshot(store, &error);
+    simkeep_matches *matches = simkeep_snapshot_search_batch(now, sought, 2, &query, &error);
     CHECK(simkeep_matches_count(matches) == 2);
     const uint64_t *from = simkeep_matches_offsets(matches);
     CHECK(from[0] == 0 && from[1] == 2 && from[2] == 2);
@@ -49,26 +50,28 @@ static void verdicts_and_columns(const char *path) {
     query.classes_len = 1;
     query.under = "example.org";
     query.under_len = strlen(query.under);
-    matches = simkeep_search(store, &query, &error);
+    matches = simkeep_snapshot_search(now, &query, &error);
     CHECK(simkeep_matches_offsets(matches)[1] == 1);
     simkeep_matches_free(matches);
 
     simkeep_page page;
-    CHECK(simkeep_latest(store, "https://example.org/b", 21, &page, sizeof page, &error) == SIMKEEP_OK);
+    CHECK(simkeep_snapshot_latest(now, "https://example.org/b", 21, &page, sizeof page, &error) == SIMKEEP_OK);
     CHECK(page.weight == 0.1 && page.page_class == 7 && page.digest[0] == 9 && page.visits == 1);
-    CHECK(simkeep_latest(store, "https://example.net/", 20, &page, sizeof page, &error) == SIMKEEP_NONE);
+    CHECK(simkeep_snapshot_latest(now, "https://example.net/", 20, &page, sizeof page, &error) == SIMKEEP_NONE);
     simkeep_entry entry;
-    CHECK(simkeep_as_of(store, URL, URL_LEN, 2500, &entry, sizeof entry, &error) == SIMKEEP_OK);
+    CHECK(simkeep_snapshot_as_of(now, URL, URL_LEN, 2500, &entry, sizeof entry, &error) == SIMKEEP_OK);
     CHECK(entry.time_ms == 2000 && entry.fingerprint == 0xf && entry.has & SIMKEEP_HAS_CONTENT);
-    simkeep_entries *entries = simkeep_history(store, "https://example.org/b", 21, &error);
+    simkeep_entries *entries = simkeep_snapshot_history(now, "https://example.org/b", 21, &error);
     CHECK(simkeep_entries_count(entries) == 3);
     CHECK(simkeep_entries_get(entries, 1, &entry, sizeof entry, &error) == SIMKEEP_OK);
     CHECK(entry.kind == SIMKEEP_ENTRY_KIND_GIVEN && entry.has == SIMKEEP_HAS_WEIGHT && entry.weight == 0.1);
     simkeep_entries_free(entries);
+    simkeep_snapshot_free(now);
 
     uint64_t gone = 0;
     CHECK(simkeep_forget(store, URL, URL_LEN, &gone, &error) == SIMKEEP_OK && gone == 1);
-    simkeep_pages *pages = simkeep_scan(store, NULL, 0, &error);
+    now = simkeep_store_snapshot(store, &error);
+    simkeep_pages *pages = simkeep_snapshot_scan(now, NULL, 0, &error);
     CHECK(simkeep_pages_next(pages, &page, sizeof page, &error) == SIMKEEP_OK && page.url_len == 21);
     CHECK(simkeep_pages_next(pages, &page, sizeof page, &error) == SIMKEEP_NONE);
     simkeep_pages_free(pages);
@@ -83,12 +86,13 @@ static void verdicts_and_columns(const char *path) {
     CHECK(numbers.flaws == 0 && numbers.pages == 1 && numbers.catalog == 1);
     simkeep_verified_free(verified);
 
-    simkeep_epochs *epochs = simkeep_store_epochs(store, &error);
+    simkeep_epochs *epochs = simkeep_snapshot_epochs(now, &error);
     simkeep_epoch epoch;
     CHECK(simkeep_epochs_count(epochs) == 1);
     CHECK(simkeep_epochs_get(epochs, 0, &epoch, sizeof epoch, &error) == SIMKEEP_OK);
     CHECK(epoch.name_len > 0 && memcmp(epoch.name, "html/3 words2-sqrt/2", epoch.name_len) == 0);
     simkeep_epochs_free(epochs);
+    simkeep_snapshot_free(now);
     EXPECT(error, SIMKEEP_OK);
     simkeep_store_free(store);
 }
@@ -160,7 +164,7 @@ static void errors_say_what_and_where(const char *path) {
 
     CHECK(simkeep_store_close(store, &error) == SIMKEEP_OK);
     CHECK(simkeep_store_close(store, &error) == SIMKEEP_OK);
-    CHECK(!simkeep_near(store, 0, 3, &error));
+    CHECK(!simkeep_store_snapshot(store, &error));
     EXPECT(error, SIMKEEP_CLOSED);
     CHECK(!simkeep_gone(store, URL, URL_LEN, 1, 404, &error));
     EXPECT(error, SIMKEEP_CLOSED);
@@ -211,7 +215,7 @@ static void structures_grow_at_their_end(const char *path) {
         uint64_t visits, untouched;
     } page = {NULL, 0, 0, 77};
     size_t of_old = offsetof(simkeep_page, first_ms);
-    CHECK(simkeep_latest(store, URL, URL_LEN, (simkeep_page *)&page, of_old, &error) == SIMKEEP_OK);
+    CHECK(latest(store, URL, (simkeep_page *)&page, of_old, &error) == SIMKEEP_OK);
     CHECK(page.visits == 4 && page.untouched == 77);
     struct {
         simkeep_stats stats;
@@ -348,12 +352,10 @@ static void a_redirect_is_named_by_its_target(const char *path) {
     CHECK(simkeep_redirect_digest(URL, URL_LEN, "/b#part", 7, visit.digest, &error) == SIMKEEP_OK);
     simkeep_outcomes_free(simkeep_observe_batch(store, &visit, 1, sizeof visit, &error));
     EXPECT(error, SIMKEEP_OK);
-    simkeep_snapshot *snapshot = simkeep_store_snapshot(store, &error);
     simkeep_page page;
-    CHECK(simkeep_snapshot_latest(snapshot, URL, URL_LEN, &page, sizeof page, &error) == SIMKEEP_OK);
+    CHECK(latest(store, URL, &page, sizeof page, &error) == SIMKEEP_OK);
     CHECK(page.visits == 2 && page.last_seen == SIMKEEP_SEEN_REDIRECT);
     CHECK(memcmp(page.digest, visit.digest, sizeof visit.digest) == 0);
-    simkeep_snapshot_free(snapshot);
     simkeep_store_free(store);
 }
 
@@ -363,7 +365,7 @@ static void a_child_is_refused(const char *path) {
     simkeep_store *store = create(path);
     simkeep_outcomes_free(simkeep_gone(store, URL, URL_LEN, 1000, 410, &error));
     simkeep_snapshot *snapshot = simkeep_store_snapshot(store, &error);
-    simkeep_pages *pages = simkeep_scan(store, NULL, 0, &error);
+    simkeep_pages *pages = simkeep_snapshot_scan(snapshot, NULL, 0, &error);
     simkeep_query like;
     simkeep_query_init(&like, sizeof like, 0, 3, &error);
     simkeep_pairs *pairs = simkeep_snapshot_all_pairs(snapshot, &like, NULL, &error);
@@ -377,7 +379,7 @@ static void a_child_is_refused(const char *path) {
         simkeep_stats stats;
         CHECK(!simkeep_gone(store, URL, URL_LEN, 2000, 410, &error));
         EXPECT(error, SIMKEEP_FORKED);
-        CHECK(!simkeep_near(store, 0, 3, &error));
+        CHECK(!simkeep_store_snapshot(store, &error));
         EXPECT(error, SIMKEEP_FORKED);
         CHECK(simkeep_store_stats(store, &stats, sizeof stats, &error) == SIMKEEP_FORKED);
         EXPECT(error, SIMKEEP_FORKED);

@@ -51,4 +51,12 @@ static simkeep_store *create(const char *path) {
     return store;
 }
 
+/* Copies the current state of a page of a store. */
+static int32_t latest(simkeep_store *store, const char *url, simkeep_page *page, size_t size, simkeep_error **error) {
+    simkeep_snapshot *now = simkeep_store_snapshot(store, error);
+    int32_t code = simkeep_snapshot_latest(now, url, strlen(url), page, size, error);
+    simkeep_snapshot_free(now);
+    return code;
+}
+
 #endif

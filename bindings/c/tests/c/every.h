@@ -123,15 +123,15 @@ int main(int argc, char **argv) {
     simkeep_reader *reader = simkeep_reader_open(path, 0, &error);
     simkeep_progress *progress = simkeep_progress_new(&error);
     simkeep_progress *cancelled = simkeep_progress_new(&error);
-    simkeep_pages *pages = simkeep_scan(store, NULL, 0, &error);
+    simkeep_pages *pages = simkeep_snapshot_scan(snapshot, NULL, 0, &error);
     simkeep_pairs *pairs = simkeep_snapshot_all_pairs(snapshot, &a_query, NULL, &error);
     simkeep_page_pairs *page_pairs = simkeep_snapshot_page_pairs(snapshot, &a_page_pair_query, NULL, &error);
-    simkeep_entries *entries = simkeep_history(store, url, strlen(url), &error);
-    simkeep_matches *matches = simkeep_near(store, 5, 3, &error);
-    simkeep_epochs *epochs = simkeep_store_epochs(store, &error);
+    simkeep_entries *entries = simkeep_snapshot_history(snapshot, url, strlen(url), &error);
+    simkeep_matches *matches = simkeep_snapshot_near(snapshot, 5, 3, &error);
+    simkeep_epochs *epochs = simkeep_snapshot_epochs(snapshot, &error);
     simkeep_verified *verified = simkeep_verify(store, 0, NULL, &error);
     simkeep_fingerprinter *fingerprinter = simkeep_fingerprinter_new(store, 0, &error);
-    simkeep_explanation *explanation = simkeep_explain(store, &a_query, &error);
+    simkeep_explanation *explanation = simkeep_snapshot_explain(snapshot, &a_query, &error);
     simkeep_clusters *clusters = simkeep_snapshot_clusters(snapshot, &a_clustering, NULL, &error);
     simkeep_clustered_pages *clustered_pages = simkeep_clusters_by_page(clusters, 1, &error);
     simkeep_cluster_list *cluster_list = simkeep_clusters_by_size(clusters, 1, &error);
@@ -141,7 +141,7 @@ int main(int argc, char **argv) {
     simkeep_hints *hints = simkeep_snapshot_hints(snapshot, changes, 2, sizeof *changes, -1, &error);
     a_due_query.plan = plan;
     a_due_query.hints = hints;
-    simkeep_decisions *decisions = simkeep_due(store, &a_due_query, &error);
+    simkeep_decisions *decisions = simkeep_snapshot_due(snapshot, &a_due_query, &error);
     /* One that is over, so that it is in nobody's way. */
     simkeep_loading *loading = simkeep_loading_begin(store, 0, NULL, &error);
     simkeep_loading_finish(loading, NULL, 0, &error);

@@ -48,9 +48,11 @@ static void *searches(void *given) {
     (void)given;
     for (uint64_t i = 0; !stop; i++) {
         simkeep_error *error = NULL;
-        simkeep_matches *matches = simkeep_near(store, i * 77, 3, &error);
+        simkeep_snapshot *now = simkeep_store_snapshot(store, &error);
+        simkeep_matches *matches = simkeep_snapshot_near(now, i * 77, 3, &error);
         if (!matches) die("near", error);
         simkeep_matches_free(matches);
+        simkeep_snapshot_free(now);
         if (simkeep_reader_refresh(reader, NULL, &error)) die("refresh", error);
     }
     return NULL;
@@ -61,7 +63,7 @@ static int child(void) {
     simkeep_error *error = NULL;
     if (simkeep_gone(store, "https://example.com/child", 25, 1, 0, &error)) return 10;
     if (simkeep_error_code(error) != SIMKEEP_FORKED) return 11;
-    if (simkeep_near(store, 1, 3, NULL) || simkeep_flush(store, NULL) != SIMKEEP_FORKED) return 12;
+    if (simkeep_store_snapshot(store, NULL) || simkeep_flush(store, NULL) != SIMKEEP_FORKED) return 12;
     if (simkeep_store_close(store, NULL) != SIMKEEP_FORKED) return 13;
     simkeep_error_free(error);
     error = NULL;
@@ -117,19 +119,21 @@ int main(int argc, char **argv) {
     simkeep_store_free(store);
     store = simkeep_store_open(argv[1], NULL, &error);
     if (!store) die("open again", error);
+    simkeep_snapshot *now = simkeep_store_snapshot(store, &error);
     long sum = 0;
     for (int thread = 0; thread < THREADS; thread++)
         for (long i = 0; i < acknowledged[thread]; i++, sum++) {
             char url[64];
             url_of(url, sizeof url, thread, i);
             simkeep_page page;
-            if (simkeep_latest(store, url, strlen(url), &page, sizeof page, &error)) die("lost", error);
+            if (simkeep_snapshot_latest(now, url, strlen(url), &page, sizeof page, &error)) die("lost", error);
         }
     simkeep_page page;
-    if (simkeep_latest(store, "https://example.com/child", 25, &page, sizeof page, &error) != SIMKEEP_NONE)
+    if (simkeep_snapshot_latest(now, "https://example.com/child", 25, &page, sizeof page, &error) != SIMKEEP_NONE)
         die("a child has stored something", error);
     kill(sleeper, SIGKILL);
     waitpid(sleeper, NULL, 0);
+    simkeep_snapshot_free(now);
     simkeep_reader_free(reader);
     simkeep_store_free(store);
     printf("%d children; %ld observations acknowledged, and all are there\n", children, sum);

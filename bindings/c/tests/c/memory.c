@@ -36,9 +36,10 @@ static void calls(simkeep_store *store, long count) {
         snprintf(url, sizeof url, "https://example.com/%ld", i % PAGES);
         /* Known already after the first round, so the store does not grow. */
         simkeep_outcomes *out = simkeep_observe(store, url, strlen(url), 1, (uint64_t)(i % PAGES), 0, NULL, 0, &error);
-        simkeep_matches *matches = simkeep_near(store, (uint64_t)i, 2, &error);
+        simkeep_snapshot *now = simkeep_store_snapshot(store, &error);
+        simkeep_matches *matches = simkeep_snapshot_near(now, (uint64_t)i, 2, &error);
         simkeep_page page;
-        if (!pages) pages = simkeep_scan(store, NULL, 0, &error);
+        if (!pages) pages = simkeep_snapshot_scan(now, NULL, 0, &error);
         int32_t code = simkeep_pages_next(pages, &page, sizeof page, &error);
         if (code == SIMKEEP_NONE) {
             simkeep_pages_free(pages);
@@ -47,7 +48,8 @@ static void calls(simkeep_store *store, long count) {
         if (!out || !matches || error) die("a call", error);
         simkeep_matches_free(matches);
         simkeep_outcomes_free(out);
-        simkeep_near(store, 0, 65, &error);
+        simkeep_snapshot_near(now, 0, 65, &error);
+        simkeep_snapshot_free(now);
         simkeep_error_free(error);
         error = NULL;
     }

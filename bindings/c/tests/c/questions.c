@@ -41,7 +41,7 @@ static void pages_are_given_weights_and_classes(const char *path) {
     CHECK(simkeep_give_class(store, A, strlen(A), 5000, 7, &error) == SIMKEEP_OK);
     CHECK(simkeep_give_class(store, "x", 1, 5000, 7, &error) == SIMKEEP_NONE);
     simkeep_page page;
-    CHECK(simkeep_latest(store, A, strlen(A), &page, sizeof page, &error) == SIMKEEP_OK);
+    CHECK(latest(store, A, &page, sizeof page, &error) == SIMKEEP_OK);
     CHECK(page.visits == 1 && page.weight == 2.5 && page.page_class == 7);
     EXPECT(error, SIMKEEP_OK);
 
@@ -59,7 +59,7 @@ static void pages_are_given_weights_and_classes(const char *path) {
     uint64_t missing = 0;
     CHECK(simkeep_give_batch(store, givings, 3, sizeof *givings, &missing, &error) == SIMKEEP_OK);
     CHECK(missing == 1);
-    CHECK(simkeep_latest(store, B, strlen(B), &page, sizeof page, &error) == SIMKEEP_OK);
+    CHECK(latest(store, B, &page, sizeof page, &error) == SIMKEEP_OK);
     CHECK(page.weight == 2 && page.page_class == 1);
     EXPECT(error, SIMKEEP_OK);
     givings[1].weight = -1;
@@ -81,7 +81,8 @@ static void due_pages_are_taken_once(const char *path) {
     CHECK(simkeep_due_query_init(&query, sizeof query, 30 * DAY, 10, &error) == SIMKEEP_OK);
     simkeep_decision decision;
     simkeep_page page;
-    simkeep_decisions *due = simkeep_due(store, &query, &error);
+    simkeep_snapshot *snapshot = simkeep_store_snapshot(store, &error);
+    simkeep_decisions *due = simkeep_snapshot_due(snapshot, &query, &error);
     int count = 0;
     double before = 1e300;
     while (simkeep_decisions_next(due, &decision, sizeof decision, &page, sizeof page, &error) == SIMKEEP_OK) {
@@ -116,7 +117,6 @@ static void due_pages_are_taken_once(const char *path) {
     EXPECT(error, SIMKEEP_OK);
 
     /* Rules, hints and plans. */
-    simkeep_snapshot *snapshot = simkeep_store_snapshot(store, &error);
     simkeep_due_rule rules[2];
     memset(rules, 0, sizeof rules);
     rules[0].under = "example.com";
@@ -292,7 +292,7 @@ static void a_child_is_refused(const char *path) {
     simkeep_cluster_list *list = simkeep_clusters_by_size(clusters, 1, &error);
     simkeep_dropped *dropped = simkeep_clusters_dropped(clusters, NULL, 0, 0, &error);
     simkeep_page_pairs *pairs = simkeep_snapshot_page_pairs(snapshot, &query, NULL, &error);
-    simkeep_decisions *decisions = simkeep_due(store, &due, &error);
+    simkeep_decisions *decisions = simkeep_snapshot_due(snapshot, &due, &error);
     EXPECT(error, SIMKEEP_OK);
     simkeep_clustered_chunk chunk;
     simkeep_cluster_chunk of;
