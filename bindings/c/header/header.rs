@@ -49,7 +49,7 @@ fn sources() -> Vec<(String, String)> {
 }
 
 #[test]
-fn what_is_unsafe_is_in_one_room() {
+fn unsafe_code_is_in_abi_alone() {
     let is_other = |name: &str| name != "abi.rs" && !name.starts_with("abi/");
     for (name, source) in sources().iter().filter(|(name, _)| is_other(name)) {
         let code = source.lines().filter(|line| !line.trim_start().starts_with("//"));

@@ -4,12 +4,12 @@
  * An embedded, crash-safe database of 64-bit simhash fingerprints, keyed by URL. This header is made of
  * the library's source, and is C99 and C++.
  *
- * WHO FREES WHAT. Each function that gives a pointer to a structure of its own, such as simkeep_store_open
- * or simkeep_snapshot_near, gives it to the caller, who frees it once with the function that ends in _free and is
- * named in its description. All of these take NULL and do nothing. Everything else, such as the columns of
- * outcomes, belongs to what it was got from, and is freed with that. What a caller passes in stays the
- * caller's, and is read or written only until the call returns. Things may be freed in any order: a
- * snapshot outlives its store.
+ * WHO FREES WHAT. Each function that gives a pointer to a structure of its own, such as
+ * simkeep_store_open or simkeep_snapshot_near, gives it to the caller, who frees it once with the
+ * function that ends in _free and is named in its description. All of these take NULL and do nothing.
+ * Everything else, such as the columns of outcomes, belongs to what it was got from, and is freed with
+ * that. What a caller passes in stays the caller's, and is read or written only until the call returns.
+ * Things may be freed in any order: a snapshot outlives its store.
  *
  * STRINGS are a pointer and a length in bytes, in UTF-8. Two kinds are not: paths, which end with a NUL
  * and may have any other bytes, and what simkeep_error_message, simkeep_error_file and simkeep_version
@@ -3527,16 +3527,6 @@ int32_t simkeep_decisions_next(struct simkeep_decisions *decisions,
 void simkeep_decisions_free(struct simkeep_decisions *decisions);
 
 /**
- * Fills in the size, a time in milliseconds since 1970, the most pages, and defaults for all else.
- * `size` is `sizeof(simkeep_due_query)`. Any thread; costs nothing.
- */
-int32_t simkeep_due_query_init(struct simkeep_due_query *due_query,
-                               size_t size,
-                               int64_t now_ms,
-                               uint64_t budget,
-                               struct simkeep_error **error);
-
-/**
  * Finds the pages of which a visit is worth most, best first, by `simkeep_decisions_next`. The caller
  * frees what it gets with `simkeep_decisions_free`. Any thread. Costs, with the first of them, reading
  * 28 bytes for each page of the store, and then some microseconds for each that comes.
@@ -3577,6 +3567,27 @@ int32_t simkeep_snapshot_pace(const struct simkeep_snapshot *snapshot,
                               struct simkeep_error **error);
 
 /**
+ * Plans how to spend so many visits a day for ever, by the policy, prefix and rules of `due_query`,
+ * whose budget and hints do not matter. It goes by what is known now: make one anew once a day, say.
+ * The caller frees what it gets with `simkeep_plan_free`. Any thread. Costs reading 28 bytes for each
+ * page, up to a second for a million.
+ */
+struct simkeep_plan *simkeep_snapshot_plan(const struct simkeep_snapshot *snapshot,
+                                           const struct simkeep_due_query *due_query,
+                                           double per_day,
+                                           struct simkeep_error **error);
+
+/**
+ * Fills in the size, a time in milliseconds since 1970, the most pages, and defaults for all else.
+ * `size` is `sizeof(simkeep_due_query)`. Any thread; costs nothing.
+ */
+int32_t simkeep_due_query_init(struct simkeep_due_query *due_query,
+                               size_t size,
+                               int64_t now_ms,
+                               uint64_t budget,
+                               struct simkeep_error **error);
+
+/**
  * Takes what sitemaps or feeds say of when pages changed, for questions about this store. `trust` is
  * the probability that it is true, from 0 to 1; -1 for 0.8. `size` is `sizeof *changes`. The caller
  * frees what it gets with `simkeep_hints_free`. Any thread. Costs 16 bytes for each change, and three
@@ -3593,17 +3604,6 @@ struct simkeep_hints *simkeep_snapshot_hints(const struct simkeep_snapshot *snap
  * Frees hints. Does nothing for NULL. Any thread.
  */
 void simkeep_hints_free(struct simkeep_hints *hints);
-
-/**
- * Plans how to spend so many visits a day for ever, by the policy, prefix and rules of `due_query`,
- * whose budget and hints do not matter. It goes by what is known now: make one anew once a day, say.
- * The caller frees what it gets with `simkeep_plan_free`. Any thread. Costs reading 28 bytes for each
- * page, up to a second for a million.
- */
-struct simkeep_plan *simkeep_snapshot_plan(const struct simkeep_snapshot *snapshot,
-                                           const struct simkeep_due_query *due_query,
-                                           double per_day,
-                                           struct simkeep_error **error);
 
 /**
  * Copies what comes of a plan to where `numbers` points. `size` is `sizeof(simkeep_plan_numbers)`. Any

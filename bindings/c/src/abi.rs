@@ -1,5 +1,5 @@
-//! The room of pointers: how what comes from C becomes Rust, and back. All `unsafe` of this library is
-//! here, and a test sees to it.
+//! The module of pointers: how what comes from C becomes Rust, and back. All `unsafe` of this library is
+//! here, and a test checks that.
 //!
 //! A pointer gets into this library in one way: as an argument of a function that C calls, or in a
 //! structure that such an argument points to. What it must point to, the header says, and whoever calls
@@ -19,30 +19,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::ptr;
 
-use crate::backup::BackedUp;
-use crate::clustered::ClusteredChunk;
-use crate::clustering::Clustering;
-use crate::clusters::{ClusterChunk, ClustersNumbers};
-use crate::decisions::Decision;
-use crate::dropped::Text;
-use crate::due::{DueQuery, DueRule};
-use crate::entry::Entry;
-use crate::epochs::EpochRow;
-use crate::error::{Failure, Result};
-use crate::explain::Component;
-use crate::give::Giving;
-use crate::hints::Change;
-use crate::load::LoadedNumbers;
-use crate::options::Options;
-use crate::page::Page;
-use crate::page_pairs::{PagePairChunk, PagePairQuery};
-use crate::pairs::PairChunk;
-use crate::plan::{NewPage, PlanNumbers};
-use crate::query::Query;
-use crate::repair::{Loss, RepairedNumbers};
-use crate::stats::Stats;
-use crate::verify::{Flaw, VerifiedNumbers};
-use crate::visit::Visit;
+use crate::failure::{Failure, Result};
 
 /// A structure of the header: of integers, floating-point numbers, arrays of them and pointers, without
 /// padding, so that any bytes are a value of it, and so that what is added at its end makes it larger.
@@ -55,55 +32,24 @@ pub(crate) unsafe trait Plain: Copy {
     const LEAST: usize;
 }
 
-/// Declares structures, each with the last field that must be there.
+/// Declares that a structure is [`Plain`], which it must be, with the last field that must be there. Each
+/// module declares its own structures.
 macro_rules! plain {
-    ($($Name:ident: $last:ident,)*) => {
-        $(
-            // SAFETY: it has the fields that `Plain` allows. That nothing is between them, the tests
-            // have the C compiler say, of the header.
-            unsafe impl Plain for $Name {
-                const LEAST: usize =
-                    std::mem::offset_of!($Name, $last) + size_of_field(|of: &$Name| &of.$last);
-            }
-        )*
+    ($Name:ident, up to $last:ident) => {
+        // SAFETY: it has the fields that `Plain` allows. That nothing is between them, the tests have the
+        // C compiler say, of the header.
+        unsafe impl $crate::abi::Plain for $Name {
+            const LEAST: usize = std::mem::offset_of!($Name, $last)
+                + $crate::abi::size_of_field(|of: &$Name| &of.$last);
+        }
     };
 }
 
-/// The size of what is got of a structure.
-const fn size_of_field<T, F>(_: fn(&T) -> &F) -> usize {
-    size_of::<F>()
-}
+pub(crate) use plain;
 
-plain! {
-    BackedUp: catalog_bytes,
-    Change: time_ms,
-    ClusterChunk: widest,
-    ClusteredChunk: has_class,
-    Clustering: k,
-    ClustersNumbers: k,
-    Component: major_faults,
-    Decision: rule_len,
-    DueQuery: budget,
-    DueRule: policy_len,
-    Entry: has,
-    EpochRow: number,
-    Flaw: offset,
-    Giving: page_class,
-    LoadedNumbers: observations,
-    Loss: has,
-    NewPage: every_s,
-    Options: size,
-    Page: visits,
-    PagePairChunk: distances,
-    PagePairQuery: k,
-    PairChunk: count,
-    PlanNumbers: rarely_visited,
-    Query: k,
-    RepairedNumbers: flaws,
-    Stats: pages,
-    Text: len,
-    VerifiedNumbers: files,
-    Visit: has,
+/// The size of a field.
+pub(crate) const fn size_of_field<T, F>(_: fn(&T) -> &F) -> usize {
+    size_of::<F>()
 }
 
 /// What a pointer points to that must be there.
@@ -196,15 +142,6 @@ impl Number for u64 {}
 impl Number for i32 {}
 impl Number for i64 {}
 impl Number for f64 {}
-
-/// A digest, or NULL.
-pub(crate) fn digest(pointer: *const u8) -> Result<Option<simkeep::Digest>> {
-    if pointer.is_null() {
-        return Ok(None);
-    }
-    let bytes: std::result::Result<[u8; 16], _> = numbers(pointer, 16, "digest")?.try_into();
-    Ok(bytes.ok().map(simkeep::Digest))
-}
 
 /// A structure that begins with its size.
 pub(crate) fn sized<T: Plain>(pointer: *const T, name: &'static str) -> Result<T> {

@@ -4,7 +4,7 @@ use crate::abi;
 use crate::abi::arrow::{ArrowArray, ArrowSchema, Buffer, Column, give};
 use crate::call::done;
 use crate::distances::SIMKEEP_NO_DISTANCE;
-use crate::error::Failure;
+use crate::failure::Failure;
 use crate::matches::MatchColumns;
 use crate::outcomes::{OriginalCode, Outcomes};
 use crate::texts::TextColumn;

@@ -4,10 +4,10 @@ use std::ffi::c_char;
 
 use simkeep::integrity::{self, BackupOptions, FileCount};
 
-use crate::abi;
+use crate::abi::{self, plain};
+use crate::argument::flag;
 use crate::call::done;
-use crate::error::{Failure, Result};
-use crate::options::flag;
+use crate::failure::{Failure, Result};
 use crate::progress::{self, ProgressHandle};
 use crate::store::{StoreHandle, open};
 
@@ -42,6 +42,8 @@ pub struct BackedUp {
     /// Bytes of the catalog, which is always written anew.
     pub catalog_bytes: u64,
 }
+
+plain!(BackedUp, up to catalog_bytes);
 
 impl BackedUp {
     fn new(done: &integrity::BackedUp) -> BackedUp {

@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::abi;
 use crate::code::{SIMKEEP_NONE, SIMKEEP_OK};
-use crate::error::{Failure, Result};
+use crate::failure::{Failure, Result};
 
 /// Runs the body of a function, whose panics are errors as well.
 ///
@@ -47,7 +47,7 @@ pub(crate) fn found(
         Ok(Some(())) => SIMKEEP_OK,
         Ok(None) => SIMKEEP_NONE,
         Err(failure) => {
-            let code = failure.code();
+            let code = failure.code;
             abi::leave(error, failure);
             code
         }

@@ -4,11 +4,11 @@ use std::vec;
 
 use simkeep::cluster::{self, ClusteredPage};
 
-use crate::abi;
 use crate::abi::lend::Lent;
+use crate::abi::{self, plain};
 use crate::call::{found, free, one_thread_at_a_time};
 use crate::distances;
-use crate::error::{Failure, Result};
+use crate::failure::{Failure, Result};
 use crate::fork::Guarded;
 use crate::lots::LOT;
 use crate::outcomes::{OriginalCode, original_by};
@@ -76,6 +76,8 @@ pub struct ClusteredChunk {
     /// Whether it has one, 1 or 0.
     pub has_class: *const u8,
 }
+
+plain!(ClusteredChunk, up to has_class);
 
 impl ClusteredPages {
     /// Pages that are listed as they are come for.

@@ -6,11 +6,10 @@ use std::path::PathBuf;
 use simkeep::Epoch;
 use simkeep::cluster;
 
-use crate::abi;
+use crate::abi::{self, plain};
+use crate::argument::{classes, distance, flag, prefix, ranking, to_usize};
 use crate::call::done;
-use crate::error::{Failure, Result};
-use crate::options::{distance, flag, ranking, size as size_of_number};
-use crate::query::{classes, prefix};
+use crate::failure::{Failure, Result};
 
 /// Which pages are clustered, within which distance, and who leads. Fill it in with
 /// `simkeep_clustering_init`, and change what you want otherwise. Its pointers are read only by the call
@@ -59,6 +58,8 @@ pub struct Clustering {
     /// Its length in bytes.
     pub scratch_len: usize,
 }
+
+plain!(Clustering, up to k);
 
 impl Default for Clustering {
     fn default() -> Clustering {
@@ -121,7 +122,7 @@ pub(crate) fn read(clustering: *const Clustering) -> Result<cluster::Clustering>
         asked = asked.epoch(Epoch::from_number(of.epoch));
     }
     if of.memory_bytes > 0 {
-        asked = asked.memory_bytes(size_of_number(of.memory_bytes));
+        asked = asked.memory_bytes(to_usize(of.memory_bytes));
     }
     Ok(asked)
 }

@@ -7,16 +7,17 @@ use simkeep::cluster;
 use simkeep::cluster::PageCluster;
 
 use crate::abi::lend::Lent;
+use crate::abi::{self, plain};
 use crate::call::{any_thread, done, found, free, make, one_thread_at_a_time, quiet};
 use crate::clustered::ClusteredPages;
 use crate::clustering::{self, Clustering};
-use crate::error::{Failure, Result};
+use crate::distances;
+use crate::failure::{Failure, Result};
 use crate::fork::{Guarded, Process};
 use crate::lots::LOT;
 use crate::progress::{self, ProgressHandle};
 use crate::snapshot::{self, SnapshotHandle};
 use crate::texts::{TextColumn, Texts};
-use crate::{abi, distances};
 
 /// Clusters that were found. Threads may use it at the same time. It is of the process that found them.
 /// It keeps its snapshot and scratch files, and is freed by itself; what was got from it stays.
@@ -50,6 +51,8 @@ pub struct ClustersNumbers {
     /// Other pages that have content, but no fingerprint of the epoch: they are in no cluster.
     pub without_fingerprint: u64,
 }
+
+plain!(ClustersNumbers, up to k);
 
 /// Puts all pages into clusters, each with a page that leads it, within a distance of all others. The
 /// same pages make the same clusters, in whichever order they came. `progress` may be NULL. The caller
@@ -211,6 +214,8 @@ pub struct ClusterChunk {
     /// The greatest distance of one of them to the leader.
     pub widest: *const u8,
 }
+
+plain!(ClusterChunk, up to widest);
 
 /// Lists clusters of so many pages at least, the largest first. The caller frees what it gets with
 /// `simkeep_cluster_list_free`. Any thread. Costs a sort of some 100 bytes for each cluster.

@@ -6,9 +6,9 @@ use std::vec;
 use simkeep::Time;
 use simkeep::due::{self, DuePages, Reason};
 
-use crate::abi;
+use crate::abi::{self, plain};
 use crate::call::{found, free, one_thread_at_a_time};
-use crate::error::{Failure, Result};
+use crate::failure::{Failure, Result};
 use crate::fork::{Guarded, Process};
 use crate::page::Page;
 
@@ -77,6 +77,8 @@ pub struct Decision {
     /// Its length in bytes.
     pub rule_len: usize,
 }
+
+plain!(Decision, up to rule_len);
 
 /// Decisions about pages. One thread at a time uses it. It keeps its snapshot, and is freed by itself.
 #[derive(Debug)]

@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use simkeep::cluster::{self, Fate};
 
-use crate::abi;
 use crate::abi::lend::Lent;
+use crate::abi::{self, plain};
+use crate::argument::classes;
 use crate::call::{any_thread, free, make, quiet};
 use crate::clusters::{self, Clusters};
 use crate::distances;
-use crate::error::{Failure, Result};
+use crate::failure::{Failure, Result};
 use crate::fork::Process;
-use crate::query::classes;
 use crate::texts::{TextColumn, Texts};
 
 /// The pages that are dropped in favour of those that lead their clusters. Threads may ask it at the
@@ -34,6 +34,8 @@ pub struct Text {
     /// How many.
     pub len: usize,
 }
+
+plain!(Text, up to len);
 
 /// What becomes of a page.
 #[derive(Clone, Copy, Debug)]

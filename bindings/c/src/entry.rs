@@ -2,6 +2,7 @@
 
 use simkeep::{Digest, HistoryEntry, Property, Seen, Visit};
 
+use crate::abi::plain;
 use crate::verdict::{self, BandCode, SameCode, VerdictCode};
 use crate::visit::{
     SIMKEEP_HAS_CLASS, SIMKEEP_HAS_CONTENT, SIMKEEP_HAS_DIGEST, SIMKEEP_HAS_DISTANCE,
@@ -63,6 +64,8 @@ pub struct Entry {
     /// 0.
     pub reserved: u32,
 }
+
+plain!(Entry, up to has);
 
 impl Entry {
     fn new(time: i64, kind: EntryKind) -> Entry {

@@ -7,10 +7,10 @@ use simkeep::df::Table;
 use simkeep::fingerprint::Recipe;
 use simkeep::{Epoch, EpochInfo, Origin, Role, Terms};
 
-use crate::abi;
+use crate::abi::{self, plain};
+use crate::argument::{self, bands, flag};
 use crate::call::{done, found, free, make, quiet};
-use crate::error::{Failure, Result};
-use crate::options::bands;
+use crate::failure::{Failure, Result};
 use crate::snapshot::{self, SnapshotHandle};
 use crate::store::{StoreHandle, open};
 use crate::texts::TextColumn;
@@ -50,6 +50,8 @@ pub struct EpochRow {
     /// 0.
     pub reserved: u32,
 }
+
+plain!(EpochRow, up to number);
 
 /// The epochs of a store, by number. Nothing changes it: any thread may read it.
 #[derive(Debug)]
@@ -265,15 +267,15 @@ pub extern "C" fn simkeep_restate(
     found("simkeep_restate", error, || {
         let store = open(store)?;
         let url = abi::text(url, url_len, "url")?;
-        let has = crate::options::flag(has_fingerprint, "has_fingerprint")?;
+        let has = flag(has_fingerprint, "has_fingerprint")?;
         let epoch = Epoch::from_number(epoch);
         let restated = simkeep::Restatement::new(
             url,
-            crate::visit::time(time_ms)?,
+            argument::time(time_ms)?,
             has.then_some(fingerprint),
             epoch,
         );
-        let digest = abi::digest(digest)?;
+        let digest = argument::digest(digest)?;
         let restated = digest.map_or(restated, |digest| restated.digest(digest));
         let is_there = store.restate(restated)? != simkeep::RestateOutcome::Missing;
         Ok(is_there.then_some(()))

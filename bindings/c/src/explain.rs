@@ -5,9 +5,9 @@ use std::ptr;
 
 use simkeep::query::{ComponentSearch, Shape, Way};
 
-use crate::abi;
+use crate::abi::{self, plain};
 use crate::call::{done, free, make, quiet};
-use crate::error::Failure;
+use crate::failure::Failure;
 use crate::matches::MatchColumns;
 use crate::query::{self, Query};
 use crate::snapshot::{self, SnapshotHandle};
@@ -88,6 +88,8 @@ pub struct Component {
     /// Page faults that waited for the disk.
     pub major_faults: u64,
 }
+
+plain!(Component, up to major_faults);
 
 /// How a search was planned, and what it cost and found. Nothing changes it: any thread may read it.
 #[derive(Debug)]

@@ -7,7 +7,7 @@ use simkeep::fingerprint::{ContentType, Document, extract, of_text};
 
 use crate::abi;
 use crate::call::{found, free, make};
-use crate::error::{Failure, Result};
+use crate::failure::{Failure, Result};
 use crate::store::{self, StoreHandle};
 
 /// What makes the fingerprints of an epoch. Threads may use it at the same time. It needs no store any

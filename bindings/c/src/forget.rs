@@ -6,7 +6,7 @@ use simkeep::{Forgotten, Prefix, Scope, Store};
 
 use crate::abi;
 use crate::call::done;
-use crate::error::{Failure, Result};
+use crate::failure::{Failure, Result};
 use crate::progress::{self, ProgressHandle};
 use crate::store::{StoreHandle, open};
 

@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, OnceLock, TryLockError};
 
 use crate::abi;
 use crate::code::{SIMKEEP_FORKED, SIMKEEP_INTERNAL};
-use crate::error::{Failure, Result};
+use crate::failure::{Failure, Result};
 
 /// How many forks lie between this process and the one that loaded the library. It is the one thing
 /// that this library keeps for all callers, since nobody hands it to what a fork calls.

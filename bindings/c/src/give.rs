@@ -4,9 +4,10 @@ use std::ffi::c_char;
 
 use simkeep::{Answer, GiveOutcome, Giving as CrateGiving, Observation, Request, Store, Time};
 
-use crate::abi;
+use crate::abi::{self, plain};
+use crate::argument;
 use crate::call::{done, found};
-use crate::error::{Failure, Result};
+use crate::failure::{Failure, Result};
 use crate::observe::at_row;
 use crate::store::{StoreHandle, open};
 use crate::visit::{SIMKEEP_HAS_CLASS, SIMKEEP_HAS_WEIGHT};
@@ -29,6 +30,8 @@ pub struct Giving {
     pub page_class: u32,
 }
 
+plain!(Giving, up to page_class);
+
 /// What can be given.
 const KNOWN: u32 = SIMKEEP_HAS_WEIGHT | SIMKEEP_HAS_CLASS;
 
@@ -40,8 +43,7 @@ impl Giving {
             let what = "it must be SIMKEEP_HAS_WEIGHT, SIMKEEP_HAS_CLASS, or both";
             return Err(Failure::argument("has", what));
         }
-        let (time, weight, class) =
-            (crate::visit::time(self.time_ms)?, self.weight, self.page_class);
+        let (time, weight, class) = (argument::time(self.time_ms)?, self.weight, self.page_class);
         let is_there = |bit| self.has & bit != 0;
         let weight = is_there(SIMKEEP_HAS_WEIGHT).then(|| Observation::weighed(url, time, weight));
         let class = is_there(SIMKEEP_HAS_CLASS).then(|| Observation::classed(url, time, class));
@@ -101,8 +103,8 @@ fn give<'a>(
     giving: impl FnOnce(&'a str, Time) -> CrateGiving<'a>,
 ) -> i32 {
     found(function, error, || {
-        let outcome = open(store)?
-            .give(giving(abi::text(url, url_len, "url")?, crate::visit::time(time_ms)?))?;
+        let outcome =
+            open(store)?.give(giving(abi::text(url, url_len, "url")?, argument::time(time_ms)?))?;
         Ok((outcome != GiveOutcome::Missing).then_some(()))
     })
 }

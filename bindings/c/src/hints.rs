@@ -4,9 +4,9 @@ use std::ffi::c_char;
 
 use simkeep::{Time, due};
 
-use crate::abi;
+use crate::abi::{self, plain};
 use crate::call::{any_thread, free, make};
-use crate::error::{Failure, Result};
+use crate::failure::{Failure, Result};
 use crate::snapshot::{self, SnapshotHandle};
 
 /// That a page changed, as somebody says.
@@ -20,6 +20,8 @@ pub struct Change {
     /// When, in milliseconds since 1970.
     pub time_ms: i64,
 }
+
+plain!(Change, up to time_ms);
 
 /// What is said of when pages changed. Nothing changes it: any thread may use it.
 #[derive(Debug)]

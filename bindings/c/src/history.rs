@@ -3,7 +3,7 @@
 use crate::abi;
 use crate::call::{done, free, quiet};
 use crate::entry::Entry;
-use crate::error::Failure;
+use crate::failure::Failure;
 
 /// The entries of a page's history, in order of time. Nothing changes it: any thread may read it.
 #[derive(Debug)]

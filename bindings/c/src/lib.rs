@@ -10,12 +10,16 @@
 )]
 
 mod abi;
+mod argument;
 mod call;
 pub mod code;
+pub mod failure;
+mod fork;
+mod turns;
+
 pub mod version;
 
 pub mod error;
-mod fork;
 pub mod progress;
 
 pub mod options;
@@ -54,6 +58,7 @@ pub mod dropped;
 
 pub mod decisions;
 pub mod due;
+pub mod due_query;
 pub mod hints;
 pub mod plan;
 

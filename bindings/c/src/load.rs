@@ -3,10 +3,10 @@
 use simkeep::load::{LoadOptions, Loaded};
 use simkeep::{Progress, Store};
 
-use crate::abi;
+use crate::abi::{self, plain};
+use crate::argument::to_usize;
 use crate::call::done;
-use crate::error::{Failure, Result};
-use crate::options::size as size_of_number;
+use crate::failure::{Failure, Result};
 use crate::progress::{self, ProgressHandle};
 use crate::snapshot::{self, SnapshotHandle};
 use crate::store::{StoreHandle, open, turns};
@@ -35,6 +35,8 @@ pub struct LoadedNumbers {
     /// Their bytes.
     pub bytes: u64,
 }
+
+plain!(LoadedNumbers, up to observations);
 
 /// Loads visits in any order, without searches and without the journal: all of them, or none. Some four
 /// times as fast as `simkeep_observe_batch`; it does not say what each meant, and
@@ -87,7 +89,7 @@ pub(crate) fn options(memory_bytes: u64, progress: Progress) -> LoadOptions {
     let options = LoadOptions::default().progress(progress);
     match memory_bytes {
         0 => options,
-        bytes => options.memory_bytes(size_of_number(bytes)),
+        bytes => options.memory_bytes(to_usize(bytes)),
     }
 }
 

@@ -1,8 +1,6 @@
 //! A load whose visits come batch by batch.
 
 use std::panic::resume_unwind;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 use std::{mem, vec};
@@ -14,12 +12,13 @@ use crate::abi;
 use crate::abi::arrow::{ArrowArray, ArrowSchema, Table};
 use crate::call::{any_thread, done, free, make};
 use crate::code::{SIMKEEP_CANCELLED, SIMKEEP_MISUSE};
-use crate::error::{Failure, Result};
+use crate::failure::{Failure, Result};
 use crate::fork::Guarded;
 use crate::load::{self, LoadedNumbers};
 use crate::progress::{self, ProgressHandle};
 use crate::store::{StoreHandle, open, turns};
 use crate::table;
+use crate::turns::Turn;
 use crate::visit::{Visit, all, array};
 
 /// A load that goes on as its caller brings visits. One thread at a time uses it. It is of the process
@@ -38,37 +37,6 @@ struct Running {
     progress: Progress,
     /// Dropped once the thread has ended.
     _turn: Turn,
-}
-
-/// That a load of a store waits for its caller. Another one would wait for it, so whoever brings visits
-/// to one and begins another would wait for ever.
-#[derive(Debug, Default, Clone)]
-pub(crate) struct Turns(Arc<AtomicBool>);
-
-/// One turn.
-#[derive(Debug)]
-struct Turn(Turns);
-
-impl Turns {
-    /// Checks that no load waits for its caller.
-    pub(crate) fn check(&self) -> Result<()> {
-        if self.0.load(Ordering::Acquire) { Err(taken()) } else { Ok(()) }
-    }
-
-    fn take(&self) -> Result<Turn> {
-        if self.0.swap(true, Ordering::AcqRel) { Err(taken()) } else { Ok(Turn(self.clone())) }
-    }
-}
-
-impl Drop for Turn {
-    fn drop(&mut self) {
-        self.0.0.store(false, Ordering::Release);
-    }
-}
-
-fn taken() -> Failure {
-    let what = "a load of simkeep_loading_begin is not over, and a store has one load at a time";
-    Failure::new(SIMKEEP_MISUSE, what)
 }
 
 const _: () = any_thread::<Loading>();

@@ -8,7 +8,7 @@ use std::thread::JoinHandle;
 
 use simkeep::Progress;
 
-use crate::error::{Failure, Result};
+use crate::failure::{Failure, Result};
 use crate::fork::Process;
 
 /// How many items a lot has at most.

@@ -5,11 +5,12 @@ use std::ffi::c_char;
 use simkeep::{Digest, Epoch, Observation, Request, Response, ResponseMeaning, Store, Time};
 
 use crate::abi;
+use crate::argument;
 use crate::call::{done, make};
-use crate::error::{Failure, Result};
+use crate::failure::{Failure, Result};
 use crate::outcomes::Outcomes;
 use crate::store::{StoreHandle, open};
-use crate::visit::{SeenCode, Visit, all, array, status};
+use crate::visit::{SeenCode, Visit, all, array};
 
 /// Reports many visits, and is answered column by column. Each is judged after those before it. If one
 /// of them is invalid none is stored, and `simkeep_error_row` says which. `size` is `sizeof *visits`.
@@ -72,8 +73,8 @@ fn without<'a>(
     status_code: u32,
     make: impl FnOnce(&'a str, Time) -> Observation<'a>,
 ) -> Result<Observation<'a>> {
-    let observation = make(abi::text(url, url_len, "url")?, crate::visit::time(time_ms)?);
-    let status_code = status(status_code)?;
+    let observation = make(abi::text(url, url_len, "url")?, argument::time(time_ms)?);
+    let status_code = argument::status(status_code)?;
     Ok(if status_code == 0 { observation } else { observation.status(status_code) })
 }
 
@@ -94,7 +95,7 @@ pub extern "C" fn simkeep_observe(
     error: *mut *mut Failure,
 ) -> Option<Box<Outcomes>> {
     observed("simkeep_observe", store, error, || {
-        let digest = abi::digest(digest)?;
+        let digest = argument::digest(digest)?;
         let seen = without((url, url_len, time_ms), status, |url, time| {
             Observation::content(url, time, fingerprint, Epoch::from_number(epoch))
         })?;
@@ -184,7 +185,7 @@ pub extern "C" fn simkeep_response_meaning(
 ) -> i32 {
     done("simkeep_response_meaning", error, || {
         let response = Response {
-            status: status(status_code)?,
+            status: argument::status(status_code)?,
             location: abi::optional_text(location, location_len, "location")?,
             content_range: abi::optional_text(content_range, content_range_len, "content_range")?,
             length: u64::try_from(length).ok(),

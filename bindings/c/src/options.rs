@@ -4,13 +4,12 @@ use std::ffi::c_char;
 use std::path::Path;
 use std::time::Duration;
 
-use simkeep::cluster::Ranking;
-use simkeep::fingerprint::Bands;
 use simkeep::{Durability, Location};
 
-use crate::abi;
+use crate::abi::{self, plain};
+use crate::argument::{bands, distance, flag, ranking, to_usize};
 use crate::call::done;
-use crate::error::{Failure, Result};
+use crate::failure::{Failure, Result};
 
 /// When an observation is durable.
 #[derive(Clone, Copy, Debug)]
@@ -93,6 +92,8 @@ pub struct Options {
     pub clock_tolerance_ms: i64,
 }
 
+plain!(Options, up to size);
+
 const MS_PER_S: u64 = 1000;
 
 impl Default for Options {
@@ -169,14 +170,14 @@ impl Options {
             }
         };
         of.near_distance = distance(self.near_distance, "options.near_distance")?;
-        of.memtable_observations = size(self.memtable_observations);
-        of.memtable_bytes = size(self.memtable_bytes);
+        of.memtable_observations = to_usize(self.memtable_observations);
+        of.memtable_bytes = to_usize(self.memtable_bytes);
         of.seal_after = Duration::from_millis(self.seal_after_ms);
-        of.merge_fanout = size(self.merge_fanout);
-        of.near_limit = size(self.near_limit);
+        of.merge_fanout = to_usize(self.merge_fanout);
+        of.near_limit = to_usize(self.near_limit);
         of.epoch_visits = self.epoch_visits;
-        of.leases_max = size(self.leases_max);
-        of.background_memory_bytes = size(self.background_memory_bytes);
+        of.leases_max = to_usize(self.leases_max);
+        of.background_memory_bytes = to_usize(self.background_memory_bytes);
         of.reader_grace = Duration::from_millis(self.reader_grace_ms);
         of.background = flag(self.background, "options.background")?;
         of.file_mode = self.file_mode;
@@ -203,47 +204,4 @@ impl Options {
         }
         Ok(of)
     }
-}
-
-/// Which of several pages comes first, if a caller says so.
-pub(crate) fn ranking(
-    rule: *const c_char,
-    len: usize,
-    name: &'static str,
-) -> Result<Option<Ranking>> {
-    let rule = abi::optional_text(rule, len, name)?;
-    let wrong = |e| Failure::argument(name, format!("{e}"));
-    rule.map(|rule| rule.parse::<Ranking>().map_err(wrong)).transpose()
-}
-
-/// Which distances are minor and which moderate, if that is not left to the recipe.
-pub(crate) fn bands(minor: i32, moderate: i32) -> Result<Option<Bands>> {
-    match (distance(minor, "minor")?, distance(moderate, "moderate")?) {
-        (Some(minor), Some(moderate)) => Ok(Some(Bands { minor, moderate })),
-        (None, None) => Ok(None),
-        _ => Err(Failure::argument("moderate", "it must be -1 where minor is, and only there")),
-    }
-}
-
-/// A distance, if that is not left to the recipe.
-pub(crate) fn distance(distance: i32, name: &str) -> Result<Option<u32>> {
-    match distance {
-        -1 => Ok(None),
-        0..=64 => Ok(Some(distance.unsigned_abs())),
-        _ => Err(Failure::argument(name, "it must be from 0 to 64, or -1")),
-    }
-}
-
-/// A number that is 0 or 1.
-pub(crate) fn flag(number: u32, name: &str) -> Result<bool> {
-    match number {
-        0 => Ok(false),
-        1 => Ok(true),
-        _ => Err(Failure::argument(name, "it must be 0 or 1")),
-    }
-}
-
-/// A size; as large as one can be if it is larger.
-pub(crate) fn size(number: u64) -> usize {
-    usize::try_from(number).unwrap_or(usize::MAX)
 }

@@ -5,7 +5,7 @@ use simkeep::{OriginalBy, Outcome};
 use crate::abi;
 use crate::call::{free, quiet};
 use crate::distances;
-use crate::error::Result;
+use crate::failure::Result;
 use crate::texts::{TextColumn, Texts};
 use crate::verdict::{self, BandCode, SameCode, VerdictCode};
 

@@ -4,6 +4,7 @@ use std::ffi::c_char;
 
 use simkeep::{Digest, Time};
 
+use crate::abi::plain;
 use crate::visit::{
     SIMKEEP_HAS_CLASS, SIMKEEP_HAS_CONTENT, SIMKEEP_HAS_DIGEST, SIMKEEP_HAS_FINGERPRINT,
     SIMKEEP_HAS_MODIFIED, SIMKEEP_HAS_STATUS, seen_code,
@@ -53,6 +54,8 @@ pub struct Page {
     /// Of these, how many say that it did.
     pub changes: u32,
 }
+
+plain!(Page, up to visits);
 
 #[cfg(test)]
 impl Default for Page {

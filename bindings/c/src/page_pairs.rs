@@ -5,16 +5,16 @@ use std::ffi::c_char;
 use simkeep::Epoch;
 use simkeep::query::{PagePair, PairQuery};
 
+use crate::abi::{self, plain};
+use crate::argument::{classes, flag, prefix, to_usize};
 use crate::call::{done, found, free, make};
-use crate::error::{Failure, Result};
+use crate::distances;
+use crate::failure::{Failure, Result};
 use crate::fork::Guarded;
 use crate::lots::Lots;
-use crate::options::{flag, size as size_of_number};
 use crate::progress::{self, ProgressHandle};
-use crate::query::{classes, prefix};
 use crate::snapshot::{self, SnapshotHandle};
 use crate::texts::{TextColumn, Texts};
-use crate::{abi, distances};
 
 /// Which pairs of pages to find. Fill it in with `simkeep_page_pair_query_init`, and change what you
 /// want otherwise. Its pointers are read only by the call that is given it.
@@ -49,6 +49,8 @@ pub struct PagePairQuery {
     /// 0.
     pub reserved: u32,
 }
+
+plain!(PagePairQuery, up to k);
 
 impl Default for PagePairQuery {
     fn default() -> PagePairQuery {
@@ -93,7 +95,7 @@ fn read(query: *const PagePairQuery) -> Result<PairQuery> {
     }
     let query = PairQuery::within(of.k)
         .equal(flag(of.equal, "query.equal")?)
-        .each(size_of_number(of.each))
+        .each(to_usize(of.each))
         .under(prefix(of.under, of.under_len, "query.under")?)
         .classes(classes(of.classes, of.classes_len, of.unclassed, "query.classes")?);
     let has_epoch = flag(of.has_epoch, "query.has_epoch")?;
@@ -140,6 +142,8 @@ pub struct PagePairChunk {
     /// In how many bits they differ.
     pub distances: *const u8,
 }
+
+plain!(PagePairChunk, up to distances);
 
 /// Finds all pairs of pages that are near each other, as a query says. They come in no particular order,
 /// each once, by `simkeep_page_pairs_next`. `progress` may be NULL. The caller frees what it gets with

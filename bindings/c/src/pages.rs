@@ -5,11 +5,11 @@ use std::ffi::c_char;
 use simkeep::query::Scan;
 
 use crate::abi;
+use crate::argument;
 use crate::call::{found, free, make};
-use crate::error::Failure;
+use crate::failure::Failure;
 use crate::fork::{Guarded, Process};
 use crate::page::Page;
-use crate::query;
 use crate::snapshot::{self, SnapshotHandle};
 
 /// An iterator over pages, in SURT order. One thread at a time uses it. It keeps its snapshot, and is
@@ -40,7 +40,7 @@ pub extern "C" fn simkeep_snapshot_scan(
 ) -> Option<Box<Pages>> {
     make("simkeep_snapshot_scan", error, || {
         let (snapshot, process) = snapshot::open(snapshot)?;
-        let under = query::prefix(prefix, prefix_len, "prefix")?;
+        let under = argument::prefix(prefix, prefix_len, "prefix")?;
         let scan = Scanning { scan: snapshot.scan(under.as_ref()), current: None };
         Ok(Pages { scan: Guarded::new(scan)?, process })
     })

@@ -2,14 +2,15 @@
 
 use simkeep::query::{FingerprintPairs, NearPair};
 
+use crate::abi::{self, plain};
 use crate::call::{found, free, make};
-use crate::error::Failure;
+use crate::distances;
+use crate::failure::Failure;
 use crate::fork::Guarded;
 use crate::lots::Lots;
 use crate::progress::{self, ProgressHandle};
 use crate::query::{self, Query};
 use crate::snapshot::{self, SnapshotHandle};
-use crate::{abi, distances};
 
 /// A join that goes on as its caller comes for pairs. One thread at a time uses it. It is of the process
 /// that began it. It keeps its snapshot, and is freed by itself.
@@ -45,6 +46,8 @@ pub struct PairChunk {
     /// In how many bits they differ: 1 to 64.
     pub distances: *const u8,
 }
+
+plain!(PairChunk, up to count);
 
 /// Finds all pairs of different fingerprints within the distance `k` of `like`, with its epoch,
 /// versions, prefix and classes. They come in no particular order, each once, by `simkeep_pairs_next`.

@@ -4,11 +4,10 @@ use std::ffi::c_char;
 
 use simkeep::due;
 
-use crate::abi;
+use crate::abi::{self, plain};
 use crate::call::{any_thread, done, free, make};
 use crate::decisions::Decisions;
-use crate::due::{DueQuery, read};
-use crate::error::Failure;
+use crate::failure::Failure;
 use crate::snapshot::{self, SnapshotHandle};
 
 /// A plan. Nothing changes it: any thread may use it.
@@ -37,6 +36,8 @@ pub struct PlanNumbers {
     pub rarely_visited: f64,
 }
 
+plain!(PlanNumbers, up to rarely_visited);
+
 /// What a page is worth that nobody has visited.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
@@ -55,26 +56,17 @@ pub struct NewPage {
     pub every_s: u64,
 }
 
+plain!(NewPage, up to every_s);
+
+impl Plan {
+    pub(crate) fn new(of: due::Plan) -> Plan {
+        Plan { of }
+    }
+}
+
 /// The plan of a handle.
 pub(crate) fn of(plan: &Plan) -> &due::Plan {
     &plan.of
-}
-
-/// Plans how to spend so many visits a day for ever, by the policy, prefix and rules of `due_query`,
-/// whose budget and hints do not matter. It goes by what is known now: make one anew once a day, say.
-/// The caller frees what it gets with `simkeep_plan_free`. Any thread. Costs reading 28 bytes for each
-/// page, up to a second for a million.
-#[unsafe(no_mangle)]
-pub extern "C" fn simkeep_snapshot_plan(
-    snapshot: *const SnapshotHandle,
-    due_query: *const DueQuery,
-    per_day: f64,
-    error: *mut *mut Failure,
-) -> Option<Box<Plan>> {
-    make("simkeep_snapshot_plan", error, || {
-        let snapshot = snapshot::open(snapshot)?.0;
-        Ok(Plan { of: due::Plan::of(snapshot, &read(due_query)?, per_day)? })
-    })
 }
 
 /// Copies what comes of a plan to where `numbers` points. `size` is `sizeof(simkeep_plan_numbers)`. Any

@@ -4,7 +4,7 @@ use simkeep::Progress;
 
 use crate::abi;
 use crate::call::{any_thread, done, free, make, quiet};
-use crate::error::{Failure, Result};
+use crate::failure::{Failure, Result};
 
 /// The progress of a long call. Give it to the call, and look at it or cancel it from other threads.
 #[derive(Debug)]

@@ -3,12 +3,12 @@
 use std::ffi::c_char;
 use std::time::Duration;
 
-use simkeep::{Classes, Epoch, Prefix, Time, Versions};
+use simkeep::{Epoch, Time, Versions};
 
-use crate::abi;
+use crate::abi::{self, plain};
+use crate::argument::{classes, flag, prefix, to_usize};
 use crate::call::done;
-use crate::error::{Failure, Result};
-use crate::options::{flag, size};
+use crate::failure::{Failure, Result};
 
 /// Which versions of pages a search looks at.
 #[derive(Clone, Copy, Debug)]
@@ -69,6 +69,8 @@ pub struct Query {
     pub fingerprints: u32,
 }
 
+plain!(Query, up to k);
+
 /// Fills in the size, a fingerprint, a distance, and defaults for all else. `size` is
 /// `sizeof(simkeep_query)`. A distance of 64 and a limit make a search for the nearest pages, however
 /// far they are. Any thread; costs nothing.
@@ -123,7 +125,7 @@ impl Query {
             return Err(Failure::argument("query.k", "it must be from 0 to 64"));
         }
         let mut query = simkeep::Query::new(self.fingerprint, self.k)
-            .limit(size(self.limit))
+            .limit(to_usize(self.limit))
             .fingerprints(self.fingerprints)
             .versions(self.versions()?)
             .under(prefix(self.under, self.under_len, "query.under")?)
@@ -154,30 +156,4 @@ impl Query {
             _ => Err(Failure::argument("query.versions", "it is no simkeep_versions")),
         }
     }
-}
-
-/// Classes that a caller names, or pages of any class and of none.
-pub(crate) fn classes(
-    classes: *const u32,
-    len: usize,
-    unclassed: u32,
-    name: &'static str,
-) -> Result<Option<Classes>> {
-    let unclassed = flag(unclassed, "unclassed")?;
-    if classes.is_null() && !unclassed {
-        return Ok(None);
-    }
-    let len = if classes.is_null() { 0 } else { len };
-    let classes = Classes::of(abi::numbers(classes, len, name)?);
-    Ok(Some(if unclassed { classes.and_unclassed() } else { classes }))
-}
-
-/// A prefix, or all pages for NULL.
-pub(crate) fn prefix(
-    text: *const c_char,
-    len: usize,
-    name: &'static str,
-) -> Result<Option<Prefix>> {
-    let text = abi::optional_text(text, len, name)?;
-    Ok(text.map(Prefix::parse).transpose().map_err(simkeep::Error::from)?)
 }

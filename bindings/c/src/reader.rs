@@ -5,10 +5,10 @@ use std::ffi::c_char;
 use simkeep::{Location, Reader};
 
 use crate::abi;
+use crate::argument::flag;
 use crate::call::{any_thread, done, free, make};
-use crate::error::{Failure, Result};
+use crate::failure::{Failure, Result};
 use crate::fork::Guarded;
-use crate::options::flag;
 use crate::snapshot::SnapshotHandle;
 
 /// A read-only view of a store, also beside a writer in another process. Threads may use it at the same

@@ -4,10 +4,10 @@ use std::ffi::c_char;
 
 use simkeep::integrity::{self, RepairOptions};
 
-use crate::abi;
+use crate::abi::{self, plain};
+use crate::argument::{flag, to_usize};
 use crate::call::{done, free, make, quiet};
-use crate::error::Failure;
-use crate::options::{flag, size as size_of_number};
+use crate::failure::Failure;
 use crate::progress::{self, ProgressHandle};
 use crate::texts::{TextColumn, Texts};
 
@@ -35,6 +35,8 @@ pub struct RepairedNumbers {
     /// How many flaws were found, whether or not they lost anything.
     pub flaws: u64,
 }
+
+plain!(RepairedNumbers, up to flaws);
 
 /// `has`: where in the file a loss is.
 pub const SIMKEEP_LOSS_HAS_BYTES: u32 = 1;
@@ -80,6 +82,8 @@ pub struct Loss {
     /// 0.
     pub reserved: u32,
 }
+
+plain!(Loss, up to has);
 
 /// What a repair saved and lost. Nothing changes it: any thread may read it.
 #[derive(Debug)]
@@ -172,7 +176,7 @@ pub extern "C" fn simkeep_repair(
         let keep = flag(keep_forgotten, "keep_forgotten")?;
         let mut options = RepairOptions::default().keep_forgotten(keep);
         if memory_bytes > 0 {
-            options = options.memory_bytes(size_of_number(memory_bytes));
+            options = options.memory_bytes(to_usize(memory_bytes));
         }
         let options = options.progress(progress::of(progress)?);
         Ok(Repaired::new(integrity::repair(from, to, options)?))

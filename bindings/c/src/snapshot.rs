@@ -7,7 +7,7 @@ use simkeep::{Snapshot, Time};
 use crate::abi;
 use crate::call::{any_thread, done, found, free, make};
 use crate::entry::Entry;
-use crate::error::{Failure, Result};
+use crate::failure::{Failure, Result};
 use crate::fork::Process;
 use crate::history::Entries;
 use crate::matches::MatchColumns;

@@ -1,9 +1,9 @@
 //! Sizes of a store.
 
-use crate::abi;
+use crate::abi::{self, plain};
 use crate::call::{done, found};
 use crate::code::SIMKEEP_OTHER;
-use crate::error::Failure;
+use crate::failure::Failure;
 use crate::reader::{self, ReaderHandle};
 use crate::store::{StoreHandle, open};
 
@@ -30,6 +30,8 @@ pub struct Stats {
     /// Whether a new epoch is advised, 1 or 0.
     pub epoch_due: u64,
 }
+
+plain!(Stats, up to pages);
 
 impl Stats {
     fn new(stats: &simkeep::Stats) -> Stats {

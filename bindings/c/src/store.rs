@@ -8,11 +8,11 @@ use simkeep::Store;
 use crate::abi;
 use crate::call::{any_thread, done, free, make};
 use crate::code::SIMKEEP_CLOSED;
-use crate::error::{Failure, Result};
+use crate::failure::{Failure, Result};
 use crate::fork::Process;
-use crate::loading::Turns;
 use crate::options::{self, Options};
 use crate::progress::{self, ProgressHandle};
+use crate::turns::Turns;
 
 /// A store that is open for writing. Threads may use it at the same time; only `simkeep_store_free` must
 /// be the last call on it. It is of the process that opened it: in a forked child every call on it is

@@ -2,7 +2,7 @@
 
 use crate::abi::arrow::{ArrowArray, ArrowSchema, Borrowed, Table};
 use crate::call::{done, make};
-use crate::error::{Failure, Result};
+use crate::failure::{Failure, Result};
 use crate::load::{LoadedNumbers, load};
 use crate::observe::batch;
 use crate::outcomes::Outcomes;

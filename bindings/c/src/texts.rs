@@ -2,7 +2,7 @@
 
 use std::ffi::c_char;
 
-use crate::options::size;
+use crate::argument::to_usize;
 
 /// A column of texts. Text `i` has the bytes from `bytes + offsets[i]` to `bytes + offsets[i + 1]`; no
 /// NUL ends it. It lives as long as what it was got from.
@@ -42,7 +42,7 @@ impl TextColumn {
         let mut rest = self.bytes.as_str();
         self.offsets.iter().zip(self.offsets.iter().skip(1)).map(move |(from, to)| {
             // A text is a part of the bytes in memory, so its length is that of one.
-            let (text, behind) = rest.split_at(size(to - from));
+            let (text, behind) = rest.split_at(to_usize(to - from));
             rest = behind;
             (text.as_ptr().cast(), text.len())
         })

@@ -16,7 +16,7 @@ use simkeep::{
 use crate::abi::{column, is_null};
 use crate::code::{SIMKEEP_NONE, SIMKEEP_OK};
 use crate::entry::Entry;
-use crate::error::Failure;
+use crate::failure::Failure;
 use crate::options::{DurabilityCode, simkeep_options_init};
 use crate::outcomes::Outcomes;
 use crate::page::Page;

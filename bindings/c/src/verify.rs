@@ -4,9 +4,9 @@ use std::ffi::c_char;
 
 use simkeep::integrity::{self, VerifyOptions};
 
-use crate::abi;
+use crate::abi::{self, plain};
 use crate::call::{done, free, make};
-use crate::error::{Failure, Result};
+use crate::failure::{Failure, Result};
 use crate::progress::{self, ProgressHandle};
 use crate::store::{StoreHandle, open};
 use crate::texts::TextColumn;
@@ -29,6 +29,8 @@ pub struct VerifiedNumbers {
     pub catalog: u64,
 }
 
+plain!(VerifiedNumbers, up to files);
+
 /// One flaw of a store.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
@@ -45,6 +47,8 @@ pub struct Flaw {
     /// Its length in bytes.
     pub what_len: usize,
 }
+
+plain!(Flaw, up to offset);
 
 /// What a check found. Nothing changes it: any thread may read it.
 #[derive(Debug)]

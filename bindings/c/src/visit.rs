@@ -4,8 +4,9 @@ use std::ffi::c_char;
 
 use simkeep::{Content, Digest, Epoch, Observation, Seen, Time, Visit as CrateVisit};
 
-use crate::abi;
-use crate::error::{Failure, Result};
+use crate::abi::{self, plain};
+use crate::argument::{status, time};
+use crate::failure::{Failure, Result};
 
 /// `has`: there is a fingerprint. Content without one is of a text too short to tell from others.
 pub const SIMKEEP_HAS_FINGERPRINT: u32 = 1;
@@ -88,6 +89,8 @@ pub struct Visit {
     pub page_class: u32,
 }
 
+plain!(Visit, up to has);
+
 impl Visit {
     /// A visit that saw content in an epoch, of which nothing else is known yet.
     pub(crate) fn at_epoch(epoch: u32) -> Visit {
@@ -164,21 +167,6 @@ impl Visit {
         }
         Ok(observation)
     }
-}
-
-/// A time that is going to be stored. The store itself refuses one outside the years 1 to 9999.
-pub(crate) fn time(ms: i64) -> Result<Time> {
-    match Time::from_ms(ms) {
-        Err(error @ simkeep::TimeError::LooksLikeSeconds(_)) => {
-            Err(simkeep::Error::from(error).into())
-        }
-        _ => Ok(Time::from_ms_unchecked(ms)),
-    }
-}
-
-/// An HTTP status that a visit can have.
-pub(crate) fn status(status: u32) -> Result<u16> {
-    u16::try_from(status).map_err(|_| Failure::argument("status", "it must be below 65536"))
 }
 
 /// What was seen, as a number.

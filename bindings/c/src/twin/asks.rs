@@ -20,8 +20,9 @@ use crate::code::{SIMKEEP_NONE, SIMKEEP_OK};
 use crate::decisions::{Decision, Decisions, simkeep_decisions_free, simkeep_decisions_next};
 use crate::dropped::{FateCode, Text};
 use crate::due::{
-    DueQuery, simkeep_due_query_init, simkeep_hand_back, simkeep_snapshot_due, simkeep_take_due,
+    simkeep_hand_back, simkeep_snapshot_due, simkeep_snapshot_plan, simkeep_take_due,
 };
+use crate::due_query::{DueQuery, simkeep_due_query_init};
 use crate::page::Page;
 use crate::page_pairs::{
     PagePairChunk, PagePairQuery, simkeep_page_pair_query_init, simkeep_page_pairs_free,
@@ -139,7 +140,7 @@ impl Twins {
         let (mut query, due) = asked(dice);
         let view = self.view();
         let at = &raw const query;
-        let of_c = made(|error| plan::simkeep_snapshot_plan(&raw const *view, at, 20.0, error));
+        let of_c = made(|error| simkeep_snapshot_plan(&raw const *view, at, 20.0, error));
         let of_rust = Plan::of(&self.rust.snapshot(), &due, 20.0).unwrap();
         query.plan = &raw const *of_c;
         let taken = made(|error| simkeep_take_due(self.c(), &raw const query, 60, error));

@@ -8,7 +8,7 @@ use std::slice;
 
 use super::{ArrowArray, ArrowSchema};
 use crate::abi::handle;
-use crate::error::{Failure, Result};
+use crate::failure::{Failure, Result};
 
 /// A table of another library, which stays that library's.
 #[derive(Debug)]

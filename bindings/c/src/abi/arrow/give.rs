@@ -8,7 +8,7 @@ use std::ptr;
 
 use super::{ArrowArray, ArrowSchema};
 use crate::abi::{Number, check_put};
-use crate::error::Result;
+use crate::failure::Result;
 
 /// The flag of a column that may have nulls.
 const NULLABLE: i64 = 2;

@@ -1,0 +1,126 @@
+//! Why a call failed, in Rust. `error` has what C reads of it.
+
+use std::any::Any;
+use std::ffi::CString;
+
+use simkeep::{Corruption, Error, Holder};
+
+use crate::code;
+
+/// What went wrong. It is of whoever got it, and belongs to no thread.
+#[derive(Debug)]
+pub struct Failure {
+    pub(crate) code: i32,
+    pub(crate) message: CString,
+    pub(crate) file: Option<CString>,
+    pub(crate) offset: Option<u64>,
+    pub(crate) row: Option<u64>,
+    pub(crate) pid: u32,
+    pub(crate) errno: i32,
+}
+
+pub(crate) type Result<T, E = Failure> = std::result::Result<T, E>;
+
+impl Failure {
+    pub(crate) fn new(code: i32, message: &str) -> Failure {
+        let message = c_string(message);
+        Failure { code, message, file: None, offset: None, row: None, pid: 0, errno: 0 }
+    }
+
+    /// An argument is not what it must be.
+    pub(crate) fn argument(name: &str, what: impl AsRef<str>) -> Failure {
+        Failure::new(code::SIMKEEP_ARGUMENT, &format!("{name}: {}", what.as_ref()))
+    }
+
+    /// An argument is NULL that must not be.
+    pub(crate) fn null(name: &str) -> Failure {
+        Failure::argument(name, "it must not be NULL")
+    }
+
+    /// A panic of this library or of simkeep.
+    pub(crate) fn panicked(function: &str, panic: &(dyn Any + Send)) -> Failure {
+        let text = panic.downcast_ref::<&str>().copied();
+        let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+        let text = text.unwrap_or("it does not say why");
+        let message = format!("a bug in simkeep: {function} panicked: {text}; please report it");
+        Failure::new(code::SIMKEEP_INTERNAL, &message)
+    }
+
+    /// A call to the operating system failed that is not one of the store's.
+    pub(crate) fn io(what: &str, error: &std::io::Error) -> Failure {
+        let mut failure = Failure::new(code::SIMKEEP_IO, &format!("{what}: {error}"));
+        failure.errno = error.raw_os_error().unwrap_or(0);
+        failure
+    }
+
+    /// Something is of the process that this one was forked from.
+    pub(crate) fn forked(what: &str) -> Failure {
+        let message = format!("{what} the process that this one was forked from");
+        Failure::new(code::SIMKEEP_FORKED, &message)
+    }
+
+    /// This error, of one of several things that were given.
+    pub(crate) fn at(mut self, row: usize) -> Failure {
+        self.row = Some(row as u64);
+        self.within(&format!("row {row}"))
+    }
+
+    /// This error, of something that has a name.
+    pub(crate) fn within(mut self, what: &str) -> Failure {
+        self.message = c_string(&format!("{what}: {}", self.message.to_string_lossy()));
+        self
+    }
+}
+
+/// A string for C, in which what would end it is replaced.
+fn c_string(text: &str) -> CString {
+    CString::new(text.replace('\0', "\u{fffd}")).unwrap_or_default()
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Failure {
+        let mut failure = Failure::new(code::of(error.kind()), &error.to_string());
+        failure.tell(&error);
+        failure
+    }
+}
+
+impl Failure {
+    /// Takes over what an error has beside its message, or its cause.
+    fn tell(&mut self, error: &Error) {
+        match error {
+            Error::Corrupt(Corruption { file, offset, .. }) => {
+                self.file = Some(c_string(file));
+                self.offset = Some(*offset);
+            }
+            Error::Io { file, source, .. } => {
+                self.file = Some(c_string(file));
+                self.errno = source.raw_os_error().unwrap_or(0);
+            }
+            Error::NotATable { file, .. }
+            | Error::InTheWay { file, .. }
+            | Error::Version { file, .. }
+            | Error::UrlHash { file, .. }
+            | Error::Replaced { file }
+            | Error::NoTable { file, .. } => self.file = Some(c_string(file)),
+            Error::NotAStore { location, .. }
+            | Error::Unfinished { location }
+            | Error::Exists { location }
+            | Error::NotABackup { location, .. } => self.file = Some(c_string(location)),
+            Error::Locked { location, holder } => {
+                self.file = Some(c_string(location));
+                self.pid = match holder {
+                    Holder::ThisProcess => std::process::id(),
+                    Holder::Process(pid) => *pid,
+                    _ => 0,
+                };
+            }
+            Error::Poisoned(cause) => self.tell(cause),
+            Error::Load { nth, cause } => {
+                self.tell(cause);
+                self.row = nth.checked_sub(1);
+            }
+            _ => {}
+        }
+    }
+}

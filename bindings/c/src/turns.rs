@@ -1,0 +1,39 @@
+//! The turns of loads that wait for their callers, of which a store has one at a time.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::code::SIMKEEP_MISUSE;
+use crate::failure::{Failure, Result};
+
+/// That a load of a store waits for its caller. Another one would wait for it, so whoever brings visits
+/// to one and begins another would wait for ever.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct Turns(Arc<AtomicBool>);
+
+/// One turn, until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Turn(Turns);
+
+impl Turns {
+    /// Checks that no load waits for its caller.
+    pub(crate) fn check(&self) -> Result<()> {
+        if self.0.load(Ordering::Acquire) { Err(taken()) } else { Ok(()) }
+    }
+
+    /// Begins a load.
+    pub(crate) fn take(&self) -> Result<Turn> {
+        if self.0.swap(true, Ordering::AcqRel) { Err(taken()) } else { Ok(Turn(self.clone())) }
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        self.0.0.store(false, Ordering::Release);
+    }
+}
+
+fn taken() -> Failure {
+    let what = "a load of simkeep_loading_begin is not over, and a store has one load at a time";
+    Failure::new(SIMKEEP_MISUSE, what)
+}
