@@ -9,13 +9,76 @@ fn here(path: &str) -> PathBuf {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).join(path)
 }
 
-/// The header that the source makes.
+/// The header that the source makes, whose structures are expanded, since cbindgen expands no macros.
 fn header() -> String {
+    let (copy, of_crate) = (tempfile::tempdir().unwrap(), sources("../../src"));
+    for (name, source) in sources("src") {
+        let path = copy.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, expanded(&source, &of_crate)).unwrap();
+    }
     let config = cbindgen::Config::from_file(here("cbindgen.toml")).unwrap();
-    let bindings = cbindgen::Builder::new().with_crate(here("")).with_config(config);
+    let bindings = cbindgen::Builder::new().with_src(copy.path().join("lib.rs"));
+    let bindings = bindings.with_config(config);
     let mut bytes = Vec::new();
     bindings.generate().unwrap().write(&mut bytes);
     String::from_utf8(bytes).unwrap()
+}
+
+/// A source with each structure as `structure!` declares it.
+fn expanded(source: &str, of_crate: &[(String, String)]) -> String {
+    let mut parts = source.split("\nstructure! {\n");
+    let mut out = parts.next().unwrap().to_owned();
+    for part in parts {
+        let (inside, behind) = part.split_once("\n}\n").unwrap();
+        out += &format!("\n{}}}\n{behind}", structure(inside, of_crate));
+    }
+    out
+}
+
+/// A structure as `structure!` declares it, up to its end.
+fn structure(declared: &str, of_crate: &[(String, String)]) -> String {
+    let (mut out, mut docs, mut of) = (String::new(), String::new(), "");
+    for line in declared.lines().map(|line| line.strip_prefix("    ").unwrap_or(line)) {
+        let field = line.strip_prefix("    ").filter(|of| of.starts_with(char::is_alphabetic));
+        if let Some(head) = line.strip_prefix("pub struct ") {
+            let (name, from) = head.split_once(", up to ").unwrap();
+            let (_, made_from) = from.split_once(": &").unwrap();
+            of = made_from.split([',', ' ']).next().unwrap().rsplit(':').next().unwrap();
+            out += &format!("{docs}#[repr(C)]\npub struct {name} {{\n");
+            docs.clear();
+        } else if let Some((name, rest)) = field.and_then(|field| field.split_once(": ")) {
+            let type_of = rest.split(" = ").next().unwrap().trim_end_matches(',');
+            let docs = if docs.is_empty() { prose(of, name, of_crate) } else { docs.split_off(0) };
+            out += &format!("{docs}    pub {name}: {type_of},\n");
+        } else if line.trim_start().starts_with("///") {
+            docs += &format!("{line}\n");
+        }
+    }
+    out
+}
+
+/// How the crate describes a field of a type, or a method of the same name.
+fn prose(of: &str, field: &str, of_crate: &[(String, String)]) -> String {
+    let (is_type, is_field) = (format!("\npub struct {of} {{\n"), format!("    pub {field}: "));
+    let is_method = format!("    pub fn {field}(&self)");
+    let of_type = of_crate.iter().filter_map(|(_, source)| source.split_once(&is_type));
+    let lines = of_type.flat_map(|(_, source)| {
+        let (fields, behind) = source.split_once("\n}\n").unwrap();
+        let fields: Vec<_> = fields.lines().collect();
+        let behind: Vec<_> = behind.lines().collect();
+        let before = |lines: &[&str], at: &str| {
+            let at = lines.iter().position(|line| line.starts_with(at))?;
+            let is_doc = |line: &&&str| line.starts_with("    ///");
+            let docs: Vec<_> = lines[..at].iter().rev().take_while(is_doc).copied().collect();
+            Some(docs.into_iter().rev().map(|line| format!("{line}\n")).collect::<String>())
+        };
+        before(&fields, &is_field).or_else(|| before(&behind, &is_method))
+    });
+    let found: Vec<String> = lines.collect();
+    let [prose] = &found[..] else { panic!("{of}.{field} is described {} times", found.len()) };
+    assert!(!prose.is_empty() && !prose.contains('['), "describe {of}.{field} for C: {prose:?}");
+    prose.clone()
 }
 
 #[test]
@@ -31,9 +94,9 @@ fn make_header() {
     fs::write(here("include/simkeep.h"), header()).unwrap();
 }
 
-/// The files of the source, by their paths.
-fn sources() -> Vec<(String, String)> {
-    let (mut folders, mut files) = (vec![here("src")], Vec::new());
+/// The files of a folder of source, by their paths in it.
+fn sources(of: &str) -> Vec<(String, String)> {
+    let (mut folders, mut files) = (vec![here(of)], Vec::new());
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(&folder).unwrap() {
             let path = entry.unwrap().path();
@@ -41,7 +104,7 @@ fn sources() -> Vec<(String, String)> {
                 folders.push(path);
                 continue;
             }
-            let name = path.strip_prefix(here("src")).unwrap().to_str().unwrap().to_owned();
+            let name = path.strip_prefix(here(of)).unwrap().to_str().unwrap().to_owned();
             files.push((name, fs::read_to_string(&path).unwrap()));
         }
     }
@@ -51,7 +114,7 @@ fn sources() -> Vec<(String, String)> {
 #[test]
 fn unsafe_code_is_in_abi_alone() {
     let is_other = |name: &str| name != "abi.rs" && !name.starts_with("abi/");
-    for (name, source) in sources().iter().filter(|(name, _)| is_other(name)) {
+    for (name, source) in sources("src").iter().filter(|(name, _)| is_other(name)) {
         let code = source.lines().filter(|line| !line.trim_start().starts_with("//"));
         let rest: String = code.filter(|line| !line.contains("unsafe_code")).collect();
         let rest = rest.replace("#[unsafe(no_mangle)]", "");
@@ -61,7 +124,7 @@ fn unsafe_code_is_in_abi_alone() {
 
 #[test]
 fn each_function_goes_through_a_call_by_its_own_name() {
-    for (name, source) in &sources() {
+    for (name, source) in &sources("src") {
         let functions: Vec<_> =
             source.split("#[unsafe(no_mangle)]\npub extern \"C\" fn ").collect();
         for function in functions.iter().skip(1) {

@@ -1851,23 +1851,23 @@ typedef struct simkeep_clustering {
  */
 typedef struct simkeep_clusters_numbers {
     /**
-     * Pages.
+     * How many pages there are.
      */
     uint64_t pages;
     /**
-     * Distinct fingerprints that they have.
+     * How many distinct fingerprints they have.
      */
     uint64_t fingerprints;
     /**
-     * Clusters.
+     * How many clusters there are.
      */
     uint64_t clusters;
     /**
-     * Clusters of two pages or more.
+     * How many clusters have two pages or more.
      */
     uint64_t several;
     /**
-     * Pages of the largest.
+     * How many pages the largest has.
      */
     uint64_t largest;
     /**
@@ -2240,7 +2240,7 @@ typedef struct simkeep_loaded {
      */
     uint64_t observations;
     /**
-     * Visits that were stored: those that the store did not know.
+     * Visits that the store did not have.
      */
     uint64_t visits;
     /**
@@ -2260,15 +2260,15 @@ typedef struct simkeep_loaded {
      */
     uint64_t pages;
     /**
-     * Of these, those that the store did not know.
+     * How many of these pages the store did not know before.
      */
     uint64_t new_pages;
     /**
-     * Segments that were written.
+     * Segments that were made.
      */
     uint64_t segments;
     /**
-     * Their bytes.
+     * Bytes of these segments.
      */
     uint64_t bytes;
 } simkeep_loaded;
@@ -2294,7 +2294,7 @@ typedef struct simkeep_stats {
      */
     uint64_t segments;
     /**
-     * Their bytes.
+     * Bytes of the live segments.
      */
     uint64_t segment_bytes;
     /**
@@ -2382,7 +2382,7 @@ typedef struct simkeep_repaired_numbers {
      */
     uint64_t pages;
     /**
-     * Its visits.
+     * Visits of the new store.
      */
     uint64_t visits;
     /**
@@ -2394,7 +2394,7 @@ typedef struct simkeep_repaired_numbers {
      */
     uint64_t lost;
     /**
-     * Lost records of pages, as far as they could be counted.
+     * Lost page records, as far as they could be counted.
      */
     uint64_t lost_pages;
     /**
@@ -2491,7 +2491,7 @@ typedef struct simkeep_verified_numbers {
      */
     uint64_t files;
     /**
-     * Their bytes.
+     * Bytes of these files.
      */
     uint64_t bytes;
     /**

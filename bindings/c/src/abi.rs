@@ -269,19 +269,18 @@ pub(crate) fn on_fork(in_child: extern "C" fn()) -> std::io::Result<()> {
     }
 }
 
+/// A structure of zeros.
+pub(crate) fn zeroed<T: Plain>() -> T {
+    // SAFETY: any bytes are a value.
+    unsafe { std::mem::zeroed() }
+}
+
 /// What a test gets of a column, as a program in C would read it.
 #[cfg(test)]
 pub(crate) fn column<'a, T>(pointer: *const T, count: usize) -> &'a [T] {
     assert!(!pointer.is_null());
     // SAFETY: the tests ask for as many as there are.
     unsafe { std::slice::from_raw_parts(pointer, count) }
-}
-
-/// A structure of zeros, as a program in C begins with.
-#[cfg(test)]
-pub(crate) fn zeroed<T: Plain>() -> T {
-    // SAFETY: any bytes are a value.
-    unsafe { std::mem::zeroed() }
 }
 
 /// Whether a test got no error.

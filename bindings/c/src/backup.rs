@@ -2,69 +2,42 @@
 
 use std::ffi::c_char;
 
-use simkeep::integrity::{self, BackupOptions, FileCount};
+use simkeep::integrity::{self, BackupOptions};
 
-use crate::abi::{self, plain};
+use crate::abi;
 use crate::argument::flag;
 use crate::call::done;
 use crate::failure::{Failure, Result};
 use crate::progress::{self, ProgressHandle};
 use crate::store::{StoreHandle, open};
+use crate::structure::structure;
 
-/// What a backup did.
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-pub struct BackedUp {
-    /// The number of the last operation that the backup has.
-    pub sequence: u64,
-    /// Pages in it, all of which were checked.
-    pub pages: u64,
-    /// Visits in it.
-    pub visits: u64,
-    /// Whether there was an earlier backup, in whose place this one is, 1 or 0.
-    pub has_earlier: u64,
-    /// The number of the last operation that the earlier one had.
-    pub earlier: u64,
-    /// Files that are links: of one file with the store.
-    pub linked_files: u64,
-    /// Their bytes.
-    pub linked_bytes: u64,
-    /// Files that are copies; also those that were to be linked, and could not be.
-    pub copied_files: u64,
-    /// Their bytes.
-    pub copied_bytes: u64,
-    /// Files that the earlier backup had already.
-    pub kept_files: u64,
-    /// Their bytes.
-    pub kept_bytes: u64,
-    /// Files of the earlier backup that were removed, because the store has them no more.
-    pub removed_files: u64,
-    /// Bytes of the catalog, which is always written anew.
-    pub catalog_bytes: u64,
-}
-
-plain!(BackedUp, up to catalog_bytes);
-
-impl BackedUp {
-    fn new(done: &integrity::BackedUp) -> BackedUp {
-        let FileCount { files: linked_files, bytes: linked_bytes, .. } = done.linked;
-        let FileCount { files: copied_files, bytes: copied_bytes, .. } = done.copied;
-        let FileCount { files: kept_files, bytes: kept_bytes, .. } = done.kept;
-        BackedUp {
-            sequence: done.sequence,
-            pages: done.pages,
-            visits: done.visits,
-            has_earlier: u64::from(done.earlier.is_some()),
-            earlier: done.earlier.unwrap_or(0),
-            linked_files,
-            linked_bytes,
-            copied_files,
-            copied_bytes,
-            kept_files,
-            kept_bytes,
-            removed_files: done.removed,
-            catalog_bytes: done.catalog_bytes,
-        }
+structure! {
+    /// What a backup did.
+    pub struct BackedUp, up to catalog_bytes, from of: &integrity::BackedUp {
+        /// The number of the last operation that the backup has.
+        sequence: u64,
+        pages: u64,
+        visits: u64,
+        /// Whether there was an earlier backup, in whose place this one is, 1 or 0.
+        has_earlier: u64 = u64::from(of.earlier.is_some()),
+        /// The number of the last operation that the earlier one had.
+        earlier: u64 = of.earlier.unwrap_or(0),
+        /// Files that are links: of one file with the store.
+        linked_files: u64 = of.linked.files,
+        /// Their bytes.
+        linked_bytes: u64 = of.linked.bytes,
+        /// Files that are copies; also those that were to be linked, and could not be.
+        copied_files: u64 = of.copied.files,
+        /// Their bytes.
+        copied_bytes: u64 = of.copied.bytes,
+        /// Files that the earlier backup had already.
+        kept_files: u64 = of.kept.files,
+        /// Their bytes.
+        kept_bytes: u64 = of.kept.bytes,
+        /// Files of the earlier backup that were removed, because the store has them no more.
+        removed_files: u64 = of.removed,
+        catalog_bytes: u64,
     }
 }
 

@@ -63,25 +63,7 @@ plain!(Clustering, up to k);
 
 impl Default for Clustering {
     fn default() -> Clustering {
-        Clustering {
-            size: size_of::<Clustering>(),
-            k: -1,
-            has_at: 0,
-            at_ms: 0,
-            rule: std::ptr::null(),
-            rule_len: 0,
-            under: std::ptr::null(),
-            under_len: 0,
-            classes: std::ptr::null(),
-            classes_len: 0,
-            unclassed: 0,
-            has_epoch: 0,
-            epoch: 0,
-            reserved: 0,
-            memory_bytes: 0,
-            scratch: std::ptr::null(),
-            scratch_len: 0,
-        }
+        Clustering { size: size_of::<Clustering>(), k: -1, ..abi::zeroed() }
     }
 }
 

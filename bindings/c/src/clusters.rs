@@ -17,6 +17,7 @@ use crate::fork::{Guarded, Process};
 use crate::lots::LOT;
 use crate::progress::{self, ProgressHandle};
 use crate::snapshot::{self, SnapshotHandle};
+use crate::structure::structure;
 use crate::texts::{TextColumn, Texts};
 
 /// Clusters that were found. Threads may use it at the same time. It is of the process that found them.
@@ -30,29 +31,22 @@ pub struct Clusters {
 const _: () = any_thread::<cluster::Clusters>();
 const _: () = one_thread_at_a_time::<cluster::BySize<'static>>();
 
-/// What was found, in numbers.
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-pub struct ClustersNumbers {
-    /// Pages.
-    pub pages: u64,
-    /// Distinct fingerprints that they have.
-    pub fingerprints: u64,
-    /// Clusters.
-    pub clusters: u64,
-    /// Clusters of two pages or more.
-    pub several: u64,
-    /// Pages of the largest.
-    pub largest: u64,
-    /// How many numbers `simkeep_clusters_sizes` has.
-    pub bins: u64,
-    /// The distance that counts.
-    pub k: u64,
-    /// Other pages that have content, but no fingerprint of the epoch: they are in no cluster.
-    pub without_fingerprint: u64,
+structure! {
+    /// What was found, in numbers.
+    pub struct ClustersNumbers, up to k, from of: &cluster::Clusters {
+        pages: u64 = of.pages(),
+        fingerprints: u64 = of.fingerprints(),
+        /// How many clusters there are.
+        clusters: u64 = of.len(),
+        several: u64 = of.several(),
+        largest: u64 = of.largest(),
+        /// How many numbers `simkeep_clusters_sizes` has.
+        bins: u64 = of.sizes().len() as u64,
+        k: u64 = of.k().into(),
+        /// Other pages that have content, but no fingerprint of the epoch: they are in no cluster.
+        without_fingerprint: u64 = of.without_fingerprint(),
+    }
 }
-
-plain!(ClustersNumbers, up to k);
 
 /// Puts all pages into clusters, each with a page that leads it, within a distance of all others. The
 /// same pages make the same clusters, in whichever order they came. `progress` may be NULL. The caller
@@ -90,17 +84,7 @@ pub extern "C" fn simkeep_clusters_get(
     error: *mut *mut Failure,
 ) -> i32 {
     done("simkeep_clusters_get", error, || {
-        let of = open(clusters)?;
-        let told = ClustersNumbers {
-            pages: of.pages(),
-            fingerprints: of.fingerprints(),
-            clusters: of.len(),
-            several: of.several(),
-            largest: of.largest(),
-            bins: of.sizes().len() as u64,
-            k: of.k().into(),
-            without_fingerprint: of.without_fingerprint(),
-        };
+        let told = ClustersNumbers::new(open(clusters)?);
         abi::put_structure(numbers, size, &told, "numbers")
     })
 }

@@ -6,11 +6,13 @@ use std::vec;
 use simkeep::Time;
 use simkeep::due::{self, DuePages, Reason};
 
-use crate::abi::{self, plain};
+use crate::abi;
 use crate::call::{found, free, one_thread_at_a_time};
 use crate::failure::{Failure, Result};
 use crate::fork::{Guarded, Process};
 use crate::page::Page;
+use crate::structure::{bits, structure};
+use crate::texts::place;
 
 /// What decides when a page is visited.
 #[derive(Clone, Copy, Debug)]
@@ -37,48 +39,49 @@ pub const SIMKEEP_DECISION_HAS_DUE: u32 = 1;
 /// `has`: there is an interval between visits.
 pub const SIMKEEP_DECISION_HAS_EVERY: u32 = 2;
 
-/// What is decided about a page. No NUL ends its texts, which live until the next call on what it was
-/// got from.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[repr(C)]
-pub struct Decision {
-    /// What a visit is worth now, by the policy.
-    pub value: f64,
-    /// How many times a day the page is believed to change.
-    pub per_day: f64,
-    /// It changes less often than this with a probability of 5 %.
-    pub per_day_low: f64,
-    /// It changes more often than this with a probability of 5 %.
-    pub per_day_high: f64,
-    /// How much the page matters: its weight, with the factor of its rule.
-    pub weight: f64,
-    /// When it is due by a plan, in milliseconds since 1970.
-    pub due_ms: i64,
-    /// How many seconds after its last visit that is.
-    pub every_s: u64,
-    /// A time that `reason` is about, in milliseconds since 1970; else 0.
-    pub reason_time_ms: i64,
-    /// Seconds that `reason` is about; else 0.
-    pub reason_s: u64,
-    /// What decides, a `simkeep_reason`.
-    pub reason: i32,
-    /// Which of `due` and `every_s` there are: `SIMKEEP_DECISION_HAS_...`.
-    pub has: u32,
-    /// The page.
-    pub url: *const c_char,
-    /// Its length in bytes.
-    pub url_len: usize,
-    /// The page near it that leads it, so that it weighs a quarter; NULL if none does.
-    pub near: *const c_char,
-    /// Its length in bytes.
-    pub near_len: usize,
-    /// The prefix of the rule that it goes by; NULL if that is not one of a prefix.
-    pub rule: *const c_char,
-    /// Its length in bytes.
-    pub rule_len: usize,
+structure! {
+    /// What is decided about a page. No NUL ends its texts, which live until the next call on what it was
+    /// got from.
+    pub struct Decision, up to rule_len, from of: &due::Decision, rule: Option<&String> {
+        /// What a visit is worth now, by the policy.
+        value: f64,
+        /// How many times a day the page is believed to change.
+        per_day: f64 = of.rate.per_day,
+        /// It changes less often than this with a probability of 5 %.
+        per_day_low: f64 = of.rate.low,
+        /// It changes more often than this with a probability of 5 %.
+        per_day_high: f64 = of.rate.high,
+        /// How much the page matters: its weight, with the factor of its rule.
+        weight: f64,
+        /// When it is due by a plan, in milliseconds since 1970.
+        due_ms: i64 = of.due.map_or(0, Time::as_ms),
+        /// How many seconds after its last visit that is.
+        every_s: u64 = of.every.map_or(0, |every| every.seconds()),
+        /// A time that `reason` is about, in milliseconds since 1970; else 0.
+        reason_time_ms: i64 = reason(of).1,
+        /// Seconds that `reason` is about; else 0.
+        reason_s: u64 = reason(of).2,
+        /// What decides, a `simkeep_reason`.
+        reason: i32 = reason(of).0 as i32,
+        /// Which of `due` and `every_s` there are: `SIMKEEP_DECISION_HAS_...`.
+        has: u32 = bits(&[
+            (of.due.is_some(), SIMKEEP_DECISION_HAS_DUE),
+            (of.every.is_some(), SIMKEEP_DECISION_HAS_EVERY),
+        ]),
+        /// The page.
+        url: *const c_char = of.page.url.as_ptr().cast(),
+        /// Its length in bytes.
+        url_len: usize = of.page.url.len(),
+        /// The page near it that leads it, so that it weighs a quarter; NULL if none does.
+        near: *const c_char = place(of.near.as_ref()).0,
+        /// Its length in bytes.
+        near_len: usize = place(of.near.as_ref()).1,
+        /// The prefix of the rule that it goes by; NULL if that is not one of a prefix.
+        rule: *const c_char = place(rule).0,
+        /// Its length in bytes.
+        rule_len: usize = place(rule).1,
+    }
 }
-
-plain!(Decision, up to rule_len);
 
 /// Decisions about pages. One thread at a time uses it. It keeps its snapshot, and is freed by itself.
 #[derive(Debug)]
@@ -136,48 +139,16 @@ impl Iterator for Source {
     }
 }
 
-/// A text and its length, or NULL.
-fn place(text: Option<&String>) -> (*const c_char, usize) {
-    text.map_or((std::ptr::null(), 0), |text| (text.as_ptr().cast(), text.len()))
-}
-
-impl Decision {
-    pub(crate) fn new(of: &due::Decision, rule: Option<&String>) -> Decision {
-        let bits = [
-            (of.due.is_some(), SIMKEEP_DECISION_HAS_DUE),
-            (of.every.is_some(), SIMKEEP_DECISION_HAS_EVERY),
-        ];
-        let (reason, reason_time, reason_s) = match of.reason {
-            Reason::Worth => (ReasonCode::Worth, 0, 0),
-            Reason::Hinted { changed } => (ReasonCode::Hinted, changed.as_ms(), 0),
-            Reason::Overdue { after } => (ReasonCode::Overdue, 0, after.seconds()),
-            Reason::NotYet { min } => (ReasonCode::NotYet, 0, min.seconds()),
-            Reason::LeftAlone { until } => (ReasonCode::LeftAlone, until.as_ms(), 0),
-            Reason::Ahead => (ReasonCode::Ahead, 0, 0),
-            _ => (ReasonCode::Other, 0, 0),
-        };
-        let (url, url_len) = place(Some(&of.page.url));
-        let (near, near_len) = place(of.near.as_ref());
-        let (rule, rule_len) = place(rule);
-        Decision {
-            value: of.value,
-            per_day: of.rate.per_day,
-            per_day_low: of.rate.low,
-            per_day_high: of.rate.high,
-            weight: of.weight,
-            due_ms: of.due.map_or(0, Time::as_ms),
-            every_s: of.every.map_or(0, |every| every.seconds()),
-            reason_time_ms: reason_time,
-            reason_s,
-            reason: reason as i32,
-            has: bits.iter().filter(|(is_there, _)| *is_there).map(|(_, bit)| bit).sum(),
-            url,
-            url_len,
-            near,
-            near_len,
-            rule,
-            rule_len,
-        }
+/// What decides, and the time and the seconds that it is about.
+fn reason(of: &due::Decision) -> (ReasonCode, i64, u64) {
+    match of.reason {
+        Reason::Worth => (ReasonCode::Worth, 0, 0),
+        Reason::Hinted { changed } => (ReasonCode::Hinted, changed.as_ms(), 0),
+        Reason::Overdue { after } => (ReasonCode::Overdue, 0, after.seconds()),
+        Reason::NotYet { min } => (ReasonCode::NotYet, 0, min.seconds()),
+        Reason::LeftAlone { until } => (ReasonCode::LeftAlone, until.as_ms(), 0),
+        Reason::Ahead => (ReasonCode::Ahead, 0, 0),
+        _ => (ReasonCode::Other, 0, 0),
     }
 }
 

@@ -85,20 +85,11 @@ impl Default for DueQuery {
     fn default() -> DueQuery {
         DueQuery {
             size: size_of::<DueQuery>(),
-            now_ms: 0,
-            budget: 0,
             per_host: u64::MAX,
             largest_interval_s: YEAR_S,
             memory_bytes: 64 << 20,
-            under: std::ptr::null(),
-            under_len: 0,
-            policy: std::ptr::null(),
-            policy_len: 0,
-            rules: std::ptr::null(),
-            rules_count: 0,
             rule_size: size_of::<DueRule>(),
-            plan: std::ptr::null(),
-            hints: std::ptr::null(),
+            ..abi::zeroed()
         }
     }
 }

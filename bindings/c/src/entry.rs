@@ -2,12 +2,12 @@
 
 use simkeep::{Digest, HistoryEntry, Property, Seen, Visit};
 
-use crate::abi::plain;
-use crate::verdict::{self, BandCode, SameCode, VerdictCode};
+use crate::abi::{self, plain};
+use crate::verdict;
 use crate::visit::{
     SIMKEEP_HAS_CLASS, SIMKEEP_HAS_CONTENT, SIMKEEP_HAS_DIGEST, SIMKEEP_HAS_DISTANCE,
     SIMKEEP_HAS_FINGERPRINT, SIMKEEP_HAS_MODIFIED, SIMKEEP_HAS_STATUS, SIMKEEP_HAS_WEIGHT,
-    SeenCode, seen_code,
+    seen_code,
 };
 
 /// What an entry of a history is.
@@ -69,26 +69,7 @@ plain!(Entry, up to has);
 
 impl Entry {
     fn new(time: i64, kind: EntryKind) -> Entry {
-        Entry {
-            time_ms: time,
-            kind: kind as i32,
-            seen: SeenCode::Nothing as i32,
-            verdict: VerdictCode::Nothing as i32,
-            has: 0,
-            same_by: SameCode::Nothing as i32,
-            distance: 0,
-            distance_epoch: 0,
-            band: BandCode::Nothing as i32,
-            to_ms: 0,
-            fingerprint: 0,
-            epoch: 0,
-            status: 0,
-            digest: [0; 16],
-            modified_ms: 0,
-            weight: 0.0,
-            page_class: 0,
-            reserved: 0,
-        }
+        Entry { time_ms: time, kind: kind as i32, ..abi::zeroed() }
     }
 
     /// A visit, without what it meant.

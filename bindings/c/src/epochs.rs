@@ -7,13 +7,13 @@ use simkeep::df::Table;
 use simkeep::fingerprint::Recipe;
 use simkeep::{Epoch, EpochInfo, Origin, Role, Terms};
 
-use crate::abi::{self, plain};
+use crate::abi;
 use crate::argument::{self, bands, flag};
 use crate::call::{done, found, free, make, quiet};
 use crate::failure::{Failure, Result};
 use crate::snapshot::{self, SnapshotHandle};
 use crate::store::{StoreHandle, open};
-use crate::texts::TextColumn;
+use crate::structure::structure;
 
 /// What the fingerprints of an epoch are for.
 #[derive(Clone, Copy, Debug)]
@@ -27,55 +27,41 @@ pub enum RoleCode {
     Near = 2,
 }
 
-/// What a store knows of an epoch.
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-pub struct EpochRow {
-    /// Its number.
-    pub number: u32,
-    /// What its fingerprints are for, a `simkeep_role`.
-    pub role: i32,
-    /// Its name. No NUL ends it. It lives as long as what it was got from.
-    pub name: *const c_char,
-    /// Its length in bytes.
-    pub name_len: usize,
-    /// How many visits the store knew when it began.
-    pub begun: u64,
-    /// The largest distance that is a minor change.
-    pub minor: u32,
-    /// The largest distance that is a moderate one.
-    pub moderate: u32,
-    /// Whether it has ended, 1 or 0.
-    pub ended: u32,
-    /// 0.
-    pub reserved: u32,
+structure! {
+    /// What a store knows of an epoch.
+    pub struct EpochRow, up to number, from of: &EpochInfo {
+        /// Its number.
+        number: u32 = of.epoch.number(),
+        /// What its fingerprints are for, a `simkeep_role`.
+        role: i32 = role_code(of.role) as i32,
+        /// Its name. No NUL ends it. It lives as long as what it was got from.
+        name: *const c_char = of.name.as_ptr().cast(),
+        /// Its length in bytes.
+        name_len: usize = of.name.len(),
+        begun: u64,
+        /// The largest distance that is a minor change.
+        minor: u32 = of.bands.minor,
+        /// The largest distance that is a moderate one.
+        moderate: u32 = of.bands.moderate,
+        /// Whether it has ended, 1 or 0.
+        ended: u32 = u32::from(of.ended),
+        /// 0.
+        reserved: u32 = 0,
+    }
 }
-
-plain!(EpochRow, up to number);
 
 /// The epochs of a store, by number. Nothing changes it: any thread may read it.
 #[derive(Debug)]
 pub struct Epochs {
     rows: Vec<EpochRow>,
     /// What the rows point into.
-    _names: TextColumn,
+    _of: Vec<EpochInfo>,
 }
 
 impl Epochs {
     fn new(epochs: &[EpochInfo]) -> Epochs {
-        let names: TextColumn = epochs.iter().map(|info| &info.name).collect();
-        let rows = epochs.iter().zip(names.places()).map(|(info, (name, name_len))| EpochRow {
-            number: info.epoch.number(),
-            role: role_code(info.role) as i32,
-            name,
-            name_len,
-            begun: info.begun,
-            minor: info.bands.minor,
-            moderate: info.bands.moderate,
-            ended: u32::from(info.ended),
-            reserved: 0,
-        });
-        Epochs { rows: rows.collect(), _names: names }
+        let of = epochs.to_vec();
+        Epochs { rows: of.iter().map(EpochRow::new).collect(), _of: of }
     }
 }
 

@@ -5,12 +5,13 @@ use std::ptr;
 
 use simkeep::query::{ComponentSearch, Shape, Way};
 
-use crate::abi::{self, plain};
+use crate::abi;
 use crate::call::{done, free, make, quiet};
 use crate::failure::Failure;
 use crate::matches::MatchColumns;
 use crate::query::{self, Query};
 use crate::snapshot::{self, SnapshotHandle};
+use crate::structure::{bits, structure};
 
 /// How a segment finds fingerprints.
 #[derive(Clone, Copy, Debug)]
@@ -49,47 +50,48 @@ pub const SIMKEEP_COMPONENT_HAS_CROWDED: u32 = 2;
 /// `has`: the system tells of page faults.
 pub const SIMKEEP_COMPONENT_HAS_FAULTS: u32 = 4;
 
-/// How one segment or memtable was searched.
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-pub struct Component {
-    /// The number of the segment.
-    pub segment: u64,
-    /// How many distinct fingerprints of the epoch it has.
-    pub fingerprints: u32,
-    /// How it finds them, a `simkeep_shape`.
-    pub shape: i32,
-    /// What the search does there, a `simkeep_way`.
-    pub way: i32,
-    /// Which of the others there are: `SIMKEEP_COMPONENT_HAS_...`.
-    pub has: u32,
-    /// Buckets or cells that were expected to be looked into; 0 for a scan.
-    pub expected_probes: f64,
-    /// Entries that were expected to be compared.
-    pub expected_candidates: f64,
-    /// Memory lines of 64 bytes that were expected to be read.
-    pub expected_lines: f64,
-    /// Nanoseconds that were expected, on one core, from memory, without those for hits.
-    pub expected_ns: f64,
-    /// Buckets or cells that were looked into.
-    pub probes: f64,
-    /// Entries that were compared.
-    pub candidates: f64,
-    /// Memory lines that were read.
-    pub lines: f64,
-    /// Nanoseconds that it took.
-    pub ns: f64,
-    /// How many distinct near fingerprints were found.
-    pub hits: u64,
-    /// How many fingerprints of a crowd were compared.
-    pub crowded: u64,
-    /// Page faults that were served from memory.
-    pub minor_faults: u64,
-    /// Page faults that waited for the disk.
-    pub major_faults: u64,
+structure! {
+    /// How one segment or memtable was searched.
+    pub struct Component, up to major_faults, from of: &ComponentSearch {
+        /// The number of the segment.
+        segment: u64 = of.segment.unwrap_or(0),
+        fingerprints: u32,
+        /// How it finds them, a `simkeep_shape`.
+        shape: i32 = shape(of) as i32,
+        /// What the search does there, a `simkeep_way`.
+        way: i32 = way(of) as i32,
+        /// Which of the others there are: `SIMKEEP_COMPONENT_HAS_...`.
+        has: u32 = bits(&[
+            (of.segment.is_some(), SIMKEEP_COMPONENT_HAS_SEGMENT),
+            (of.crowded.is_some(), SIMKEEP_COMPONENT_HAS_CROWDED),
+            (of.faults.is_some(), SIMKEEP_COMPONENT_HAS_FAULTS),
+        ]),
+        /// Buckets or cells that were expected to be looked into; 0 for a scan.
+        expected_probes: f64 = of.plan.expected.probes,
+        /// Entries that were expected to be compared.
+        expected_candidates: f64 = of.plan.expected.candidates,
+        /// Memory lines of 64 bytes that were expected to be read.
+        expected_lines: f64 = of.plan.expected.lines,
+        /// Nanoseconds that were expected, on one core, from memory, without those for hits.
+        expected_ns: f64 = of.plan.expected.ns,
+        /// Buckets or cells that were looked into.
+        probes: f64 = of.counted.probes,
+        /// Entries that were compared.
+        candidates: f64 = of.counted.candidates,
+        /// Memory lines that were read.
+        lines: f64 = of.counted.lines,
+        /// Nanoseconds that it took.
+        ns: f64 = of.counted.ns,
+        /// How many distinct near fingerprints were found.
+        hits: u64 = of.hits as u64,
+        /// How many fingerprints of a crowd were compared.
+        crowded: u64 = of.crowded.unwrap_or(0).into(),
+        /// Page faults that were served from memory.
+        minor_faults: u64 = of.faults.map_or(0, |(minor, _)| minor),
+        /// Page faults that waited for the disk.
+        major_faults: u64 = of.faults.map_or(0, |(_, major)| major),
+    }
 }
-
-plain!(Component, up to major_faults);
 
 /// How a search was planned, and what it cost and found. Nothing changes it: any thread may read it.
 #[derive(Debug)]
@@ -100,47 +102,22 @@ pub struct Explanation {
     took_ns: u64,
 }
 
-impl Component {
-    fn new(of: &ComponentSearch) -> Component {
-        let shape = match of.shape {
-            None => ShapeCode::Nothing,
-            Some(Shape::Column) => ShapeCode::Column,
-            Some(Shape::Rotations(_)) => ShapeCode::Rotations,
-            Some(Shape::Cells { .. }) => ShapeCode::Cells,
-            Some(_) => ShapeCode::Other,
-        };
-        let way = match of.plan.way {
-            Way::Rotations => WayCode::Rotations,
-            Way::Cells => WayCode::Cells,
-            Way::Scan => WayCode::Scan,
-            _ => WayCode::Other,
-        };
-        let bits = [
-            (of.segment.is_some(), SIMKEEP_COMPONENT_HAS_SEGMENT),
-            (of.crowded.is_some(), SIMKEEP_COMPONENT_HAS_CROWDED),
-            (of.faults.is_some(), SIMKEEP_COMPONENT_HAS_FAULTS),
-        ];
-        let (minor_faults, major_faults) = of.faults.unwrap_or((0, 0));
-        let (expected, counted) = (&of.plan.expected, &of.counted);
-        Component {
-            segment: of.segment.unwrap_or(0),
-            fingerprints: of.fingerprints,
-            shape: shape as i32,
-            way: way as i32,
-            has: bits.iter().filter(|(is_there, _)| *is_there).map(|(_, bit)| bit).sum(),
-            expected_probes: expected.probes,
-            expected_candidates: expected.candidates,
-            expected_lines: expected.lines,
-            expected_ns: expected.ns,
-            probes: counted.probes,
-            candidates: counted.candidates,
-            lines: counted.lines,
-            ns: counted.ns,
-            hits: of.hits as u64,
-            crowded: of.crowded.unwrap_or(0).into(),
-            minor_faults,
-            major_faults,
-        }
+fn shape(of: &ComponentSearch) -> ShapeCode {
+    match of.shape {
+        None => ShapeCode::Nothing,
+        Some(Shape::Column) => ShapeCode::Column,
+        Some(Shape::Rotations(_)) => ShapeCode::Rotations,
+        Some(Shape::Cells { .. }) => ShapeCode::Cells,
+        Some(_) => ShapeCode::Other,
+    }
+}
+
+fn way(of: &ComponentSearch) -> WayCode {
+    match of.plan.way {
+        Way::Rotations => WayCode::Rotations,
+        Way::Cells => WayCode::Cells,
+        Way::Scan => WayCode::Scan,
+        _ => WayCode::Other,
     }
 }
 

@@ -15,6 +15,7 @@ mod call;
 pub mod code;
 pub mod failure;
 mod fork;
+mod structure;
 mod turns;
 
 pub mod version;

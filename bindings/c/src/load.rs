@@ -3,40 +3,35 @@
 use simkeep::load::{LoadOptions, Loaded};
 use simkeep::{Progress, Store};
 
-use crate::abi::{self, plain};
+use crate::abi;
 use crate::argument::to_usize;
 use crate::call::done;
 use crate::failure::{Failure, Result};
 use crate::progress::{self, ProgressHandle};
 use crate::snapshot::{self, SnapshotHandle};
 use crate::store::{StoreHandle, open, turns};
+use crate::structure::structure;
 use crate::visit::{Visit, all, array};
 
-/// What was loaded.
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-pub struct LoadedNumbers {
-    /// Observations that came.
-    pub observations: u64,
-    /// Visits that were stored: those that the store did not know.
-    pub visits: u64,
-    /// Fingerprints in other epochs that were stored.
-    pub restated: u64,
-    /// Weights that were stored.
-    pub weighed: u64,
-    /// Classes that were stored.
-    pub classed: u64,
-    /// Pages that something was stored of.
-    pub pages: u64,
-    /// Of these, those that the store did not know.
-    pub new_pages: u64,
-    /// Segments that were written.
-    pub segments: u64,
-    /// Their bytes.
-    pub bytes: u64,
+structure! {
+    /// What was loaded.
+    pub struct LoadedNumbers, up to observations, from of: &Loaded {
+        /// Observations that came.
+        observations: u64,
+        visits: u64,
+        /// Fingerprints in other epochs that were stored.
+        restated: u64,
+        /// Weights that were stored.
+        weighed: u64,
+        /// Classes that were stored.
+        classed: u64,
+        /// Pages that something was stored of.
+        pages: u64,
+        new_pages: u64,
+        segments: u64 = of.segments as u64,
+        bytes: u64,
+    }
 }
-
-plain!(LoadedNumbers, up to observations);
 
 /// Loads visits in any order, without searches and without the journal: all of them, or none. Some four
 /// times as fast as `simkeep_observe_batch`; it does not say what each meant, and
@@ -114,20 +109,4 @@ pub extern "C" fn simkeep_copy_from(
             Ok(store.copy_from(other, options)?)
         })
     })
-}
-
-impl LoadedNumbers {
-    pub(crate) fn new(loaded: &Loaded) -> LoadedNumbers {
-        LoadedNumbers {
-            observations: loaded.observations,
-            visits: loaded.visits,
-            restated: loaded.restated,
-            weighed: loaded.weighed,
-            classed: loaded.classed,
-            pages: loaded.pages,
-            new_pages: loaded.new_pages,
-            segments: loaded.segments as u64,
-            bytes: loaded.bytes,
-        }
-    }
 }

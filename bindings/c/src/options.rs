@@ -102,7 +102,6 @@ impl Default for Options {
         let ms = |time: Duration| time.as_secs() * MS_PER_S + u64::from(time.subsec_millis());
         Options {
             size: size_of::<Options>(),
-            durability: DurabilityCode::Each as i32,
             near_distance: -1,
             group_ms: 5,
             memtable_observations: of.memtable_observations as u64,
@@ -118,15 +117,10 @@ impl Default for Options {
             file_mode: of.file_mode,
             fingerprint_bytes: of.fingerprint_bytes,
             near_fingerprints: of.near_fingerprints,
-            plain_reads: 0,
             epoch_minor: -1,
             epoch_moderate: -1,
-            reserved: 0,
-            epoch: std::ptr::null(),
-            epoch_len: 0,
-            rule: std::ptr::null(),
-            rule_len: 0,
             clock_tolerance_ms: -1,
+            ..abi::zeroed()
         }
     }
 }

@@ -54,20 +54,7 @@ plain!(PagePairQuery, up to k);
 
 impl Default for PagePairQuery {
     fn default() -> PagePairQuery {
-        PagePairQuery {
-            size: size_of::<PagePairQuery>(),
-            k: 0,
-            equal: 0,
-            each: 1,
-            under: std::ptr::null(),
-            under_len: 0,
-            classes: std::ptr::null(),
-            classes_len: 0,
-            unclassed: 0,
-            has_epoch: 0,
-            epoch: 0,
-            reserved: 0,
-        }
+        PagePairQuery { size: size_of::<PagePairQuery>(), each: 1, ..abi::zeroed() }
     }
 }
 

@@ -4,11 +4,12 @@ use std::ffi::c_char;
 
 use simkeep::due;
 
-use crate::abi::{self, plain};
+use crate::abi;
 use crate::call::{any_thread, done, free, make};
 use crate::decisions::Decisions;
 use crate::failure::Failure;
 use crate::snapshot::{self, SnapshotHandle};
+use crate::structure::structure;
 
 /// A plan. Nothing changes it: any thread may use it.
 #[derive(Debug)]
@@ -18,45 +19,38 @@ pub struct Plan {
 
 const _: () = any_thread::<due::Plan>();
 
-/// What comes of a plan.
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-pub struct PlanNumbers {
-    /// The visits a day that were asked for.
-    pub per_day: f64,
-    /// The visits a day that this comes to.
-    pub visits_per_day: f64,
-    /// A page is due when a visit is worth this. It is infinite if there are too few visits.
-    pub threshold: f64,
-    /// For how much of the time a page is expected to be as it was last seen, from 0 to 1.
-    pub freshness: f64,
-    /// How many pages there are; of more than a million estimated.
-    pub pages: f64,
-    /// How many of them are visited less often than once in 360 days.
-    pub rarely_visited: f64,
+structure! {
+    /// What comes of a plan.
+    pub struct PlanNumbers, up to rarely_visited, from of: &due::Plan {
+        per_day: f64 = of.per_day(),
+        /// The visits a day that this comes to.
+        visits_per_day: f64 = of.visits_per_day(),
+        /// A page is due when a visit is worth this. It is infinite if there are too few visits.
+        threshold: f64 = of.threshold(),
+        /// For how much of the time a page is expected to be as it was last seen, from 0 to 1.
+        freshness: f64 = of.freshness(),
+        /// How many pages there are; of more than a million estimated.
+        pages: f64 = of.pages(),
+        rarely_visited: f64 = of.rarely_visited(),
+    }
 }
 
-plain!(PlanNumbers, up to rarely_visited);
-
-/// What a page is worth that nobody has visited.
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-pub struct NewPage {
-    /// What a visit is worth, to be compared with the values of decisions.
-    pub value: f64,
-    /// How many times a day it is believed to change, by the pages of its host.
-    pub per_day: f64,
-    /// It changes less often than this with a probability of 5 %.
-    pub per_day_low: f64,
-    /// It changes more often than this with a probability of 5 %.
-    pub per_day_high: f64,
-    /// How much it matters, by its rule.
-    pub weight: f64,
-    /// After how many seconds it is going to be visited again.
-    pub every_s: u64,
+structure! {
+    /// What a page is worth that nobody has visited.
+    pub struct NewPage, up to every_s, from of: &due::NewPage {
+        /// What a visit is worth, to be compared with the values of decisions.
+        value: f64,
+        /// How many times a day it is believed to change, by the pages of its host.
+        per_day: f64 = of.rate.per_day,
+        /// It changes less often than this with a probability of 5 %.
+        per_day_low: f64 = of.rate.low,
+        /// It changes more often than this with a probability of 5 %.
+        per_day_high: f64 = of.rate.high,
+        weight: f64,
+        /// After how many seconds it is going to be visited again.
+        every_s: u64 = of.every.seconds(),
+    }
 }
-
-plain!(NewPage, up to every_s);
 
 impl Plan {
     pub(crate) fn new(of: due::Plan) -> Plan {
@@ -79,15 +73,7 @@ pub extern "C" fn simkeep_plan_get(
     error: *mut *mut Failure,
 ) -> i32 {
     done("simkeep_plan_get", error, || {
-        let of = &abi::handle(plan, "plan")?.of;
-        let told = PlanNumbers {
-            per_day: of.per_day(),
-            visits_per_day: of.visits_per_day(),
-            threshold: of.threshold(),
-            freshness: of.freshness(),
-            pages: of.pages(),
-            rarely_visited: of.rarely_visited(),
-        };
+        let told = PlanNumbers::new(&abi::handle(plan, "plan")?.of);
         abi::put_structure(numbers, size, &told, "numbers")
     })
 }
@@ -107,15 +93,7 @@ pub extern "C" fn simkeep_plan_of_new(
         let of = &abi::handle(plan, "plan")?.of;
         abi::room(new_page, size, "new_page")?;
         let new = of.of_new(abi::text(url, url_len, "url")?)?;
-        let told = NewPage {
-            value: new.value,
-            per_day: new.rate.per_day,
-            per_day_low: new.rate.low,
-            per_day_high: new.rate.high,
-            weight: new.weight,
-            every_s: new.every.seconds(),
-        };
-        abi::put_structure(new_page, size, &told, "new_page")
+        abi::put_structure(new_page, size, &NewPage::new(&new), "new_page")
     })
 }
 

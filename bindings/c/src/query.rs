@@ -93,23 +93,9 @@ impl Default for Query {
         let of = simkeep::Query::new(0, 0);
         Query {
             size: size_of::<Query>(),
-            fingerprint: 0,
-            k: 0,
-            versions: VersionsCode::InForce as i32,
             limit: of.limit as u64,
-            from_ms: 0,
-            to_ms: 0,
-            budget_ns: 0,
-            under: std::ptr::null(),
-            under_len: 0,
-            except: std::ptr::null(),
-            except_len: 0,
-            classes: std::ptr::null(),
-            classes_len: 0,
-            unclassed: 0,
-            has_epoch: 0,
-            epoch: 0,
             fingerprints: of.fingerprints,
+            ..abi::zeroed()
         }
     }
 }

@@ -4,39 +4,33 @@ use std::ffi::c_char;
 
 use simkeep::integrity::{self, RepairOptions};
 
-use crate::abi::{self, plain};
+use crate::abi;
 use crate::argument::{flag, to_usize};
 use crate::call::{done, free, make, quiet};
 use crate::failure::Failure;
 use crate::progress::{self, ProgressHandle};
-use crate::texts::{TextColumn, Texts};
+use crate::structure::{bits, structure};
+use crate::texts::{TextColumn, Texts, place};
 
-/// What a repair saved and lost, in numbers.
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-pub struct RepairedNumbers {
-    /// Pages of the new store.
-    pub pages: u64,
-    /// Its visits.
-    pub visits: u64,
-    /// Whether all was saved, and nothing that was forgotten, 1 or 0.
-    pub whole: u64,
-    /// How many losses there are.
-    pub lost: u64,
-    /// Lost records of pages, as far as they could be counted.
-    pub lost_pages: u64,
-    /// Lost visits, as far as they could be counted.
-    pub lost_visits: u64,
-    /// Frames of the journal that do not have their checksums. What they had is among the lost
-    /// operations.
-    pub damaged_frames: u64,
-    /// Pages of which something was left out, because a lost operation may have forgotten it.
-    pub withheld_pages: u64,
-    /// How many flaws were found, whether or not they lost anything.
-    pub flaws: u64,
+structure! {
+    /// What a repair saved and lost, in numbers.
+    pub struct RepairedNumbers, up to flaws, from of: &integrity::Repaired {
+        pages: u64,
+        visits: u64,
+        /// Whether all was saved, and nothing that was forgotten, 1 or 0.
+        whole: u64 = u64::from(of.is_whole()),
+        /// How many losses there are.
+        lost: u64 = of.lost.len() as u64,
+        lost_pages: u64,
+        lost_visits: u64,
+        /// Frames of the journal that do not have their checksums. What they had is among the lost
+        /// operations.
+        damaged_frames: u64,
+        withheld_pages: u64,
+        /// How many flaws were found, whether or not they lost anything.
+        flaws: u64 = of.flaws.len() as u64 + of.more_flaws,
+    }
 }
-
-plain!(RepairedNumbers, up to flaws);
 
 /// `has`: where in the file a loss is.
 pub const SIMKEEP_LOSS_HAS_BYTES: u32 = 1;
@@ -47,43 +41,51 @@ pub const SIMKEEP_LOSS_HAS_LAST: u32 = 4;
 /// `has`: how many records of pages are lost; without it, a whole file or operations are.
 pub const SIMKEEP_LOSS_HAS_PAGES: u32 = 8;
 
-/// Something that could not be saved. No NUL ends its texts, which live as long as what it was got from.
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-pub struct Loss {
-    /// The file that had it, by its path within the store's directory.
-    pub file: *const c_char,
-    /// Its length in bytes.
-    pub file_len: usize,
-    /// Why it is lost.
-    pub why: *const c_char,
-    /// Its length in bytes.
-    pub why_len: usize,
-    /// Where in the file it begins. Nothing outside of these bytes is lost.
-    pub bytes_from: u64,
-    /// Where it ends.
-    pub bytes_to: u64,
-    /// The first operation that it was among. If no pages are counted, all of them are lost.
-    pub first: u64,
-    /// The last one.
-    pub last: u64,
-    /// How many records of pages are lost.
-    pub pages: u64,
-    /// The lost pages come after this one in SURT order; NULL if none is known.
-    pub after: *const c_char,
-    /// Its length in bytes.
-    pub after_len: usize,
-    /// They come before this one; NULL if none is known.
-    pub before: *const c_char,
-    /// Its length in bytes.
-    pub before_len: usize,
-    /// Which of the others there are: `SIMKEEP_LOSS_HAS_...`.
-    pub has: u32,
-    /// 0.
-    pub reserved: u32,
+structure! {
+    /// Something that could not be saved. No NUL ends its texts, which live as long as what it was got from.
+    pub struct Loss, up to has, from of: &integrity::Loss {
+        /// The file that had it, by its path within the store's directory.
+        file: *const c_char = of.file.as_ptr().cast(),
+        /// Its length in bytes.
+        file_len: usize = of.file.len(),
+        /// Why it is lost.
+        why: *const c_char = of.why.as_ptr().cast(),
+        /// Its length in bytes.
+        why_len: usize = of.why.len(),
+        /// Where in the file it begins. Nothing outside of these bytes is lost.
+        bytes_from: u64 = of.bytes.as_ref().map_or(0, |bytes| bytes.start),
+        /// Where it ends.
+        bytes_to: u64 = of.bytes.as_ref().map_or(0, |bytes| bytes.end),
+        /// The first operation that it was among. If no pages are counted, all of them are lost.
+        first: u64 = of.operations.map_or(0, |(first, _)| first),
+        /// The last one.
+        last: u64 = last(of).unwrap_or(0),
+        /// How many records of pages are lost.
+        pages: u64 = of.pages.unwrap_or(0),
+        /// The lost pages come after this one in SURT order; NULL if none is known.
+        after: *const c_char = place(of.after.as_ref()).0,
+        /// Its length in bytes.
+        after_len: usize = place(of.after.as_ref()).1,
+        /// They come before this one; NULL if none is known.
+        before: *const c_char = place(of.before.as_ref()).0,
+        /// Its length in bytes.
+        before_len: usize = place(of.before.as_ref()).1,
+        /// Which of the others there are: `SIMKEEP_LOSS_HAS_...`.
+        has: u32 = bits(&[
+            (of.bytes.is_some(), SIMKEEP_LOSS_HAS_BYTES),
+            (of.operations.is_some(), SIMKEEP_LOSS_HAS_FIRST),
+            (last(of).is_some(), SIMKEEP_LOSS_HAS_LAST),
+            (of.pages.is_some(), SIMKEEP_LOSS_HAS_PAGES),
+        ]),
+        /// 0.
+        reserved: u32 = 0,
+    }
 }
 
-plain!(Loss, up to has);
+/// The last operation that a loss was among.
+fn last(of: &integrity::Loss) -> Option<u64> {
+    of.operations.and_then(|(_, last)| last)
+}
 
 /// What a repair saved and lost. Nothing changes it: any thread may read it.
 #[derive(Debug)]
@@ -98,61 +100,12 @@ pub struct Repaired {
 
 impl Repaired {
     fn new(repaired: integrity::Repaired) -> Repaired {
-        let numbers = RepairedNumbers {
-            pages: repaired.pages,
-            visits: repaired.visits,
-            whole: u64::from(repaired.is_whole()),
-            lost: repaired.lost.len() as u64,
-            lost_pages: repaired.lost_pages,
-            lost_visits: repaired.lost_visits,
-            damaged_frames: repaired.damaged_frames,
-            withheld_pages: repaired.withheld_pages,
-            flaws: repaired.flaws.len() as u64 + repaired.more_flaws,
-        };
         Repaired {
-            numbers,
+            numbers: RepairedNumbers::new(&repaired),
             lost: repaired.lost.iter().map(Loss::new).collect(),
             doubts: repaired.doubts.iter().collect(),
             unnamed: repaired.unnamed_epochs.iter().collect(),
             _of: repaired.lost,
-        }
-    }
-}
-
-impl Loss {
-    fn new(of: &integrity::Loss) -> Loss {
-        let place = |text: Option<&String>| {
-            text.map_or((std::ptr::null(), 0), |text| (text.as_ptr().cast(), text.len()))
-        };
-        let (file, file_len) = place(Some(&of.file));
-        let (why, why_len) = place(Some(&of.why));
-        let (after, after_len) = place(of.after.as_ref());
-        let (before, before_len) = place(of.before.as_ref());
-        let last = of.operations.and_then(|(_, last)| last);
-        let bits = [
-            (of.bytes.is_some(), SIMKEEP_LOSS_HAS_BYTES),
-            (of.operations.is_some(), SIMKEEP_LOSS_HAS_FIRST),
-            (last.is_some(), SIMKEEP_LOSS_HAS_LAST),
-            (of.pages.is_some(), SIMKEEP_LOSS_HAS_PAGES),
-        ];
-        let has = bits.iter().filter(|(is_there, _)| *is_there).map(|(_, bit)| bit).sum();
-        let bytes = of.bytes.clone().unwrap_or(0..0);
-        Loss {
-            file,
-            file_len,
-            why,
-            why_len,
-            bytes_from: bytes.start,
-            bytes_to: bytes.end,
-            first: of.operations.map_or(0, |(first, _)| first),
-            last: last.unwrap_or(0),
-            pages: of.pages.unwrap_or(0),
-            after,
-            after_len,
-            before,
-            before_len,
-            has,
-            reserved: 0,
         }
     }
 }

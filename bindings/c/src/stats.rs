@@ -1,51 +1,27 @@
 //! Sizes of a store.
 
-use crate::abi::{self, plain};
+use crate::abi;
 use crate::call::{done, found};
 use crate::code::SIMKEEP_OTHER;
 use crate::failure::Failure;
 use crate::reader::{self, ReaderHandle};
 use crate::store::{StoreHandle, open};
+use crate::structure::structure;
 
-/// Sizes of a store.
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-pub struct Stats {
-    /// Pages known.
-    pub pages: u64,
-    /// Visits known.
-    pub visits: u64,
-    /// Visits that are not yet in a segment.
-    pub unsealed_visits: u64,
-    /// Live segments.
-    pub segments: u64,
-    /// Their bytes.
-    pub segment_bytes: u64,
-    /// Bytes of the catalog and its journal.
-    pub catalog_bytes: u64,
-    /// The number of the last acknowledged operation.
-    pub sequence: u64,
-    /// Visits that have come since the newest epoch in use began.
-    pub epoch_visits: u64,
-    /// Whether a new epoch is advised, 1 or 0.
-    pub epoch_due: u64,
-}
-
-plain!(Stats, up to pages);
-
-impl Stats {
-    fn new(stats: &simkeep::Stats) -> Stats {
-        Stats {
-            pages: stats.pages,
-            visits: stats.visits,
-            unsealed_visits: stats.unsealed_visits,
-            segments: stats.segments.len() as u64,
-            segment_bytes: stats.segment_bytes,
-            catalog_bytes: stats.catalog_bytes,
-            sequence: stats.sequence,
-            epoch_visits: stats.epoch_visits,
-            epoch_due: u64::from(stats.epoch_due),
-        }
+structure! {
+    /// Sizes of a store.
+    pub struct Stats, up to pages, from of: &simkeep::Stats {
+        pages: u64,
+        visits: u64,
+        unsealed_visits: u64,
+        /// Live segments.
+        segments: u64 = of.segments.len() as u64,
+        segment_bytes: u64,
+        catalog_bytes: u64,
+        sequence: u64,
+        epoch_visits: u64,
+        /// Whether a new epoch is advised, 1 or 0.
+        epoch_due: u64 = u64::from(of.epoch_due),
     }
 }
 

@@ -2,8 +2,6 @@
 
 use std::ffi::c_char;
 
-use crate::argument::to_usize;
-
 /// A column of texts. Text `i` has the bytes from `bytes + offsets[i]` to `bytes + offsets[i + 1]`; no
 /// NUL ends it. It lives as long as what it was got from.
 #[derive(Debug)]
@@ -15,6 +13,11 @@ pub struct Texts {
     pub offsets: *const u64,
     /// How many there are.
     pub count: usize,
+}
+
+/// Where a text is that is kept elsewhere, and its length; NULL if there is none.
+pub(crate) fn place(text: Option<&String>) -> (*const c_char, usize) {
+    text.map_or((std::ptr::null(), 0), |text| (text.as_ptr().cast(), text.len()))
 }
 
 /// A column of texts, with how C sees it.
@@ -35,17 +38,6 @@ impl TextColumn {
     /// All texts in a row, and where each begins.
     pub(crate) fn parts(&self) -> (&str, &[u64]) {
         (&self.bytes, &self.offsets)
-    }
-
-    /// Where each text begins, and its length.
-    pub(crate) fn places(&self) -> impl Iterator<Item = (*const c_char, usize)> + use<'_> {
-        let mut rest = self.bytes.as_str();
-        self.offsets.iter().zip(self.offsets.iter().skip(1)).map(move |(from, to)| {
-            // A text is a part of the bytes in memory, so its length is that of one.
-            let (text, behind) = rest.split_at(to_usize(to - from));
-            rest = behind;
-            (text.as_ptr().cast(), text.len())
-        })
     }
 }
 

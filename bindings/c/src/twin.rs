@@ -318,7 +318,7 @@ impl Twins {
 }
 
 fn page() -> Page {
-    Page::default()
+    crate::abi::zeroed()
 }
 
 fn same_page(page: &Page, of_rust: &simkeep::Page) {

@@ -2,53 +2,45 @@
 
 use std::ffi::c_char;
 
+use simkeep::Corruption;
 use simkeep::integrity::{self, VerifyOptions};
 
-use crate::abi::{self, plain};
+use crate::abi;
 use crate::call::{done, free, make};
 use crate::failure::{Failure, Result};
 use crate::progress::{self, ProgressHandle};
 use crate::store::{StoreHandle, open};
-use crate::texts::TextColumn;
+use crate::structure::structure;
 
-/// What a check read.
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-pub struct VerifiedNumbers {
-    /// Files.
-    pub files: u64,
-    /// Their bytes.
-    pub bytes: u64,
-    /// Pages; not counted if there are flaws.
-    pub pages: u64,
-    /// Visits; not counted if there are flaws.
-    pub visits: u64,
-    /// How many flaws there are, named or not. 0 is a sound store.
-    pub flaws: u64,
-    /// Whether the catalog was read, 1 or 0: not if another process has it open for writing.
-    pub catalog: u64,
+structure! {
+    /// What a check read.
+    pub struct VerifiedNumbers, up to files, from of: &integrity::Verified {
+        files: u64 = of.files as u64,
+        bytes: u64,
+        pages: u64,
+        visits: u64,
+        /// How many flaws there are, named or not. 0 is a sound store.
+        flaws: u64 = of.flaw_count(),
+        /// Whether the catalog was read, 1 or 0: not if another process has it open for writing.
+        catalog: u64 = u64::from(of.catalog),
+    }
 }
 
-plain!(VerifiedNumbers, up to files);
-
-/// One flaw of a store.
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-pub struct Flaw {
-    /// Where in the file.
-    pub offset: u64,
-    /// The file, by its path within the store's directory. No NUL ends it. It lives as long as what it
-    /// was got from.
-    pub file: *const c_char,
-    /// Its length in bytes.
-    pub file_len: usize,
-    /// What is wrong, with expected and found. No NUL ends it. It lives as long.
-    pub what: *const c_char,
-    /// Its length in bytes.
-    pub what_len: usize,
+structure! {
+    /// One flaw of a store.
+    pub struct Flaw, up to offset, from of: &Corruption {
+        offset: u64,
+        /// The file, by its path within the store's directory. No NUL ends it. It lives as long as what it
+        /// was got from.
+        file: *const c_char = of.file.as_ptr().cast(),
+        /// Its length in bytes.
+        file_len: usize = of.file.len(),
+        /// What is wrong, with expected and found. No NUL ends it. It lives as long.
+        what: *const c_char = of.what.as_ptr().cast(),
+        /// Its length in bytes.
+        what_len: usize = of.what.len(),
+    }
 }
-
-plain!(Flaw, up to offset);
 
 /// What a check found. Nothing changes it: any thread may read it.
 #[derive(Debug)]
@@ -56,31 +48,13 @@ pub struct Verified {
     numbers: VerifiedNumbers,
     flaws: Vec<Flaw>,
     /// What the flaws point into.
-    _files: TextColumn,
-    _whats: TextColumn,
+    _of: Vec<Corruption>,
 }
 
 impl Verified {
-    fn new(verified: &integrity::Verified) -> Verified {
-        let numbers = VerifiedNumbers {
-            files: verified.files as u64,
-            bytes: verified.bytes,
-            pages: verified.pages,
-            visits: verified.visits,
-            flaws: verified.flaw_count(),
-            catalog: u64::from(verified.catalog),
-        };
-        let files: TextColumn = verified.flaws.iter().map(|flaw| &flaw.file).collect();
-        let whats: TextColumn = verified.flaws.iter().map(|flaw| &flaw.what).collect();
-        let places = files.places().zip(whats.places());
-        let flaws = verified.flaws.iter().zip(places).map(|(flaw, (file, what))| Flaw {
-            offset: flaw.offset,
-            file: file.0,
-            file_len: file.1,
-            what: what.0,
-            what_len: what.1,
-        });
-        Verified { numbers, flaws: flaws.collect(), _files: files, _whats: whats }
+    fn new(of: integrity::Verified) -> Verified {
+        let flaws = of.flaws.iter().map(Flaw::new).collect();
+        Verified { numbers: VerifiedNumbers::new(&of), flaws, _of: of.flaws }
     }
 }
 
@@ -101,7 +75,7 @@ pub extern "C" fn simkeep_verify(
     error: *mut *mut Failure,
 ) -> Option<Box<Verified>> {
     make("simkeep_verify", error, || {
-        Ok(Verified::new(&open(store)?.verify(options(rate, progress)?)?))
+        Ok(Verified::new(open(store)?.verify(options(rate, progress)?)?))
     })
 }
 
@@ -116,7 +90,7 @@ pub extern "C" fn simkeep_verify_path(
 ) -> Option<Box<Verified>> {
     make("simkeep_verify_path", error, || {
         let path = abi::path(path, "path")?;
-        Ok(Verified::new(&integrity::verify(path, options(rate, progress)?)?))
+        Ok(Verified::new(integrity::verify(path, options(rate, progress)?)?))
     })
 }
 

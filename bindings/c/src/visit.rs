@@ -94,22 +94,7 @@ plain!(Visit, up to has);
 impl Visit {
     /// A visit that saw content in an epoch, of which nothing else is known yet.
     pub(crate) fn at_epoch(epoch: u32) -> Visit {
-        Visit {
-            url: std::ptr::null(),
-            url_len: 0,
-            time_ms: 0,
-            seen: SeenCode::Content as i32,
-            has: 0,
-            fingerprint: 0,
-            epoch,
-            status: 0,
-            digest: [0; 16],
-            modified_ms: 0,
-            weight: 0.0,
-            also_fingerprint: 0,
-            also_epoch: 0,
-            page_class: 0,
-        }
+        Visit { seen: SeenCode::Content as i32, epoch, ..abi::zeroed() }
     }
 
     /// Whether there is something, by its bit.
