@@ -207,7 +207,7 @@ pub(super) enum Fault {
 }
 
 impl Fault {
-    /// The same fault, with the URL of the record before what is wrong.
+    /// Puts the URL of the record before what is wrong.
     pub(super) fn with_url(self, url: Option<&str>) -> Fault {
         match self {
             Fault::Record(why) => Fault::Record(with_url(url, &why)),

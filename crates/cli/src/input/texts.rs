@@ -71,11 +71,13 @@ fn read<T>(
     into: &mut Results<Result<T, Broken>>,
 ) {
     chunk.items(|item| match item {
-        Item::Record(Record { url, payload, .. }) => {
-            if let Payload::Text(document) | Payload::File(document) = payload {
-                let (made, bytes) = make(url, *document);
-                into.push(Ok(made), bytes);
-            }
+        Item::Record(Record {
+            url,
+            payload: Payload::Text(document) | Payload::File(document),
+            ..
+        }) => {
+            let (made, bytes) = make(url, *document);
+            into.push(Ok(made), bytes);
         }
         Item::Broken(broken) | Item::Refused(broken) => {
             let bytes = broken.bytes();

@@ -174,7 +174,7 @@ fn stroke(number: usize) -> (&'static str, &'static str) {
 
 /// A name as a legend has it.
 fn short(name: &str) -> String {
-    escape::whole(&cut(name, NAME_CHARS_MAX)).into()
+    escape::whole(&cut(name, NAME_CHARS_MAX))
 }
 
 #[cfg(test)]
