@@ -25,18 +25,42 @@ fn header() -> String {
     String::from_utf8(bytes).unwrap()
 }
 
-/// A source with each structure as `structure!` declares it.
+/// A source with what its macros declare.
 fn expanded(source: &str, of_crate: &[(String, String)]) -> String {
-    let mut parts = source.split("\nstructure! {\n");
-    let mut out = parts.next().unwrap().to_owned();
-    for part in parts {
-        let (inside, behind) = part.split_once("\n}\n").unwrap();
-        out += &format!("\n{}}}\n{behind}", structure(inside, of_crate));
+    let expand = |source: &str, name: &str, by: &dyn Fn(&str) -> String| {
+        let begin = format!("\n{name}! {{\n");
+        let mut parts = source.split(&begin);
+        let mut out = parts.next().unwrap().to_owned();
+        for part in parts {
+            let (inside, behind) = part.split_once("\n}\n").unwrap();
+            out += &format!("\n{}{behind}", by(inside));
+        }
+        out
+    };
+    let source = expand(source, "structure", &|inside| structure(inside, of_crate));
+    expand(&source, "getters", &getters)
+}
+
+/// The functions that `getters!` declares, without their bodies.
+fn getters(declared: &str) -> String {
+    let (of, functions) = declared.split_once(";\n").unwrap();
+    let mut out = String::new();
+    for line in functions.lines().map(str::trim_start) {
+        if line.starts_with("///") {
+            out += &format!("{line}\n");
+        } else if let Some((name, rest)) =
+            line.strip_prefix("fn ").and_then(|f| f.split_once(" -> "))
+        {
+            let ((handle, of), returned) =
+                (of.trim().split_once(": ").unwrap(), rest.split(" =").next());
+            let of = format!("{name}({handle}: *const {of}) -> {}", returned.unwrap());
+            out += &format!("#[unsafe(no_mangle)]\npub extern \"C\" fn {of} {{}}\n");
+        }
     }
     out
 }
 
-/// A structure as `structure!` declares it, up to its end.
+/// The structure that `structure!` declares.
 fn structure(declared: &str, of_crate: &[(String, String)]) -> String {
     let (mut out, mut docs, mut of) = (String::new(), String::new(), "");
     for line in declared.lines().map(|line| line.strip_prefix("    ").unwrap_or(line)) {
@@ -55,7 +79,7 @@ fn structure(declared: &str, of_crate: &[(String, String)]) -> String {
             docs += &format!("{line}\n");
         }
     }
-    out
+    out + "}\n"
 }
 
 /// How the crate describes a field of a type, or a method of the same name.

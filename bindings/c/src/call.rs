@@ -60,6 +60,60 @@ pub(crate) fn quiet<T>(function: &'static str, none: T, body: impl FnOnce() -> R
     run(function, body).unwrap_or(none)
 }
 
+/// What C gets where there is nothing to read.
+pub(crate) trait Absent {
+    const ABSENT: Self;
+}
+
+impl<T> Absent for *const T {
+    const ABSENT: *const T = std::ptr::null();
+}
+
+impl Absent for u32 {
+    const ABSENT: u32 = 0;
+}
+
+impl Absent for u64 {
+    const ABSENT: u64 = 0;
+}
+
+impl Absent for usize {
+    const ABSENT: usize = 0;
+}
+
+/// Declares functions that read what a handle has. For NULL each returns what is after `or`, or else 0 or
+/// NULL.
+macro_rules! getters {
+    (
+        $handle:ident: $Handle:ty;
+        $($(#[$doc:meta])* fn $name:ident -> $Type:ty = $value:expr $(, or $none:expr)?;)*
+    ) => {
+        $(
+            $(#[$doc])*
+            #[unsafe(no_mangle)]
+            pub extern "C" fn $name($handle: *const $Handle) -> $Type {
+                let none = $crate::call::absent!($Type $(, $none)?);
+                $crate::call::quiet(stringify!($name), none, || {
+                    let $handle = $crate::abi::handle($handle, stringify!($handle))?;
+                    Ok($value)
+                })
+            }
+        )*
+    };
+}
+
+/// What a function returns for NULL.
+macro_rules! absent {
+    ($Type:ty) => {
+        <$Type as $crate::call::Absent>::ABSENT
+    };
+    ($Type:ty, $none:expr) => {
+        $none
+    };
+}
+
+pub(crate) use {absent, getters};
+
 /// Has the compiler check that any thread may use something, also while others do. What C holds by a
 /// pointer is given from thread to thread unseen.
 pub(crate) const fn any_thread<T: Send + Sync>() {}

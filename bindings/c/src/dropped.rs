@@ -8,7 +8,7 @@ use simkeep::cluster::{self, Fate};
 use crate::abi::lend::Lent;
 use crate::abi::{self, plain};
 use crate::argument::classes;
-use crate::call::{any_thread, free, make, quiet};
+use crate::call::{any_thread, free, getters, make};
 use crate::clusters::{self, Clusters};
 use crate::distances;
 use crate::failure::{Failure, Result};
@@ -85,10 +85,11 @@ pub extern "C" fn simkeep_clusters_dropped(
     })
 }
 
-/// How many pages are dropped; 0 for NULL. Any thread; costs nothing.
-#[unsafe(no_mangle)]
-pub extern "C" fn simkeep_dropped_count(dropped: *const Dropped) -> u64 {
-    quiet("simkeep_dropped_count", 0, || Ok(abi::handle(dropped, "dropped")?.of.get().len()))
+getters! {
+    dropped: Dropped;
+
+    /// How many pages are dropped; 0 for NULL. Any thread; costs nothing.
+    fn simkeep_dropped_count -> u64 = dropped.of.get().len();
 }
 
 /// Says what becomes of many pages, and for which page each is dropped. `size` is `sizeof *urls`. If one
@@ -153,50 +154,22 @@ pub extern "C" fn simkeep_dropped_free(dropped: Option<Box<Dropped>>) {
     free("simkeep_dropped_free", dropped);
 }
 
-/// A column of fates, if there are any.
-fn column<T>(
-    name: &'static str,
-    fates: *const Fates,
-    column: impl FnOnce(&Fates) -> *const T,
-) -> *const T {
-    quiet(name, std::ptr::null(), || Ok(column(abi::handle(fates, "fates")?)))
-}
+getters! {
+    fates: Fates;
 
-/// How many pages were asked for; 0 for NULL.
-#[unsafe(no_mangle)]
-pub extern "C" fn simkeep_fates_count(fates: *const Fates) -> usize {
-    quiet("simkeep_fates_count", 0, || Ok(abi::handle(fates, "fates")?.kinds.len()))
-}
-
-/// What becomes of each.
-#[unsafe(no_mangle)]
-pub extern "C" fn simkeep_fates_kinds(fates: *const Fates) -> *const FateCode {
-    column("simkeep_fates_kinds", fates, |fates| fates.kinds.as_ptr())
-}
-
-/// Of each that is dropped the digest of the content that was compared, 16 bytes each. Other content of
-/// the page may be near nothing that is kept.
-#[unsafe(no_mangle)]
-pub extern "C" fn simkeep_fates_digests(fates: *const Fates) -> *const u8 {
-    column("simkeep_fates_digests", fates, |fates| fates.digests.as_ptr().cast())
-}
-
-/// Whether there is such a digest, 1 or 0.
-#[unsafe(no_mangle)]
-pub extern "C" fn simkeep_fates_has_digest(fates: *const Fates) -> *const u8 {
-    column("simkeep_fates_has_digest", fates, |fates| fates.has_digest.as_ptr())
-}
-
-/// Of each that is dropped the page that is kept for it; empty for others.
-#[unsafe(no_mangle)]
-pub extern "C" fn simkeep_fates_kept(fates: *const Fates) -> *const Texts {
-    column("simkeep_fates_kept", fates, |fates| fates.kept.view())
-}
-
-/// In how many bits the two differ; `SIMKEEP_NO_DISTANCE` for others.
-#[unsafe(no_mangle)]
-pub extern "C" fn simkeep_fates_distances(fates: *const Fates) -> *const u8 {
-    column("simkeep_fates_distances", fates, |fates| fates.distances.as_ptr())
+    /// How many pages were asked for; 0 for NULL.
+    fn simkeep_fates_count -> usize = fates.kinds.len();
+    /// What becomes of each.
+    fn simkeep_fates_kinds -> *const FateCode = fates.kinds.as_ptr();
+    /// Of each that is dropped the digest of the content that was compared, 16 bytes each. Other content of
+    /// the page may be near nothing that is kept.
+    fn simkeep_fates_digests -> *const u8 = fates.digests.as_ptr().cast();
+    /// Whether there is such a digest, 1 or 0.
+    fn simkeep_fates_has_digest -> *const u8 = fates.has_digest.as_ptr();
+    /// Of each that is dropped the page that is kept for it; empty for others.
+    fn simkeep_fates_kept -> *const Texts = fates.kept.view();
+    /// In how many bits the two differ; `SIMKEEP_NO_DISTANCE` for others.
+    fn simkeep_fates_distances -> *const u8 = fates.distances.as_ptr();
 }
 
 /// Frees fates, and all of their columns. Does nothing for NULL. Any thread.

@@ -9,7 +9,7 @@ use simkeep::{Epoch, EpochInfo, Origin, Role, Terms};
 
 use crate::abi;
 use crate::argument::{self, bands, flag};
-use crate::call::{done, found, free, make, quiet};
+use crate::call::{done, found, free, getters, make};
 use crate::failure::{Failure, Result};
 use crate::snapshot::{self, SnapshotHandle};
 use crate::store::{StoreHandle, open};
@@ -96,10 +96,11 @@ pub extern "C" fn simkeep_snapshot_epochs(
     make("simkeep_snapshot_epochs", error, || Ok(Epochs::new(snapshot::open(snapshot)?.0.epochs())))
 }
 
-/// How many epochs there are; 0 for NULL. Any thread; costs nothing.
-#[unsafe(no_mangle)]
-pub extern "C" fn simkeep_epochs_count(epochs: *const Epochs) -> usize {
-    quiet("simkeep_epochs_count", 0, || Ok(abi::handle(epochs, "epochs")?.rows.len()))
+getters! {
+    epochs: Epochs;
+
+    /// How many epochs there are; 0 for NULL. Any thread; costs nothing.
+    fn simkeep_epochs_count -> usize = epochs.rows.len();
 }
 
 /// Copies what is known of epoch `nth`, from 0, to where `epoch` points. `size` is

@@ -6,7 +6,7 @@ use std::ptr;
 use simkeep::query::{ComponentSearch, Shape, Way};
 
 use crate::abi;
-use crate::call::{done, free, make, quiet};
+use crate::call::{done, free, getters, make};
 use crate::failure::Failure;
 use crate::matches::MatchColumns;
 use crate::query::{self, Query};
@@ -142,20 +142,11 @@ pub extern "C" fn simkeep_snapshot_explain(
     })
 }
 
-/// What an explanation says, if there is one.
-fn told<T>(
-    name: &'static str,
-    none: T,
-    explanation: *const Explanation,
-    tell: impl FnOnce(&Explanation) -> T,
-) -> T {
-    quiet(name, none, || abi::handle(explanation, "explanation").map(tell))
-}
+getters! {
+    explanation: Explanation;
 
-/// How many segments and memtables were searched; 0 for NULL. Any thread; costs nothing.
-#[unsafe(no_mangle)]
-pub extern "C" fn simkeep_explanation_count(explanation: *const Explanation) -> usize {
-    told("simkeep_explanation_count", 0, explanation, |of| of.components.len())
+    /// How many segments and memtables were searched; 0 for NULL. Any thread; costs nothing.
+    fn simkeep_explanation_count -> usize = explanation.components.len();
 }
 
 /// Copies how segment or memtable `nth` was searched, from 0, to where `component` points: the oldest
@@ -175,31 +166,18 @@ pub extern "C" fn simkeep_explanation_get(
     })
 }
 
-/// What the search found. It belongs to the explanation, and lives as long; NULL for NULL. Any thread;
-/// costs nothing.
-#[unsafe(no_mangle)]
-pub extern "C" fn simkeep_explanation_matches(
-    explanation: *const Explanation,
-) -> *const MatchColumns {
-    told("simkeep_explanation_matches", ptr::null(), explanation, |of| ptr::from_ref(&of.matches))
-}
+getters! {
+    explanation: Explanation;
 
-/// How many nanoseconds the whole search took, with the lookup of pages; 0 for NULL. Any thread; costs
-/// nothing.
-#[unsafe(no_mangle)]
-pub extern "C" fn simkeep_explanation_took_ns(explanation: *const Explanation) -> u64 {
-    told("simkeep_explanation_took_ns", 0, explanation, |of| of.took_ns)
-}
-
-/// The instruction set that comparisons use: `avx512`, `avx2`, `popcnt` or `portable`, which ends with a
-/// NUL. It lives as long as the explanation; NULL for NULL. Any thread; costs nothing.
-#[unsafe(no_mangle)]
-pub extern "C" fn simkeep_explanation_instruction_set(
-    explanation: *const Explanation,
-) -> *const c_char {
-    told("simkeep_explanation_instruction_set", ptr::null(), explanation, |of| {
-        of.instruction_set.as_ptr()
-    })
+    /// What the search found. It belongs to the explanation, and lives as long; NULL for NULL. Any thread;
+    /// costs nothing.
+    fn simkeep_explanation_matches -> *const MatchColumns = ptr::from_ref(&explanation.matches);
+    /// How many nanoseconds the whole search took, with the lookup of pages; 0 for NULL. Any thread; costs
+    /// nothing.
+    fn simkeep_explanation_took_ns -> u64 = explanation.took_ns;
+    /// The instruction set that comparisons use: `avx512`, `avx2`, `popcnt` or `portable`, which ends with a
+    /// NUL. It lives as long as the explanation; NULL for NULL. Any thread; costs nothing.
+    fn simkeep_explanation_instruction_set -> *const c_char = explanation.instruction_set.as_ptr();
 }
 
 /// Frees an explanation, and what it found. Does nothing for NULL. Any thread.

@@ -1,7 +1,7 @@
 //! The histories of pages.
 
 use crate::abi;
-use crate::call::{done, free, quiet};
+use crate::call::{done, free, getters};
 use crate::entry::Entry;
 use crate::failure::Failure;
 
@@ -17,10 +17,11 @@ impl Entries {
     }
 }
 
-/// How many entries there are; 0 for NULL, and of an unknown page. Any thread; costs nothing.
-#[unsafe(no_mangle)]
-pub extern "C" fn simkeep_entries_count(entries: *const Entries) -> usize {
-    quiet("simkeep_entries_count", 0, || Ok(abi::handle(entries, "entries")?.entries.len()))
+getters! {
+    entries: Entries;
+
+    /// How many entries there are; 0 for NULL, and of an unknown page. Any thread; costs nothing.
+    fn simkeep_entries_count -> usize = entries.entries.len();
 }
 
 /// Copies entry `nth`, from 0, to where `entry` points. `size` is `sizeof(simkeep_entry)`. Any thread;

@@ -1,7 +1,6 @@
 //! The answers of searches, column by column.
 
-use crate::abi;
-use crate::call::{free, quiet};
+use crate::call::{free, getters};
 use crate::distances;
 use crate::outcomes::offsets;
 use crate::texts::{TextColumn, Texts};
@@ -35,57 +34,25 @@ impl MatchColumns {
     }
 }
 
-/// A column of matches, if there are any.
-fn column<T>(
-    name: &'static str,
-    matches: *const MatchColumns,
-    column: impl FnOnce(&MatchColumns) -> *const T,
-) -> *const T {
-    quiet(name, std::ptr::null(), || Ok(column(abi::handle(matches, "matches")?)))
-}
+getters! {
+    matches: MatchColumns;
 
-/// How many searches were answered; 0 for NULL.
-#[unsafe(no_mangle)]
-pub extern "C" fn simkeep_matches_count(matches: *const MatchColumns) -> usize {
-    quiet("simkeep_matches_count", 0, || Ok(abi::handle(matches, "matches")?.complete.len()))
-}
-
-/// Where the pages of each search begin: one more than there are searches.
-#[unsafe(no_mangle)]
-pub extern "C" fn simkeep_matches_offsets(matches: *const MatchColumns) -> *const u64 {
-    column("simkeep_matches_offsets", matches, |matches| matches.offsets.as_ptr())
-}
-
-/// The pages.
-#[unsafe(no_mangle)]
-pub extern "C" fn simkeep_matches_urls(matches: *const MatchColumns) -> *const Texts {
-    column("simkeep_matches_urls", matches, |matches| matches.urls.view())
-}
-
-/// In how many bits each page differs.
-#[unsafe(no_mangle)]
-pub extern "C" fn simkeep_matches_distances(matches: *const MatchColumns) -> *const u8 {
-    column("simkeep_matches_distances", matches, |matches| matches.distances.as_ptr())
-}
-
-/// The fingerprint of each page.
-#[unsafe(no_mangle)]
-pub extern "C" fn simkeep_matches_fingerprints(matches: *const MatchColumns) -> *const u64 {
-    column("simkeep_matches_fingerprints", matches, |matches| matches.fingerprints.as_ptr())
-}
-
-/// Of each search whether these are all pages, 1 or 0. If not, the budget, the limit or a crowd of
-/// fingerprints cut it short.
-#[unsafe(no_mangle)]
-pub extern "C" fn simkeep_matches_complete(matches: *const MatchColumns) -> *const u8 {
-    column("simkeep_matches_complete", matches, |matches| matches.complete.as_ptr())
-}
-
-/// Of each search the distance up to which no page is missing; `SIMKEEP_NO_DISTANCE` if pages with the
-/// very fingerprint may be missing, too.
-#[unsafe(no_mangle)]
-pub extern "C" fn simkeep_matches_within(matches: *const MatchColumns) -> *const u8 {
-    column("simkeep_matches_within", matches, |matches| matches.within.as_ptr())
+    /// How many searches were answered; 0 for NULL.
+    fn simkeep_matches_count -> usize = matches.complete.len();
+    /// Where the pages of each search begin: one more than there are searches.
+    fn simkeep_matches_offsets -> *const u64 = matches.offsets.as_ptr();
+    /// The pages.
+    fn simkeep_matches_urls -> *const Texts = matches.urls.view();
+    /// In how many bits each page differs.
+    fn simkeep_matches_distances -> *const u8 = matches.distances.as_ptr();
+    /// The fingerprint of each page.
+    fn simkeep_matches_fingerprints -> *const u64 = matches.fingerprints.as_ptr();
+    /// Of each search whether these are all pages, 1 or 0. If not, the budget, the limit or a crowd of
+    /// fingerprints cut it short.
+    fn simkeep_matches_complete -> *const u8 = matches.complete.as_ptr();
+    /// Of each search the distance up to which no page is missing; `SIMKEEP_NO_DISTANCE` if pages with the
+    /// very fingerprint may be missing, too.
+    fn simkeep_matches_within -> *const u8 = matches.within.as_ptr();
 }
 
 /// Frees matches, and all of their columns. Does nothing for NULL. Any thread.

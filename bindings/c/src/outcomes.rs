@@ -2,10 +2,8 @@
 
 use simkeep::{OriginalBy, Outcome};
 
-use crate::abi;
-use crate::call::{free, quiet};
+use crate::call::{free, getters};
 use crate::distances;
-use crate::failure::Result;
 use crate::texts::{TextColumn, Texts};
 use crate::verdict::{self, BandCode, SameCode, VerdictCode};
 
@@ -136,147 +134,54 @@ pub(crate) fn offsets(lengths: impl Iterator<Item = usize>) -> Vec<u64> {
     std::iter::once(0).chain(ends).collect()
 }
 
-/// A column of outcomes, if there are any.
-fn column<T>(
-    name: &'static str,
-    outcomes: *const Outcomes,
-    column: impl FnOnce(&Outcomes) -> *const T,
-) -> *const T {
-    quiet(name, std::ptr::null(), || -> Result<_> {
-        Ok(column(abi::handle(outcomes, "outcomes")?))
-    })
-}
+getters! {
+    outcomes: Outcomes;
 
-/// How many observations were answered; 0 for NULL.
-#[unsafe(no_mangle)]
-pub extern "C" fn simkeep_outcomes_count(outcomes: *const Outcomes) -> usize {
-    quiet("simkeep_outcomes_count", 0, || Ok(abi::handle(outcomes, "outcomes")?.verdicts.len()))
-}
-
-/// What each page is now.
-#[unsafe(no_mangle)]
-pub extern "C" fn simkeep_outcomes_verdicts(outcomes: *const Outcomes) -> *const VerdictCode {
-    column("simkeep_outcomes_verdicts", outcomes, |outcomes| outcomes.verdicts.as_ptr())
-}
-
-/// How each page is known to be the same.
-#[unsafe(no_mangle)]
-pub extern "C" fn simkeep_outcomes_same_by(outcomes: *const Outcomes) -> *const SameCode {
-    column("simkeep_outcomes_same_by", outcomes, |outcomes| outcomes.sames.as_ptr())
-}
-
-/// In how many bits each page differs from its version before; `SIMKEEP_NO_DISTANCE` where that is not
-/// known, and where it neither changed nor reverted.
-#[unsafe(no_mangle)]
-pub extern "C" fn simkeep_outcomes_distances(outcomes: *const Outcomes) -> *const u8 {
-    column("simkeep_outcomes_distances", outcomes, |outcomes| outcomes.distances.as_ptr())
-}
-
-/// What these distances mean.
-#[unsafe(no_mangle)]
-pub extern "C" fn simkeep_outcomes_bands(outcomes: *const Outcomes) -> *const BandCode {
-    column("simkeep_outcomes_bands", outcomes, |outcomes| outcomes.bands.as_ptr())
-}
-
-/// When the version was last seen that each page has reverted to, in milliseconds since 1970; 0 where
-/// the verdict is another.
-#[unsafe(no_mangle)]
-pub extern "C" fn simkeep_outcomes_to(outcomes: *const Outcomes) -> *const i64 {
-    column("simkeep_outcomes_to", outcomes, |outcomes| outcomes.tos.as_ptr())
-}
-
-/// Whether each visit saw content that is far from all of the page's last versions, 1 or 0.
-#[unsafe(no_mangle)]
-pub extern "C" fn simkeep_outcomes_novel(outcomes: *const Outcomes) -> *const u8 {
-    column("simkeep_outcomes_novel", outcomes, |outcomes| outcomes.novel.as_ptr())
-}
-
-/// How much what each visit saw is worth being processed further: from 0 to the page's weight.
-#[unsafe(no_mangle)]
-pub extern "C" fn simkeep_outcomes_priorities(outcomes: *const Outcomes) -> *const f64 {
-    column("simkeep_outcomes_priorities", outcomes, |outcomes| outcomes.priorities.as_ptr())
-}
-
-/// Whether the fingerprint in another epoch was stored, 1 or 0.
-#[unsafe(no_mangle)]
-pub extern "C" fn simkeep_outcomes_also(outcomes: *const Outcomes) -> *const u8 {
-    column("simkeep_outcomes_also", outcomes, |outcomes| outcomes.also.as_ptr())
-}
-
-/// Whether copies and near pages are all that there are, 1 or 0.
-#[unsafe(no_mangle)]
-pub extern "C" fn simkeep_outcomes_complete(outcomes: *const Outcomes) -> *const u8 {
-    column("simkeep_outcomes_complete", outcomes, |outcomes| outcomes.complete.as_ptr())
-}
-
-/// Of the copies and near pages of each the one that ranks before it and before all others; empty if it
-/// comes first itself.
-#[unsafe(no_mangle)]
-pub extern "C" fn simkeep_outcomes_originals(outcomes: *const Outcomes) -> *const Texts {
-    column("simkeep_outcomes_originals", outcomes, |outcomes| outcomes.originals.view())
-}
-
-/// In how many bits that differs; `SIMKEEP_NO_DISTANCE` if there is none.
-#[unsafe(no_mangle)]
-pub extern "C" fn simkeep_outcomes_original_distances(outcomes: *const Outcomes) -> *const u8 {
-    let name = "simkeep_outcomes_original_distances";
-    column(name, outcomes, |outcomes| outcomes.original_distances.as_ptr())
-}
-
-/// How that is known to be nearly the same.
-#[unsafe(no_mangle)]
-pub extern "C" fn simkeep_outcomes_original_by(outcomes: *const Outcomes) -> *const OriginalCode {
-    column("simkeep_outcomes_original_by", outcomes, |outcomes| outcomes.original_by.as_ptr())
-}
-
-/// Where the copies of each begin: one more than there are observations.
-#[unsafe(no_mangle)]
-pub extern "C" fn simkeep_outcomes_copy_offsets(outcomes: *const Outcomes) -> *const u64 {
-    column("simkeep_outcomes_copy_offsets", outcomes, |outcomes| outcomes.copies.offsets.as_ptr())
-}
-
-/// Other pages whose version in force has the same digest, ordered by when they were first seen with it.
-#[unsafe(no_mangle)]
-pub extern "C" fn simkeep_outcomes_copy_urls(outcomes: *const Outcomes) -> *const Texts {
-    column("simkeep_outcomes_copy_urls", outcomes, |outcomes| outcomes.copies.urls.view())
-}
-
-/// When these were first seen with it, in milliseconds since 1970.
-#[unsafe(no_mangle)]
-pub extern "C" fn simkeep_outcomes_copy_firsts(outcomes: *const Outcomes) -> *const i64 {
-    column("simkeep_outcomes_copy_firsts", outcomes, |outcomes| outcomes.copies.firsts.as_ptr())
-}
-
-/// Where the near pages of each begin: one more than there are observations.
-#[unsafe(no_mangle)]
-pub extern "C" fn simkeep_outcomes_near_offsets(outcomes: *const Outcomes) -> *const u64 {
-    column("simkeep_outcomes_near_offsets", outcomes, |outcomes| outcomes.near.offsets.as_ptr())
-}
-
-/// Near-duplicates: other pages whose version in force is near, without the copies; nearest first.
-#[unsafe(no_mangle)]
-pub extern "C" fn simkeep_outcomes_near_urls(outcomes: *const Outcomes) -> *const Texts {
-    column("simkeep_outcomes_near_urls", outcomes, |outcomes| outcomes.near.urls.view())
-}
-
-/// In how many bits these differ.
-#[unsafe(no_mangle)]
-pub extern "C" fn simkeep_outcomes_near_distances(outcomes: *const Outcomes) -> *const u8 {
-    let name = "simkeep_outcomes_near_distances";
-    column(name, outcomes, |outcomes| outcomes.near.distances.as_ptr())
-}
-
-/// The fingerprints of these.
-#[unsafe(no_mangle)]
-pub extern "C" fn simkeep_outcomes_near_fingerprints(outcomes: *const Outcomes) -> *const u64 {
-    let name = "simkeep_outcomes_near_fingerprints";
-    column(name, outcomes, |outcomes| outcomes.near.fingerprints.as_ptr())
-}
-
-/// When these were first seen with what they have in force, in milliseconds since 1970.
-#[unsafe(no_mangle)]
-pub extern "C" fn simkeep_outcomes_near_firsts(outcomes: *const Outcomes) -> *const i64 {
-    column("simkeep_outcomes_near_firsts", outcomes, |outcomes| outcomes.near.firsts.as_ptr())
+    /// How many observations were answered; 0 for NULL.
+    fn simkeep_outcomes_count -> usize = outcomes.verdicts.len();
+    /// What each page is now.
+    fn simkeep_outcomes_verdicts -> *const VerdictCode = outcomes.verdicts.as_ptr();
+    /// How each page is known to be the same.
+    fn simkeep_outcomes_same_by -> *const SameCode = outcomes.sames.as_ptr();
+    /// In how many bits each page differs from its version before; `SIMKEEP_NO_DISTANCE` where that is not
+    /// known, and where it neither changed nor reverted.
+    fn simkeep_outcomes_distances -> *const u8 = outcomes.distances.as_ptr();
+    /// What these distances mean.
+    fn simkeep_outcomes_bands -> *const BandCode = outcomes.bands.as_ptr();
+    /// When the version was last seen that each page has reverted to, in milliseconds since 1970; 0 where
+    /// the verdict is another.
+    fn simkeep_outcomes_to -> *const i64 = outcomes.tos.as_ptr();
+    /// Whether each visit saw content that is far from all of the page's last versions, 1 or 0.
+    fn simkeep_outcomes_novel -> *const u8 = outcomes.novel.as_ptr();
+    /// How much what each visit saw is worth being processed further: from 0 to the page's weight.
+    fn simkeep_outcomes_priorities -> *const f64 = outcomes.priorities.as_ptr();
+    /// Whether the fingerprint in another epoch was stored, 1 or 0.
+    fn simkeep_outcomes_also -> *const u8 = outcomes.also.as_ptr();
+    /// Whether copies and near pages are all that there are, 1 or 0.
+    fn simkeep_outcomes_complete -> *const u8 = outcomes.complete.as_ptr();
+    /// Of the copies and near pages of each the one that ranks before it and before all others; empty if it
+    /// comes first itself.
+    fn simkeep_outcomes_originals -> *const Texts = outcomes.originals.view();
+    /// In how many bits that differs; `SIMKEEP_NO_DISTANCE` if there is none.
+    fn simkeep_outcomes_original_distances -> *const u8 = outcomes.original_distances.as_ptr();
+    /// How that is known to be nearly the same.
+    fn simkeep_outcomes_original_by -> *const OriginalCode = outcomes.original_by.as_ptr();
+    /// Where the copies of each begin: one more than there are observations.
+    fn simkeep_outcomes_copy_offsets -> *const u64 = outcomes.copies.offsets.as_ptr();
+    /// Other pages whose version in force has the same digest, ordered by when they were first seen with it.
+    fn simkeep_outcomes_copy_urls -> *const Texts = outcomes.copies.urls.view();
+    /// When these were first seen with it, in milliseconds since 1970.
+    fn simkeep_outcomes_copy_firsts -> *const i64 = outcomes.copies.firsts.as_ptr();
+    /// Where the near pages of each begin: one more than there are observations.
+    fn simkeep_outcomes_near_offsets -> *const u64 = outcomes.near.offsets.as_ptr();
+    /// Near-duplicates: other pages whose version in force is near, without the copies; nearest first.
+    fn simkeep_outcomes_near_urls -> *const Texts = outcomes.near.urls.view();
+    /// In how many bits these differ.
+    fn simkeep_outcomes_near_distances -> *const u8 = outcomes.near.distances.as_ptr();
+    /// The fingerprints of these.
+    fn simkeep_outcomes_near_fingerprints -> *const u64 = outcomes.near.fingerprints.as_ptr();
+    /// When these were first seen with what they have in force, in milliseconds since 1970.
+    fn simkeep_outcomes_near_firsts -> *const i64 = outcomes.near.firsts.as_ptr();
 }
 
 /// Frees outcomes, and all of their columns. Does nothing for NULL. Any thread.

@@ -3,7 +3,7 @@
 use simkeep::Progress;
 
 use crate::abi;
-use crate::call::{any_thread, done, free, make, quiet};
+use crate::call::{any_thread, done, free, getters, make};
 use crate::failure::{Failure, Result};
 
 /// The progress of a long call. Give it to the call, and look at it or cancel it from other threads.
@@ -65,16 +65,6 @@ fn stage(stage: simkeep::Stage) -> StageCode {
     }
 }
 
-/// What a progress says, if there is one.
-fn told<T>(
-    name: &'static str,
-    none: T,
-    progress: *const ProgressHandle,
-    tell: impl FnOnce(&Progress) -> T,
-) -> T {
-    quiet(name, none, || abi::handle(progress, "progress").map(|handle| tell(&handle.progress)))
-}
-
 /// Makes a progress, for one call at a time. The caller frees it with `simkeep_progress_free`, also
 /// while the call that it was given to still runs. Any thread; costs nothing.
 #[unsafe(no_mangle)]
@@ -96,30 +86,20 @@ pub extern "C" fn simkeep_progress_cancel(
     })
 }
 
-/// What the call is doing; `SIMKEEP_STAGE_WAITING` for NULL. Any thread, at any time; costs nothing.
-#[unsafe(no_mangle)]
-pub extern "C" fn simkeep_progress_stage(progress: *const ProgressHandle) -> StageCode {
-    told("simkeep_progress_stage", StageCode::Waiting, progress, |progress| stage(progress.stage()))
-}
+getters! {
+    progress: ProgressHandle;
 
-/// How much of this stage is done: observations of a load, pages and fingerprints of a merge, bytes that
-/// are checked, fingerprints that are joined. 0 for NULL. Any thread, at any time; costs nothing.
-#[unsafe(no_mangle)]
-pub extern "C" fn simkeep_progress_done(progress: *const ProgressHandle) -> u64 {
-    told("simkeep_progress_done", 0, progress, Progress::done)
-}
-
-/// Of how much, about; 0 if nobody knows, or for NULL. Any thread, at any time; costs nothing.
-#[unsafe(no_mangle)]
-pub extern "C" fn simkeep_progress_of(progress: *const ProgressHandle) -> u64 {
-    told("simkeep_progress_of", 0, progress, |progress| progress.of().unwrap_or(0))
-}
-
-/// What was found on the way: flaws of a check, pairs of a join. 0 for NULL. Any thread, at any time;
-/// costs nothing.
-#[unsafe(no_mangle)]
-pub extern "C" fn simkeep_progress_found(progress: *const ProgressHandle) -> u64 {
-    told("simkeep_progress_found", 0, progress, Progress::found)
+    /// What the call is doing; `SIMKEEP_STAGE_WAITING` for NULL. Any thread, at any time; costs nothing.
+    fn simkeep_progress_stage -> StageCode =
+        stage(progress.progress.stage()), or StageCode::Waiting;
+    /// How much of this stage is done: observations of a load, pages and fingerprints of a merge, bytes that
+    /// are checked, fingerprints that are joined. 0 for NULL. Any thread, at any time; costs nothing.
+    fn simkeep_progress_done -> u64 = progress.progress.done();
+    /// Of how much, about; 0 if nobody knows, or for NULL. Any thread, at any time; costs nothing.
+    fn simkeep_progress_of -> u64 = progress.progress.of().unwrap_or(0);
+    /// What was found on the way: flaws of a check, pairs of a join. 0 for NULL. Any thread, at any time;
+    /// costs nothing.
+    fn simkeep_progress_found -> u64 = progress.progress.found();
 }
 
 /// Frees a progress. Does nothing for NULL.

@@ -6,7 +6,7 @@ use simkeep::integrity::{self, RepairOptions};
 
 use crate::abi;
 use crate::argument::{flag, to_usize};
-use crate::call::{done, free, make, quiet};
+use crate::call::{done, free, getters, make};
 use crate::failure::Failure;
 use crate::progress::{self, ProgressHandle};
 use crate::structure::{bits, structure};
@@ -168,22 +168,15 @@ pub extern "C" fn simkeep_repaired_loss(
     })
 }
 
-/// Why there may be pages that were forgotten: the lost operations that may have done it, with
-/// `keep_forgotten` alone. It lives as long as `repaired`; NULL for NULL. Any thread; costs nothing.
-#[unsafe(no_mangle)]
-pub extern "C" fn simkeep_repaired_doubts(repaired: *const Repaired) -> *const Texts {
-    quiet("simkeep_repaired_doubts", std::ptr::null(), || {
-        Ok(abi::handle(repaired, "repaired")?.doubts.view())
-    })
-}
+getters! {
+    repaired: Repaired;
 
-/// Epochs whose names could not be read, by the names that they have now. It lives as long as
-/// `repaired`; NULL for NULL. Any thread; costs nothing.
-#[unsafe(no_mangle)]
-pub extern "C" fn simkeep_repaired_unnamed_epochs(repaired: *const Repaired) -> *const Texts {
-    quiet("simkeep_repaired_unnamed_epochs", std::ptr::null(), || {
-        Ok(abi::handle(repaired, "repaired")?.unnamed.view())
-    })
+    /// Why there may be pages that were forgotten: the lost operations that may have done it, with
+    /// `keep_forgotten` alone. It lives as long as `repaired`; NULL for NULL. Any thread; costs nothing.
+    fn simkeep_repaired_doubts -> *const Texts = repaired.doubts.view();
+    /// Epochs whose names could not be read, by the names that they have now. It lives as long as
+    /// `repaired`; NULL for NULL. Any thread; costs nothing.
+    fn simkeep_repaired_unnamed_epochs -> *const Texts = repaired.unnamed.view();
 }
 
 /// Frees what a repair said. Does nothing for NULL. Any thread.
