@@ -37,7 +37,8 @@ fn expanded(source: &str, of_crate: &[(String, String)]) -> String {
         }
         out
     };
-    let source = expand(source, "structure", &|inside| structure(inside, of_crate));
+    let source = expand(source, "structure", &|inside| structure(inside, "", of_crate));
+    let source = expand(&source, "chunk", &|inside| structure(inside, "*const ", of_crate));
     expand(&source, "getters", &getters)
 }
 
@@ -60,21 +61,23 @@ fn getters(declared: &str) -> String {
     out
 }
 
-/// The structure that `structure!` declares.
-fn structure(declared: &str, of_crate: &[(String, String)]) -> String {
+/// The structure that `structure!` declares, or `chunk!`, whose fields point to columns.
+fn structure(declared: &str, points: &str, of_crate: &[(String, String)]) -> String {
     let (mut out, mut docs, mut of) = (String::new(), String::new(), "");
     for line in declared.lines().map(|line| line.strip_prefix("    ").unwrap_or(line)) {
         let field = line.strip_prefix("    ").filter(|of| of.starts_with(char::is_alphabetic));
         if let Some(head) = line.strip_prefix("pub struct ") {
             let (name, from) = head.split_once(", up to ").unwrap();
-            let (_, made_from) = from.split_once(": &").unwrap();
-            of = made_from.split([',', ' ']).next().unwrap().rsplit(':').next().unwrap();
-            out += &format!("{docs}#[repr(C)]\npub struct {name} {{\n");
-            docs.clear();
+            let (_, made_from) = from.split_once(": ").unwrap();
+            of = made_from.split([',', ' ']).next().unwrap().rsplit([':', '&']).next().unwrap();
+            out += &format!("{}#[repr(C)]\npub struct {name} {{\n", docs.split_off(0));
+            if !points.is_empty() {
+                out += "    /// How many there are.\n    pub count: usize,\n";
+            }
         } else if let Some((name, rest)) = field.and_then(|field| field.split_once(": ")) {
             let type_of = rest.split(" = ").next().unwrap().trim_end_matches(',');
             let docs = if docs.is_empty() { prose(of, name, of_crate) } else { docs.split_off(0) };
-            out += &format!("{docs}    pub {name}: {type_of},\n");
+            out += &format!("{docs}    pub {name}: {points}{type_of},\n");
         } else if line.trim_start().starts_with("///") {
             docs += &format!("{line}\n");
         }

@@ -4,15 +4,15 @@ use std::vec;
 
 use simkeep::cluster::{self, ClusteredPage};
 
+use crate::abi;
 use crate::abi::lend::Lent;
-use crate::abi::{self, plain};
 use crate::call::{found, free, one_thread_at_a_time};
+use crate::chunks::{CHUNK_LEN, chunk};
 use crate::distances;
 use crate::failure::{Failure, Result};
 use crate::fork::Guarded;
-use crate::lots::LOT;
 use crate::outcomes::{OriginalCode, original_by};
-use crate::texts::{TextColumn, Texts};
+use crate::texts::Texts;
 
 /// Pages in their clusters. One thread at a time uses it. It is of the process that made it. It keeps
 /// what it lists, and is freed by itself.
@@ -25,7 +25,7 @@ pub struct ClusteredPages {
 struct Listing {
     pages: Source,
     /// The pages that C has.
-    lot: Lot,
+    columns: Columns,
 }
 
 /// Where pages come from.
@@ -37,47 +37,31 @@ enum Source {
     Found(vec::IntoIter<ClusteredPage>),
 }
 
-#[derive(Debug, Default)]
-struct Lot {
-    urls: TextColumn,
-    leaders: TextColumn,
-    fingerprints: Vec<u64>,
-    distances: Vec<u8>,
-    by: Vec<OriginalCode>,
-    cluster_pages: Vec<u64>,
-    classes: Vec<u32>,
-    has_class: Vec<u8>,
-}
-
 const _: () = one_thread_at_a_time::<cluster::ClusteredPages<'static>>();
 
-/// Some pages in their clusters, column by column. They live until the next call on what they were got
-/// from.
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-pub struct ClusteredChunk {
-    /// How many there are.
-    pub count: usize,
-    /// The pages.
-    pub urls: *const Texts,
-    /// Of each the page that leads its cluster, which may be itself.
-    pub leaders: *const Texts,
-    /// Its fingerprint.
-    pub fingerprints: *const u64,
-    /// In how many bits that of its leader differs.
-    pub distances: *const u8,
-    /// How it is known to be nearly the same as its leader, a `simkeep_original` each;
-    /// `SIMKEEP_ORIGINAL_NOTHING` of the leader, and from `simkeep_snapshot_cluster_of`.
-    pub by: *const OriginalCode,
-    /// How many pages the cluster has.
-    pub cluster_pages: *const u64,
-    /// The class that it is of now.
-    pub classes: *const u32,
-    /// Whether it has one, 1 or 0.
-    pub has_class: *const u8,
+chunk! {
+    /// Some pages in their clusters, column by column. They live until the next call on what they were got
+    /// from.
+    pub struct ClusteredChunk, up to has_class, of page: ClusteredPage {
+        /// The pages.
+        urls: Texts = &page.url,
+        /// Of each the page that leads its cluster, which may be itself.
+        leaders: Texts = &page.leader,
+        /// Its fingerprint.
+        fingerprints: u64 = page.fingerprint,
+        /// In how many bits that of its leader differs.
+        distances: u8 = distances::of(Some(page.distance)),
+        /// How it is known to be nearly the same as its leader, a `simkeep_original` each;
+        /// `SIMKEEP_ORIGINAL_NOTHING` of the leader, and from `simkeep_snapshot_cluster_of`.
+        by: OriginalCode = original_by(page.by),
+        /// How many pages the cluster has.
+        cluster_pages: u64 = page.pages,
+        /// The class that it is of now.
+        classes: u32 = page.class.unwrap_or(0),
+        /// Whether it has one, 1 or 0.
+        has_class: u8 = u8::from(page.class.is_some()),
+    }
 }
-
-plain!(ClusteredChunk, up to has_class);
 
 impl ClusteredPages {
     /// Pages that are listed as they are come for.
@@ -93,7 +77,9 @@ impl ClusteredPages {
     }
 
     fn new(pages: Source) -> Result<ClusteredPages> {
-        Ok(ClusteredPages { listing: Guarded::new(Listing { pages, lot: Lot::default() })? })
+        Ok(ClusteredPages {
+            listing: Guarded::new(Listing { pages, columns: Columns::default() })?,
+        })
     }
 }
 
@@ -101,8 +87,8 @@ impl Source {
     /// The next pages, none at the end.
     fn next(&mut self) -> simkeep::Result<Vec<ClusteredPage>> {
         match self {
-            Source::Lazy(pages) => pages.get_mut().take(LOT).collect(),
-            Source::Found(pages) => Ok(pages.take(LOT).collect()),
+            Source::Lazy(pages) => pages.get_mut().take(CHUNK_LEN).collect(),
+            Source::Found(pages) => Ok(pages.take(CHUNK_LEN).collect()),
         }
     }
 }
@@ -128,34 +114,8 @@ pub extern "C" fn simkeep_clustered_pages_next(
         if next.is_empty() {
             return Ok(None);
         }
-        abi::put_structure(chunk, size, &listing.lot.fill(&next), "chunk").map(Some)
+        abi::put_structure(chunk, size, &listing.columns.fill(&next), "chunk").map(Some)
     })
-}
-
-impl Lot {
-    fn fill(&mut self, pages: &[ClusteredPage]) -> ClusteredChunk {
-        *self = Lot {
-            urls: pages.iter().map(|page| &page.url).collect(),
-            leaders: pages.iter().map(|page| &page.leader).collect(),
-            fingerprints: pages.iter().map(|page| page.fingerprint).collect(),
-            distances: pages.iter().map(|page| distances::of(Some(page.distance))).collect(),
-            by: pages.iter().map(|page| original_by(page.by)).collect(),
-            cluster_pages: pages.iter().map(|page| page.pages).collect(),
-            classes: pages.iter().map(|page| page.class.unwrap_or(0)).collect(),
-            has_class: pages.iter().map(|page| u8::from(page.class.is_some())).collect(),
-        };
-        ClusteredChunk {
-            count: pages.len(),
-            urls: self.urls.view(),
-            leaders: self.leaders.view(),
-            fingerprints: self.fingerprints.as_ptr(),
-            distances: self.distances.as_ptr(),
-            by: self.by.as_ptr(),
-            cluster_pages: self.cluster_pages.as_ptr(),
-            classes: self.classes.as_ptr(),
-            has_class: self.has_class.as_ptr(),
-        }
-    }
 }
 
 /// Frees pages in their clusters, before their end or after it. Does nothing for NULL.

@@ -6,19 +6,19 @@ use std::sync::Arc;
 use simkeep::cluster;
 use simkeep::cluster::PageCluster;
 
+use crate::abi;
 use crate::abi::lend::Lent;
-use crate::abi::{self, plain};
 use crate::call::{any_thread, done, found, free, make, one_thread_at_a_time, quiet};
+use crate::chunks::{CHUNK_LEN, chunk};
 use crate::clustered::ClusteredPages;
 use crate::clustering::{self, Clustering};
 use crate::distances;
 use crate::failure::{Failure, Result};
 use crate::fork::{Guarded, Process};
-use crate::lots::LOT;
 use crate::progress::{self, ProgressHandle};
 use crate::snapshot::{self, SnapshotHandle};
 use crate::structure::structure;
-use crate::texts::{TextColumn, Texts};
+use crate::texts::Texts;
 
 /// Clusters that were found. Threads may use it at the same time. It is of the process that found them.
 /// It keeps its snapshot and scratch files, and is freed by itself; what was got from it stays.
@@ -169,37 +169,24 @@ pub struct ClusterList {
 struct Listing {
     by_size: Lent<cluster::BySize<'static>, cluster::Clusters>,
     /// The clusters that C has.
-    lot: Lot,
+    columns: Columns,
 }
 
-#[derive(Debug, Default)]
-struct Lot {
-    leaders: TextColumn,
-    fingerprints: Vec<u64>,
-    first_seen: Vec<i64>,
-    pages: Vec<u64>,
-    widest: Vec<u8>,
+chunk! {
+    /// Some clusters, column by column. They live until the next call on what they were got from.
+    pub struct ClusterChunk, up to widest, of cluster: cluster::Cluster {
+        /// Of each the page that leads.
+        leaders: Texts = &cluster.leader,
+        /// The fingerprint of that page.
+        fingerprints: u64 = cluster.fingerprint,
+        /// When it was first seen with the content that counts, in milliseconds since 1970.
+        first_seen_ms: i64 = cluster.first_seen.as_ms(),
+        /// How many pages there are, with the leader.
+        pages: u64 = cluster.pages,
+        /// The greatest distance of one of them to the leader.
+        widest: u8 = distances::of(Some(cluster.widest)),
+    }
 }
-
-/// Some clusters, column by column. They live until the next call on what they were got from.
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-pub struct ClusterChunk {
-    /// How many there are.
-    pub count: usize,
-    /// Of each the page that leads.
-    pub leaders: *const Texts,
-    /// The fingerprint of that page.
-    pub fingerprints: *const u64,
-    /// When it was first seen with the content that counts, in milliseconds since 1970.
-    pub first_seen_ms: *const i64,
-    /// How many pages there are, with the leader.
-    pub pages: *const u64,
-    /// The greatest distance of one of them to the leader.
-    pub widest: *const u8,
-}
-
-plain!(ClusterChunk, up to widest);
 
 /// Lists clusters of so many pages at least, the largest first. The caller frees what it gets with
 /// `simkeep_cluster_list_free`. Any thread. Costs a sort of some 100 bytes for each cluster.
@@ -211,7 +198,7 @@ pub extern "C" fn simkeep_clusters_by_size(
 ) -> Option<Box<ClusterList>> {
     make("simkeep_clusters_by_size", error, || {
         let by_size = Lent::new(Arc::clone(open(clusters)?), |of| of.by_size(pages_min))?;
-        Ok(ClusterList { listing: Guarded::new(Listing { by_size, lot: Lot::default() })? })
+        Ok(ClusterList { listing: Guarded::new(Listing { by_size, columns: Columns::default() })? })
     })
 }
 
@@ -232,33 +219,13 @@ pub extern "C" fn simkeep_cluster_list_next(
             return Err(Failure::forked("the clusters are listed by"));
         }
         let mut listing = list.listing.lock()?;
-        let next = listing.by_size.get_mut().take(LOT);
+        let next = listing.by_size.get_mut().take(CHUNK_LEN);
         let next = next.collect::<simkeep::Result<Vec<_>>>()?;
         if next.is_empty() {
             return Ok(None);
         }
-        abi::put_structure(chunk, size, &listing.lot.fill(&next), "chunk").map(Some)
+        abi::put_structure(chunk, size, &listing.columns.fill(&next), "chunk").map(Some)
     })
-}
-
-impl Lot {
-    fn fill(&mut self, clusters: &[cluster::Cluster]) -> ClusterChunk {
-        *self = Lot {
-            leaders: clusters.iter().map(|cluster| &cluster.leader).collect(),
-            fingerprints: clusters.iter().map(|cluster| cluster.fingerprint).collect(),
-            first_seen: clusters.iter().map(|cluster| cluster.first_seen.as_ms()).collect(),
-            pages: clusters.iter().map(|cluster| cluster.pages).collect(),
-            widest: clusters.iter().map(|cluster| distances::of(Some(cluster.widest))).collect(),
-        };
-        ClusterChunk {
-            count: clusters.len(),
-            leaders: self.leaders.view(),
-            fingerprints: self.fingerprints.as_ptr(),
-            first_seen_ms: self.first_seen.as_ptr(),
-            pages: self.pages.as_ptr(),
-            widest: self.widest.as_ptr(),
-        }
-    }
 }
 
 /// Frees a list of clusters, before its end or after it. Does nothing for NULL.

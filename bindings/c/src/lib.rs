@@ -12,6 +12,7 @@
 mod abi;
 mod argument;
 mod call;
+mod chunks;
 pub mod code;
 pub mod failure;
 mod fork;
@@ -47,7 +48,6 @@ pub mod history;
 pub mod page;
 pub mod snapshot;
 
-mod lots;
 pub mod page_pairs;
 pub mod pages;
 pub mod pairs;

@@ -8,13 +8,13 @@ use simkeep::query::{PagePair, PairQuery};
 use crate::abi::{self, plain};
 use crate::argument::{classes, flag, prefix, to_usize};
 use crate::call::{done, found, free, make};
+use crate::chunks::{Chunks, chunk};
 use crate::distances;
 use crate::failure::{Failure, Result};
 use crate::fork::Guarded;
-use crate::lots::Lots;
 use crate::progress::{self, ProgressHandle};
 use crate::snapshot::{self, SnapshotHandle};
-use crate::texts::{TextColumn, Texts};
+use crate::texts::Texts;
 
 /// Which pairs of pages to find. Fill it in with `simkeep_page_pair_query_init`, and change what you
 /// want otherwise. Its pointers are read only by the call that is given it.
@@ -98,39 +98,26 @@ pub struct PagePairs {
 
 #[derive(Debug)]
 struct Joining {
-    lots: Lots<PagePair>,
+    chunks: Chunks<PagePair>,
     /// The pairs that C has.
-    lot: Lot,
+    columns: Columns,
 }
 
-#[derive(Debug, Default)]
-struct Lot {
-    left_urls: TextColumn,
-    right_urls: TextColumn,
-    left: Vec<u64>,
-    right: Vec<u64>,
-    distances: Vec<u8>,
+chunk! {
+    /// Some pairs of pages, column by column. They live until the next call on what they were got from.
+    pub struct PagePairChunk, up to distances, of pair: PagePair {
+        /// Of each the page with the smaller fingerprint; of two with the same, the first in SURT order.
+        left_urls: Texts = &pair.left.url,
+        /// The other page.
+        right_urls: Texts = &pair.right.url,
+        /// The fingerprint of the one.
+        left: u64 = pair.left.fingerprint,
+        /// The fingerprint of the other.
+        right: u64 = pair.right.fingerprint,
+        /// In how many bits they differ.
+        distances: u8 = distances::of(Some(pair.distance)),
+    }
 }
-
-/// Some pairs of pages, column by column. They live until the next call on what they were got from.
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-pub struct PagePairChunk {
-    /// How many there are.
-    pub count: usize,
-    /// Of each the page with the smaller fingerprint; of two with the same, the first in SURT order.
-    pub left_urls: *const Texts,
-    /// The other page.
-    pub right_urls: *const Texts,
-    /// The fingerprint of the one.
-    pub left: *const u64,
-    /// The fingerprint of the other.
-    pub right: *const u64,
-    /// In how many bits they differ.
-    pub distances: *const u8,
-}
-
-plain!(PagePairChunk, up to distances);
 
 /// Finds all pairs of pages that are near each other, as a query says. They come in no particular order,
 /// each once, by `simkeep_page_pairs_next`. `progress` may be NULL. The caller frees what it gets with
@@ -147,10 +134,10 @@ pub extern "C" fn simkeep_snapshot_page_pairs(
 ) -> Option<Box<PagePairs>> {
     make("simkeep_snapshot_page_pairs", error, || {
         let (snapshot, query) = (snapshot::open(snapshot)?.0.clone(), read(query)?);
-        let lots = Lots::start(progress::of(progress)?, move |progress, sink| {
+        let chunks = Chunks::start(progress::of(progress)?, move |progress, sink| {
             query.run(&snapshot, progress, |pairs| sink.put(pairs))
         })?;
-        Ok(PagePairs { joining: Guarded::new(Joining { lots, lot: Lot::default() })? })
+        Ok(PagePairs { joining: Guarded::new(Joining { chunks, columns: Columns::default() })? })
     })
 }
 
@@ -168,29 +155,9 @@ pub extern "C" fn simkeep_page_pairs_next(
         let pairs = abi::handle(page_pairs, "page_pairs")?;
         abi::room(chunk, size, "chunk")?;
         let mut joining = pairs.joining.lock()?;
-        let Some(next) = joining.lots.next()? else { return Ok(None) };
-        abi::put_structure(chunk, size, &joining.lot.fill(&next), "chunk").map(Some)
+        let Some(next) = joining.chunks.next()? else { return Ok(None) };
+        abi::put_structure(chunk, size, &joining.columns.fill(&next), "chunk").map(Some)
     })
-}
-
-impl Lot {
-    fn fill(&mut self, pairs: &[PagePair]) -> PagePairChunk {
-        *self = Lot {
-            left_urls: pairs.iter().map(|pair| &pair.left.url).collect(),
-            right_urls: pairs.iter().map(|pair| &pair.right.url).collect(),
-            left: pairs.iter().map(|pair| pair.left.fingerprint).collect(),
-            right: pairs.iter().map(|pair| pair.right.fingerprint).collect(),
-            distances: pairs.iter().map(|pair| distances::of(Some(pair.distance))).collect(),
-        };
-        PagePairChunk {
-            count: pairs.len(),
-            left_urls: self.left_urls.view(),
-            right_urls: self.right_urls.view(),
-            left: self.left.as_ptr(),
-            right: self.right.as_ptr(),
-            distances: self.distances.as_ptr(),
-        }
-    }
 }
 
 /// Frees pairs of pages, before their end or after it, as `simkeep_pairs_free` frees pairs. Does nothing

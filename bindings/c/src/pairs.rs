@@ -2,12 +2,12 @@
 
 use simkeep::query::{FingerprintPairs, NearPair};
 
-use crate::abi::{self, plain};
+use crate::abi;
 use crate::call::{found, free, make};
+use crate::chunks::{Chunks, chunk};
 use crate::distances;
 use crate::failure::Failure;
 use crate::fork::Guarded;
-use crate::lots::Lots;
 use crate::progress::{self, ProgressHandle};
 use crate::query::{self, Query};
 use crate::snapshot::{self, SnapshotHandle};
@@ -21,33 +21,22 @@ pub struct Pairs {
 
 #[derive(Debug)]
 struct Joining {
-    lots: Lots<NearPair>,
+    chunks: Chunks<NearPair>,
     /// The pairs that C has.
-    lot: Lot,
+    columns: Columns,
 }
 
-#[derive(Debug, Default)]
-struct Lot {
-    left: Vec<u64>,
-    right: Vec<u64>,
-    distances: Vec<u8>,
+chunk! {
+    /// Some pairs, column by column. They live until the next call on what they were got from.
+    pub struct PairChunk, up to count, of pair: NearPair {
+        /// Of each the smaller fingerprint.
+        left: u64 = pair.left,
+        /// The larger one.
+        right: u64 = pair.right,
+        /// In how many bits they differ: 1 to 64.
+        distances: u8 = distances::of(Some(pair.distance)),
+    }
 }
-
-/// Some pairs, column by column. They live until the next call on what they were got from.
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-pub struct PairChunk {
-    /// How many there are.
-    pub count: usize,
-    /// Of each the smaller fingerprint.
-    pub left: *const u64,
-    /// The larger one.
-    pub right: *const u64,
-    /// In how many bits they differ: 1 to 64.
-    pub distances: *const u8,
-}
-
-plain!(PairChunk, up to count);
 
 /// Finds all pairs of different fingerprints within the distance `k` of `like`, with its epoch,
 /// versions, prefix and classes. They come in no particular order, each once, by `simkeep_pairs_next`.
@@ -64,10 +53,10 @@ pub extern "C" fn simkeep_snapshot_all_pairs(
 ) -> Option<Box<Pairs>> {
     make("simkeep_snapshot_all_pairs", error, || {
         let (snapshot, like) = (snapshot::open(snapshot)?.0.clone(), query::read(like)?);
-        let lots = Lots::start(progress::of(progress)?, move |progress, sink| {
+        let chunks = Chunks::start(progress::of(progress)?, move |progress, sink| {
             FingerprintPairs::like(&like).run(&snapshot, progress, |pairs| sink.put(pairs))
         })?;
-        Ok(Pairs { joining: Guarded::new(Joining { lots, lot: Lot::default() })? })
+        Ok(Pairs { joining: Guarded::new(Joining { chunks, columns: Columns::default() })? })
     })
 }
 
@@ -85,25 +74,9 @@ pub extern "C" fn simkeep_pairs_next(
         let pairs = abi::handle(pairs, "pairs")?;
         abi::room(chunk, size, "chunk")?;
         let mut joining = pairs.joining.lock()?;
-        let Some(next) = joining.lots.next()? else { return Ok(None) };
-        abi::put_structure(chunk, size, &joining.lot.fill(&next), "chunk").map(Some)
+        let Some(next) = joining.chunks.next()? else { return Ok(None) };
+        abi::put_structure(chunk, size, &joining.columns.fill(&next), "chunk").map(Some)
     })
-}
-
-impl Lot {
-    fn fill(&mut self, pairs: &[NearPair]) -> PairChunk {
-        *self = Lot {
-            left: pairs.iter().map(|pair| pair.left).collect(),
-            right: pairs.iter().map(|pair| pair.right).collect(),
-            distances: pairs.iter().map(|pair| distances::of(Some(pair.distance))).collect(),
-        };
-        PairChunk {
-            count: pairs.len(),
-            left: self.left.as_ptr(),
-            right: self.right.as_ptr(),
-            distances: self.distances.as_ptr(),
-        }
-    }
 }
 
 /// Frees pairs, before their end or after it. Before it, the join is stopped, its progress is cancelled,

@@ -92,7 +92,7 @@ fn listed(of_c: Box<ClusteredPages>) -> Vec<(String, String, u32, i32, u64)> {
     while done(|error| simkeep_clustered_pages_next(at, &raw mut chunk, size, error)) == SIMKEEP_OK
     {
         let (urls, leaders) = (texts(chunk.urls), texts(chunk.leaders));
-        assert!((1..=crate::lots::LOT).contains(&chunk.count) && urls.len() == chunk.count);
+        assert!((1..=crate::chunks::CHUNK_LEN).contains(&chunk.count) && urls.len() == chunk.count);
         let bits = column(chunk.distances, chunk.count);
         let by = column(chunk.by, chunk.count);
         let pages = column(chunk.cluster_pages, chunk.count);

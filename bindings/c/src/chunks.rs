@@ -1,0 +1,155 @@
+//! What is found chunk by chunk, as a caller asks for it: columns of items, and a thread that finds them.
+
+use std::mem;
+use std::ops::ControlFlow;
+use std::panic::resume_unwind;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::JoinHandle;
+
+use simkeep::Progress;
+
+use crate::failure::{Failure, Result};
+use crate::fork::Process;
+use crate::texts::{TextColumn, Texts};
+
+/// Declares columns of items as a program gets them, the last field that it must have room for, and the
+/// memory behind them. A column has its type and its value of an item.
+macro_rules! chunk {
+    (
+        $(#[$about:meta])*
+        pub struct $Chunk:ident, up to $last:ident, of $item:ident: $Item:ty {
+            $($(#[$doc:meta])* $column:ident: $Type:ty = $value:expr,)*
+        }
+    ) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug)]
+        #[repr(C)]
+        pub struct $Chunk {
+            /// How many there are.
+            pub count: usize,
+            $($(#[$doc])* pub $column: *const $Type,)*
+        }
+
+        $crate::abi::plain!($Chunk, up to $last);
+
+        /// The items that C has.
+        #[derive(Debug, Default)]
+        struct Columns {
+            $($column: <$Type as $crate::chunks::Element>::Column,)*
+        }
+
+        impl Columns {
+            fn fill(&mut self, items: &[$Item]) -> $Chunk {
+                *self = Columns { $($column: items.iter().map(|$item| $value).collect(),)* };
+                $Chunk {
+                    count: items.len(),
+                    $($column: $crate::chunks::Element::pointer(&self.$column),)*
+                }
+            }
+        }
+    };
+}
+
+pub(crate) use chunk;
+
+/// What a column has.
+pub(crate) trait Element: Sized {
+    /// The memory of a column.
+    type Column;
+
+    /// How C sees a column.
+    fn pointer(column: &Self::Column) -> *const Self;
+}
+
+impl<T: Copy> Element for T {
+    type Column = Vec<T>;
+
+    fn pointer(column: &Vec<T>) -> *const T {
+        column.as_ptr()
+    }
+}
+
+impl Element for Texts {
+    type Column = TextColumn;
+
+    fn pointer(column: &TextColumn) -> *const Texts {
+        column.view()
+    }
+}
+
+/// How many items a chunk has at most.
+pub(crate) const CHUNK_LEN: usize = 1024;
+
+/// How many chunks wait for the caller at most. Then whoever finds them waits.
+const CHUNKS_MAX: usize = 4;
+
+/// A search that goes on as its caller asks for what it finds.
+#[derive(Debug)]
+pub(crate) struct Chunks<T> {
+    /// Nothing once the search has ended.
+    running: Option<Running<T>>,
+    process: Process,
+}
+
+#[derive(Debug)]
+struct Running<T> {
+    chunks: Receiver<Vec<T>>,
+    thread: JoinHandle<simkeep::Result<()>>,
+    progress: Progress,
+}
+
+/// Where what is found goes.
+pub(crate) struct Sink<T>(SyncSender<Vec<T>>);
+
+impl<T: Clone> Sink<T> {
+    /// Passes on what is found; breaks if nobody asks any more.
+    pub(crate) fn put(&self, found: &[T]) -> ControlFlow<()> {
+        match self.0.send(found.to_vec()) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(_) => ControlFlow::Break(()),
+        }
+    }
+}
+
+impl<T: Send + 'static> Chunks<T> {
+    /// Begins to find, in a thread of its own.
+    pub(crate) fn start(
+        progress: Progress,
+        find: impl FnOnce(&Progress, &Sink<T>) -> simkeep::Result<()> + Send + 'static,
+    ) -> Result<Chunks<T>> {
+        let process = Process::current()?;
+        let (sender, chunks) = sync_channel(CHUNKS_MAX);
+        let told = progress.clone();
+        let run = move || find(&told, &Sink(sender));
+        let thread = std::thread::Builder::new().name("simkeep-pairs".to_owned()).spawn(run);
+        let thread = thread.map_err(|e| Failure::io("cannot start a thread for pairs", &e))?;
+        Ok(Chunks { running: Some(Running { chunks, thread, progress }), process })
+    }
+
+    /// Waits for the next chunk, which has something; nothing at the end.
+    pub(crate) fn next(&mut self) -> Result<Option<Vec<T>>> {
+        self.process.check()?;
+        let Some(running) = &self.running else { return Ok(None) };
+        if let Ok(chunk) = running.chunks.recv() {
+            return Ok(Some(chunk));
+        }
+        let ended = self.running.take().map(|running| running.thread.join());
+        ended.unwrap_or(Ok(Ok(()))).unwrap_or_else(|panic| resume_unwind(panic))?;
+        Ok(None)
+    }
+}
+
+impl<T> Drop for Chunks<T> {
+    fn drop(&mut self) {
+        let Some(running) = self.running.take() else { return };
+        if !self.process.is_current() {
+            // There is no thread here to wait for, or to let go of.
+            return mem::forget(running);
+        }
+        let Running { chunks, thread, progress } = running;
+        progress.cancel();
+        drop(chunks);
+        // Nobody is left to hear of how it ended.
+        let _ = thread.join();
+    }
+}
