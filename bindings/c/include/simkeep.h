@@ -256,14 +256,14 @@ struct ArrowArray {
 #define SIMKEEP_OTHER 34
 
 /**
- * The version of this header. A program may compare it with that of the library that it runs with.
- */
-#define SIMKEEP_ABI_VERSION 1
-
-/**
  * No distance, in a column of distances.
  */
 #define SIMKEEP_NO_DISTANCE 255
+
+/**
+ * The version of this header. A program may compare it with that of the library that it runs with.
+ */
+#define SIMKEEP_ABI_VERSION 1
 
 /**
  * `has`: there is a fingerprint. Content without one is of a text too short to tell from others.
@@ -1183,25 +1183,6 @@ typedef struct simkeep_options {
 } simkeep_options;
 
 /**
- * A column of texts. Text `i` has the bytes from `bytes + offsets[i]` to `bytes + offsets[i + 1]`; no
- * NUL ends it. It lives as long as what it was got from.
- */
-typedef struct simkeep_texts {
-    /**
-     * All texts in a row, UTF-8.
-     */
-    const char *bytes;
-    /**
-     * Where each begins, and as the last one the length of all: one more than there are texts.
-     */
-    const uint64_t *offsets;
-    /**
-     * How many there are.
-     */
-    size_t count;
-} simkeep_texts;
-
-/**
  * What a page is given from a time on. Set all to 0, then what there is, with the bits of it in `has`.
  */
 typedef struct simkeep_giving {
@@ -1294,6 +1275,67 @@ typedef struct simkeep_visit {
      */
     uint32_t page_class;
 } simkeep_visit;
+
+/**
+ * What was loaded.
+ */
+typedef struct simkeep_loaded {
+    /**
+     * Observations that came.
+     */
+    uint64_t observations;
+    /**
+     * Visits that the store did not have.
+     */
+    uint64_t visits;
+    /**
+     * Fingerprints in other epochs that were stored.
+     */
+    uint64_t restated;
+    /**
+     * Weights that were stored.
+     */
+    uint64_t weighed;
+    /**
+     * Classes that were stored.
+     */
+    uint64_t classed;
+    /**
+     * Pages that something was stored of.
+     */
+    uint64_t pages;
+    /**
+     * How many of these pages the store did not know before.
+     */
+    uint64_t new_pages;
+    /**
+     * Segments that were made.
+     */
+    uint64_t segments;
+    /**
+     * Bytes of these segments.
+     */
+    uint64_t bytes;
+} simkeep_loaded;
+
+/**
+ * A column of texts. Text `i` has the bytes from `bytes + offsets[i]` to `bytes + offsets[i + 1]`; no
+ * NUL ends it. It lives as long as what it was got from.
+ */
+typedef struct simkeep_texts {
+    /**
+     * All texts in a row, UTF-8.
+     */
+    const char *bytes;
+    /**
+     * Where each begins, and as the last one the length of all: one more than there are texts.
+     */
+    const uint64_t *offsets;
+    /**
+     * How many there are.
+     */
+    size_t count;
+} simkeep_texts;
 
 /**
  * A search for fingerprints. Fill it in with `simkeep_query_init`, and change what you want otherwise.
@@ -1530,87 +1572,6 @@ typedef struct simkeep_entry {
 } simkeep_entry;
 
 /**
- * The current state of a page. `has` says by `SIMKEEP_HAS_...` which of the fields there are whose
- * absence nothing else tells; the others are 0 then.
- */
-typedef struct simkeep_page {
-    /**
-     * The page. No NUL ends it. The call that gave this says how long it lives.
-     */
-    const char *url;
-    /**
-     * Its length in bytes.
-     */
-    size_t url_len;
-    /**
-     * How many visits are known.
-     */
-    uint64_t visits;
-    /**
-     * The earliest, in milliseconds since 1970.
-     */
-    int64_t first_ms;
-    /**
-     * The latest.
-     */
-    int64_t last_ms;
-    /**
-     * What the latest saw, a `simkeep_seen`.
-     */
-    int32_t last_seen;
-    /**
-     * Which of the other fields there are. Without `SIMKEEP_HAS_CONTENT` the page is gone, or no
-     * content was ever seen.
-     */
-    uint32_t has;
-    /**
-     * The fingerprint of the content in force, of the newest epoch that tells of changes.
-     */
-    uint64_t fingerprint;
-    /**
-     * Its epoch.
-     */
-    uint32_t epoch;
-    /**
-     * The HTTP status of the latest visit.
-     */
-    uint32_t status;
-    /**
-     * The digest of the content in force.
-     */
-    uint8_t digest[16];
-    /**
-     * When that content was last seen.
-     */
-    int64_t content_seen_ms;
-    /**
-     * When the content last seen was last modified, as the server said: what to send as
-     * `If-Modified-Since`.
-     */
-    int64_t modified_ms;
-    /**
-     * How important it is: the weight that was given last, or 1.
-     */
-    double weight;
-    /**
-     * The class that was given last.
-     */
-    uint32_t page_class;
-    /**
-     * Whether the page is gone, 1 or 0.
-     */
-    uint32_t gone;
-    /**
-     * How many pairs of neighbouring visits tell whether the page changed.
-     */
-    uint32_t comparisons;
-    /**
-     * Of these, how many say that it did.
-     */
-    uint32_t changes;
-} simkeep_page;
-
-/**
  * Which pairs of pages to find. Fill it in with `simkeep_page_pair_query_init`, and change what you
  * want otherwise. Its pointers are read only by the call that is given it.
  */
@@ -1697,6 +1658,87 @@ typedef struct simkeep_page_pair_chunk {
      */
     const uint8_t *distances;
 } simkeep_page_pair_chunk;
+
+/**
+ * The current state of a page. `has` says by `SIMKEEP_HAS_...` which of the fields there are whose
+ * absence nothing else tells; the others are 0 then.
+ */
+typedef struct simkeep_page {
+    /**
+     * The page. No NUL ends it. The call that gave this says how long it lives.
+     */
+    const char *url;
+    /**
+     * Its length in bytes.
+     */
+    size_t url_len;
+    /**
+     * How many visits are known.
+     */
+    uint64_t visits;
+    /**
+     * The earliest, in milliseconds since 1970.
+     */
+    int64_t first_ms;
+    /**
+     * The latest.
+     */
+    int64_t last_ms;
+    /**
+     * What the latest saw, a `simkeep_seen`.
+     */
+    int32_t last_seen;
+    /**
+     * Which of the other fields there are. Without `SIMKEEP_HAS_CONTENT` the page is gone, or no
+     * content was ever seen.
+     */
+    uint32_t has;
+    /**
+     * The fingerprint of the content in force, of the newest epoch that tells of changes.
+     */
+    uint64_t fingerprint;
+    /**
+     * Its epoch.
+     */
+    uint32_t epoch;
+    /**
+     * The HTTP status of the latest visit.
+     */
+    uint32_t status;
+    /**
+     * The digest of the content in force.
+     */
+    uint8_t digest[16];
+    /**
+     * When that content was last seen.
+     */
+    int64_t content_seen_ms;
+    /**
+     * When the content last seen was last modified, as the server said: what to send as
+     * `If-Modified-Since`.
+     */
+    int64_t modified_ms;
+    /**
+     * How important it is: the weight that was given last, or 1.
+     */
+    double weight;
+    /**
+     * The class that was given last.
+     */
+    uint32_t page_class;
+    /**
+     * Whether the page is gone, 1 or 0.
+     */
+    uint32_t gone;
+    /**
+     * How many pairs of neighbouring visits tell whether the page changed.
+     */
+    uint32_t comparisons;
+    /**
+     * Of these, how many say that it did.
+     */
+    uint32_t changes;
+} simkeep_page;
 
 /**
  * Some pairs, column by column. They live until the next call on what they were got from.
@@ -2190,132 +2232,6 @@ typedef struct simkeep_new_page {
 } simkeep_new_page;
 
 /**
- * What a store knows of an epoch.
- */
-typedef struct simkeep_epoch {
-    /**
-     * Its number.
-     */
-    uint32_t number;
-    /**
-     * What its fingerprints are for, a `simkeep_role`.
-     */
-    int32_t role;
-    /**
-     * Its name. No NUL ends it. It lives as long as what it was got from.
-     */
-    const char *name;
-    /**
-     * Its length in bytes.
-     */
-    size_t name_len;
-    /**
-     * How many visits the store knew when it began.
-     */
-    uint64_t begun;
-    /**
-     * The largest distance that is a minor change.
-     */
-    uint32_t minor;
-    /**
-     * The largest distance that is a moderate one.
-     */
-    uint32_t moderate;
-    /**
-     * Whether it has ended, 1 or 0.
-     */
-    uint32_t ended;
-    /**
-     * 0.
-     */
-    uint32_t reserved;
-} simkeep_epoch;
-
-/**
- * What was loaded.
- */
-typedef struct simkeep_loaded {
-    /**
-     * Observations that came.
-     */
-    uint64_t observations;
-    /**
-     * Visits that the store did not have.
-     */
-    uint64_t visits;
-    /**
-     * Fingerprints in other epochs that were stored.
-     */
-    uint64_t restated;
-    /**
-     * Weights that were stored.
-     */
-    uint64_t weighed;
-    /**
-     * Classes that were stored.
-     */
-    uint64_t classed;
-    /**
-     * Pages that something was stored of.
-     */
-    uint64_t pages;
-    /**
-     * How many of these pages the store did not know before.
-     */
-    uint64_t new_pages;
-    /**
-     * Segments that were made.
-     */
-    uint64_t segments;
-    /**
-     * Bytes of these segments.
-     */
-    uint64_t bytes;
-} simkeep_loaded;
-
-/**
- * Sizes of a store.
- */
-typedef struct simkeep_stats {
-    /**
-     * Pages known.
-     */
-    uint64_t pages;
-    /**
-     * Visits known.
-     */
-    uint64_t visits;
-    /**
-     * Visits that are not yet in a segment.
-     */
-    uint64_t unsealed_visits;
-    /**
-     * Live segments.
-     */
-    uint64_t segments;
-    /**
-     * Bytes of the live segments.
-     */
-    uint64_t segment_bytes;
-    /**
-     * Bytes of the catalog and its journal.
-     */
-    uint64_t catalog_bytes;
-    /**
-     * The number of the last acknowledged operation.
-     */
-    uint64_t sequence;
-    /**
-     * Visits that have come since the newest epoch in use began.
-     */
-    uint64_t epoch_visits;
-    /**
-     * Whether a new epoch is advised, 1 or 0.
-     */
-    uint64_t epoch_due;
-} simkeep_stats;
-
-/**
  * What a backup did.
  */
 typedef struct simkeep_backed_up {
@@ -2372,6 +2288,48 @@ typedef struct simkeep_backed_up {
      */
     uint64_t catalog_bytes;
 } simkeep_backed_up;
+
+/**
+ * What a store knows of an epoch.
+ */
+typedef struct simkeep_epoch {
+    /**
+     * Its number.
+     */
+    uint32_t number;
+    /**
+     * What its fingerprints are for, a `simkeep_role`.
+     */
+    int32_t role;
+    /**
+     * Its name. No NUL ends it. It lives as long as what it was got from.
+     */
+    const char *name;
+    /**
+     * Its length in bytes.
+     */
+    size_t name_len;
+    /**
+     * How many visits the store knew when it began.
+     */
+    uint64_t begun;
+    /**
+     * The largest distance that is a minor change.
+     */
+    uint32_t minor;
+    /**
+     * The largest distance that is a moderate one.
+     */
+    uint32_t moderate;
+    /**
+     * Whether it has ended, 1 or 0.
+     */
+    uint32_t ended;
+    /**
+     * 0.
+     */
+    uint32_t reserved;
+} simkeep_epoch;
 
 /**
  * What a repair saved and lost, in numbers.
@@ -2483,6 +2441,48 @@ typedef struct simkeep_loss {
 } simkeep_loss;
 
 /**
+ * Sizes of a store.
+ */
+typedef struct simkeep_stats {
+    /**
+     * Pages known.
+     */
+    uint64_t pages;
+    /**
+     * Visits known.
+     */
+    uint64_t visits;
+    /**
+     * Visits that are not yet in a segment.
+     */
+    uint64_t unsealed_visits;
+    /**
+     * Live segments.
+     */
+    uint64_t segments;
+    /**
+     * Bytes of the live segments.
+     */
+    uint64_t segment_bytes;
+    /**
+     * Bytes of the catalog and its journal.
+     */
+    uint64_t catalog_bytes;
+    /**
+     * The number of the last acknowledged operation.
+     */
+    uint64_t sequence;
+    /**
+     * Visits that have come since the newest epoch in use began.
+     */
+    uint64_t epoch_visits;
+    /**
+     * Whether a new epoch is advised, 1 or 0.
+     */
+    uint64_t epoch_due;
+} simkeep_stats;
+
+/**
  * What a check read.
  */
 typedef struct simkeep_verified_numbers {
@@ -2542,19 +2542,6 @@ typedef struct simkeep_flaw {
 #ifdef __cplusplus
 extern "C" {
 #endif // __cplusplus
-
-/**
- * The version of the library's interface. It grows when something is added; nothing is taken away or
- * changed as long as the library's file keeps its name. A program runs with any library of the version
- * that it was built with, or a later one. Any thread; costs nothing.
- */
-uint32_t simkeep_abi_version(void);
-
-/**
- * The version of simkeep, such as `0.1.0`, which ends with a NUL and lives for ever. Any thread; costs
- * nothing.
- */
-const char *simkeep_version(void);
 
 /**
  * The code of an error, one of `SIMKEEP_...`; `SIMKEEP_OK` for NULL. Any thread; costs nothing.
@@ -2643,11 +2630,93 @@ uint64_t simkeep_progress_found(const struct simkeep_progress *progress);
 void simkeep_progress_free(struct simkeep_progress *progress);
 
 /**
+ * The version of the library's interface. It grows when something is added; nothing is taken away or
+ * changed as long as the library's file keeps its name. A program runs with any library of the version
+ * that it was built with, or a later one. Any thread; costs nothing.
+ */
+uint32_t simkeep_abi_version(void);
+
+/**
+ * The version of simkeep, such as `0.1.0`, which ends with a NUL and lives for ever. Any thread; costs
+ * nothing.
+ */
+const char *simkeep_version(void);
+
+/**
  * Fills in the defaults, and the size. `size` is `sizeof(simkeep_options)`. Any thread; costs nothing.
  */
 int32_t simkeep_options_init(struct simkeep_options *options,
                              size_t size,
                              struct simkeep_error **error);
+
+/**
+ * Opens a store to read it; or the newest generation that is whole, where a store is published.
+ * `plain_reads` is 0, or 1 to read segments whole into memory instead of
+ * mapping them. The caller frees what it gets with `simkeep_reader_free`. Any thread. Costs mapping the
+ * segments, and reading the journal: less than a second.
+ */
+struct simkeep_reader *simkeep_reader_open(const char *path,
+                                           uint32_t plain_reads,
+                                           struct simkeep_error **error);
+
+/**
+ * Moves on to the newest state. `changed` gets 1 if anything changed, else 0; it may be NULL. After an
+ * error the reader keeps what it had. Snapshots that were taken stay as they are. Any thread. Costs
+ * reading what is new of the journal, and mapping new segments.
+ */
+int32_t simkeep_reader_refresh(struct simkeep_reader *reader,
+                               uint32_t *changed,
+                               struct simkeep_error **error);
+
+/**
+ * How many operations were acknowledged that the reader does not see. Any thread. Costs one small read.
+ */
+int32_t simkeep_reader_behind(const struct simkeep_reader *reader,
+                              uint64_t *behind,
+                              struct simkeep_error **error);
+
+/**
+ * Which generation of a store that is published the reader has: `generation` gets its number, or 0 if
+ * it reads a store. `incomplete` gets the number of the newest generation if that is not whole yet and
+ * was passed over, or 0. Both are of the moment when the reader was opened or refreshed. Any thread.
+ * Costs nothing, unless another thread refreshes.
+ */
+int32_t simkeep_reader_generation(const struct simkeep_reader *reader,
+                                  uint64_t *generation,
+                                  uint64_t *incomplete,
+                                  struct simkeep_error **error);
+
+/**
+ * Takes the view that the reader has now. It does not change when the reader is refreshed. The caller
+ * frees it with `simkeep_snapshot_free`. Any thread; costs nothing, unless another thread refreshes.
+ */
+struct simkeep_snapshot *simkeep_reader_snapshot(const struct simkeep_reader *reader,
+                                                 struct simkeep_error **error);
+
+/**
+ * Frees a reader, after all other calls on it have returned. Its snapshots stay. Does nothing for NULL.
+ */
+void simkeep_reader_free(struct simkeep_reader *reader);
+
+/**
+ * Takes a view of a store. The caller frees it with `simkeep_snapshot_free`. Any thread. Costs two
+ * short locks, which nobody holds while reading or writing files.
+ */
+struct simkeep_snapshot *simkeep_store_snapshot(struct simkeep_store *store,
+                                                struct simkeep_error **error);
+
+/**
+ * Frees a snapshot, after all other calls on it have returned. What was got from it stays. Does nothing
+ * for NULL.
+ */
+void simkeep_snapshot_free(struct simkeep_snapshot *snapshot);
+
+/**
+ * The number of the last operation in a snapshot. Any thread; costs nothing.
+ */
+int32_t simkeep_snapshot_sequence(const struct simkeep_snapshot *snapshot,
+                                  uint64_t *sequence,
+                                  struct simkeep_error **error);
 
 /**
  * Opens the store in a directory, for writing. `options` may be NULL, for the defaults. NULL and an
@@ -2718,51 +2787,285 @@ int32_t simkeep_merge(struct simkeep_store *store,
                       struct simkeep_error **error);
 
 /**
- * Forgets everything observed so far of a page. It is hidden from every answer at once, and its bytes
- * leave the files as these are merged. Later observations start a new history. `pages` gets how many
- * pages were forgotten, 0 or 1; it may be NULL. Any thread. Costs a commit.
+ * Puts the fingerprint of a text by the default recipe where `fingerprint` points. It is of the epoch
+ * that a new store begins with. `SIMKEEP_NONE` for a text of fewer than eight words, which is too short
+ * to tell from others: observe such content without a fingerprint. Any thread. Costs time linear in the
+ * text.
  */
-int32_t simkeep_forget(struct simkeep_store *store,
-                       const char *url,
-                       size_t url_len,
-                       uint64_t *pages,
-                       struct simkeep_error **error);
+int32_t simkeep_fingerprint_text(const char *text,
+                                 size_t text_len,
+                                 uint64_t *fingerprint,
+                                 struct simkeep_error **error);
 
 /**
- * Forgets all pages under a prefix, such as `example.org/private/`, as `simkeep_forget` forgets one;
- * with a host or a path also the pages that would be under it without the user in their URL. `pages`
- * gets how many; it may be NULL. Any thread. Costs a commit, and a scan of these pages, during which
- * writers wait.
+ * Makes a fingerprinter by the recipe of an epoch of a store, or by the default recipe if `store` is
+ * NULL; then `epoch` does not matter. `SIMKEEP_MISUSE` for an epoch of fingerprints that are made
+ * elsewhere. The caller frees what it gets with `simkeep_fingerprinter_free`. Any thread. Costs reading
+ * the table of the epoch, if it has one.
  */
-int32_t simkeep_forget_under(struct simkeep_store *store,
-                             const char *prefix,
-                             size_t prefix_len,
-                             uint64_t *pages,
+struct simkeep_fingerprinter *simkeep_fingerprinter_new(const struct simkeep_store *store,
+                                                        uint32_t epoch,
+                                                        struct simkeep_error **error);
+
+/**
+ * Puts the fingerprint of a text where `fingerprint` points. `SIMKEEP_NONE` for a text of fewer than
+ * eight words, which is too short to tell from others: observe such content without a fingerprint. Any
+ * thread. Costs time linear in the text.
+ */
+int32_t simkeep_fingerprinter_text(const struct simkeep_fingerprinter *fingerprinter,
+                                   const char *text,
+                                   size_t text_len,
+                                   uint64_t *fingerprint,
+                                   struct simkeep_error **error);
+
+/**
+ * Puts the fingerprint of the visible text of an HTML page where `fingerprint` points. `encoding` is
+ * what the server said of its encoding: a label, such as `gb18030`, or the value of its `Content-Type`,
+ * several joined by commas. It may be NULL. The page is decoded as browsers do it: by a byte order
+ * mark, by `encoding`, by what the page declares, as UTF-8 if it is UTF-8, and else by a guess.
+ * `SIMKEEP_NONE` for a text of fewer than eight words. Any thread. Costs time linear in the page.
+ */
+int32_t simkeep_fingerprinter_html(const struct simkeep_fingerprinter *fingerprinter,
+                                   const char *html,
+                                   size_t html_len,
+                                   const char *encoding,
+                                   size_t encoding_len,
+                                   uint64_t *fingerprint,
+                                   struct simkeep_error **error);
+
+/**
+ * Frees a fingerprinter, after all other calls on it have returned. Does nothing for NULL.
+ */
+void simkeep_fingerprinter_free(struct simkeep_fingerprinter *fingerprinter);
+
+/**
+ * Gives many pages weights or classes, without a visit: that is no change of a page. If one of them is
+ * invalid none is stored, and `simkeep_error_row` says which. `size` is `sizeof *givings`. `missing`
+ * gets how many of them are of pages that the store does not know, of which nothing is stored; it may
+ * be NULL. Any thread. Costs what `simkeep_observe_batch` does, without searches.
+ */
+int32_t simkeep_give_batch(struct simkeep_store *store,
+                           const struct simkeep_giving *givings,
+                           size_t count,
+                           size_t size,
+                           uint64_t *missing,
+                           struct simkeep_error **error);
+
+/**
+ * Gives a page a weight from a time on, in milliseconds since 1970: how important it is, finite and
+ * positive. That is neither a visit nor a change. `SIMKEEP_NONE` if the page is not known, and nothing
+ * was stored. Any thread. Costs what `simkeep_observe` does, without a search.
+ */
+int32_t simkeep_give_weight(struct simkeep_store *store,
+                            const char *url,
+                            size_t url_len,
+                            int64_t time_ms,
+                            double weight,
+                            struct simkeep_error **error);
+
+/**
+ * Gives a page a class from a time on, in milliseconds since 1970, as `simkeep_give_weight` gives a
+ * weight. What a class means is up to whoever gives it.
+ */
+int32_t simkeep_give_class(struct simkeep_store *store,
+                           const char *url,
+                           size_t url_len,
+                           int64_t time_ms,
+                           uint32_t page_class,
+                           struct simkeep_error **error);
+
+/**
+ * Loads visits in any order, without searches and without the journal: all of them, or none. Some four
+ * times as fast as `simkeep_observe_batch`; it does not say what each meant, and
+ * `simkeep_snapshot_history` does afterwards. `size` is `sizeof *visits`. `memory_bytes` bounds the
+ * memory beside the visits, 0 for 512 MiB. `progress` may be NULL, and so may `loaded`, which gets
+ * numbers; `loaded_size` is `sizeof(simkeep_loaded)`. Any thread; one load at a time. What does not fit
+ * into memory, `simkeep_loading_begin` takes batch by batch.
+ */
+int32_t simkeep_load(struct simkeep_store *store,
+                     const struct simkeep_visit *visits,
+                     size_t count,
+                     size_t size,
+                     uint64_t memory_bytes,
+                     const struct simkeep_progress *progress,
+                     struct simkeep_loaded *loaded,
+                     size_t loaded_size,
+                     struct simkeep_error **error);
+
+/**
+ * Loads everything in a snapshot of another store, as `simkeep_load` loads visits. Epochs of one name
+ * are the same; new ones begin with it, and bring their tables. `memory_bytes` bounds the memory, 0 for
+ * 512 MiB. `progress` may be NULL, and so may `loaded`, which gets numbers; `loaded_size` is
+ * `sizeof(simkeep_loaded)`. Any thread; one load at a time. Costs reading all of the other store, and a
+ * load.
+ */
+int32_t simkeep_copy_from(struct simkeep_store *store,
+                          const struct simkeep_snapshot *snapshot,
+                          uint64_t memory_bytes,
+                          const struct simkeep_progress *progress,
+                          struct simkeep_loaded *loaded,
+                          size_t loaded_size,
+                          struct simkeep_error **error);
+
+/**
+ * Begins to load visits that `simkeep_loading_push` brings, as `simkeep_load` loads an array: so a
+ * corpus may be larger than memory. `memory_bytes` bounds the memory of the load, 0 for 512 MiB; what
+ * is waiting comes on top, two batches at most. `progress` may be NULL. The caller ends it with
+ * `simkeep_loading_finish`, and frees it with `simkeep_loading_free`. Any thread. A store has one load
+ * at a time: until this one is over, each other is refused with `SIMKEEP_MISUSE`.
+ */
+struct simkeep_loading *simkeep_loading_begin(struct simkeep_store *store,
+                                              uint64_t memory_bytes,
+                                              const struct simkeep_progress *progress,
+                                              struct simkeep_error **error);
+
+/**
+ * Brings more visits to a load. They are copied. Waits until the load takes them, as it sorts or writes
+ * what came before. `size` is `sizeof *visits`.
+ *
+ * An argument that is wrong is `SIMKEEP_ARGUMENT` with `simkeep_error_row` within these visits; none of
+ * them was taken, and the load may go on. Any other error is the load's, which is over then and has
+ * stored nothing; it may be of visits that came before, and `simkeep_error_row` counts from the first
+ * of all. One thread at a time.
+ */
+int32_t simkeep_loading_push(struct simkeep_loading *loading,
+                             const struct simkeep_visit *visits,
+                             size_t count,
+                             size_t size,
                              struct simkeep_error **error);
 
 /**
- * Forgets a page as `simkeep_forget` does, and rewrites every file that has bytes of it. When this
- * returns, no file of the store has its URL but those that a snapshot holds open, which are removed
- * with it. `progress` may be NULL. After an error the page may be forgotten, with bytes of it left in
- * files: purge again. Any thread. Costs a rewrite of each segment with such bytes.
+ * Brings the visits of an Arrow table, whose columns are those of `simkeep_observe_arrow`, as
+ * `simkeep_loading_push` brings an array.
  */
-int32_t simkeep_purge(struct simkeep_store *store,
-                      const char *url,
-                      size_t url_len,
-                      const struct simkeep_progress *progress,
-                      uint64_t *pages,
-                      struct simkeep_error **error);
+int32_t simkeep_loading_push_arrow(struct simkeep_loading *loading,
+                                   const struct ArrowSchema *schema,
+                                   const struct ArrowArray *array,
+                                   struct simkeep_error **error);
 
 /**
- * Forgets all pages under a prefix as `simkeep_forget_under` does, and rewrites files as
- * `simkeep_purge` does.
+ * Ends a load: all of its visits are stored when this returns, or none after an error. `loaded` gets
+ * what was loaded; it may be NULL. `size` is `sizeof(simkeep_loaded)`. After this the load is over, and
+ * is only freed. One thread at a time. Costs writing all that was loaded.
  */
-int32_t simkeep_purge_under(struct simkeep_store *store,
-                            const char *prefix,
-                            size_t prefix_len,
-                            const struct simkeep_progress *progress,
-                            uint64_t *pages,
-                            struct simkeep_error **error);
+int32_t simkeep_loading_finish(struct simkeep_loading *loading,
+                               struct simkeep_loaded *loaded,
+                               size_t size,
+                               struct simkeep_error **error);
+
+/**
+ * Frees a load. Before its end it is stopped, its progress is cancelled, and nothing is stored. Does
+ * nothing for NULL.
+ */
+void simkeep_loading_free(struct simkeep_loading *loading);
+
+/**
+ * Reports many visits, and is answered column by column. Each is judged after those before it. If one
+ * of them is invalid none is stored, and `simkeep_error_row` says which. `size` is `sizeof *visits`.
+ * The caller frees what it gets with `simkeep_outcomes_free`. Any thread; many at a time share commits.
+ *
+ * Durable when this returns, unless the options say otherwise. Costs a lookup and a search in every
+ * segment for each visit, some microseconds, and one commit or a few: much less than single calls.
+ */
+struct simkeep_outcomes *simkeep_observe_batch(struct simkeep_store *store,
+                                               const struct simkeep_visit *visits,
+                                               size_t count,
+                                               size_t size,
+                                               struct simkeep_error **error);
+
+/**
+ * Reports a visit that saw content with this fingerprint. `digest` points to 16 bytes, or is NULL;
+ * `status` is the HTTP status, or 0. What it cannot say, `simkeep_observe_batch` can. The caller frees
+ * what it gets with `simkeep_outcomes_free`. Any thread. Costs some microseconds, and a share of a
+ * commit.
+ */
+struct simkeep_outcomes *simkeep_observe(struct simkeep_store *store,
+                                         const char *url,
+                                         size_t url_len,
+                                         int64_t time_ms,
+                                         uint64_t fingerprint,
+                                         uint32_t epoch,
+                                         const uint8_t *digest,
+                                         uint32_t status,
+                                         struct simkeep_error **error);
+
+/**
+ * Reports that the server said that nothing changed (304). `status` is the HTTP status, or 0. The
+ * caller frees what it gets with `simkeep_outcomes_free`. Any thread. Costs what `simkeep_observe`
+ * does.
+ */
+struct simkeep_outcomes *simkeep_not_modified(struct simkeep_store *store,
+                                              const char *url,
+                                              size_t url_len,
+                                              int64_t time_ms,
+                                              uint32_t status,
+                                              struct simkeep_error **error);
+
+/**
+ * Reports that the page redirects to `to`, which may be relative to it. `status` is the HTTP status, or
+ * 0. The caller frees what it gets with `simkeep_outcomes_free`. Any thread. Costs what
+ * `simkeep_observe` does.
+ */
+struct simkeep_outcomes *simkeep_redirect(struct simkeep_store *store,
+                                          const char *url,
+                                          size_t url_len,
+                                          int64_t time_ms,
+                                          const char *to,
+                                          size_t to_len,
+                                          uint32_t status,
+                                          struct simkeep_error **error);
+
+/**
+ * Writes the digest of a redirect from a page to `to`, which may be relative to it, into 16 bytes: for
+ * visits of `SIMKEEP_SEEN_REDIRECT`. Returns 0, or a `simkeep_error_code`. Any thread.
+ */
+int32_t simkeep_redirect_digest(const char *url,
+                                size_t url_len,
+                                const char *to,
+                                size_t to_len,
+                                uint8_t *digest,
+                                struct simkeep_error **error);
+
+/**
+ * Returns what an HTTP response to a GET says of its page, a `simkeep_seen`; `SIMKEEP_SEEN_NOTHING` if
+ * it is no final response (below 200). `location` and `content_range` are the values of these headers,
+ * or NULL; `length` is the Content-Length if no Transfer-Encoding delimits the body, `received` how
+ * many bytes of the body came, and either is -1 if unknown; `is_encoded` is 1 if there is a
+ * Content-Encoding, `is_cut` 1 if the body is known to be cut. Any thread.
+ */
+int32_t simkeep_response_meaning(uint32_t status_code,
+                                 const char *location,
+                                 size_t location_len,
+                                 const char *content_range,
+                                 size_t content_range_len,
+                                 int64_t length,
+                                 int64_t received,
+                                 int32_t is_encoded,
+                                 int32_t is_cut,
+                                 int32_t *seen,
+                                 struct simkeep_error **error);
+
+/**
+ * Reports that the page is gone (404, 410). `status` is the HTTP status, or 0. The caller frees what it
+ * gets with `simkeep_outcomes_free`. Any thread. Costs what `simkeep_observe` does.
+ */
+struct simkeep_outcomes *simkeep_gone(struct simkeep_store *store,
+                                      const char *url,
+                                      size_t url_len,
+                                      int64_t time_ms,
+                                      uint32_t status,
+                                      struct simkeep_error **error);
+
+/**
+ * Reports that the visit failed. `status` is the HTTP status, or 0. The caller frees what it gets with
+ * `simkeep_outcomes_free`. Any thread. Costs what `simkeep_observe` does.
+ */
+struct simkeep_outcomes *simkeep_failed(struct simkeep_store *store,
+                                        const char *url,
+                                        size_t url_len,
+                                        int64_t time_ms,
+                                        uint32_t status,
+                                        struct simkeep_error **error);
 
 /**
  * How many observations were answered; 0 for NULL.
@@ -2878,148 +3181,78 @@ const int64_t *simkeep_outcomes_near_firsts(const struct simkeep_outcomes *outco
 void simkeep_outcomes_free(struct simkeep_outcomes *outcomes);
 
 /**
- * Gives many pages weights or classes, without a visit: that is no change of a page. If one of them is
- * invalid none is stored, and `simkeep_error_row` says which. `size` is `sizeof *givings`. `missing`
- * gets how many of them are of pages that the store does not know, of which nothing is stored; it may
- * be NULL. Any thread. Costs what `simkeep_observe_batch` does, without searches.
- */
-int32_t simkeep_give_batch(struct simkeep_store *store,
-                           const struct simkeep_giving *givings,
-                           size_t count,
-                           size_t size,
-                           uint64_t *missing,
-                           struct simkeep_error **error);
-
-/**
- * Gives a page a weight from a time on, in milliseconds since 1970: how important it is, finite and
- * positive. That is neither a visit nor a change. `SIMKEEP_NONE` if the page is not known, and nothing
- * was stored. Any thread. Costs what `simkeep_observe` does, without a search.
- */
-int32_t simkeep_give_weight(struct simkeep_store *store,
-                            const char *url,
-                            size_t url_len,
-                            int64_t time_ms,
-                            double weight,
-                            struct simkeep_error **error);
-
-/**
- * Gives a page a class from a time on, in milliseconds since 1970, as `simkeep_give_weight` gives a
- * weight. What a class means is up to whoever gives it.
- */
-int32_t simkeep_give_class(struct simkeep_store *store,
-                           const char *url,
-                           size_t url_len,
-                           int64_t time_ms,
-                           uint32_t page_class,
-                           struct simkeep_error **error);
-
-/**
- * Reports many visits, and is answered column by column. Each is judged after those before it. If one
- * of them is invalid none is stored, and `simkeep_error_row` says which. `size` is `sizeof *visits`.
- * The caller frees what it gets with `simkeep_outcomes_free`. Any thread; many at a time share commits.
+ * Reports the visits of an Arrow table, in its order, and is answered as `simkeep_observe_batch`
+ * answers. Its columns, by name:
  *
- * Durable when this returns, unless the options say otherwise. Costs a lookup and a search in every
- * segment for each visit, some microseconds, and one commit or a few: much less than single calls.
+ * - `url`: text. `time`: a timestamp, or milliseconds since 1970. Both must be there.
+ * - `seen`: text, `content`, `not-modified`, `gone` or `failed`. Without it, all is content.
+ * - `fingerprint`: 64 bits, signed or not. Null for content without one.
+ * - `digest`: 16 bytes. `status`, `class`: integers. `modified`: as `time`. `weight`: a number.
+ * - `epoch`: an integer. Without it, or where it is null, that of `simkeep_change_epoch`.
+ * - `also_fingerprint` and `also_epoch`, for content that was looked at in another epoch, too.
+ *
+ * All but the first two may be missing, or null in a row. Texts and bytes may be of any layout, and
+ * dictionaries. The structures are read until this returns, and are not released. What is wrong in a
+ * row has `simkeep_error_row`, and then nothing is stored. The caller frees what it gets with
+ * `simkeep_outcomes_free`. Any thread. Costs what `simkeep_observe_batch` does.
  */
-struct simkeep_outcomes *simkeep_observe_batch(struct simkeep_store *store,
-                                               const struct simkeep_visit *visits,
-                                               size_t count,
-                                               size_t size,
+struct simkeep_outcomes *simkeep_observe_arrow(struct simkeep_store *store,
+                                               const struct ArrowSchema *schema,
+                                               const struct ArrowArray *array,
                                                struct simkeep_error **error);
 
 /**
- * Reports a visit that saw content with this fingerprint. `digest` points to 16 bytes, or is NULL;
- * `status` is the HTTP status, or 0. What it cannot say, `simkeep_observe_batch` can. The caller frees
- * what it gets with `simkeep_outcomes_free`. Any thread. Costs some microseconds, and a share of a
- * commit.
+ * Loads the visits of an Arrow table, whose columns are those of `simkeep_observe_arrow`, as
+ * `simkeep_load` loads an array.
  */
-struct simkeep_outcomes *simkeep_observe(struct simkeep_store *store,
-                                         const char *url,
-                                         size_t url_len,
-                                         int64_t time_ms,
-                                         uint64_t fingerprint,
-                                         uint32_t epoch,
-                                         const uint8_t *digest,
-                                         uint32_t status,
-                                         struct simkeep_error **error);
+int32_t simkeep_load_arrow(struct simkeep_store *store,
+                           const struct ArrowSchema *schema,
+                           const struct ArrowArray *array,
+                           uint64_t memory_bytes,
+                           const struct simkeep_progress *progress,
+                           struct simkeep_loaded *loaded,
+                           size_t loaded_size,
+                           struct simkeep_error **error);
 
 /**
- * Reports that the server said that nothing changed (304). `status` is the HTTP status, or 0. The
- * caller frees what it gets with `simkeep_outcomes_free`. Any thread. Costs what `simkeep_observe`
- * does.
+ * Gives outcomes as an Arrow table, a row for each observation, in their order: `verdict`, `same_by`,
+ * `distance`, `band`, `to`, `novel`, `priority`, `also`, `complete`, `original`, `original_distance`,
+ * `original_by`. Numbers that stand for something are dictionaries of their names. The structures may
+ * be uninitialised; the caller releases them, as the interface says. The outcomes stay, and need not.
+ * Any thread. Costs a copy.
  */
-struct simkeep_outcomes *simkeep_not_modified(struct simkeep_store *store,
-                                              const char *url,
-                                              size_t url_len,
-                                              int64_t time_ms,
-                                              uint32_t status,
-                                              struct simkeep_error **error);
+int32_t simkeep_outcomes_arrow(const struct simkeep_outcomes *outcomes,
+                               struct ArrowSchema *schema,
+                               struct ArrowArray *array,
+                               struct simkeep_error **error);
 
 /**
- * Reports that the page redirects to `to`, which may be relative to it. `status` is the HTTP status, or
- * 0. The caller frees what it gets with `simkeep_outcomes_free`. Any thread. Costs what
- * `simkeep_observe` does.
+ * Gives the copies of outcomes as an Arrow table: `observation`, from 0, `url`, `first`. The rest is as
+ * for `simkeep_outcomes_arrow`.
  */
-struct simkeep_outcomes *simkeep_redirect(struct simkeep_store *store,
-                                          const char *url,
-                                          size_t url_len,
-                                          int64_t time_ms,
-                                          const char *to,
-                                          size_t to_len,
-                                          uint32_t status,
-                                          struct simkeep_error **error);
-
-/**
- * Writes the digest of a redirect from a page to `to`, which may be relative to it, into 16 bytes: for
- * visits of `SIMKEEP_SEEN_REDIRECT`. Returns 0, or a `simkeep_error_code`. Any thread.
- */
-int32_t simkeep_redirect_digest(const char *url,
-                                size_t url_len,
-                                const char *to,
-                                size_t to_len,
-                                uint8_t *digest,
-                                struct simkeep_error **error);
-
-/**
- * Returns what an HTTP response to a GET says of its page, a `simkeep_seen`; `SIMKEEP_SEEN_NOTHING` if
- * it is no final response (below 200). `location` and `content_range` are the values of these headers,
- * or NULL; `length` is the Content-Length if no Transfer-Encoding delimits the body, `received` how
- * many bytes of the body came, and either is -1 if unknown; `is_encoded` is 1 if there is a
- * Content-Encoding, `is_cut` 1 if the body is known to be cut. Any thread.
- */
-int32_t simkeep_response_meaning(uint32_t status_code,
-                                 const char *location,
-                                 size_t location_len,
-                                 const char *content_range,
-                                 size_t content_range_len,
-                                 int64_t length,
-                                 int64_t received,
-                                 int32_t is_encoded,
-                                 int32_t is_cut,
-                                 int32_t *seen,
-                                 struct simkeep_error **error);
-
-/**
- * Reports that the page is gone (404, 410). `status` is the HTTP status, or 0. The caller frees what it
- * gets with `simkeep_outcomes_free`. Any thread. Costs what `simkeep_observe` does.
- */
-struct simkeep_outcomes *simkeep_gone(struct simkeep_store *store,
-                                      const char *url,
-                                      size_t url_len,
-                                      int64_t time_ms,
-                                      uint32_t status,
+int32_t simkeep_outcomes_copies_arrow(const struct simkeep_outcomes *outcomes,
+                                      struct ArrowSchema *schema,
+                                      struct ArrowArray *array,
                                       struct simkeep_error **error);
 
 /**
- * Reports that the visit failed. `status` is the HTTP status, or 0. The caller frees what it gets with
- * `simkeep_outcomes_free`. Any thread. Costs what `simkeep_observe` does.
+ * Gives the near pages of outcomes as an Arrow table: `observation`, from 0, `url`, `distance`,
+ * `fingerprint`, `first`. The rest is as for `simkeep_outcomes_arrow`.
  */
-struct simkeep_outcomes *simkeep_failed(struct simkeep_store *store,
-                                        const char *url,
-                                        size_t url_len,
-                                        int64_t time_ms,
-                                        uint32_t status,
-                                        struct simkeep_error **error);
+int32_t simkeep_outcomes_near_arrow(const struct simkeep_outcomes *outcomes,
+                                    struct ArrowSchema *schema,
+                                    struct ArrowArray *array,
+                                    struct simkeep_error **error);
+
+/**
+ * Gives matches as an Arrow table: `query`, from 0, `url`, `distance`, `fingerprint`. The structures
+ * may be uninitialised; the caller releases them, as the interface says. The matches stay, and need
+ * not. Any thread. Costs a copy.
+ */
+int32_t simkeep_matches_arrow(const struct simkeep_matches *matches,
+                              struct ArrowSchema *schema,
+                              struct ArrowArray *array,
+                              struct simkeep_error **error);
 
 /**
  * Searches as `simkeep_snapshot_search` does, and says how that was planned and what it cost. The
@@ -3069,6 +3302,49 @@ const char *simkeep_explanation_instruction_set(const struct simkeep_explanation
 void simkeep_explanation_free(struct simkeep_explanation *explanation);
 
 /**
+ * Reads all visits of a page in order, each with what it meant after those before it. It has no entries
+ * for an unknown page. The caller frees what it gets with `simkeep_entries_free`. Any thread. Costs
+ * reading the page's record in each segment that has it.
+ */
+struct simkeep_entries *simkeep_snapshot_history(const struct simkeep_snapshot *snapshot,
+                                                 const char *url,
+                                                 size_t url_len,
+                                                 struct simkeep_error **error);
+
+/**
+ * Copies the visit whose content was in force at a time, in milliseconds since 1970, to where `entry`
+ * points; it has no verdict. `SIMKEEP_NONE` if the page was unknown then, or gone. `size` is
+ * `sizeof(simkeep_entry)`. Any thread. Costs reading the page's record in each segment that has it.
+ */
+int32_t simkeep_snapshot_as_of(const struct simkeep_snapshot *snapshot,
+                               const char *url,
+                               size_t url_len,
+                               int64_t time_ms,
+                               struct simkeep_entry *entry,
+                               size_t size,
+                               struct simkeep_error **error);
+
+/**
+ * How many entries there are; 0 for NULL, and of an unknown page. Any thread; costs nothing.
+ */
+size_t simkeep_entries_count(const struct simkeep_entries *entries);
+
+/**
+ * Copies entry `nth`, from 0, to where `entry` points. `size` is `sizeof(simkeep_entry)`. Any thread;
+ * costs nothing.
+ */
+int32_t simkeep_entries_get(const struct simkeep_entries *entries,
+                            size_t nth,
+                            struct simkeep_entry *entry,
+                            size_t size,
+                            struct simkeep_error **error);
+
+/**
+ * Frees a history. Does nothing for NULL. Any thread.
+ */
+void simkeep_entries_free(struct simkeep_entries *entries);
+
+/**
  * How many searches were answered; 0 for NULL.
  */
 size_t simkeep_matches_count(const struct simkeep_matches *matches);
@@ -3109,131 +3385,6 @@ const uint8_t *simkeep_matches_within(const struct simkeep_matches *matches);
  * Frees matches, and all of their columns. Does nothing for NULL. Any thread.
  */
 void simkeep_matches_free(struct simkeep_matches *matches);
-
-/**
- * Fills in the size, a fingerprint, a distance, and defaults for all else. `size` is
- * `sizeof(simkeep_query)`. A distance of 64 and a limit make a search for the nearest pages, however
- * far they are. Any thread; costs nothing.
- */
-int32_t simkeep_query_init(struct simkeep_query *query,
-                           size_t size,
-                           uint64_t fingerprint,
-                           uint32_t k,
-                           struct simkeep_error **error);
-
-/**
- * How many entries there are; 0 for NULL, and of an unknown page. Any thread; costs nothing.
- */
-size_t simkeep_entries_count(const struct simkeep_entries *entries);
-
-/**
- * Copies entry `nth`, from 0, to where `entry` points. `size` is `sizeof(simkeep_entry)`. Any thread;
- * costs nothing.
- */
-int32_t simkeep_entries_get(const struct simkeep_entries *entries,
-                            size_t nth,
-                            struct simkeep_entry *entry,
-                            size_t size,
-                            struct simkeep_error **error);
-
-/**
- * Frees a history. Does nothing for NULL. Any thread.
- */
-void simkeep_entries_free(struct simkeep_entries *entries);
-
-/**
- * Takes a view of a store. The caller frees it with `simkeep_snapshot_free`. Any thread. Costs two
- * short locks, which nobody holds while reading or writing files.
- */
-struct simkeep_snapshot *simkeep_store_snapshot(struct simkeep_store *store,
-                                                struct simkeep_error **error);
-
-/**
- * Frees a snapshot, after all other calls on it have returned. What was got from it stays. Does nothing
- * for NULL.
- */
-void simkeep_snapshot_free(struct simkeep_snapshot *snapshot);
-
-/**
- * Finds pages whose version in force is within distance `k`, from 0 to 64, at most 16. The caller frees
- * what it gets with `simkeep_matches_free`. Any thread. Usually costs some microseconds.
- */
-struct simkeep_matches *simkeep_snapshot_near(const struct simkeep_snapshot *snapshot,
-                                              uint64_t fingerprint,
-                                              uint32_t k,
-                                              struct simkeep_error **error);
-
-/**
- * Finds the `count` nearest pages, however far they are. The caller frees what it gets with
- * `simkeep_matches_free`. Any thread. Costs up to three times a search within the distance of the
- * farthest, and memory for a few times `count` pages.
- */
-struct simkeep_matches *simkeep_snapshot_nearest(const struct simkeep_snapshot *snapshot,
-                                                 uint64_t fingerprint,
-                                                 size_t count,
-                                                 struct simkeep_error **error);
-
-/**
- * Searches, as a query says. The caller frees what it gets with `simkeep_matches_free`. Any thread.
- * Usually costs some microseconds.
- */
-struct simkeep_matches *simkeep_snapshot_search(const struct simkeep_snapshot *snapshot,
-                                                const struct simkeep_query *query,
-                                                struct simkeep_error **error);
-
-/**
- * Searches for each of many fingerprints, with the settings of `like`, whose own fingerprint does not
- * matter. Answers come in their order. The fingerprints are copied first. The caller frees what it gets
- * with `simkeep_matches_free`. Any thread; it uses all cores. Each search costs a half to a quarter of
- * a single one.
- */
-struct simkeep_matches *simkeep_snapshot_search_batch(const struct simkeep_snapshot *snapshot,
-                                                      const uint64_t *fingerprints,
-                                                      size_t count,
-                                                      const struct simkeep_query *like,
-                                                      struct simkeep_error **error);
-
-/**
- * Reads all visits of a page in order, each with what it meant after those before it. It has no entries
- * for an unknown page. The caller frees what it gets with `simkeep_entries_free`. Any thread. Costs
- * reading the page's record in each segment that has it.
- */
-struct simkeep_entries *simkeep_snapshot_history(const struct simkeep_snapshot *snapshot,
-                                                 const char *url,
-                                                 size_t url_len,
-                                                 struct simkeep_error **error);
-
-/**
- * Copies the visit whose content was in force at a time, in milliseconds since 1970, to where `entry`
- * points; it has no verdict. `SIMKEEP_NONE` if the page was unknown then, or gone. `size` is
- * `sizeof(simkeep_entry)`. Any thread. Costs reading the page's record in each segment that has it.
- */
-int32_t simkeep_snapshot_as_of(const struct simkeep_snapshot *snapshot,
-                               const char *url,
-                               size_t url_len,
-                               int64_t time_ms,
-                               struct simkeep_entry *entry,
-                               size_t size,
-                               struct simkeep_error **error);
-
-/**
- * Copies the current state of a page to where `page` points; its URL is the one that was given.
- * `SIMKEEP_NONE` for an unknown page. `size` is `sizeof(simkeep_page)`. Any thread. Costs reading one
- * record in the newest segment that knows the page.
- */
-int32_t simkeep_snapshot_latest(const struct simkeep_snapshot *snapshot,
-                                const char *url,
-                                size_t url_len,
-                                struct simkeep_page *page,
-                                size_t size,
-                                struct simkeep_error **error);
-
-/**
- * The number of the last operation in a snapshot. Any thread; costs nothing.
- */
-int32_t simkeep_snapshot_sequence(const struct simkeep_snapshot *snapshot,
-                                  uint64_t *sequence,
-                                  struct simkeep_error **error);
 
 /**
  * Fills in the size, a distance, and defaults for all else. `size` is
@@ -3299,6 +3450,18 @@ int32_t simkeep_pages_next(struct simkeep_pages *pages,
 void simkeep_pages_free(struct simkeep_pages *pages);
 
 /**
+ * Copies the current state of a page to where `page` points; its URL is the one that was given.
+ * `SIMKEEP_NONE` for an unknown page. `size` is `sizeof(simkeep_page)`. Any thread. Costs reading one
+ * record in the newest segment that knows the page.
+ */
+int32_t simkeep_snapshot_latest(const struct simkeep_snapshot *snapshot,
+                                const char *url,
+                                size_t url_len,
+                                struct simkeep_page *page,
+                                size_t size,
+                                struct simkeep_error **error);
+
+/**
  * Finds all pairs of different fingerprints within the distance `k` of `like`, with its epoch,
  * versions, prefix and classes. They come in no particular order, each once, by `simkeep_pairs_next`.
  * `progress` may be NULL. The caller frees what it gets with `simkeep_pairs_free`. Any thread.
@@ -3326,6 +3489,56 @@ int32_t simkeep_pairs_next(struct simkeep_pairs *pairs,
  * and this waits until its threads have ended, as a rule some milliseconds. Does nothing for NULL.
  */
 void simkeep_pairs_free(struct simkeep_pairs *pairs);
+
+/**
+ * Fills in the size, a fingerprint, a distance, and defaults for all else. `size` is
+ * `sizeof(simkeep_query)`. A distance of 64 and a limit make a search for the nearest pages, however
+ * far they are. Any thread; costs nothing.
+ */
+int32_t simkeep_query_init(struct simkeep_query *query,
+                           size_t size,
+                           uint64_t fingerprint,
+                           uint32_t k,
+                           struct simkeep_error **error);
+
+/**
+ * Finds pages whose version in force is within distance `k`, from 0 to 64, at most 16. The caller frees
+ * what it gets with `simkeep_matches_free`. Any thread. Usually costs some microseconds.
+ */
+struct simkeep_matches *simkeep_snapshot_near(const struct simkeep_snapshot *snapshot,
+                                              uint64_t fingerprint,
+                                              uint32_t k,
+                                              struct simkeep_error **error);
+
+/**
+ * Finds the `count` nearest pages, however far they are. The caller frees what it gets with
+ * `simkeep_matches_free`. Any thread. Costs up to three times a search within the distance of the
+ * farthest, and memory for a few times `count` pages.
+ */
+struct simkeep_matches *simkeep_snapshot_nearest(const struct simkeep_snapshot *snapshot,
+                                                 uint64_t fingerprint,
+                                                 size_t count,
+                                                 struct simkeep_error **error);
+
+/**
+ * Searches, as a query says. The caller frees what it gets with `simkeep_matches_free`. Any thread.
+ * Usually costs some microseconds.
+ */
+struct simkeep_matches *simkeep_snapshot_search(const struct simkeep_snapshot *snapshot,
+                                                const struct simkeep_query *query,
+                                                struct simkeep_error **error);
+
+/**
+ * Searches for each of many fingerprints, with the settings of `like`, whose own fingerprint does not
+ * matter. Answers come in their order. The fingerprints are copied first. The caller frees what it gets
+ * with `simkeep_matches_free`. Any thread; it uses all cores. Each search costs a half to a quarter of
+ * a single one.
+ */
+struct simkeep_matches *simkeep_snapshot_search_batch(const struct simkeep_snapshot *snapshot,
+                                                      const uint64_t *fingerprints,
+                                                      size_t count,
+                                                      const struct simkeep_query *like,
+                                                      struct simkeep_error **error);
 
 /**
  * Tells of the next pages, up to 1,024, where `chunk` points; `SIMKEEP_NONE` if there are no more. They
@@ -3642,53 +3855,31 @@ struct simkeep_decisions *simkeep_snapshot_decide(const struct simkeep_snapshot 
 void simkeep_plan_free(struct simkeep_plan *plan);
 
 /**
- * Opens a store to read it; or the newest generation that is whole, where a store is published.
- * `plain_reads` is 0, or 1 to read segments whole into memory instead of
- * mapping them. The caller frees what it gets with `simkeep_reader_free`. Any thread. Costs mapping the
- * segments, and reading the journal: less than a second.
+ * Makes a second directory with the same store, while it works, or brings an earlier backup up to date.
+ * `copy` is 0 to link files, which takes no room, or 1 to copy them, so that what damages one on the
+ * disk leaves the other. `progress` may be NULL, and so may `backed_up`, which gets what was done;
+ * `size` is `sizeof(simkeep_backed_up)`. After an error an earlier backup is as it was. Any thread.
+ * Costs reading and checking all of the backup, besides what is copied.
  */
-struct simkeep_reader *simkeep_reader_open(const char *path,
-                                           uint32_t plain_reads,
-                                           struct simkeep_error **error);
+int32_t simkeep_backup(const struct simkeep_store *store,
+                       const char *to_path,
+                       uint32_t copy,
+                       const struct simkeep_progress *progress,
+                       struct simkeep_backed_up *backed_up,
+                       size_t size,
+                       struct simkeep_error **error);
 
 /**
- * Moves on to the newest state. `changed` gets 1 if anything changed, else 0; it may be NULL. After an
- * error the reader keeps what it had. Snapshots that were taken stay as they are. Any thread. Costs
- * reading what is new of the journal, and mapping new segments.
+ * Backs up the store in a directory, as `simkeep_backup` does an open one; also one that another
+ * process writes.
  */
-int32_t simkeep_reader_refresh(struct simkeep_reader *reader,
-                               uint32_t *changed,
-                               struct simkeep_error **error);
-
-/**
- * How many operations were acknowledged that the reader does not see. Any thread. Costs one small read.
- */
-int32_t simkeep_reader_behind(const struct simkeep_reader *reader,
-                              uint64_t *behind,
-                              struct simkeep_error **error);
-
-/**
- * Which generation of a store that is published the reader has: `generation` gets its number, or 0 if
- * it reads a store. `incomplete` gets the number of the newest generation if that is not whole yet and
- * was passed over, or 0. Both are of the moment when the reader was opened or refreshed. Any thread.
- * Costs nothing, unless another thread refreshes.
- */
-int32_t simkeep_reader_generation(const struct simkeep_reader *reader,
-                                  uint64_t *generation,
-                                  uint64_t *incomplete,
-                                  struct simkeep_error **error);
-
-/**
- * Takes the view that the reader has now. It does not change when the reader is refreshed. The caller
- * frees it with `simkeep_snapshot_free`. Any thread; costs nothing, unless another thread refreshes.
- */
-struct simkeep_snapshot *simkeep_reader_snapshot(const struct simkeep_reader *reader,
-                                                 struct simkeep_error **error);
-
-/**
- * Frees a reader, after all other calls on it have returned. Its snapshots stay. Does nothing for NULL.
- */
-void simkeep_reader_free(struct simkeep_reader *reader);
+int32_t simkeep_backup_path(const char *path,
+                            const char *to_path,
+                            uint32_t copy,
+                            const struct simkeep_progress *progress,
+                            struct simkeep_backed_up *backed_up,
+                            size_t size,
+                            struct simkeep_error **error);
 
 /**
  * Lists the epochs that a snapshot knows, by number. Verdicts go by the last one that has not ended and
@@ -3794,193 +3985,50 @@ int32_t simkeep_restate(struct simkeep_store *store,
                         struct simkeep_error **error);
 
 /**
- * Puts the fingerprint of a text by the default recipe where `fingerprint` points. It is of the epoch
- * that a new store begins with. `SIMKEEP_NONE` for a text of fewer than eight words, which is too short
- * to tell from others: observe such content without a fingerprint. Any thread. Costs time linear in the
- * text.
+ * Forgets everything observed so far of a page. It is hidden from every answer at once, and its bytes
+ * leave the files as these are merged. Later observations start a new history. `pages` gets how many
+ * pages were forgotten, 0 or 1; it may be NULL. Any thread. Costs a commit.
  */
-int32_t simkeep_fingerprint_text(const char *text,
-                                 size_t text_len,
-                                 uint64_t *fingerprint,
-                                 struct simkeep_error **error);
-
-/**
- * Makes a fingerprinter by the recipe of an epoch of a store, or by the default recipe if `store` is
- * NULL; then `epoch` does not matter. `SIMKEEP_MISUSE` for an epoch of fingerprints that are made
- * elsewhere. The caller frees what it gets with `simkeep_fingerprinter_free`. Any thread. Costs reading
- * the table of the epoch, if it has one.
- */
-struct simkeep_fingerprinter *simkeep_fingerprinter_new(const struct simkeep_store *store,
-                                                        uint32_t epoch,
-                                                        struct simkeep_error **error);
-
-/**
- * Puts the fingerprint of a text where `fingerprint` points. `SIMKEEP_NONE` for a text of fewer than
- * eight words, which is too short to tell from others: observe such content without a fingerprint. Any
- * thread. Costs time linear in the text.
- */
-int32_t simkeep_fingerprinter_text(const struct simkeep_fingerprinter *fingerprinter,
-                                   const char *text,
-                                   size_t text_len,
-                                   uint64_t *fingerprint,
-                                   struct simkeep_error **error);
-
-/**
- * Puts the fingerprint of the visible text of an HTML page where `fingerprint` points. `encoding` is
- * what the server said of its encoding: a label, such as `gb18030`, or the value of its `Content-Type`,
- * several joined by commas. It may be NULL. The page is decoded as browsers do it: by a byte order
- * mark, by `encoding`, by what the page declares, as UTF-8 if it is UTF-8, and else by a guess.
- * `SIMKEEP_NONE` for a text of fewer than eight words. Any thread. Costs time linear in the page.
- */
-int32_t simkeep_fingerprinter_html(const struct simkeep_fingerprinter *fingerprinter,
-                                   const char *html,
-                                   size_t html_len,
-                                   const char *encoding,
-                                   size_t encoding_len,
-                                   uint64_t *fingerprint,
-                                   struct simkeep_error **error);
-
-/**
- * Frees a fingerprinter, after all other calls on it have returned. Does nothing for NULL.
- */
-void simkeep_fingerprinter_free(struct simkeep_fingerprinter *fingerprinter);
-
-/**
- * Loads visits in any order, without searches and without the journal: all of them, or none. Some four
- * times as fast as `simkeep_observe_batch`; it does not say what each meant, and
- * `simkeep_snapshot_history` does afterwards. `size` is `sizeof *visits`. `memory_bytes` bounds the
- * memory beside the visits, 0 for 512 MiB. `progress` may be NULL, and so may `loaded`, which gets
- * numbers; `loaded_size` is `sizeof(simkeep_loaded)`. Any thread; one load at a time. What does not fit
- * into memory, `simkeep_loading_begin` takes batch by batch.
- */
-int32_t simkeep_load(struct simkeep_store *store,
-                     const struct simkeep_visit *visits,
-                     size_t count,
-                     size_t size,
-                     uint64_t memory_bytes,
-                     const struct simkeep_progress *progress,
-                     struct simkeep_loaded *loaded,
-                     size_t loaded_size,
-                     struct simkeep_error **error);
-
-/**
- * Loads everything in a snapshot of another store, as `simkeep_load` loads visits. Epochs of one name
- * are the same; new ones begin with it, and bring their tables. `memory_bytes` bounds the memory, 0 for
- * 512 MiB. `progress` may be NULL, and so may `loaded`, which gets numbers; `loaded_size` is
- * `sizeof(simkeep_loaded)`. Any thread; one load at a time. Costs reading all of the other store, and a
- * load.
- */
-int32_t simkeep_copy_from(struct simkeep_store *store,
-                          const struct simkeep_snapshot *snapshot,
-                          uint64_t memory_bytes,
-                          const struct simkeep_progress *progress,
-                          struct simkeep_loaded *loaded,
-                          size_t loaded_size,
-                          struct simkeep_error **error);
-
-/**
- * Begins to load visits that `simkeep_loading_push` brings, as `simkeep_load` loads an array: so a
- * corpus may be larger than memory. `memory_bytes` bounds the memory of the load, 0 for 512 MiB; what
- * is waiting comes on top, two batches at most. `progress` may be NULL. The caller ends it with
- * `simkeep_loading_finish`, and frees it with `simkeep_loading_free`. Any thread. A store has one load
- * at a time: until this one is over, each other is refused with `SIMKEEP_MISUSE`.
- */
-struct simkeep_loading *simkeep_loading_begin(struct simkeep_store *store,
-                                              uint64_t memory_bytes,
-                                              const struct simkeep_progress *progress,
-                                              struct simkeep_error **error);
-
-/**
- * Brings more visits to a load. They are copied. Waits until the load takes them, as it sorts or writes
- * what came before. `size` is `sizeof *visits`.
- *
- * An argument that is wrong is `SIMKEEP_ARGUMENT` with `simkeep_error_row` within these visits; none of
- * them was taken, and the load may go on. Any other error is the load's, which is over then and has
- * stored nothing; it may be of visits that came before, and `simkeep_error_row` counts from the first
- * of all. One thread at a time.
- */
-int32_t simkeep_loading_push(struct simkeep_loading *loading,
-                             const struct simkeep_visit *visits,
-                             size_t count,
-                             size_t size,
-                             struct simkeep_error **error);
-
-/**
- * Brings the visits of an Arrow table, whose columns are those of `simkeep_observe_arrow`, as
- * `simkeep_loading_push` brings an array.
- */
-int32_t simkeep_loading_push_arrow(struct simkeep_loading *loading,
-                                   const struct ArrowSchema *schema,
-                                   const struct ArrowArray *array,
-                                   struct simkeep_error **error);
-
-/**
- * Ends a load: all of its visits are stored when this returns, or none after an error. `loaded` gets
- * what was loaded; it may be NULL. `size` is `sizeof(simkeep_loaded)`. After this the load is over, and
- * is only freed. One thread at a time. Costs writing all that was loaded.
- */
-int32_t simkeep_loading_finish(struct simkeep_loading *loading,
-                               struct simkeep_loaded *loaded,
-                               size_t size,
-                               struct simkeep_error **error);
-
-/**
- * Frees a load. Before its end it is stopped, its progress is cancelled, and nothing is stored. Does
- * nothing for NULL.
- */
-void simkeep_loading_free(struct simkeep_loading *loading);
-
-/**
- * Copies sizes of a store to where `stats` points. `size` is `sizeof(simkeep_stats)`. Any thread. Costs
- * a look at what is in memory, and reads no table.
- */
-int32_t simkeep_store_stats(const struct simkeep_store *store,
-                            struct simkeep_stats *stats,
-                            size_t size,
-                            struct simkeep_error **error);
-
-/**
- * Copies sizes of what a reader sees to where `stats` points. `size` is `sizeof(simkeep_stats)`. Any
- * thread. Costs what `simkeep_store_stats` does.
- */
-int32_t simkeep_reader_stats(const struct simkeep_reader *reader,
-                             struct simkeep_stats *stats,
-                             size_t size,
-                             struct simkeep_error **error);
-
-/**
- * Checks that the last merge in the background went well. `SIMKEEP_NONE` if it did; otherwise
- * `SIMKEEP_OTHER` and an error that says why not, such as a full disk. The store tries again by itself.
- * Any thread. Costs what `simkeep_store_stats` does.
- */
-int32_t simkeep_store_merge_error(const struct simkeep_store *store,
-                                  struct simkeep_error **error);
-
-/**
- * Makes a second directory with the same store, while it works, or brings an earlier backup up to date.
- * `copy` is 0 to link files, which takes no room, or 1 to copy them, so that what damages one on the
- * disk leaves the other. `progress` may be NULL, and so may `backed_up`, which gets what was done;
- * `size` is `sizeof(simkeep_backed_up)`. After an error an earlier backup is as it was. Any thread.
- * Costs reading and checking all of the backup, besides what is copied.
- */
-int32_t simkeep_backup(const struct simkeep_store *store,
-                       const char *to_path,
-                       uint32_t copy,
-                       const struct simkeep_progress *progress,
-                       struct simkeep_backed_up *backed_up,
-                       size_t size,
+int32_t simkeep_forget(struct simkeep_store *store,
+                       const char *url,
+                       size_t url_len,
+                       uint64_t *pages,
                        struct simkeep_error **error);
 
 /**
- * Backs up the store in a directory, as `simkeep_backup` does an open one; also one that another
- * process writes.
+ * Forgets all pages under a prefix, such as `example.org/private/`, as `simkeep_forget` forgets one;
+ * with a host or a path also the pages that would be under it without the user in their URL. `pages`
+ * gets how many; it may be NULL. Any thread. Costs a commit, and a scan of these pages, during which
+ * writers wait.
  */
-int32_t simkeep_backup_path(const char *path,
-                            const char *to_path,
-                            uint32_t copy,
+int32_t simkeep_forget_under(struct simkeep_store *store,
+                             const char *prefix,
+                             size_t prefix_len,
+                             uint64_t *pages,
+                             struct simkeep_error **error);
+
+/**
+ * Forgets a page as `simkeep_forget` does, and rewrites every file that has bytes of it. When this
+ * returns, no file of the store has its URL but those that a snapshot holds open, which are removed
+ * with it. `progress` may be NULL. After an error the page may be forgotten, with bytes of it left in
+ * files: purge again. Any thread. Costs a rewrite of each segment with such bytes.
+ */
+int32_t simkeep_purge(struct simkeep_store *store,
+                      const char *url,
+                      size_t url_len,
+                      const struct simkeep_progress *progress,
+                      uint64_t *pages,
+                      struct simkeep_error **error);
+
+/**
+ * Forgets all pages under a prefix as `simkeep_forget_under` does, and rewrites files as
+ * `simkeep_purge` does.
+ */
+int32_t simkeep_purge_under(struct simkeep_store *store,
+                            const char *prefix,
+                            size_t prefix_len,
                             const struct simkeep_progress *progress,
-                            struct simkeep_backed_up *backed_up,
-                            size_t size,
+                            uint64_t *pages,
                             struct simkeep_error **error);
 
 /**
@@ -4034,6 +4082,32 @@ const struct simkeep_texts *simkeep_repaired_unnamed_epochs(const struct simkeep
 void simkeep_repaired_free(struct simkeep_repaired *repaired);
 
 /**
+ * Copies sizes of a store to where `stats` points. `size` is `sizeof(simkeep_stats)`. Any thread. Costs
+ * a look at what is in memory, and reads no table.
+ */
+int32_t simkeep_store_stats(const struct simkeep_store *store,
+                            struct simkeep_stats *stats,
+                            size_t size,
+                            struct simkeep_error **error);
+
+/**
+ * Copies sizes of what a reader sees to where `stats` points. `size` is `sizeof(simkeep_stats)`. Any
+ * thread. Costs what `simkeep_store_stats` does.
+ */
+int32_t simkeep_reader_stats(const struct simkeep_reader *reader,
+                             struct simkeep_stats *stats,
+                             size_t size,
+                             struct simkeep_error **error);
+
+/**
+ * Checks that the last merge in the background went well. `SIMKEEP_NONE` if it did; otherwise
+ * `SIMKEEP_OTHER` and an error that says why not, such as a full disk. The store tries again by itself.
+ * Any thread. Costs what `simkeep_store_stats` does.
+ */
+int32_t simkeep_store_merge_error(const struct simkeep_store *store,
+                                  struct simkeep_error **error);
+
+/**
  * Checks a store while it works: reads all of it, and names every flaw. `rate` is the most bytes to
  * read a second, 0 for no limit. `progress` may be NULL. Damage is no error: `simkeep_verified_get`
  * says whether there is any. The caller frees what it gets with `simkeep_verified_free`. Any thread.
@@ -4076,80 +4150,6 @@ int32_t simkeep_verified_flaw(const struct simkeep_verified *verified,
  * Frees what a check found. Does nothing for NULL. Any thread.
  */
 void simkeep_verified_free(struct simkeep_verified *verified);
-
-/**
- * Gives outcomes as an Arrow table, a row for each observation, in their order: `verdict`, `same_by`,
- * `distance`, `band`, `to`, `novel`, `priority`, `also`, `complete`, `original`, `original_distance`,
- * `original_by`. Numbers that stand for something are dictionaries of their names. The structures may
- * be uninitialised; the caller releases them, as the interface says. The outcomes stay, and need not.
- * Any thread. Costs a copy.
- */
-int32_t simkeep_outcomes_arrow(const struct simkeep_outcomes *outcomes,
-                               struct ArrowSchema *schema,
-                               struct ArrowArray *array,
-                               struct simkeep_error **error);
-
-/**
- * Gives the copies of outcomes as an Arrow table: `observation`, from 0, `url`, `first`. The rest is as
- * for `simkeep_outcomes_arrow`.
- */
-int32_t simkeep_outcomes_copies_arrow(const struct simkeep_outcomes *outcomes,
-                                      struct ArrowSchema *schema,
-                                      struct ArrowArray *array,
-                                      struct simkeep_error **error);
-
-/**
- * Gives the near pages of outcomes as an Arrow table: `observation`, from 0, `url`, `distance`,
- * `fingerprint`, `first`. The rest is as for `simkeep_outcomes_arrow`.
- */
-int32_t simkeep_outcomes_near_arrow(const struct simkeep_outcomes *outcomes,
-                                    struct ArrowSchema *schema,
-                                    struct ArrowArray *array,
-                                    struct simkeep_error **error);
-
-/**
- * Gives matches as an Arrow table: `query`, from 0, `url`, `distance`, `fingerprint`. The structures
- * may be uninitialised; the caller releases them, as the interface says. The matches stay, and need
- * not. Any thread. Costs a copy.
- */
-int32_t simkeep_matches_arrow(const struct simkeep_matches *matches,
-                              struct ArrowSchema *schema,
-                              struct ArrowArray *array,
-                              struct simkeep_error **error);
-
-/**
- * Reports the visits of an Arrow table, in its order, and is answered as `simkeep_observe_batch`
- * answers. Its columns, by name:
- *
- * - `url`: text. `time`: a timestamp, or milliseconds since 1970. Both must be there.
- * - `seen`: text, `content`, `not-modified`, `gone` or `failed`. Without it, all is content.
- * - `fingerprint`: 64 bits, signed or not. Null for content without one.
- * - `digest`: 16 bytes. `status`, `class`: integers. `modified`: as `time`. `weight`: a number.
- * - `epoch`: an integer. Without it, or where it is null, that of `simkeep_change_epoch`.
- * - `also_fingerprint` and `also_epoch`, for content that was looked at in another epoch, too.
- *
- * All but the first two may be missing, or null in a row. Texts and bytes may be of any layout, and
- * dictionaries. The structures are read until this returns, and are not released. What is wrong in a
- * row has `simkeep_error_row`, and then nothing is stored. The caller frees what it gets with
- * `simkeep_outcomes_free`. Any thread. Costs what `simkeep_observe_batch` does.
- */
-struct simkeep_outcomes *simkeep_observe_arrow(struct simkeep_store *store,
-                                               const struct ArrowSchema *schema,
-                                               const struct ArrowArray *array,
-                                               struct simkeep_error **error);
-
-/**
- * Loads the visits of an Arrow table, whose columns are those of `simkeep_observe_arrow`, as
- * `simkeep_load` loads an array.
- */
-int32_t simkeep_load_arrow(struct simkeep_store *store,
-                           const struct ArrowSchema *schema,
-                           const struct ArrowArray *array,
-                           uint64_t memory_bytes,
-                           const struct simkeep_progress *progress,
-                           struct simkeep_loaded *loaded,
-                           size_t loaded_size,
-                           struct simkeep_error **error);
 
 #ifdef __cplusplus
 }  // extern "C"

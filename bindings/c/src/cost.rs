@@ -10,9 +10,12 @@ use std::time::Instant;
 use simkeep::load::LoadOptions;
 use simkeep::{Durability, Observation, Options, Query, Store, Time};
 
-use crate::snapshot::{SnapshotHandle, simkeep_snapshot_near, simkeep_snapshot_search_batch};
-use crate::visit::{SIMKEEP_HAS_FINGERPRINT, Visit};
-use crate::{matches, observe, outcomes, query, store};
+use crate::open::snapshot::SnapshotHandle;
+use crate::open::store;
+use crate::read::query::{simkeep_snapshot_near, simkeep_snapshot_search_batch};
+use crate::read::{matches, query};
+use crate::write::visit::{SIMKEEP_HAS_FINGERPRINT, Visit};
+use crate::write::{observe, outcomes};
 
 const PAGES: u64 = 1_000_000;
 const QUERIES: u64 = 100_000;

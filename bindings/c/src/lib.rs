@@ -1,8 +1,8 @@
 //! The C library of simkeep: `include/simkeep.h` is what programs see of it, and is made of this source.
 //!
 //! No logic is here. A function converts what it is given, calls simkeep, and converts what comes back:
-//! `call` catches panics and hands out errors, `abi` has everything that is unsafe, and each other file
-//! is about one thing of the header.
+//! `call` catches panics and returns errors, `abi` has everything that is unsafe, and each file of the other
+//! folders is about one thing of the header.
 
 #![expect(
     unsafe_code,
@@ -14,69 +14,77 @@ mod argument;
 mod call;
 mod chunks;
 pub mod code;
+pub mod distances;
+pub mod error;
 pub mod failure;
 mod fork;
+pub mod progress;
 mod structure;
-mod turns;
-
+pub mod texts;
 pub mod version;
 
-pub mod error;
-pub mod progress;
+/// Stores, readers of them, and snapshots of both.
+pub mod open {
+    pub mod options;
+    pub mod reader;
+    pub mod snapshot;
+    pub mod store;
+    pub(crate) mod turns;
+}
 
-pub mod options;
-pub mod store;
+/// What a crawler reports, and what each visit meant.
+pub mod write {
+    pub mod fingerprint;
+    pub mod give;
+    pub mod load;
+    pub mod loading;
+    pub mod observe;
+    pub mod outcomes;
+    pub mod table;
+    pub mod verdict;
+    pub mod visit;
+}
 
-pub mod forget;
+/// What is asked of snapshots: searches, histories and pages.
+pub mod read {
+    pub mod arrow;
+    pub mod entry;
+    pub mod explain;
+    pub mod history;
+    pub mod matches;
+    pub mod page;
+    pub mod page_pairs;
+    pub mod pages;
+    pub mod pairs;
+    pub mod query;
+}
 
-pub mod distances;
-pub mod texts;
-pub mod verdict;
-pub mod visit;
+/// Pages near each other, and which of them to drop.
+pub mod cluster {
+    pub mod clustered;
+    pub mod clustering;
+    pub mod clusters;
+    pub mod dropped;
+}
 
-pub mod outcomes;
+/// Which pages to visit next.
+pub mod schedule {
+    pub mod decisions;
+    pub mod due;
+    pub mod due_query;
+    pub mod hints;
+    pub mod plan;
+}
 
-pub mod give;
-pub mod observe;
-
-pub mod explain;
-pub mod matches;
-pub mod query;
-
-pub mod entry;
-pub mod history;
-pub mod page;
-pub mod snapshot;
-
-pub mod page_pairs;
-pub mod pages;
-pub mod pairs;
-
-pub mod clustered;
-pub mod clustering;
-pub mod clusters;
-pub mod dropped;
-
-pub mod decisions;
-pub mod due;
-pub mod due_query;
-pub mod hints;
-pub mod plan;
-
-pub mod reader;
-
-pub mod epochs;
-pub mod fingerprint;
-pub mod load;
-pub mod loading;
-pub mod stats;
-
-pub mod backup;
-pub mod repair;
-pub mod verify;
-
-pub mod arrow;
-pub mod table;
+/// What is done to a whole store: epochs, forgetting, sizes, checks, backups and repairs.
+pub mod maintain {
+    pub mod backup;
+    pub mod epochs;
+    pub mod forget;
+    pub mod repair;
+    pub mod stats;
+    pub mod verify;
+}
 
 #[cfg(test)]
 mod cost;

@@ -15,20 +15,22 @@ use simkeep::{
 
 use crate::abi::{column, is_null};
 use crate::code::{SIMKEEP_NONE, SIMKEEP_OK};
-use crate::entry::Entry;
+use crate::distances;
 use crate::failure::Failure;
-use crate::options::{DurabilityCode, simkeep_options_init};
-use crate::outcomes::Outcomes;
-use crate::page::Page;
-use crate::snapshot::{SnapshotHandle, simkeep_snapshot_free, simkeep_store_snapshot};
-use crate::store::{
+use crate::open::options::{DurabilityCode, simkeep_options_init};
+use crate::open::snapshot::{SnapshotHandle, simkeep_snapshot_free, simkeep_store_snapshot};
+use crate::open::store::{
     StoreHandle, simkeep_merge, simkeep_seal, simkeep_store_close, simkeep_store_create,
     simkeep_store_free, simkeep_store_open,
 };
+use crate::read::entry::Entry;
+use crate::read::page::Page;
+use crate::read::{history, matches, pages, query};
 use crate::texts::Texts;
-use crate::verdict::VerdictCode;
-use crate::visit::Visit;
-use crate::{distances, history, matches, observe, outcomes, pages, query, snapshot};
+use crate::write::outcomes::Outcomes;
+use crate::write::verdict::VerdictCode;
+use crate::write::visit::Visit;
+use crate::write::{observe, outcomes};
 
 /// How many calls are made of each of both.
 const CALLS: f64 = 10_000.0;
@@ -109,8 +111,8 @@ fn options() -> Options {
     options.near_distance(Some(6)).memtable_observations(600)
 }
 
-fn c_options() -> crate::options::Options {
-    let mut options = crate::options::Options::default();
+fn c_options() -> crate::open::options::Options {
+    let mut options = crate::open::options::Options::default();
     done(|error| simkeep_options_init(&raw mut options, size_of_val(&options), error));
     (options.background, options.near_distance, options.memtable_observations) = (0, 6, 600);
     options.durability = DurabilityCode::OnFlush as i32;
@@ -144,25 +146,27 @@ impl Twins {
             let mut visit = Visit::at_epoch(self.epoch.number());
             (visit.url, visit.url_len) = given(url);
             visit.time_ms = time;
-            visit.seen = crate::visit::seen_code(&observation.visit.seen) as i32;
+            visit.seen = crate::write::visit::seen_code(&observation.visit.seen) as i32;
             if observation.visit.seen.content().is_some_and(|seen| seen.fingerprint.is_some()) {
-                visit.has |= crate::visit::SIMKEEP_HAS_FINGERPRINT;
+                visit.has |= crate::write::visit::SIMKEEP_HAS_FINGERPRINT;
                 visit.fingerprint = print;
             }
             if dice.roll(2) == 0 {
-                visit.has |= crate::visit::SIMKEEP_HAS_DIGEST;
+                visit.has |= crate::write::visit::SIMKEEP_HAS_DIGEST;
                 visit.digest[0] = dice.roll(4) as u8;
                 observation = observation.digest(Digest(visit.digest));
             }
             if dice.roll(3) == 0 {
-                visit.has |= crate::visit::SIMKEEP_HAS_STATUS | crate::visit::SIMKEEP_HAS_MODIFIED;
+                visit.has |= crate::write::visit::SIMKEEP_HAS_STATUS
+                    | crate::write::visit::SIMKEEP_HAS_MODIFIED;
                 (visit.status, visit.modified_ms) = (200 + dice.roll(5) as u32, dice.time());
                 observation = observation
                     .status(visit.status as u16)
                     .modified(Time::from_ms_unchecked(visit.modified_ms));
             }
             if dice.roll(4) == 0 {
-                visit.has |= crate::visit::SIMKEEP_HAS_WEIGHT | crate::visit::SIMKEEP_HAS_CLASS;
+                visit.has |= crate::write::visit::SIMKEEP_HAS_WEIGHT
+                    | crate::write::visit::SIMKEEP_HAS_CLASS;
                 (visit.weight, visit.page_class) =
                     (dice.roll(9) as f64 / 4.0 + 0.1, dice.roll(3) as u32);
                 observation = observation.weight(visit.weight).class(visit.page_class);
@@ -209,7 +213,7 @@ impl Twins {
         let view = self.view();
         let of_c = made(|error| {
             let (at, like) = (prints.as_ptr(), &raw const query);
-            snapshot::simkeep_snapshot_search_batch(&raw const *view, at, 3, like, error)
+            query::simkeep_snapshot_search_batch(&raw const *view, at, 3, like, error)
         });
         simkeep_snapshot_free(Some(view));
         let of_rust = like.run_batch(&self.rust.snapshot(), &prints).unwrap();
@@ -240,7 +244,7 @@ impl Twins {
         let (text, len) = given(&url);
         let view = self.view();
         let at = &raw const *view;
-        let of_c = made(|error| snapshot::simkeep_snapshot_history(at, text, len, error));
+        let of_c = made(|error| history::simkeep_snapshot_history(at, text, len, error));
         let of_rust = self.rust.history(&url).unwrap();
         assert_eq!(history::simkeep_entries_count(&raw const *of_c), of_rust.len());
         for (nth, entry) in of_rust.iter().enumerate() {
@@ -268,7 +272,7 @@ impl Twins {
         let mut page = page();
         let code = done(|error| {
             let size = size_of::<Page>();
-            snapshot::simkeep_snapshot_latest(at, text, len, &raw mut page, size, error)
+            pages::simkeep_snapshot_latest(at, text, len, &raw mut page, size, error)
         });
         simkeep_snapshot_free(Some(view));
         let latest = self.rust.snapshot().latest(&url).unwrap();

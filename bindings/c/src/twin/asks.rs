@@ -12,24 +12,28 @@ use simkeep::{Classes, Progress, Time};
 
 use super::{Dice, Twins, done, given, made, page, same_page, texts};
 use crate::abi::{column, zeroed};
-use crate::clustered::{
+use crate::cluster::clustered::{
     ClusteredChunk, ClusteredPages, simkeep_clustered_pages_free, simkeep_clustered_pages_next,
 };
-use crate::clustering::{Clustering, simkeep_clustering_init};
+use crate::cluster::clustering::{Clustering, simkeep_clustering_init};
+use crate::cluster::dropped::{FateCode, Text};
+use crate::cluster::{clusters, dropped};
 use crate::code::{SIMKEEP_NONE, SIMKEEP_OK};
-use crate::decisions::{Decision, Decisions, simkeep_decisions_free, simkeep_decisions_next};
-use crate::dropped::{FateCode, Text};
-use crate::due::{
-    simkeep_hand_back, simkeep_snapshot_due, simkeep_snapshot_plan, simkeep_take_due,
-};
-use crate::due_query::{DueQuery, simkeep_due_query_init};
-use crate::page::Page;
-use crate::page_pairs::{
+use crate::open::snapshot::simkeep_snapshot_free;
+use crate::read::page::Page;
+use crate::read::page_pairs::{
     PagePairChunk, PagePairQuery, simkeep_page_pair_query_init, simkeep_page_pairs_free,
     simkeep_page_pairs_next, simkeep_snapshot_page_pairs,
 };
-use crate::snapshot::simkeep_snapshot_free;
-use crate::{clusters, dropped, outcomes, plan};
+use crate::schedule::decisions::{
+    Decision, Decisions, simkeep_decisions_free, simkeep_decisions_next,
+};
+use crate::schedule::due::{
+    simkeep_hand_back, simkeep_snapshot_due, simkeep_snapshot_plan, simkeep_take_due,
+};
+use crate::schedule::due_query::{DueQuery, simkeep_due_query_init};
+use crate::schedule::plan;
+use crate::write::outcomes;
 
 /// Whether two numbers are the same, but for the order in which their parts were added up.
 fn is_near(a: f64, b: f64) -> bool {

@@ -7,13 +7,15 @@ use simkeep::{Answer, GiveOutcome, Observation, Prefix, Progress, Request, Scope
 
 use super::{Dice, Twins, done, given, made};
 use crate::code::{SIMKEEP_NONE, SIMKEEP_OK};
-use crate::forget::{simkeep_forget, simkeep_forget_under, simkeep_purge, simkeep_purge_under};
-use crate::give::{Giving, simkeep_give_batch, simkeep_give_class, simkeep_give_weight};
-use crate::load::LoadedNumbers;
-use crate::loading::{
+use crate::maintain::forget::{
+    simkeep_forget, simkeep_forget_under, simkeep_purge, simkeep_purge_under,
+};
+use crate::write::give::{Giving, simkeep_give_batch, simkeep_give_class, simkeep_give_weight};
+use crate::write::load::LoadedNumbers;
+use crate::write::loading::{
     simkeep_loading_begin, simkeep_loading_finish, simkeep_loading_free, simkeep_loading_push,
 };
-use crate::visit::{SIMKEEP_HAS_CLASS, SIMKEEP_HAS_FINGERPRINT, SIMKEEP_HAS_WEIGHT, Visit};
+use crate::write::visit::{SIMKEEP_HAS_CLASS, SIMKEEP_HAS_FINGERPRINT, SIMKEEP_HAS_WEIGHT, Visit};
 
 impl Twins {
     /// Gives pages weights and classes.

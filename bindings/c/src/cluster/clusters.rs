@@ -1,0 +1,235 @@
+//! Pages near each other, each cluster with a page that leads it.
+
+use std::ffi::c_char;
+use std::sync::Arc;
+
+use simkeep::cluster;
+use simkeep::cluster::PageCluster;
+
+use crate::abi;
+use crate::abi::lend::Lent;
+use crate::call::{any_thread, done, found, free, make, one_thread_at_a_time, quiet};
+use crate::chunks::{CHUNK_LEN, chunk};
+use crate::cluster::clustered::ClusteredPages;
+use crate::cluster::clustering::{self, Clustering};
+use crate::distances;
+use crate::failure::{Failure, Result};
+use crate::fork::{Guarded, Process};
+use crate::open::snapshot::{self, SnapshotHandle};
+use crate::progress::{self, ProgressHandle};
+use crate::structure::structure;
+use crate::texts::Texts;
+
+/// Clusters that were found. Threads may use it at the same time. It is of the process that found them.
+/// It keeps its snapshot and scratch files, and is freed by itself; what was got from it stays.
+#[derive(Debug)]
+pub struct Clusters {
+    of: Arc<cluster::Clusters>,
+    process: Process,
+}
+
+const _: () = any_thread::<cluster::Clusters>();
+const _: () = one_thread_at_a_time::<cluster::BySize<'static>>();
+
+structure! {
+    /// What was found, in numbers.
+    pub struct ClustersNumbers, up to k, from of: &cluster::Clusters {
+        pages: u64 = of.pages(),
+        fingerprints: u64 = of.fingerprints(),
+        /// How many clusters there are.
+        clusters: u64 = of.len(),
+        several: u64 = of.several(),
+        largest: u64 = of.largest(),
+        /// How many numbers `simkeep_clusters_sizes` has.
+        bins: u64 = of.sizes().len() as u64,
+        k: u64 = of.k().into(),
+        /// Other pages that have content, but no fingerprint of the epoch: they are in no cluster.
+        without_fingerprint: u64 = of.without_fingerprint(),
+    }
+}
+
+/// Puts all pages into clusters, each with a page that leads it, within a distance of all others. The
+/// same pages make the same clusters, in whichever order they came. `progress` may be NULL. The caller
+/// frees what it gets with `simkeep_clusters_free`. Any thread. Costs reading all pages once, and some
+/// joins; in memory what `clustering` says, and scratch files of some 150 bytes a page.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_snapshot_clusters(
+    snapshot: *const SnapshotHandle,
+    clustering: *const Clustering,
+    progress: *const ProgressHandle,
+    error: *mut *mut Failure,
+) -> Option<Box<Clusters>> {
+    make("simkeep_snapshot_clusters", error, || {
+        let (snapshot, process) = (snapshot::open(snapshot)?.0, Process::current()?);
+        let asked = clustering::read(clustering)?;
+        let of = Arc::new(asked.run(snapshot, &progress::of(progress)?)?);
+        Ok(Clusters { of, process })
+    })
+}
+
+/// The clusters of a handle, where they may be used.
+pub(crate) fn open<'a>(clusters: *const Clusters) -> Result<&'a Arc<cluster::Clusters>> {
+    let handle = abi::handle(clusters, "clusters")?;
+    handle.process.check()?;
+    Ok(&handle.of)
+}
+
+/// Copies what was found, in numbers, to where `numbers` points. `size` is
+/// `sizeof(simkeep_clusters_numbers)`. Any thread; costs nothing.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_clusters_get(
+    clusters: *const Clusters,
+    numbers: *mut ClustersNumbers,
+    size: usize,
+    error: *mut *mut Failure,
+) -> i32 {
+    done("simkeep_clusters_get", error, || {
+        let told = ClustersNumbers::new(open(clusters)?);
+        abi::put_structure(numbers, size, &told, "numbers")
+    })
+}
+
+/// How many clusters have 1 page, 2 or 3, 4 to 7, and so on: as many numbers as `bins` of
+/// `simkeep_clusters_get` says. It lives as long as `clusters`; NULL for NULL. Any thread; costs
+/// nothing.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_clusters_sizes(clusters: *const Clusters) -> *const u64 {
+    quiet("simkeep_clusters_sizes", std::ptr::null(), || Ok(open(clusters)?.sizes().as_ptr()))
+}
+
+/// Frees clusters. Does nothing for NULL. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_clusters_free(clusters: Option<Box<Clusters>>) {
+    free("simkeep_clusters_free", clusters);
+}
+
+/// Lists the pages of clusters of so many pages at least, in SURT order. The caller frees what it gets
+/// with `simkeep_clustered_pages_free`. Any thread. Costs a sort of some 100 bytes for each page.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_clusters_by_page(
+    clusters: *const Clusters,
+    pages_min: u64,
+    error: *mut *mut Failure,
+) -> Option<Box<ClusteredPages>> {
+    make("simkeep_clusters_by_page", error, || {
+        let of = Arc::clone(open(clusters)?);
+        ClusteredPages::lazy(Lent::new(of, |of| of.by_page(pages_min))?)
+    })
+}
+
+/// Lists the pages of clusters of so many pages at least, the largest cluster first: of each its leader,
+/// and then the others by their distance to it. All else is as with `simkeep_clusters_by_page`.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_clusters_by_cluster(
+    clusters: *const Clusters,
+    pages_min: u64,
+    error: *mut *mut Failure,
+) -> Option<Box<ClusteredPages>> {
+    make("simkeep_clusters_by_cluster", error, || {
+        let of = Arc::clone(open(clusters)?);
+        ClusteredPages::lazy(Lent::new(of, |of| of.by_cluster(pages_min))?)
+    })
+}
+
+/// Finds the cluster of a page, as `simkeep_snapshot_clusters` would, by searches around it. What it
+/// gives has the pages of the cluster, the leader first; none, if the page is not among those that are
+/// asked for. `complete` gets 1, or 0 if the searches were cut short, so that it may be led by another
+/// page, or have more pages; it may be NULL. The caller frees what it gets with
+/// `simkeep_clustered_pages_free`. Any thread. Costs as a rule a few searches, in dense regions
+/// thousands.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_snapshot_cluster_of(
+    snapshot: *const SnapshotHandle,
+    url: *const c_char,
+    url_len: usize,
+    clustering: *const Clustering,
+    complete: *mut u32,
+    error: *mut *mut Failure,
+) -> Option<Box<ClusteredPages>> {
+    make("simkeep_snapshot_cluster_of", error, || {
+        let snapshot = snapshot::open(snapshot)?.0;
+        let url = abi::text(url, url_len, "url")?;
+        let found = PageCluster::of(snapshot, &clustering::read(clustering)?, url)?;
+        let is_complete = found.as_ref().is_none_or(|found| found.complete);
+        if !complete.is_null() {
+            abi::put(complete, u32::from(is_complete), "complete")?;
+        }
+        ClusteredPages::found(found.map_or_else(Vec::new, |found| found.pages))
+    })
+}
+
+/// A list of clusters. One thread at a time uses it. It is of the process that made it. It keeps its
+/// clusters, and is freed by itself.
+#[derive(Debug)]
+pub struct ClusterList {
+    listing: Guarded<Listing>,
+}
+
+#[derive(Debug)]
+struct Listing {
+    by_size: Lent<cluster::BySize<'static>, cluster::Clusters>,
+    /// The clusters that C has.
+    columns: Columns,
+}
+
+chunk! {
+    /// Some clusters, column by column. They live until the next call on what they were got from.
+    pub struct ClusterChunk, up to widest, of cluster: cluster::Cluster {
+        /// Of each the page that leads.
+        leaders: Texts = &cluster.leader,
+        /// The fingerprint of that page.
+        fingerprints: u64 = cluster.fingerprint,
+        /// When it was first seen with the content that counts, in milliseconds since 1970.
+        first_seen_ms: i64 = cluster.first_seen.as_ms(),
+        /// How many pages there are, with the leader.
+        pages: u64 = cluster.pages,
+        /// The greatest distance of one of them to the leader.
+        widest: u8 = distances::of(Some(cluster.widest)),
+    }
+}
+
+/// Lists clusters of so many pages at least, the largest first. The caller frees what it gets with
+/// `simkeep_cluster_list_free`. Any thread. Costs a sort of some 100 bytes for each cluster.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_clusters_by_size(
+    clusters: *const Clusters,
+    pages_min: u64,
+    error: *mut *mut Failure,
+) -> Option<Box<ClusterList>> {
+    make("simkeep_clusters_by_size", error, || {
+        let by_size = Lent::new(Arc::clone(open(clusters)?), |of| of.by_size(pages_min))?;
+        Ok(ClusterList { listing: Guarded::new(Listing { by_size, columns: Columns::default() })? })
+    })
+}
+
+/// Tells of the next clusters, up to 1,024, where `chunk` points; `SIMKEEP_NONE` if there are no more.
+/// They live until the next call on `cluster_list`. After an error there are no more. `size` is
+/// `sizeof(simkeep_cluster_chunk)`. One thread at a time. Costs reading the page that leads each.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_cluster_list_next(
+    cluster_list: *mut ClusterList,
+    chunk: *mut ClusterChunk,
+    size: usize,
+    error: *mut *mut Failure,
+) -> i32 {
+    found("simkeep_cluster_list_next", error, || {
+        let list = abi::handle(cluster_list, "cluster_list")?;
+        abi::room(chunk, size, "chunk")?;
+        if !list.listing.is_own() {
+            return Err(Failure::forked("the clusters are listed by"));
+        }
+        let mut listing = list.listing.lock()?;
+        let next = listing.by_size.get_mut().take(CHUNK_LEN);
+        let next = next.collect::<simkeep::Result<Vec<_>>>()?;
+        if next.is_empty() {
+            return Ok(None);
+        }
+        abi::put_structure(chunk, size, &listing.columns.fill(&next), "chunk").map(Some)
+    })
+}
+
+/// Frees a list of clusters, before its end or after it. Does nothing for NULL.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_cluster_list_free(cluster_list: Option<Box<ClusterList>>) {
+    free("simkeep_cluster_list_free", cluster_list);
+}

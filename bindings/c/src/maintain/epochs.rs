@@ -1,0 +1,270 @@
+//! Epochs: what makes fingerprints that can be compared.
+
+use std::ffi::c_char;
+use std::path::Path;
+
+use simkeep::df::Table;
+use simkeep::fingerprint::Recipe;
+use simkeep::{Epoch, EpochInfo, Origin, Role, Terms};
+
+use crate::abi;
+use crate::argument::{self, bands, flag};
+use crate::call::{done, found, free, getters, make};
+use crate::failure::{Failure, Result};
+use crate::open::snapshot::{self, SnapshotHandle};
+use crate::open::store::{StoreHandle, open};
+use crate::structure::structure;
+
+/// What the fingerprints of an epoch are for.
+#[derive(Clone, Copy, Debug)]
+#[repr(i32)]
+pub enum RoleCode {
+    /// Verdicts and near-duplicates.
+    Both = 0,
+    /// Verdicts, and the distances in them.
+    Change = 1,
+    /// Near-duplicates, copies and pairs.
+    Near = 2,
+}
+
+structure! {
+    /// What a store knows of an epoch.
+    pub struct EpochRow, up to number, from of: &EpochInfo {
+        /// Its number.
+        number: u32 = of.epoch.number(),
+        /// What its fingerprints are for, a `simkeep_role`.
+        role: i32 = role_code(of.role) as i32,
+        /// Its name. No NUL ends it. It lives as long as what it was got from.
+        name: *const c_char = of.name.as_ptr().cast(),
+        /// Its length in bytes.
+        name_len: usize = of.name.len(),
+        begun: u64,
+        /// The largest distance that is a minor change.
+        minor: u32 = of.bands.minor,
+        /// The largest distance that is a moderate one.
+        moderate: u32 = of.bands.moderate,
+        /// Whether it has ended, 1 or 0.
+        ended: u32 = u32::from(of.ended),
+        /// 0.
+        reserved: u32 = 0,
+    }
+}
+
+/// The epochs of a store, by number. Nothing changes it: any thread may read it.
+#[derive(Debug)]
+pub struct Epochs {
+    rows: Vec<EpochRow>,
+    /// What the rows point into.
+    _of: Vec<EpochInfo>,
+}
+
+impl Epochs {
+    fn new(epochs: &[EpochInfo]) -> Epochs {
+        let of = epochs.to_vec();
+        Epochs { rows: of.iter().map(EpochRow::new).collect(), _of: of }
+    }
+}
+
+fn role_code(role: Role) -> RoleCode {
+    match role {
+        Role::Both => RoleCode::Both,
+        Role::Change => RoleCode::Change,
+        Role::Near => RoleCode::Near,
+    }
+}
+
+/// What an epoch is given when it begins.
+fn terms(role: i32, minor: i32, moderate: i32) -> Result<Terms> {
+    let role = match role {
+        role if role == RoleCode::Both as i32 => Role::Both,
+        role if role == RoleCode::Change as i32 => Role::Change,
+        role if role == RoleCode::Near as i32 => Role::Near,
+        _ => return Err(Failure::argument("role", "it is no simkeep_role")),
+    };
+    let terms = Terms::from(role);
+    Ok(bands(minor, moderate)?.map_or(terms, |bands| terms.bands(bands)))
+}
+
+/// Lists the epochs that a snapshot knows, by number. Verdicts go by the last one that has not ended and
+/// whose role is not `SIMKEEP_ROLE_NEAR`. The caller frees the list with `simkeep_epochs_free`. Any
+/// thread; costs copying it.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_snapshot_epochs(
+    snapshot: *const SnapshotHandle,
+    error: *mut *mut Failure,
+) -> Option<Box<Epochs>> {
+    make("simkeep_snapshot_epochs", error, || Ok(Epochs::new(snapshot::open(snapshot)?.0.epochs())))
+}
+
+getters! {
+    epochs: Epochs;
+
+    /// How many epochs there are; 0 for NULL. Any thread; costs nothing.
+    fn simkeep_epochs_count -> usize = epochs.rows.len();
+}
+
+/// Copies what is known of epoch `nth`, from 0, to where `epoch` points. `size` is
+/// `sizeof(simkeep_epoch)`. Any thread; costs nothing.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_epochs_get(
+    epochs: *const Epochs,
+    nth: usize,
+    epoch: *mut EpochRow,
+    size: usize,
+    error: *mut *mut Failure,
+) -> i32 {
+    done("simkeep_epochs_get", error, || {
+        let found = abi::handle(epochs, "epochs")?.rows.get(nth);
+        let found =
+            found.ok_or_else(|| Failure::argument("nth", "there are not so many epochs"))?;
+        abi::put_structure(epoch, size, found, "epoch")
+    })
+}
+
+/// Frees a list of epochs, and its names. Does nothing for NULL. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_epochs_free(epochs: Option<Box<Epochs>>) {
+    free("simkeep_epochs_free", epochs);
+}
+
+/// The epoch that verdicts go by now: that of the fingerprints that are observed. Any thread; costs
+/// nothing.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_change_epoch(
+    store: *const StoreHandle,
+    epoch: *mut u32,
+    error: *mut *mut Failure,
+) -> i32 {
+    done("simkeep_change_epoch", error, || {
+        abi::put(epoch, open(store)?.change_epoch().number(), "epoch")
+    })
+}
+
+/// The epoch that near-duplicates are sought by in a snapshot. Any thread; costs nothing.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_snapshot_near_epoch(
+    snapshot: *const SnapshotHandle,
+    epoch: *mut u32,
+    error: *mut *mut Failure,
+) -> i32 {
+    done("simkeep_snapshot_near_epoch", error, || {
+        abi::put(epoch, snapshot::open(snapshot)?.0.near_epoch().number(), "epoch")
+    })
+}
+
+/// Registers an epoch of fingerprints that are made elsewhere, by its name, or finds it, and puts its
+/// number where `epoch` points. `role` is a `simkeep_role`; `minor` and `moderate` are the largest
+/// distances that are such changes, or both -1. A new name becomes the newest epoch of its role. Any
+/// thread. Costs one commit, and nothing for a name that is known.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_register_epoch(
+    store: *mut StoreHandle,
+    name: *const c_char,
+    name_len: usize,
+    role: i32,
+    minor: i32,
+    moderate: i32,
+    epoch: *mut u32,
+    error: *mut *mut Failure,
+) -> i32 {
+    done("simkeep_register_epoch", error, || {
+        let store = open(store)?;
+        abi::check_put(epoch, "epoch")?;
+        let terms = terms(role, minor, moderate)?;
+        let number = store.register_epoch(abi::text(name, name_len, "name")?, terms)?.number();
+        abi::put(epoch, number, "epoch")
+    })
+}
+
+/// Begins an epoch of one of simkeep's own recipes, such as `default` or `near`, and puts its number
+/// where `epoch` points. `extractor` names what makes the texts; NULL is for simkeep's own, by which a
+/// new store, the tool and the Python package go, too. `table` may be NULL, or is the path of a table of
+/// document frequencies, which is copied into the store. The rest is as for `simkeep_register_epoch`.
+/// Any thread. Costs one commit, and two more syncs for a table.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_begin_epoch(
+    store: *mut StoreHandle,
+    recipe: *const c_char,
+    recipe_len: usize,
+    extractor: *const c_char,
+    extractor_len: usize,
+    table: *const c_char,
+    role: i32,
+    minor: i32,
+    moderate: i32,
+    epoch: *mut u32,
+    error: *mut *mut Failure,
+) -> i32 {
+    done("simkeep_begin_epoch", error, || {
+        let store = open(store)?;
+        abi::check_put(epoch, "epoch")?;
+        let terms = terms(role, minor, moderate)?;
+        let recipe = abi::text(recipe, recipe_len, "recipe")?;
+        let extractor = abi::optional_text(extractor, extractor_len, "extractor")?;
+        let table = if table.is_null() { None } else { Some(abi::path(table, "table")?) };
+        let number = store.begin_epoch(&origin(recipe, extractor, table)?, terms)?.number();
+        abi::put(epoch, number, "epoch")
+    })
+}
+
+fn origin(recipe: &str, extractor: Option<&str>, table: Option<&Path>) -> Result<Origin> {
+    let recipe: Recipe = recipe.parse().map_err(|e| Failure::argument("recipe", format!("{e}")))?;
+    let mut origin = Origin::new(recipe);
+    if let Some(extractor) = extractor {
+        origin = origin.extractor(extractor)?;
+    }
+    if let Some(table) = table {
+        origin = origin.table(Table::open(table)?)?;
+    }
+    Ok(origin)
+}
+
+/// Ends an epoch for good. At most `left` pages may be left behind whose content in force has a
+/// fingerprint in it alone, or `SIMKEEP_EPOCH_IN_USE`. Any thread. Costs a commit, and a scan unless
+/// `left` is `UINT64_MAX`.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_end_epoch(
+    store: *mut StoreHandle,
+    epoch: u32,
+    left: u64,
+    error: *mut *mut Failure,
+) -> i32 {
+    done("simkeep_end_epoch", error, || {
+        open(store)?.end_epoch(Epoch::from_number(epoch), left)?;
+        Ok(())
+    })
+}
+
+/// Restates the content that a page had at a time: gives it a fingerprint in another epoch, which is no
+/// visit and no change. `has_fingerprint` is 1, or 0 if that epoch has none of it; `digest` points to 16
+/// bytes that say which content it was, or is NULL. `SIMKEEP_NONE` if the page had no such content, and
+/// nothing was stored. Any thread. Costs what `simkeep_observe` does.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_restate(
+    store: *mut StoreHandle,
+    url: *const c_char,
+    url_len: usize,
+    time_ms: i64,
+    fingerprint: u64,
+    has_fingerprint: u32,
+    epoch: u32,
+    digest: *const u8,
+    error: *mut *mut Failure,
+) -> i32 {
+    found("simkeep_restate", error, || {
+        let store = open(store)?;
+        let url = abi::text(url, url_len, "url")?;
+        let has = flag(has_fingerprint, "has_fingerprint")?;
+        let epoch = Epoch::from_number(epoch);
+        let restated = simkeep::Restatement::new(
+            url,
+            argument::time(time_ms)?,
+            has.then_some(fingerprint),
+            epoch,
+        );
+        let digest = argument::digest(digest)?;
+        let restated = digest.map_or(restated, |digest| restated.digest(digest));
+        let is_there = store.restate(restated)? != simkeep::RestateOutcome::Missing;
+        Ok(is_there.then_some(()))
+    })
+}

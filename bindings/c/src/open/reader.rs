@@ -1,0 +1,120 @@
+//! Reading a store that another process writes.
+
+use std::ffi::c_char;
+
+use simkeep::{Location, Reader};
+
+use crate::abi;
+use crate::argument::flag;
+use crate::call::{any_thread, done, free, make};
+use crate::failure::{Failure, Result};
+use crate::fork::Guarded;
+use crate::open::snapshot::SnapshotHandle;
+
+/// A read-only view of a store, also beside a writer in another process. Threads may use it at the same
+/// time; they wait for one another, and what they got from it does not. It works in a forked child, too,
+/// unless another thread was using it at the fork: then a child gets `SIMKEEP_FORKED`, and opens
+/// another.
+#[derive(Debug)]
+pub struct ReaderHandle {
+    reader: Guarded<Reader>,
+}
+
+const _: () = any_thread::<ReaderHandle>();
+
+/// Opens a store to read it; or the newest generation that is whole, where a store is published.
+/// `plain_reads` is 0, or 1 to read segments whole into memory instead of
+/// mapping them. The caller frees what it gets with `simkeep_reader_free`. Any thread. Costs mapping the
+/// segments, and reading the journal: less than a second.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_reader_open(
+    path: *const c_char,
+    plain_reads: u32,
+    error: *mut *mut Failure,
+) -> Option<Box<ReaderHandle>> {
+    make("simkeep_reader_open", error, || {
+        let location = Location::from(abi::path(path, "path")?);
+        let plain = flag(plain_reads, "plain_reads")?;
+        let location = if plain { location.plain_reads() } else { location };
+        Ok(ReaderHandle { reader: Guarded::new(Reader::open(location)?)? })
+    })
+}
+
+fn with<T>(
+    reader: *const ReaderHandle,
+    body: impl FnOnce(&mut Reader) -> simkeep::Result<T>,
+) -> Result<T> {
+    let mut reader = abi::handle(reader, "reader")?.reader.lock()?;
+    Ok(body(&mut reader)?)
+}
+
+/// Moves on to the newest state. `changed` gets 1 if anything changed, else 0; it may be NULL. After an
+/// error the reader keeps what it had. Snapshots that were taken stay as they are. Any thread. Costs
+/// reading what is new of the journal, and mapping new segments.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_reader_refresh(
+    reader: *mut ReaderHandle,
+    changed: *mut u32,
+    error: *mut *mut Failure,
+) -> i32 {
+    done("simkeep_reader_refresh", error, || {
+        let moved = with(reader, Reader::refresh)?;
+        if changed.is_null() { Ok(()) } else { abi::put(changed, u32::from(moved), "changed") }
+    })
+}
+
+/// How many operations were acknowledged that the reader does not see. Any thread. Costs one small read.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_reader_behind(
+    reader: *const ReaderHandle,
+    behind: *mut u64,
+    error: *mut *mut Failure,
+) -> i32 {
+    done("simkeep_reader_behind", error, || {
+        abi::put(behind, with(reader, |reader| Ok(reader.behind()))?, "behind")
+    })
+}
+
+/// Which generation of a store that is published the reader has: `generation` gets its number, or 0 if
+/// it reads a store. `incomplete` gets the number of the newest generation if that is not whole yet and
+/// was passed over, or 0. Both are of the moment when the reader was opened or refreshed. Any thread.
+/// Costs nothing, unless another thread refreshes.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_reader_generation(
+    reader: *const ReaderHandle,
+    generation: *mut u64,
+    incomplete: *mut u64,
+    error: *mut *mut Failure,
+) -> i32 {
+    done("simkeep_reader_generation", error, || {
+        let [own, newer] = with(reader, |reader| {
+            let newer = reader.incomplete().map(|newer| newer.generation);
+            Ok([reader.generation(), newer].map(Option::unwrap_or_default))
+        })?;
+        abi::put(generation, own, "generation")?;
+        abi::put(incomplete, newer, "incomplete")
+    })
+}
+
+/// Takes the view that the reader has now. It does not change when the reader is refreshed. The caller
+/// frees it with `simkeep_snapshot_free`. Any thread; costs nothing, unless another thread refreshes.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_reader_snapshot(
+    reader: *const ReaderHandle,
+    error: *mut *mut Failure,
+) -> Option<Box<SnapshotHandle>> {
+    make("simkeep_reader_snapshot", error, || {
+        Ok(SnapshotHandle::of_reader(with(reader, |reader| Ok(reader.snapshot()))?))
+    })
+}
+
+/// Sizes of what the reader sees.
+pub(crate) fn stats(reader: *const ReaderHandle) -> Result<simkeep::Stats> {
+    with(reader, |reader| reader.stats())
+}
+
+/// Frees a reader, after all other calls on it have returned. Its snapshots stay. Does nothing for NULL.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_reader_free(reader: Option<Box<ReaderHandle>>) {
+    free("simkeep_reader_free", reader);
+}

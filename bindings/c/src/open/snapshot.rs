@@ -1,0 +1,68 @@
+//! A consistent view of a store.
+
+use simkeep::Snapshot;
+
+use crate::abi;
+use crate::call::{any_thread, done, free, make};
+use crate::failure::{Failure, Result};
+use crate::fork::Process;
+use crate::open::store::{self, StoreHandle};
+
+/// A consistent view of a store: everything that was acknowledged before it was taken, and nothing after
+/// it. Threads may use it at the same time. It stays when its store is closed or its reader refreshed,
+/// and keeps the files that it needs until it is freed. In a forked child, that of a store is refused
+/// with `SIMKEEP_FORKED`, and that of a reader works.
+#[derive(Debug)]
+pub struct SnapshotHandle {
+    snapshot: Snapshot,
+    /// Of a store, the process that opened it.
+    process: Option<Process>,
+}
+
+const _: () = any_thread::<SnapshotHandle>();
+
+impl SnapshotHandle {
+    /// The view of a reader.
+    pub(crate) fn of_reader(snapshot: Snapshot) -> SnapshotHandle {
+        SnapshotHandle { snapshot, process: None }
+    }
+}
+
+/// The snapshot of a handle, where it may be used, and the process of its store.
+pub(crate) fn open<'a>(snapshot: *const SnapshotHandle) -> Result<(&'a Snapshot, Option<Process>)> {
+    let handle = abi::handle(snapshot, "snapshot")?;
+    handle.process.map_or(Ok(()), Process::check)?;
+    Ok((&handle.snapshot, handle.process))
+}
+
+/// Takes a view of a store. The caller frees it with `simkeep_snapshot_free`. Any thread. Costs two
+/// short locks, which nobody holds while reading or writing files.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_store_snapshot(
+    store: *mut StoreHandle,
+    error: *mut *mut Failure,
+) -> Option<Box<SnapshotHandle>> {
+    make("simkeep_store_snapshot", error, || {
+        let (snapshot, process) = (store::open(store)?.snapshot(), Some(store::process(store)?));
+        Ok(SnapshotHandle { snapshot, process })
+    })
+}
+
+/// Frees a snapshot, after all other calls on it have returned. What was got from it stays. Does nothing
+/// for NULL.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_snapshot_free(snapshot: Option<Box<SnapshotHandle>>) {
+    free("simkeep_snapshot_free", snapshot);
+}
+
+/// The number of the last operation in a snapshot. Any thread; costs nothing.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_snapshot_sequence(
+    snapshot: *const SnapshotHandle,
+    sequence: *mut u64,
+    error: *mut *mut Failure,
+) -> i32 {
+    done("simkeep_snapshot_sequence", error, || {
+        abi::put(sequence, open(snapshot)?.0.sequence(), "sequence")
+    })
+}

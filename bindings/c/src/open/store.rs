@@ -1,0 +1,185 @@
+//! An open store: opening and closing it, and what is done to all of it.
+
+use std::ffi::c_char;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use simkeep::Store;
+
+use crate::abi;
+use crate::call::{any_thread, done, free, make};
+use crate::code::SIMKEEP_CLOSED;
+use crate::failure::{Failure, Result};
+use crate::fork::Process;
+use crate::open::options::{self, Options};
+use crate::open::turns::Turns;
+use crate::progress::{self, ProgressHandle};
+
+/// A store that is open for writing. Threads may use it at the same time; only `simkeep_store_free` must
+/// be the last call on it. It is of the process that opened it: in a forked child every call on it is
+/// refused with `SIMKEEP_FORKED`, except that it can be freed.
+#[derive(Debug)]
+pub struct StoreHandle {
+    store: Store,
+    process: Process,
+    closed: AtomicBool,
+    loading: Turns,
+}
+
+const _: () = any_thread::<StoreHandle>();
+
+impl StoreHandle {
+    fn new(store: Store, process: Process) -> StoreHandle {
+        StoreHandle { store, process, closed: AtomicBool::new(false), loading: Turns::default() }
+    }
+
+    /// A handle of a store that a test has opened.
+    #[cfg(test)]
+    pub(crate) fn of(store: Store) -> StoreHandle {
+        let process = Process::current().unwrap();
+        StoreHandle::new(store, process)
+    }
+}
+
+/// The store of a handle, where it may be used.
+pub(crate) fn open<'a>(store: *const StoreHandle) -> Result<&'a Store> {
+    Ok(&usable(store)?.store)
+}
+
+/// The process of a store that may be used.
+pub(crate) fn process(store: *const StoreHandle) -> Result<Process> {
+    Ok(usable(store)?.process)
+}
+
+/// The turns of loads of a store that may be used.
+pub(crate) fn turns<'a>(store: *const StoreHandle) -> Result<&'a Turns> {
+    Ok(&usable(store)?.loading)
+}
+
+fn usable<'a>(store: *const StoreHandle) -> Result<&'a StoreHandle> {
+    let handle = abi::handle(store, "store")?;
+    handle.process.check()?;
+    if handle.closed.load(Ordering::Acquire) {
+        return Err(Failure::new(SIMKEEP_CLOSED, "the store is closed; open it again"));
+    }
+    Ok(handle)
+}
+
+/// How a store is opened.
+type Way = fn(simkeep::Location, simkeep::Options) -> simkeep::Result<Store>;
+
+fn opened(
+    function: &'static str,
+    path: *const c_char,
+    options: *const Options,
+    error: *mut *mut Failure,
+    way: Way,
+) -> Option<Box<StoreHandle>> {
+    make(function, error, || {
+        let (location, options) = options::read(options, abi::path(path, "path")?)?;
+        let process = Process::current()?;
+        Ok(StoreHandle::new(way(location, options)?, process))
+    })
+}
+
+/// Opens the store in a directory, for writing. `options` may be NULL, for the defaults. NULL and an
+/// error if that fails: `SIMKEEP_LOCKED` if another process has it open, after 5 seconds. The caller
+/// frees what it gets with `simkeep_store_free`. Any thread. Costs the time to read the journal, at most
+/// a second, whatever the size of the store.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_store_open(
+    path: *const c_char,
+    options: *const Options,
+    error: *mut *mut Failure,
+) -> Option<Box<StoreHandle>> {
+    opened("simkeep_store_open", path, options, error, Store::open)
+}
+
+/// Creates a store in a new or empty directory, and opens it: completely or not at all. `options` may be
+/// NULL. `SIMKEEP_EXISTS` if there is a store already. The caller frees what it gets with
+/// `simkeep_store_free`. Any thread. Costs a few syncs.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_store_create(
+    path: *const c_char,
+    options: *const Options,
+    error: *mut *mut Failure,
+) -> Option<Box<StoreHandle>> {
+    opened("simkeep_store_create", path, options, error, Store::create)
+}
+
+/// Opens the store in a directory, or creates it if there is none. `options` may be NULL. The caller
+/// frees what it gets with `simkeep_store_free`. Any thread. Costs what opening or creating does.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_store_open_or_create(
+    path: *const c_char,
+    options: *const Options,
+    error: *mut *mut Failure,
+) -> Option<Box<StoreHandle>> {
+    opened("simkeep_store_open_or_create", path, options, error, Store::open_or_create)
+}
+
+/// Makes everything durable, ends the background work and lets other writers in. Later calls on the
+/// store return `SIMKEEP_CLOSED`; closing it again does nothing. What was got from the store stays, and
+/// is freed by itself; so is the store. Any thread. Costs a commit, and waits for background work to
+/// stop.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_store_close(store: *mut StoreHandle, error: *mut *mut Failure) -> i32 {
+    done("simkeep_store_close", error, || {
+        let handle = abi::handle(store, "store")?;
+        handle.process.check()?;
+        if handle.closed.swap(true, Ordering::AcqRel) {
+            return Ok(());
+        }
+        Ok(handle.store.clone().close()?)
+    })
+}
+
+/// Frees a store, after all other calls on it have returned. One that is open is closed, and nobody
+/// hears of errors: close it before. Does nothing for NULL. In a forked child it lets go of the memory
+/// and leaves the store to its process.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_store_free(store: Option<Box<StoreHandle>>) {
+    free("simkeep_store_free", store);
+}
+
+/// A call on a store that says whether it went well.
+fn on_store(
+    function: &'static str,
+    store: *mut StoreHandle,
+    error: *mut *mut Failure,
+    body: impl FnOnce(&Store) -> simkeep::Result<()>,
+) -> i32 {
+    done(function, error, || Ok(body(open(store)?)?))
+}
+
+/// Makes everything observed so far durable. Any thread. Costs one commit at most.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_flush(store: *mut StoreHandle, error: *mut *mut Failure) -> i32 {
+    on_store("simkeep_flush", store, error, Store::flush)
+}
+
+/// Seals everything in memory into segments, however little. Any thread. Costs writing them.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_seal(store: *mut StoreHandle, error: *mut *mut Failure) -> i32 {
+    on_store("simkeep_seal", store, error, Store::seal)
+}
+
+/// Waits until no seal and no merge is due. Without background work, it does them itself. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_wait_idle(store: *mut StoreHandle, error: *mut *mut Failure) -> i32 {
+    on_store("simkeep_wait_idle", store, error, Store::wait_idle)
+}
+
+/// Merges all segments into one. `progress` may be NULL. After `SIMKEEP_CANCELLED` what is merged by
+/// then stays merged, and no answer depends on it. Any thread. Costs reading and writing all segments
+/// once, or twice if there are more than 128.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_merge(
+    store: *mut StoreHandle,
+    progress: *const ProgressHandle,
+    error: *mut *mut Failure,
+) -> i32 {
+    done("simkeep_merge", error, || {
+        open(store)?.merge(&progress::of(progress)?)?;
+        Ok(())
+    })
+}

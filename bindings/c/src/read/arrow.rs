@@ -1,0 +1,194 @@
+//! Answers as Arrow tables.
+
+use crate::abi;
+use crate::abi::arrow::{ArrowArray, ArrowSchema, Buffer, Column, give};
+use crate::call::done;
+use crate::distances::SIMKEEP_NO_DISTANCE;
+use crate::failure::Failure;
+use crate::read::matches::MatchColumns;
+use crate::texts::TextColumn;
+use crate::write::outcomes::{OriginalCode, Outcomes};
+use crate::write::verdict::{BandCode, SameCode, VerdictCode};
+
+/// Numbers of a type that Arrow writes so.
+fn numbers<T: abi::Number>(name: &'static str, format: &'static str, numbers: &[T]) -> Column {
+    Column {
+        name,
+        format,
+        len: numbers.len(),
+        valid: None,
+        buffers: vec![Buffer::of(numbers)],
+        dictionary: None,
+        children: Vec::new(),
+    }
+}
+
+/// A column of which some values are absent.
+fn where_there(column: Column, valid: impl Iterator<Item = bool>) -> Column {
+    Column { valid: Some(valid.collect()), ..column }
+}
+
+/// Distances, of which some may be absent.
+fn distances(name: &'static str, distances: &[u8]) -> Column {
+    let is_there = distances.iter().map(|distance| *distance != SIMKEEP_NO_DISTANCE);
+    where_there(numbers(name, "C", distances), is_there)
+}
+
+/// Times, in milliseconds since 1970.
+fn times(name: &'static str, times: &[i64]) -> Column {
+    numbers(name, "tsm:UTC", times)
+}
+
+/// Numbers that are 1 or 0.
+fn flags(name: &'static str, flags: &[u8]) -> Column {
+    let bits: Vec<bool> = flags.iter().map(|flag| *flag == 1).collect();
+    Column { buffers: vec![Buffer::bits(&bits)], ..numbers(name, "b", flags) }
+}
+
+fn texts(name: &'static str, texts: &TextColumn) -> Column {
+    let (bytes, offsets) = texts.parts();
+    let buffers = vec![Buffer::of(offsets), Buffer::of(bytes.as_bytes())];
+    Column { len: offsets.len() - 1, buffers, ..numbers(name, "U", offsets) }
+}
+
+/// What codes stand for, as a dictionary of their names. The first name stands for none.
+fn names(name: &'static str, codes: impl Iterator<Item = i32>, of: &[&str]) -> Column {
+    let codes: Vec<i32> = codes.collect();
+    let dictionary = texts("", &of.iter().collect());
+    let column = Column { dictionary: Some(Box::new(dictionary)), ..numbers(name, "i", &codes) };
+    where_there(column, codes.iter().map(|code| *code != 0))
+}
+
+/// Of each row which list it is of, by where the lists begin.
+fn list_of(name: &'static str, offsets: &[u64]) -> Column {
+    let lengths = offsets.iter().zip(offsets.iter().skip(1)).map(|(from, to)| to - from);
+    let rows = (0_u64..).zip(lengths).flat_map(|(list, len)| (0..len).map(move |_| list));
+    numbers(name, "L", &rows.collect::<Vec<_>>())
+}
+
+fn table(children: Vec<Column>) -> Column {
+    let len = children.first().map_or(0, |column| column.len);
+    Column { format: "+s", len, buffers: Vec::new(), children, ..numbers::<u8>("", "", &[]) }
+}
+
+/// What each code of a verdict is called.
+const VERDICTS: &[&str] = &[
+    "",
+    "new",
+    "same",
+    "changed",
+    "reverted",
+    "gone",
+    "failed",
+    "unseen",
+    "out-of-order",
+    "known",
+    "other",
+];
+const SAME_BY: &[&str] = &["", "digest", "fingerprint", "word", "other"];
+const BANDS: &[&str] = &["", "none", "minor", "moderate", "major"];
+const ORIGINAL_BY: &[&str] = &["", "digest", "fingerprint", "near", "other"];
+
+/// Gives outcomes as an Arrow table, a row for each observation, in their order: `verdict`, `same_by`,
+/// `distance`, `band`, `to`, `novel`, `priority`, `also`, `complete`, `original`, `original_distance`,
+/// `original_by`. Numbers that stand for something are dictionaries of their names. The structures may
+/// be uninitialised; the caller releases them, as the interface says. The outcomes stay, and need not.
+/// Any thread. Costs a copy.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_outcomes_arrow(
+    outcomes: *const Outcomes,
+    schema: *mut ArrowSchema,
+    array: *mut ArrowArray,
+    error: *mut *mut Failure,
+) -> i32 {
+    done("simkeep_outcomes_arrow", error, || {
+        let outcomes = abi::handle(outcomes, "outcomes")?;
+        let is_reverted = |verdict: &VerdictCode| matches!(verdict, VerdictCode::Reverted);
+        let reverted = outcomes.verdicts.iter().map(is_reverted);
+        let has_original = |by: &OriginalCode| !matches!(by, OriginalCode::Nothing);
+        let has_original = outcomes.original_by.iter().map(has_original);
+        let verdict = |verdict: &VerdictCode| *verdict as i32;
+        let same = |same: &SameCode| *same as i32;
+        let band = |band: &BandCode| *band as i32;
+        let by = |by: &OriginalCode| *by as i32;
+        let columns = vec![
+            names("verdict", outcomes.verdicts.iter().map(verdict), VERDICTS),
+            names("same_by", outcomes.sames.iter().map(same), SAME_BY),
+            distances("distance", &outcomes.distances),
+            names("band", outcomes.bands.iter().map(band), BANDS),
+            where_there(times("to", &outcomes.tos), reverted),
+            flags("novel", &outcomes.novel),
+            numbers("priority", "g", &outcomes.priorities),
+            flags("also", &outcomes.also),
+            flags("complete", &outcomes.complete),
+            where_there(texts("original", &outcomes.originals), has_original),
+            distances("original_distance", &outcomes.original_distances),
+            names("original_by", outcomes.original_by.iter().map(by), ORIGINAL_BY),
+        ];
+        give(table(columns), schema, array)
+    })
+}
+
+/// Gives the copies of outcomes as an Arrow table: `observation`, from 0, `url`, `first`. The rest is as
+/// for `simkeep_outcomes_arrow`.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_outcomes_copies_arrow(
+    outcomes: *const Outcomes,
+    schema: *mut ArrowSchema,
+    array: *mut ArrowArray,
+    error: *mut *mut Failure,
+) -> i32 {
+    done("simkeep_outcomes_copies_arrow", error, || {
+        let copies = &abi::handle(outcomes, "outcomes")?.copies;
+        let columns = vec![
+            list_of("observation", &copies.offsets),
+            texts("url", &copies.urls),
+            times("first", &copies.firsts),
+        ];
+        give(table(columns), schema, array)
+    })
+}
+
+/// Gives the near pages of outcomes as an Arrow table: `observation`, from 0, `url`, `distance`,
+/// `fingerprint`, `first`. The rest is as for `simkeep_outcomes_arrow`.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_outcomes_near_arrow(
+    outcomes: *const Outcomes,
+    schema: *mut ArrowSchema,
+    array: *mut ArrowArray,
+    error: *mut *mut Failure,
+) -> i32 {
+    done("simkeep_outcomes_near_arrow", error, || {
+        let near = &abi::handle(outcomes, "outcomes")?.near;
+        let columns = vec![
+            list_of("observation", &near.offsets),
+            texts("url", &near.urls),
+            numbers("distance", "C", &near.distances),
+            numbers("fingerprint", "L", &near.fingerprints),
+            times("first", &near.firsts),
+        ];
+        give(table(columns), schema, array)
+    })
+}
+
+/// Gives matches as an Arrow table: `query`, from 0, `url`, `distance`, `fingerprint`. The structures
+/// may be uninitialised; the caller releases them, as the interface says. The matches stay, and need
+/// not. Any thread. Costs a copy.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_matches_arrow(
+    matches: *const MatchColumns,
+    schema: *mut ArrowSchema,
+    array: *mut ArrowArray,
+    error: *mut *mut Failure,
+) -> i32 {
+    done("simkeep_matches_arrow", error, || {
+        let matches = abi::handle(matches, "matches")?;
+        let columns = vec![
+            list_of("query", &matches.offsets),
+            texts("url", &matches.urls),
+            numbers("distance", "C", &matches.distances),
+            numbers("fingerprint", "L", &matches.fingerprints),
+        ];
+        give(table(columns), schema, array)
+    })
+}

@@ -1,0 +1,150 @@
+//! One entry of a page's history.
+
+use simkeep::{Digest, HistoryEntry, Property, Seen, Visit};
+
+use crate::abi::{self, plain};
+use crate::write::verdict;
+use crate::write::visit::{
+    SIMKEEP_HAS_CLASS, SIMKEEP_HAS_CONTENT, SIMKEEP_HAS_DIGEST, SIMKEEP_HAS_DISTANCE,
+    SIMKEEP_HAS_FINGERPRINT, SIMKEEP_HAS_MODIFIED, SIMKEEP_HAS_STATUS, SIMKEEP_HAS_WEIGHT,
+    seen_code,
+};
+
+/// What an entry of a history is.
+#[derive(Clone, Copy, Debug)]
+#[repr(i32)]
+pub enum EntryKind {
+    /// A visit.
+    Visit = 1,
+    /// What another epoch makes of the content of the visit before it.
+    Restated = 2,
+    /// A weight or a class that was given.
+    Given = 3,
+}
+
+/// One entry of a page's history. `has` says by `SIMKEEP_HAS_...` which of the fields there are whose
+/// absence nothing else tells; the others are 0 then.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[repr(C)]
+pub struct Entry {
+    /// When, in milliseconds since 1970.
+    pub time_ms: i64,
+    /// What it is, a `simkeep_entry_kind`.
+    pub kind: i32,
+    /// What a visit saw, a `simkeep_seen`.
+    pub seen: i32,
+    /// What it meant after all earlier visits, a `simkeep_verdict`.
+    pub verdict: i32,
+    /// Which of the other fields there are.
+    pub has: u32,
+    /// How the page is known to be the same, a `simkeep_same`.
+    pub same_by: i32,
+    /// In how many bits the content differs from the version before.
+    pub distance: u32,
+    /// The epoch of that distance.
+    pub distance_epoch: u32,
+    /// What that distance means, a `simkeep_band`.
+    pub band: i32,
+    /// When the version was last seen that the page has reverted to; 0 if it has not.
+    pub to_ms: i64,
+    /// The fingerprint of the content.
+    pub fingerprint: u64,
+    /// The epoch that the content was looked at in.
+    pub epoch: u32,
+    /// The HTTP status.
+    pub status: u32,
+    /// The digest of the content.
+    pub digest: [u8; 16],
+    /// When the page was last modified, as the server said.
+    pub modified_ms: i64,
+    /// The weight that was given.
+    pub weight: f64,
+    /// The class that was given.
+    pub page_class: u32,
+    /// 0.
+    pub reserved: u32,
+}
+
+plain!(Entry, up to has);
+
+impl Entry {
+    fn new(time: i64, kind: EntryKind) -> Entry {
+        Entry { time_ms: time, kind: kind as i32, ..abi::zeroed() }
+    }
+
+    /// A visit, without what it meant.
+    pub(crate) fn of_visit(visit: &Visit) -> Entry {
+        let mut entry = Entry::new(visit.time.as_ms(), EntryKind::Visit);
+        entry.seen = seen_code(&visit.seen) as i32;
+        match &visit.seen {
+            Seen::Content(content) => {
+                entry.content(content.fingerprint, content.digest, content.epoch.number());
+            }
+            other => entry.digest(other.digest()),
+        }
+        if let Some(status) = visit.status {
+            entry.has |= SIMKEEP_HAS_STATUS;
+            entry.status = u32::from(status);
+        }
+        if let Some(modified) = visit.modified {
+            entry.has |= SIMKEEP_HAS_MODIFIED;
+            entry.modified_ms = modified.as_ms();
+        }
+        entry
+    }
+
+    /// An entry of a history.
+    pub(crate) fn of(entry: &HistoryEntry) -> Entry {
+        match entry {
+            HistoryEntry::Visit { visit, verdict, meaning } => {
+                let mut entry = Entry::of_visit(visit);
+                entry.verdict = verdict::code(verdict) as i32;
+                entry.same_by = verdict::same(verdict) as i32;
+                entry.band = verdict::band(meaning.as_ref()) as i32;
+                entry.to_ms = verdict::to(verdict);
+                if let Some(distance) = verdict.distance() {
+                    entry.has |= SIMKEEP_HAS_DISTANCE;
+                    entry.distance = distance.bits;
+                    entry.distance_epoch = distance.epoch.number();
+                }
+                entry
+            }
+            HistoryEntry::Restated(restated) => {
+                let mut entry = Entry::new(restated.time.as_ms(), EntryKind::Restated);
+                entry.content(restated.fingerprint, restated.digest, restated.epoch.number());
+                entry
+            }
+            HistoryEntry::Given(given) => {
+                let mut entry = Entry::new(given.time.as_ms(), EntryKind::Given);
+                match given.property {
+                    Property::Weight(weight) => {
+                        entry.has |= SIMKEEP_HAS_WEIGHT;
+                        entry.weight = weight.to_f64();
+                    }
+                    Property::Class(class) => {
+                        entry.has |= SIMKEEP_HAS_CLASS;
+                        entry.page_class = class;
+                    }
+                }
+                entry
+            }
+        }
+    }
+
+    fn content(&mut self, fingerprint: Option<u64>, digest: Option<Digest>, epoch: u32) {
+        self.has |= SIMKEEP_HAS_CONTENT;
+        self.epoch = epoch;
+        if let Some(fingerprint) = fingerprint {
+            self.has |= SIMKEEP_HAS_FINGERPRINT;
+            self.fingerprint = fingerprint;
+        }
+        self.digest(digest);
+    }
+
+    fn digest(&mut self, digest: Option<Digest>) {
+        if let Some(Digest(bytes)) = digest {
+            self.has |= SIMKEEP_HAS_DIGEST;
+            self.digest = bytes;
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! The histories of pages.
+
+use std::ffi::c_char;
+
+use simkeep::Time;
+
+use crate::abi;
+use crate::call::{done, found, free, getters, make};
+use crate::failure::Failure;
+use crate::open::snapshot::{self, SnapshotHandle};
+use crate::read::entry::Entry;
+
+/// The entries of a page's history, in order of time. Nothing changes it: any thread may read it.
+#[derive(Debug)]
+pub struct Entries {
+    entries: Vec<Entry>,
+}
+
+impl Entries {
+    pub(crate) fn new(history: &[simkeep::HistoryEntry]) -> Entries {
+        Entries { entries: history.iter().map(Entry::of).collect() }
+    }
+}
+
+/// Reads all visits of a page in order, each with what it meant after those before it. It has no entries
+/// for an unknown page. The caller frees what it gets with `simkeep_entries_free`. Any thread. Costs
+/// reading the page's record in each segment that has it.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_snapshot_history(
+    snapshot: *const SnapshotHandle,
+    url: *const c_char,
+    url_len: usize,
+    error: *mut *mut Failure,
+) -> Option<Box<Entries>> {
+    make("simkeep_snapshot_history", error, || {
+        Ok(Entries::new(&snapshot::open(snapshot)?.0.history(abi::text(url, url_len, "url")?)?))
+    })
+}
+
+/// Copies the visit whose content was in force at a time, in milliseconds since 1970, to where `entry`
+/// points; it has no verdict. `SIMKEEP_NONE` if the page was unknown then, or gone. `size` is
+/// `sizeof(simkeep_entry)`. Any thread. Costs reading the page's record in each segment that has it.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_snapshot_as_of(
+    snapshot: *const SnapshotHandle,
+    url: *const c_char,
+    url_len: usize,
+    time_ms: i64,
+    entry: *mut Entry,
+    size: usize,
+    error: *mut *mut Failure,
+) -> i32 {
+    found("simkeep_snapshot_as_of", error, || {
+        let snapshot = snapshot::open(snapshot)?.0;
+        abi::room(entry, size, "entry")?;
+        let (url, time) = (abi::text(url, url_len, "url")?, Time::from_ms_unchecked(time_ms));
+        let put = |visit| abi::put_structure(entry, size, &Entry::of_visit(&visit), "entry");
+        snapshot.as_of(url, time)?.map(put).transpose()
+    })
+}
+
+getters! {
+    entries: Entries;
+
+    /// How many entries there are; 0 for NULL, and of an unknown page. Any thread; costs nothing.
+    fn simkeep_entries_count -> usize = entries.entries.len();
+}
+
+/// Copies entry `nth`, from 0, to where `entry` points. `size` is `sizeof(simkeep_entry)`. Any thread;
+/// costs nothing.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_entries_get(
+    entries: *const Entries,
+    nth: usize,
+    entry: *mut Entry,
+    size: usize,
+    error: *mut *mut Failure,
+) -> i32 {
+    done("simkeep_entries_get", error, || {
+        let found = abi::handle(entries, "entries")?.entries.get(nth);
+        let found =
+            found.ok_or_else(|| Failure::argument("nth", "there are not so many entries"))?;
+        abi::put_structure(entry, size, found, "entry")
+    })
+}
+
+/// Frees a history. Does nothing for NULL. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_entries_free(entries: Option<Box<Entries>>) {
+    free("simkeep_entries_free", entries);
+}

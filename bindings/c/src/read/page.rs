@@ -1,0 +1,71 @@
+//! A page as it stands.
+
+use std::ffi::c_char;
+
+use simkeep::{Digest, Time};
+
+use crate::structure::{bits, structure};
+use crate::write::visit::{
+    SIMKEEP_HAS_CLASS, SIMKEEP_HAS_CONTENT, SIMKEEP_HAS_DIGEST, SIMKEEP_HAS_FINGERPRINT,
+    SIMKEEP_HAS_MODIFIED, SIMKEEP_HAS_STATUS, seen_code,
+};
+
+structure! {
+    /// The current state of a page. `has` says by `SIMKEEP_HAS_...` which of the fields there are whose
+    /// absence nothing else tells; the others are 0 then.
+    pub struct Page, up to visits, from of: &simkeep::Page, url: (*const c_char, usize) {
+        /// The page. No NUL ends it. The call that gave this says how long it lives.
+        url: *const c_char = url.0,
+        /// Its length in bytes.
+        url_len: usize = url.1,
+        /// How many visits are known.
+        visits: u64,
+        /// The earliest, in milliseconds since 1970.
+        first_ms: i64 = of.first.as_ms(),
+        /// The latest.
+        last_ms: i64 = of.last.time.as_ms(),
+        /// What the latest saw, a `simkeep_seen`.
+        last_seen: i32 = seen_code(&of.last.seen) as i32,
+        /// Which of the other fields there are. Without `SIMKEEP_HAS_CONTENT` the page is gone, or no
+        /// content was ever seen.
+        has: u32 = bits(&[
+            (of.content.is_some(), SIMKEEP_HAS_CONTENT),
+            (fingerprint(of).is_some(), SIMKEEP_HAS_FINGERPRINT),
+            (digest(of).is_some(), SIMKEEP_HAS_DIGEST),
+            (of.last.status.is_some(), SIMKEEP_HAS_STATUS),
+            (of.modified.is_some(), SIMKEEP_HAS_MODIFIED),
+            (of.class.is_some(), SIMKEEP_HAS_CLASS),
+        ]),
+        /// The fingerprint of the content in force, of the newest epoch that tells of changes.
+        fingerprint: u64 = fingerprint(of).unwrap_or(0),
+        /// Its epoch.
+        epoch: u32 = of.content.map_or(0, |content| content.epoch.number()),
+        /// The HTTP status of the latest visit.
+        status: u32 = of.last.status.unwrap_or(0).into(),
+        /// The digest of the content in force.
+        digest: [u8; 16] = digest(of).map_or([0; 16], |digest| digest.0),
+        /// When that content was last seen.
+        content_seen_ms: i64 = of.content_seen.map_or(0, Time::as_ms),
+        /// When the content last seen was last modified, as the server said: what to send as
+        /// `If-Modified-Since`.
+        modified_ms: i64 = of.modified.map_or(0, Time::as_ms),
+        /// How important it is: the weight that was given last, or 1.
+        weight: f64 = of.weight.to_f64(),
+        /// The class that was given last.
+        page_class: u32 = of.class.unwrap_or(0),
+        /// Whether the page is gone, 1 or 0.
+        gone: u32 = u32::from(of.gone),
+        /// How many pairs of neighbouring visits tell whether the page changed.
+        comparisons: u32 = of.changes.comparisons(),
+        /// Of these, how many say that it did.
+        changes: u32 = of.changes.changes(),
+    }
+}
+
+fn fingerprint(of: &simkeep::Page) -> Option<u64> {
+    of.content.and_then(|content| content.fingerprint)
+}
+
+fn digest(of: &simkeep::Page) -> Option<Digest> {
+    of.content.and_then(|content| content.digest)
+}

@@ -1,0 +1,98 @@
+//! Pages, one by its URL or all of them.
+
+use std::ffi::c_char;
+
+use simkeep::query::Scan;
+
+use crate::abi;
+use crate::argument;
+use crate::call::{found, free, make};
+use crate::failure::Failure;
+use crate::fork::{Guarded, Process};
+use crate::open::snapshot::{self, SnapshotHandle};
+use crate::read::page::Page;
+
+/// An iterator over pages, in SURT order. One thread at a time uses it. It keeps its snapshot, and is
+/// freed by itself.
+#[derive(Debug)]
+pub struct Pages {
+    scan: Guarded<Scanning>,
+    /// Of a store, the process that opened it.
+    process: Option<Process>,
+}
+
+#[derive(Debug)]
+struct Scanning {
+    scan: Scan,
+    /// The page that C has, and its URL.
+    current: Option<simkeep::Page>,
+}
+
+/// Goes through all pages, or those under a prefix, such as `example.com`; NULL for all. It sees what
+/// the snapshot has. The caller frees what it gets with `simkeep_pages_free`. Any thread. Costs some
+/// microseconds for each page as it comes, and memory for one block of each segment.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_snapshot_scan(
+    snapshot: *const SnapshotHandle,
+    prefix: *const c_char,
+    prefix_len: usize,
+    error: *mut *mut Failure,
+) -> Option<Box<Pages>> {
+    make("simkeep_snapshot_scan", error, || {
+        let (snapshot, process) = snapshot::open(snapshot)?;
+        let under = argument::prefix(prefix, prefix_len, "prefix")?;
+        let scan = Scanning { scan: snapshot.scan(under.as_ref()), current: None };
+        Ok(Pages { scan: Guarded::new(scan)?, process })
+    })
+}
+
+/// Copies the next page to where `page` points; `SIMKEEP_NONE` after the last one. Its URL lives until
+/// the next call on `pages`. After an error there are no more pages. `size` is `sizeof(simkeep_page)`.
+/// One thread at a time. Costs some microseconds.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_pages_next(
+    pages: *mut Pages,
+    page: *mut Page,
+    size: usize,
+    error: *mut *mut Failure,
+) -> i32 {
+    found("simkeep_pages_next", error, || {
+        let pages = abi::handle(pages, "pages")?;
+        pages.process.map_or(Ok(()), Process::check)?;
+        abi::room(page, size, "page")?;
+        let mut scanning = pages.scan.lock()?;
+        let next = scanning.scan.next().transpose()?;
+        scanning.current = next;
+        let Some(next) = &scanning.current else { return Ok(None) };
+        let url = (next.url.as_ptr().cast(), next.url.len());
+        abi::put_structure(page, size, &Page::new(next, url), "page").map(Some)
+    })
+}
+
+/// Frees an iterator, before its end or after it. Does nothing for NULL.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_pages_free(pages: Option<Box<Pages>>) {
+    free("simkeep_pages_free", pages);
+}
+
+/// Copies the current state of a page to where `page` points; its URL is the one that was given.
+/// `SIMKEEP_NONE` for an unknown page. `size` is `sizeof(simkeep_page)`. Any thread. Costs reading one
+/// record in the newest segment that knows the page.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_snapshot_latest(
+    snapshot: *const SnapshotHandle,
+    url: *const c_char,
+    url_len: usize,
+    page: *mut Page,
+    size: usize,
+    error: *mut *mut Failure,
+) -> i32 {
+    found("simkeep_snapshot_latest", error, || {
+        let snapshot = snapshot::open(snapshot)?.0;
+        abi::room(page, size, "page")?;
+        let latest = snapshot.latest(abi::text(url, url_len, "url")?)?;
+        let put =
+            |latest| abi::put_structure(page, size, &Page::new(&latest, (url, url_len)), "page");
+        latest.map(put).transpose()
+    })
+}

@@ -1,0 +1,213 @@
+//! Searches.
+
+use std::ffi::c_char;
+use std::time::Duration;
+
+use simkeep::{Epoch, Time, Versions};
+
+use crate::abi::{self, plain};
+use crate::argument::{classes, flag, prefix, to_usize};
+use crate::call::{done, make};
+use crate::failure::{Failure, Result};
+use crate::open::snapshot::{self, SnapshotHandle};
+use crate::read::matches::MatchColumns;
+
+/// Which versions of pages a search looks at.
+#[derive(Clone, Copy, Debug)]
+#[repr(i32)]
+pub enum VersionsCode {
+    /// Those in force now.
+    InForce = 0,
+    /// Those that were in force at the time `from`.
+    At = 1,
+    /// Those that a visit saw from `from` to `to`, both included.
+    Seen = 2,
+    /// Every version ever seen.
+    Ever = 3,
+}
+
+/// A search for fingerprints. Fill it in with `simkeep_query_init`, and change what you want otherwise.
+/// Its pointers are read only by the call that is given it.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Query {
+    /// `sizeof` of this structure.
+    pub size: usize,
+    /// The fingerprint to search for.
+    pub fingerprint: u64,
+    /// Largest Hamming distance, 0 to 64.
+    pub k: u32,
+    /// Which versions of pages, a `simkeep_versions`. Default: those in force.
+    pub versions: i32,
+    /// The most pages to name; `UINT64_MAX` for all, whatever that takes. Default: 16.
+    pub limit: u64,
+    /// For `versions`, in milliseconds since 1970.
+    pub from_ms: i64,
+    /// For `versions`, in milliseconds since 1970.
+    pub to_ms: i64,
+    /// How long the search may go on widening, in nanoseconds; 0 for no bound. Default: 0.
+    pub budget_ns: u64,
+    /// Only pages under this prefix, such as `example.org/news/`; NULL for all. Default: NULL.
+    pub under: *const c_char,
+    /// Its length in bytes.
+    pub under_len: usize,
+    /// All pages but this one; NULL for all. Default: NULL.
+    pub except: *const c_char,
+    /// Its length in bytes.
+    pub except_len: usize,
+    /// Only pages of these classes; NULL for pages of any class and of none. Default: NULL.
+    pub classes: *const u32,
+    /// How many.
+    pub classes_len: usize,
+    /// Whether pages that have no class are meant as well as those of `classes`, 1 or 0. If `classes` is
+    /// NULL and this is 1, they alone are. Default: 0.
+    pub unclassed: u32,
+    /// Whether `epoch` says in which epoch to search, 1 or 0. Default: 0, in the one that
+    /// near-duplicates are sought by.
+    pub has_epoch: u32,
+    /// The epoch of the fingerprints.
+    pub epoch: u32,
+    /// How many fingerprints of a crowd are compared. Default: 4096.
+    pub fingerprints: u32,
+}
+
+plain!(Query, up to k);
+
+/// Fills in the size, a fingerprint, a distance, and defaults for all else. `size` is
+/// `sizeof(simkeep_query)`. A distance of 64 and a limit make a search for the nearest pages, however
+/// far they are. Any thread; costs nothing.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_query_init(
+    query: *mut Query,
+    size: usize,
+    fingerprint: u64,
+    k: u32,
+    error: *mut *mut Failure,
+) -> i32 {
+    done("simkeep_query_init", error, || {
+        let defaults = Query { size, fingerprint, k, ..Query::default() };
+        abi::put_structure(query, size, &defaults, "query")
+    })
+}
+
+impl Default for Query {
+    fn default() -> Query {
+        let of = simkeep::Query::new(0, 0);
+        Query {
+            size: size_of::<Query>(),
+            limit: of.limit as u64,
+            fingerprints: of.fingerprints,
+            ..abi::zeroed()
+        }
+    }
+}
+
+/// What a caller asks.
+pub(crate) fn read(query: *const Query) -> Result<simkeep::Query> {
+    abi::grown(query, Query::default(), "query")?.convert()
+}
+
+impl Query {
+    fn convert(self) -> Result<simkeep::Query> {
+        if self.k > 64 {
+            return Err(Failure::argument("query.k", "it must be from 0 to 64"));
+        }
+        let mut query = simkeep::Query::new(self.fingerprint, self.k)
+            .limit(to_usize(self.limit))
+            .fingerprints(self.fingerprints)
+            .versions(self.versions()?)
+            .under(prefix(self.under, self.under_len, "query.under")?)
+            .classes(classes(self.classes, self.classes_len, self.unclassed, "query.classes")?);
+        if flag(self.has_epoch, "query.has_epoch")? {
+            query = query.epoch(Epoch::from_number(self.epoch));
+        }
+        if let Some(url) = abi::optional_text(self.except, self.except_len, "query.except")? {
+            query = query.except(url);
+        }
+        if self.budget_ns > 0 {
+            query = query.budget(Duration::from_nanos(self.budget_ns));
+        }
+        Ok(query)
+    }
+
+    fn versions(&self) -> Result<Versions> {
+        match self.versions {
+            v if v == VersionsCode::InForce as i32 => Ok(Versions::InForce),
+            v if v == VersionsCode::At as i32 => {
+                Ok(Versions::At(Time::from_ms_unchecked(self.from_ms)))
+            }
+            v if v == VersionsCode::Seen as i32 => {
+                let [from, to] = [self.from_ms, self.to_ms].map(Time::from_ms_unchecked);
+                Ok(Versions::Seen(from, to))
+            }
+            v if v == VersionsCode::Ever as i32 => Ok(Versions::Ever),
+            _ => Err(Failure::argument("query.versions", "it is no simkeep_versions")),
+        }
+    }
+}
+
+/// Finds pages whose version in force is within distance `k`, from 0 to 64, at most 16. The caller frees
+/// what it gets with `simkeep_matches_free`. Any thread. Usually costs some microseconds.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_snapshot_near(
+    snapshot: *const SnapshotHandle,
+    fingerprint: u64,
+    k: u32,
+    error: *mut *mut Failure,
+) -> Option<Box<MatchColumns>> {
+    make("simkeep_snapshot_near", error, || {
+        let snapshot = snapshot::open(snapshot)?.0;
+        if k > 64 {
+            return Err(Failure::argument("k", "it must be from 0 to 64"));
+        }
+        Ok(MatchColumns::new(&[snapshot.near(fingerprint, k)?]))
+    })
+}
+
+/// Finds the `count` nearest pages, however far they are. The caller frees what it gets with
+/// `simkeep_matches_free`. Any thread. Costs up to three times a search within the distance of the
+/// farthest, and memory for a few times `count` pages.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_snapshot_nearest(
+    snapshot: *const SnapshotHandle,
+    fingerprint: u64,
+    count: usize,
+    error: *mut *mut Failure,
+) -> Option<Box<MatchColumns>> {
+    make("simkeep_snapshot_nearest", error, || {
+        let query = simkeep::Query::nearest(fingerprint, count);
+        Ok(MatchColumns::new(&[snapshot::open(snapshot)?.0.search(&query)?]))
+    })
+}
+
+/// Searches, as a query says. The caller frees what it gets with `simkeep_matches_free`. Any thread.
+/// Usually costs some microseconds.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_snapshot_search(
+    snapshot: *const SnapshotHandle,
+    query: *const Query,
+    error: *mut *mut Failure,
+) -> Option<Box<MatchColumns>> {
+    make("simkeep_snapshot_search", error, || {
+        Ok(MatchColumns::new(&[snapshot::open(snapshot)?.0.search(&read(query)?)?]))
+    })
+}
+
+/// Searches for each of many fingerprints, with the settings of `like`, whose own fingerprint does not
+/// matter. Answers come in their order. The fingerprints are copied first. The caller frees what it gets
+/// with `simkeep_matches_free`. Any thread; it uses all cores. Each search costs a half to a quarter of
+/// a single one.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_snapshot_search_batch(
+    snapshot: *const SnapshotHandle,
+    fingerprints: *const u64,
+    count: usize,
+    like: *const Query,
+    error: *mut *mut Failure,
+) -> Option<Box<MatchColumns>> {
+    make("simkeep_snapshot_search_batch", error, || {
+        let (snapshot, like) = (snapshot::open(snapshot)?.0, read(like)?);
+        let fingerprints = abi::numbers(fingerprints, count, "fingerprints")?;
+        Ok(MatchColumns::new(&like.run_batch(snapshot, &fingerprints)?))
+    })
+}

@@ -1,0 +1,98 @@
+//! Which pages to visit next, and how visits are spent.
+
+use std::ffi::c_char;
+
+use simkeep::due;
+
+use crate::abi;
+use crate::argument::interval;
+use crate::call::{done, found, make};
+use crate::failure::Failure;
+use crate::open::snapshot::{self, SnapshotHandle};
+use crate::open::store::{StoreHandle, open, process};
+use crate::schedule::decisions::Decisions;
+use crate::schedule::due_query::{DueQuery, read};
+use crate::schedule::plan::Plan;
+
+/// Finds the pages of which a visit is worth most, best first, by `simkeep_decisions_next`. The caller
+/// frees what it gets with `simkeep_decisions_free`. Any thread. Costs, with the first of them, reading
+/// 28 bytes for each page of the store, and then some microseconds for each that comes.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_snapshot_due(
+    snapshot: *const SnapshotHandle,
+    due_query: *const DueQuery,
+    error: *mut *mut Failure,
+) -> Option<Box<Decisions>> {
+    make("simkeep_snapshot_due", error, || {
+        let (snapshot, process) = snapshot::open(snapshot)?;
+        Decisions::lazy(snapshot.due(&read(due_query)?), process)
+    })
+}
+
+/// Leases the pages that `simkeep_snapshot_due` finds, except those that are leased already and those
+/// that a visit is worth nothing of. A lease ends when the page is observed or handed back, or `lease_s`
+/// seconds after `now`, by the time of a later call. Leases are in memory only: after the store is
+/// opened again, all pages can be taken. The caller frees what it gets with `simkeep_decisions_free`.
+/// Any thread; each gets pages of its own. Costs what `simkeep_snapshot_due` does.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_take_due(
+    store: *mut StoreHandle,
+    due_query: *const DueQuery,
+    lease_s: u64,
+    error: *mut *mut Failure,
+) -> Option<Box<Decisions>> {
+    make("simkeep_take_due", error, || {
+        let (of, process) = (open(store)?, process(store)?);
+        let lease = interval(lease_s, "lease_s")?;
+        Decisions::found(of.take_due(&read(due_query)?, lease)?, Some(process))
+    })
+}
+
+/// Ends the lease of a page that was not visited, so that it can be taken again. `SIMKEEP_NONE` if it
+/// had none. Any thread; costs nothing.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_hand_back(
+    store: *mut StoreHandle,
+    url: *const c_char,
+    url_len: usize,
+    error: *mut *mut Failure,
+) -> i32 {
+    found("simkeep_hand_back", error, || {
+        let had = open(store)?.hand_back(abi::text(url, url_len, "url")?)?;
+        Ok(had.then_some(()))
+    })
+}
+
+/// How many visits a day there were of late, which a plan may go by: of pages under the prefix of
+/// `due_query`, in the 28 days up to the latest visit, or since the first visit of all. Any thread.
+/// Costs reading 28 bytes for each page, twice, and the histories of up to 131,072 pages.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_snapshot_pace(
+    snapshot: *const SnapshotHandle,
+    due_query: *const DueQuery,
+    per_day: *mut f64,
+    error: *mut *mut Failure,
+) -> i32 {
+    done("simkeep_snapshot_pace", error, || {
+        let snapshot = snapshot::open(snapshot)?.0;
+        abi::check_put(per_day, "per_day")?;
+        abi::put(per_day, (read(due_query)?).pace(snapshot)?, "per_day")
+    })
+}
+
+/// Plans how to spend so many visits a day for ever, by the policy, prefix and rules of `due_query`,
+/// whose budget and hints do not matter. It goes by what is known now: make one anew once a day, say.
+/// The caller frees what it gets with `simkeep_plan_free`. Any thread. Costs reading 28 bytes for each
+/// page, up to a second for a million.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_snapshot_plan(
+    snapshot: *const SnapshotHandle,
+    due_query: *const DueQuery,
+    per_day: f64,
+    error: *mut *mut Failure,
+) -> Option<Box<Plan>> {
+    make("simkeep_snapshot_plan", error, || {
+        let snapshot = snapshot::open(snapshot)?.0;
+        Ok(Plan::new(due::Plan::of(snapshot, &read(due_query)?, per_day)?))
+    })
+}

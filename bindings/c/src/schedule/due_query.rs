@@ -1,0 +1,167 @@
+//! Which pages to visit next: the question.
+
+use std::ffi::c_char;
+
+use simkeep::Time;
+use simkeep::due::{self, Rule, Rules};
+
+use crate::abi::{self, plain};
+use crate::argument::{interval, policy, prefix, to_usize};
+use crate::call::done;
+use crate::failure::{Failure, Result};
+use crate::schedule::hints::{self, Hints};
+use crate::schedule::plan::{self, Plan};
+
+/// What is wanted for the pages under a prefix. Set all to 0, then what there is. A page goes by the
+/// rule with the longest prefix alone.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct DueRule {
+    /// The prefix; NULL for all pages that have no other rule.
+    pub under: *const c_char,
+    /// Its length in bytes.
+    pub under_len: usize,
+    /// Seconds after its last visit before which a page is not visited; 0 for none.
+    pub min_s: u64,
+    /// Seconds after its last visit from which on a page comes first; 0 for none.
+    pub max_s: u64,
+    /// A factor of the weight of a page; 0 for 1.
+    pub weight: f64,
+    /// How many pages of one host are visited at once; 0 for any number.
+    pub per_host: u64,
+    /// What puts the pages in order, as in `simkeep_due_query`; NULL for what does elsewhere.
+    pub policy: *const c_char,
+    /// Its length in bytes.
+    pub policy_len: usize,
+}
+
+plain!(DueRule, up to policy_len);
+
+/// Which pages to visit next. Fill it in with `simkeep_due_query_init`, and change what you want
+/// otherwise. Its pointers are read only by the call that is given it.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct DueQuery {
+    /// `sizeof` of this structure.
+    pub size: usize,
+    /// The time, in milliseconds since 1970.
+    pub now_ms: i64,
+    /// The most pages.
+    pub budget: u64,
+    /// The most pages of one host; `UINT64_MAX` for any number. Default: any number.
+    pub per_host: u64,
+    /// Seconds after which a page that was not visited comes first, whatever a visit is worth. Default:
+    /// those of 365 days.
+    pub largest_interval_s: u64,
+    /// Memory for the pages that are chosen. Default: 64 MiB.
+    pub memory_bytes: u64,
+    /// Only pages under this prefix; NULL for all. Default: NULL.
+    pub under: *const c_char,
+    /// Its length in bytes.
+    pub under_len: usize,
+    /// What puts pages in order: `value`, `harmonic`, `uniform`, `fixed:7d`, `thesis`, `nutch` or
+    /// `stormcrawler`. NULL for `value`. Default: NULL.
+    pub policy: *const c_char,
+    /// Its length in bytes.
+    pub policy_len: usize,
+    /// Rules for pages under prefixes. Default: NULL.
+    pub rules: *const DueRule,
+    /// How many.
+    pub rules_count: usize,
+    /// `sizeof *rules`.
+    pub rule_size: usize,
+    /// A plan, which gives decisions dates; NULL for none. Default: NULL.
+    pub plan: *const Plan,
+    /// What is said of when pages changed; NULL for nothing. Default: NULL.
+    pub hints: *const Hints,
+}
+
+plain!(DueQuery, up to budget);
+
+/// The seconds of 365 days.
+const YEAR_S: u64 = 365 * 86_400;
+
+impl Default for DueQuery {
+    fn default() -> DueQuery {
+        DueQuery {
+            size: size_of::<DueQuery>(),
+            per_host: u64::MAX,
+            largest_interval_s: YEAR_S,
+            memory_bytes: 64 << 20,
+            rule_size: size_of::<DueRule>(),
+            ..abi::zeroed()
+        }
+    }
+}
+
+/// Fills in the size, a time in milliseconds since 1970, the most pages, and defaults for all else.
+/// `size` is `sizeof(simkeep_due_query)`. Any thread; costs nothing.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_due_query_init(
+    due_query: *mut DueQuery,
+    size: usize,
+    now_ms: i64,
+    budget: u64,
+    error: *mut *mut Failure,
+) -> i32 {
+    done("simkeep_due_query_init", error, || {
+        let defaults = DueQuery { size, now_ms, budget, ..DueQuery::default() };
+        abi::put_structure(due_query, size, &defaults, "due_query")
+    })
+}
+
+/// What a caller asks.
+pub(crate) fn read(due_query: *const DueQuery) -> Result<due::Due> {
+    let of = abi::grown(due_query, DueQuery::default(), "due_query")?;
+    let largest = interval(of.largest_interval_s, "due_query.largest_interval_s")?;
+    let mut asked = due::Due::new(Time::from_ms_unchecked(of.now_ms), to_usize(of.budget))
+        .per_host(to_usize(of.per_host))
+        .largest_interval(largest)
+        .memory_bytes(to_usize(of.memory_bytes));
+    if let Some(prefix) = prefix(of.under, of.under_len, "due_query.under")? {
+        asked = asked.under(prefix);
+    }
+    if let Some(policy) = policy(of.policy, of.policy_len, "due_query.policy")? {
+        asked = asked.policy(policy);
+    }
+    let rules = match of.rules_count {
+        0 => Vec::new(),
+        count => abi::structures(of.rules, count, of.rule_size, "due_query.rules")?,
+    };
+    if !rules.is_empty() {
+        let one = |(nth, rule): (usize, &DueRule)| {
+            rule.read().map_err(|failure| failure.within(&format!("rule {nth}")))
+        };
+        let rules = rules.iter().enumerate().map(one).collect::<Result<Vec<_>>>()?;
+        asked = asked.rules(&Rules::new(rules).map_err(simkeep::Error::from)?);
+    }
+    if let Some(plan) = abi::optional(of.plan, "due_query.plan")? {
+        asked = asked.plan(plan::of(plan));
+    }
+    if let Some(hints) = abi::optional(of.hints, "due_query.hints")? {
+        asked = asked.hints(hints::of(hints));
+    }
+    Ok(asked)
+}
+
+impl DueRule {
+    fn read(&self) -> Result<Rule> {
+        let under = prefix(self.under, self.under_len, "under")?;
+        let mut rule = under.map_or_else(Rule::everywhere, Rule::under);
+        if self.min_s > 0 {
+            rule = rule.min(interval(self.min_s, "min_s")?);
+        }
+        if self.max_s > 0 {
+            rule = rule.max(interval(self.max_s, "max_s")?);
+        }
+        // What a caller leaves at zero.
+        if self.weight.to_bits() != 0 {
+            rule = rule.weight(self.weight);
+        }
+        if self.per_host > 0 {
+            rule = rule.per_host(to_usize(self.per_host));
+        }
+        let policy = policy(self.policy, self.policy_len, "policy")?;
+        Ok(policy.into_iter().fold(rule, Rule::policy))
+    }
+}

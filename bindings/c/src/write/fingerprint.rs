@@ -1,0 +1,117 @@
+//! Fingerprints of texts and pages.
+
+use std::ffi::c_char;
+
+use simkeep::Origin;
+use simkeep::fingerprint::{ContentType, Document, extract, of_text};
+
+use crate::abi;
+use crate::call::{found, free, make};
+use crate::failure::{Failure, Result};
+use crate::open::store::{self, StoreHandle};
+
+/// What makes the fingerprints of an epoch. Threads may use it at the same time. It needs no store any
+/// more.
+#[derive(Debug)]
+pub struct FingerprinterHandle {
+    origin: Origin,
+}
+
+/// Puts the fingerprint of a text by the default recipe where `fingerprint` points. It is of the epoch
+/// that a new store begins with. `SIMKEEP_NONE` for a text of fewer than eight words, which is too short
+/// to tell from others: observe such content without a fingerprint. Any thread. Costs time linear in the
+/// text.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_fingerprint_text(
+    text: *const c_char,
+    text_len: usize,
+    fingerprint: *mut u64,
+    error: *mut *mut Failure,
+) -> i32 {
+    found("simkeep_fingerprint_text", error, || {
+        abi::check_put(fingerprint, "fingerprint")?;
+        let made = of_text(abi::text(text, text_len, "text")?);
+        made.map(|made| abi::put(fingerprint, made, "fingerprint")).transpose()
+    })
+}
+
+/// Makes a fingerprinter by the recipe of an epoch of a store, or by the default recipe if `store` is
+/// NULL; then `epoch` does not matter. `SIMKEEP_MISUSE` for an epoch of fingerprints that are made
+/// elsewhere. The caller frees what it gets with `simkeep_fingerprinter_free`. Any thread. Costs reading
+/// the table of the epoch, if it has one.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_fingerprinter_new(
+    store: *const StoreHandle,
+    epoch: u32,
+    error: *mut *mut Failure,
+) -> Option<Box<FingerprinterHandle>> {
+    make("simkeep_fingerprinter_new", error, || {
+        if store.is_null() {
+            return Ok(FingerprinterHandle { origin: Origin::default() });
+        }
+        let origin =
+            Origin::of(&store::open(store)?.snapshot(), simkeep::Epoch::from_number(epoch))?;
+        let elsewhere = "the fingerprints of this epoch are made elsewhere, and not by simkeep";
+        let elsewhere = || simkeep::Error::Misuse(elsewhere.to_owned());
+        Ok(FingerprinterHandle { origin: origin.ok_or_else(elsewhere)? })
+    })
+}
+
+fn of_page(
+    fingerprinter: *const FingerprinterHandle,
+    document: &Document,
+    fingerprint: *mut u64,
+) -> Result<Option<()>> {
+    let mut fingerprinter = abi::handle(fingerprinter, "fingerprinter")?.origin.fingerprinter()?;
+    let made = fingerprinter.of_page(document).map_err(simkeep::Error::from)?;
+    made.map(|made| abi::put(fingerprint, made, "fingerprint")).transpose()
+}
+
+/// Puts the fingerprint of a text where `fingerprint` points. `SIMKEEP_NONE` for a text of fewer than
+/// eight words, which is too short to tell from others: observe such content without a fingerprint. Any
+/// thread. Costs time linear in the text.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_fingerprinter_text(
+    fingerprinter: *const FingerprinterHandle,
+    text: *const c_char,
+    text_len: usize,
+    fingerprint: *mut u64,
+    error: *mut *mut Failure,
+) -> i32 {
+    found("simkeep_fingerprinter_text", error, || {
+        abi::check_put(fingerprint, "fingerprint")?;
+        let document = Document::new(abi::text(text, text_len, "text")?);
+        of_page(fingerprinter, &document, fingerprint)
+    })
+}
+
+/// Puts the fingerprint of the visible text of an HTML page where `fingerprint` points. `encoding` is
+/// what the server said of its encoding: a label, such as `gb18030`, or the value of its `Content-Type`,
+/// several joined by commas. It may be NULL. The page is decoded as browsers do it: by a byte order
+/// mark, by `encoding`, by what the page declares, as UTF-8 if it is UTF-8, and else by a guess.
+/// `SIMKEEP_NONE` for a text of fewer than eight words. Any thread. Costs time linear in the page.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_fingerprinter_html(
+    fingerprinter: *const FingerprinterHandle,
+    html: *const c_char,
+    html_len: usize,
+    encoding: *const c_char,
+    encoding_len: usize,
+    fingerprint: *mut u64,
+    error: *mut *mut Failure,
+) -> i32 {
+    found("simkeep_fingerprinter_html", error, || {
+        abi::check_put(fingerprint, "fingerprint")?;
+        let encoding = abi::optional_text(encoding, encoding_len, "encoding")?;
+        abi::check_put(html.cast_mut(), "html")?;
+        let html = abi::bytes(html, html_len, "html")?;
+        let html = ContentType::of_page(encoding).decode(html);
+        of_page(fingerprinter, &extract(&html), fingerprint)
+    })
+}
+
+/// Frees a fingerprinter, after all other calls on it have returned. Does nothing for NULL.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_fingerprinter_free(fingerprinter: Option<Box<FingerprinterHandle>>) {
+    free("simkeep_fingerprinter_free", fingerprinter);
+}

@@ -1,0 +1,112 @@
+//! Loading many visits at once.
+
+use simkeep::load::{LoadOptions, Loaded};
+use simkeep::{Progress, Store};
+
+use crate::abi;
+use crate::argument::to_usize;
+use crate::call::done;
+use crate::failure::{Failure, Result};
+use crate::open::snapshot::{self, SnapshotHandle};
+use crate::open::store::{StoreHandle, open, turns};
+use crate::progress::{self, ProgressHandle};
+use crate::structure::structure;
+use crate::write::visit::{Visit, all, array};
+
+structure! {
+    /// What was loaded.
+    pub struct LoadedNumbers, up to observations, from of: &Loaded {
+        /// Observations that came.
+        observations: u64,
+        visits: u64,
+        /// Fingerprints in other epochs that were stored.
+        restated: u64,
+        /// Weights that were stored.
+        weighed: u64,
+        /// Classes that were stored.
+        classed: u64,
+        /// Pages that something was stored of.
+        pages: u64,
+        new_pages: u64,
+        segments: u64 = of.segments as u64,
+        bytes: u64,
+    }
+}
+
+/// Loads visits in any order, without searches and without the journal: all of them, or none. Some four
+/// times as fast as `simkeep_observe_batch`; it does not say what each meant, and
+/// `simkeep_snapshot_history` does afterwards. `size` is `sizeof *visits`. `memory_bytes` bounds the
+/// memory beside the visits, 0 for 512 MiB. `progress` may be NULL, and so may `loaded`, which gets
+/// numbers; `loaded_size` is `sizeof(simkeep_loaded)`. Any thread; one load at a time. What does not fit
+/// into memory, `simkeep_loading_begin` takes batch by batch.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_load(
+    store: *mut StoreHandle,
+    visits: *const Visit,
+    count: usize,
+    size: usize,
+    memory_bytes: u64,
+    progress: *const ProgressHandle,
+    loaded: *mut LoadedNumbers,
+    loaded_size: usize,
+    error: *mut *mut Failure,
+) -> i32 {
+    done("simkeep_load", error, || {
+        load(store, memory_bytes, progress, (loaded, loaded_size), |store, options| {
+            let visits = all(&array(visits, count, size)?)?;
+            Ok(store.load(visits.into_iter().map(Ok), options)?)
+        })
+    })
+}
+
+/// Loads in some way, and tells what was loaded if the caller wants to know.
+pub(crate) fn load(
+    store: *const StoreHandle,
+    memory_bytes: u64,
+    progress: *const ProgressHandle,
+    (loaded, loaded_size): (*mut LoadedNumbers, usize),
+    load: impl FnOnce(&Store, LoadOptions) -> Result<Loaded>,
+) -> Result<()> {
+    if !loaded.is_null() {
+        abi::room(loaded, loaded_size, "loaded")?;
+    }
+    turns(store)?.check()?;
+    let options = options(memory_bytes, progress::of(progress)?);
+    let numbers = load(open(store)?, options)?;
+    if loaded.is_null() {
+        return Ok(());
+    }
+    abi::put_structure(loaded, loaded_size, &LoadedNumbers::new(&numbers), "loaded")
+}
+
+/// How a load goes about it.
+pub(crate) fn options(memory_bytes: u64, progress: Progress) -> LoadOptions {
+    let options = LoadOptions::default().progress(progress);
+    match memory_bytes {
+        0 => options,
+        bytes => options.memory_bytes(to_usize(bytes)),
+    }
+}
+
+/// Loads everything in a snapshot of another store, as `simkeep_load` loads visits. Epochs of one name
+/// are the same; new ones begin with it, and bring their tables. `memory_bytes` bounds the memory, 0 for
+/// 512 MiB. `progress` may be NULL, and so may `loaded`, which gets numbers; `loaded_size` is
+/// `sizeof(simkeep_loaded)`. Any thread; one load at a time. Costs reading all of the other store, and a
+/// load.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_copy_from(
+    store: *mut StoreHandle,
+    snapshot: *const SnapshotHandle,
+    memory_bytes: u64,
+    progress: *const ProgressHandle,
+    loaded: *mut LoadedNumbers,
+    loaded_size: usize,
+    error: *mut *mut Failure,
+) -> i32 {
+    done("simkeep_copy_from", error, || {
+        let other = snapshot::open(snapshot)?.0;
+        load(store, memory_bytes, progress, (loaded, loaded_size), |store, options| {
+            Ok(store.copy_from(other, options)?)
+        })
+    })
+}

@@ -1,0 +1,184 @@
+//! Observations as Arrow tables.
+
+use crate::abi::arrow::{ArrowArray, ArrowSchema, Borrowed, Table};
+use crate::call::{done, make};
+use crate::failure::{Failure, Result};
+use crate::open::store::{StoreHandle, open};
+use crate::progress::ProgressHandle;
+use crate::write::load::{LoadedNumbers, load};
+use crate::write::observe::batch;
+use crate::write::outcomes::Outcomes;
+use crate::write::visit::{
+    SIMKEEP_HAS_ALSO, SIMKEEP_HAS_ALSO_FINGERPRINT, SIMKEEP_HAS_CLASS, SIMKEEP_HAS_DIGEST,
+    SIMKEEP_HAS_FINGERPRINT, SIMKEEP_HAS_MODIFIED, SIMKEEP_HAS_STATUS, SIMKEEP_HAS_WEIGHT,
+    SeenCode, Visit, all,
+};
+
+/// The columns that there may be.
+const COLUMNS: &str = "url, time, seen, fingerprint, digest, epoch, status, modified, weight, class, \
+                       also_fingerprint, also_epoch";
+
+/// Reports the visits of an Arrow table, in its order, and is answered as `simkeep_observe_batch`
+/// answers. Its columns, by name:
+///
+/// - `url`: text. `time`: a timestamp, or milliseconds since 1970. Both must be there.
+/// - `seen`: text, `content`, `not-modified`, `gone` or `failed`. Without it, all is content.
+/// - `fingerprint`: 64 bits, signed or not. Null for content without one.
+/// - `digest`: 16 bytes. `status`, `class`: integers. `modified`: as `time`. `weight`: a number.
+/// - `epoch`: an integer. Without it, or where it is null, that of `simkeep_change_epoch`.
+/// - `also_fingerprint` and `also_epoch`, for content that was looked at in another epoch, too.
+///
+/// All but the first two may be missing, or null in a row. Texts and bytes may be of any layout, and
+/// dictionaries. The structures are read until this returns, and are not released. What is wrong in a
+/// row has `simkeep_error_row`, and then nothing is stored. The caller frees what it gets with
+/// `simkeep_outcomes_free`. Any thread. Costs what `simkeep_observe_batch` does.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_observe_arrow(
+    store: *mut StoreHandle,
+    schema: *const ArrowSchema,
+    array: *const ArrowArray,
+    error: *mut *mut Failure,
+) -> Option<Box<Outcomes>> {
+    make("simkeep_observe_arrow", error, || {
+        let store = open(store)?;
+        let visits = visits(Table::borrow(schema, array)?, store.change_epoch().number())?;
+        batch(store, &visits)
+    })
+}
+
+/// Loads the visits of an Arrow table, whose columns are those of `simkeep_observe_arrow`, as
+/// `simkeep_load` loads an array.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_load_arrow(
+    store: *mut StoreHandle,
+    schema: *const ArrowSchema,
+    array: *const ArrowArray,
+    memory_bytes: u64,
+    progress: *const ProgressHandle,
+    loaded: *mut LoadedNumbers,
+    loaded_size: usize,
+    error: *mut *mut Failure,
+) -> i32 {
+    done("simkeep_load_arrow", error, || {
+        load(store, memory_bytes, progress, (loaded, loaded_size), |store, options| {
+            let visits = visits(Table::borrow(schema, array)?, store.change_epoch().number())?;
+            Ok(store.load(all(&visits)?.into_iter().map(Ok), options)?)
+        })
+    })
+}
+
+/// The visits of a table, of which those without an epoch are of this one.
+pub(crate) fn visits(mut table: Table<'_>, epoch: u32) -> Result<Vec<Visit>> {
+    let mut visits = Vec::new();
+    let no_room = |_| Failure::argument("array", "there is no memory for so many rows");
+    visits.try_reserve_exact(table.rows()).map_err(no_room)?;
+    visits.resize(table.rows(), Visit::at_epoch(epoch));
+    for (name, set) in SETTERS {
+        let must_be = matches!(*name, "url" | "time");
+        let Some(column) = table.take(name)? else {
+            if must_be {
+                return Err(Failure::argument("schema", format!("it has no column {name:?}")));
+            }
+            continue;
+        };
+        for (row, visit) in visits.iter_mut().enumerate() {
+            let is_there = column.is_there(row);
+            let put = is_there.and_then(|is_there| match is_there {
+                true => set(visit, &column, row),
+                false if must_be => Err(Failure::argument("array", "it must not be null")),
+                false => Ok(()),
+            });
+            put.map_err(|e| e.within(&format!("column {name:?}")).at(row))?;
+        }
+    }
+    table.finish(COLUMNS)?;
+    Ok(visits)
+}
+
+/// Puts the value of a row into a visit.
+type Set = fn(&mut Visit, &Borrowed<'_>, usize) -> Result<()>;
+
+/// What each column says of a visit.
+const SETTERS: &[(&str, Set)] = &[
+    ("url", |visit, column, row| {
+        let url = column.bytes(row)?;
+        (visit.url, visit.url_len) = (url.as_ptr().cast(), url.len());
+        Ok(())
+    }),
+    ("time", |visit, column, row| {
+        visit.time_ms = column.time(row)?;
+        Ok(())
+    }),
+    ("seen", |visit, column, row| {
+        visit.seen = match column.bytes(row)? {
+            b"content" => SeenCode::Content,
+            b"redirect" => SeenCode::Redirect,
+            b"not-modified" => SeenCode::NotModified,
+            b"gone" => SeenCode::Gone,
+            b"failed" => SeenCode::Failed,
+            _ => {
+                let what = "it must be content, redirect, not-modified, gone or failed";
+                return Err(Failure::argument("seen", what));
+            }
+        } as i32;
+        Ok(())
+    }),
+    ("fingerprint", |visit, column, row| {
+        visit.has |= SIMKEEP_HAS_FINGERPRINT;
+        visit.fingerprint = fingerprint(column, row)?;
+        Ok(())
+    }),
+    ("digest", |visit, column, row| {
+        let wrong = |_| Failure::argument("digest", "it must be 16 bytes");
+        visit.has |= SIMKEEP_HAS_DIGEST;
+        visit.digest = column.bytes(row)?.try_into().map_err(wrong)?;
+        Ok(())
+    }),
+    ("epoch", |visit, column, row| {
+        visit.epoch = small(column, row)?;
+        Ok(())
+    }),
+    ("status", |visit, column, row| {
+        visit.has |= SIMKEEP_HAS_STATUS;
+        visit.status = small(column, row)?;
+        Ok(())
+    }),
+    ("modified", |visit, column, row| {
+        visit.has |= SIMKEEP_HAS_MODIFIED;
+        visit.modified_ms = column.time(row)?;
+        Ok(())
+    }),
+    ("weight", |visit, column, row| {
+        visit.has |= SIMKEEP_HAS_WEIGHT;
+        visit.weight = column.number(row)?;
+        Ok(())
+    }),
+    ("class", |visit, column, row| {
+        visit.has |= SIMKEEP_HAS_CLASS;
+        visit.page_class = small(column, row)?;
+        Ok(())
+    }),
+    ("also_fingerprint", |visit, column, row| {
+        visit.has |= SIMKEEP_HAS_ALSO_FINGERPRINT;
+        visit.also_fingerprint = fingerprint(column, row)?;
+        Ok(())
+    }),
+    ("also_epoch", |visit, column, row| {
+        visit.has |= SIMKEEP_HAS_ALSO;
+        visit.also_epoch = small(column, row)?;
+        Ok(())
+    }),
+];
+
+/// The 64 bits of a fingerprint.
+fn fingerprint(column: &Borrowed<'_>, row: usize) -> Result<u64> {
+    let number = column.integer(row)?;
+    let bits = u64::try_from(number).or_else(|_| i64::try_from(number).map(i64::cast_unsigned));
+    bits.map_err(|_| Failure::argument("fingerprint", "it must be 64 bits"))
+}
+
+/// A number of 32 bits.
+fn small(column: &Borrowed<'_>, row: usize) -> Result<u32> {
+    let number = column.integer(row)?;
+    u32::try_from(number).map_err(|_| Failure::argument("array", "it must be from 0 to 4294967295"))
+}
