@@ -161,3 +161,17 @@ fn each_function_goes_through_a_call_by_its_own_name() {
         }
     }
 }
+
+/// The folders from the bottom up. What is in none of them is below all.
+const FOLDERS: &[&str] = &["open", "write", "read", "cluster", "schedule", "maintain"];
+
+#[test]
+fn folders_use_those_below_them() {
+    let is_test = |name: &str| name.starts_with("twin") || name == "cost.rs";
+    for (name, source) in sources("src").iter().filter(|(name, _)| !is_test(name)) {
+        let own = FOLDERS.iter().position(|folder| name.starts_with(&format!("{folder}/")));
+        for above in FOLDERS.iter().skip(own.map_or(0, |own| own + 1)) {
+            assert!(!source.contains(&format!("crate::{above}::")), "{name} uses {above}");
+        }
+    }
+}

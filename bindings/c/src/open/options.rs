@@ -102,6 +102,7 @@ impl Default for Options {
         let ms = |time: Duration| time.as_secs() * MS_PER_S + u64::from(time.subsec_millis());
         Options {
             size: size_of::<Options>(),
+            durability: DurabilityCode::Each as i32,
             near_distance: -1,
             group_ms: 5,
             memtable_observations: of.memtable_observations as u64,

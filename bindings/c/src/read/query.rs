@@ -95,6 +95,7 @@ impl Default for Query {
         let of = simkeep::Query::new(0, 0);
         Query {
             size: size_of::<Query>(),
+            versions: VersionsCode::InForce as i32,
             limit: of.limit as u64,
             fingerprints: of.fingerprints,
             ..abi::zeroed()
