@@ -2,6 +2,8 @@
 
 #![cfg(test)]
 
+mod expand;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -9,13 +11,13 @@ fn here(path: &str) -> PathBuf {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).join(path)
 }
 
-/// The header that the source makes, whose structures are expanded, since cbindgen expands no macros.
+/// The header that the source makes, with its macros expanded, since cbindgen expands none.
 fn header() -> String {
     let (copy, of_crate) = (tempfile::tempdir().unwrap(), sources("../../src"));
     for (name, source) in sources("src") {
         let path = copy.path().join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, expanded(&source, &of_crate)).unwrap();
+        fs::write(path, expand::expanded(&source, &of_crate)).unwrap();
     }
     let config = cbindgen::Config::from_file(here("cbindgen.toml")).unwrap();
     let bindings = cbindgen::Builder::new().with_src(copy.path().join("lib.rs"));
@@ -23,89 +25,6 @@ fn header() -> String {
     let mut bytes = Vec::new();
     bindings.generate().unwrap().write(&mut bytes);
     String::from_utf8(bytes).unwrap()
-}
-
-/// A source with what its macros declare.
-fn expanded(source: &str, of_crate: &[(String, String)]) -> String {
-    let expand = |source: &str, name: &str, by: &dyn Fn(&str) -> String| {
-        let begin = format!("\n{name}! {{\n");
-        let mut parts = source.split(&begin);
-        let mut out = parts.next().unwrap().to_owned();
-        for part in parts {
-            let (inside, behind) = part.split_once("\n}\n").unwrap();
-            out += &format!("\n{}{behind}", by(inside));
-        }
-        out
-    };
-    let source = expand(source, "structure", &|inside| structure(inside, "", of_crate));
-    let source = expand(&source, "chunk", &|inside| structure(inside, "*const ", of_crate));
-    expand(&source, "getters", &getters)
-}
-
-/// The functions that `getters!` declares, without their bodies.
-fn getters(declared: &str) -> String {
-    let (of, functions) = declared.split_once(";\n").unwrap();
-    let mut out = String::new();
-    for line in functions.lines().map(str::trim_start) {
-        if line.starts_with("///") {
-            out += &format!("{line}\n");
-        } else if let Some((name, rest)) =
-            line.strip_prefix("fn ").and_then(|f| f.split_once(" -> "))
-        {
-            let ((handle, of), returned) =
-                (of.trim().split_once(": ").unwrap(), rest.split(" =").next());
-            let of = format!("{name}({handle}: *const {of}) -> {}", returned.unwrap());
-            out += &format!("#[unsafe(no_mangle)]\npub extern \"C\" fn {of} {{}}\n");
-        }
-    }
-    out
-}
-
-/// The structure that `structure!` declares, or `chunk!`, whose fields point to columns.
-fn structure(declared: &str, points: &str, of_crate: &[(String, String)]) -> String {
-    let (mut out, mut docs, mut of) = (String::new(), String::new(), "");
-    for line in declared.lines().map(|line| line.strip_prefix("    ").unwrap_or(line)) {
-        let field = line.strip_prefix("    ").filter(|of| of.starts_with(char::is_alphabetic));
-        if let Some(head) = line.strip_prefix("pub struct ") {
-            let (name, from) = head.split_once(", up to ").unwrap();
-            let (_, made_from) = from.split_once(": ").unwrap();
-            of = made_from.split([',', ' ']).next().unwrap().rsplit([':', '&']).next().unwrap();
-            out += &format!("{}#[repr(C)]\npub struct {name} {{\n", docs.split_off(0));
-            if !points.is_empty() {
-                out += "    /// How many there are.\n    pub count: usize,\n";
-            }
-        } else if let Some((name, rest)) = field.and_then(|field| field.split_once(": ")) {
-            let type_of = rest.split(" = ").next().unwrap().trim_end_matches(',');
-            let docs = if docs.is_empty() { prose(of, name, of_crate) } else { docs.split_off(0) };
-            out += &format!("{docs}    pub {name}: {points}{type_of},\n");
-        } else if line.trim_start().starts_with("///") {
-            docs += &format!("{line}\n");
-        }
-    }
-    out + "}\n"
-}
-
-/// How the crate describes a field of a type, or a method of the same name.
-fn prose(of: &str, field: &str, of_crate: &[(String, String)]) -> String {
-    let (is_type, is_field) = (format!("\npub struct {of} {{\n"), format!("    pub {field}: "));
-    let is_method = format!("    pub fn {field}(&self)");
-    let of_type = of_crate.iter().filter_map(|(_, source)| source.split_once(&is_type));
-    let lines = of_type.flat_map(|(_, source)| {
-        let (fields, behind) = source.split_once("\n}\n").unwrap();
-        let fields: Vec<_> = fields.lines().collect();
-        let behind: Vec<_> = behind.lines().collect();
-        let before = |lines: &[&str], at: &str| {
-            let at = lines.iter().position(|line| line.starts_with(at))?;
-            let is_doc = |line: &&&str| line.starts_with("    ///");
-            let docs: Vec<_> = lines[..at].iter().rev().take_while(is_doc).copied().collect();
-            Some(docs.into_iter().rev().map(|line| format!("{line}\n")).collect::<String>())
-        };
-        before(&fields, &is_field).or_else(|| before(&behind, &is_method))
-    });
-    let found: Vec<String> = lines.collect();
-    let [prose] = &found[..] else { panic!("{of}.{field} is described {} times", found.len()) };
-    assert!(!prose.is_empty() && !prose.contains('['), "describe {of}.{field} for C: {prose:?}");
-    prose.clone()
 }
 
 #[test]

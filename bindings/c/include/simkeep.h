@@ -378,15 +378,15 @@ enum simkeep_stage
      */
     SIMKEEP_STAGE_WAITING = 0,
     /**
-     * A load takes observations, sorts them and writes them to a scratch file.
+     * A load takes observations, sorts them and writes them to a scratch file. The store goes on.
      */
     SIMKEEP_STAGE_GATHERING = 1,
     /**
-     * Sorted runs or segments are merged.
+     * A load merges very many sorted runs into fewer; or segments are merged. The store goes on.
      */
     SIMKEEP_STAGE_MERGING = 2,
     /**
-     * A load writes its segments. Whoever observes or forgets waits.
+     * A load writes its segments. Whoever observes or forgets waits; readers do not.
      */
     SIMKEEP_STAGE_WRITING = 3,
     /**
@@ -394,7 +394,7 @@ enum simkeep_stage
      */
     SIMKEEP_STAGE_CHECKING = 4,
     /**
-     * Fingerprints are joined with each other.
+     * Fingerprints are read, or joined with each other, or samples of sites are.
      */
     SIMKEEP_STAGE_JOINING = 5,
     /**
@@ -504,7 +504,8 @@ enum simkeep_same
      */
     SIMKEEP_SAME_DIGEST = 1,
     /**
-     * The fingerprints are equal.
+     * The fingerprints are equal, in every epoch in which there are two to compare (and the digests
+     * differ, or are not known).
      */
     SIMKEEP_SAME_FINGERPRINT = 2,
     /**
@@ -537,7 +538,8 @@ enum simkeep_band
      */
     SIMKEEP_BAND_NOTHING = 0,
     /**
-     * The fingerprint tells of no change.
+     * The fingerprint tells of no change. There may be one all the same: a small one often leaves all
+     * bits as they were, which is what a digest is for.
      */
     SIMKEEP_BAND_NONE = 1,
     /**

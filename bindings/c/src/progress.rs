@@ -1,10 +1,11 @@
 //! How far a call that takes long has come, for other threads, and their way to stop it.
 
-use simkeep::Progress;
+use simkeep::{Progress, Stage};
 
 use crate::abi;
 use crate::call::{any_thread, done, free, getters, make};
 use crate::failure::{Failure, Result};
+use crate::structure::code;
 
 /// The progress of a long call. Give it to the call, and look at it or cancel it from other threads.
 #[derive(Debug)]
@@ -20,48 +21,21 @@ pub(crate) fn of(progress: *const ProgressHandle) -> Result<Progress> {
     Ok(progress.map_or_else(Progress::default, |handle| handle.progress.clone()))
 }
 
-/// What a call that takes long is doing.
-#[derive(Clone, Copy, Debug)]
-#[repr(i32)]
-pub enum StageCode {
-    /// Nothing yet.
-    Waiting = 0,
-    /// A load takes observations, sorts them and writes them to a scratch file.
-    Gathering = 1,
-    /// Sorted runs or segments are merged.
-    Merging = 2,
-    /// A load writes its segments. Whoever observes or forgets waits.
-    Writing = 3,
-    /// Files are read and checked.
-    Checking = 4,
-    /// Fingerprints are joined with each other.
-    Joining = 5,
-    /// Pages are counted.
-    Counting = 6,
-    /// Files are linked or copied.
-    Copying = 7,
-    /// Fingerprints are put into clusters.
-    Clustering = 8,
-    /// Sites are compared with each other.
-    Comparing = 9,
-    /// Something that this version of the header does not name.
-    Other = 10,
-}
-
-fn stage(stage: simkeep::Stage) -> StageCode {
-    use simkeep::Stage;
-    match stage {
-        Stage::Waiting => StageCode::Waiting,
-        Stage::Gathering => StageCode::Gathering,
-        Stage::Merging => StageCode::Merging,
-        Stage::Writing => StageCode::Writing,
-        Stage::Checking => StageCode::Checking,
-        Stage::Joining => StageCode::Joining,
-        Stage::Counting => StageCode::Counting,
-        Stage::Copying => StageCode::Copying,
-        Stage::Clustering => StageCode::Clustering,
-        Stage::Comparing => StageCode::Comparing,
-        _ => StageCode::Other,
+code! {
+    /// What a call that takes long is doing.
+    pub enum StageCode from Stage {
+        Waiting = 0 of Stage::Waiting,
+        Gathering = 1 of Stage::Gathering,
+        Merging = 2 of Stage::Merging,
+        Writing = 3 of Stage::Writing,
+        Checking = 4 of Stage::Checking,
+        Joining = 5 of Stage::Joining,
+        Counting = 6 of Stage::Counting,
+        Copying = 7 of Stage::Copying,
+        Clustering = 8 of Stage::Clustering,
+        Comparing = 9 of Stage::Comparing,
+        /// Something that this version of the header does not name.
+        Other = 10 of _,
     }
 }
 
@@ -91,7 +65,7 @@ getters! {
 
     /// What the call is doing; `SIMKEEP_STAGE_WAITING` for NULL. Any thread, at any time; costs nothing.
     fn simkeep_progress_stage -> StageCode =
-        stage(progress.progress.stage()), or StageCode::Waiting;
+        StageCode::of(progress.progress.stage()), or StageCode::Waiting;
     /// How much of this stage is done: observations of a load, pages and fingerprints of a merge, bytes that
     /// are checked, fingerprints that are joined. 0 for NULL. Any thread, at any time; costs nothing.
     fn simkeep_progress_done -> u64 = progress.progress.done();

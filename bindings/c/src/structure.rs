@@ -1,10 +1,10 @@
-//! Structures of the header that copy a type of the crate, with one line for each field.
+//! Structures and enumerations of the header that copy a type of the crate, with one line for each field or
+//! variant. One without a description is described as in the crate: `header/expand.rs` looks it up there.
 
 /// Declares a structure of the header, the last of its fields that a program must have room for, and what it
 /// is made from. All fields are plain, as [`Plain`](crate::abi::Plain) says.
 ///
-/// A field gets the value after `=`, or the one that has its name in the crate. A field without a description
-/// is described as in the crate: `header/header.rs` looks it up there.
+/// A field gets the value after `=`, or the one that has its name in the crate.
 macro_rules! structure {
     (
         $(#[$about:meta])*
@@ -39,7 +39,33 @@ macro_rules! value {
     };
 }
 
-pub(crate) use {structure, value};
+/// Declares numbers that stand for the variants of a type of the crate, each with the pattern that it stands
+/// for.
+macro_rules! code {
+    (
+        $(#[$about:meta])*
+        pub enum $Code:ident from $Of:ty {
+            $($(#[$doc:meta])* $Variant:ident = $number:literal of $pattern:pat,)*
+        }
+    ) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug)]
+        #[repr(i32)]
+        pub enum $Code {
+            $($(#[$doc])* #[doc = concat!("`", stringify!($Variant), "`")] $Variant = $number,)*
+        }
+
+        impl $Code {
+            pub(crate) fn of(of: $Of) -> $Code {
+                match of {
+                    $($pattern => $Code::$Variant,)*
+                }
+            }
+        }
+    };
+}
+
+pub(crate) use {code, structure, value};
 
 /// The bits of what is there.
 pub(crate) fn bits(of: &[(bool, u32)]) -> u32 {

@@ -12,7 +12,7 @@ use crate::distances;
 use crate::failure::{Failure, Result};
 use crate::fork::Guarded;
 use crate::texts::Texts;
-use crate::write::outcomes::{OriginalCode, original_by};
+use crate::write::outcomes::OriginalCode;
 
 /// Pages in their clusters. One thread at a time uses it. It is of the process that made it. It keeps
 /// what it lists, and is freed by itself.
@@ -53,7 +53,7 @@ chunk! {
         distances: u8 = distances::of(Some(page.distance)),
         /// How it is known to be nearly the same as its leader, a `simkeep_original` each;
         /// `SIMKEEP_ORIGINAL_NOTHING` of the leader, and from `simkeep_snapshot_cluster_of`.
-        by: OriginalCode = original_by(page.by),
+        by: OriginalCode = OriginalCode::of(page.by),
         /// How many pages the cluster has.
         cluster_pages: u64 = page.pages,
         /// The class that it is of now.

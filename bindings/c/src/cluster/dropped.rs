@@ -13,6 +13,7 @@ use crate::cluster::clusters::{self, Clusters};
 use crate::distances;
 use crate::failure::{Failure, Result};
 use crate::fork::Process;
+use crate::structure::code;
 use crate::texts::{TextColumn, Texts};
 
 /// The pages that are dropped in favour of those that lead their clusters. Threads may ask it at the
@@ -37,19 +38,15 @@ pub struct Text {
 
 plain!(Text, up to len);
 
-/// What becomes of a page.
-#[derive(Clone, Copy, Debug)]
-#[repr(i32)]
-pub enum FateCode {
-    /// The store does not know it.
-    Unknown = 0,
-    /// It leads its cluster, is in none, or is of another class than the page that leads it, which is
-    /// not open to all.
-    Kept = 1,
-    /// It is dropped.
-    Dropped = 2,
-    /// Something that this version of the header does not name.
-    Other = 3,
+code! {
+    /// What becomes of a page.
+    pub enum FateCode from &Fate {
+        Unknown = 0 of Fate::Unknown,
+        Kept = 1 of Fate::Kept,
+        Dropped = 2 of Fate::Dropped { .. },
+        /// Something that this version of the header does not name.
+        Other = 3 of _,
+    }
 }
 
 /// What becomes of pages, in the order in which they were asked for.
@@ -131,15 +128,9 @@ impl Fates {
                 _ => None,
             })
         };
-        let kind = |fate: &Fate| match fate {
-            Fate::Unknown => FateCode::Unknown,
-            Fate::Kept => FateCode::Kept,
-            Fate::Dropped { .. } => FateCode::Dropped,
-            _ => FateCode::Other,
-        };
         let kept = || all.iter().map(|(_, kept)| kept.as_ref());
         Fates {
-            kinds: all.iter().map(|(fate, _)| kind(fate)).collect(),
+            kinds: all.iter().map(|(fate, _)| FateCode::of(fate)).collect(),
             digests: digests().map(|digest| digest.map_or([0; 16], |digest| digest.0)).collect(),
             has_digest: digests().map(|digest| u8::from(digest.is_some())).collect(),
             kept: kept().map(|kept| kept.map_or("", |kept| &kept.url)).collect(),

@@ -13,18 +13,18 @@ use crate::call::{done, found, free, getters, make};
 use crate::failure::{Failure, Result};
 use crate::open::snapshot::{self, SnapshotHandle};
 use crate::open::store::{StoreHandle, open};
-use crate::structure::structure;
+use crate::structure::{code, structure};
 
-/// What the fingerprints of an epoch are for.
-#[derive(Clone, Copy, Debug)]
-#[repr(i32)]
-pub enum RoleCode {
-    /// Verdicts and near-duplicates.
-    Both = 0,
-    /// Verdicts, and the distances in them.
-    Change = 1,
-    /// Near-duplicates, copies and pairs.
-    Near = 2,
+code! {
+    /// What the fingerprints of an epoch are for.
+    pub enum RoleCode from Role {
+        /// Verdicts and near-duplicates.
+        Both = 0 of Role::Both,
+        /// Verdicts, and the distances in them.
+        Change = 1 of Role::Change,
+        /// Near-duplicates, copies and pairs.
+        Near = 2 of Role::Near,
+    }
 }
 
 structure! {
@@ -33,7 +33,7 @@ structure! {
         /// Its number.
         number: u32 = of.epoch.number(),
         /// What its fingerprints are for, a `simkeep_role`.
-        role: i32 = role_code(of.role) as i32,
+        role: i32 = RoleCode::of(of.role) as i32,
         /// Its name. No NUL ends it. It lives as long as what it was got from.
         name: *const c_char = of.name.as_ptr().cast(),
         /// Its length in bytes.
@@ -62,14 +62,6 @@ impl Epochs {
     fn new(epochs: &[EpochInfo]) -> Epochs {
         let of = epochs.to_vec();
         Epochs { rows: of.iter().map(EpochRow::new).collect(), _of: of }
-    }
-}
-
-fn role_code(role: Role) -> RoleCode {
-    match role {
-        Role::Both => RoleCode::Both,
-        Role::Change => RoleCode::Change,
-        Role::Near => RoleCode::Near,
     }
 }
 

@@ -3,7 +3,7 @@
 use simkeep::{Digest, HistoryEntry, Property, Seen, Visit};
 
 use crate::abi::{self, plain};
-use crate::write::verdict;
+use crate::write::verdict::{self, VerdictCode};
 use crate::write::visit::{
     SIMKEEP_HAS_CLASS, SIMKEEP_HAS_CONTENT, SIMKEEP_HAS_DIGEST, SIMKEEP_HAS_DISTANCE,
     SIMKEEP_HAS_FINGERPRINT, SIMKEEP_HAS_MODIFIED, SIMKEEP_HAS_STATUS, SIMKEEP_HAS_WEIGHT,
@@ -98,7 +98,7 @@ impl Entry {
         match entry {
             HistoryEntry::Visit { visit, verdict, meaning } => {
                 let mut entry = Entry::of_visit(visit);
-                entry.verdict = verdict::code(verdict) as i32;
+                entry.verdict = VerdictCode::of(Some(verdict)) as i32;
                 entry.same_by = verdict::same(verdict) as i32;
                 entry.band = verdict::band(meaning.as_ref()) as i32;
                 entry.to_ms = verdict::to(verdict);

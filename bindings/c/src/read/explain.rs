@@ -11,36 +11,36 @@ use crate::failure::Failure;
 use crate::open::snapshot::{self, SnapshotHandle};
 use crate::read::matches::MatchColumns;
 use crate::read::query::{self, Query};
-use crate::structure::{bits, structure};
+use crate::structure::{bits, code, structure};
 
-/// How a segment finds fingerprints.
-#[derive(Clone, Copy, Debug)]
-#[repr(i32)]
-pub enum ShapeCode {
-    /// It is no segment: a memtable.
-    Nothing = 0,
-    /// It has no tables: the shards of its column are scanned.
-    Column = 1,
-    /// Four rotations.
-    Rotations = 2,
-    /// Two tables of cells.
-    Cells = 3,
-    /// Something that this version of the header does not name.
-    Other = 4,
+code! {
+    /// How a segment finds fingerprints.
+    pub enum ShapeCode from Option<Shape> {
+        /// It is no segment: a memtable.
+        Nothing = 0 of None,
+        /// It has no tables: the shards of its column are scanned.
+        Column = 1 of Some(Shape::Column),
+        /// Four rotations.
+        Rotations = 2 of Some(Shape::Rotations(_)),
+        /// Two tables of cells.
+        Cells = 3 of Some(Shape::Cells { .. }),
+        /// Something that this version of the header does not name.
+        Other = 4 of Some(_),
+    }
 }
 
-/// What a search does in a segment or a memtable.
-#[derive(Clone, Copy, Debug)]
-#[repr(i32)]
-pub enum WayCode {
-    /// It probes buckets of the rotations.
-    Rotations = 1,
-    /// It probes cells.
-    Cells = 2,
-    /// It scans.
-    Scan = 3,
-    /// Something that this version of the header does not name.
-    Other = 4,
+code! {
+    /// What a search does in a segment or a memtable.
+    pub enum WayCode from Way {
+        /// It probes buckets of the rotations.
+        Rotations = 1 of Way::Rotations,
+        /// It probes cells.
+        Cells = 2 of Way::Cells,
+        /// It scans.
+        Scan = 3 of Way::Scan,
+        /// Something that this version of the header does not name.
+        Other = 4 of _,
+    }
 }
 
 /// `has`: it is a segment, and has a number.
@@ -57,9 +57,9 @@ structure! {
         segment: u64 = of.segment.unwrap_or(0),
         fingerprints: u32,
         /// How it finds them, a `simkeep_shape`.
-        shape: i32 = shape(of) as i32,
+        shape: i32 = ShapeCode::of(of.shape) as i32,
         /// What the search does there, a `simkeep_way`.
-        way: i32 = way(of) as i32,
+        way: i32 = WayCode::of(of.plan.way) as i32,
         /// Which of the others there are: `SIMKEEP_COMPONENT_HAS_...`.
         has: u32 = bits(&[
             (of.segment.is_some(), SIMKEEP_COMPONENT_HAS_SEGMENT),
@@ -100,25 +100,6 @@ pub struct Explanation {
     components: Vec<Component>,
     matches: MatchColumns,
     took_ns: u64,
-}
-
-fn shape(of: &ComponentSearch) -> ShapeCode {
-    match of.shape {
-        None => ShapeCode::Nothing,
-        Some(Shape::Column) => ShapeCode::Column,
-        Some(Shape::Rotations(_)) => ShapeCode::Rotations,
-        Some(Shape::Cells { .. }) => ShapeCode::Cells,
-        Some(_) => ShapeCode::Other,
-    }
-}
-
-fn way(of: &ComponentSearch) -> WayCode {
-    match of.plan.way {
-        Way::Rotations => WayCode::Rotations,
-        Way::Cells => WayCode::Cells,
-        Way::Scan => WayCode::Scan,
-        _ => WayCode::Other,
-    }
 }
 
 /// Searches as `simkeep_snapshot_search` does, and says how that was planned and what it cost. The

@@ -110,7 +110,7 @@ fn listed(of_c: Box<ClusteredPages>) -> Vec<(String, String, u32, i32, u64)> {
 
 /// What the crate says of such a page.
 fn told(page: &simkeep::cluster::ClusteredPage) -> (String, String, u32, i32, u64) {
-    let by = outcomes::original_by(page.by) as i32;
+    let by = outcomes::OriginalCode::of(page.by) as i32;
     (page.url.to_string(), page.leader.to_string(), page.distance, by, page.pages)
 }
 

@@ -4,6 +4,7 @@ use simkeep::{OriginalBy, Outcome};
 
 use crate::call::{free, getters};
 use crate::distances;
+use crate::structure::code;
 use crate::texts::{TextColumn, Texts};
 use crate::write::verdict::{self, BandCode, SameCode, VerdictCode};
 
@@ -46,30 +47,16 @@ pub(crate) struct Near {
     pub(crate) firsts: Vec<i64>,
 }
 
-/// How the content of two pages is known to be nearly the same.
-#[derive(Clone, Copy, Debug)]
-#[repr(i32)]
-pub enum OriginalCode {
-    /// There is no page that comes before this one.
-    Nothing = 0,
-    /// They have one digest.
-    Digest = 1,
-    /// They have one fingerprint, and not one digest that is known.
-    Fingerprint = 2,
-    /// Their fingerprints are near each other.
-    Near = 3,
-    /// Something that this version of the header does not name.
-    Other = 4,
-}
-
-/// How content is known to be nearly the same, if it is.
-pub(crate) fn original_by(by: Option<OriginalBy>) -> OriginalCode {
-    match by {
-        None => OriginalCode::Nothing,
-        Some(OriginalBy::Digest) => OriginalCode::Digest,
-        Some(OriginalBy::Fingerprint) => OriginalCode::Fingerprint,
-        Some(OriginalBy::Near) => OriginalCode::Near,
-        Some(_) => OriginalCode::Other,
+code! {
+    /// How the content of two pages is known to be nearly the same.
+    pub enum OriginalCode from Option<OriginalBy> {
+        /// There is no page that comes before this one.
+        Nothing = 0 of None,
+        Digest = 1 of Some(OriginalBy::Digest),
+        Fingerprint = 2 of Some(OriginalBy::Fingerprint),
+        Near = 3 of Some(OriginalBy::Near),
+        /// Something that this version of the header does not name.
+        Other = 4 of Some(_),
     }
 }
 
@@ -78,7 +65,7 @@ impl Outcomes {
         let verdicts = || outcomes.iter().map(|outcome| &outcome.verdict);
         let originals = || outcomes.iter().map(|outcome| outcome.original.as_ref());
         Outcomes {
-            verdicts: verdicts().map(verdict::code).collect(),
+            verdicts: verdicts().map(|verdict| VerdictCode::of(Some(verdict))).collect(),
             sames: verdicts().map(verdict::same).collect(),
             distances: verdicts()
                 .map(|verdict| distances::of(verdict.distance().map(|distance| distance.bits)))
@@ -93,7 +80,9 @@ impl Outcomes {
             original_distances: originals()
                 .map(|page| distances::of(page.map(|page| page.distance)))
                 .collect(),
-            original_by: originals().map(|page| original_by(page.map(|page| page.by))).collect(),
+            original_by: originals()
+                .map(|page| OriginalCode::of(page.map(|page| page.by)))
+                .collect(),
             copies: Copies::new(outcomes),
             near: Near::new(outcomes),
         }
