@@ -68,18 +68,8 @@ CANCELS = {
 # Text that need not be UTF-8: bytes in the encoding of a page, and paths.
 BYTES = {"html", "path", "to_path", "table"}
 
-HANDLES = [
-    "store", "snapshot", "reader", "progress", "pages", "pairs", "entries", "matches", "outcomes",
-    "epochs", "verified", "fingerprinter", "page_pairs", "clusters", "clustered_pages", "cluster_list",
-    "dropped", "fates", "decisions", "plan", "hints", "explanation", "repaired", "loading",
-]
-# Structures, of which tests/c/every.h has one each.
-STRUCTURES = [
-    "backed_up", "cluster_chunk", "clustered_chunk", "clustering", "clusters_numbers", "component",
-    "decision", "due_query", "entry", "epoch", "flaw", "loaded", "loss", "new_page", "options", "page",
-    "page_pair_chunk", "page_pair_query", "pair_chunk", "plan_numbers", "query", "repaired_numbers",
-    "stats", "verified_numbers",
-]
+# Structures of which an array is good, named as its parameter is.
+ARRAYS = {"visit", "giving", "change", "text"}
 GOOD = {
     "path": "path", "to_path": "backup_path", "table": "NULL", "url": "url", "prefix": '"example.com"',
     "name": '"mine/1"', "recipe": '"default"', "extractor": '"mine/1"', "text": "text", "html": "text",
@@ -114,16 +104,22 @@ def functions(header):
         yield result.strip(), name, parameters
 
 
+def structures(header):
+    """The structures of a header of which a pointer is a handle, and those that a program has itself."""
+    opaque = re.findall(r"^typedef struct simkeep_(\w+) simkeep_\1;$", header, re.M)
+    return set(opaque) - {"error"}, set(re.findall(r"^typedef struct simkeep_(\w+) {$", header, re.M)) - ARRAYS
+
+
 def structure(kind):
     """The structure that a pointer points to."""
     return kind.replace("const", "").replace("struct", "").replace("*", "").strip()
 
 
-def good(function, parameters, at):
+def good(function, parameters, at, handles, own):
     """A good argument."""
     kind, name = parameters[at]
     of = structure(kind)
-    if kind.endswith("*") and of.startswith("simkeep_") and of[8:] in HANDLES and not kind.endswith("**"):
+    if kind.endswith("*") and of.startswith("simkeep_") and of[8:] in handles and not kind.endswith("**"):
         if of == "simkeep_progress" and function in CANCELS:
             return "cancelled"
         return of[8:]
@@ -131,7 +127,7 @@ def good(function, parameters, at):
         return "some_error"
     if of in ("ArrowSchema", "ArrowArray"):
         return "&" + name
-    if of.startswith("simkeep_") and of[8:] in STRUCTURES:
+    if of.startswith("simkeep_") and of[8:] in own:
         return "&a_" + of[8:]
     if function == "simkeep_repair" and name.endswith("path"):
         return {"path": "backup_path", "to_path": "repaired_path"}[name]
@@ -161,7 +157,9 @@ def call(result, name, arguments):
 
 def main():
     with open(sys.argv[1], encoding="utf-8") as file:
-        all_functions = list(functions(file.read()))
+        header = file.read()
+    all_functions = list(functions(header))
+    handles, own = structures(header)
     out = []
     for result, name, parameters in all_functions:
         tells = any(kind == "simkeep_error **" or kind == "struct simkeep_error **" for kind, _ in parameters)
@@ -175,7 +173,7 @@ def main():
 
         out.append(f"    called++; /* {name} */")
         emit(nothing, "ANY", "all NULL")
-        arguments = [good(name, parameters, at) for at in range(len(parameters))]
+        arguments = [good(name, parameters, at, handles, own) for at in range(len(parameters))]
         if name.endswith("_free"):
             out.append(f'    panic_in("{name}");\n    {call(result, name, nothing)}\n    panic_in(NULL);')
             continue
@@ -210,7 +208,11 @@ def main():
                 is_size = parameter == "size" or parameter.endswith("_size")
                 instead("0", "SIMKEEP_ARGUMENT" if is_size else "ANY", "0")
     with open(sys.argv[0].replace("every.py", "c/every.h"), encoding="utf-8") as file:
-        print(file.read().replace("/* CALLS */", "\n".join(out)).replace("FUNCTIONS", str(len(all_functions))))
+        frame = file.read()
+    calls = "\n".join(out)
+    declared = "\n".join(f"    simkeep_{of} a_{of};" for of in sorted(own) if f"&a_{of}" in calls)
+    frame = frame.replace("/* STRUCTURES */", declared).replace("FUNCTIONS", str(len(all_functions)))
+    print(frame.replace("/* CALLS */", calls))
 
 
 main()
