@@ -1,5 +1,6 @@
 //! Rules: differences between URLs that may make none.
 
+use std::convert::Infallible;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use pyo3::exceptions::PyValueError;
@@ -8,6 +9,7 @@ use pyo3::types::{PyString, PyType};
 use simkeep::alias;
 
 use crate::arg::{self, Arg, optional};
+use crate::typed::output_type;
 
 /// A rule that makes one URL of several: a difference between URLs that may make no difference.
 ///
@@ -20,10 +22,24 @@ use crate::arg::{self, Arg, optional};
 #[pyclass(frozen, module = "simkeep")]
 pub(crate) struct AliasRule(pub(crate) alias::AliasRule);
 
+/// The name of a kind of rules.
+struct Kind(&'static str);
+
+impl<'py> IntoPyObject<'py> for Kind {
+    type Target = PyString;
+    type Output = Bound<'py, PyString>;
+    type Error = Infallible;
+    output_type!("builtins", "_AliasKind");
+
+    fn into_pyobject(self, py: Python<'py>) -> Result<Bound<'py, PyString>, Infallible> {
+        self.0.into_pyobject(py)
+    }
+}
+
 #[pymethods]
 impl AliasRule {
     #[new]
-    #[pyo3(signature = (kind, value=None))]
+    #[pyo3(signature = (kind: "_AliasKind", value: "str | None" = None))]
     fn new(kind: &Bound<'_, PyAny>, value: Option<&Bound<'_, PyAny>>) -> PyResult<AliasRule> {
         let kind = arg::text(Arg::new("kind"), kind)?;
         let value = optional(value, |v| arg::text(Arg::new("value"), v).map(str::to_owned))?;
@@ -41,8 +57,8 @@ impl AliasRule {
 
     /// What kind of rule it is, in one word.
     #[getter]
-    fn kind(&self) -> &'static str {
-        self.0.kind()
+    fn kind(&self) -> Kind {
+        Kind(self.0.kind())
     }
 
     /// Which of its kind it is; `None` where there is one.
@@ -52,6 +68,7 @@ impl AliasRule {
     }
 
     /// What the rule makes of a URL; `None` if it leaves it as it is, as it does any without a host.
+    #[pyo3(signature = (url: "str"))]
     fn apply(&self, url: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
         Ok(self.0.apply(arg::url(Arg::new("url"), url)?))
     }
@@ -87,9 +104,12 @@ impl AliasRule {
     }
 }
 
-/// What all of some rules make of a URL, one after another. They are to stand in the order in which an
-/// `AliasSite` has them; and they hold for its pages only.
+/// What all of some rules make of a URL, one after another.
+///
+/// They are to stand in the order in which an `AliasSite` has them; and they hold for its pages
+/// only.
 #[pyfunction]
+#[pyo3(signature = (url: "str", rules: "Iterable[AliasRule]"))]
 pub(crate) fn normalised(url: &Bound<'_, PyAny>, rules: &Bound<'_, PyAny>) -> PyResult<String> {
     let (url, arg) = (arg::url(Arg::new("url"), url)?, Arg::new("rules"));
     let wrong = |given: &Bound<'_, PyAny>| arg.type_error("an iterable of AliasRules", given);
@@ -111,6 +131,7 @@ pub(crate) fn normalised(url: &Bound<'_, PyAny>, rules: &Bound<'_, PyAny>) -> Py
 ///
 /// That is its host in lower case, and without `www.`.
 #[pyfunction]
+#[pyo3(signature = (url: "str"))]
 pub(crate) fn site_of(url: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
     Ok(alias::site_of(arg::url(Arg::new("url"), url)?))
 }

@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::PyDict;
 use simkeep::alias;
 
 use crate::alias_rule::AliasRule;
@@ -15,7 +15,8 @@ use crate::progress::{self, Progress};
 use crate::query::{each, unknown};
 use crate::stream::{Item, Stream};
 use crate::threaded::Threaded;
-use crate::value::{tuple, value};
+use crate::typed::Tuple;
+use crate::value::value;
 use crate::view::View;
 
 value! {
@@ -32,7 +33,7 @@ value! {
         /// over.
         passed_over: u64,
         /// The rules, in the order in which they are to be applied: none twice.
-        rules: Py<PyTuple>,
+        rules: Tuple<AliasCount>,
     }
 }
 
@@ -54,9 +55,9 @@ value! {
         /// spared.
         visits: u64,
         /// Pairs that are near, each of another group, drawn by a hash.
-        examples: Py<PyTuple>,
+        examples: Tuple<AliasPair>,
         /// Pairs that are not near, drawn in the same way.
-        exceptions: Py<PyTuple>,
+        exceptions: Tuple<AliasPair>,
     }
 }
 
@@ -117,8 +118,7 @@ impl From<alias::Aliases> for Aliases {
 impl AliasSite {
     pub(crate) fn of(py: Python<'_>, of: alias::AliasSite) -> PyResult<AliasSite> {
         let alias::AliasSite { site, pages, sampled, passed_over, rules, .. } = of;
-        let rules =
-            tuple(py, rules, |py, rule| Ok(Bound::new(py, AliasCount::of(py, rule)?)?.into_any()))?;
+        let rules = Tuple::of(py, rules, |rule| AliasCount::of(py, rule))?;
         Ok(AliasSite { site, pages, sampled, passed_over, rules })
     }
 }
@@ -128,9 +128,9 @@ impl AliasCount {
         let share = of.share();
         let alias::AliasCount { rule, holds, pairs, near, visits, examples, exceptions, .. } = of;
         let pairs_of = |all: Vec<alias::AliasPair>| {
-            tuple(py, all, |py, pair| {
+            Tuple::of(py, all, |pair| {
                 let alias::AliasPair { first, other, distance, .. } = pair;
-                Ok(Bound::new(py, AliasPair { first, other, distance })?.into_any())
+                Ok(AliasPair { first, other, distance })
             })
         };
         Ok(AliasCount {
@@ -208,7 +208,9 @@ impl View {
     /// Keywords: `share` (0.9); `pairs` (10); `all=True` also tells of rules that do not hold;
     /// `examples`, the most of each rule (3); `epoch`; `under`, a prefix; `memory_bytes` for the
     /// pages of one site (512 MiB).
-    #[pyo3(signature = (k=None, *, progress=None, **like))]
+    #[pyo3(signature = (
+        k: "int | None" = None, *, progress=None, **like: "Unpack[_types.AliasQuery]"
+    ))]
     fn aliases<'py>(
         &self,
         py: Python<'py>,

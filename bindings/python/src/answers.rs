@@ -2,19 +2,19 @@
 
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
-use pyo3::types::{PyIterator, PyList, PyRange, PySlice};
+use pyo3::types::{PyRange, PySlice};
 use simkeep::{Matches, Outcome};
 
 use crate::batches::Batches;
+use crate::typed::{Iter, Picked};
 use crate::{columns, matches, outcome};
 
 /// An item of a sequence, or those of a slice.
-pub(crate) fn item<'py, T>(
-    index: &Bound<'py, PyAny>,
+pub(crate) fn item<T, Item>(
+    index: &Bound<'_, PyAny>,
     all: &[T],
-    make: impl Fn(&T) -> PyResult<Bound<'py, PyAny>>,
-) -> PyResult<Bound<'py, PyAny>> {
-    let py = index.py();
+    make: impl Fn(&T) -> PyResult<Item>,
+) -> PyResult<Picked<Item, Vec<Item>>> {
     if let Ok(slice) = index.cast::<PySlice>() {
         let length = isize::try_from(all.len()).unwrap_or(isize::MAX);
         let range = slice.indices(length)?;
@@ -23,22 +23,22 @@ pub(crate) fn item<'py, T>(
             place.cast_unsigned()
         });
         let some = places.filter_map(|place| all.get(place)).map(&make);
-        return Ok(PyList::new(py, some.collect::<PyResult<Vec<_>>>()?)?.into_any());
+        return some.collect::<PyResult<Vec<_>>>().map(Picked::Items);
     }
     let place: isize = index.extract()?;
     let place = if place < 0 { place.checked_add_unsigned(all.len()) } else { Some(place) };
     let place = place.and_then(|place| usize::try_from(place).ok());
     let found = place.and_then(|place| all.get(place));
-    make(found.ok_or_else(|| PyIndexError::new_err("there is no such answer"))?)
+    make(found.ok_or_else(|| PyIndexError::new_err("there is no such answer"))?).map(Picked::Item)
 }
 
 /// An iterator over a sequence, which makes each item when it is reached.
-pub(crate) fn iter<'py>(sequence: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyIterator>> {
+pub(crate) fn iter<T>(sequence: &Bound<'_, PyAny>) -> PyResult<Iter<T>> {
     let py = sequence.py();
     let length = isize::try_from(sequence.len()?).unwrap_or(isize::MAX);
     let map = py.import("builtins")?.getattr("map")?;
     let get = sequence.getattr("__getitem__")?;
-    map.call1((get, PyRange::new(py, 0, length)?))?.try_iter()
+    Iter::over(&map.call1((get, PyRange::new(py, 0, length)?))?)
 }
 
 /// The answers of many searches: a sequence of `Matches`, in the order of what was searched for.
@@ -54,15 +54,15 @@ impl Answers {
         self.0.len()
     }
 
-    fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyIterator>> {
+    fn __iter__(slf: &Bound<'_, Self>) -> PyResult<Iter<matches::Matches>> {
         iter(slf.as_any())
     }
 
-    fn __getitem__<'py>(&self, index: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        let py = index.py();
-        item(index, &self.0, |found| {
-            Ok(Bound::new(py, matches::Matches::from(found.clone()))?.into_any())
-        })
+    fn __getitem__(
+        &self,
+        index: &Bound<'_, PyAny>,
+    ) -> PyResult<Picked<matches::Matches, Vec<matches::Matches>>> {
+        item(index, &self.0, |found| Ok(matches::Matches::from(found.clone())))
     }
 
     /// A row for each page that was found: `query`, counted from 0, `url`, `distance` and
@@ -80,7 +80,7 @@ impl Answers {
     }
 
     /// What `batches` has, as a stream of Arrow data in a capsule.
-    #[pyo3(signature = (requested_schema=None))]
+    #[pyo3(signature = (requested_schema: "object" = None) -> "CapsuleType")]
     fn __arrow_c_stream__<'py>(
         &self,
         py: Python<'py>,
@@ -108,15 +108,15 @@ impl Outcomes {
         self.0.len()
     }
 
-    fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyIterator>> {
+    fn __iter__(slf: &Bound<'_, Self>) -> PyResult<Iter<outcome::Outcome>> {
         iter(slf.as_any())
     }
 
-    fn __getitem__<'py>(&self, index: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        let py = index.py();
-        item(index, &self.0, |found| {
-            Ok(Bound::new(py, outcome::Outcome::of(py, found.clone())?)?.into_any())
-        })
+    fn __getitem__(
+        &self,
+        index: &Bound<'_, PyAny>,
+    ) -> PyResult<Picked<outcome::Outcome, Vec<outcome::Outcome>>> {
+        item(index, &self.0, |found| outcome::Outcome::of(index.py(), found.clone()))
     }
 
     /// A row for each observation: `verdict`, `distance`, `to`, `novel`, `priority` and `complete`.
@@ -139,7 +139,7 @@ impl Outcomes {
     }
 
     /// What `batches` has, as a stream of Arrow data in a capsule.
-    #[pyo3(signature = (requested_schema=None))]
+    #[pyo3(signature = (requested_schema: "object" = None) -> "CapsuleType")]
     fn __arrow_c_stream__<'py>(
         &self,
         py: Python<'py>,

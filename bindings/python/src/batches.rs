@@ -54,7 +54,7 @@ impl Batches {
 #[pymethods]
 impl Batches {
     /// A stream of Arrow data, in a capsule.
-    #[pyo3(signature = (requested_schema=None))]
+    #[pyo3(signature = (requested_schema: "object" = None))]
     fn __arrow_c_stream__<'py>(
         &self,
         py: Python<'py>,

@@ -30,6 +30,7 @@ impl Prior {
     /// e^width from it. Raises `OptionError` if the median is not positive and finite, or the width
     /// is not from 0.1 to 100.
     #[staticmethod]
+    #[pyo3(signature = (median_per_day: "float", width: "float"))]
     fn log_normal(
         py: Python<'_>,
         median_per_day: &Bound<'_, PyAny>,
@@ -46,6 +47,7 @@ impl Prior {
     /// Raises `OptionError` if the shape is not from 0.01 to a million, or the days are not from a
     /// millisecond to 4,000,000.
     #[staticmethod]
+    #[pyo3(signature = (shape: "float", days: "float"))]
     fn gamma(py: Python<'_>, shape: &Bound<'_, PyAny>, days: &Bound<'_, PyAny>) -> PyResult<Prior> {
         let shape = arg::float(Arg::new("shape"), shape)?;
         let days = arg::float(Arg::new("days"), days)?;
@@ -77,7 +79,9 @@ pub(crate) struct Likelihood(pub(crate) recrawl::Likelihood);
 #[pymethods]
 impl Likelihood {
     #[new]
-    #[pyo3(signature = (comparisons=None))]
+    #[pyo3(signature = (
+        comparisons: "Iterable[Comparison | tuple[Comparison, float]] | None" = None
+    ))]
     fn new(py: Python<'_>, comparisons: Option<&Bound<'_, PyAny>>) -> PyResult<Likelihood> {
         let expected = "an iterable of Comparisons, or of pairs of one and how many it counts for";
         let all = optional(comparisons, |given| {
@@ -136,7 +140,7 @@ impl Belief {
     /// That is the expectation of the index, `"value"` (the default) or `"harmonic"`, of a page of
     /// this weight. Takes about a microsecond. Negative days count as none. Raises `OptionError` if
     /// the weight is not positive and finite.
-    #[pyo3(signature = (weight, days, index=None))]
+    #[pyo3(signature = (weight: "float", days: "float", index: "_Index | None" = None))]
     fn worth(
         &self,
         py: Python<'_>,
@@ -155,7 +159,7 @@ impl Belief {
     /// By the index `"value"` (the default) or `"harmonic"`; `None` if it never is, or not within
     /// 4,000,000 days. Takes 65 times as long as `worth`. Raises `OptionError` if the weight or the
     /// threshold is not positive and finite.
-    #[pyo3(signature = (weight, threshold, index=None))]
+    #[pyo3(signature = (weight: "float", threshold: "float", index: "_Index | None" = None))]
     fn interval(
         &self,
         py: Python<'_>,

@@ -18,6 +18,7 @@ pub(crate) struct BitSketch(fingerprint::BitSketch);
 #[pymethods]
 impl BitSketch {
     #[new]
+    #[pyo3(signature = (bytes: "bytes | bytearray"))]
     fn new(bytes: &Bound<'_, PyAny>) -> PyResult<BitSketch> {
         let arg = Arg::new("bytes");
         let bytes = arg::bytes(arg, bytes, "64 bytes")?;
@@ -29,6 +30,7 @@ impl BitSketch {
 
     /// The sketch of a text. Costs some 6 nanoseconds for each of its words, and 10 KiB meanwhile.
     #[staticmethod]
+    #[pyo3(signature = (text: "str"))]
     fn of_text(py: Python<'_>, text: &Bound<'_, PyAny>) -> PyResult<BitSketch> {
         let text = arg::content(Arg::new("text"), text)?;
         Ok(BitSketch(py.detach(|| fingerprint::BitSketcher::new().of_text(&text))))

@@ -91,6 +91,7 @@ impl Candidates {
     /// too.
     ///
     /// Raises `UrlError` for what no page can have.
+    #[pyo3(signature = (url: "str"))]
     fn candidacy<'py>(&self, py: Python<'py>, url: &Bound<'py, PyAny>) -> PyResult<Candidate> {
         let (of, url) = (self.open(py)?, arg::url(Arg::new("url"), url)?);
         py.detach(|| of.candidacy(url)).or_raise(py).map(Candidate::from)
@@ -101,6 +102,7 @@ impl Candidates {
     /// A page of which different texts are added is compared with none, since it is not known which
     /// of them is the one in force. Linear in the text. Raises `MisuseError` if no candidate stands
     /// there.
+    #[pyo3(signature = (place: "int", text: "str"))]
     fn add<'py>(
         &self,
         py: Python<'py>,
@@ -121,7 +123,7 @@ impl Candidates {
     /// alike its square. Ctrl-C ends it.
     ///
     /// Raises `MisuseError` if it was called before, or while another thread adds texts.
-    #[pyo3(signature = (resemblance, *, progress=None))]
+    #[pyo3(signature = (resemblance: "float", *, progress=None))]
     fn clusters<'py>(
         &self,
         py: Python<'py>,
@@ -163,7 +165,9 @@ impl View {
     /// are alone in their clusters with all others. Ctrl-C ends it. Raises what `clusters` raises.
     ///
     /// Takes the keywords of `clusters`.
-    #[pyo3(signature = (k=None, *, progress=None, **like))]
+    #[pyo3(signature = (
+        k: "int | None" = None, *, progress=None, **like: "Unpack[_types.Clustering]"
+    ))]
     fn candidates<'py>(
         &self,
         py: Python<'py>,

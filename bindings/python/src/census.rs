@@ -1,14 +1,14 @@
 //! What a store has, counted page by page.
 
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
 use simkeep::inspect;
 
 use crate::found::Found;
 use crate::long::long;
 use crate::progress::{self, Progress};
 use crate::time::{Elapsed, Time};
-use crate::value::{tuple, value};
+use crate::typed::Tuple;
+use crate::value::value;
 use crate::view::View;
 
 value! {
@@ -31,21 +31,21 @@ value! {
         /// Hosts that have pages; URLs without one count as one for each scheme.
         hosts: u64,
         /// The twenty hosts with most pages, the largest first.
-        largest_hosts: Py<PyTuple>,
+        largest_hosts: Tuple<HostCensus>,
         /// The fingerprints by which near-duplicates are sought.
         fingerprints: Py<FingerprintCensus>,
         /// Pages that have such a fingerprint now, drawn by a hash of their URLs: ten thousand, or all.
-        sample: Py<PyTuple>,
+        sample: Tuple<SampledPage>,
         /// How many visits found the page so many bits away from the version before: of 0 bits first, of
         /// 64 last.
-        distances: Py<PyTuple>,
+        distances: Tuple<u64>,
         /// How many pages changed at what share of their visits that could tell: at none, and up to a
         /// tenth, two tenths and so on, in eleven numbers.
-        changing: Py<PyTuple>,
+        changing: Tuple<u64>,
         /// How long each period is.
         period: Elapsed,
         /// What visits found by when they were, in order of time: at most 400 periods.
-        periods: Py<PyTuple>,
+        periods: Tuple<Period>,
         /// What visits found that are in none of the periods, since they are far from all others.
         outside: Py<Found>,
     }
@@ -95,11 +95,11 @@ value! {
         /// Pages whose content has none.
         without: u64,
         /// Pages by how many bits of their fingerprint are 1: none first, all 64 last.
-        popcounts: Py<PyTuple>,
+        popcounts: Tuple<u64>,
         /// How many pages have a 1 in each of the 64 bits, the lowest first.
-        ones: Py<PyTuple>,
+        ones: Tuple<u64>,
         /// Pages by the highest eight bits of their fingerprint, in 256 numbers.
-        values: Py<PyTuple>,
+        values: Tuple<u64>,
         /// What share of the different fingerprints is counted in what follows: 1 if there are at most a
         /// million, and otherwise that of a sample.
         share: f64,
@@ -108,17 +108,17 @@ value! {
         /// About how many different fingerprints there are: exactly, if all were counted.
         different: u64,
         /// How many of those counted have a 1 in each of the 64 bits, the lowest first.
-        distinct_ones: Py<PyTuple>,
+        distinct_ones: Tuple<u64>,
         /// How many of those counted are on so many pages: on 1, on 2 or 3, on 4 to 7 and so on.
-        shared: Py<PyTuple>,
+        shared: Tuple<u64>,
         /// The fingerprint that is on most pages, and on how many; `None` if there is none, or only a
         /// sample was counted.
         commonest: Option<(u64, u64)>,
     }
 }
 
-fn counts(py: Python<'_>, counts: &[u64]) -> PyResult<Py<PyTuple>> {
-    Ok(PyTuple::new(py, counts)?.unbind())
+fn counts(py: Python<'_>, counts: &[u64]) -> PyResult<Tuple<u64>> {
+    Tuple::new(py, counts)
 }
 
 impl FingerprintCensus {
@@ -152,23 +152,21 @@ impl Census {
             first: of.first.map(Time),
             last: of.last.map(Time),
             hosts: of.hosts,
-            largest_hosts: tuple(py, of.largest_hosts, |py, host| {
+            largest_hosts: Tuple::of(py, of.largest_hosts, |host| {
                 let found = Found::of(py, &host.found)?;
                 let inspect::HostCensus { host, pages, visits, .. } = host;
-                Ok(Bound::new(py, HostCensus { host, pages, visits, found })?.into_any())
+                Ok(HostCensus { host, pages, visits, found })
             })?,
             fingerprints,
-            sample: tuple(py, of.sample, |py, page| {
+            sample: Tuple::of(py, of.sample, |page| {
                 let inspect::SampledPage { url, fingerprint, .. } = page;
-                Ok(Bound::new(py, SampledPage { url, fingerprint })?.into_any())
+                Ok(SampledPage { url, fingerprint })
             })?,
             distances: counts(py, &of.distances)?,
             changing: counts(py, &of.changing)?,
             period: Elapsed(of.period),
-            periods: tuple(py, of.periods, |py, period| {
-                let period =
-                    Period { start: Time(period.from), found: Found::of(py, &period.found)? };
-                Ok(Bound::new(py, period)?.into_any())
+            periods: Tuple::of(py, of.periods, |period| {
+                Ok(Period { start: Time(period.from), found: Found::of(py, &period.found)? })
             })?,
             outside: Found::of(py, &of.outside)?,
         })

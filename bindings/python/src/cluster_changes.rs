@@ -9,7 +9,7 @@ use crate::clusters::{Clusters, Of};
 use crate::columns::Kind;
 use crate::error::OrRaise;
 use crate::fork::Birth;
-use crate::stream::{Item, Stream};
+use crate::stream::{Item, Stream, StreamOf};
 use crate::threaded::Threaded;
 use crate::value::{no_pickle, value};
 use crate::word::WhyLed;
@@ -86,14 +86,14 @@ impl ClusterChanges {
         Clusters::new(Of::After(Arc::clone(&self.of)), self.birth)
     }
 
-    fn __iter__(&self, py: Python<'_>) -> PyResult<Stream> {
+    fn __iter__(&self, py: Python<'_>) -> PyResult<StreamOf<ClusterChange>> {
         self.birth.check(py)?;
         let of = Arc::clone(&self.of);
         let list = move |out: &crate::threaded::Out| {
             out.all(of.iter()?, |change| Item::ClusterChange(Box::new(change)))
         };
         let listed = Threaded::through(NAME, list).or_raise(py)?;
-        Ok(Stream::new(listed, Some(Kind::ClusterChanges), Some(self.birth)))
+        Ok(Stream::new(listed, Some(Kind::ClusterChanges), Some(self.birth)).into())
     }
 
     fn __repr__(&self) -> String {

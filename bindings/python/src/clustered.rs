@@ -1,11 +1,12 @@
 //! Clusters and the pages in them, as values.
 
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyTuple};
+use pyo3::types::PyBytes;
 use simkeep::cluster;
 
 use crate::time::Time;
-use crate::value::{tuple, value};
+use crate::typed::Tuple;
+use crate::value::value;
 use crate::word::OriginalBy;
 
 value! {
@@ -85,7 +86,7 @@ value! {
         /// The cluster.
         cluster: Py<Cluster>,
         /// Its pages: the leader first, then the others by distance and in SURT order.
-        pages: Py<PyTuple>,
+        pages: Tuple<ClusteredPage>,
         /// Whether this is what `clusters` would say. If not, the searches around the page were cut
         /// short, and it may be led by another page, or have others.
         complete: bool,
@@ -119,9 +120,7 @@ impl PageCluster {
     pub(crate) fn of(py: Python<'_>, of: cluster::PageCluster) -> PyResult<PageCluster> {
         Ok(PageCluster {
             cluster: Py::new(py, Cluster::from(of.cluster))?,
-            pages: tuple(py, of.pages, |py, page| {
-                Ok(Bound::new(py, ClusteredPage::from(page))?.into_any())
-            })?,
+            pages: Tuple::of(py, of.pages, |page| Ok(ClusteredPage::from(page)))?,
             complete: of.complete,
         })
     }

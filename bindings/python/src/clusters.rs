@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::PyDict;
 use simkeep::cluster;
 use simkeep::cluster::{ClusterChanges, RankedPages};
 
@@ -17,6 +17,7 @@ use crate::long::{alone, long};
 use crate::progress::{self, Progress};
 use crate::stream::{Item, Iterated, Stream};
 use crate::threaded::Threaded;
+use crate::typed::Tuple;
 use crate::value::no_pickle;
 use crate::view::View;
 use crate::{cluster_changes, clustering};
@@ -85,10 +86,9 @@ impl Clusters {
     }
 }
 
-/// How many pages a cluster has at least that is listed: 1, unless it is given.
-fn least(pages_min: Option<&Bound<'_, PyAny>>) -> PyResult<u64> {
-    let least = optional(pages_min, |v| arg::count(Arg::new("pages_min"), v))?;
-    Ok(least.unwrap_or(1))
+/// How many pages a cluster has at least that is listed.
+fn least(given: &Bound<'_, PyAny>) -> PyResult<u64> {
+    arg::count(Arg::new("pages_min"), given)
 }
 
 #[pymethods]
@@ -131,8 +131,8 @@ impl Clusters {
 
     /// How many clusters have 1 page, 2 or 3, 4 to 7, and so on: those of size s are in bin log2(s).
     #[getter]
-    fn sizes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, self.get().sizes())
+    fn sizes(&self, py: Python<'_>) -> PyResult<Tuple<u64>> {
+        Tuple::new(py, self.get().sizes())
     }
 
     /// The distance that counts.
@@ -150,11 +150,14 @@ impl Clusters {
     ///
     /// Costs a sort of some 100 bytes a page, in the memory that was asked for, and then a read of
     /// each, in a thread that ends when the stream is closed.
-    #[pyo3(signature = (pages_min=None), text_signature = "($self, pages_min=1)")]
-    fn by_page(&self, py: Python<'_>, pages_min: Option<&Bound<'_, PyAny>>) -> PyResult<Stream> {
-        let least = least(pages_min)?;
+    #[pyo3(signature = (pages_min: "int" = 1) -> "Stream[ClusteredPage]")]
+    fn by_page(
+        &self,
+        py: Python<'_>,
+        #[pyo3(from_py_with = least)] pages_min: u64,
+    ) -> PyResult<Stream> {
         self.listed(py, Kind::ClusteredPages, move |of, out| {
-            out.all(of.by_page(least)?, |page| Item::ClusteredPage(Box::new(page)))
+            out.all(of.by_page(pages_min)?, |page| Item::ClusteredPage(Box::new(page)))
         })
     }
 
@@ -163,11 +166,14 @@ impl Clusters {
     ///
     /// The leader comes first, then the others by distance and in SURT order. Costs what `by_page`
     /// does.
-    #[pyo3(signature = (pages_min=None), text_signature = "($self, pages_min=1)")]
-    fn by_cluster(&self, py: Python<'_>, pages_min: Option<&Bound<'_, PyAny>>) -> PyResult<Stream> {
-        let least = least(pages_min)?;
+    #[pyo3(signature = (pages_min: "int" = 1) -> "Stream[ClusteredPage]")]
+    fn by_cluster(
+        &self,
+        py: Python<'_>,
+        #[pyo3(from_py_with = least)] pages_min: u64,
+    ) -> PyResult<Stream> {
         self.listed(py, Kind::ClusteredPages, move |of, out| {
-            out.all(of.by_cluster(least)?, |page| Item::ClusteredPage(Box::new(page)))
+            out.all(of.by_cluster(pages_min)?, |page| Item::ClusteredPage(Box::new(page)))
         })
     }
 
@@ -175,11 +181,14 @@ impl Clusters {
     ///
     /// Of equally large ones, that whose leader ranks first. Costs a sort of some 100 bytes a
     /// cluster, and then a read of each leader.
-    #[pyo3(signature = (pages_min=None), text_signature = "($self, pages_min=1)")]
-    fn by_size(&self, py: Python<'_>, pages_min: Option<&Bound<'_, PyAny>>) -> PyResult<Stream> {
-        let least = least(pages_min)?;
+    #[pyo3(signature = (pages_min: "int" = 1) -> "Stream[Cluster]")]
+    fn by_size(
+        &self,
+        py: Python<'_>,
+        #[pyo3(from_py_with = least)] pages_min: u64,
+    ) -> PyResult<Stream> {
         self.listed(py, Kind::Clusters, move |of, out| {
-            out.all(of.by_size(least)?, |cluster| Item::Cluster(Box::new(cluster)))
+            out.all(of.by_size(pages_min)?, |cluster| Item::Cluster(Box::new(cluster)))
         })
     }
 
@@ -189,14 +198,14 @@ impl Clusters {
     /// `open`, which all may see; `None` among them is for pages without a class. All others are
     /// kept. Costs a sort of 16 bytes for each of them, and a bit of memory for each page of the
     /// store.
-    #[pyo3(signature = (open=None))]
+    #[pyo3(signature = (open: "Iterable[int | None] | None" = None))]
     fn dropped(&self, py: Python<'_>, open: Option<&Bound<'_, PyAny>>) -> PyResult<Dropped> {
         let open = optional(open, |v| arg::classes(Arg::new("open"), v))?.unwrap_or_default();
         Dropped::new(py, self.open(py)?, open)
     }
 
     /// How many pages `dropped` would have. Costs going through the pages once, without their URLs.
-    #[pyo3(signature = (open=None))]
+    #[pyo3(signature = (open: "Iterable[int | None] | None" = None))]
     fn count_dropped(&self, py: Python<'_>, open: Option<&Bound<'_, PyAny>>) -> PyResult<u64> {
         let open = optional(open, |v| arg::classes(Arg::new("open"), v))?.unwrap_or_default();
         let of = self.open(py)?;
@@ -234,7 +243,9 @@ impl View {
     /// Keywords: `rule`, such as "https,shortest-url" ("first-seen"); `at`, the time of the
     /// versions (those in force now); `epoch`; `under`, a prefix; `classes`; `memory_bytes` (512
     /// MiB); `scratch`, a directory for what does not fit.
-    #[pyo3(signature = (k=None, *, progress=None, **like))]
+    #[pyo3(signature = (
+        k: "int | None" = None, *, progress=None, **like: "Unpack[_types.Clustering]"
+    ))]
     fn clusters<'py>(
         &self,
         py: Python<'py>,
@@ -254,7 +265,7 @@ impl View {
     /// What ranks first is less also than pages of other stores. Reads lazily.
     ///
     /// Takes the keywords of `clusters`.
-    #[pyo3(signature = (**like))]
+    #[pyo3(signature = (**like: "Unpack[_types.Clustering]") -> "Stream[RankedPage]")]
     fn ranked<'py>(&self, py: Python<'py>, like: Option<&Bound<'py, PyDict>>) -> PyResult<Stream> {
         let snapshot = self.now(py)?;
         let asked = clustering::asked(None, like, true)?;
@@ -273,7 +284,7 @@ impl View {
     /// Raises `UrlError` for what no page can have, and what `clusters` raises.
     ///
     /// Takes the keywords of `clusters`.
-    #[pyo3(signature = (url, k=None, **like))]
+    #[pyo3(signature = (url: "str", k: "int | None" = None, **like: "Unpack[_types.Clustering]"))]
     fn cluster_of<'py>(
         &self,
         py: Python<'py>,
@@ -295,9 +306,11 @@ impl View {
     ///
     /// Raises what `clusters` raises.
     ///
-    /// Takes the keywords of `clusters` but `at`, and costs it twice, of which each takes half of
-    /// the memory.
-    #[pyo3(signature = (since, until=None, k=None, *, progress=None, **like))]
+    /// Takes the keywords of `clusters` but `at`.
+    #[pyo3(signature = (
+        since: "Time", until: "Time | None" = None, k: "int | None" = None, *, progress=None,
+        **like: "Unpack[_types.ClusteringNow]"
+    ))]
     fn cluster_changes<'py>(
         &self,
         py: Python<'py>,

@@ -3,11 +3,12 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use pyo3::prelude::*;
-use pyo3::types::{PyString, PyTuple, PyType};
+use pyo3::types::{PyString, PyType};
 use simkeep::recrawl::{self, Change};
 
 use crate::arg::{self, Arg, optional};
 use crate::error::OrRaise;
+use crate::typed::Tuple;
 use crate::value::no_pickle;
 use crate::view::View;
 
@@ -22,7 +23,9 @@ pub(crate) struct Comparison(pub(crate) recrawl::Comparison);
 #[pymethods]
 impl Comparison {
     #[new]
-    #[pyo3(signature = (days, changed=None, days_ago=None))]
+    #[pyo3(signature = (
+        days: "float", changed: "bool | None" = None, days_ago: "float | None" = None
+    ))]
     fn new(
         py: Python<'_>,
         days: &Bound<'_, PyAny>,
@@ -128,7 +131,7 @@ pub(crate) struct Recent(pub(crate) recrawl::Recent);
 #[pymethods]
 impl Recent {
     #[new]
-    #[pyo3(signature = (comparisons=None))]
+    #[pyo3(signature = (comparisons: "Iterable[Comparison] | None" = None))]
     fn new(comparisons: Option<&Bound<'_, PyAny>>) -> PyResult<Recent> {
         let all = optional(comparisons, |v| self::comparisons(Arg::new("comparisons"), v))?;
         let mut recent = recrawl::Recent::default();
@@ -138,8 +141,8 @@ impl Recent {
 
     /// Whether each comparison found a change, the oldest first.
     #[getter]
-    fn changes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, self.0.changes().collect::<Vec<_>>())
+    fn changes(&self, py: Python<'_>) -> PyResult<Tuple<bool>> {
+        Tuple::new(py, self.0.changes().collect::<Vec<_>>())
     }
 
     /// The days from the last known change to the last visit; from the first visit, if there was none.
@@ -170,7 +173,7 @@ impl View {
     /// These are comparisons, each with how many it counts for; `None` for an unknown page. Of
     /// several intervals of like length it is one of their mean. A return to an earlier version
     /// counts for `return_share` of a change (0.5). Costs what `latest` does.
-    #[pyo3(signature = (url, *, return_share=None))]
+    #[pyo3(signature = (url: "str", *, return_share: "float | None" = None))]
     fn comparisons(
         &self,
         py: Python<'_>,
@@ -189,6 +192,7 @@ impl View {
     /// The last comparisons of a page in their order, for policies that go by it.
     ///
     /// `None` for an unknown page. Costs what `latest` does.
+    #[pyo3(signature = (url: "str"))]
     fn recent(&self, py: Python<'_>, url: &Bound<'_, PyAny>) -> PyResult<Option<Recent>> {
         let (snapshot, url) = (self.now(py)?, arg::url(Arg::new("url"), url)?);
         let page = py.detach(|| snapshot.latest(url)).or_raise(py)?;

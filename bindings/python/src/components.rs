@@ -1,14 +1,15 @@
 //! What else can be made of near pages: components, and balls.
 
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString, PyTuple};
+use pyo3::types::{PyDict, PyString};
 use simkeep::cluster;
 
 use crate::arg::{self, Arg};
 use crate::clustering;
 use crate::long::long;
 use crate::progress::{self, Progress};
-use crate::value::{tuple, value};
+use crate::typed::Tuple;
+use crate::value::value;
 use crate::view::View;
 
 value! {
@@ -26,7 +27,7 @@ value! {
         /// Those of two pages or more.
         several: u64,
         /// The ten largest, of two pages or more.
-        largest: Py<PyTuple>,
+        largest: Tuple<Component>,
     }
 }
 
@@ -58,7 +59,7 @@ value! {
         /// Pages with content that have no fingerprint of the epoch, and have no ball.
         without_fingerprint: u64,
         /// How many balls have 1 page, 2 or 3, 4 to 7, and so on: those of size s are in bin log2(s).
-        by_size: Py<PyTuple>,
+        by_size: Tuple<u64>,
         /// Pairs of pages within the distance that both have a label.
         labelled_pairs: u64,
         /// Those of them whose labels are equal.
@@ -77,9 +78,9 @@ impl Components {
         let cluster::Components {
             k, pages, without_fingerprint, components, several, largest, ..
         } = of;
-        let largest = tuple(py, largest, |py, one| {
+        let largest = Tuple::of(py, largest, |one| {
             let cluster::Component { page, pages, widest, .. } = one;
-            Ok(Bound::new(py, Component { page, pages, widest })?.into_any())
+            Ok(Component { page, pages, widest })
         })?;
         Ok(Components { k, pages, without_fingerprint, components, several, largest })
     }
@@ -93,7 +94,7 @@ impl Balls {
             pages: of.pages,
             largest: of.largest,
             without_fingerprint: of.without_fingerprint,
-            by_size: PyTuple::new(py, &of.by_size)?.unbind(),
+            by_size: Tuple::new(py, &of.by_size)?,
             labelled_pairs: of.labelled_pairs,
             equal_pairs: of.equal_pairs,
             average: of.average(),
@@ -136,7 +137,9 @@ impl View {
     /// fingerprint beside its memory. Ctrl-C ends it. Raises what `clusters` raises.
     ///
     /// Takes the keywords of `clusters`.
-    #[pyo3(signature = (k=None, *, progress=None, **like))]
+    #[pyo3(signature = (
+        k: "int | None" = None, *, progress=None, **like: "Unpack[_types.Clustering]"
+    ))]
     fn components<'py>(
         &self,
         py: Python<'py>,
@@ -161,7 +164,11 @@ impl View {
     /// ends it. Raises what `clusters` raises.
     ///
     /// Takes the keywords of `clusters`.
-    #[pyo3(signature = (k=None, *, labels=None, progress=None, **like))]
+    #[pyo3(signature = (
+        k: "int | None" = None, *,
+        labels: "Mapping[str, str] | Iterable[tuple[str, str]] | None" = None, progress=None,
+        **like: "Unpack[_types.Clustering]"
+    ))]
     fn balls<'py>(
         &self,
         py: Python<'py>,
@@ -169,13 +176,13 @@ impl View {
         labels: Option<&Bound<'py, PyAny>>,
         progress: Option<&Bound<'py, Progress>>,
         like: Option<&Bound<'py, PyDict>>,
-    ) -> PyResult<Py<PyTuple>> {
+    ) -> PyResult<Tuple<Balls>> {
         let snapshot = self.now(py)?;
         let labels = self::labels(labels)?;
         let (asked, progress) = (clustering::asked(k, like, true)?, progress::given(progress));
         let balls = long(py, &progress, || {
             simkeep::cluster::Balls::of(&snapshot, &asked, labels, &progress)
         })?;
-        tuple(py, &balls, |py, one| Ok(Bound::new(py, Balls::of(py, one)?)?.into_any()))
+        Tuple::of(py, &balls, |one| Balls::of(py, one))
     }
 }

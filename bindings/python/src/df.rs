@@ -74,8 +74,9 @@ impl Table {
     }
 }
 
-/// Counts how many documents have each feature, for a new table in a file. What does not fit into
-/// `memory_bytes` (64 MiB by default) is in a scratch file beside it.
+/// Counts how many documents have each feature, for a new table in a file.
+///
+/// What does not fit into `memory_bytes` (64 MiB by default) is in a scratch file beside it.
 #[pyclass(frozen, module = "simkeep")]
 pub(crate) struct Counter {
     /// `None` once it was frozen or closed, or while a thread counts.
@@ -95,7 +96,7 @@ impl Counter {
 #[pymethods]
 impl Counter {
     #[new]
-    #[pyo3(signature = (path, recipe=None, *, memory_bytes=None))]
+    #[pyo3(signature = (path, recipe: "str | None" = None, *, memory_bytes: "int | None" = None))]
     fn new<'py>(
         py: Python<'py>,
         path: PathBuf,
@@ -110,6 +111,7 @@ impl Counter {
     }
 
     /// Counts a document.
+    #[pyo3(signature = (text: "str"))]
     fn add<'py>(&self, py: Python<'py>, text: &Bound<'py, PyAny>) -> PyResult<()> {
         let text = arg::content(Arg::new("text"), text)?;
         let mut counter = self.take(py)?;
@@ -122,7 +124,7 @@ impl Counter {
     }
 
     /// Writes the table, without features of fewer than `least` documents, and opens it.
-    #[pyo3(signature = (least=1))]
+    #[pyo3(signature = (least: "int" = 1))]
     fn freeze(&self, py: Python<'_>, least: u32) -> PyResult<Table> {
         let counter = self.take(py)?;
         let table = py.detach(|| counter.freeze(least)).or_raise(py)?;
@@ -139,24 +141,28 @@ impl Counter {
         slf
     }
 
-    #[pyo3(signature = (*_raised))]
+    #[pyo3(signature = (*_raised: "object"))]
     fn __exit__(&self, py: Python<'_>, _raised: &Bound<'_, PyAny>) {
         self.close(py);
     }
+}
+
+/// The fewest documents of a feature.
+fn least(given: &Bound<'_, PyAny>) -> PyResult<u32> {
+    arg::u32(Arg::new("least"), given)
 }
 
 /// Adds up the tables in some files, and writes the sum to another.
 ///
 /// Features of fewer than `least` documents are left out.
 #[pyfunction]
-#[pyo3(signature = (tables, path, least=None), text_signature = "(tables, path, least=1)")]
+#[pyo3(signature = (tables: "list[str | PathLike[str]]", path, least: "int" = 1))]
 pub(crate) fn merge(
     py: Python<'_>,
     tables: Vec<PathBuf>,
     path: PathBuf,
-    least: Option<&Bound<'_, PyAny>>,
+    #[pyo3(from_py_with = least)] least: u32,
 ) -> PyResult<Table> {
-    let least = least.map_or(Ok(1), |least| arg::u32(Arg::new("least"), least))?;
     let merged = py.detach(|| {
         let tables = tables.iter().map(df::Table::open).collect::<simkeep::Result<Vec<_>>>()?;
         df::merge(&tables, path, least)

@@ -1,7 +1,6 @@
 //! How the pages of two stores differ, or those of one store at two times.
 
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PyTuple};
 use simkeep::{EpochInfo as CrateEpochInfo, Result, query};
 
 use crate::arg::{self, Arg, optional};
@@ -9,12 +8,13 @@ use crate::columns::Kind;
 use crate::epoch::EpochInfo;
 use crate::error::OrRaise;
 use crate::fork::Birth;
-use crate::history;
+use crate::history::Entry;
 use crate::outcome::Told;
 use crate::page::Content;
 use crate::stream::{Item, Iterated, Source, Stream};
 use crate::time::Time;
-use crate::value::{tuple, value};
+use crate::typed::Tuple;
+use crate::value::value;
 use crate::view::View;
 use crate::word::Verdict;
 
@@ -50,9 +50,9 @@ value! {
         /// The page.
         url: String,
         /// What only the side before has.
-        before: Py<PyTuple>,
+        before: Tuple<Entry>,
         /// What only the side after has.
-        after: Py<PyTuple>,
+        after: Tuple<Entry>,
     }
 }
 
@@ -80,7 +80,7 @@ impl Difference {
 impl ExactDifference {
     pub(crate) fn of(py: Python<'_>, of: query::ExactDifference) -> PyResult<ExactDifference> {
         let query::ExactDifference { url, before, after, .. } = of;
-        let entries = |entries: Vec<simkeep::Entry>| tuple(py, entries, history::entry);
+        let entries = |entries: Vec<simkeep::Entry>| Tuple::of(py, entries, |of| Ok(of.into()));
         Ok(ExactDifference { url, before: entries(before)?, after: entries(after)? })
     }
 }
@@ -97,9 +97,8 @@ impl Differences {
     ///
     /// Those of the side before come under the numbers that they have there, then those that only
     /// the side after has.
-    fn epochs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let infos = self.epochs.iter().map(|info| Py::new(py, EpochInfo::of(py, info)?));
-        PyList::new(py, infos.collect::<PyResult<Vec<_>>>()?)
+    fn epochs(&self, py: Python<'_>) -> PyResult<Vec<EpochInfo>> {
+        self.epochs.iter().map(|info| EpochInfo::of(py, info)).collect()
     }
 }
 
@@ -137,7 +136,7 @@ impl View {
     /// changed and went back does not differ; one that only this has is new, and one that only the
     /// other has is gone. Epochs are the same if their names are. Reads both once, lazily, with one
     /// page of each in memory.
-    #[pyo3(signature = (before, under=None))]
+    #[pyo3(signature = (before, under: "str | None" = None) -> "Differences[Difference]")]
     fn diff<'py>(
         &self,
         py: Python<'py>,
@@ -154,7 +153,9 @@ impl View {
     /// How the pages under a prefix, or all, changed from one time to another, both included.
     ///
     /// As in `diff`, by what was seen until then. Reads all pages once, lazily.
-    #[pyo3(signature = (since, until, under=None))]
+    #[pyo3(signature = (
+        since: "Time", until: "Time", under: "str | None" = None
+    ) -> "Differences[Difference]")]
     fn diff_since<'py>(
         &self,
         py: Python<'py>,
@@ -170,9 +171,10 @@ impl View {
         Differences::inexact(py, Ok(diff), self.birth())
     }
 
-    /// Which entries of the pages under a prefix, or all, only one of two stores has. Reads both once,
-    /// lazily.
-    #[pyo3(signature = (before, under=None))]
+    /// Which entries of the pages under a prefix, or all, only one of two stores has.
+    ///
+    /// Reads both once, lazily.
+    #[pyo3(signature = (before, under: "str | None" = None) -> "Differences[ExactDifference]")]
     fn diff_exact<'py>(
         &self,
         py: Python<'py>,

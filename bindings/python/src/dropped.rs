@@ -132,6 +132,7 @@ impl Dropped {
     /// What becomes of a page. Costs looking it up; of one that is dropped, reading its head, too.
     ///
     /// Raises `UrlError` for what no page can have.
+    #[pyo3(signature = (url: "str"))]
     fn fate<'py>(&self, py: Python<'py>, url: &Bound<'py, PyAny>) -> PyResult<Fated> {
         let url = arg::url(Arg::new("url"), url)?.to_owned();
         self.ask(py, move |dropped| dropped.fate(&url)).map(Fated::from)
@@ -140,6 +141,7 @@ impl Dropped {
     /// The page that is kept for one that is dropped, with the distance of the two.
     ///
     /// `None` if it is not dropped. Costs what `fate` does, and reading the page that is kept.
+    #[pyo3(signature = (url: "str"))]
     fn kept_for<'py>(&self, py: Python<'py>, url: &Bound<'py, PyAny>) -> PyResult<Option<KeptFor>> {
         let url = arg::url(Arg::new("url"), url)?.to_owned();
         let kept = self.ask(py, move |dropped| dropped.kept_for(&url))?;
@@ -149,6 +151,7 @@ impl Dropped {
     /// Whether the page at a `place` is dropped, which `Candidates.candidacy` named.
     ///
     /// Costs no lookup.
+    #[pyo3(signature = (place: "int"))]
     fn has<'py>(&self, py: Python<'py>, place: &Bound<'py, PyAny>) -> PyResult<bool> {
         let place = Place::from_bits(arg::fingerprint(Arg::new("place"), place)?);
         self.ask(py, move |dropped| Ok(dropped.has(place)))

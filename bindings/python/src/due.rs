@@ -206,7 +206,9 @@ impl Store {
     /// is out until it is observed in any way or handed back, or until the `lease` is over by the
     /// `now` of a later call. Threads may take at once. Leases are in memory only: when the store
     /// is opened again, all pages can be taken. At most `leases_max` are out.
-    #[pyo3(signature = (now, budget, lease, **like))]
+    #[pyo3(signature = (
+        now: "Time", budget: "int | None", lease: "_types.Seconds", **like: "Unpack[_types.Due]"
+    ))]
     fn take_due<'py>(
         &self,
         py: Python<'py>,
@@ -224,6 +226,7 @@ impl Store {
     /// Ends the lease of a page that was not visited, so that it can be taken again.
     ///
     /// Returns whether it had one.
+    #[pyo3(signature = (url: "str"))]
     fn hand_back(&self, py: Python<'_>, url: &Bound<'_, PyAny>) -> PyResult<bool> {
         let url = arg::url(Arg::new("url"), url)?;
         self.call(py, |store| store.hand_back(url))

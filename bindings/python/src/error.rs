@@ -3,9 +3,11 @@
 //! The classes are in `simkeep/_errors.py`. Here is which kind of error has which class, and what its
 //! exception knows beside its message.
 
+use std::collections::BTreeMap;
+
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDict, PyModule};
+use pyo3::types::PyModule;
 use simkeep::{Error, ErrorKind, Holder};
 
 /// The name of the class of a kind; `None` if it was given none yet.
@@ -44,12 +46,9 @@ fn class(kind: ErrorKind) -> Option<&'static str> {
 
 /// The names of all kinds of errors, each with that of its class. For the tests.
 #[pyfunction]
-pub(crate) fn _error_classes(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
-    let classes = PyDict::new(py);
-    for kind in ErrorKind::ALL {
-        classes.set_item(kind.name(), class(*kind))?;
-    }
-    Ok(classes)
+#[pyo3(signature = () -> "dict[str, str | None]")]
+pub(crate) fn _error_classes() -> BTreeMap<&'static str, Option<&'static str>> {
+    ErrorKind::ALL.iter().map(|kind| (kind.name(), class(*kind))).collect()
 }
 
 /// The module that has the classes.

@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
 use simkeep::query::{self, Shape, Way};
 
 use crate::matches::Matches;
-use crate::value::{tuple, value};
+use crate::typed::Tuple;
+use crate::value::value;
 
 value! {
     /// What a search costs, expected or counted.
@@ -53,7 +53,7 @@ value! {
         /// The instruction set that comparisons use.
         instruction_set: String,
         /// What was searched, the oldest first; memtables last.
-        components: Py<PyTuple>,
+        components: Tuple<ComponentSearch>,
         /// What it answered.
         matches: Py<Matches>,
         /// How long the whole search took, including the lookup of pages.
@@ -83,8 +83,8 @@ fn way(way: Way) -> String {
 
 impl Explanation {
     pub(crate) fn of(py: Python<'_>, explained: query::Explanation) -> PyResult<Explanation> {
-        let components = tuple(py, explained.components, |py, component| {
-            let component = ComponentSearch {
+        let components = Tuple::of(py, explained.components, |component| {
+            Ok(ComponentSearch {
                 segment: component.segment,
                 fingerprints: component.fingerprints,
                 shape: component.shape.map(shape),
@@ -94,8 +94,7 @@ impl Explanation {
                 hits: component.hits,
                 crowded: component.crowded,
                 faults: component.faults,
-            };
-            Ok(Bound::new(py, component)?.into_any())
+            })
         })?;
         Ok(Explanation {
             instruction_set: explained.instruction_set.to_owned(),

@@ -1,16 +1,13 @@
 //! Why a fingerprint is what it is.
 
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
 use simkeep::fingerprint::{self, Document};
 
 use crate::arg::{self, Arg};
 use crate::error::OrRaise;
 use crate::fingerprinter::Fingerprinter;
-use crate::value::{tuple, value};
-
-/// How many features are told of, unless it is said.
-const FEATURES: usize = 20;
+use crate::typed::Tuple;
+use crate::value::value;
 
 value! {
     /// How a fingerprint came about.
@@ -22,11 +19,11 @@ value! {
         /// How many of them vote; by a minwise recipe, how many give a bit.
         voting: usize,
         /// The heaviest features, the heaviest first; by a minwise recipe those that give most bits.
-        heaviest: Py<PyTuple>,
+        heaviest: Tuple<Feature>,
         /// For each of the 64 bits, the lowest first, the margin of its vote as a share of the weight of
         /// all features: between -1 and 1, positive for a bit that is 1. The nearer to 0, the smaller a
         /// change of the text flips it.
-        balance: Py<PyTuple>,
+        balance: Tuple<f64>,
     }
 }
 
@@ -54,13 +51,12 @@ value! {
 impl Explained {
     fn of(py: Python<'_>, of: fingerprint::Explained) -> PyResult<Explained> {
         let fingerprint::Explained { fingerprint, features, voting, heaviest, balance, .. } = of;
-        let heaviest = tuple(py, heaviest, |py, feature| {
+        let heaviest = Tuple::of(py, heaviest, |feature| {
             let fingerprint::Feature { text, short, field, hash, count, frequency, share, .. } =
                 feature;
-            let feature = Feature { text, short, field, hash, count, frequency, share };
-            Ok(Bound::new(py, feature)?.into_any())
+            Ok(Feature { text, short, field, hash, count, frequency, share })
         })?;
-        let balance = PyTuple::new(py, balance)?.unbind();
+        let balance = Tuple::new(py, balance)?;
         Ok(Explained { fingerprint, features, voting, heaviest, balance })
     }
 }
@@ -71,28 +67,22 @@ impl Fingerprinter {
     ///
     /// By its heaviest features, at most `limit`, and by how near each bit is to flipping. Reads
     /// the text three times, and takes some 50 bytes for each distinct feature.
-    #[pyo3(signature = (text, *, limit=Limit(FEATURES)), text_signature = "($self, text, *, limit=20)")]
+    #[pyo3(signature = (text: "str", *, limit: "int | None" = 20))]
     fn explain<'py>(
         &self,
         py: Python<'py>,
         text: &Bound<'py, PyAny>,
-        limit: Limit,
+        #[pyo3(from_py_with = limit)] limit: usize,
     ) -> PyResult<Explained> {
         let text = arg::content(Arg::new("text"), text)?;
         let explained = py
-            .detach(|| self.made(|maker| maker.explain(&Document::new(&*text), limit.0)))
+            .detach(|| self.made(|maker| maker.explain(&Document::new(&*text), limit)))
             .or_raise(py)?;
         Explained::of(py, explained)
     }
 }
 
 /// The most features that are told of.
-struct Limit(usize);
-
-impl<'py> FromPyObject<'_, 'py> for Limit {
-    type Error = PyErr;
-
-    fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Limit> {
-        arg::limit(Arg::new("limit"), &given).map(Limit)
-    }
+fn limit(given: &Bound<'_, PyAny>) -> PyResult<usize> {
+    arg::limit(Arg::new("limit"), given)
 }

@@ -43,7 +43,7 @@ impl Html<'_> {
 /// `None` if it has fewer than eight words, which is too short to tell it from others. Linear in
 /// the text. By another `recipe`, if one is named that needs no table.
 #[pyfunction(name = "fingerprint")]
-#[pyo3(signature = (text, *, recipe=None))]
+#[pyo3(signature = (text: "str", *, recipe: "str | None" = None))]
 pub(crate) fn fingerprint_of<'py>(
     py: Python<'py>,
     text: &Bound<'py, PyAny>,
@@ -62,7 +62,7 @@ pub(crate) fn fingerprint_of<'py>(
 /// order mark, the Content-Type, what a `<meta>` or an XML declaration says, UTF-8 if the bytes are
 /// UTF-8, and else the most likely one. Linear in the document.
 #[pyfunction]
-#[pyo3(signature = (body, content_type=None))]
+#[pyo3(signature = (body: "bytes | bytearray", content_type: "str | None" = None))]
 pub(crate) fn decode<'py>(
     py: Python<'py>,
     body: &Bound<'py, PyAny>,
@@ -78,7 +78,7 @@ pub(crate) fn decode<'py>(
 ///
 /// It is `str`, or bytes with the `encoding` that the server named, or its Content-Type.
 #[pyfunction]
-#[pyo3(signature = (html, encoding=None))]
+#[pyo3(signature = (html: "_types.Html", encoding: "str | None" = None))]
 pub(crate) fn visible_text<'py>(
     py: Python<'py>,
     html: &Bound<'py, PyAny>,
@@ -90,6 +90,7 @@ pub(crate) fn visible_text<'py>(
 
 /// In how many bits two fingerprints differ.
 #[pyfunction]
+#[pyo3(signature = (left: "SupportsIndex", right: "SupportsIndex"))]
 pub(crate) fn distance(left: &Bound<'_, PyAny>, right: &Bound<'_, PyAny>) -> PyResult<u32> {
     let left = arg::fingerprint(Arg::new("left"), left)?;
     let right = arg::fingerprint(Arg::new("right"), right)?;
@@ -121,7 +122,7 @@ impl Fingerprinter {
 #[pymethods]
 impl Fingerprinter {
     #[new]
-    #[pyo3(signature = (recipe=None, *, table=None))]
+    #[pyo3(signature = (recipe: "str | None" = None, *, table=None))]
     pub(crate) fn new<'py>(
         py: Python<'py>,
         recipe: Option<&Bound<'py, PyAny>>,
@@ -134,6 +135,7 @@ impl Fingerprinter {
     }
 
     /// The fingerprint of a text; 0 if it has no features. Linear in the text.
+    #[pyo3(signature = (text: "str"))]
     fn of_text<'py>(&self, py: Python<'py>, text: &Bound<'py, PyAny>) -> PyResult<u64> {
         let text = arg::content(Arg::new("text"), text)?;
         py.detach(|| self.made(|maker| maker.of_text(&text))).or_raise(py)
@@ -142,6 +144,7 @@ impl Fingerprinter {
     /// The fingerprint of the text of a page; `None` if it has fewer than eight words.
     ///
     /// Such a text is too short to tell it from others.
+    #[pyo3(signature = (text: "str"))]
     fn of_page<'py>(&self, py: Python<'py>, text: &Bound<'py, PyAny>) -> PyResult<Option<u64>> {
         let text = arg::content(Arg::new("text"), text)?;
         py.detach(|| self.made(|maker| maker.of_page(&Document::new(&*text)))).or_raise(py)
@@ -150,7 +153,7 @@ impl Fingerprinter {
     /// The fingerprint of an HTML page; `None` if its visible text has fewer than eight words.
     ///
     /// It is `str`, or bytes with the `encoding` that the server named, or its Content-Type.
-    #[pyo3(signature = (html, encoding=None))]
+    #[pyo3(signature = (html: "_types.Html", encoding: "str | None" = None))]
     fn of_html<'py>(
         &self,
         py: Python<'py>,

@@ -27,7 +27,7 @@ pub(crate) struct Fit(recrawl::Fit);
 #[pymethods]
 impl Fit {
     #[new]
-    #[pyo3(signature = (pages=None))]
+    #[pyo3(signature = (pages: "Iterable[Likelihood] | None" = None))]
     fn new(py: Python<'_>, pages: Option<&Bound<'_, PyAny>>) -> PyResult<Fit> {
         let pages = optional(pages, |given| {
             each(Arg::new("pages"), given, "an iterable of Likelihoods", |arg, page| {
@@ -84,6 +84,7 @@ pub(crate) struct Hosts(recrawl::Hosts);
 #[pymethods]
 impl Hosts {
     #[new]
+    #[pyo3(signature = (hosts: "Iterable[Fit]"))]
     fn new(py: Python<'_>, hosts: &Bound<'_, PyAny>) -> PyResult<Hosts> {
         let hosts = each(Arg::new("hosts"), hosts, "an iterable of Fits", |arg, host| {
             Ok(arg::of::<Fit>(arg, "a Fit", host)?.unbind())

@@ -24,6 +24,7 @@ impl Hints {
     /// When the page first changed after its last visit, to the second; `None` if nobody says so.
     ///
     /// Changes after `now` do not count.
+    #[pyo3(signature = (url: "str", last: "Time", now: "Time"))]
     fn changed_after<'py>(
         &self,
         url: &Bound<'py, PyAny>,
@@ -41,6 +42,9 @@ impl Hints {
     ///
     /// Raises `OptionError` if the weight is not positive and finite, or `otherwise` is negative or
     /// infinite.
+    #[pyo3(signature = (
+        url: "str", weight: "float", last: "Time", now: "Time", otherwise: "float"
+    ))]
     fn worth<'py>(
         &self,
         py: Python<'py>,
@@ -95,7 +99,7 @@ impl View {
     /// Raises `UrlError` or `TimeError` for what no visit can have, `OptionError` for a trust that
     /// is none, `LimitError` above a hundred million changes. What the iterable raises, this
     /// raises.
-    #[pyo3(signature = (changes, *, trust=None))]
+    #[pyo3(signature = (changes: "Iterable[tuple[str, Time]]", *, trust: "float | None" = None))]
     fn hints<'py>(
         &self,
         py: Python<'py>,

@@ -1,7 +1,6 @@
 //! Visits of a page, and what else its history has.
 
 use pyo3::prelude::*;
-use pyo3::types::PyList;
 use simkeep::{Digest, Epoch};
 
 use crate::arg::Arg;
@@ -120,33 +119,51 @@ impl From<simkeep::Given> for Given {
     }
 }
 
-/// An entry without what it meant, as one of these classes.
-pub(crate) fn entry(py: Python<'_>, entry: simkeep::Entry) -> PyResult<Bound<'_, PyAny>> {
-    Ok(match entry {
-        simkeep::Entry::Visit(visit) => Bound::new(py, Visit::from(visit))?.into_any(),
-        simkeep::Entry::Restated(restated) => Bound::new(py, Restated::from(restated))?.into_any(),
-        simkeep::Entry::Given(given) => Bound::new(py, Given::from(given))?.into_any(),
-    })
+/// An entry without what it meant.
+#[derive(IntoPyObject)]
+pub(crate) enum Entry {
+    Visit(Visit),
+    Restated(Restated),
+    Given(Given),
 }
 
-/// An entry with what it meant, as one of these classes.
-pub(crate) fn told(py: Python<'_>, told: simkeep::HistoryEntry) -> PyResult<Bound<'_, PyAny>> {
-    match told {
-        simkeep::HistoryEntry::Visit { visit, verdict, meaning: means } => {
-            let Told { verdict, by, distance, distance_epoch, to } = verdict.into();
-            let visit = Py::new(py, Visit::from(visit))?;
-            let meaning = meaning(py, means)?;
-            let judged = Judged { visit, verdict, by, distance, distance_epoch, to, meaning };
-            Ok(Bound::new(py, judged)?.into_any())
+impl From<simkeep::Entry> for Entry {
+    fn from(entry: simkeep::Entry) -> Entry {
+        match entry {
+            simkeep::Entry::Visit(visit) => Entry::Visit(visit.into()),
+            simkeep::Entry::Restated(restated) => Entry::Restated(restated.into()),
+            simkeep::Entry::Given(given) => Entry::Given(given.into()),
         }
-        other => entry(py, other.entry()),
     }
 }
 
-/// A history as a list of these classes.
-pub(crate) fn history(py: Python<'_>, history: simkeep::History) -> PyResult<Bound<'_, PyList>> {
-    let all = history.into_iter().map(|entry| told(py, entry));
-    PyList::new(py, all.collect::<PyResult<Vec<_>>>()?)
+/// An entry with what it meant.
+#[derive(IntoPyObject)]
+pub(crate) enum HistoryEntry {
+    Judged(Judged),
+    Restated(Restated),
+    Given(Given),
+}
+
+impl HistoryEntry {
+    pub(crate) fn of(py: Python<'_>, entry: simkeep::HistoryEntry) -> PyResult<HistoryEntry> {
+        Ok(match entry {
+            simkeep::HistoryEntry::Visit { visit, verdict, meaning: means } => {
+                let Told { verdict, by, distance, distance_epoch, to } = verdict.into();
+                let visit = Py::new(py, Visit::from(visit))?;
+                let meaning = meaning(py, means)?;
+                let judged = Judged { visit, verdict, by, distance, distance_epoch, to, meaning };
+                HistoryEntry::Judged(judged)
+            }
+            simkeep::HistoryEntry::Restated(restated) => HistoryEntry::Restated(restated.into()),
+            simkeep::HistoryEntry::Given(given) => HistoryEntry::Given(given.into()),
+        })
+    }
+
+    /// The entries of a history.
+    pub(crate) fn all(py: Python<'_>, history: simkeep::History) -> PyResult<Vec<HistoryEntry>> {
+        history.into_iter().map(|entry| HistoryEntry::of(py, entry)).collect()
+    }
 }
 
 /// An entry that a caller gives back, without what the distance of its verdict means.

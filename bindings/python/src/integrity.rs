@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
 use simkeep::integrity;
 
 use crate::arg::{self, Arg, optional};
 use crate::long::long;
 use crate::progress::{self, Progress};
-use crate::value::{tuple, value};
+use crate::typed::Tuple;
+use crate::value::value;
 
 value! {
     /// Damage: a byte of a file is not what it must be.
@@ -44,7 +44,7 @@ value! {
         /// Whether the catalog was read. It is not if a writer in another process has it open.
         catalog: bool,
         /// The first flaws, file by file and block by block.
-        flaws: Py<PyTuple>,
+        flaws: Tuple<Flaw>,
         /// How many more flaws there are.
         more_flaws: u64,
     }
@@ -80,7 +80,7 @@ value! {
         /// Visits of the new store.
         visits: u64,
         /// What is lost, file by file.
-        lost: Py<PyTuple>,
+        lost: Tuple<Loss>,
         /// Lost page records, as far as they could be counted.
         lost_pages: u64,
         /// Lost visits, as far as they could be counted.
@@ -90,11 +90,11 @@ value! {
         /// Pages of which something was left out, because a lost operation may have forgotten it.
         withheld_pages: u64,
         /// Why there may be pages that were forgotten.
-        doubts: Py<PyTuple>,
+        doubts: Tuple<String>,
         /// Epochs whose names could not be read, by the names that they have now.
-        unnamed_epochs: Py<PyTuple>,
+        unnamed_epochs: Tuple<String>,
         /// The first flaws, whether or not they lost anything.
-        flaws: Py<PyTuple>,
+        flaws: Tuple<Flaw>,
         /// How many more flaws there are.
         more_flaws: u64,
     }
@@ -136,8 +136,8 @@ value! {
     }
 }
 
-fn flaws(py: Python<'_>, flaws: Vec<simkeep::Corruption>) -> PyResult<Py<PyTuple>> {
-    tuple(py, flaws, |py, flaw| Ok(Bound::new(py, Flaw::from(flaw))?.into_any()))
+fn flaws(py: Python<'_>, flaws: Vec<simkeep::Corruption>) -> PyResult<Tuple<Flaw>> {
+    Tuple::of(py, flaws, |flaw| Ok(Flaw::from(flaw)))
 }
 
 impl From<simkeep::Corruption> for Flaw {
@@ -147,8 +147,8 @@ impl From<simkeep::Corruption> for Flaw {
     }
 }
 
-fn texts(py: Python<'_>, texts: Vec<String>) -> PyResult<Py<PyTuple>> {
-    Ok(PyTuple::new(py, texts)?.unbind())
+fn texts(py: Python<'_>, texts: Vec<String>) -> PyResult<Tuple<String>> {
+    Tuple::new(py, texts)
 }
 
 impl Verified {
@@ -169,11 +169,10 @@ impl Verified {
 impl Repaired {
     fn of(py: Python<'_>, repaired: integrity::Repaired) -> PyResult<Repaired> {
         let whole = repaired.is_whole();
-        let lost = tuple(py, repaired.lost, |py, loss| {
+        let lost = Tuple::of(py, repaired.lost, |loss| {
             let integrity::Loss { file, bytes, operations, pages, after, before, why, .. } = loss;
             let bytes = bytes.map(|bytes| (bytes.start, bytes.end));
-            let loss = Loss { file, bytes, operations, pages, after, before, why };
-            Ok(Bound::new(py, loss)?.into_any())
+            Ok(Loss { file, bytes, operations, pages, after, before, why })
         })?;
         Ok(Repaired {
             whole,
@@ -231,10 +230,14 @@ pub(crate) fn verify_options(
     Ok(options.progress(progress::given(progress)))
 }
 
-/// Checks the store in a directory: reads all of it, and names every flaw. `rate` is the most bytes to
-/// read per second. Damage is part of the answer, and raises nothing. Ctrl-C ends it.
+/// Checks the store in a directory: reads all of it, and names every flaw.
+///
+/// `rate` is the most bytes to read per second. Damage is part of the answer, and raises nothing.
+/// Ctrl-C ends it.
 #[pyfunction]
-#[pyo3(signature = (path, *, rate=None, flaws_max=None, progress=None))]
+#[pyo3(signature = (
+    path, *, rate: "int | None" = None, flaws_max: "int | None" = None, progress=None
+))]
 pub(crate) fn verify<'py>(
     py: Python<'py>,
     path: PathBuf,
@@ -253,7 +256,9 @@ pub(crate) fn verify<'py>(
 /// `DoubtfulError` if it cannot be told what was forgotten, unless `keep_forgotten`. Ctrl-C ends
 /// it, and leaves no new store.
 #[pyfunction]
-#[pyo3(signature = (path, to, *, keep_forgotten=false, memory_bytes=None, progress=None))]
+#[pyo3(signature = (
+    path, to, *, keep_forgotten=false, memory_bytes: "int | None" = None, progress=None
+))]
 pub(crate) fn repair<'py>(
     py: Python<'py>,
     path: PathBuf,

@@ -3,7 +3,6 @@
 use std::ops::ControlFlow;
 
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
 use simkeep::join::{Join, Pair};
 use simkeep::{Error, Result};
 
@@ -28,17 +27,16 @@ value! {
         /// The place of the other one.
         right: u32,
         /// The two fingerprints, in this order.
-        fingerprints: Py<PyTuple>,
+        fingerprints: (u64, u64),
         /// In how many bits they differ.
         distance: u32,
     }
 }
 
 impl JoinedPair {
-    pub(crate) fn of(py: Python<'_>, pair: Pair) -> PyResult<JoinedPair> {
+    pub(crate) fn of(pair: Pair) -> JoinedPair {
         let Pair { left, right, fingerprints, distance } = pair;
-        let fingerprints = PyTuple::new(py, fingerprints)?.unbind();
-        Ok(JoinedPair { left, right, fingerprints, distance })
+        JoinedPair { left, right, fingerprints: fingerprints.into(), distance }
     }
 }
 
@@ -70,8 +68,10 @@ fn run(join: Join, fingerprints: &[u64], progress: &simkeep::Progress, out: &Out
 /// Within a wide distance all are compared with all: 0.4 nanoseconds for each two.
 #[pyfunction]
 #[pyo3(signature = (
-    fingerprints, k, *, across=None, part=None, memory_bytes=None, threads=None, progress=None
-))]
+    fingerprints: "Iterable[SupportsIndex] | _types.ArrowStream | _types.ArrowArray", k: "int", *,
+    across: "int | None" = None, part: "int | None" = None, memory_bytes: "int | None" = None,
+    threads: "int | None" = None, progress=None
+) -> "Stream[JoinedPair]")]
 pub(crate) fn join<'py>(
     py: Python<'py>,
     fingerprints: &Bound<'py, PyAny>,
@@ -118,6 +118,7 @@ pub(crate) fn join<'py>(
 /// has there is `fingerprint >> lowest & (1 << bits) - 1`. Among all fingerprints that have some
 /// values there, `join(..., part=)` finds the pairs of the part, wherever the others are.
 #[pyfunction]
+#[pyo3(signature = (k: "int"))]
 pub(crate) fn join_parts(k: &Bound<'_, PyAny>) -> PyResult<Vec<(u32, u32)>> {
     let join = Join::within(arg::distance(Arg::new("k"), k)?);
     Ok(join.parts().iter().map(|part| (part.lowest_bit(), part.bits())).collect())

@@ -1,5 +1,6 @@
 //! The journal: the operations that no segment has yet.
 
+use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use simkeep::inspect;
 
@@ -7,12 +8,13 @@ use crate::arg::{self, Arg, optional};
 use crate::error::OrRaise;
 use crate::fork::Birth;
 use crate::found::Found;
-use crate::history;
+use crate::history::HistoryEntry;
 use crate::long::alone;
 use crate::overview::times;
 use crate::stream::{Item, Stream};
 use crate::threaded::Threaded;
 use crate::time::Time;
+use crate::typed::Typed;
 use crate::value::value;
 use crate::view::View;
 use crate::word::Done;
@@ -57,7 +59,7 @@ value! {
         url: Option<String>,
         /// The entry that the page got: `Judged`, `Restated` or `Given`; `None` if something was
         /// forgotten.
-        entry: Option<Py<PyAny>>,
+        entry: Option<Typed<HistoryEntry>>,
         /// The prefix that was forgotten.
         prefix: Option<String>,
         /// How many pages were known under the prefix.
@@ -76,7 +78,7 @@ impl Operation {
         match of {
             inspect::Done::Entry { url, entry } => {
                 page = Some(url);
-                told = Some(history::told(py, entry)?.unbind());
+                told = Some(HistoryEntry::of(py, entry)?.into_bound_py_any(py)?.into());
             }
             inspect::Done::Forgot { url, visits } => {
                 (page, visited) = (Some(url), Some(visits));
@@ -147,7 +149,7 @@ impl View {
     ///
     /// Costs a look at the page for each, in a thread that waits for whoever reads, and ends when
     /// the stream is closed.
-    #[pyo3(signature = (after=None, *, under=None))]
+    #[pyo3(signature = (after: "int | None" = None, *, under: "str | None" = None))]
     fn operations<'py>(
         &self,
         py: Python<'py>,

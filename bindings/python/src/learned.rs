@@ -1,11 +1,11 @@
 //! How the pages of a store change, on the whole.
 
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
 use simkeep::due;
 
 use crate::arg::{self, Arg, optional};
 use crate::long::alone;
+use crate::typed::Tuple;
 use crate::value::{no_pickle, value};
 use crate::view::View;
 
@@ -23,7 +23,7 @@ value! {
         /// The changes a day that pages are believed to have: a tenth of those that were compared change
         /// at most as often as the first says, two tenths as the second, and so on; `None` if there are
         /// none.
-        deciles: Option<Py<PyTuple>>,
+        deciles: Option<Tuple<f64>>,
     }
 }
 
@@ -76,8 +76,7 @@ impl View {
         let snapshot = self.now(py)?;
         let due::Survey { pages, compared, changed, deciles, .. } =
             alone(py, move || simkeep::due::Survey::of(&snapshot))?;
-        let deciles = deciles.map(|deciles| PyTuple::new(py, deciles).map(Bound::unbind));
-        let deciles = deciles.transpose()?;
+        let deciles = deciles.map(|deciles| Tuple::new(py, deciles)).transpose()?;
         Ok(Survey { pages, compared, changed, deciles })
     }
 
@@ -86,7 +85,7 @@ impl View {
     /// Counts the visits of the 28 days up to the latest visit, over 28, or over the days since the
     /// first visit of all if these are fewer, but one at least. Visits after `now` count as if they
     /// were then. Exact up to 65,536 pages; of more, a sample is read.
-    #[pyo3(signature = (now, *, under=None))]
+    #[pyo3(signature = (now: "Time", *, under: "str | None" = None))]
     fn pace<'py>(
         &self,
         py: Python<'py>,

@@ -88,6 +88,7 @@ mod threaded;
 mod time;
 mod tool;
 mod trace;
+mod typed;
 mod value;
 mod view;
 mod what;
@@ -97,8 +98,6 @@ mod word;
 // It was not run on an interpreter without its lock yet.
 #[pyo3::pymodule(gil_used = true)]
 mod _simkeep {
-    use pyo3::prelude::*;
-
     use super::time::Time;
 
     #[pymodule_export]
@@ -233,15 +232,36 @@ mod _simkeep {
     #[pymodule_export]
     use super::word::_words;
 
-    #[pymodule_init]
-    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
-        module.add("DISTANCE_MAX", simkeep::DISTANCE_MAX)?;
-        module.add("HISTORY_WINDOW", simkeep::HISTORY_WINDOW)?;
-        module.add("TIME_MAX", Time(simkeep::Time::MAX))?;
-        module.add("TIME_MIN", Time(simkeep::Time::MIN))?;
-        module.add("URL_BYTES_MAX", simkeep::URL_BYTES_MAX)?;
-        module.add("EXTRACTOR", simkeep::fingerprint::EXTRACTOR)?;
-        module.add("RECIPE", simkeep::fingerprint::RECIPE)?;
-        module.add("__version__", env!("CARGO_PKG_VERSION"))
-    }
+    /// The largest distance of a search, in bits.
+    #[pymodule_export]
+    const DISTANCE_MAX: u32 = simkeep::DISTANCE_MAX;
+
+    /// How many versions of a page a verdict looks back at.
+    #[pymodule_export]
+    const HISTORY_WINDOW: usize = simkeep::HISTORY_WINDOW;
+
+    /// The last time of a visit.
+    #[pymodule_export]
+    const TIME_MAX: Time = Time(simkeep::Time::MAX);
+
+    /// The first time of a visit.
+    #[pymodule_export]
+    const TIME_MIN: Time = Time(simkeep::Time::MIN);
+
+    /// The most bytes that the URL of a page may have in UTF-8.
+    #[pymodule_export]
+    const URL_BYTES_MAX: usize = simkeep::URL_BYTES_MAX;
+
+    /// The name of what `visible_text` does, with its version: the first part of the names of epochs.
+    #[pymodule_export]
+    const EXTRACTOR: &str = simkeep::fingerprint::EXTRACTOR;
+
+    /// The name of the recipe that is used unless another is chosen.
+    #[pymodule_export]
+    const RECIPE: &str = simkeep::fingerprint::RECIPE;
+
+    /// The version of the package.
+    #[pymodule_export]
+    #[expect(non_upper_case_globals, reason = "Python writes it so")]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
 }

@@ -135,8 +135,10 @@ impl Store {
     ///
     /// Raises `LoadError` with the number of the first observation that the store refuses, counted
     /// from 1. What the iterable raises, this raises.
-    #[pyo3(signature = (observations, *, epochs=None, memory_bytes=None, segment_pages=None,
-        progress=None))]
+    #[pyo3(signature = (
+        observations: "_types.Rows", *, epochs=None, memory_bytes: "int | None" = None,
+        segment_pages: "int | None" = None, progress=None
+    ))]
     fn load<'py>(
         &self,
         py: Python<'py>,
@@ -157,7 +159,10 @@ impl Store {
     }
 
     /// Loads everything of another store, with its epochs and their tables. Ctrl-C ends it.
-    #[pyo3(signature = (other, *, memory_bytes=None, segment_pages=None, progress=None))]
+    #[pyo3(signature = (
+        other, *, memory_bytes: "int | None" = None, segment_pages: "int | None" = None,
+        progress=None
+    ))]
     fn copy_from<'py>(
         &self,
         py: Python<'py>,
@@ -182,8 +187,11 @@ impl Store {
     ///
     /// Raises `ExistsError` if there is a store already, and what `load` raises.
     #[staticmethod]
-    #[pyo3(signature = (path, observations, *, origin=None, epochs=None, memory_bytes=None,
-        segment_pages=None, progress=None, **options))]
+    #[pyo3(signature = (
+        path, observations: "_types.Rows", *, origin=None, epochs=None,
+        memory_bytes: "int | None" = None, segment_pages: "int | None" = None, progress=None,
+        **options: "Unpack[_types.Options]"
+    ))]
     fn create_from<'py>(
         py: Python<'py>,
         path: PathBuf,

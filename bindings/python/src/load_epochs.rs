@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 use simkeep::load;
 
-use crate::arg::{self, Arg, optional};
+use crate::arg::{self, Arg};
 use crate::df::Table;
 use crate::epoch;
 use crate::error::OrRaise;
@@ -42,7 +42,10 @@ impl LoadEpochs {
     ///
     /// If the store has none of the name, one begins. Raises `MisuseError` for a name that is empty
     /// or has control characters, or was asked for on other terms before.
-    #[pyo3(signature = (name, *, role=None, bands=None))]
+    #[pyo3(signature = (
+        name: "str", *, role: "_types.EpochRole | None" = None,
+        bands: "_types.EpochBands | None" = None
+    ))]
     fn named<'py>(
         &self,
         py: Python<'py>,
@@ -55,9 +58,13 @@ impl LoadEpochs {
         Ok(py.detach(|| epochs.named(name, terms)).or_raise(py)?.number())
     }
 
-    /// The number in the load of an epoch whose fingerprints simkeep makes. If the store has none of its
-    /// name, one begins. Its table of document frequencies, if it has one, is copied into the store.
-    #[pyo3(signature = (origin, *, role=None, bands=None))]
+    /// The number in the load of an epoch whose fingerprints simkeep makes.
+    ///
+    /// If the store has none of its name, one begins. Its table of document frequencies, if it has
+    /// one, is copied into the store.
+    #[pyo3(signature = (
+        origin, *, role: "_types.EpochRole | None" = None, bands: "_types.EpochBands | None" = None
+    ))]
     fn origin<'py>(
         &self,
         py: Python<'py>,
@@ -70,8 +77,9 @@ impl LoadEpochs {
         Ok(py.detach(|| epochs.origin(origin, terms)).or_raise(py)?.number())
     }
 
-    /// The numbers in the load of another store's epochs, in their order. They bring their tables; one
-    /// that has ended there ends here, unless pages here use it.
+    /// The numbers in the load of another store's epochs, in their order.
+    ///
+    /// They bring their tables; one that has ended there ends here, unless pages here use it.
     fn of(&self, py: Python<'_>, other: &Bound<'_, View>) -> PyResult<Vec<u32>> {
         let other = other.get().now(py)?;
         let epochs = self.open(py)?;
@@ -84,21 +92,21 @@ impl LoadEpochs {
     /// How many leading bits of its fingerprints are `reserved` for metadata; its terms; how many
     /// visits that store knew when it began; and whether it has ended there. Its table comes by
     /// `table`.
-    #[pyo3(signature = (name, *, reserved=None, role=None, bands=None, begun=None, ended=false),
-        text_signature = "($self, name, *, reserved=0, role=None, bands=None, begun=0, ended=False)")]
+    #[pyo3(signature = (
+        name: "str", *, reserved: "int" = 0, role: "_types.EpochRole | None" = None,
+        bands: "_types.EpochBands | None" = None, begun: "int" = 0, ended=false
+    ))]
     fn like<'py>(
         &self,
         py: Python<'py>,
         name: &Bound<'py, PyAny>,
-        reserved: Option<&Bound<'py, PyAny>>,
+        #[pyo3(from_py_with = reserved)] reserved: u32,
         role: Option<&Bound<'py, PyAny>>,
         bands: Option<&Bound<'py, PyAny>>,
-        begun: Option<&Bound<'py, PyAny>>,
+        #[pyo3(from_py_with = begun)] begun: u64,
         ended: bool,
     ) -> PyResult<u32> {
         let (name, terms) = (arg::text(Arg::new("name"), name)?, epoch::terms(role, bands)?);
-        let reserved = optional(reserved, |v| arg::u32(Arg::new("reserved"), v))?.unwrap_or(0);
-        let begun = optional(begun, |v| arg::count(Arg::new("begun"), v))?.unwrap_or(0);
         let epochs = self.open(py)?;
         let number = py.detach(|| epochs.like(name, reserved, terms, begun, ended));
         Ok(number.or_raise(py)?.number())
@@ -108,6 +116,7 @@ impl LoadEpochs {
     ///
     /// It is copied into the store unless that has one. Raises `EpochError` for a number that this
     /// has not given, `MisuseError` if the name of the epoch is of another table, or none.
+    #[pyo3(signature = (epoch: "int", table))]
     fn table<'py>(
         &self,
         py: Python<'py>,
@@ -122,4 +131,14 @@ impl LoadEpochs {
     fn __repr__(&self) -> &'static str {
         "<simkeep.LoadEpochs>"
     }
+}
+
+/// How many leading bits of fingerprints are reserved.
+fn reserved(given: &Bound<'_, PyAny>) -> PyResult<u32> {
+    arg::u32(Arg::new("reserved"), given)
+}
+
+/// How many visits were known when an epoch began.
+fn begun(given: &Bound<'_, PyAny>) -> PyResult<u64> {
+    arg::count(Arg::new("begun"), given)
 }

@@ -2,9 +2,10 @@
 
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyIterator, PyTuple};
+use pyo3::types::PyTuple;
 
-use crate::value::{tuple, value};
+use crate::typed::{Iter, Picked, Tuple, Typed, output_type};
+use crate::value::value;
 
 value! {
     /// A page near a fingerprint.
@@ -35,16 +36,16 @@ value! {
             self.near.len(py)
         }
 
-        fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyIterator>> {
-            self.near.tuple(py)?.try_iter()
+        fn __iter__(&self, py: Python<'_>) -> PyResult<Iter<Near>> {
+            Iter::over(self.near.tuple(py)?.bind(py))
         }
 
         fn __getitem__<'py>(
             &self,
             py: Python<'py>,
             index: &Bound<'py, PyAny>,
-        ) -> PyResult<Bound<'py, PyAny>> {
-            self.near.tuple(py)?.as_any().get_item(index)
+        ) -> PyResult<Typed<Picked<Near, Tuple<Near>>>> {
+            self.near.tuple(py)?.bind(py).as_any().get_item(index).map(Typed::from)
         }
     }
 }
@@ -87,7 +88,7 @@ value! {
 /// asked whether they found any.
 pub(crate) struct Nears {
     found: Vec<simkeep::Near>,
-    made: PyOnceLock<Py<PyTuple>>,
+    made: PyOnceLock<Tuple<Near>>,
 }
 
 impl Nears {
@@ -95,25 +96,25 @@ impl Nears {
         self.made.get(py).map_or(self.found.len(), |made| made.bind(py).len())
     }
 
-    fn tuple<'py>(&self, py: Python<'py>) -> PyResult<&Bound<'py, PyTuple>> {
-        let made = self.made.get_or_try_init(py, || {
-            tuple(py, &self.found, |py, near| {
+    fn tuple(&self, py: Python<'_>) -> PyResult<&Tuple<Near>> {
+        self.made.get_or_try_init(py, || {
+            Tuple::of(py, &self.found, |near| {
                 let simkeep::Near { url, distance, fingerprint, .. } = near;
-                let (url, distance, fingerprint) = (url.clone(), *distance, *fingerprint);
-                Ok(Bound::new(py, Near { url, distance, fingerprint })?.into_any())
+                Ok(Near { url: url.clone(), distance: *distance, fingerprint: *fingerprint })
             })
-        })?;
-        Ok(made.bind(py))
+        })
     }
 }
 
-impl<'py> IntoPyObject<'py> for &Nears {
+impl<'a, 'py> IntoPyObject<'py> for &'a Nears {
     type Target = PyTuple;
-    type Output = Bound<'py, PyTuple>;
+    type Output = Borrowed<'a, 'py, PyTuple>;
     type Error = PyErr;
+    output_type!(<Tuple<Near> as IntoPyObject<'py>>::OUTPUT_TYPE);
 
-    fn into_pyobject(self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        self.tuple(py).cloned()
+    fn into_pyobject(self, py: Python<'py>) -> PyResult<Borrowed<'a, 'py, PyTuple>> {
+        let Ok(tuple) = self.tuple(py)?.into_pyobject(py);
+        Ok(tuple)
     }
 }
 
@@ -123,7 +124,7 @@ impl<'py> FromPyObject<'_, 'py> for Nears {
     fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Nears> {
         let made = PyOnceLock::new();
         // It is new, so nothing is in it.
-        let _ = made.set(given.py(), given.cast::<PyTuple>()?.to_owned().unbind());
+        let _ = made.set(given.py(), given.extract()?);
         Ok(Nears { found: Vec::new(), made })
     }
 }

@@ -1,7 +1,7 @@
 //! Sites that mirror each other.
 
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::PyDict;
 use simkeep::mirrors;
 use simkeep::mirrors::Mirroring;
 
@@ -10,7 +10,8 @@ use crate::long::long;
 use crate::progress::{self, Progress};
 use crate::query::{each, unknown};
 use crate::time::Elapsed;
-use crate::value::{tuple, value};
+use crate::typed::Tuple;
+use crate::value::value;
 use crate::view::View;
 
 value! {
@@ -18,7 +19,7 @@ value! {
     Mirrors {
         /// The pairs: first those that mirror each other, and of those first the ones with most pages
         /// near each other.
-        pairs: Py<PyTuple>,
+        pairs: Tuple<Mirror>,
         /// How many pairs mirror each other, those included that are beyond the limit.
         mirrors: u64,
         /// How many others have a quarter of the share, so that they are named, too.
@@ -37,6 +38,7 @@ value! {
         ///
         /// That is if of the paths that either has this share leads to the same on both.
         #[staticmethod]
+        #[pyo3(signature = (share: "float"))]
         fn recall(share: &Bound<'_, PyAny>) -> PyResult<f64> {
             let arg = Arg::new("share");
             let of = arg::float(arg, share)?;
@@ -70,7 +72,7 @@ value! {
         /// have, over paths on which both were seen to change to that; `None` if there is no such path.
         lag: Option<Elapsed>,
         /// Up to ten paths that both have, drawn by lot.
-        examples: Py<PyTuple>,
+        examples: Tuple<MirrorExample>,
     }
 }
 
@@ -118,9 +120,9 @@ impl Mirror {
             differing,
             share,
             lag: lag.map(Elapsed),
-            examples: tuple(py, of.examples, |py, example| {
+            examples: Tuple::of(py, of.examples, |example| {
                 let mirrors::MirrorExample { leader, follower, distance, .. } = example;
-                Ok(Bound::new(py, MirrorExample { leader, follower, distance })?.into_any())
+                Ok(MirrorExample { leader, follower, distance })
             })?,
         })
     }
@@ -138,8 +140,7 @@ impl Mirrors {
             compared,
             ..
         } = of;
-        let pairs =
-            tuple(py, pairs, |py, pair| Ok(Bound::new(py, Mirror::of(py, pair)?)?.into_any()))?;
+        let pairs = Tuple::of(py, pairs, |pair| Mirror::of(py, pair))?;
         Ok(Mirrors { pairs, mirrors, partial, paths, without_fingerprint, sites, compared })
     }
 }
@@ -198,7 +199,9 @@ impl View {
     /// either has (0.8); `depth`, how many folders deep a site may lie (2, at most 16); `limit`,
     /// the most pairs (1,000; `None` for all); `at`, `under`, `epoch`, `classes`; `memory_bytes`
     /// (128 MiB); `scratch`, a directory for what does not fit.
-    #[pyo3(signature = (k=None, *, progress=None, **like))]
+    #[pyo3(signature = (
+        k: "int | None" = None, *, progress=None, **like: "Unpack[_types.Mirroring]"
+    ))]
     fn mirrors<'py>(
         &self,
         py: Python<'py>,

@@ -50,7 +50,10 @@ impl View {
     /// half to a quarter of a single one. Ctrl-C ends it.
     ///
     /// Takes the keywords of `near`.
-    #[pyo3(signature = (fingerprints, /, k=None, **like))]
+    #[pyo3(signature = (
+        fingerprints: "Iterable[SupportsIndex] | _types.ArrowStream | _types.ArrowArray", /,
+        k: "int | None" = None, **like: "Unpack[_types.NearMany]"
+    ))]
     fn near_batch<'py>(
         &self,
         py: Python<'py>,
@@ -69,8 +72,11 @@ impl View {
     /// They are pairs of the two, and each is left out of its own answer. Answers come in their
     /// order. Costs what `near_batch` does; no page is looked up. Ctrl-C ends it.
     ///
-    /// Takes the keywords of `near`, and costs what `near_batch` does; no page is looked up.
-    #[pyo3(signature = (pages, /, k=None, **like))]
+    /// Takes the keywords of `near`.
+    #[pyo3(signature = (
+        pages: "Iterable[tuple[SupportsIndex, str]]", /, k: "int | None" = None,
+        **like: "Unpack[_types.NearMany]"
+    ))]
     fn near_batch_of_pages<'py>(
         &self,
         py: Python<'py>,

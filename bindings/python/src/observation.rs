@@ -80,8 +80,13 @@ impl Observation {
 #[pymethods]
 impl Observation {
     #[new]
-    #[pyo3(signature = (url, at, *, text=None, html=None, encoding=None, fingerprint=None, epoch=None,
-        also=None, digest=None, status=None, modified=None, weight=None, class_=None))]
+    #[pyo3(signature = (
+        url: "str", at: "Time", *, text: "str | None" = None, html: "_types.Html | None" = None,
+        encoding: "str | None" = None, fingerprint: "SupportsIndex | None" = None,
+        epoch: "int | None" = None, also: "tuple[SupportsIndex | None, int] | None" = None,
+        digest: "bytes | bytearray | None" = None, status: "int | None" = None,
+        modified: "Time | None" = None, weight: "float | None" = None, class_: "int | None" = None
+    ))]
     fn new<'py>(
         url: &Bound<'py, PyAny>,
         at: &Bound<'py, PyAny>,
@@ -117,7 +122,9 @@ impl Observation {
 
     /// A visit to which the server answered that nothing was modified.
     #[classmethod]
-    #[pyo3(signature = (url, at, **keywords))]
+    #[pyo3(signature = (
+        url: "str", at: "Time", **keywords: "Unpack[_types.NotModified]"
+    ) -> "Self")]
     fn not_modified(
         _class: &Bound<'_, PyType>,
         url: &Bound<'_, PyAny>,
@@ -129,7 +136,9 @@ impl Observation {
 
     /// A visit that found a redirect to a target, which may be relative to the page.
     #[classmethod]
-    #[pyo3(signature = (url, at, to, **keywords))]
+    #[pyo3(signature = (
+        url: "str", at: "Time", to: "str", **keywords: "Unpack[_types.Word]"
+    ) -> "Self")]
     fn redirect(
         _class: &Bound<'_, PyType>,
         url: &Bound<'_, PyAny>,
@@ -142,7 +151,7 @@ impl Observation {
 
     /// A visit that found the page gone.
     #[classmethod]
-    #[pyo3(signature = (url, at, **keywords))]
+    #[pyo3(signature = (url: "str", at: "Time", **keywords: "Unpack[_types.Word]") -> "Self")]
     fn gone(
         _class: &Bound<'_, PyType>,
         url: &Bound<'_, PyAny>,
@@ -154,7 +163,7 @@ impl Observation {
 
     /// A visit that failed.
     #[classmethod]
-    #[pyo3(signature = (url, at, **keywords))]
+    #[pyo3(signature = (url: "str", at: "Time", **keywords: "Unpack[_types.Word]") -> "Self")]
     fn failed(
         _class: &Bound<'_, PyType>,
         url: &Bound<'_, PyAny>,

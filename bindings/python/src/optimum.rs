@@ -1,13 +1,13 @@
 //! The best that a budget can do for pages whose rates are known.
 
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
 use simkeep::recrawl::{self, Known};
 
 use crate::arg::{self, Arg};
 use crate::comparison::each;
 use crate::error::OrRaise;
 use crate::long::alone;
+use crate::typed::Tuple;
 use crate::value::value;
 
 value! {
@@ -15,7 +15,7 @@ value! {
     /// How a budget is best spent.
     Optimum {
         /// The visits a day of each page, in the order given. They add up to the budget.
-        visits_per_day: Py<PyTuple>,
+        visits_per_day: Tuple<f64>,
         /// The worth of one more visit a day, in days: equal for all pages that are visited.
         threshold: f64,
         /// The share of the time that a page is fresh, on average over the pages by weight, from 0 to 1.
@@ -38,7 +38,7 @@ fn spend<'py>(
     let budget = arg::float(Arg::new("visits_per_day"), visits_per_day)?;
     let recrawl::Optimum { visits_per_day, threshold, freshness } =
         alone(py, move || Ok(best(&pages, budget)?))?;
-    let visits_per_day = PyTuple::new(py, visits_per_day)?.unbind();
+    let visits_per_day = Tuple::new(py, visits_per_day)?;
     Ok(Optimum { visits_per_day, threshold, freshness })
 }
 
@@ -49,6 +49,7 @@ fn spend<'py>(
 /// and its weight. Takes some 4,000 exponentials for each page; Ctrl-C leaves it. Raises
 /// `OptionError` if there are no pages, or a number is not from 1e-100 to 1e100.
 #[pyfunction]
+#[pyo3(signature = (pages: "Iterable[tuple[float, float]]", visits_per_day: "float"))]
 pub(crate) fn fixed_intervals<'py>(
     py: Python<'py>,
     pages: &Bound<'py, PyAny>,
@@ -63,6 +64,7 @@ pub(crate) fn fixed_intervals<'py>(
 /// weight. Sorts the pages; Ctrl-C leaves it. Raises `OptionError` if there are no pages, or a
 /// number is not from 1e-100 to 1e100.
 #[pyfunction]
+#[pyo3(signature = (pages: "Iterable[tuple[float, float]]", visits_per_day: "float"))]
 pub(crate) fn random_times<'py>(
     py: Python<'py>,
     pages: &Bound<'py, PyAny>,
@@ -78,6 +80,7 @@ pub(crate) fn random_times<'py>(
 /// changes a day, and its weight. Takes 64 roots for each page; Ctrl-C leaves it. Raises
 /// `OptionError` if there are no pages, or a number is not from 1e-100 to 1e100.
 #[pyfunction]
+#[pyo3(signature = (pages: "Iterable[tuple[float, float]]", visits_per_day: "float"))]
 pub(crate) fn few_misses<'py>(
     py: Python<'py>,
     pages: &Bound<'py, PyAny>,

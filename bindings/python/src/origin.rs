@@ -1,14 +1,14 @@
 //! What makes fingerprints: recipes, and the origins of epochs.
 
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
 use simkeep::fingerprint::Recipe;
 
 use crate::arg::{self, Arg, optional};
 use crate::df::Table;
 use crate::epoch::Bands;
 use crate::error::OrRaise;
-use crate::value::{tuple, value};
+use crate::typed::Tuple;
+use crate::value::value;
 
 value! {
     /// A recipe with a short name.
@@ -28,16 +28,15 @@ value! {
 
 /// The recipes that have a short name.
 #[pyfunction]
-pub(crate) fn recipes(py: Python<'_>) -> PyResult<Py<PyTuple>> {
-    tuple(py, Recipe::PRESETS, |py, preset| {
-        let preset = Preset {
+pub(crate) fn recipes(py: Python<'_>) -> PyResult<Tuple<Preset>> {
+    Tuple::of(py, Recipe::PRESETS, |preset| {
+        Ok(Preset {
             name: preset.name.to_owned(),
             recipe: preset.recipe.name(),
             what: preset.what.to_owned(),
             near: preset.near,
             bands: Py::new(py, Bands::from(preset.bands))?,
-        };
-        Ok(Bound::new(py, preset)?.into_any())
+        })
     })
 }
 
@@ -62,7 +61,9 @@ pub(crate) struct Origin(pub(crate) simkeep::Origin);
 #[pymethods]
 impl Origin {
     #[new]
-    #[pyo3(signature = (recipe=None, *, extractor=None, table=None))]
+    #[pyo3(signature = (
+        recipe: "str | None" = None, *, extractor: "str | None" = None, table=None
+    ))]
     fn new<'py>(
         py: Python<'py>,
         recipe: Option<&Bound<'py, PyAny>>,
@@ -101,6 +102,7 @@ impl Origin {
 
     /// Whether an epoch with this name has fingerprints of one of simkeep's own recipes.
     #[staticmethod]
+    #[pyo3(signature = (name: "str"))]
     fn is_name(name: &Bound<'_, PyAny>) -> PyResult<bool> {
         Ok(simkeep::Origin::is_name(arg::text(Arg::new("name"), name)?))
     }

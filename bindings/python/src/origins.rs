@@ -9,8 +9,10 @@ use crate::view::View;
 
 #[pymethods]
 impl View {
-    /// What makes the fingerprints of an epoch; `None` if they are made elsewhere. Reads its table of
-    /// document frequencies, if it has one.
+    /// What makes the fingerprints of an epoch; `None` if they are made elsewhere.
+    ///
+    /// Reads its table of document frequencies, if it has one.
+    #[pyo3(signature = (epoch: "int"))]
     fn origin<'py>(&self, py: Python<'py>, epoch: &Bound<'py, PyAny>) -> PyResult<Option<Origin>> {
         let snapshot = self.now(py)?;
         let epoch = arg::epoch(Arg::new("epoch"), epoch)?;
@@ -36,6 +38,7 @@ impl View {
     /// an epoch.
     ///
     /// `None` if it has none, or has ended. Reads nothing.
+    #[pyo3(signature = (epoch: "int"))]
     fn table_file(&self, py: Python<'_>, epoch: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
         let snapshot = self.now(py)?;
         Ok(snapshot.table_file(arg::epoch(Arg::new("epoch"), epoch)?))

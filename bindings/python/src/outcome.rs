@@ -1,10 +1,10 @@
 //! What an observation is answered with.
 
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
 
 use crate::time::Time;
-use crate::value::{tuple, value};
+use crate::typed::Tuple;
+use crate::value::value;
 use crate::word::{Band, OriginalBy, SameBy, Verdict};
 
 value! {
@@ -99,9 +99,9 @@ value! {
         /// Whether the fingerprint in another epoch was stored.
         also: bool,
         /// Other pages with the same digest, ordered by when they were first seen with it.
-        copies: Py<PyTuple>,
+        copies: Tuple<Copy>,
         /// Near-duplicates, nearest first, without the copies.
-        near: Py<PyTuple>,
+        near: Tuple<NearDuplicate>,
         /// The page that ranks before this one and all others of `copies` and `near`; `None` if this one
         /// comes first.
         original: Option<Py<Original>>,
@@ -184,14 +184,12 @@ impl Outcome {
             novel: outcome.novel,
             priority: outcome.priority,
             also: outcome.also,
-            copies: tuple(py, outcome.copies, |py, copy| {
-                let copy = Copy { url: copy.url, first: Time(copy.first) };
-                Ok(Bound::new(py, copy)?.into_any())
+            copies: Tuple::of(py, outcome.copies, |copy| {
+                Ok(Copy { url: copy.url, first: Time(copy.first) })
             })?,
-            near: tuple(py, outcome.near, |py, near| {
+            near: Tuple::of(py, outcome.near, |near| {
                 let simkeep::NearDuplicate { url, distance, fingerprint, first, .. } = near;
-                let near = NearDuplicate { url, distance, fingerprint, first: Time(first) };
-                Ok(Bound::new(py, near)?.into_any())
+                Ok(NearDuplicate { url, distance, fingerprint, first: Time(first) })
             })?,
             original: original.transpose()?,
             complete: outcome.complete,

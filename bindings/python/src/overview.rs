@@ -1,7 +1,6 @@
 //! What a store is on the whole, without reading its pages.
 
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
 use simkeep::inspect;
 
 use crate::epoch::EpochInfo;
@@ -9,7 +8,8 @@ use crate::error::OrRaise;
 use crate::explain::shape;
 use crate::integrity::Flaw;
 use crate::time::Time;
-use crate::value::{tuple, value};
+use crate::typed::Tuple;
+use crate::value::value;
 use crate::view::View;
 use crate::word::Space;
 
@@ -43,14 +43,14 @@ value! {
         /// The most pages that one fingerprint is or was on in one segment.
         commonest_pages: u64,
         /// All epochs, by number.
-        epochs: Py<PyTuple>,
+        epochs: Tuple<EpochOverview>,
         /// The live segments, the oldest first.
-        segments: Py<PyTuple>,
+        segments: Tuple<SegmentOverview>,
         /// Bytes of the segments by what they are for, the most first.
-        space: Py<PyTuple>,
+        space: Tuple<SpaceOf>,
         /// The hosts that have more than about one in fifty of the pages, the largest first. They are
         /// told from 64 pages at equal distances in SURT order, and without what is in the journal.
-        hosts: Py<PyTuple>,
+        hosts: Tuple<HostShare>,
         /// What was found to be damaged among those 64 pages; then there are no hosts.
         flaw: Option<Py<Flaw>>,
     }
@@ -182,19 +182,14 @@ impl Overview {
             unsealed: of.unsealed,
             fingerprints: of.fingerprints,
             commonest_pages: of.commonest_pages,
-            epochs: tuple(py, of.epochs, |py, epoch| {
-                Ok(Bound::new(py, EpochOverview::of(py, &epoch)?)?.into_any())
+            epochs: Tuple::of(py, of.epochs, |epoch| EpochOverview::of(py, &epoch))?,
+            segments: Tuple::of(py, of.segments, |segment| Ok(SegmentOverview::from(segment)))?,
+            space: Tuple::of(py, of.space, |space| {
+                Ok(SpaceOf { of: space.of.into(), bytes: space.bytes })
             })?,
-            segments: tuple(py, of.segments, |py, segment| {
-                Ok(Bound::new(py, SegmentOverview::from(segment))?.into_any())
-            })?,
-            space: tuple(py, of.space, |py, space| {
-                let space = SpaceOf { of: space.of.into(), bytes: space.bytes };
-                Ok(Bound::new(py, space)?.into_any())
-            })?,
-            hosts: tuple(py, of.hosts, |py, host| {
+            hosts: Tuple::of(py, of.hosts, |host| {
                 let inspect::HostShare { host, share, .. } = host;
-                Ok(Bound::new(py, HostShare { host, share })?.into_any())
+                Ok(HostShare { host, share })
             })?,
             flaw: of.flaw.map(|flaw| Py::new(py, Flaw::from(flaw))).transpose()?,
         })

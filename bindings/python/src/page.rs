@@ -1,11 +1,11 @@
 //! A page as it stands.
 
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
 
 use crate::history::Visit;
 use crate::time::Time;
-use crate::value::{tuple, value};
+use crate::typed::Tuple;
+use crate::value::value;
 
 value! {
     /// What a page held.
@@ -62,7 +62,7 @@ value! {
         /// `None` if the page is gone, or no content was ever seen.
         content: Option<Py<Content>>,
         /// The content in force with each of its fingerprints, that of the newest epoch first.
-        contents: Py<PyTuple>,
+        contents: Tuple<Content>,
         /// When that content was last seen.
         content_seen: Option<Time>,
         /// When the content was last modified, as the server said: what to send as `If-Modified-
@@ -126,9 +126,7 @@ impl Page {
             first: Time(page.first),
             last: Py::new(py, Visit::from(page.last))?,
             content: content.transpose()?,
-            contents: tuple(py, page.contents, |py, content| {
-                Ok(Bound::new(py, Content::from(content))?.into_any())
-            })?,
+            contents: Tuple::of(py, page.contents, |content| Ok(Content::from(content)))?,
             content_seen: page.content_seen.map(Time),
             modified: page.modified.map(Time),
             gone: page.gone,

@@ -76,6 +76,7 @@ impl Plan {
     }
 
     /// What a page is worth that nobody has visited, by its host and by its rule. Reads nothing.
+    #[pyo3(signature = (url: "str"))]
     fn of_new<'py>(&self, py: Python<'py>, url: &Bound<'py, PyAny>) -> PyResult<NewPage> {
         let url = arg::url(Arg::new("url"), url)?;
         let due::NewPage { value, rate, weight, every, .. } = self.0.of_new(url).or_raise(py)?;
@@ -105,10 +106,7 @@ impl View {
     ///
     /// Reads 28 bytes for each page, or for a million of them where there are more, and takes up to
     /// a second and 100 MB. Raises `OptionError` unless `per_day` is positive and finite.
-    ///
-    /// Takes the keywords of `due`, of which `policy`, `under`, `rules`, `largest_interval` and
-    /// `learned` matter.
-    #[pyo3(signature = (now, per_day, **like))]
+    #[pyo3(signature = (now: "Time", per_day: "float", **like: "Unpack[_types.Due]"))]
     fn plan<'py>(
         &self,
         py: Python<'py>,
@@ -127,6 +125,7 @@ impl View {
     ///
     /// It is what `due` tells of it with this plan. Costs reading one record, and a search for the
     /// page that leads it. Raises `UrlError` for what no page can have.
+    #[pyo3(signature = (url: "str", plan))]
     fn decide<'py>(
         &self,
         py: Python<'py>,

@@ -48,7 +48,7 @@ pub(crate) fn policy(
 #[pymethods]
 impl Policy {
     #[new]
-    #[pyo3(signature = (name=None))]
+    #[pyo3(signature = (name: "str | Policy | None" = None))]
     fn new(py: Python<'_>, name: Option<&Bound<'_, PyAny>>) -> PyResult<Policy> {
         let named = optional(name, |name| policy(py, Arg::new("name"), name))?;
         Ok(Policy(named.unwrap_or_default()))
@@ -70,6 +70,7 @@ impl Policy {
     /// By `"value"` and `"harmonic"` it is what a visit is worth, in days, with the weight; by
     /// `"uniform"` the days since the last visit; by all others those over the interval, 1 when a
     /// page is due. Raises `OptionError` if the weight is not positive and finite.
+    #[pyo3(signature = (belief, recent, weight: "float", days: "float"))]
     fn score(
         &self,
         py: Python<'_>,

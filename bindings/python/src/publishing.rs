@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
 use simkeep::publishing::{self, PublishOptions};
 
 use crate::arg::{self, Arg, optional};
@@ -14,7 +13,8 @@ use crate::long::long;
 use crate::progress::{self, Progress};
 use crate::scope::Scope;
 use crate::time::Time;
-use crate::value::{tuple, value};
+use crate::typed::Tuple;
+use crate::value::value;
 
 value! {
     /// What was published.
@@ -40,11 +40,11 @@ value! {
         /// Files among the copies that took the place of damaged ones.
         replaced: Py<FileCount>,
         /// Older generations that were removed, by number.
-        removed: Py<PyTuple>,
+        removed: Tuple<u64>,
         /// Files that were removed because no generation names them any more.
         removed_files: u64,
         /// Older generations that are there still. They have what was forgotten since.
-        older: Py<PyTuple>,
+        older: Tuple<u64>,
         /// Whether anything was forgotten since the oldest of them; `None` if that cannot be told.
         forgotten: Option<bool>,
         /// Why files were copied that were to be linked.
@@ -66,7 +66,7 @@ value! {
         /// The segments and tables that it names.
         files: Py<FileCount>,
         /// The store's epochs, by number.
-        epochs: Py<PyTuple>,
+        epochs: Tuple<EpochInfo>,
         /// The number of the epoch that near-duplicates are sought by.
         near_epoch: u32,
     }
@@ -105,9 +105,9 @@ impl Publication {
             checked: FileCount::of(py, made.checked)?,
             unchecked: FileCount::of(py, made.unchecked)?,
             replaced: FileCount::of(py, made.replaced)?,
-            removed: PyTuple::new(py, made.removed)?.unbind(),
+            removed: Tuple::new(py, made.removed)?,
             removed_files: made.removed_files,
-            older: PyTuple::new(py, made.older)?.unbind(),
+            older: Tuple::new(py, made.older)?,
             forgotten: made.forgotten,
             not_linked: made.not_linked,
         })
@@ -142,7 +142,10 @@ pub(crate) fn publish_options(
 /// others: each is read once in 30 days, and all of them with `check_kept=True`. A damaged one
 /// gives way to that of the store. Ctrl-C ends it.
 #[pyfunction]
-#[pyo3(signature = (path, to, *, keep=None, grace=None, copy=false, check_kept=false, progress=None))]
+#[pyo3(signature = (
+    path, to, *, keep: "int | None" = None, grace: "_types.Seconds | None" = None, copy=false,
+    check_kept=false, progress=None
+))]
 pub(crate) fn publish<'py>(
     py: Python<'py>,
     path: PathBuf,
@@ -158,8 +161,10 @@ pub(crate) fn publish<'py>(
     Publication::of(py, long(py, &progress, || publishing::publish(path, to, options))?)
 }
 
-/// Whether a store is published in a directory, or is being carried there. `Reader` reads such a
-/// directory like a store, and nothing but `publish` writes to it. Costs listing what is there.
+/// Whether a store is published in a directory, or is being carried there.
+///
+/// `Reader` reads such a directory like a store, and nothing but `publish` writes to it. Costs
+/// listing what is there.
 #[pyfunction]
 pub(crate) fn is_published(py: Python<'_>, path: PathBuf) -> PyResult<bool> {
     py.detach(|| publishing::is_published(path)).or_raise(py)
@@ -167,44 +172,43 @@ pub(crate) fn is_published(py: Python<'_>, path: PathBuf) -> PyResult<bool> {
 
 /// The generations that are published in a directory, in order. Costs a small read for each.
 #[pyfunction]
-pub(crate) fn generations(py: Python<'_>, path: PathBuf) -> PyResult<Py<PyTuple>> {
+pub(crate) fn generations(py: Python<'_>, path: PathBuf) -> PyResult<Tuple<GenerationInfo>> {
     let all = py.detach(|| publishing::generations(path)).or_raise(py)?;
-    tuple(py, all, |py, of| {
-        let info = GenerationInfo {
+    Tuple::of(py, all, |of| {
+        Ok(GenerationInfo {
             number: of.number,
             store: of.store,
             written: Time(of.written.into()),
             sequence: of.sequence,
             files: FileCount::of(py, of.files)?,
-            epochs: tuple(py, of.epochs, |py, info| {
-                Ok(Bound::new(py, EpochInfo::of(py, &info)?)?.into_any())
-            })?,
+            epochs: Tuple::of(py, of.epochs, |info| EpochInfo::of(py, &info))?,
             near_epoch: of.near_epoch.number(),
-        };
-        Ok(Bound::new(py, info)?.into_any())
+        })
     })
 }
 
-/// The files that a generation names: segments, then tables of document frequencies. Needs the
-/// generation alone, none of these files. Costs a small read.
+/// The files that a generation names: segments, then tables of document frequencies.
+///
+/// Needs the generation alone, none of these files. Costs a small read.
 #[pyfunction]
+#[pyo3(signature = (path, generation: "int"))]
 pub(crate) fn generation_files(
     py: Python<'_>,
     path: PathBuf,
     generation: &Bound<'_, PyAny>,
-) -> PyResult<Py<PyTuple>> {
+) -> PyResult<Tuple<PublishedFile>> {
     let generation = arg::count(Arg::new("generation"), generation)?;
     let all = py.detach(|| publishing::files(path, generation)).or_raise(py)?;
-    tuple(py, all, |py, of| {
-        let file = PublishedFile { name: of.name, bytes: of.bytes };
-        Ok(Bound::new(py, file)?.into_any())
-    })
+    Tuple::of(py, all, |of| Ok(PublishedFile { name: of.name, bytes: of.bytes }))
 }
 
-/// How many distinct fingerprints of an epoch a generation has; one counts once for each segment that
-/// has it. Reads the beginning of each segment, and some bytes for each MiB at its end: what is between
+/// How many distinct fingerprints of an epoch a generation has; one counts once for each segment
+/// that has it.
+///
+/// Reads the beginning of each segment, and some bytes for each MiB at its end: what is between
 /// need not have arrived, if only the files have their lengths.
 #[pyfunction]
+#[pyo3(signature = (path, generation: "int", epoch: "int"))]
 pub(crate) fn generation_fingerprints(
     py: Python<'_>,
     path: PathBuf,
@@ -216,10 +220,12 @@ pub(crate) fn generation_fingerprints(
     py.detach(|| publishing::fingerprints(path, generation, epoch)).or_raise(py)
 }
 
-/// Reads all files that a generation names, or the one of this name. Raises `CorruptError` for the first
-/// that is damaged, `IoError` for one that is not there. Ctrl-C ends it.
+/// Reads all files that a generation names, or the one of this name.
+///
+/// Raises `CorruptError` for the first that is damaged, `IoError` for one that is not there. Ctrl-C
+/// ends it.
 #[pyfunction]
-#[pyo3(signature = (path, generation, *, file=None, progress=None))]
+#[pyo3(signature = (path, generation: "int", *, file=None, progress=None))]
 pub(crate) fn check_generation<'py>(
     py: Python<'py>,
     path: PathBuf,
@@ -240,14 +246,14 @@ pub(crate) fn check_generation<'py>(
 /// By number: of what was purged from the store meanwhile, say. Costs a search in each segment that
 /// is named.
 #[pyfunction]
-#[pyo3(signature = (path, url=None, *, prefix=None))]
+#[pyo3(signature = (path, url: "str | None" = None, *, prefix: "str | None" = None))]
 pub(crate) fn holding<'py>(
     py: Python<'py>,
     path: PathBuf,
     url: Option<&Bound<'py, PyAny>>,
     prefix: Option<&Bound<'py, PyAny>>,
-) -> PyResult<Py<PyTuple>> {
+) -> PyResult<Tuple<u64>> {
     let scope = Scope::new("holding", url, prefix)?;
     let all = py.detach(|| publishing::holding(path, &scope.of())).or_raise(py)?;
-    Ok(PyTuple::new(py, all)?.unbind())
+    Tuple::new(py, all)
 }

@@ -25,10 +25,12 @@ fn halves(given: Option<&Bound<'_, PyAny>>) -> PyResult<Halves> {
     arg::choice(Arg::new("halves"), given, &HALVES, Halves::Unchanged)
 }
 
-/// Changes seen, over the days in which they were seen, in changes a day. That is too low where a page
-/// may change more than once between visits. Raises `OptionError` if the days are not from a millisecond
-/// to 4,000,000.
+/// Changes seen, over the days in which they were seen, in changes a day.
+///
+/// That is too low where a page may change more than once between visits. Raises `OptionError` if
+/// the days are not from a millisecond to 4,000,000.
 #[pyfunction]
+#[pyo3(signature = (changes: "int", days: "float"))]
 pub(crate) fn naive(
     py: Python<'_>,
     changes: &Bound<'_, PyAny>,
@@ -45,7 +47,7 @@ pub(crate) fn naive(
 /// (the default), or `"both"` for half a changed one as well. Raises `OptionError` if there are no
 /// comparisons, or more changes than comparisons.
 #[pyfunction]
-#[pyo3(signature = (comparisons, changes, halves=None))]
+#[pyo3(signature = (comparisons: "int", changes: "int", halves: "_Halves | None" = None))]
 pub(crate) fn regular(
     py: Python<'_>,
     comparisons: &Bound<'_, PyAny>,
@@ -64,7 +66,7 @@ pub(crate) fn regular(
 /// rate of a page that never changed is 0, and of one that always did, without a date, infinite.
 /// Raises `OptionError` if there is no comparison.
 #[pyfunction]
-#[pyo3(signature = (comparisons, halves=None))]
+#[pyo3(signature = (comparisons: "Iterable[Comparison]", halves: "_Halves | None" = None))]
 pub(crate) fn irregular(
     py: Python<'_>,
     comparisons: &Bound<'_, PyAny>,
@@ -75,9 +77,12 @@ pub(crate) fn irregular(
     py.detach(|| recrawl::irregular(&all, halves)).or_raise(py)
 }
 
-/// Changes a day, where the time of the last change before each visit is known, as by `Last-Modified`.
+/// Changes a day, where the time of the last change before each visit is known, as by
+/// `Last-Modified`.
+///
 /// Raises `OptionError` if there is no comparison, and `MisuseError` if a change has no date.
 #[pyfunction]
+#[pyo3(signature = (comparisons: "Iterable[Comparison]"))]
 pub(crate) fn last_modified(py: Python<'_>, comparisons: &Bound<'_, PyAny>) -> PyResult<f64> {
     let all = self::comparisons(Arg::new("comparisons"), comparisons)?;
     py.detach(|| recrawl::last_modified(&all)).or_raise(py)
@@ -89,6 +94,7 @@ pub(crate) fn last_modified(py: Python<'_>, comparisons: &Bound<'_, PyAny>) -> P
 /// days after its last visit. Visits to what is worth most keep the most pages fresh. Raises
 /// `OptionError` if the weight or the rate is not positive and finite.
 #[pyfunction]
+#[pyo3(signature = (weight: "float", per_day: "float", days: "float"))]
 pub(crate) fn value(
     py: Python<'_>,
     weight: &Bound<'_, PyAny>,
@@ -105,6 +111,7 @@ pub(crate) fn value(
 /// days after its last visit, if each further change that is missed counts less. It leaves no page
 /// alone. Raises `OptionError` if the weight or the rate is not positive and finite.
 #[pyfunction]
+#[pyo3(signature = (weight: "float", per_day: "float", days: "float"))]
 pub(crate) fn harmonic(
     py: Python<'_>,
     weight: &Bound<'_, PyAny>,
@@ -131,7 +138,9 @@ fn three(
 /// or `"harmonic"`; `None` if it never is, or not within 4,000,000 days. Raises `OptionError` if a
 /// number is not positive and finite.
 #[pyfunction]
-#[pyo3(signature = (weight, per_day, threshold, index=None))]
+#[pyo3(signature = (
+    weight: "float", per_day: "float", threshold: "float", index: "_Index | None" = None
+))]
 pub(crate) fn interval(
     py: Python<'_>,
     weight: &Bound<'_, PyAny>,
@@ -152,6 +161,7 @@ pub(crate) fn interval(
 /// was, and `otherwise` what a visit is worth without the hint. Raises `OptionError` if the trust is not
 /// from 0 to 1, the weight is not positive and finite, or the worth is negative or infinite.
 #[pyfunction]
+#[pyo3(signature = (trust: "float", weight: "float", after_days: "float", otherwise: "float"))]
 pub(crate) fn hinted(
     py: Python<'_>,
     trust: &Bound<'_, PyAny>,

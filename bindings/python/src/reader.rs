@@ -57,7 +57,7 @@ impl Reader {
     /// Takes no lock, and needs nothing but the files that the generation names. `refresh` moves on to
     /// the newest generation if no number was given, and else to nothing.
     #[staticmethod]
-    #[pyo3(signature = (path, generation=None, *, plain_reads=false))]
+    #[pyo3(signature = (path, generation: "int | None" = None, *, plain_reads=false))]
     fn published(
         py: Python<'_>,
         path: PathBuf,
@@ -94,8 +94,9 @@ impl Reader {
         Snapshot::of(py, self.reading.snapshot(py)?, None)
     }
 
-    /// How many operations have been acknowledged by now that this reader does not see. Costs one small
-    /// read.
+    /// How many operations have been acknowledged by now that this reader does not see.
+    ///
+    /// Costs one small read.
     fn behind(&self, py: Python<'_>) -> PyResult<u64> {
         self.reading.with(py, |reader| Ok(reader.behind()))
     }
@@ -144,7 +145,7 @@ impl Reader {
         slf
     }
 
-    #[pyo3(signature = (*_raised))]
+    #[pyo3(signature = (*_raised: "object"))]
     fn __exit__(&self, py: Python<'_>, _raised: &Bound<'_, PyAny>) {
         self.close(py);
     }
@@ -173,8 +174,9 @@ impl Reader {
     }
 }
 
-/// A moment of a store: it does not change, whatever is observed, merged or forgotten later. The
-/// files that it needs stay until it is gone.
+/// A moment of a store: it does not change, whatever is observed, merged or forgotten later.
+///
+/// The files that it needs stay until it is gone.
 #[pyclass(frozen, extends = View, module = "simkeep")]
 pub(crate) struct Snapshot {
     shown: String,

@@ -12,8 +12,10 @@ use crate::time::Time;
 use crate::value::no_pickle;
 use crate::view::View;
 
-/// Pages of a store with their histories, for `simkeep.recrawl.crawl`. Each version is in force from the
-/// visit that found it until the visit that found the next one. `len` says how many pages there are.
+/// Pages of a store with their histories, for `simkeep.recrawl.crawl`.
+///
+/// Each version is in force from the visit that found it until the visit that found the next one.
+/// `len` says how many pages there are.
 #[pyclass(frozen, module = "simkeep")]
 pub(crate) struct Replay {
     pub(crate) pages: Arc<[ReplayedPage]>,
@@ -63,7 +65,10 @@ impl View {
     /// those are chosen whose URLs have the least hashes. A return to an earlier version counts for
     /// `return_share` of a change (0.5). Takes the time of a scan with all visits, and some 100
     /// bytes for each visit of a page that is chosen. Ctrl-C leaves it.
-    #[pyo3(signature = (under=None, *, pages_max=None, return_share=None))]
+    #[pyo3(signature = (
+        under: "str | None" = None, *, pages_max: "int | None" = None,
+        return_share: "float | None" = None
+    ))]
     fn replay<'py>(
         &self,
         py: Python<'py>,

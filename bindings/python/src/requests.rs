@@ -1,7 +1,6 @@
 //! Entries of histories that are stored many at a time.
 
 use pyo3::prelude::*;
-use pyo3::types::PyList;
 use simkeep::{Answer, Request};
 
 use crate::arg::{self, Arg};
@@ -12,11 +11,19 @@ use crate::word::Stored;
 use crate::{error, history};
 
 /// The answer to a request, as what a single call would have answered.
-fn answer(py: Python<'_>, answer: Answer) -> PyResult<Bound<'_, PyAny>> {
-    match answer {
-        Answer::Observed(outcome) => Ok(Bound::new(py, Outcome::of(py, outcome)?)?.into_any()),
-        Answer::Restated(outcome) => Stored::from(outcome).into_pyobject(py),
-        Answer::Given(outcome) => Stored::from(outcome).into_pyobject(py),
+#[derive(IntoPyObject)]
+enum Answered {
+    Observed(Outcome),
+    Stored(Stored),
+}
+
+impl Answered {
+    fn of(py: Python<'_>, answer: Answer) -> PyResult<Answered> {
+        Ok(match answer {
+            Answer::Observed(outcome) => Answered::Observed(Outcome::of(py, outcome)?),
+            Answer::Restated(outcome) => Answered::Stored(outcome.into()),
+            Answer::Given(outcome) => Answered::Stored(outcome.into()),
+        })
     }
 }
 
@@ -28,11 +35,12 @@ impl Store {
     /// Each is judged after those before it, and all become durable together, in one commit or a
     /// few. If one of them is invalid, none is stored. Answers an `Outcome` for each visit, and for
     /// each of the others whether it was stored.
+    #[pyo3(signature = (entries: "Iterable[tuple[str, Visit | Restated | Given | Judged]]"))]
     fn request_batch<'py>(
         &self,
         py: Python<'py>,
         entries: &Bound<'py, PyAny>,
-    ) -> PyResult<Bound<'py, PyList>> {
+    ) -> PyResult<Vec<Answered>> {
         drop(self.open.store(py)?); // What is closed says that, and not what is wrong with a row.
         let expected = "an iterable of pairs of a URL and a Visit, Restated or Given";
         let entries = each(Arg::new("entries"), entries, expected, |arg, given| {
@@ -52,7 +60,6 @@ impl Store {
             Some(row) if several => error::in_row(py, e, row),
             _ => e,
         })?;
-        let answers = answers.into_iter().map(|of| answer(py, of));
-        PyList::new(py, answers.collect::<PyResult<Vec<_>>>()?)
+        answers.into_iter().map(|of| Answered::of(py, of)).collect()
     }
 }

@@ -12,8 +12,10 @@ use crate::word::Seen;
 /// Transfer-Encoding delimits the body, and `received` the number of bytes that arrived;
 /// `is_encoded` says that there is a Content-Encoding, `is_cut` that the body is known to be cut.
 #[pyfunction]
-#[pyo3(signature = (status, *, location=None, content_range=None, length=None, received=None,
-    is_encoded=false, is_cut=false))]
+#[pyo3(signature = (
+    status: "int", *, location=None, content_range=None, length: "int | None" = None,
+    received: "int | None" = None, is_encoded=false, is_cut=false
+))]
 pub(crate) fn response_meaning(
     status: &Bound<'_, PyAny>,
     location: Option<&str>,

@@ -11,6 +11,7 @@ use crate::arg::{self, Arg};
 /// All pages of a host belong to the same one. The answer never changes; with more stores than before, a
 /// page stays where it was or goes to a new one.
 #[pyfunction]
+#[pyo3(signature = (url: "str", stores: "int"))]
 pub(crate) fn route(url: &Bound<'_, PyAny>, stores: &Bound<'_, PyAny>) -> PyResult<u32> {
     let url = arg::url(Arg::new("url"), url)?;
     let count = arg::u32(Arg::new("stores"), stores)?;

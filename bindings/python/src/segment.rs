@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyTuple};
+use pyo3::types::PyBytes;
 use simkeep::inspect;
 
 use crate::arg::{self, Arg, optional};
@@ -14,7 +14,8 @@ use crate::overview::times;
 use crate::stream::{Item, Stream};
 use crate::threaded::{Out, Threaded};
 use crate::time::Time;
-use crate::value::{tuple, value};
+use crate::typed::Tuple;
+use crate::value::value;
 use crate::view::View;
 use crate::word::Space;
 
@@ -62,9 +63,9 @@ value! {
         /// How many prefixes were forgotten with it.
         forgotten: u64,
         /// The sections, in the order of the file.
-        sections: Py<PyTuple>,
+        sections: Tuple<SectionView>,
         /// The fingerprint tables, one for each epoch.
-        tables: Py<PyTuple>,
+        tables: Tuple<TableView>,
     }
 }
 
@@ -103,9 +104,11 @@ value! {
 }
 
 value! {
-    /// Some bytes of a segment, and what they mean. As a text, it is what the pages of `format/` show:
-    /// the offset in hexadecimal digits, the bytes, and the meaning. A meaning may quote URLs, which are
-    /// from strangers: escape it before a terminal shows it.
+    /// Some bytes of a segment, and what they mean.
+    ///
+    /// As a text, it is what the pages of `format/` show: the offset in hexadecimal digits, the
+    /// bytes, and the meaning. A meaning may quote URLs, which are from strangers: escape it before
+    /// a terminal shows it.
     DumpLine {
         /// Where the bytes are in the file.
         offset: u64,
@@ -147,12 +150,8 @@ impl SegmentView {
             longest_list: of.longest_list,
             written: Time(of.written),
             forgotten: of.forgotten,
-            sections: tuple(py, of.sections, |py, section| {
-                Ok(Bound::new(py, SectionView::from(section))?.into_any())
-            })?,
-            tables: tuple(py, of.tables, |py, table| {
-                Ok(Bound::new(py, TableView::from(table))?.into_any())
-            })?,
+            sections: Tuple::of(py, of.sections, |section| Ok(SectionView::from(section)))?,
+            tables: Tuple::of(py, of.tables, |table| Ok(TableView::from(table)))?,
         })
     }
 }
@@ -218,6 +217,7 @@ impl View {
     ///
     /// `None` if there is none of that number; `stats` and `overview` have the numbers. Reads
     /// nothing: all of it is known since the segment was opened.
+    #[pyo3(signature = (id: "int"))]
     fn segment(&self, py: Python<'_>, id: &Bound<'_, PyAny>) -> PyResult<Option<SegmentView>> {
         let snapshot = self.now(py)?;
         let id = arg::count(Arg::new("id"), id)?;
@@ -235,11 +235,10 @@ impl View {
     /// Reads the file once, from that offset on, in a thread that waits for whoever reads the
     /// lines, and ends when the stream is closed. Raises `ValueError` if there is no segment of
     /// that number, and `IoError` if its file cannot be opened.
-    ///
-    /// Keywords: `section`, all sections of a name, as `SectionView.kind` has it, or "head",
-    /// "table" or "trailer"; `part` and `epoch`, those of that number; `offset`, only what ends
-    /// behind that byte of the file.
-    #[pyo3(signature = (id, *, section=None, part=None, epoch=None, offset=None))]
+    #[pyo3(signature = (
+        id: "int", *, section: "str | None" = None, part: "int | None" = None,
+        epoch: "int | None" = None, offset: "int | None" = None
+    ) -> "Stream[DumpLine]")]
     fn dump<'py>(
         &self,
         py: Python<'py>,

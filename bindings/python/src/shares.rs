@@ -62,6 +62,7 @@ impl Shares {
 #[pymethods]
 impl Shares {
     #[new]
+    #[pyo3(signature = (tallies: "Iterable[bytes]", ranges: "int", most: "int"))]
     fn new(
         tallies: &Bound<'_, PyAny>,
         ranges: &Bound<'_, PyAny>,
@@ -95,6 +96,7 @@ impl Shares {
     ///
     /// Each looks for the pairs of some of the parts, so there are no more tasks than parts.
     #[staticmethod]
+    #[pyo3(signature = (k: "int", tasks: "int"))]
     fn uncounted(k: &Bound<'_, PyAny>, tasks: &Bound<'_, PyAny>) -> PyResult<Shares> {
         let k = arg::distance(Arg::new("k"), k)?;
         let tasks = arg::u32(Arg::new("tasks"), tasks)?;
@@ -133,6 +135,7 @@ impl Shares {
     }
 
     /// How many of these a task takes.
+    #[pyo3(signature = (share: "int"))]
     fn size(&self, share: &Bound<'_, PyAny>) -> PyResult<u64> {
         Ok(self.share(share)?.fingerprints())
     }
@@ -144,7 +147,11 @@ impl Shares {
     /// count once. `memory_bytes` (256 MiB) bounds the memory beside the fingerprints, and
     /// `threads` is how many run (as many as there are cores). Runs in the background, and waits
     /// for whoever reads the pairs. It ends when the stream is closed.
-    #[pyo3(signature = (share, first, second, *, memory_bytes=None, threads=None, progress=None))]
+    #[pyo3(signature = (
+        share: "int", first: "Iterable[bytes | bytearray | memoryview]",
+        second: "Iterable[bytes | bytearray | memoryview]", *, memory_bytes: "int | None" = None,
+        threads: "int | None" = None, progress=None
+    ) -> "Stream[Pair]")]
     fn join(
         &self,
         py: Python<'_>,
@@ -272,7 +279,9 @@ impl View {
     /// cores. Ctrl-C ends it.
     ///
     /// Takes the keywords `epoch`, `under`, `classes`, `at`, `seen` and `ever` of `near`.
-    #[pyo3(signature = (k, *, buckets=None, progress=None, **like))]
+    #[pyo3(signature = (
+        k: "int", *, buckets: "int | None" = None, progress=None, **like: "Unpack[_types.Pairs]"
+    ))]
     fn tally<'py>(
         &self,
         py: Python<'py>,
@@ -301,7 +310,9 @@ impl View {
     /// Each task is handed `hand_bytes` (4 MiB) at a time, and what is left at the end; that much
     /// is held for each of them. Reads all fingerprints on all cores, and waits for whoever reads
     /// them. It ends when the iterator is closed.
-    #[pyo3(signature = (shares, *, hand_bytes=None, progress=None, **like))]
+    #[pyo3(signature = (
+        shares, *, hand_bytes: "int | None" = None, progress=None, **like: "Unpack[_types.Pairs]"
+    ) -> "Stream[tuple[int, bool, bytes]]")]
     fn deal<'py>(
         &self,
         py: Python<'py>,

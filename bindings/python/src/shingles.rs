@@ -9,16 +9,17 @@ use crate::value::no_pickle;
 /// Words of a shingle, unless it is said: as many as a run of a sketch has.
 const WORDS: u32 = fingerprint::BitSketcher::WORDS;
 
-/// The set of a text's runs of `words` words, 1 to 8 (5), to see how much two texts have in common. A
-/// text with fewer words is one run. `len` says how many there are; takes 8 bytes for each, and sorts
-/// them.
+/// The set of a text's runs of `words` words, 1 to 8 (5), to see how much two texts have in common.
+///
+/// A text with fewer words is one run. `len` says how many there are; takes 8 bytes for each, and
+/// sorts them.
 #[pyclass(frozen, module = "simkeep")]
 pub(crate) struct Shingles(fingerprint::Shingles);
 
 #[pymethods]
 impl Shingles {
     #[new]
-    #[pyo3(signature = (text, words=None))]
+    #[pyo3(signature = (text: "str", words: "int | None" = None))]
     fn new(
         py: Python<'_>,
         text: &Bound<'_, PyAny>,

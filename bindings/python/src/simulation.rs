@@ -18,6 +18,7 @@ use crate::policy::policy;
 use crate::query::one_of;
 use crate::rates::{INDEXES, index};
 use crate::replay::Replay;
+use crate::typed::Tuple;
 use crate::value::{no_pickle, value};
 
 /// From what a crawler may learn what to expect of pages, with its name.
@@ -43,8 +44,10 @@ value! {
     }
 }
 
-/// Pages whose changes are random, at rates that are drawn. A seed names them, on every machine. `len`
-/// says how many there are. They take 8 bytes for each change.
+/// Pages whose changes are random, at rates that are drawn.
+///
+/// A seed names them, on every machine. `len` says how many there are. They take 8 bytes for each
+/// change.
 #[pyclass(frozen, module = "simkeep.recrawl")]
 pub(crate) struct PoissonPages(Arc<[PoissonPage]>);
 
@@ -69,7 +72,7 @@ impl PoissonPages {
     /// seed is 1 by default. Raises `OptionError` if there are no pages, or more than 100 million
     /// changes are to be expected. Ctrl-C leaves it.
     #[staticmethod]
-    #[pyo3(signature = (pages, *, days, seed=None))]
+    #[pyo3(signature = (pages: "int", *, days: "float", seed: "int | None" = None))]
     fn flat(
         py: Python<'_>,
         pages: &Bound<'_, PyAny>,
@@ -87,7 +90,10 @@ impl PoissonPages {
     /// by default. Raises `OptionError` if a number is not positive, or more than 100 million
     /// changes are to be expected. Ctrl-C leaves it.
     #[staticmethod]
-    #[pyo3(signature = (hosts, pages, *, median, between, within, days, seed=None))]
+    #[pyo3(signature = (
+        hosts: "int", pages: "int", *, median: "float", between: "float", within: "float",
+        days: "float", seed: "int | None" = None
+    ))]
     fn by_host(
         py: Python<'_>,
         hosts: &Bound<'_, PyAny>,
@@ -114,8 +120,8 @@ impl PoissonPages {
 
     /// The rate of each page, in changes a day.
     #[getter]
-    fn rates<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, self.0.iter().map(PoissonPage::rate).collect::<Vec<_>>())
+    fn rates(&self, py: Python<'_>) -> PyResult<Tuple<f64>> {
+        Tuple::new(py, self.0.iter().map(PoissonPage::rate).collect::<Vec<_>>())
     }
 
     fn __repr__(&self) -> String {
@@ -139,7 +145,10 @@ pub(crate) struct Decider(simulate::Decider);
 #[pymethods]
 impl Decider {
     #[new]
-    #[pyo3(signature = (policy=None, learning=None))]
+    #[pyo3(signature = (
+        policy: "str | Policy | None" = None,
+        learning: "Literal['nothing', 'pages', 'hosts'] | None" = None
+    ))]
     fn new(
         py: Python<'_>,
         policy: Option<&Bound<'_, PyAny>>,
@@ -156,7 +165,7 @@ impl Decider {
     ///
     /// It has no belief.
     #[staticmethod]
-    #[pyo3(signature = (index=None))]
+    #[pyo3(signature = (index: "_Index | None" = None))]
     fn estimated(index: Option<&Bound<'_, PyAny>>) -> PyResult<Decider> {
         Ok(Decider(simulate::Decider::Estimated(self::index(index)?)))
     }
@@ -165,7 +174,7 @@ impl Decider {
     ///
     /// Only pages whose rate is known can be simulated so, which those of a store are not.
     #[staticmethod]
-    #[pyo3(signature = (index=None))]
+    #[pyo3(signature = (index: "_Index | None" = None))]
     fn known(index: Option<&Bound<'_, PyAny>>) -> PyResult<Decider> {
         Ok(Decider(simulate::Decider::Known(self::index(index)?)))
     }
@@ -306,7 +315,11 @@ fn crawled<P: Page + Send + 'static>(
 /// microseconds for each visit. Other threads run meanwhile, and Ctrl-C leaves it. Raises
 /// `OptionError` if there are no pages before the end, or rates are wanted that are not known.
 #[pyfunction]
-#[pyo3(signature = (pages, by=None, *, step_days, start, end, visits_per_day=None, every=None))]
+#[pyo3(signature = (
+    pages: "Replay | PoissonPages", by: "Decider | Policy | str | None" = None, *,
+    step_days: "float", start: "float", end: "float", visits_per_day: "float | None" = None,
+    every: "float | None" = None
+))]
 pub(crate) fn crawl<'py>(
     py: Python<'py>,
     pages: &Bound<'py, PyAny>,

@@ -1,10 +1,10 @@
 //! Sizes of a store, and what maintenance did.
 
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
 
 use crate::epoch::EpochInfo;
-use crate::value::{tuple, value};
+use crate::typed::Tuple;
+use crate::value::value;
 
 value! {
     /// Sizes of one segment.
@@ -32,9 +32,9 @@ value! {
         /// Visits that are not yet in a segment.
         unsealed_visits: u64,
         /// Live segments, oldest first.
-        segments: Py<PyTuple>,
+        segments: Tuple<SegmentStats>,
         /// Epochs, by number.
-        epochs: Py<PyTuple>,
+        epochs: Tuple<EpochInfo>,
         /// Visits that have come since the newest epoch in use began.
         epoch_visits: u64,
         /// Whether a new epoch is advised.
@@ -110,20 +110,19 @@ value! {
         /// Bytes of these segments.
         bytes: u64,
         /// Epochs that began with it.
-        begun: Py<PyTuple>,
+        begun: Tuple<EpochInfo>,
     }
 }
 
-fn epochs(py: Python<'_>, infos: &[simkeep::EpochInfo]) -> PyResult<Py<PyTuple>> {
-    tuple(py, infos, |py, info| Ok(Bound::new(py, EpochInfo::of(py, info)?)?.into_any()))
+fn epochs(py: Python<'_>, infos: &[simkeep::EpochInfo]) -> PyResult<Tuple<EpochInfo>> {
+    Tuple::of(py, infos, |info| EpochInfo::of(py, info))
 }
 
 impl Stats {
     pub(crate) fn of(py: Python<'_>, stats: simkeep::Stats) -> PyResult<Stats> {
-        let segments = tuple(py, stats.segments, |py, segment| {
+        let segments = Tuple::of(py, stats.segments, |segment| {
             let simkeep::SegmentStats { id, pages, visits, fingerprints, bytes, .. } = segment;
-            let segment = SegmentStats { id, pages, visits, fingerprints, bytes };
-            Ok(Bound::new(py, segment)?.into_any())
+            Ok(SegmentStats { id, pages, visits, fingerprints, bytes })
         })?;
         Ok(Stats {
             pages: stats.pages,

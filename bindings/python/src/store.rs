@@ -84,15 +84,8 @@ impl Store {
 }
 
 /// How many pages an epoch may leave behind; of `None` any number.
-struct Left(u64);
-
-impl<'py> FromPyObject<'_, 'py> for Left {
-    type Error = PyErr;
-
-    fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Left> {
-        let any = given.is_none();
-        if any { Ok(Left(u64::MAX)) } else { arg::count(Arg::new("left"), &given).map(Left) }
-    }
+fn left(given: &Bound<'_, PyAny>) -> PyResult<u64> {
+    if given.is_none() { Ok(u64::MAX) } else { arg::count(Arg::new("left"), given) }
 }
 
 #[pymethods]
@@ -102,7 +95,7 @@ impl Store {
     /// Costs the time to read the journal, at most a second, whatever the size of the store. Raises
     /// `NotAStoreError` where there is none, and `LockedError` if somebody else has it open.
     #[staticmethod]
-    #[pyo3(signature = (path, **options))]
+    #[pyo3(signature = (path, **options: "Unpack[_types.Options]"))]
     fn open(
         py: Python<'_>,
         path: PathBuf,
@@ -111,10 +104,11 @@ impl Store {
         Store::opened(py, path, options, simkeep::Store::open)
     }
 
-    /// Creates a store in a new or empty directory, and opens it. Raises `ExistsError` if there is a
-    /// store already.
+    /// Creates a store in a new or empty directory, and opens it.
+    ///
+    /// Raises `ExistsError` if there is a store already.
     #[staticmethod]
-    #[pyo3(signature = (path, **options))]
+    #[pyo3(signature = (path, **options: "Unpack[_types.Options]"))]
     fn create(
         py: Python<'_>,
         path: PathBuf,
@@ -125,7 +119,7 @@ impl Store {
 
     /// Opens the store, or creates it if there is none.
     #[staticmethod]
-    #[pyo3(signature = (path, **options))]
+    #[pyo3(signature = (path, **options: "Unpack[_types.Options]"))]
     fn open_or_create(
         py: Python<'_>,
         path: PathBuf,
@@ -150,8 +144,13 @@ impl Store {
     ///
     /// Durable when it returns, unless the store was opened otherwise. Costs some microseconds, and
     /// a share of a commit: two or three syncs for all calls that wait at the same time.
-    #[pyo3(signature = (url, at, *, text=None, html=None, encoding=None, fingerprint=None, epoch=None,
-        also=None, digest=None, status=None, modified=None, weight=None, class_=None))]
+    #[pyo3(signature = (
+        url: "str", at: "Time", *, text: "str | None" = None, html: "_types.Html | None" = None,
+        encoding: "str | None" = None, fingerprint: "SupportsIndex | None" = None,
+        epoch: "int | None" = None, also: "tuple[SupportsIndex | None, int] | None" = None,
+        digest: "bytes | bytearray | None" = None, status: "int | None" = None,
+        modified: "Time | None" = None, weight: "float | None" = None, class_: "int | None" = None
+    ))]
     fn observe<'py>(
         &self,
         py: Python<'py>,
@@ -178,7 +177,7 @@ impl Store {
     /// Reports a visit to which the server answered that nothing was modified.
     ///
     /// Keywords: those of `gone`, `digest` and `modified`.
-    #[pyo3(signature = (url, at, **known))]
+    #[pyo3(signature = (url: "str", at: "Time", **known: "Unpack[_types.NotModified]"))]
     fn not_modified<'py>(
         &self,
         py: Python<'py>,
@@ -195,7 +194,7 @@ impl Store {
     /// copy of nothing and near nothing.
     ///
     /// Keywords: those of `gone`.
-    #[pyo3(signature = (url, at, to, **known))]
+    #[pyo3(signature = (url: "str", at: "Time", to: "str", **known: "Unpack[_types.Word]"))]
     fn redirect<'py>(
         &self,
         py: Python<'py>,
@@ -210,7 +209,7 @@ impl Store {
     /// Reports a visit that found the page gone.
     ///
     /// Keywords: `status`, `weight`, `class_`.
-    #[pyo3(signature = (url, at, **known))]
+    #[pyo3(signature = (url: "str", at: "Time", **known: "Unpack[_types.Word]"))]
     fn gone<'py>(
         &self,
         py: Python<'py>,
@@ -224,7 +223,7 @@ impl Store {
     /// Reports a visit that failed. The content in force stays in force.
     ///
     /// Keywords: those of `gone`.
-    #[pyo3(signature = (url, at, **known))]
+    #[pyo3(signature = (url: "str", at: "Time", **known: "Unpack[_types.Word]"))]
     fn failed<'py>(
         &self,
         py: Python<'py>,
@@ -241,6 +240,7 @@ impl Store {
     /// perhaps `seen`; or a table that has `__arrow_c_stream__`, with columns of these names. They
     /// become durable together, and cost much less than single calls. If one of them is invalid,
     /// none is stored.
+    #[pyo3(signature = (observations: "_types.Rows"))]
     fn observe_batch<'py>(
         &self,
         py: Python<'py>,
@@ -276,7 +276,7 @@ impl Store {
     /// or a path also of the pages that would be under it without the user in their URL.
     ///
     /// It is hidden from every answer at once. Its bytes leave the files when merges reach them.
-    #[pyo3(signature = (url=None, *, prefix=None))]
+    #[pyo3(signature = (url: "str | None" = None, *, prefix: "str | None" = None))]
     fn forget<'py>(
         &self,
         py: Python<'py>,
@@ -291,7 +291,7 @@ impl Store {
     ///
     /// Costs a rewrite of each segment with such pages. Ctrl-C ends it; then the pages may be
     /// forgotten, with some of their bytes left: purge again.
-    #[pyo3(signature = (url=None, *, prefix=None, progress=None))]
+    #[pyo3(signature = (url: "str | None" = None, *, prefix: "str | None" = None, progress=None))]
     fn purge<'py>(
         &self,
         py: Python<'py>,
@@ -314,8 +314,9 @@ impl Store {
         self.call(py, simkeep::Store::seal)
     }
 
-    /// Merges all segments into one. It happens by itself in time. Costs reading and writing the store.
-    /// Ctrl-C ends it, and leaves the store as it was.
+    /// Merges all segments into one. It happens by itself in time.
+    ///
+    /// Costs reading and writing the store. Ctrl-C ends it, and leaves the store as it was.
     #[pyo3(signature = (*, progress=None))]
     fn merge(&self, py: Python<'_>, progress: Option<&Bound<'_, Progress>>) -> PyResult<Merged> {
         let (store, progress) = (self.open.store(py)?, progress::given(progress));
@@ -347,9 +348,13 @@ impl Store {
         Stats::of(py, stats)
     }
 
-    /// Checks the store while it works: reads all of it, and names every flaw. `rate` is the most
-    /// bytes to read per second. Damage is part of the answer, and raises nothing. Ctrl-C ends it.
-    #[pyo3(signature = (*, rate=None, flaws_max=None, progress=None))]
+    /// Checks the store while it works: reads all of it, and names every flaw.
+    ///
+    /// `rate` is the most bytes to read per second. Damage is part of the answer, and raises
+    /// nothing. Ctrl-C ends it.
+    #[pyo3(signature = (
+        *, rate: "int | None" = None, flaws_max: "int | None" = None, progress=None
+    ))]
     fn verify<'py>(
         &self,
         py: Python<'py>,
@@ -381,7 +386,10 @@ impl Store {
     /// Seals everything, and publishes it in a directory as a generation, which a `Reader` opens.
     ///
     /// Takes the keywords of `publish`, and costs what it does. Ctrl-C ends it.
-    #[pyo3(signature = (to, *, keep=None, grace=None, copy=false, check_kept=false, progress=None))]
+    #[pyo3(signature = (
+        to, *, keep: "int | None" = None, grace: "_types.Seconds | None" = None, copy=false,
+        check_kept=false, progress=None
+    ))]
     fn publish<'py>(
         &self,
         py: Python<'py>,
@@ -397,9 +405,13 @@ impl Store {
         Publication::of(py, long(py, &progress, || store.publish(to, options))?)
     }
 
-    /// Registers an epoch of fingerprints that are made elsewhere, by name, and returns its number. A
-    /// known name costs nothing.
-    #[pyo3(signature = (name, *, role=None, bands=None))]
+    /// Registers an epoch of fingerprints that are made elsewhere, by name, and returns its number.
+    ///
+    /// A known name costs nothing.
+    #[pyo3(signature = (
+        name: "str", *, role: "_types.EpochRole | None" = None,
+        bands: "_types.EpochBands | None" = None
+    ))]
     fn register_epoch<'py>(
         &self,
         py: Python<'py>,
@@ -411,9 +423,13 @@ impl Store {
         Ok(self.call(py, |store| store.register_epoch(name, terms))?.number())
     }
 
-    /// Begins an epoch of fingerprints that simkeep makes, and returns its number. From then on it
-    /// is the newest of its role. Its table of document frequencies is copied into the store.
-    #[pyo3(signature = (origin, *, role=None, bands=None))]
+    /// Begins an epoch of fingerprints that simkeep makes, and returns its number.
+    ///
+    /// From then on it is the newest of its role. Its table of document frequencies is copied into
+    /// the store.
+    #[pyo3(signature = (
+        origin, *, role: "_types.EpochRole | None" = None, bands: "_types.EpochBands | None" = None
+    ))]
     fn begin_epoch<'py>(
         &self,
         py: Python<'py>,
@@ -429,15 +445,15 @@ impl Store {
     ///
     /// At most `left` pages may be left behind without a fingerprint that is compared; `None` is
     /// for any number.
-    #[pyo3(signature = (epoch, *, left=Left(0)), text_signature = "($self, epoch, *, left=0)")]
+    #[pyo3(signature = (epoch: "int", *, left: "int | None" = 0))]
     fn end_epoch<'py>(
         &self,
         py: Python<'py>,
         epoch: &Bound<'py, PyAny>,
-        left: Left,
+        #[pyo3(from_py_with = left)] left: u64,
     ) -> PyResult<()> {
         let epoch = arg::epoch(Arg::new("epoch"), epoch)?;
-        self.call(py, |store| store.end_epoch(epoch, left.0))
+        self.call(py, |store| store.end_epoch(epoch, left))
     }
 
     /// Gives the content that a page had at a time a fingerprint in another epoch.
@@ -445,7 +461,10 @@ impl Store {
     /// Neither a visit nor a change of the page.
     ///
     /// The answer is `"stored"`, `"known"`, or `"missing"` if there was no such content.
-    #[pyo3(signature = (url, at, fingerprint, epoch, *, digest=None))]
+    #[pyo3(signature = (
+        url: "str", at: "Time", fingerprint: "SupportsIndex | None", epoch: "int", *,
+        digest: "bytes | bytearray | None" = None
+    ))]
     fn restate<'py>(
         &self,
         py: Python<'py>,
@@ -462,7 +481,9 @@ impl Store {
     /// Gives a page a weight or a class from a time on, without a visit.
     ///
     /// The answer is `"stored"`, `"known"`, or `"missing"` for a page that is not known.
-    #[pyo3(signature = (url, at, *, weight=None, class_=None))]
+    #[pyo3(signature = (
+        url: "str", at: "Time", *, weight: "float | None" = None, class_: "int | None" = None
+    ))]
     fn give<'py>(
         &self,
         py: Python<'py>,
@@ -502,7 +523,10 @@ impl Store {
         slf
     }
 
-    #[pyo3(signature = (_class=None, raised=None, _traceback=None))]
+    #[pyo3(signature = (
+        _class: "type[BaseException] | None" = None, raised: "BaseException | None" = None,
+        _traceback: "TracebackType | None" = None
+    ))]
     fn __exit__<'py>(
         &self,
         py: Python<'py>,

@@ -1,6 +1,7 @@
 //! Iterators over what is in a store, that can be closed.
 
 use std::collections::VecDeque;
+use std::marker::PhantomData;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
@@ -18,10 +19,12 @@ use crate::differences::{Difference, ExactDifference};
 use crate::due::Decision;
 use crate::error::OrRaise;
 use crate::fork::Birth;
+use crate::history::HistoryEntry;
 use crate::join::JoinedPair;
 use crate::journal::Operation;
 use crate::matches::{PagePair, Pair};
 use crate::segment::DumpLine;
+use crate::typed::output_type;
 use crate::{history, page, shares};
 
 /// The most items that are read ahead.
@@ -50,15 +53,21 @@ pub(crate) enum Item {
     Ranked(cluster::RankedPage),
 }
 
-impl Item {
-    fn into_python(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+impl<'py> IntoPyObject<'py> for Item {
+    type Target = PyAny;
+    type Output = Bound<'py, PyAny>;
+    type Error = PyErr;
+    // The type variable of the class `Stream`.
+    output_type!("builtins", "_T_co");
+
+    fn into_pyobject(self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         Ok(match self {
             Item::Page(page) => Bound::new(py, page::Page::of(py, *page)?)?.into_any(),
             Item::Entry(url, entry) => {
-                (&*url, history::entry(py, entry)?).into_pyobject(py)?.into_any()
+                (&*url, history::Entry::from(entry)).into_pyobject(py)?.into_any()
             }
             Item::History(url, history) => {
-                (url, history::history(py, history)?).into_pyobject(py)?.into_any()
+                (url, HistoryEntry::all(py, history)?).into_pyobject(py)?.into_any()
             }
             Item::Stale(stale) => Bound::new(py, page::StalePage::of(py, stale)?)?.into_any(),
             Item::Due(decision) => Bound::new(py, Decision::of(py, *decision)?)?.into_any(),
@@ -73,7 +82,7 @@ impl Item {
             Item::ExactDifference(of) => Bound::new(py, ExactDifference::of(py, *of)?)?.into_any(),
             Item::DumpLine(line) => Bound::new(py, DumpLine::of(py, *line))?.into_any(),
             Item::Operation(of) => Bound::new(py, Operation::of(py, *of)?)?.into_any(),
-            Item::Joined(pair) => Bound::new(py, JoinedPair::of(py, pair)?)?.into_any(),
+            Item::Joined(pair) => Bound::new(py, JoinedPair::of(pair))?.into_any(),
             Item::Ranked(of) => Bound::new(py, RankedPage::of(py, of))?.into_any(),
             Item::Hand(of) => shares::hand(py, of)?,
         })
@@ -161,8 +170,9 @@ const BUSY: &str = "another thread is reading this stream";
 const TAKEN: &str = "this was read already, or is being read";
 const CLOSED: &str = "this stream is closed";
 
-/// An iterator over what a store holds or finds. It keeps the snapshot that it reads until it ends or is
-/// closed; a `with` statement closes it.
+/// An iterator over what a store holds or finds.
+///
+/// It keeps the snapshot that it reads until it ends or is closed; a `with` statement closes it.
 #[pyclass(frozen, generic, subclass, module = "simkeep")]
 pub(crate) struct Stream {
     inner: Arc<Mutex<Inner>>,
@@ -197,7 +207,7 @@ impl Stream {
         slf
     }
 
-    fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    fn __next__(&self, py: Python<'_>) -> PyResult<Option<Item>> {
         if let Some(birth) = self.birth {
             birth.check(py)?;
         }
@@ -206,7 +216,7 @@ impl Stream {
                 let mut inner = self.inner.lock();
                 if let Some(item) = inner.ahead.pop_front() {
                     drop(inner);
-                    return item.into_python(py).map(Some);
+                    return Ok(Some(item));
                 }
                 let most = inner.most;
                 match std::mem::replace(&mut inner.state, State::Busy) {
@@ -249,8 +259,9 @@ impl Stream {
         py.detach(|| drop(state));
     }
 
-    /// What is left, as columns for whoever reads Arrow, and ends the iteration. Fingerprints are
-    /// `int64`, bit for bit, with `signed=True`.
+    /// What is left, as columns for whoever reads Arrow, and ends the iteration.
+    ///
+    /// Fingerprints are `int64`, bit for bit, with `signed=True`.
     #[pyo3(signature = (*, signed=false))]
     fn batches(&self, signed: bool) -> PyResult<Batches> {
         let kind = self.columns()?;
@@ -258,9 +269,10 @@ impl Stream {
         Ok(Batches::lazy(Arc::new(Mutex::new(Some(rest))), kind, signed, self.birth))
     }
 
-    /// What is left, as a stream of Arrow data in a capsule. Whoever asks for a row takes it, and ends
-    /// the iteration.
-    #[pyo3(signature = (requested_schema=None))]
+    /// What is left, as a stream of Arrow data in a capsule.
+    ///
+    /// Whoever asks for a row takes it, and ends the iteration.
+    #[pyo3(signature = (requested_schema: "object" = None) -> "CapsuleType")]
     fn __arrow_c_stream__<'py>(
         &self,
         py: Python<'py>,
@@ -275,7 +287,7 @@ impl Stream {
         slf
     }
 
-    #[pyo3(signature = (*_raised))]
+    #[pyo3(signature = (*_raised: "object"))]
     fn __exit__(&self, py: Python<'_>, _raised: &Bound<'_, PyAny>) {
         self.close(py);
     }
@@ -342,6 +354,29 @@ impl Source for Rest {
             return Ok(Step::Some(std::mem::take(&mut self.ahead)));
         }
         self.then.as_mut().map_or(Ok(Step::End), |then| then.next(most))
+    }
+}
+
+/// A stream of `T`.
+pub(crate) struct StreamOf<T>(Stream, PhantomData<fn() -> T>);
+
+impl<T> From<Stream> for StreamOf<T> {
+    fn from(stream: Stream) -> StreamOf<T> {
+        StreamOf(stream, PhantomData)
+    }
+}
+
+impl<'py, T: IntoPyObject<'py>> IntoPyObject<'py> for StreamOf<T> {
+    type Target = Stream;
+    type Output = Bound<'py, Stream>;
+    type Error = PyErr;
+    output_type!(pyo3::type_hint_subscript!(
+        <Stream as IntoPyObject<'py>>::OUTPUT_TYPE,
+        T::OUTPUT_TYPE
+    ));
+
+    fn into_pyobject(self, py: Python<'py>) -> PyResult<Bound<'py, Stream>> {
+        Bound::new(py, self.0)
     }
 }
 

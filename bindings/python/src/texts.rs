@@ -4,7 +4,7 @@ use std::panic::resume_unwind;
 use std::thread;
 
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyIterator, PyString};
+use pyo3::types::{PyBytes, PyString};
 use simkeep::Result;
 use simkeep::fingerprint::Document;
 
@@ -16,6 +16,7 @@ use crate::column::Column;
 use crate::columns;
 use crate::error::OrRaise;
 use crate::fingerprinter::Fingerprinter;
+use crate::typed::{Iter, Picked};
 
 /// The most bytes of texts between two looks for signals: some ten milliseconds.
 const BYTES: usize = 4 << 20;
@@ -33,13 +34,15 @@ impl Fingerprints {
         self.0.len()
     }
 
-    fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyIterator>> {
+    fn __iter__(slf: &Bound<'_, Self>) -> PyResult<Iter<Option<u64>>> {
         answers::iter(slf.as_any())
     }
 
-    fn __getitem__<'py>(&self, index: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        let py = index.py();
-        answers::item(index, &self.0, |print| Ok(print.into_pyobject(py)?.into_any()))
+    fn __getitem__(
+        &self,
+        index: &Bound<'_, PyAny>,
+    ) -> PyResult<Picked<Option<u64>, Vec<Option<u64>>>> {
+        answers::item(index, &self.0, |print| Ok(*print))
     }
 
     /// The column `fingerprint`; it is `int64`, bit for bit, with `signed=True`.
@@ -49,7 +52,7 @@ impl Fingerprints {
     }
 
     /// What `batches` has, as a stream of Arrow data in a capsule.
-    #[pyo3(signature = (requested_schema=None))]
+    #[pyo3(signature = (requested_schema: "object" = None) -> "CapsuleType")]
     fn __arrow_c_stream__<'py>(
         &self,
         py: Python<'py>,
@@ -69,7 +72,10 @@ impl Fingerprints {
 /// The texts may come from an iterable of `str`, or in a column of strings that has
 /// `__arrow_c_stream__`; they are copied. Runs on all cores. Ctrl-C ends it.
 #[pyfunction]
-#[pyo3(signature = (texts, *, recipe=None, table=None))]
+#[pyo3(signature = (
+    texts: "Iterable[str] | _types.ArrowStream | _types.ArrowArray", *, recipe: "str | None" = None,
+    table=None
+))]
 pub(crate) fn fingerprint_batch<'py>(
     py: Python<'py>,
     texts: &Bound<'py, PyAny>,

@@ -6,6 +6,7 @@ use pyo3::types::{PyDateTime, PyType, PyTzInfo};
 use simkeep::recrawl::Interval;
 
 use crate::arg::{self, Arg};
+use crate::typed::output_type;
 
 /// A time, in whole milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -34,6 +35,7 @@ impl<'py> IntoPyObject<'py> for Time {
     type Target = PyAny;
     type Output = Bound<'py, PyAny>;
     type Error = PyErr;
+    output_type!("datetime", "datetime");
 
     fn into_pyobject(self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         start(py)?.add(delta(py)?.call1((0, 0, 0, self.0.as_ms()))?)
@@ -50,6 +52,7 @@ impl<'py> IntoPyObject<'py> for Span {
     type Target = PyAny;
     type Output = Bound<'py, PyAny>;
     type Error = PyErr;
+    output_type!("datetime", "timedelta");
 
     fn into_pyobject(self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         delta(py)?.call1((0, self.0.seconds()))
@@ -60,6 +63,7 @@ impl<'py> IntoPyObject<'py> for Elapsed {
     type Target = PyAny;
     type Output = Bound<'py, PyAny>;
     type Error = PyErr;
+    output_type!("datetime", "timedelta");
 
     fn into_pyobject(self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         delta(py)?.call1((0, 0, 0, self.0))

@@ -1,16 +1,17 @@
 //! Where a store has a page, what it knows of it, and which versions it had.
 
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyString, PyTuple};
+use pyo3::types::{PyBytes, PyString};
 use simkeep::inspect;
 
 use crate::arg::{self, Arg};
 use crate::error::OrRaise;
-use crate::history::{self, Visit};
+use crate::history::{self, HistoryEntry, Visit};
 use crate::outcome::Told;
 use crate::page::{Content, Page};
 use crate::time::Time;
-use crate::value::{tuple, value};
+use crate::typed::Tuple;
+use crate::value::value;
 use crate::view::View;
 use crate::word::{SameBy, Verdict, VersionKind};
 
@@ -24,9 +25,9 @@ value! {
         /// What it is found by: the hash of its URL, which each store seeds by itself.
         hash: u64,
         /// Where something of it stands, the newest first.
-        places: Py<PyTuple>,
+        places: Tuple<Place>,
         /// Its visits, and what each meant, as `history` tells them.
-        history: Py<PyTuple>,
+        history: Tuple<HistoryEntry>,
     }
 }
 
@@ -57,7 +58,7 @@ value! {
         visit: Py<Visit>,
         /// Its content, with the last fingerprint that it was given in each epoch, the first of all
         /// first; empty without content.
-        contents: Py<PyTuple>,
+        contents: Tuple<Content>,
         /// When it was last seen before other content was.
         last: Time,
         /// How many visits saw it before other content was seen.
@@ -91,9 +92,7 @@ impl Version {
             kind: of.kind.into(),
             number,
             visit: Py::new(py, Visit::from(of.visit))?,
-            contents: tuple(py, of.contents, |py, content| {
-                Ok(Bound::new(py, Content::from(content))?.into_any())
-            })?,
+            contents: Tuple::of(py, of.contents, |content| Ok(Content::from(content)))?,
             last: Time(of.last),
             visits: of.visits,
             verdict,
@@ -113,12 +112,11 @@ impl Trace {
             page: Py::new(py, Page::of(py, of.page)?)?,
             surt: of.surt,
             hash: of.hash,
-            places: tuple(py, of.places, |py, place| {
+            places: Tuple::of(py, of.places, |place| {
                 let inspect::Place { segment, number, bytes, entries, is_first, .. } = place;
-                let place = Place { segment, number, bytes, entries, is_first };
-                Ok(Bound::new(py, place)?.into_any())
+                Ok(Place { segment, number, bytes, entries, is_first })
             })?,
-            history: tuple(py, of.history, history::told)?,
+            history: Tuple::of(py, of.history, |entry| HistoryEntry::of(py, entry))?,
         })
     }
 }
@@ -130,6 +128,7 @@ impl Trace {
 /// with one status are one, and so are visits that find the page gone. What the page was given is
 /// left out. Linear in the history.
 #[pyfunction]
+#[pyo3(signature = (history: "Iterable[Judged | Restated | Given]"))]
 pub(crate) fn versions(py: Python<'_>, history: &Bound<'_, PyAny>) -> PyResult<Vec<Version>> {
     let arg = Arg::new("history");
     let expected = "an iterable of Judged, Restated and Given";
@@ -146,13 +145,16 @@ pub(crate) fn versions(py: Python<'_>, history: &Bound<'_, PyAny>) -> PyResult<V
 ///
 /// Such as "com,example)/terms". Linear in the length of the URL.
 #[pyfunction]
+#[pyo3(signature = (url: "str"))]
 pub(crate) fn surt(url: &Bound<'_, PyAny>) -> PyResult<String> {
     Ok(inspect::surt(arg::url(Arg::new("url"), url)?))
 }
 
-/// Bytes that compare as pages are sorted, also those of several stores: what `surt` is made of. Of two
-/// URLs with the same, the less comes first.
+/// Bytes that compare as pages are sorted, also those of several stores: what `surt` is made of.
+///
+/// Of two URLs with the same, the less comes first.
 #[pyfunction]
+#[pyo3(signature = (url: "str"))]
 pub(crate) fn surt_key<'py>(
     py: Python<'py>,
     url: &Bound<'py, PyAny>,
@@ -166,6 +168,7 @@ impl View {
     ///
     /// Costs reading the page's record in each segment that has it. Raises `UrlError` for what no
     /// page can have.
+    #[pyo3(signature = (url: "str"))]
     fn trace(&self, py: Python<'_>, url: &Bound<'_, PyAny>) -> PyResult<Option<Trace>> {
         let (snapshot, url) = (self.now(py)?, arg::url(Arg::new("url"), url)?);
         let trace = py.detach(|| simkeep::inspect::Trace::of(&snapshot, url)).or_raise(py)?;

@@ -124,13 +124,3 @@ pub(crate) fn reduce<'py>(
 pub(crate) fn no_pickle(what: &str, instead: &str) -> PyErr {
     PyTypeError::new_err(format!("a {what} cannot be pickled; {instead}"))
 }
-
-/// A tuple of what is made of each.
-pub(crate) fn tuple<'py, T>(
-    py: Python<'py>,
-    all: impl IntoIterator<Item = T, IntoIter: ExactSizeIterator>,
-    make: impl Fn(Python<'py>, T) -> PyResult<Bound<'py, PyAny>>,
-) -> PyResult<Py<PyTuple>> {
-    let made: Vec<_> = all.into_iter().map(|one| make(py, one)).collect::<PyResult<_>>()?;
-    Ok(PyTuple::new(py, made)?.unbind())
-}

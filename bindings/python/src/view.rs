@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyTuple};
+use pyo3::types::PyDict;
 use simkeep::query::{Histories, PageRange, Stale, count_without_fingerprint};
 use simkeep::{Origin, Prefix, Query, Snapshot};
 
@@ -13,7 +13,7 @@ use crate::epoch::EpochInfo;
 use crate::error::OrRaise;
 use crate::explain::Explanation;
 use crate::fork::Birth;
-use crate::history::{self, Visit};
+use crate::history::{HistoryEntry, Visit};
 use crate::long::long;
 use crate::matches::Matches;
 use crate::open::Open;
@@ -23,6 +23,7 @@ use crate::progress::{self, Progress};
 use crate::query::{self, Given, Keywords};
 use crate::reading::Reading;
 use crate::stream::{Item, Iterated, Stream};
+use crate::typed::Tuple;
 use crate::{due, pairs, prints};
 
 /// What can be asked of a store: what `Store`, `Reader` and `Snapshot` have in common.
@@ -90,10 +91,15 @@ impl View {
     /// take; `fingerprints`, how many of a crowd are compared.
     // Keywords that have names need no dictionary, and this is called often.
     #[expect(clippy::too_many_arguments, reason = "they are keywords")]
-    #[pyo3(signature = (fingerprint, k=None, *, limit=Given::default(), under=Given::default(),
-        but=Given::default(), classes=Given::default(), epoch=Given::default(), at=Given::default(),
-        seen=Given::default(), ever=Given::default(), budget=Given::default(),
-        fingerprints=Given::default()))]
+    #[pyo3(signature = (
+        fingerprint: "SupportsIndex", k: "int | None" = None, *,
+        limit: "int | None" = Given::default(), under: "str | None" = Given::default(),
+        but: "str | None" = Given::default(),
+        classes: "Iterable[int | None] | None" = Given::default(),
+        epoch: "int | None" = Given::default(), at: "Time | None" = Given::default(),
+        seen: "tuple[Time, Time] | None" = Given::default(), ever: "bool" = Given::default(),
+        budget: "_types.Seconds | None" = Given::default(), fingerprints: "int" = Given::default()
+    ))]
     fn near<'py>(
         &self,
         py: Python<'py>,
@@ -127,7 +133,7 @@ impl View {
     /// Costs up to three times as much as a search within the distance of the farthest.
     ///
     /// Takes the keywords of `near` but `limit`.
-    #[pyo3(signature = (fingerprint, count, **like))]
+    #[pyo3(signature = (fingerprint: "SupportsIndex", count: "int", **like: "Unpack[_types.Near]"))]
     fn nearest<'py>(
         &self,
         py: Python<'py>,
@@ -145,7 +151,9 @@ impl View {
     /// Explains how a search runs, and what it costs. Costs about three searches.
     ///
     /// Takes the arguments of `near`.
-    #[pyo3(signature = (fingerprint, k=None, **like))]
+    #[pyo3(signature = (
+        fingerprint: "SupportsIndex", k: "int | None" = None, **like: "Unpack[_types.Near]"
+    ))]
     fn explain<'py>(
         &self,
         py: Python<'py>,
@@ -164,16 +172,18 @@ impl View {
     /// All visits of a page in order, each with what it meant after those before it.
     ///
     /// What was restated and given stands among them. Empty for an unknown page.
+    #[pyo3(signature = (url: "str"))]
     fn history<'py>(
         &self,
         py: Python<'py>,
         url: &Bound<'py, PyAny>,
-    ) -> PyResult<Bound<'py, PyList>> {
+    ) -> PyResult<Vec<HistoryEntry>> {
         let (snapshot, url) = (self.now(py)?, arg::url(Arg::new("url"), url)?);
-        history::history(py, py.detach(|| snapshot.history(url)).or_raise(py)?)
+        HistoryEntry::all(py, py.detach(|| snapshot.history(url)).or_raise(py)?)
     }
 
     /// The visit whose content was in force at a time; `None` if the page was unknown then, or gone.
+    #[pyo3(signature = (url: "str", at: "Time"))]
     fn as_of<'py>(
         &self,
         py: Python<'py>,
@@ -187,6 +197,7 @@ impl View {
     }
 
     /// The current state of a page; `None` for an unknown one.
+    #[pyo3(signature = (url: "str"))]
     fn latest<'py>(&self, py: Python<'py>, url: &Bound<'py, PyAny>) -> PyResult<Option<Page>> {
         let (snapshot, url) = (self.now(py)?, arg::url(Arg::new("url"), url)?);
         let page = py.detach(|| snapshot.latest(url)).or_raise(py)?;
@@ -198,7 +209,9 @@ impl View {
     ///
     /// With `start` and `end` only those from this URL on, and before that one. Reads lazily, some
     /// microseconds a page.
-    #[pyo3(signature = (under=None, *, start=None, end=None))]
+    #[pyo3(signature = (
+        under: "str | None" = None, *, start: "str | None" = None, end: "str | None" = None
+    ) -> "Stream[Page]")]
     fn scan<'py>(
         &self,
         py: Python<'py>,
@@ -219,7 +232,10 @@ impl View {
     ///
     /// With `start` and `end` only of the pages from this URL on, and before that one; with
     /// `in_force=True` only what is in force. Reads lazily.
-    #[pyo3(signature = (under=None, *, start=None, end=None, in_force=false))]
+    #[pyo3(signature = (
+        under: "str | None" = None, *, start: "str | None" = None, end: "str | None" = None,
+        in_force=false
+    ) -> "Stream[tuple[str, Visit | Restated | Given]]")]
     fn observations<'py>(
         &self,
         py: Python<'py>,
@@ -245,7 +261,7 @@ impl View {
     ///
     /// There are at most `ranges` of them. Returns the URLs at which all but the first begin, for
     /// `scan` and `observations`. Looks at some 32 pages a range.
-    #[pyo3(signature = (ranges, *, under=None))]
+    #[pyo3(signature = (ranges: "int", *, under: "str | None" = None))]
     fn splits<'py>(
         &self,
         py: Python<'py>,
@@ -260,7 +276,9 @@ impl View {
 
     /// The history of every page, or of those under a prefix, in SURT order, with its URL. Reads
     /// lazily.
-    #[pyo3(signature = (under=None))]
+    #[pyo3(signature = (
+        under: "str | None" = None
+    ) -> "Stream[tuple[str, list[Judged | Restated | Given]]]")]
     fn histories<'py>(
         &self,
         py: Python<'py>,
@@ -276,7 +294,7 @@ impl View {
     /// Pages whose version in force has a fingerprint, but none of this epoch: those to restate.
     ///
     /// If `after` is given, those that come after this URL in SURT order.
-    #[pyo3(signature = (epoch, *, after=None))]
+    #[pyo3(signature = (epoch: "int", *, after: "str | None" = None) -> "Stream[StalePage]")]
     fn stale<'py>(
         &self,
         py: Python<'py>,
@@ -301,7 +319,9 @@ impl View {
     /// `rules` for the pages under prefixes; `hints`, of when pages changed; `plan`, which gives
     /// each page a date; `learned`, what pages are believed to change like; `memory_bytes`, for the
     /// pages that are chosen (64 MiB).
-    #[pyo3(signature = (now, budget, **like))]
+    #[pyo3(signature = (
+        now: "Time", budget: "int | None", **like: "Unpack[_types.Due]"
+    ) -> "Stream[Decision]")]
     fn due<'py>(
         &self,
         py: Python<'py>,
@@ -323,7 +343,7 @@ impl View {
     ///
     /// Takes the keywords `epoch`, `under`, `but`, `classes`, `at`, `seen`, `ever` and `threads` of
     /// `near`.
-    #[pyo3(signature = (*, progress=None, **like))]
+    #[pyo3(signature = (*, progress=None, **like: "Unpack[_types.Pairs]") -> "Stream[int]")]
     fn all_fingerprints<'py>(
         &self,
         py: Python<'py>,
@@ -344,7 +364,9 @@ impl View {
     ///
     /// Takes the keywords `epoch`, `under`, `but`, `classes`, `at`, `seen`, `ever` and `threads` of
     /// `near`.
-    #[pyo3(signature = (k=None, *, progress=None, **like))]
+    #[pyo3(signature = (
+        k: "int | None" = None, *, progress=None, **like: "Unpack[_types.Pairs]"
+    ) -> "Stream[Pair]")]
     fn all_pairs<'py>(
         &self,
         py: Python<'py>,
@@ -366,7 +388,10 @@ impl View {
     ///
     /// Costs a search for each, on all cores, and waits for whoever reads the pairs. It ends when
     /// the iterator is closed. As many as there are in all are better joined by `all_pairs`.
-    #[pyo3(signature = (fingerprints, /, k=None, *, progress=None, **like))]
+    #[pyo3(signature = (
+        fingerprints: "Iterable[SupportsIndex] | _types.ArrowStream | _types.ArrowArray", /,
+        k: "int | None" = None, *, progress=None, **like: "Unpack[_types.Pairs]"
+    ) -> "Stream[Pair]")]
     fn pairs_with<'py>(
         &self,
         py: Python<'py>,
@@ -389,7 +414,9 @@ impl View {
     ///
     /// Keywords: `equal=True` pairs pages with the same fingerprint, too; `each`, how many pages of
     /// each fingerprint are paired with others (1; `None` for all); `epoch`, `under`, `classes`.
-    #[pyo3(signature = (k=None, *, progress=None, **like))]
+    #[pyo3(signature = (
+        k: "int | None" = None, *, progress=None, **like: "Unpack[_types.PagePairs]"
+    ) -> "Stream[PagePair]")]
     fn page_pairs<'py>(
         &self,
         py: Python<'py>,
@@ -404,10 +431,8 @@ impl View {
     }
 
     /// All epochs, by number.
-    fn epochs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let snapshot = self.now(py)?;
-        let infos = snapshot.epochs().iter().map(|info| Py::new(py, EpochInfo::of(py, info)?));
-        PyList::new(py, infos.collect::<PyResult<Vec<_>>>()?)
+    fn epochs(&self, py: Python<'_>) -> PyResult<Vec<EpochInfo>> {
+        self.now(py)?.epochs().iter().map(|info| EpochInfo::of(py, info)).collect()
     }
 
     /// The number of the epoch that verdicts and their distances go by.
@@ -431,7 +456,7 @@ impl View {
     /// In how many bits fingerprints of near-duplicates differ at most, in an epoch.
     ///
     /// By default in the one that they are sought by.
-    #[pyo3(signature = (epoch=None))]
+    #[pyo3(signature = (epoch: "int | None" = None))]
     fn near_distance(&self, py: Python<'_>, epoch: Option<&Bound<'_, PyAny>>) -> PyResult<u32> {
         let snapshot = self.now(py)?;
         let epoch = arg::optional(epoch, |epoch| arg::epoch(Arg::new("epoch"), epoch))?;
@@ -439,7 +464,7 @@ impl View {
     }
 
     /// What a distance means in an epoch; by default in the one that verdicts go by.
-    #[pyo3(signature = (distance, *, epoch=None))]
+    #[pyo3(signature = (distance: "int", *, epoch: "int | None" = None))]
     fn meaning<'py>(
         &self,
         py: Python<'py>,
@@ -457,13 +482,13 @@ impl View {
     ///
     /// The page comes as HTML or as the text that a reader sees. `MisuseError` if there is none such: it
     /// names the epoch of the store, and the one to begin. Reads nothing.
-    fn text_epochs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+    fn text_epochs(&self, py: Python<'_>) -> PyResult<Tuple<u32>> {
         let epochs = Origin::text_epochs(&self.now(py)?).or_raise(py)?;
-        PyTuple::new(py, epochs.iter().map(|epoch| epoch.number()))
+        Tuple::new(py, epochs.iter().map(|epoch| epoch.number()))
     }
 
     /// How many pages have content in force that no search of an epoch finds. Costs a scan.
-    #[pyo3(signature = (epoch, *, classes=None))]
+    #[pyo3(signature = (epoch: "int", *, classes: "Iterable[int | None] | None" = None))]
     fn without_fingerprint<'py>(
         &self,
         py: Python<'py>,
@@ -479,12 +504,14 @@ impl View {
     /// How many distinct fingerprints of an epoch can be searched.
     ///
     /// One counts once for each segment or memtable that has it. Reads no table.
+    #[pyo3(signature = (epoch: "int"))]
     fn fingerprints(&self, py: Python<'_>, epoch: &Bound<'_, PyAny>) -> PyResult<u64> {
         let snapshot = self.now(py)?;
         Ok(snapshot.fingerprints(arg::epoch(Arg::new("epoch"), epoch)?))
     }
 
     /// Reads the fingerprint tables into memory and checks them, so that searches wait for neither.
+    ///
     /// Ctrl-C ends it.
     #[pyo3(signature = (*, progress=None))]
     fn warm_up(&self, py: Python<'_>, progress: Option<&Bound<'_, Progress>>) -> PyResult<()> {

@@ -2,13 +2,16 @@
 //!
 //! A test compares what is listed here with what is listed there.
 
+use std::collections::BTreeMap;
+
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDict, PyString};
+use pyo3::types::PyString;
 use simkeep::fingerprint::Band as CrateBand;
 use simkeep::inspect;
 
 use crate::arg::Arg;
+use crate::typed::output_type;
 
 /// Declares enumerations, each with its members and their values.
 macro_rules! words {
@@ -56,6 +59,7 @@ macro_rules! words {
                 type Target = PyAny;
                 type Output = Bound<'py, PyAny>;
                 type Error = PyErr;
+                output_type!("simkeep._words", stringify!($Name));
 
                 fn into_pyobject(self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
                     let member = match self {
@@ -79,13 +83,9 @@ macro_rules! words {
 
         /// All enumerations by name, each with its values. For the tests.
         #[pyfunction]
-        pub(crate) fn _words(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
-            let words = PyDict::new(py);
-            $(
-                let values: Vec<_> = $Name::ALL.iter().map(|all| all.1).collect();
-                words.set_item(stringify!($Name), values)?;
-            )*
-            Ok(words)
+        pub(crate) fn _words() -> BTreeMap<&'static str, Vec<&'static str>> {
+            let all = [$((stringify!($Name), $Name::ALL.iter().map(|all| all.1).collect()),)*];
+            BTreeMap::from(all)
         }
     };
 }

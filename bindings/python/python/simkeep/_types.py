@@ -5,7 +5,8 @@ from datetime import datetime, timedelta
 from os import PathLike
 from typing import Any, Literal, Protocol, SupportsIndex, TypeAlias, TypedDict
 
-from ._simkeep import Bands, Hints, Learned, Plan, Policy
+from ._simkeep import Bands, Hints, Learned, Observation, Plan, Policy
+from ._words import Role
 
 Time: TypeAlias = datetime | SupportsIndex
 """An aware `datetime`, or whole milliseconds since 1970; an `int` that looks like seconds is refused."""
@@ -24,6 +25,16 @@ class ArrowArray(Protocol):
     """A table or column of Arrow, in one piece."""
 
     def __arrow_c_array__(self, requested_schema: Any = None, /) -> Any: ...
+
+
+Html: TypeAlias = str | bytes | bytearray
+"""A page: text, or bytes in the encoding that is named with it."""
+
+EpochRole: TypeAlias = Role | Literal["change", "near", "both"]
+"""What an epoch is for."""
+
+EpochBands: TypeAlias = Bands | tuple[int, int]
+"""Which distances are minor changes in an epoch, and which moderate ones."""
 
 
 class Options(TypedDict, total=False):
@@ -296,3 +307,7 @@ class Row(_Visit, total=False):
     modified: Time | None
     weight: float | None
     class_: int | None
+
+
+Rows: TypeAlias = Iterable[Observation | Row] | ArrowStream | ArrowArray
+"""Many visits."""
