@@ -1,0 +1,62 @@
+# Generated from the Rust sources by bindings/python/stub: CONTRIBUTING.md has the command.
+import builtins
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime, timedelta
+from os import PathLike
+from pathlib import Path
+from types import GenericAlias, TracebackType
+from typing import (
+    Any,
+    Final,
+    Generic,
+    Literal,
+    Self,
+    SupportsIndex,
+    TypeAlias,
+    TypeVar,
+    Unpack,
+    final,
+    overload,
+)
+
+from typing_extensions import CapsuleType, disjoint_base
+
+from . import _types
+from ._types import Time
+from ._words import (
+    Band,
+    Candidacy,
+    Done,
+    Fate,
+    OriginalBy,
+    Reason,
+    Role,
+    SameBy,
+    Seen,
+    Space,
+    Stage,
+    Stored,
+    Verdict,
+    VersionKind,
+    WhyLed,
+)
+
+_AliasKind: TypeAlias = Literal[
+    "host",
+    "scheme",
+    "www",
+    "port",
+    "escapes",
+    "session",
+    "slashes",
+    "fragment",
+    "empty-query",
+    "parameter",
+    "order",
+    "index",
+    "slash",
+    "case",
+]
+_Index: TypeAlias = Literal["value", "harmonic"]
+_Halves: TypeAlias = Literal["none", "unchanged", "both"]
+_T_co = TypeVar("_T_co", covariant=True)

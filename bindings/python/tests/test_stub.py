@@ -1,0 +1,34 @@
+"""The stub, which is printed from the sources."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from typing import NoReturn
+
+import pytest
+
+from simkeep import _simkeep
+
+PACKAGE = Path(__file__).parents[1]
+# What `simkeep-stub` exits with if there are no signatures in an extension.
+NO_SIGNATURES = 3
+
+
+def test_the_stub_is_printed_from_the_sources() -> None:
+    cargo = shutil.which("cargo")
+    if cargo is None:
+        missing("there is no cargo")
+    command = [cargo, "run", "--quiet", "--release", "--package", "simkeep-stub", "--", _simkeep.__file__]
+    done = subprocess.run(command, cwd=PACKAGE, capture_output=True, text=True)
+    if done.returncode == NO_SIGNATURES:
+        missing("the extension was built without the feature `stub`")
+    assert done.returncode == 0, done.stderr
+    stub = (PACKAGE / "python/simkeep/_simkeep.pyi").read_text()
+    assert stub == done.stdout, "CONTRIBUTING.md says how to print the stub anew"
+
+
+def missing(what: str) -> NoReturn:
+    if "STUB_NEEDED" in os.environ:
+        pytest.fail(what)
+    pytest.skip(what)
