@@ -1765,8 +1765,8 @@ typedef struct simkeep_pair_chunk {
 } simkeep_pair_chunk;
 
 /**
- * Some pages in their clusters, column by column. They live until the next call on what they were got
- * from.
+ * Some pages in their clusters, column by column. They live until the next call on what they were
+ * got from.
  */
 typedef struct simkeep_clustered_chunk {
     /**
@@ -1973,8 +1973,8 @@ typedef struct simkeep_text {
 } simkeep_text;
 
 /**
- * What is decided about a page. No NUL ends its texts, which live until the next call on what it was
- * got from.
+ * What is decided about a page. No NUL ends its texts, which live until the next call on what it
+ * was got from.
  */
 typedef struct simkeep_decision {
     /**
@@ -2377,7 +2377,8 @@ typedef struct simkeep_repaired_numbers {
 } simkeep_repaired_numbers;
 
 /**
- * Something that could not be saved. No NUL ends its texts, which live as long as what it was got from.
+ * Something that could not be saved. No NUL ends its texts, which live as long as what it was got
+ * from.
  */
 typedef struct simkeep_loss {
     /**
@@ -2523,8 +2524,8 @@ typedef struct simkeep_flaw {
      */
     uint64_t offset;
     /**
-     * The file, by its path within the store's directory. No NUL ends it. It lives as long as what it
-     * was got from.
+     * The file, by its path within the store's directory. No NUL ends it. It lives as long as what
+     * it was got from.
      */
     const char *file;
     /**
@@ -2551,15 +2552,15 @@ extern "C" {
 int32_t simkeep_error_code(const struct simkeep_error *error);
 
 /**
- * What went wrong, where, and what to do, for people: UTF-8 that ends with a NUL. It lives as long as
- * the error. NULL for NULL. Any thread; costs nothing.
+ * What went wrong, where, and what to do, for people: UTF-8 that ends with a NUL. It lives as long
+ * as the error. NULL for NULL. Any thread; costs nothing.
  */
 const char *simkeep_error_message(const struct simkeep_error *error);
 
 /**
- * The file or the directory that an error is about, or NULL if it is about none. A file of a store is
- * named by its path within the store's directory. It ends with a NUL, and lives as long as the error.
- * Any thread; costs nothing.
+ * The file or the directory that an error is about, or NULL if it is about none. A file of a store
+ * is named by its path within the store's directory. It ends with a NUL, and lives as long as the
+ * error. Any thread; costs nothing.
  */
 const char *simkeep_error_file(const struct simkeep_error *error);
 
@@ -2569,14 +2570,14 @@ const char *simkeep_error_file(const struct simkeep_error *error);
 int64_t simkeep_error_offset(const struct simkeep_error *error);
 
 /**
- * Which of several things that were given an error is about, from 0; -1 if it is about none of them.
- * Any thread; costs nothing.
+ * Which of several things that were given an error is about, from 0; -1 if it is about none of
+ * them. Any thread; costs nothing.
  */
 int64_t simkeep_error_row(const struct simkeep_error *error);
 
 /**
- * The process that has the store open, of `SIMKEEP_LOCKED`; 0 if that is not known. Any thread; costs
- * nothing.
+ * The process that has the store open, of `SIMKEEP_LOCKED`; 0 if that is not known. Any thread;
+ * costs nothing.
  */
 uint32_t simkeep_error_pid(const struct simkeep_error *error);
 
@@ -2610,8 +2611,9 @@ int32_t simkeep_progress_cancel(const struct simkeep_progress *progress,
 simkeep_stage simkeep_progress_stage(const struct simkeep_progress *progress);
 
 /**
- * How much of this stage is done: observations of a load, pages and fingerprints of a merge, bytes that
- * are checked, fingerprints that are joined. 0 for NULL. Any thread, at any time; costs nothing.
+ * How much of this stage is done: observations of a load, pages and fingerprints of a merge, bytes
+ * that are checked, fingerprints that are joined. 0 for NULL. Any thread, at any time; costs
+ * nothing.
  */
 uint64_t simkeep_progress_done(const struct simkeep_progress *progress);
 
@@ -2621,8 +2623,8 @@ uint64_t simkeep_progress_done(const struct simkeep_progress *progress);
 uint64_t simkeep_progress_of(const struct simkeep_progress *progress);
 
 /**
- * What was found on the way: flaws of a check, pairs of a join. 0 for NULL. Any thread, at any time;
- * costs nothing.
+ * What was found on the way: flaws of a check, pairs of a join. 0 for NULL. Any thread, at any
+ * time; costs nothing.
  */
 uint64_t simkeep_progress_found(const struct simkeep_progress *progress);
 
@@ -3085,8 +3087,8 @@ const simkeep_verdict *simkeep_outcomes_verdicts(const struct simkeep_outcomes *
 const simkeep_same *simkeep_outcomes_same_by(const struct simkeep_outcomes *outcomes);
 
 /**
- * In how many bits each page differs from its version before; `SIMKEEP_NO_DISTANCE` where that is not
- * known, and where it neither changed nor reverted.
+ * In how many bits each page differs from its version before; `SIMKEEP_NO_DISTANCE` where that is
+ * not known, and where it neither changed nor reverted.
  */
 const uint8_t *simkeep_outcomes_distances(const struct simkeep_outcomes *outcomes);
 
@@ -3096,8 +3098,8 @@ const uint8_t *simkeep_outcomes_distances(const struct simkeep_outcomes *outcome
 const simkeep_band *simkeep_outcomes_bands(const struct simkeep_outcomes *outcomes);
 
 /**
- * When the version was last seen that each page has reverted to, in milliseconds since 1970; 0 where
- * the verdict is another.
+ * When the version was last seen that each page has reverted to, in milliseconds since 1970; 0
+ * where the verdict is another.
  */
 const int64_t *simkeep_outcomes_to(const struct simkeep_outcomes *outcomes);
 
@@ -3122,8 +3124,8 @@ const uint8_t *simkeep_outcomes_also(const struct simkeep_outcomes *outcomes);
 const uint8_t *simkeep_outcomes_complete(const struct simkeep_outcomes *outcomes);
 
 /**
- * Of the copies and near pages of each the one that ranks before it and before all others; empty if it
- * comes first itself.
+ * Of the copies and near pages of each the one that ranks before it and before all others; empty
+ * if it comes first itself.
  */
 const struct simkeep_texts *simkeep_outcomes_originals(const struct simkeep_outcomes *outcomes);
 
@@ -3143,7 +3145,8 @@ const simkeep_original *simkeep_outcomes_original_by(const struct simkeep_outcom
 const uint64_t *simkeep_outcomes_copy_offsets(const struct simkeep_outcomes *outcomes);
 
 /**
- * Other pages whose version in force has the same digest, ordered by when they were first seen with it.
+ * Other pages whose version in force has the same digest, ordered by when they were first seen
+ * with it.
  */
 const struct simkeep_texts *simkeep_outcomes_copy_urls(const struct simkeep_outcomes *outcomes);
 
@@ -3281,20 +3284,20 @@ int32_t simkeep_explanation_get(const struct simkeep_explanation *explanation,
                                 struct simkeep_error **error);
 
 /**
- * What the search found. It belongs to the explanation, and lives as long; NULL for NULL. Any thread;
- * costs nothing.
+ * What the search found. It belongs to the explanation, and lives as long; NULL for NULL. Any
+ * thread; costs nothing.
  */
 const struct simkeep_matches *simkeep_explanation_matches(const struct simkeep_explanation *explanation);
 
 /**
- * How many nanoseconds the whole search took, with the lookup of pages; 0 for NULL. Any thread; costs
- * nothing.
+ * How many nanoseconds the whole search took, with the lookup of pages; 0 for NULL. Any thread;
+ * costs nothing.
  */
 uint64_t simkeep_explanation_took_ns(const struct simkeep_explanation *explanation);
 
 /**
- * The instruction set that comparisons use: `avx512`, `avx2`, `popcnt` or `portable`, which ends with a
- * NUL. It lives as long as the explanation; NULL for NULL. Any thread; costs nothing.
+ * The instruction set that comparisons use: `avx512`, `avx2`, `popcnt` or `portable`, which ends
+ * with a NUL. It lives as long as the explanation; NULL for NULL. Any thread; costs nothing.
  */
 const char *simkeep_explanation_instruction_set(const struct simkeep_explanation *explanation);
 
@@ -3378,8 +3381,8 @@ const uint64_t *simkeep_matches_fingerprints(const struct simkeep_matches *match
 const uint8_t *simkeep_matches_complete(const struct simkeep_matches *matches);
 
 /**
- * Of each search the distance up to which no page is missing; `SIMKEEP_NO_DISTANCE` if pages with the
- * very fingerprint may be missing, too.
+ * Of each search the distance up to which no page is missing; `SIMKEEP_NO_DISTANCE` if pages with
+ * the very fingerprint may be missing, too.
  */
 const uint8_t *simkeep_matches_within(const struct simkeep_matches *matches);
 
@@ -3697,8 +3700,8 @@ size_t simkeep_fates_count(const struct simkeep_fates *fates);
 const simkeep_fate *simkeep_fates_kinds(const struct simkeep_fates *fates);
 
 /**
- * Of each that is dropped the digest of the content that was compared, 16 bytes each. Other content of
- * the page may be near nothing that is kept.
+ * Of each that is dropped the digest of the content that was compared, 16 bytes each. Other
+ * content of the page may be near nothing that is kept.
  */
 const uint8_t *simkeep_fates_digests(const struct simkeep_fates *fates);
 

@@ -32,12 +32,12 @@ pub(crate) unsafe trait Plain: Copy {
     const LEAST: usize;
 }
 
-/// Declares that a structure is [`Plain`], which it must be, with the last field that must be there. Each
-/// module declares its own structures.
+/// Declares that a structure is [`Plain`], which it must be, with the last field that must be there.
+/// Each module declares its own structures.
 macro_rules! plain {
     ($Name:ident, up to $last:ident) => {
-        // SAFETY: it has the fields that `Plain` allows. That nothing is between them, the tests have the
-        // C compiler say, of the header.
+        // SAFETY: it has the fields that `Plain` allows. That nothing is between them, the tests have
+        // the C compiler say, of the header.
         unsafe impl $crate::abi::Plain for $Name {
             const LEAST: usize = std::mem::offset_of!($Name, $last)
                 + $crate::abi::size_of_field(|of: &$Name| &of.$last);

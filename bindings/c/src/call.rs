@@ -81,8 +81,8 @@ impl Absent for usize {
     const ABSENT: usize = 0;
 }
 
-/// Declares functions that read what a handle has. For NULL each returns what is after `or`, or else 0 or
-/// NULL.
+/// Declares functions that read what a handle has. For NULL each returns what is after `or`, or else 0
+/// or NULL.
 macro_rules! getters {
     (
         $handle:ident: $Handle:ty;

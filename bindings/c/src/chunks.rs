@@ -1,4 +1,5 @@
-//! What is found chunk by chunk, as a caller asks for it: columns of items, and a thread that finds them.
+//! What is found chunk by chunk, as a caller asks for it: columns of items, and a thread that finds
+//! them.
 
 use std::mem;
 use std::ops::ControlFlow;

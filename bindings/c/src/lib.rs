@@ -1,8 +1,8 @@
 //! The C library of simkeep: `include/simkeep.h` is what programs see of it, and is made of this source.
 //!
 //! No logic is here. A function converts what it is given, calls simkeep, and converts what comes back:
-//! `call` catches panics and returns errors, `abi` has everything that is unsafe, and each file of the other
-//! folders is about one thing of the header.
+//! `call` catches panics and returns errors, `abi` has everything that is unsafe, and each file of the
+//! other folders is about one thing of the header.
 
 #![expect(
     unsafe_code,

@@ -66,13 +66,14 @@ getters! {
     /// What the call is doing; `SIMKEEP_STAGE_WAITING` for NULL. Any thread, at any time; costs nothing.
     fn simkeep_progress_stage -> StageCode =
         StageCode::of(progress.progress.stage()), or StageCode::Waiting;
-    /// How much of this stage is done: observations of a load, pages and fingerprints of a merge, bytes that
-    /// are checked, fingerprints that are joined. 0 for NULL. Any thread, at any time; costs nothing.
+    /// How much of this stage is done: observations of a load, pages and fingerprints of a merge, bytes
+    /// that are checked, fingerprints that are joined. 0 for NULL. Any thread, at any time; costs
+    /// nothing.
     fn simkeep_progress_done -> u64 = progress.progress.done();
     /// Of how much, about; 0 if nobody knows, or for NULL. Any thread, at any time; costs nothing.
     fn simkeep_progress_of -> u64 = progress.progress.of().unwrap_or(0);
-    /// What was found on the way: flaws of a check, pairs of a join. 0 for NULL. Any thread, at any time;
-    /// costs nothing.
+    /// What was found on the way: flaws of a check, pairs of a join. 0 for NULL. Any thread, at any
+    /// time; costs nothing.
     fn simkeep_progress_found -> u64 = progress.progress.found();
 }
 

@@ -1,8 +1,9 @@
-//! Structures and enumerations of the header that copy a type of the crate, with one line for each field or
-//! variant. One without a description is described as in the crate: `header/expand.rs` looks it up there.
+//! Structures and enumerations of the header that copy a type of the crate, with one line for each
+//! field or variant. One without a description is described as in the crate: `header/expand.rs` looks
+//! it up there.
 
-/// Declares a structure of the header, the last of its fields that a program must have room for, and what it
-/// is made from. All fields are plain, as [`Plain`](crate::abi::Plain) says.
+/// Declares a structure of the header, the last of its fields that a program must have room for, and
+/// what it is made from. All fields are plain, as [`Plain`](crate::abi::Plain) says.
 ///
 /// A field gets the value after `=`, or the one that has its name in the crate.
 macro_rules! structure {
@@ -39,8 +40,8 @@ macro_rules! value {
     };
 }
 
-/// Declares numbers that stand for the variants of a type of the crate, each with the pattern that it stands
-/// for.
+/// Declares numbers that stand for the variants of a type of the crate, each with the pattern that it
+/// stands for.
 macro_rules! code {
     (
         $(#[$about:meta])*

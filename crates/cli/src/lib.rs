@@ -1,7 +1,7 @@
 //! The tool `simkeep`, as a library for what starts it: see `simkeep --help`.
 //!
-//! [`verbs`] has a file or a folder for each verb, in the groups of the help. [`input`] reads what they take,
-//! [`output`] prints what they return.
+//! [`verbs`] has a file or a folder for each verb, in the groups of the help. [`input`] reads what they
+//! take, [`output`] prints what they return.
 //!
 //! A verb takes its arguments and an [`Output`], and answers with an [`exit::Exit`] or a
 //! [`Failure`]; what those mean to the caller of the program is said in one place, [`exit`].

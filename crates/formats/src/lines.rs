@@ -8,8 +8,8 @@ use super::chunk::CHUNK_BYTES;
 use super::stream::Stream;
 use super::{RECORD_BYTES_MAX, Source, ZstdWindow, escape, export};
 
-/// Opens a file of lines, which may be compressed; `-` is standard input. Reads its first bytes. Lines of
-/// a pipe come as soon as they are there.
+/// Opens a file of lines, which may be compressed; `-` is standard input. Reads its first bytes. Lines
+/// of a pipe come as soon as they are there.
 ///
 /// # Errors
 ///

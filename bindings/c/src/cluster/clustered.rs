@@ -40,8 +40,8 @@ enum Source {
 const _: () = one_thread_at_a_time::<cluster::ClusteredPages<'static>>();
 
 chunk! {
-    /// Some pages in their clusters, column by column. They live until the next call on what they were got
-    /// from.
+    /// Some pages in their clusters, column by column. They live until the next call on what they were
+    /// got from.
     pub struct ClusteredChunk, up to has_class, of page: ClusteredPage {
         /// The pages.
         urls: Texts = &page.url,

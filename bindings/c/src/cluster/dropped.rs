@@ -152,8 +152,8 @@ getters! {
     fn simkeep_fates_count -> usize = fates.kinds.len();
     /// What becomes of each.
     fn simkeep_fates_kinds -> *const FateCode = fates.kinds.as_ptr();
-    /// Of each that is dropped the digest of the content that was compared, 16 bytes each. Other content of
-    /// the page may be near nothing that is kept.
+    /// Of each that is dropped the digest of the content that was compared, 16 bytes each. Other
+    /// content of the page may be near nothing that is kept.
     fn simkeep_fates_digests -> *const u8 = fates.digests.as_ptr().cast();
     /// Whether there is such a digest, 1 or 0.
     fn simkeep_fates_has_digest -> *const u8 = fates.has_digest.as_ptr();

@@ -42,7 +42,8 @@ pub const SIMKEEP_LOSS_HAS_LAST: u32 = 4;
 pub const SIMKEEP_LOSS_HAS_PAGES: u32 = 8;
 
 structure! {
-    /// Something that could not be saved. No NUL ends its texts, which live as long as what it was got from.
+    /// Something that could not be saved. No NUL ends its texts, which live as long as what it was got
+    /// from.
     pub struct Loss, up to has, from of: &integrity::Loss {
         /// The file that had it, by its path within the store's directory.
         file: *const c_char = of.file.as_ptr().cast(),

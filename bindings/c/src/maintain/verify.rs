@@ -30,8 +30,8 @@ structure! {
     /// One flaw of a store.
     pub struct Flaw, up to offset, from of: &Corruption {
         offset: u64,
-        /// The file, by its path within the store's directory. No NUL ends it. It lives as long as what it
-        /// was got from.
+        /// The file, by its path within the store's directory. No NUL ends it. It lives as long as what
+        /// it was got from.
         file: *const c_char = of.file.as_ptr().cast(),
         /// Its length in bytes.
         file_len: usize = of.file.len(),

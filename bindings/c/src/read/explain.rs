@@ -150,14 +150,14 @@ pub extern "C" fn simkeep_explanation_get(
 getters! {
     explanation: Explanation;
 
-    /// What the search found. It belongs to the explanation, and lives as long; NULL for NULL. Any thread;
-    /// costs nothing.
+    /// What the search found. It belongs to the explanation, and lives as long; NULL for NULL. Any
+    /// thread; costs nothing.
     fn simkeep_explanation_matches -> *const MatchColumns = ptr::from_ref(&explanation.matches);
-    /// How many nanoseconds the whole search took, with the lookup of pages; 0 for NULL. Any thread; costs
-    /// nothing.
+    /// How many nanoseconds the whole search took, with the lookup of pages; 0 for NULL. Any thread;
+    /// costs nothing.
     fn simkeep_explanation_took_ns -> u64 = explanation.took_ns;
-    /// The instruction set that comparisons use: `avx512`, `avx2`, `popcnt` or `portable`, which ends with a
-    /// NUL. It lives as long as the explanation; NULL for NULL. Any thread; costs nothing.
+    /// The instruction set that comparisons use: `avx512`, `avx2`, `popcnt` or `portable`, which ends
+    /// with a NUL. It lives as long as the explanation; NULL for NULL. Any thread; costs nothing.
     fn simkeep_explanation_instruction_set -> *const c_char = explanation.instruction_set.as_ptr();
 }
 

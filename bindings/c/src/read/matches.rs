@@ -50,8 +50,8 @@ getters! {
     /// Of each search whether these are all pages, 1 or 0. If not, the budget, the limit or a crowd of
     /// fingerprints cut it short.
     fn simkeep_matches_complete -> *const u8 = matches.complete.as_ptr();
-    /// Of each search the distance up to which no page is missing; `SIMKEEP_NO_DISTANCE` if pages with the
-    /// very fingerprint may be missing, too.
+    /// Of each search the distance up to which no page is missing; `SIMKEEP_NO_DISTANCE` if pages with
+    /// the very fingerprint may be missing, too.
     fn simkeep_matches_within -> *const u8 = matches.within.as_ptr();
 }
 

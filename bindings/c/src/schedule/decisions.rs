@@ -40,8 +40,8 @@ pub const SIMKEEP_DECISION_HAS_DUE: u32 = 1;
 pub const SIMKEEP_DECISION_HAS_EVERY: u32 = 2;
 
 structure! {
-    /// What is decided about a page. No NUL ends its texts, which live until the next call on what it was
-    /// got from.
+    /// What is decided about a page. No NUL ends its texts, which live until the next call on what it
+    /// was got from.
     pub struct Decision, up to rule_len, from of: &due::Decision, rule: Option<&String> {
         /// What a visit is worth now, by the policy.
         value: f64,

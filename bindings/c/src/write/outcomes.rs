@@ -132,13 +132,13 @@ getters! {
     fn simkeep_outcomes_verdicts -> *const VerdictCode = outcomes.verdicts.as_ptr();
     /// How each page is known to be the same.
     fn simkeep_outcomes_same_by -> *const SameCode = outcomes.sames.as_ptr();
-    /// In how many bits each page differs from its version before; `SIMKEEP_NO_DISTANCE` where that is not
-    /// known, and where it neither changed nor reverted.
+    /// In how many bits each page differs from its version before; `SIMKEEP_NO_DISTANCE` where that is
+    /// not known, and where it neither changed nor reverted.
     fn simkeep_outcomes_distances -> *const u8 = outcomes.distances.as_ptr();
     /// What these distances mean.
     fn simkeep_outcomes_bands -> *const BandCode = outcomes.bands.as_ptr();
-    /// When the version was last seen that each page has reverted to, in milliseconds since 1970; 0 where
-    /// the verdict is another.
+    /// When the version was last seen that each page has reverted to, in milliseconds since 1970; 0
+    /// where the verdict is another.
     fn simkeep_outcomes_to -> *const i64 = outcomes.tos.as_ptr();
     /// Whether each visit saw content that is far from all of the page's last versions, 1 or 0.
     fn simkeep_outcomes_novel -> *const u8 = outcomes.novel.as_ptr();
@@ -148,8 +148,8 @@ getters! {
     fn simkeep_outcomes_also -> *const u8 = outcomes.also.as_ptr();
     /// Whether copies and near pages are all that there are, 1 or 0.
     fn simkeep_outcomes_complete -> *const u8 = outcomes.complete.as_ptr();
-    /// Of the copies and near pages of each the one that ranks before it and before all others; empty if it
-    /// comes first itself.
+    /// Of the copies and near pages of each the one that ranks before it and before all others; empty
+    /// if it comes first itself.
     fn simkeep_outcomes_originals -> *const Texts = outcomes.originals.view();
     /// In how many bits that differs; `SIMKEEP_NO_DISTANCE` if there is none.
     fn simkeep_outcomes_original_distances -> *const u8 = outcomes.original_distances.as_ptr();
@@ -157,7 +157,8 @@ getters! {
     fn simkeep_outcomes_original_by -> *const OriginalCode = outcomes.original_by.as_ptr();
     /// Where the copies of each begin: one more than there are observations.
     fn simkeep_outcomes_copy_offsets -> *const u64 = outcomes.copies.offsets.as_ptr();
-    /// Other pages whose version in force has the same digest, ordered by when they were first seen with it.
+    /// Other pages whose version in force has the same digest, ordered by when they were first seen
+    /// with it.
     fn simkeep_outcomes_copy_urls -> *const Texts = outcomes.copies.urls.view();
     /// When these were first seen with it, in milliseconds since 1970.
     fn simkeep_outcomes_copy_firsts -> *const i64 = outcomes.copies.firsts.as_ptr();

@@ -18,7 +18,8 @@ pub(crate) struct Texts<T: Send + 'static, M> {
 pub(crate) type Made<T> = (T, usize);
 
 impl<T: Send + 'static, M: FnMut(String, Document) -> Made<T>> Texts<T, M> {
-    /// Begins to read on so many threads, each with a maker of its own, which takes the URL of each text.
+    /// Begins to read on so many threads, each with a maker of its own, which takes the URL of each
+    /// text.
     pub(crate) fn new(
         input: Input,
         threads: usize,

@@ -1,4 +1,5 @@
-//! Drawings in SVG, which any browser shows: curves for a file of their own, columns and bars for a page.
+//! Drawings in SVG, which any browser shows: curves for a file of their own, columns and bars for a
+//! page.
 
 mod bars;
 mod columns;

@@ -1,8 +1,8 @@
 //! `ingest`: everything that was crawled, into the store.
 //!
-//! All threads read and make fingerprints ([`feed`](crate::input::feed)); one of them observes in batches
-//! ([`observer`]) what is ready. The order of the records is kept: a run that was interrupted and is
-//! begun again ends with the same store.
+//! All threads read and make fingerprints ([`feed`](crate::input::feed)); one of them observes in
+//! batches ([`observer`]) what is ready. The order of the records is kept: a run that was interrupted
+//! and is begun again ends with the same store.
 
 mod histories;
 mod observer;
