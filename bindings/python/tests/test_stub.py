@@ -25,7 +25,7 @@ def test_the_stub_is_printed_from_the_sources() -> None:
         missing("the extension was built without the feature `stub`")
     assert done.returncode == 0, done.stderr
     stub = (PACKAGE / "python/simkeep/_simkeep.pyi").read_text()
-    assert stub == done.stdout, "CONTRIBUTING.md says how to print the stub anew"
+    assert stub == done.stdout, "docs/testing.md says how to print the stub anew"
 
 
 def missing(what: str) -> NoReturn:
