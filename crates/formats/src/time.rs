@@ -63,8 +63,8 @@ fn rfc3339(text: &str) -> Option<i64> {
     let part = |from: usize, to: usize| date_time.get(from..to)?.parse::<i16>().ok();
     let small = |from: usize| i8::try_from(part(from, from + 2)?).ok();
     let date = Date::new(part(0, 4)?, small(5)?, small(8)?).ok()?;
-    // A leap second has no number since 1970.
-    let second = if small(17)? == 60 { 59 } else { small(17)? };
+    let is_leap = small(17)? == 60;
+    let second = if is_leap { 59 } else { small(17)? };
     let time = Time::new(small(11)?, small(14)?, second, nanoseconds).ok()?;
     let east = match (zone, shape(zone).as_str()) {
         ("Z" | "z", _) => 0,
@@ -77,7 +77,16 @@ fn rfc3339(text: &str) -> Option<i64> {
         }
         _ => return None,
     };
-    checked(milliseconds(DateTime::from_parts(date, time)) - east * 60_000)
+    let ms = checked(milliseconds(DateTime::from_parts(date, time)) - east * 60_000)?;
+    if is_leap { leap(ms) } else { Some(ms) }
+}
+
+/// The time of a leap second, which has no number of its own: the last millisecond of the second before
+/// it. `None` unless a month ends with that second in UTC.
+fn leap(before: i64) -> Option<i64> {
+    let last = before.div_euclid(1000) * 1000 + 999;
+    let next = EPOCH.checked_add(SignedDuration::from_millis(last + 1)).ok()?;
+    (next == next.date().first_of_month().to_datetime(Time::midnight())).then_some(last)
 }
 
 /// A text with a 0 for each digit.
@@ -288,7 +297,8 @@ mod tests {
         assert_eq!(parse("2017-03-06T04:03:48.5"), parse("2017-03-06T04:03:48.5Z"));
         assert_eq!(parse("2017-03-06 04:03:48+00:00"), parse("2017-03-06T04:03:48Z"));
         assert_eq!(parse("20170306040348"), parse("2017-03-06T04:03:48Z"));
-        assert_eq!(parse("2016-12-31T23:59:60Z"), parse("2016-12-31T23:59:59Z"));
+        assert_eq!(parse("2016-12-31T23:59:60Z"), parse("2016-12-31T23:59:59.999Z"));
+        assert_eq!(parse("2017-01-01T00:59:60+01:00"), parse("2016-12-31T23:59:59.999Z"));
         assert_eq!(parse("0001-01-01T00:00:00Z"), Some(TIME_MIN));
         assert_eq!(parse("9999-12-31T23:59:59.999Z"), Some(TIME_MAX));
         assert_eq!(seconds(1.0005), Some(1001));
@@ -412,6 +422,9 @@ mod tests {
             "2017-03-06 4:03",
             "2017-03-06T",
             "2017-03-06 Z",
+            "2017-03-06123:59:59Z",
+            "2016-12-31T23:39:60Z",
+            "2016-12-30T23:59:60Z",
         ] {
             assert_eq!(parse(text), None, "{text}");
         }
