@@ -14,7 +14,7 @@ use crate::page::Content;
 use crate::stream::{Item, Iterated, Source, Stream};
 use crate::time::Time;
 use crate::typed::Tuple;
-use crate::value::value;
+use crate::value::{FromRust, value};
 use crate::view::View;
 use crate::word::Verdict;
 
@@ -98,7 +98,7 @@ impl Differences {
     /// Those of the side before come under the numbers that they have there, then those that only
     /// the side after has.
     fn epochs(&self, py: Python<'_>) -> PyResult<Vec<EpochInfo>> {
-        self.epochs.iter().map(|info| EpochInfo::of(py, info)).collect()
+        self.epochs.iter().map(|info| EpochInfo::from_rust(py, info.clone())).collect()
     }
 }
 

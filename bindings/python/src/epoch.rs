@@ -8,55 +8,26 @@ use crate::value::value;
 use crate::word::Role;
 
 value! {
-    /// Which distances are minor changes, and which moderate ones.
-    Bands {
-        /// The greatest distance of a minor change.
+    Bands from bands: simkeep::fingerprint::Bands {
         minor: u32,
-        /// The greatest distance of a moderate change.
         moderate: u32,
     }
 }
 
 value! {
-    /// What a store knows of an epoch.
-    EpochInfo {
-        /// Its number.
+    EpochInfo from info: simkeep::EpochInfo {
         epoch: u32,
-        /// Its name, which no other epoch of the store has.
         name: String,
-        /// How many visits the store knew when it began.
         begun: u64,
-        /// What its fingerprints are for.
         role: Role,
-        /// Which of their distances are minor changes, and which moderate ones.
         bands: Py<Bands>,
-        /// Whether it has ended.
         ended: bool,
-    }
-}
-
-impl From<simkeep::fingerprint::Bands> for Bands {
-    fn from(bands: simkeep::fingerprint::Bands) -> Bands {
-        Bands { minor: bands.minor, moderate: bands.moderate }
     }
 }
 
 impl From<&Bands> for simkeep::fingerprint::Bands {
     fn from(bands: &Bands) -> simkeep::fingerprint::Bands {
         simkeep::fingerprint::Bands { minor: bands.minor, moderate: bands.moderate }
-    }
-}
-
-impl EpochInfo {
-    pub(crate) fn of(py: Python<'_>, info: &simkeep::EpochInfo) -> PyResult<EpochInfo> {
-        Ok(EpochInfo {
-            epoch: info.epoch.number(),
-            name: info.name.clone(),
-            begun: info.begun,
-            role: info.role.into(),
-            bands: Py::new(py, Bands::from(info.bands))?,
-            ended: info.ended,
-        })
     }
 }
 

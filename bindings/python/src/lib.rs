@@ -5,6 +5,9 @@
 
 #![expect(clippy::too_many_arguments, reason = "those of a call from Python are keywords")]
 
+// `prose!`, with which the crate describes what is copied here.
+include!(concat!(env!("OUT_DIR"), "/prose.rs"));
+
 mod alias_rule;
 mod aliases;
 mod answers;

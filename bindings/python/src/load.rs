@@ -22,6 +22,7 @@ use crate::row::{Ready, Row};
 use crate::stats::Loaded;
 use crate::store::Store;
 use crate::table;
+use crate::value::FromRust;
 use crate::view::View;
 
 /// What the thread of a load is called.
@@ -155,7 +156,7 @@ impl Store {
         }
         let makers = py.detach(|| self.open.makers.of(&store.snapshot())).or_raise(py)?;
         let _giving = self.open.give(py)?;
-        Loaded::of(py, load(py, &store, &makers, observations, options)?)
+        Loaded::from_rust(py, load(py, &store, &makers, observations, options)?)
     }
 
     /// Loads everything of another store, with its epochs and their tables. Ctrl-C ends it.
@@ -175,7 +176,7 @@ impl Store {
         self.open.not_giving(py)?;
         let options = options(memory_bytes, segment_pages, progress)?;
         let progress = options.progress.clone();
-        Loaded::of(py, long(py, &progress, || store.copy_from(&other, options))?)
+        Loaded::from_rust(py, long(py, &progress, || store.copy_from(&other, options))?)
     }
 
     /// Creates a store from a load, and opens it: it exists with everything loaded, or not at all.
@@ -223,6 +224,6 @@ impl Store {
         let (store, loaded) = hand_on(py, NAME, rows, &progress, |rows| {
             simkeep::Store::create_from(at, new, rows.map(|row| makers.ready(row?)), load)
         })?;
-        Ok((Store::of(py, store, path)?, Loaded::of(py, loaded)?))
+        Ok((Store::of(py, store, path)?, Loaded::from_rust(py, loaded)?))
     }
 }

@@ -8,7 +8,7 @@ use crate::df::Table;
 use crate::epoch::Bands;
 use crate::error::OrRaise;
 use crate::typed::Tuple;
-use crate::value::value;
+use crate::value::{FromRust, value};
 
 value! {
     /// A recipe with a short name.
@@ -35,7 +35,7 @@ pub(crate) fn recipes(py: Python<'_>) -> PyResult<Tuple<Preset>> {
             recipe: preset.recipe.name(),
             what: preset.what.to_owned(),
             near: preset.near,
-            bands: Py::new(py, Bands::from(preset.bands))?,
+            bands: Py::new(py, Bands::from_rust(py, preset.bands)?)?,
         })
     })
 }

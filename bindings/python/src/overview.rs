@@ -9,7 +9,7 @@ use crate::explain::shape;
 use crate::integrity::Flaw;
 use crate::time::Time;
 use crate::typed::Tuple;
-use crate::value::value;
+use crate::value::{FromRust, value};
 use crate::view::View;
 use crate::word::Space;
 
@@ -142,7 +142,7 @@ pub(crate) fn times(times: Option<(simkeep::Time, simkeep::Time)>) -> Option<(Ti
 impl EpochOverview {
     fn of(py: Python<'_>, epoch: &inspect::EpochOverview) -> PyResult<EpochOverview> {
         Ok(EpochOverview {
-            info: Py::new(py, EpochInfo::of(py, &epoch.info)?)?,
+            info: Py::new(py, EpochInfo::from_rust(py, epoch.info.clone())?)?,
             fingerprints: epoch.fingerprints,
             is_in_use: epoch.is_in_use,
         })

@@ -14,7 +14,7 @@ use crate::progress::{self, Progress};
 use crate::scope::Scope;
 use crate::time::Time;
 use crate::typed::Tuple;
-use crate::value::value;
+use crate::value::{FromRust, value};
 
 value! {
     /// What was published.
@@ -181,7 +181,7 @@ pub(crate) fn generations(py: Python<'_>, path: PathBuf) -> PyResult<Tuple<Gener
             written: Time(of.written.into()),
             sequence: of.sequence,
             files: FileCount::of(py, of.files)?,
-            epochs: Tuple::of(py, of.epochs, |info| EpochInfo::of(py, &info))?,
+            epochs: FromRust::from_rust(py, of.epochs)?,
             near_epoch: of.near_epoch.number(),
         })
     })

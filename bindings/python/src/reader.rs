@@ -11,6 +11,7 @@ use crate::publishing::Incomplete;
 use crate::reading::{Of, Reading};
 use crate::stats::Stats;
 use crate::time::Time;
+use crate::value::FromRust;
 use crate::value::no_pickle;
 use crate::view::{Source, View};
 
@@ -121,7 +122,7 @@ impl Reader {
     /// Sizes of what is seen. Reads no table.
     fn stats(&self, py: Python<'_>) -> PyResult<Stats> {
         let stats = self.reading.with(py, |reader| reader.stats())?;
-        Stats::of(py, stats)
+        Stats::from_rust(py, stats)
     }
 
     /// Where the store is.

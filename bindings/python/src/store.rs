@@ -22,6 +22,7 @@ use crate::reader::Snapshot;
 use crate::row::{Ready, Row, given};
 use crate::scope::Scope;
 use crate::stats::{Compacted, Forgotten, Merged, Stats};
+use crate::value::FromRust;
 use crate::value::no_pickle;
 use crate::view::{Source, View};
 use crate::what::What;
@@ -284,7 +285,7 @@ impl Store {
         prefix: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Forgotten> {
         let scope = Scope::new("forget", url, prefix)?;
-        self.call(py, |store| store.forget(scope.of())).map(Forgotten::from)
+        Forgotten::from_rust(py, self.call(py, |store| store.forget(scope.of()))?)
     }
 
     /// Forgets, and rewrites every file that has bytes of what is forgotten.
@@ -301,7 +302,7 @@ impl Store {
     ) -> PyResult<Forgotten> {
         let (store, scope) = (self.open.store(py)?, Scope::new("purge", url, prefix)?);
         let progress = progress::given(progress);
-        long(py, &progress, || store.purge(scope.of(), &progress)).map(Forgotten::from)
+        Forgotten::from_rust(py, long(py, &progress, || store.purge(scope.of(), &progress))?)
     }
 
     /// Makes everything durable. Only with `durability="flush"` there is anything to do.
@@ -321,7 +322,7 @@ impl Store {
     fn merge(&self, py: Python<'_>, progress: Option<&Bound<'_, Progress>>) -> PyResult<Merged> {
         let (store, progress) = (self.open.store(py)?, progress::given(progress));
         let merged: simkeep::Merged = long(py, &progress, || store.merge(&progress))?;
-        Ok(merged.into())
+        Merged::from_rust(py, merged)
     }
 
     /// Makes the store as small as it can be.
@@ -334,7 +335,7 @@ impl Store {
         progress: Option<&Bound<'_, Progress>>,
     ) -> PyResult<Compacted> {
         let (store, progress) = (self.open.store(py)?, progress::given(progress));
-        Compacted::of(py, long(py, &progress, || store.compact(&progress))?)
+        Compacted::from_rust(py, long(py, &progress, || store.compact(&progress))?)
     }
 
     /// Waits until there is nothing to do in the background.
@@ -345,7 +346,7 @@ impl Store {
     /// Sizes of the store. Reads no table.
     fn stats(&self, py: Python<'_>) -> PyResult<Stats> {
         let stats = self.call(py, simkeep::Store::stats)?;
-        Stats::of(py, stats)
+        Stats::from_rust(py, stats)
     }
 
     /// Checks the store while it works: reads all of it, and names every flaw.

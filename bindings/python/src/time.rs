@@ -7,6 +7,7 @@ use simkeep::recrawl::Interval;
 
 use crate::arg::{self, Arg};
 use crate::typed::output_type;
+use crate::value::FromRust;
 
 /// A time, in whole milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -91,5 +92,17 @@ impl<'py> FromPyObject<'_, 'py> for Time {
 
     fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Time> {
         arg::time(Arg::new("time"), &given).map(Time)
+    }
+}
+
+impl FromRust<simkeep::Time> for Time {
+    fn from_rust(_: Python<'_>, time: simkeep::Time) -> PyResult<Time> {
+        Ok(Time(time))
+    }
+}
+
+impl FromRust<Interval> for Span {
+    fn from_rust(_: Python<'_>, interval: Interval) -> PyResult<Span> {
+        Ok(Span(interval))
     }
 }

@@ -7,21 +7,75 @@ use std::fmt::Write as _;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyTuple, PyType};
+use pyo3::{PyClass, PyClassInitializer};
+use simkeep::{Digest, Epoch};
+
+use crate::typed::Tuple;
 
 /// Declares a class of values by its fields, which are its constructor's arguments, too. What stands
 /// behind `also` are more methods; the module is `simkeep`, unless another one is named before all.
+///
+/// `Page from page: simkeep::Page { ... }` copies a type of the crate: each field gets the value after
+/// `=`, or the one that has its name in the crate, converted as [`FromRust`] says. Values after `=` are
+/// made before fields are moved out. A class or field without a description is described as in the crate.
 macro_rules! value {
-    (in $module:tt; $($class:tt)*) => { $crate::value::value! { @class $module; $($class)* } };
+    (in $module:literal; $($class:tt)*) => { $crate::value::class! { @head $module; $($class)* } };
+    ($($class:tt)*) => { $crate::value::class! { @head "simkeep"; $($class)* } };
+}
+
+/// The steps of [`value!`]. `@fields` takes one field after the other, and adds what was left out: its
+/// description, or `()` for the value in the crate's field of its name.
+macro_rules! class {
     (
-        @class $module:tt;
+        @head $module:literal;
         $(#[$of:meta])*
-        $Name:ident { $($(#[$about:meta])* $field:ident: $Type:ty,)* }
+        $Name:ident $(from $from:ident: $($path:ident)::+)? { $($fields:tt)* }
         $(also { $($also:tt)* })?
     ) => {
-        $(#[$of])*
+        $crate::value::class! {
+            @fields { $module $Name [$(#[$of])*] [$($from: $($path)::+)?] [$($($also)*)?] } []
+            $($fields)*
+        }
+    };
+    (
+        @fields $head:tt [$($field:tt)*]
+        $(#[$about:meta])+ $name:ident: $Type:ty = $value:expr, $($rest:tt)*
+    ) => {
+        $crate::value::class! {
+            @fields $head [$($field)* { [$(#[$about])+] $name: $Type, ($value) }] $($rest)*
+        }
+    };
+    (
+        @fields $head:tt [$($field:tt)*]
+        $(#[$about:meta])+ $name:ident: $Type:ty, $($rest:tt)*
+    ) => {
+        $crate::value::class! {
+            @fields $head [$($field)* { [$(#[$about])+] $name: $Type, () }] $($rest)*
+        }
+    };
+    (
+        @fields { $module:tt $Name:tt $about:tt [$from:ident: $($path:ident)::+] $also:tt } $fields:tt
+        $name:ident: $($rest:tt)*
+    ) => {
+        $crate::value::class! {
+            @fields { $module $Name $about [$from: $($path)::+] $also } $fields
+            #[doc = prose!($($path)::+; $name)] $name: $($rest)*
+        }
+    };
+    (@fields { $module:tt $Name:tt [] [$from:ident: $($path:ident)::+] $also:tt } $fields:tt) => {
+        $crate::value::class! {
+            @fields
+            { $module $Name [#[doc = prose!($($path)::+;)]] [$from: $($path)::+] $also } $fields
+        }
+    };
+    (
+        @fields { $module:tt $Name:ident [$(#[$of:meta])+] $from:tt [$($also:tt)*] }
+        [$({ [$(#[$about:meta])+] $field:ident: $Type:ty, $value:tt })*]
+    ) => {
+        $(#[$of])+
         #[pyo3::pyclass(frozen, get_all, new = "from_fields", module = $module)]
         pub(crate) struct $Name {
-            $($(#[$about])* pub(crate) $field: $Type,)*
+            $($(#[$about])+ pub(crate) $field: $Type,)*
         }
 
         #[pyo3::pymethods]
@@ -46,7 +100,7 @@ macro_rules! value {
             }
 
             fn __hash__(slf: &pyo3::Bound<'_, Self>) -> pyo3::PyResult<isize> {
-                $crate::value::fields(slf.as_any(), $Name::FIELDS)?.hash()
+                $crate::value::hash(slf.as_any(), $Name::FIELDS)
             }
 
             fn __reduce__<'py>(
@@ -58,17 +112,88 @@ macro_rules! value {
                 $crate::value::reduce(slf.as_any(), $Name::FIELDS)
             }
 
-            $($($also)*)?
+            $($also)*
         }
 
         impl $Name {
             const FIELDS: &'static [&'static str] = &[$(stringify!($field)),*];
         }
+
+        $crate::value::class! { @from $Name $from $({ $field $value })* }
     };
-    ($($class:tt)*) => { $crate::value::value! { @class "simkeep"; $($class)* } };
+    (@from $Name:ident [] $($fields:tt)*) => {};
+    (@from $Name:ident [$from:ident: $From:ty] $({ $field:ident $value:tt })*) => {
+        impl $crate::value::FromRust<$From> for $Name {
+            fn from_rust(py: pyo3::Python<'_>, $from: $From) -> pyo3::PyResult<$Name> {
+                $($crate::value::class! { @make py $field $value })*
+                Ok($Name { $($field: $crate::value::class!(@take py $from $field $value),)* })
+            }
+        }
+    };
+    (@make $py:ident $field:ident ()) => {};
+    (@make $py:ident $field:ident ($value:expr)) => {
+        let $field = $crate::value::FromRust::from_rust($py, $value)?;
+    };
+    (@take $py:ident $from:ident $field:ident ()) => {
+        $crate::value::FromRust::from_rust($py, $from.$field)?
+    };
+    (@take $py:ident $from:ident $field:ident $value:tt) => { $field };
 }
 
-pub(crate) use value;
+pub(crate) use {class, value};
+
+/// What Python gets of a value of the crate.
+pub(crate) trait FromRust<T>: Sized {
+    fn from_rust(py: Python<'_>, of: T) -> PyResult<Self>;
+}
+
+macro_rules! as_they_are {
+    ($($Type:ty),*) => {
+        $(impl FromRust<$Type> for $Type {
+            fn from_rust(_: Python<'_>, of: $Type) -> PyResult<$Type> {
+                Ok(of)
+            }
+        })*
+    };
+}
+
+as_they_are! { bool, u16, u32, u64, usize, i64, f32, f64, String, (f32, f32) }
+
+impl FromRust<Epoch> for u32 {
+    fn from_rust(_: Python<'_>, epoch: Epoch) -> PyResult<u32> {
+        Ok(epoch.number())
+    }
+}
+
+impl FromRust<Digest> for [u8; 16] {
+    fn from_rust(_: Python<'_>, digest: Digest) -> PyResult<[u8; 16]> {
+        Ok(digest.0)
+    }
+}
+
+impl<T, U: FromRust<T>> FromRust<Option<T>> for Option<U> {
+    fn from_rust(py: Python<'_>, of: Option<T>) -> PyResult<Option<U>> {
+        of.map(|of| U::from_rust(py, of)).transpose()
+    }
+}
+
+impl<T, U: FromRust<T>> FromRust<Vec<T>> for Vec<U> {
+    fn from_rust(py: Python<'_>, of: Vec<T>) -> PyResult<Vec<U>> {
+        of.into_iter().map(|of| U::from_rust(py, of)).collect()
+    }
+}
+
+impl<T, U: FromRust<T> + for<'py> IntoPyObject<'py>> FromRust<Vec<T>> for Tuple<U> {
+    fn from_rust(py: Python<'_>, of: Vec<T>) -> PyResult<Tuple<U>> {
+        Tuple::of(py, of, |of| U::from_rust(py, of))
+    }
+}
+
+impl<T, U: FromRust<T> + PyClass + Into<PyClassInitializer<U>>> FromRust<T> for Py<U> {
+    fn from_rust(py: Python<'_>, of: T) -> PyResult<Py<U>> {
+        Py::new(py, U::from_rust(py, of)?)
+    }
+}
 
 /// The fields of a value.
 pub(crate) fn fields<'py>(
@@ -77,6 +202,11 @@ pub(crate) fn fields<'py>(
 ) -> PyResult<Bound<'py, PyTuple>> {
     let fields: Vec<_> = names.iter().map(|name| value.getattr(*name)).collect::<PyResult<_>>()?;
     PyTuple::new(value.py(), fields)
+}
+
+/// A hash that equal values share.
+pub(crate) fn hash(value: &Bound<'_, PyAny>, names: &[&str]) -> PyResult<isize> {
+    fields(value, names)?.hash()
 }
 
 /// A value as it can be written.

@@ -24,6 +24,7 @@ use crate::query::{self, Given, Keywords};
 use crate::reading::Reading;
 use crate::stream::{Item, Iterated, Stream};
 use crate::typed::Tuple;
+use crate::value::FromRust;
 use crate::{due, pairs, prints};
 
 /// What can be asked of a store: what `Store`, `Reader` and `Snapshot` have in common.
@@ -432,7 +433,7 @@ impl View {
 
     /// All epochs, by number.
     fn epochs(&self, py: Python<'_>) -> PyResult<Vec<EpochInfo>> {
-        self.now(py)?.epochs().iter().map(|info| EpochInfo::of(py, info)).collect()
+        FromRust::from_rust(py, self.now(py)?.epochs().to_vec())
     }
 
     /// The number of the epoch that verdicts and their distances go by.

@@ -12,6 +12,7 @@ use simkeep::inspect;
 
 use crate::arg::Arg;
 use crate::typed::output_type;
+use crate::value::FromRust;
 
 /// Declares enumerations, each with its members and their values.
 macro_rules! words {
@@ -69,6 +70,15 @@ macro_rules! words {
                         })*
                     };
                     Ok(member?.bind(py).clone())
+                }
+            }
+
+            impl<T> FromRust<T> for $Name
+            where
+                $Name: From<T>,
+            {
+                fn from_rust(_: Python<'_>, of: T) -> PyResult<$Name> {
+                    Ok(of.into())
                 }
             }
 

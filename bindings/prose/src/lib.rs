@@ -1,0 +1,170 @@
+//! The descriptions of the public types of the crate `simkeep`, read from its sources.
+//!
+//! The classes of Python and the structures of C copy types of the crate. What a type, a field, a variant
+//! or a method means is written once, in the crate, and read from there.
+
+#![expect(clippy::panic, reason = "it runs while the bindings are built")]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use syn::{Attribute, Expr, Fields, ImplItem, Item, Lit, Meta, Type, Visibility};
+
+/// The descriptions of all public types.
+#[derive(Debug, Default)]
+pub struct Prose {
+    /// By the name of a type and that of a member, which is empty for the type itself.
+    found: BTreeMap<(String, String), Found>,
+}
+
+/// What describes a member: a field or variant, if there is one, or a method.
+#[derive(Debug, Default)]
+struct Found {
+    fields: Vec<String>,
+    methods: Vec<String>,
+}
+
+impl Found {
+    fn one(&self) -> Option<&str> {
+        let all = if self.fields.is_empty() { &self.methods } else { &self.fields };
+        match &all[..] {
+            [prose] if !prose.is_empty() => Some(prose),
+            _ => None,
+        }
+    }
+}
+
+impl Prose {
+    /// Reads the sources of the crate.
+    ///
+    /// # Panics
+    ///
+    /// If a file cannot be read, or is not Rust.
+    pub fn read(sources: &Path) -> Prose {
+        let (mut prose, mut folders) = (Prose::default(), vec![sources.to_owned()]);
+        while let Some(folder) = folders.pop() {
+            let entries = fs::read_dir(&folder).unwrap_or_else(|e| panic!("{folder:?}: {e}"));
+            for entry in entries {
+                let path = entry.unwrap_or_else(|e| panic!("{folder:?}: {e}")).path();
+                if path.is_dir() {
+                    folders.push(path);
+                } else if path.extension().is_some_and(|ending| ending == "rs") {
+                    let text =
+                        fs::read_to_string(&path).unwrap_or_else(|e| panic!("{path:?}: {e}"));
+                    let file = syn::parse_file(&text).unwrap_or_else(|e| panic!("{path:?}: {e}"));
+                    file.items.iter().for_each(|item| prose.item(item));
+                }
+            }
+        }
+        prose
+    }
+
+    fn item(&mut self, item: &Item) {
+        match item {
+            Item::Struct(of) if is_public(&of.vis) => {
+                self.add(&of.ident, "", &of.attrs);
+                if let Fields::Named(fields) = &of.fields {
+                    for field in fields.named.iter().filter(|field| is_public(&field.vis)) {
+                        let name = field.ident.as_ref().map(ToString::to_string);
+                        self.add(&of.ident, &name.unwrap_or_default(), &field.attrs);
+                    }
+                }
+            }
+            Item::Enum(of) if is_public(&of.vis) => {
+                self.add(&of.ident, "", &of.attrs);
+                for variant in &of.variants {
+                    self.add(&of.ident, &variant.ident.to_string(), &variant.attrs);
+                    for field in &variant.fields {
+                        if let Some(name) = &field.ident {
+                            let name = format!("{}.{name}", variant.ident);
+                            self.add(&of.ident, &name, &field.attrs);
+                        }
+                    }
+                }
+            }
+            Item::Impl(of) if of.trait_.is_none() => {
+                let Type::Path(path) = &*of.self_ty else { return };
+                let Some(name) = path.path.segments.last() else { return };
+                for item in &of.items {
+                    if let ImplItem::Fn(method) = item
+                        && is_public(&method.vis)
+                    {
+                        let found = self.entry(&name.ident, &method.sig.ident.to_string());
+                        found.methods.push(described(&method.attrs));
+                    }
+                }
+            }
+            Item::Mod(of) => {
+                let items = of.content.iter().flat_map(|(_, items)| items);
+                items.for_each(|item| self.item(item));
+            }
+            _ => {}
+        }
+    }
+
+    fn entry(&mut self, of: &impl ToString, member: &str) -> &mut Found {
+        self.found.entry((of.to_string(), member.to_owned())).or_default()
+    }
+
+    fn add(&mut self, of: &impl ToString, member: &str, attributes: &[Attribute]) {
+        self.entry(of, member).fields.push(described(attributes));
+    }
+
+    /// How the crate describes a member of a type, or with an empty name the type itself.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such member or no description, or if several types of the name have such a member.
+    pub fn of(&self, of: &str, member: &str) -> &str {
+        let found = self.found.get(&(of.to_owned(), member.to_owned()));
+        found.and_then(Found::one).unwrap_or_else(|| panic!("{of}.{member} is not described once"))
+    }
+
+    /// The macro `prose!`: `prose!(simkeep::Stats; pages)` is the description of a field, as a literal;
+    /// `prose!(simkeep::Stats;)` is that of the type. What is described several times is left out.
+    pub fn to_macro(&self) -> String {
+        let mut out = String::from("macro_rules! prose {\n");
+        for ((name, member), found) in &self.found {
+            if let Some(prose) = found.one().filter(|_| !member.contains('.')) {
+                out += &format!("    ({name}; {member}) => {{ {prose:?} }};\n");
+            }
+        }
+        out + "    ($module:ident :: $($of:tt)*) => { prose!($($of)*) };\n}\n"
+    }
+}
+
+fn is_public(visibility: &Visibility) -> bool {
+    matches!(visibility, Visibility::Public(_))
+}
+
+/// What the comments of an item say, up to the first heading, and without the brackets of links.
+fn described(attributes: &[Attribute]) -> String {
+    let lines = attributes.iter().filter_map(|attribute| {
+        let Meta::NameValue(meta) = &attribute.meta else { return None };
+        let Expr::Lit(value) = &meta.value else { return None };
+        let Lit::Str(line) = &value.lit else { return None };
+        let line = line.value();
+        let line = line.strip_prefix(' ').unwrap_or(&line).trim_end().to_owned();
+        meta.path.is_ident("doc").then_some(line)
+    });
+    let lines: Vec<_> = lines.take_while(|line| !line.starts_with("# ")).collect();
+    unlinked(lines.join("\n").trim_end())
+}
+
+/// A text whose links are what they show: of ``[`Page`](crate::Page)`` that is `` `Page` ``.
+fn unlinked(text: &str) -> String {
+    let (mut out, mut rest) = (String::new(), text);
+    while let Some((before, after)) = rest.split_once('[') {
+        out += before;
+        let Some((shown, behind)) = after.split_once(']') else {
+            return out + "[" + after;
+        };
+        out += shown;
+        rest = match behind.strip_prefix('(').and_then(|target| target.split_once(')')) {
+            Some((_, behind)) => behind,
+            None => behind,
+        };
+    }
+    out + rest
+}

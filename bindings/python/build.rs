@@ -1,0 +1,15 @@
+//! Makes a macro of the crate's descriptions, for the classes that copy its types.
+
+#![expect(clippy::unwrap_used, reason = "a build that cannot do it shall fail")]
+
+use std::path::Path;
+use std::{env, fs};
+
+use simkeep_prose::Prose;
+
+fn main() {
+    let sources = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../src"));
+    println!("cargo::rerun-if-changed={}", sources.display());
+    let macros = Path::new(&env::var_os("OUT_DIR").unwrap()).join("prose.rs");
+    fs::write(macros, Prose::read(sources).to_macro()).unwrap();
+}
