@@ -127,8 +127,8 @@ impl Prose {
         let mut out = String::from("macro_rules! prose {\n");
         for ((name, member), found) in &self.found {
             if let Some(prose) = found.one().filter(|_| !member.contains('.')) {
-                // A method is written as in Python.
-                let prose = prose.replace("::", ".");
+                // As in Python: methods, and times, which are of a class of their own there.
+                let prose = prose.replace("::", ".").replace(", in milliseconds since 1970", "");
                 out += &format!("    ({name}; {member}) => {{ {prose:?} }};\n");
             }
         }

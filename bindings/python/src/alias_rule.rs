@@ -10,6 +10,7 @@ use simkeep::alias;
 
 use crate::arg::{self, Arg, optional};
 use crate::typed::output_type;
+use crate::value::FromRust;
 
 /// A rule that makes one URL of several: a difference between URLs that may make no difference.
 ///
@@ -21,6 +22,12 @@ use crate::typed::output_type;
 /// if there is no such rule.
 #[pyclass(frozen, module = "simkeep")]
 pub(crate) struct AliasRule(pub(crate) alias::AliasRule);
+
+impl FromRust<alias::AliasRule> for AliasRule {
+    fn from_rust(_: Python<'_>, rule: alias::AliasRule) -> PyResult<AliasRule> {
+        Ok(AliasRule(rule))
+    }
+}
 
 /// The name of a kind of rules.
 struct Kind(&'static str);

@@ -16,133 +16,51 @@ use crate::query::{each, unknown};
 use crate::stream::{Item, Stream};
 use crate::threaded::Threaded;
 use crate::typed::Tuple;
-use crate::value::value;
+use crate::value::{FromRust, value};
 use crate::view::View;
 
 value! {
-    /// A site, and the rules that were found for it.
-    AliasSite {
-        /// The host without `www.`, in lower case.
+    AliasSite from site: simkeep::alias::AliasSite {
         site: String,
-        /// Its pages that took part.
         pages: u64,
-        /// What share of the URLs that rules make was looked at: 1, unless the site was beyond the
-        /// memory. All that is counted of its rules is of these.
         sampled: f64,
-        /// Pages with so many parameters, or in a site with so many names of them, that some were passed
-        /// over.
         passed_over: u64,
-        /// The rules, in the order in which they are to be applied: none twice.
         rules: Tuple<AliasCount>,
     }
 }
 
 value! {
-    /// A rule in a site, and what speaks for it.
-    AliasCount {
-        /// The rule. If it has a direction, that is to what more pages of the site have.
+    AliasCount from of: simkeep::alias::AliasCount {
         rule: Py<AliasRule>,
-        /// Whether it holds, by the `share` and the `pairs` that were asked for.
         holds: bool,
-        /// Pages that it makes one with a page that stands before them in SURT order, and takes
-        /// something else from: as many would be spared.
         pairs: u64,
-        /// Those of them that are near that page.
         near: u64,
-        /// The share of the pairs that are near; 0 without any.
-        share: f64,
-        /// Visits that these pairs had, without those to the first pages: as many would have been
-        /// spared.
+        share: f64 = of.share(),
         visits: u64,
-        /// Pairs that are near, each of another group, drawn by a hash.
         examples: Tuple<AliasPair>,
-        /// Pairs that are not near, drawn in the same way.
         exceptions: Tuple<AliasPair>,
     }
 }
 
 value! {
-    /// Two pages that a rule makes one.
-    AliasPair {
-        /// The page that stands before all others of the group.
+    AliasPair from pair: simkeep::alias::AliasPair {
         first: String,
-        /// Another one.
         other: String,
-        /// In how many bits their fingerprints differ.
         distance: u32,
     }
 }
 
 value! {
-    /// What was looked at for aliases, in all.
-    Aliases {
-        /// Sites with a page that took part.
+    Aliases from aliases: simkeep::alias::Aliases {
         sites: u64,
-        /// Sites that have a rule that holds.
         sites_with_rules: u64,
-        /// Sites that were sampled.
         sampled: u64,
-        /// Pages that took part: of those whose URLs SURT order does not tell apart, one.
         pages: u64,
-        /// Pages with content that has no fingerprint in the epoch: they took no part.
         without_fingerprint: u64,
-        /// Pages with parameters that were passed over, whether their sites have rules or not.
         passed_over: u64,
-        /// Rules that hold, all sites together.
         rules: u64,
-        /// Pairs of these.
         pairs: u64,
-        /// Visits of these.
         visits: u64,
-    }
-}
-
-impl From<alias::Aliases> for Aliases {
-    fn from(of: alias::Aliases) -> Aliases {
-        let alias::Aliases { sites, sites_with_rules, sampled, pages, .. } = of;
-        let alias::Aliases { without_fingerprint, passed_over, rules, pairs, visits, .. } = of;
-        Aliases {
-            sites,
-            sites_with_rules,
-            sampled,
-            pages,
-            without_fingerprint,
-            passed_over,
-            rules,
-            pairs,
-            visits,
-        }
-    }
-}
-
-impl AliasSite {
-    pub(crate) fn of(py: Python<'_>, of: alias::AliasSite) -> PyResult<AliasSite> {
-        let alias::AliasSite { site, pages, sampled, passed_over, rules, .. } = of;
-        let rules = Tuple::of(py, rules, |rule| AliasCount::of(py, rule))?;
-        Ok(AliasSite { site, pages, sampled, passed_over, rules })
-    }
-}
-
-impl AliasCount {
-    fn of(py: Python<'_>, of: alias::AliasCount) -> PyResult<AliasCount> {
-        let share = of.share();
-        let alias::AliasCount { rule, holds, pairs, near, visits, examples, exceptions, .. } = of;
-        let pairs_of = |all: Vec<alias::AliasPair>| {
-            Tuple::of(py, all, |pair| {
-                let alias::AliasPair { first, other, distance, .. } = pair;
-                Ok(AliasPair { first, other, distance })
-            })
-        };
-        Ok(AliasCount {
-            rule: Py::new(py, AliasRule(rule))?,
-            holds,
-            pairs,
-            near,
-            share,
-            visits,
-            examples: pairs_of(examples)?,
-            exceptions: pairs_of(exceptions)?,
-        })
     }
 }
 
@@ -160,8 +78,8 @@ impl AliasSites {
     /// What was looked at in all; `None` as long as there is more to look at, and if the stream was
     /// closed before.
     #[getter]
-    fn told(&self) -> Option<Aliases> {
-        self.told.get().copied().map(Aliases::from)
+    fn told(&self, py: Python<'_>) -> PyResult<Option<Aliases>> {
+        FromRust::from_rust(py, self.told.get().copied())
     }
 }
 

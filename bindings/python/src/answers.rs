@@ -7,6 +7,7 @@ use simkeep::{Matches, Outcome};
 
 use crate::batches::Batches;
 use crate::typed::{Iter, Picked};
+use crate::value::FromRust;
 use crate::{columns, matches, outcome};
 
 /// An item of a sequence, or those of a slice.
@@ -62,7 +63,7 @@ impl Answers {
         &self,
         index: &Bound<'_, PyAny>,
     ) -> PyResult<Picked<matches::Matches, Vec<matches::Matches>>> {
-        item(index, &self.0, |found| Ok(matches::Matches::from(found.clone())))
+        item(index, &self.0, |found| FromRust::from_rust(index.py(), found.clone()))
     }
 
     /// A row for each page that was found: `query`, counted from 0, `url`, `distance` and
@@ -116,7 +117,7 @@ impl Outcomes {
         &self,
         index: &Bound<'_, PyAny>,
     ) -> PyResult<Picked<outcome::Outcome, Vec<outcome::Outcome>>> {
-        item(index, &self.0, |found| outcome::Outcome::of(index.py(), found.clone()))
+        item(index, &self.0, |found| FromRust::from_rust(index.py(), found.clone()))
     }
 
     /// A row for each observation: `verdict`, `distance`, `to`, `novel`, `priority` and `complete`.

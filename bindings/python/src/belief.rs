@@ -8,7 +8,7 @@ use crate::comparison::{Comparison, each};
 use crate::due::Rate;
 use crate::error::OrRaise;
 use crate::rates::index;
-use crate::value::no_pickle;
+use crate::value::{FromRust, no_pickle};
 
 /// How likely each of 64 rates is before a page's own visits tell more.
 ///
@@ -131,8 +131,8 @@ impl Belief {
 
     /// The mean rate, in changes a day, and the central 90 %.
     #[getter]
-    fn rate(&self) -> Rate {
-        self.0.rate().into()
+    fn rate(&self, py: Python<'_>) -> PyResult<Rate> {
+        Rate::from_rust(py, self.0.rate())
     }
 
     /// What a visit is worth so many days after the last one, in days.

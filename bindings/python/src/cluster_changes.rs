@@ -18,41 +18,21 @@ use crate::word::WhyLed;
 const NAME: &str = "simkeep-changes";
 
 value! {
-    /// That a page is led by another than before.
-    ClusterChange {
-        /// The page.
+    ClusterChange from change: simkeep::cluster::ClusterChange {
         url: String,
-        /// The page that led it, perhaps itself; `None` if it was in no cluster.
         before: Option<String>,
-        /// The page that leads it now; `None` if it is in no cluster.
         after: Option<String>,
-        /// Why.
-        why: WhyLed,
+        why: WhyLed = change.why,
         /// In how many bits the page or its leader changed, if that is why.
-        bits: Option<u32>,
+        bits: Option<u32> = changed_bits(change.why),
     }
 }
 
-/// Why, and in how many bits something changed if that is why.
-pub(crate) fn why(why: cluster::WhyLed) -> (WhyLed, Option<u32>) {
-    let bits = match why {
+/// In how many bits something changed, if that is why.
+pub(crate) fn changed_bits(why: cluster::WhyLed) -> Option<u32> {
+    match why {
         cluster::WhyLed::Changed { bits } | cluster::WhyLed::LeaderChanged { bits } => Some(bits),
         _ => None,
-    };
-    (why.into(), bits)
-}
-
-impl From<cluster::ClusterChange> for ClusterChange {
-    fn from(change: cluster::ClusterChange) -> ClusterChange {
-        let (why, bits) = why(change.why);
-        let leader = |page: Option<Arc<str>>| page.map(|page| page.to_string());
-        ClusterChange {
-            url: change.url.to_string(),
-            before: leader(change.before),
-            after: leader(change.after),
-            why,
-            bits,
-        }
     }
 }
 

@@ -18,7 +18,7 @@ use crate::progress::{self, Progress};
 use crate::stream::{Item, Iterated, Stream};
 use crate::threaded::Threaded;
 use crate::typed::Tuple;
-use crate::value::no_pickle;
+use crate::value::{FromRust, no_pickle};
 use crate::view::View;
 use crate::{cluster_changes, clustering};
 
@@ -296,7 +296,7 @@ impl View {
         let url = arg::url(Arg::new("url"), url)?.to_owned();
         let asked = clustering::asked(k, like, true)?;
         let found = alone(py, move || simkeep::cluster::PageCluster::of(&snapshot, &asked, &url))?;
-        found.map(|found| PageCluster::of(py, found)).transpose()
+        FromRust::from_rust(py, found)
     }
 
     /// Compares the clusters of two times: which pages are led by others, and why.

@@ -20,68 +20,27 @@ use crate::word::Verdict;
 
 value! {
     /// A page whose version in force differs.
-    Difference {
-        /// The page.
+    Difference from of: simkeep::query::Difference {
         url: String,
-        /// What became of it: new, changed, reverted, or gone if no version is in force any more, or the
-        /// page is not known there.
-        verdict: Verdict,
+        verdict: Verdict = Told::from(of.verdict).verdict,
         /// In how many bits the fingerprints differ; `None` where that is not known.
-        distance: Option<u32>,
+        distance: Option<u32> = Told::from(of.verdict).distance,
         /// The epoch of the fingerprints that were compared.
-        distance_epoch: Option<u32>,
+        distance_epoch: Option<u32> = Told::from(of.verdict).distance_epoch,
         /// When the version that the page went back to was last seen before, if it was reverted.
-        to: Option<Time>,
-        /// How much what is in force now is worth being processed: the priority of an observation that
-        /// saw it.
+        to: Option<Time> = Told::from(of.verdict).to,
         priority: f64,
-        /// What was in force before, with its fingerprint of the newest epoch.
         before: Option<Py<Content>>,
-        /// What is in force after.
         after: Option<Py<Content>>,
-        /// When that was last seen.
         seen: Option<Time>,
     }
 }
 
 value! {
-    /// Entries of a page that only one side has.
-    ExactDifference {
-        /// The page.
+    ExactDifference from of: simkeep::query::ExactDifference {
         url: String,
-        /// What only the side before has.
         before: Tuple<Entry>,
-        /// What only the side after has.
         after: Tuple<Entry>,
-    }
-}
-
-impl Difference {
-    pub(crate) fn of(py: Python<'_>, of: query::Difference) -> PyResult<Difference> {
-        let query::Difference { url, verdict, priority, before, after, seen, .. } = of;
-        let Told { verdict, distance, distance_epoch, to, .. } = verdict.into();
-        let content = |content: Option<simkeep::Content>| {
-            content.map(|content| Py::new(py, Content::from(content))).transpose()
-        };
-        Ok(Difference {
-            url,
-            verdict,
-            distance,
-            distance_epoch,
-            to,
-            priority,
-            before: content(before)?,
-            after: content(after)?,
-            seen: seen.map(Time),
-        })
-    }
-}
-
-impl ExactDifference {
-    pub(crate) fn of(py: Python<'_>, of: query::ExactDifference) -> PyResult<ExactDifference> {
-        let query::ExactDifference { url, before, after, .. } = of;
-        let entries = |entries: Vec<simkeep::Entry>| Tuple::of(py, entries, |of| Ok(of.into()));
-        Ok(ExactDifference { url, before: entries(before)?, after: entries(after)? })
     }
 }
 

@@ -4,6 +4,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyDictMethods, PyString};
 use simkeep::due::{Due, Rule, Rules};
+use simkeep::recrawl::Interval;
 use simkeep::{Error, due};
 
 use crate::arg::{self, Arg, optional};
@@ -16,17 +17,13 @@ use crate::policy::policy;
 use crate::query::{each, unknown};
 use crate::store::Store;
 use crate::time::{Span, Time};
-use crate::value::value;
+use crate::value::{FromRust, value};
 use crate::word::Reason;
 
 value! {
-    /// How often a page is believed to change, and how sure that is.
-    Rate {
-        /// Changes a day.
+    Rate from rate: simkeep::recrawl::Rate {
         per_day: f64,
-        /// The rate is below this with a probability of 5 %.
         low: f64,
-        /// The rate is above this with a probability of 5 %.
         high: f64,
     }
 }
@@ -34,34 +31,26 @@ value! {
 value! {
     /// What is decided about a page: what a visit to it is worth, and why. As a text, for people: "by
     /// what a visit is worth; a visit is worth 12.30; 3 of 8 comparisons found it changed; ...".
-    Decision {
-        /// The page, with its last visit, and with what its visits tell of how it changes.
+    Decision from decision: simkeep::due::Decision {
         page: Py<Page>,
-        /// What the policy makes of it now: by the crawl value what a visit is worth, the days for which
-        /// it makes the page fresh, times its weight.
         value: f64,
-        /// How often it is believed to change.
         rate: Py<Rate>,
-        /// How much it matters: its weight, with the factor of its rule.
         weight: f64,
         /// When it is due by the plan that was given, which may be past; `None` without one.
         due: Option<Time>,
         /// How long after its last visit that is, if no visit fails; `None` without a plan.
         every: Option<Span>,
-        /// The prefix of the rule that it goes by, if it is not one for all pages.
-        rule: Option<String>,
-        /// The page that leads it, if one near it had its content first.
+        rule: Option<String> = decision.rule.as_ref().map(ToString::to_string),
         near: Option<String>,
-        /// What decides.
-        reason: Reason,
+        reason: Reason = decision.reason,
         /// How long it may be left unvisited, if it is overdue, or must be, if its rule says not yet.
-        interval: Option<Span>,
+        interval: Option<Span> = ReasonParts::from(decision.reason).interval,
         /// Until when it is left alone, because its last visits failed.
-        until: Option<Time>,
+        until: Option<Time> = ReasonParts::from(decision.reason).until,
         /// When it changed, if a hint says that it did.
-        changed: Option<Time>,
+        changed: Option<Time> = ReasonParts::from(decision.reason).changed,
         /// For people.
-        text: String,
+        text: String = decision.to_string(),
     }
     also {
         fn __str__(&self) -> String {
@@ -70,41 +59,25 @@ value! {
     }
 }
 
-impl From<simkeep::recrawl::Rate> for Rate {
-    fn from(rate: simkeep::recrawl::Rate) -> Rate {
-        let simkeep::recrawl::Rate { per_day, low, high } = rate;
-        Rate { per_day, low, high }
-    }
+/// What a reason says, part by part.
+#[derive(Default)]
+struct ReasonParts {
+    interval: Option<Interval>,
+    until: Option<simkeep::Time>,
+    changed: Option<simkeep::Time>,
 }
 
-impl Decision {
-    pub(crate) fn of(py: Python<'_>, decision: due::Decision) -> PyResult<Decision> {
-        let text = decision.to_string();
-        let due::Decision { page, value, rate, weight, due, every, rule, near, reason, .. } =
-            decision;
-        let (mut interval, mut until, mut changed) = (None, None, None);
+impl From<due::Reason> for ReasonParts {
+    fn from(reason: due::Reason) -> ReasonParts {
+        let mut parts = ReasonParts::default();
         match reason {
-            due::Reason::Overdue { after } => interval = Some(Span(after)),
-            due::Reason::NotYet { min } => interval = Some(Span(min)),
-            due::Reason::LeftAlone { until: time } => until = Some(Time(time)),
-            due::Reason::Hinted { changed: time } => changed = Some(Time(time)),
+            due::Reason::Overdue { after } => parts.interval = Some(after),
+            due::Reason::NotYet { min } => parts.interval = Some(min),
+            due::Reason::LeftAlone { until } => parts.until = Some(until),
+            due::Reason::Hinted { changed } => parts.changed = Some(changed),
             _ => {}
         }
-        Ok(Decision {
-            page: Py::new(py, Page::of(py, page)?)?,
-            value,
-            rate: Py::new(py, Rate::from(rate))?,
-            weight,
-            due: due.map(Time),
-            every: every.map(Span),
-            rule: rule.map(|rule| rule.to_string()),
-            near,
-            reason: reason.into(),
-            interval,
-            until,
-            changed,
-            text,
-        })
+        parts
     }
 }
 
@@ -220,7 +193,7 @@ impl Store {
         let asked = asked(py, (now, budget), like)?;
         let lease = arg::interval(Arg::new("lease"), lease)?;
         let taken = self.call(py, |store| store.take_due(&asked, lease))?;
-        taken.into_iter().map(|decision| Decision::of(py, decision)).collect()
+        FromRust::from_rust(py, taken)
     }
 
     /// Ends the lease of a page that was not visited, so that it can be taken again.

@@ -7,7 +7,7 @@ use simkeep::query::{self, Shape, Way};
 
 use crate::matches::Matches;
 use crate::typed::Tuple;
-use crate::value::value;
+use crate::value::{FromRust, value};
 
 value! {
     /// What a search costs, expected or counted.
@@ -99,7 +99,7 @@ impl Explanation {
         Ok(Explanation {
             instruction_set: explained.instruction_set.to_owned(),
             components,
-            matches: Py::new(py, Matches::from(explained.matches))?,
+            matches: FromRust::from_rust(py, explained.matches)?,
             took: explained.took,
         })
     }

@@ -1,31 +1,27 @@
 //! Visits of a page, and what else its history has.
 
 use pyo3::prelude::*;
-use simkeep::{Digest, Epoch};
+use simkeep::{Digest, Epoch, Property, Weight};
 
 use crate::arg::Arg;
-use crate::outcome::{Meaning, Told, meaning};
+use crate::outcome::{Meaning, Told};
 use crate::time::Time;
-use crate::value::value;
+use crate::value::{FromRust, value};
 use crate::word::{SameBy, Seen, Verdict};
 
 value! {
     /// One visit to a page: what was seen, and when.
-    Visit {
-        /// When it was.
+    Visit from visit: simkeep::Visit {
         time: Time,
-        /// What was seen.
-        seen: Seen,
+        seen: Seen = &visit.seen,
         /// The fingerprint of the content; `None` if it has none, or there was no content.
-        fingerprint: Option<u64>,
+        fingerprint: Option<u64> = visit.seen.content().and_then(|of| of.fingerprint),
         /// The digest of the content, 16 bytes; also one that came with the word that it is not
         /// modified.
-        digest: Option<[u8; 16]>,
+        digest: Option<[u8; 16]> = visit.seen.digest(),
         /// The epoch of the fingerprint; `None` if there was no content.
-        epoch: Option<u32>,
-        /// The HTTP status, if it was told.
+        epoch: Option<u32> = visit.seen.content().map(|of| of.epoch),
         status: Option<u16>,
-        /// When the page was last modified, as the server said.
         modified: Option<Time>,
     }
 }
@@ -59,8 +55,7 @@ value! {
 
 value! {
     /// What another epoch makes of content that an earlier visit saw.
-    Restated {
-        /// When the content was seen.
+    Restated from restated: simkeep::Restated {
         time: Time,
         /// Its fingerprint; `None` if it has none.
         fingerprint: Option<u64>,
@@ -73,49 +68,12 @@ value! {
 
 value! {
     /// A property that a page was given: a weight or a class.
-    Given {
-        /// When it was given.
+    Given from given: simkeep::Given {
         time: Time,
         /// The weight, if it is one.
-        weight: Option<f64>,
+        weight: Option<f64> = weight(given.property),
         /// The class, if it is one.
-        class_: Option<u32>,
-    }
-}
-
-impl From<simkeep::Visit> for Visit {
-    fn from(visit: simkeep::Visit) -> Visit {
-        let content = visit.seen.content();
-        Visit {
-            time: Time(visit.time),
-            seen: (&visit.seen).into(),
-            fingerprint: content.and_then(|content| content.fingerprint),
-            digest: visit.seen.digest().map(|digest| digest.0),
-            epoch: content.map(|content| content.epoch.number()),
-            status: visit.status,
-            modified: visit.modified.map(Time),
-        }
-    }
-}
-
-impl From<simkeep::Restated> for Restated {
-    fn from(restated: simkeep::Restated) -> Restated {
-        Restated {
-            time: Time(restated.time),
-            fingerprint: restated.fingerprint,
-            digest: restated.digest.map(|digest| digest.0),
-            epoch: restated.epoch.number(),
-        }
-    }
-}
-
-impl From<simkeep::Given> for Given {
-    fn from(given: simkeep::Given) -> Given {
-        let (weight, class_) = match given.property {
-            simkeep::Property::Weight(weight) => (Some(weight.to_f64()), None),
-            simkeep::Property::Class(class) => (None, Some(class)),
-        };
-        Given { time: Time(given.time), weight, class_ }
+        class_: Option<u32> = class(given.property),
     }
 }
 
@@ -127,13 +85,13 @@ pub(crate) enum Entry {
     Given(Given),
 }
 
-impl From<simkeep::Entry> for Entry {
-    fn from(entry: simkeep::Entry) -> Entry {
-        match entry {
-            simkeep::Entry::Visit(visit) => Entry::Visit(visit.into()),
-            simkeep::Entry::Restated(restated) => Entry::Restated(restated.into()),
-            simkeep::Entry::Given(given) => Entry::Given(given.into()),
-        }
+impl FromRust<simkeep::Entry> for Entry {
+    fn from_rust(py: Python<'_>, entry: simkeep::Entry) -> PyResult<Entry> {
+        Ok(match entry {
+            simkeep::Entry::Visit(visit) => Entry::Visit(Visit::from_rust(py, visit)?),
+            simkeep::Entry::Restated(of) => Entry::Restated(Restated::from_rust(py, of)?),
+            simkeep::Entry::Given(given) => Entry::Given(Given::from_rust(py, given)?),
+        })
     }
 }
 
@@ -145,24 +103,35 @@ pub(crate) enum HistoryEntry {
     Given(Given),
 }
 
-impl HistoryEntry {
-    pub(crate) fn of(py: Python<'_>, entry: simkeep::HistoryEntry) -> PyResult<HistoryEntry> {
+impl FromRust<simkeep::HistoryEntry> for HistoryEntry {
+    fn from_rust(py: Python<'_>, entry: simkeep::HistoryEntry) -> PyResult<HistoryEntry> {
         Ok(match entry {
-            simkeep::HistoryEntry::Visit { visit, verdict, meaning: means } => {
+            simkeep::HistoryEntry::Visit { visit, verdict, meaning } => {
                 let Told { verdict, by, distance, distance_epoch, to } = verdict.into();
-                let visit = Py::new(py, Visit::from(visit))?;
-                let meaning = meaning(py, means)?;
+                let visit = FromRust::from_rust(py, visit)?;
+                let meaning = FromRust::from_rust(py, meaning)?;
                 let judged = Judged { visit, verdict, by, distance, distance_epoch, to, meaning };
                 HistoryEntry::Judged(judged)
             }
-            simkeep::HistoryEntry::Restated(restated) => HistoryEntry::Restated(restated.into()),
-            simkeep::HistoryEntry::Given(given) => HistoryEntry::Given(given.into()),
+            simkeep::HistoryEntry::Restated(of) => {
+                HistoryEntry::Restated(Restated::from_rust(py, of)?)
+            }
+            simkeep::HistoryEntry::Given(of) => HistoryEntry::Given(Given::from_rust(py, of)?),
         })
     }
+}
 
-    /// The entries of a history.
-    pub(crate) fn all(py: Python<'_>, history: simkeep::History) -> PyResult<Vec<HistoryEntry>> {
-        history.into_iter().map(|entry| HistoryEntry::of(py, entry)).collect()
+fn weight(of: Property) -> Option<Weight> {
+    match of {
+        Property::Weight(weight) => Some(weight),
+        Property::Class(_) => None,
+    }
+}
+
+fn class(of: Property) -> Option<u32> {
+    match of {
+        Property::Weight(_) => None,
+        Property::Class(class) => Some(class),
     }
 }
 

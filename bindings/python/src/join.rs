@@ -21,22 +21,11 @@ const NAME: &str = "simkeep-pairs";
 
 value! {
     /// Two fingerprints near each other of those that were given, by their places.
-    JoinedPair {
-        /// The place of the one that was given first, counted from 0.
+    JoinedPair from pair: simkeep::join::Pair {
         left: u32,
-        /// The place of the other one.
         right: u32,
-        /// The two fingerprints, in this order.
-        fingerprints: (u64, u64),
-        /// In how many bits they differ.
+        fingerprints: (u64, u64) = <(u64, u64)>::from(pair.fingerprints),
         distance: u32,
-    }
-}
-
-impl JoinedPair {
-    pub(crate) fn of(pair: Pair) -> JoinedPair {
-        let Pair { left, right, fingerprints, distance } = pair;
-        JoinedPair { left, right, fingerprints: fingerprints.into(), distance }
     }
 }
 

@@ -15,7 +15,7 @@ use crate::stream::{Item, Stream};
 use crate::threaded::Threaded;
 use crate::time::Time;
 use crate::typed::Typed;
-use crate::value::value;
+use crate::value::{FromRust, value};
 use crate::view::View;
 use crate::word::Done;
 
@@ -78,7 +78,7 @@ impl Operation {
         match of {
             inspect::Done::Entry { url, entry } => {
                 page = Some(url);
-                told = Some(HistoryEntry::of(py, entry)?.into_bound_py_any(py)?.into());
+                told = Some(HistoryEntry::from_rust(py, entry)?.into_bound_py_any(py)?.into());
             }
             inspect::Done::Forgot { url, visits } => {
                 (page, visited) = (Some(url), Some(visits));

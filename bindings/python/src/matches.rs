@@ -5,23 +5,19 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::PyTuple;
 
 use crate::typed::{Iter, Picked, Tuple, Typed, output_type};
-use crate::value::value;
+use crate::value::{FromRust, value};
 
 value! {
-    /// A page near a fingerprint.
-    Near {
-        /// The page.
+    Near from near: simkeep::Near {
         url: String,
-        /// In how many bits its fingerprint differs.
         distance: u32,
-        /// Its fingerprint, with reserved bits set to 0.
         fingerprint: u64,
     }
 }
 
 value! {
     /// The answer of a search: a collection of the pages that are near.
-    Matches {
+    Matches from of: simkeep::Matches {
         /// The pages, nearest first, then in SURT order.
         near: Nears,
         /// Whether these are all pages. If not, the limit, the budget, or a crowd of fingerprints
@@ -51,35 +47,25 @@ value! {
 }
 
 value! {
-    /// Two different fingerprints of pages that are near each other.
-    Pair {
-        /// The smaller one.
+    Pair from pair: simkeep::query::NearPair {
         left: u64,
-        /// The larger one.
         right: u64,
-        /// In how many bits they differ.
         distance: u32,
     }
 }
 
 value! {
-    /// One page of a pair.
-    PairedPage {
-        /// The page.
+    PairedPage from page: simkeep::query::PairedPage {
         url: String,
-        /// Its fingerprint, with reserved bits set to 0.
         fingerprint: u64,
     }
 }
 
 value! {
     /// Two pages with fingerprints that are equal or near each other.
-    PagePair {
-        /// The page with the smaller fingerprint; of two with the same, the first in SURT order.
+    PagePair from pair: simkeep::query::PagePair {
         left: Py<PairedPage>,
-        /// The other one.
         right: Py<PairedPage>,
-        /// In how many bits their fingerprints differ.
         distance: u32,
     }
 }
@@ -98,11 +84,14 @@ impl Nears {
 
     fn tuple(&self, py: Python<'_>) -> PyResult<&Tuple<Near>> {
         self.made.get_or_try_init(py, || {
-            Tuple::of(py, &self.found, |near| {
-                let simkeep::Near { url, distance, fingerprint, .. } = near;
-                Ok(Near { url: url.clone(), distance: *distance, fingerprint: *fingerprint })
-            })
+            Tuple::of(py, &self.found, |near| Near::from_rust(py, near.clone()))
         })
+    }
+}
+
+impl FromRust<Vec<simkeep::Near>> for Nears {
+    fn from_rust(_: Python<'_>, found: Vec<simkeep::Near>) -> PyResult<Nears> {
+        Ok(Nears { found, made: PyOnceLock::new() })
     }
 }
 
@@ -126,29 +115,5 @@ impl<'py> FromPyObject<'_, 'py> for Nears {
         // It is new, so nothing is in it.
         let _ = made.set(given.py(), given.extract()?);
         Ok(Nears { found: Vec::new(), made })
-    }
-}
-
-impl From<simkeep::Matches> for Matches {
-    fn from(of: simkeep::Matches) -> Matches {
-        let near = Nears { found: of.near, made: PyOnceLock::new() };
-        Matches { near, complete: of.complete, within: of.within }
-    }
-}
-
-impl From<simkeep::query::NearPair> for Pair {
-    fn from(pair: simkeep::query::NearPair) -> Pair {
-        Pair { left: pair.left, right: pair.right, distance: pair.distance }
-    }
-}
-
-impl PagePair {
-    pub(crate) fn of(py: Python<'_>, pair: &simkeep::query::PagePair) -> PyResult<PagePair> {
-        let page = |page: &simkeep::query::PairedPage| {
-            let url = page.url.to_string();
-            Py::new(py, PairedPage { url, fingerprint: page.fingerprint })
-        };
-        let (left, right) = (page(&pair.left)?, page(&pair.right)?);
-        Ok(PagePair { left, right, distance: pair.distance })
     }
 }

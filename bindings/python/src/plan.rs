@@ -9,7 +9,7 @@ use crate::due::{Decision, Rate, with};
 use crate::error::OrRaise;
 use crate::long::alone;
 use crate::time::Span;
-use crate::value::{no_pickle, value};
+use crate::value::{FromRust, no_pickle, value};
 use crate::view::View;
 
 value! {
@@ -80,7 +80,7 @@ impl Plan {
     fn of_new<'py>(&self, py: Python<'py>, url: &Bound<'py, PyAny>) -> PyResult<NewPage> {
         let url = arg::url(Arg::new("url"), url)?;
         let due::NewPage { value, rate, weight, every, .. } = self.0.of_new(url).or_raise(py)?;
-        Ok(NewPage { value, rate: Py::new(py, Rate::from(rate))?, weight, every: Span(every) })
+        Ok(NewPage { value, rate: FromRust::from_rust(py, rate)?, weight, every: Span(every) })
     }
 
     fn __str__(&self) -> String {
@@ -135,6 +135,6 @@ impl View {
         let snapshot = self.now(py)?;
         let (url, plan) = (arg::url(Arg::new("url"), url)?, &plan.get().0);
         let decision = py.detach(|| plan.decide(&snapshot, url)).or_raise(py)?;
-        decision.map(|decision| Decision::of(py, decision)).transpose()
+        FromRust::from_rust(py, decision)
     }
 }

@@ -7,6 +7,7 @@ use crate::arg::{self, Arg};
 use crate::comparison::each;
 use crate::outcome::Outcome;
 use crate::store::Store;
+use crate::value::FromRust;
 use crate::word::Stored;
 use crate::{error, history};
 
@@ -20,7 +21,7 @@ enum Answered {
 impl Answered {
     fn of(py: Python<'_>, answer: Answer) -> PyResult<Answered> {
         Ok(match answer {
-            Answer::Observed(outcome) => Answered::Observed(Outcome::of(py, outcome)?),
+            Answer::Observed(outcome) => Answered::Observed(Outcome::from_rust(py, outcome)?),
             Answer::Restated(outcome) => Answered::Stored(outcome.into()),
             Answer::Given(outcome) => Answered::Stored(outcome.into()),
         })

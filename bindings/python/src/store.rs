@@ -80,7 +80,7 @@ impl Store {
             let ready = makers.of(&store.snapshot())?.ready(row)?;
             store.observe(ready.observation())
         })?;
-        Outcome::of(py, outcome)
+        Outcome::from_rust(py, outcome)
     }
 }
 

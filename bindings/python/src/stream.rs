@@ -7,6 +7,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::{PyClass, PyClassInitializer};
 use simkeep::query::NearPair;
 use simkeep::{Entry, Error, History, Page, Result, alias, cluster, inspect};
 
@@ -23,9 +24,11 @@ use crate::history::HistoryEntry;
 use crate::join::JoinedPair;
 use crate::journal::Operation;
 use crate::matches::{PagePair, Pair};
+use crate::page::{Page as PageValue, StalePage};
 use crate::segment::DumpLine;
 use crate::typed::output_type;
-use crate::{history, page, shares};
+use crate::value::FromRust;
+use crate::{history, shares};
 
 /// The most items that are read ahead.
 const AHEAD_MAX: usize = 64;
@@ -62,31 +65,39 @@ impl<'py> IntoPyObject<'py> for Item {
 
     fn into_pyobject(self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         Ok(match self {
-            Item::Page(page) => Bound::new(py, page::Page::of(py, *page)?)?.into_any(),
+            Item::Page(page) => object::<PageValue, _>(py, *page)?,
             Item::Entry(url, entry) => {
-                (&*url, history::Entry::from(entry)).into_pyobject(py)?.into_any()
+                (&*url, history::Entry::from_rust(py, entry)?).into_pyobject(py)?.into_any()
             }
             Item::History(url, history) => {
-                (url, HistoryEntry::all(py, history)?).into_pyobject(py)?.into_any()
+                (url, Vec::<HistoryEntry>::from_rust(py, history)?).into_pyobject(py)?.into_any()
             }
-            Item::Stale(stale) => Bound::new(py, page::StalePage::of(py, stale)?)?.into_any(),
-            Item::Due(decision) => Bound::new(py, Decision::of(py, *decision)?)?.into_any(),
+            Item::Stale(stale) => object::<StalePage, _>(py, stale)?,
+            Item::Due(decision) => object::<Decision, _>(py, *decision)?,
             Item::Fingerprint(fingerprint) => fingerprint.into_pyobject(py)?.into_any(),
-            Item::Pair(pair) => Bound::new(py, Pair::from(pair))?.into_any(),
-            Item::PagePair(pair) => Bound::new(py, PagePair::of(py, &pair)?)?.into_any(),
-            Item::Cluster(of) => Bound::new(py, Cluster::from(*of))?.into_any(),
-            Item::ClusteredPage(page) => Bound::new(py, ClusteredPage::from(*page))?.into_any(),
-            Item::ClusterChange(of) => Bound::new(py, ClusterChange::from(*of))?.into_any(),
-            Item::AliasSite(site) => Bound::new(py, AliasSite::of(py, *site)?)?.into_any(),
-            Item::Difference(of) => Bound::new(py, Difference::of(py, *of)?)?.into_any(),
-            Item::ExactDifference(of) => Bound::new(py, ExactDifference::of(py, *of)?)?.into_any(),
+            Item::Pair(pair) => object::<Pair, _>(py, pair)?,
+            Item::PagePair(pair) => object::<PagePair, _>(py, pair)?,
+            Item::Cluster(of) => object::<Cluster, _>(py, *of)?,
+            Item::ClusteredPage(page) => object::<ClusteredPage, _>(py, *page)?,
+            Item::ClusterChange(of) => object::<ClusterChange, _>(py, *of)?,
+            Item::AliasSite(site) => object::<AliasSite, _>(py, *site)?,
+            Item::Difference(of) => object::<Difference, _>(py, *of)?,
+            Item::ExactDifference(of) => object::<ExactDifference, _>(py, *of)?,
             Item::DumpLine(line) => Bound::new(py, DumpLine::of(py, *line))?.into_any(),
             Item::Operation(of) => Bound::new(py, Operation::of(py, *of)?)?.into_any(),
-            Item::Joined(pair) => Bound::new(py, JoinedPair::of(pair))?.into_any(),
-            Item::Ranked(of) => Bound::new(py, RankedPage::of(py, of))?.into_any(),
+            Item::Joined(pair) => object::<JoinedPair, _>(py, pair)?,
+            Item::Ranked(of) => object::<RankedPage, _>(py, of)?,
             Item::Hand(of) => shares::hand(py, of)?,
         })
     }
+}
+
+/// A value of a class of Python.
+fn object<'py, C, T>(py: Python<'py>, of: T) -> PyResult<Bound<'py, PyAny>>
+where
+    C: FromRust<T> + PyClass + Into<PyClassInitializer<C>>,
+{
+    Ok(Bound::new(py, C::from_rust(py, of)?)?.into_any())
 }
 
 /// Where items come from.

@@ -101,6 +101,13 @@ impl FromRust<simkeep::Time> for Time {
     }
 }
 
+// What is converted already.
+impl FromRust<Time> for Time {
+    fn from_rust(_: Python<'_>, time: Time) -> PyResult<Time> {
+        Ok(time)
+    }
+}
+
 impl FromRust<Interval> for Span {
     fn from_rust(_: Python<'_>, interval: Interval) -> PyResult<Span> {
         Ok(Span(interval))

@@ -11,7 +11,7 @@ use crate::outcome::Told;
 use crate::page::{Content, Page};
 use crate::time::Time;
 use crate::typed::Tuple;
-use crate::value::value;
+use crate::value::{FromRust, value};
 use crate::view::View;
 use crate::word::{SameBy, Verdict, VersionKind};
 
@@ -91,8 +91,8 @@ impl Version {
         Ok(Version {
             kind: of.kind.into(),
             number,
-            visit: Py::new(py, Visit::from(of.visit))?,
-            contents: Tuple::of(py, of.contents, |content| Ok(Content::from(content)))?,
+            visit: FromRust::from_rust(py, of.visit)?,
+            contents: FromRust::from_rust(py, of.contents)?,
             last: Time(of.last),
             visits: of.visits,
             verdict,
@@ -109,14 +109,14 @@ impl Version {
 impl Trace {
     fn of(py: Python<'_>, of: inspect::Trace) -> PyResult<Trace> {
         Ok(Trace {
-            page: Py::new(py, Page::of(py, of.page)?)?,
+            page: FromRust::from_rust(py, of.page)?,
             surt: of.surt,
             hash: of.hash,
             places: Tuple::of(py, of.places, |place| {
                 let inspect::Place { segment, number, bytes, entries, is_first, .. } = place;
                 Ok(Place { segment, number, bytes, entries, is_first })
             })?,
-            history: Tuple::of(py, of.history, |entry| HistoryEntry::of(py, entry))?,
+            history: FromRust::from_rust(py, of.history)?,
         })
     }
 }

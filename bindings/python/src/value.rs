@@ -3,12 +3,13 @@
 //! All that they have in common goes by the names of their fields, so it is here once for all.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyInt, PyTuple, PyType};
+use pyo3::types::{PyBytes, PyInt, PyTuple, PyType};
 use pyo3::{PyClass, PyClassInitializer};
-use simkeep::{Digest, Epoch};
+use simkeep::{Digest, Epoch, Weight};
 
 use crate::typed::Tuple;
 
@@ -157,11 +158,29 @@ macro_rules! as_they_are {
     };
 }
 
-as_they_are! { bool, u16, u32, u64, usize, i64, f32, f64, String, (f32, f32) }
+as_they_are! { bool, u16, u32, u64, usize, i64, f32, f64, String, (f32, f32), (u64, u64) }
 
 impl FromRust<Epoch> for u32 {
     fn from_rust(_: Python<'_>, epoch: Epoch) -> PyResult<u32> {
         Ok(epoch.number())
+    }
+}
+
+impl FromRust<Weight> for f64 {
+    fn from_rust(_: Python<'_>, weight: Weight) -> PyResult<f64> {
+        Ok(weight.to_f64())
+    }
+}
+
+impl FromRust<Arc<str>> for String {
+    fn from_rust(_: Python<'_>, text: Arc<str>) -> PyResult<String> {
+        Ok(text.to_string())
+    }
+}
+
+impl FromRust<Vec<u8>> for Py<PyBytes> {
+    fn from_rust(py: Python<'_>, bytes: Vec<u8>) -> PyResult<Py<PyBytes>> {
+        Ok(PyBytes::new(py, &bytes).unbind())
     }
 }
 

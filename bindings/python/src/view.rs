@@ -126,7 +126,7 @@ impl View {
             limit, under, but, classes, epoch, at, seen, ever, budget, fingerprints, threads,
         };
         let query = keywords.of(query)?;
-        py.detach(|| snapshot.search(&query)).or_raise(py).map(Matches::from)
+        Matches::from_rust(py, py.detach(|| snapshot.search(&query)).or_raise(py)?)
     }
 
     /// Finds the pages nearest to a fingerprint, however far away they are.
@@ -146,7 +146,7 @@ impl View {
         let fingerprint = arg::fingerprint(Arg::new("fingerprint"), fingerprint)?;
         let count = arg::size(Arg::new("count"), count)?;
         let query = query::with(Query::nearest(fingerprint, count), like)?.limit(count);
-        py.detach(|| snapshot.search(&query)).or_raise(py).map(Matches::from)
+        Matches::from_rust(py, py.detach(|| snapshot.search(&query)).or_raise(py)?)
     }
 
     /// Explains how a search runs, and what it costs. Costs about three searches.
@@ -180,7 +180,7 @@ impl View {
         url: &Bound<'py, PyAny>,
     ) -> PyResult<Vec<HistoryEntry>> {
         let (snapshot, url) = (self.now(py)?, arg::url(Arg::new("url"), url)?);
-        HistoryEntry::all(py, py.detach(|| snapshot.history(url)).or_raise(py)?)
+        FromRust::from_rust(py, py.detach(|| snapshot.history(url)).or_raise(py)?)
     }
 
     /// The visit whose content was in force at a time; `None` if the page was unknown then, or gone.
@@ -194,7 +194,7 @@ impl View {
         let (snapshot, url) = (self.now(py)?, arg::url(Arg::new("url"), url)?);
         let at = arg::time(Arg::new("at"), at)?;
         let visit = py.detach(|| snapshot.as_of(url, at)).or_raise(py)?;
-        Ok(visit.map(Visit::from))
+        FromRust::from_rust(py, visit)
     }
 
     /// The current state of a page; `None` for an unknown one.
@@ -202,7 +202,7 @@ impl View {
     fn latest<'py>(&self, py: Python<'py>, url: &Bound<'py, PyAny>) -> PyResult<Option<Page>> {
         let (snapshot, url) = (self.now(py)?, arg::url(Arg::new("url"), url)?);
         let page = py.detach(|| snapshot.latest(url)).or_raise(py)?;
-        page.map(|page| Page::of(py, page)).transpose()
+        FromRust::from_rust(py, page)
     }
 
     /// All pages, or those under a prefix, in SURT order, in which all pages of a host are
@@ -476,7 +476,7 @@ impl View {
         let distance = arg::distance(Arg::new("distance"), distance)?;
         let epoch = arg::optional(epoch, |epoch| arg::epoch(Arg::new("epoch"), epoch))?;
         let epoch = epoch.unwrap_or_else(|| snapshot.change_epoch());
-        Ok(snapshot.meaning(epoch, distance).into())
+        FromRust::from_rust(py, snapshot.meaning(epoch, distance))
     }
 
     /// The numbers of the epochs in which the text of a page gets a fingerprint, at most two.

@@ -11,9 +11,9 @@ use arrow_array::types::Int32Type;
 use arrow_schema::{ArrowError, DataType, SchemaRef};
 
 use super::{Bits, Kind, bits, distance, number, schema, time, times, word};
-use crate::cluster_changes::why;
+use crate::cluster_changes::changed_bits;
 use crate::stream::Item;
-use crate::word::OriginalBy;
+use crate::word::{OriginalBy, WhyLed};
 
 /// The columns of clusters, of pages in them, or of changes.
 pub(super) fn schema_of(kind: Kind, signed: bool) -> SchemaRef {
@@ -129,9 +129,8 @@ pub(super) fn changes(items: &[Item]) -> Result<Vec<ArrayRef>, ArrowError> {
         url.append_value(&change.url);
         before.append_option(change.before.as_deref());
         after.append_option(change.after.as_deref());
-        let (why, changed) = why(change.why);
-        whys.append(why.value())?;
-        bits.append_option(changed.map(distance));
+        whys.append(WhyLed::from(change.why).value())?;
+        bits.append_option(changed_bits(change.why).map(distance));
     }
     Ok(vec![
         Arc::new(url.finish()),
