@@ -171,13 +171,14 @@ pub use crate::admin::compact::Compacted;
 pub use crate::admin::forget::Scope;
 pub use crate::engine::answer::{
     Answer, ExactCopy, Forgotten, History, HistoryEntry, Merged, NearDuplicate, Original,
-    OriginalBy, Outcome, Page, SegmentStats, Stats,
+    OriginalBy, Outcome, Page,
 };
 pub use crate::engine::options::{Durability, Options};
 pub use crate::engine::origin::Origin;
 pub use crate::engine::reader::Reader;
 pub use crate::engine::search::query::{Matches, Near, Query, Versions};
 pub use crate::engine::snapshot::Snapshot;
+pub use crate::engine::stats::{Counter, SegmentStats, Stats};
 pub use crate::engine::store::Store;
 pub use crate::page::route;
 pub use crate::search::DISTANCE_MAX;

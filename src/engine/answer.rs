@@ -7,8 +7,7 @@ use super::epochs::Epochs;
 use crate::bug::{Bug, OrBug};
 use crate::fingerprint::Meaning;
 use crate::page::{
-    Changes, Content, Entry, EpochInfo, GiveOutcome, Given, RestateOutcome, Restated, Verdict,
-    Visit, Weight,
+    Changes, Content, Entry, GiveOutcome, Given, RestateOutcome, Restated, Verdict, Visit, Weight,
 };
 use crate::time::Time;
 
@@ -28,7 +27,7 @@ pub struct ExactCopy {
 pub struct NearDuplicate {
     /// The page.
     pub url: String,
-    /// Hamming distance.
+    /// The Hamming distance of its fingerprint.
     pub distance: u32,
     /// The page's fingerprint, with reserved bits set to 0.
     pub fingerprint: u64,
@@ -365,52 +364,5 @@ pub struct Merged {
     /// Segments that went in.
     pub inputs: usize,
     /// Bytes written.
-    pub bytes: u64,
-}
-
-/// Sizes of a store.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Stats {
-    /// Pages known.
-    pub pages: u64,
-    /// Visits known.
-    pub visits: u64,
-    /// Visits that are not yet in a segment.
-    pub unsealed_visits: u64,
-    /// Live segments, oldest first.
-    pub segments: Vec<SegmentStats>,
-    /// Epochs, by number.
-    pub epochs: Vec<EpochInfo>,
-    /// Visits that have come since the newest epoch in use began.
-    pub epoch_visits: u64,
-    /// Whether a new epoch is advised: one in use weighs words by a table of document
-    /// frequencies, and [`Options::epoch_visits`](crate::Options::epoch_visits) visits have come
-    /// since it began.
-    pub epoch_due: bool,
-    /// Bytes of the live segments.
-    pub segment_bytes: u64,
-    /// Bytes of the catalog and its journal.
-    pub catalog_bytes: u64,
-    /// The number of the last acknowledged operation.
-    pub sequence: u64,
-    /// Why the last merge in the background failed, if it did: the disk was full, or a segment is
-    /// damaged. The store tries again.
-    pub merge_error: Option<String>,
-}
-
-/// Sizes of one segment.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct SegmentStats {
-    /// Its number.
-    pub id: u64,
-    /// Page records.
-    pub pages: u64,
-    /// Visits.
-    pub visits: u64,
-    /// Distinct fingerprints, counted once for each epoch.
-    pub fingerprints: u64,
-    /// Bytes of the file.
     pub bytes: u64,
 }

@@ -40,6 +40,7 @@ pub(crate) mod seal;
 pub(crate) mod search;
 pub(crate) mod settings;
 pub(crate) mod snapshot;
+pub(crate) mod stats;
 pub(crate) mod store;
 pub(crate) mod totals;
 pub(crate) mod view;

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
-use super::answer::Stats;
 use super::epochs::Epochs;
 use super::files::Files;
 use super::generations;
@@ -12,6 +11,7 @@ use super::live_segment::LiveSegment;
 use super::memtables::Memtables;
 use super::open::{self, require_store, view_of};
 use super::snapshot::Snapshot;
+use super::stats::Stats;
 use super::view::View;
 use crate::catalog::{
     Catalog, Contents, Frames, Generation, Journal, Locks, Published, Tail, Tries, mark,

@@ -2,54 +2,9 @@
 
 use std::fmt;
 
-use crate::bug::OrBug;
-use crate::engine::answer::{SegmentStats, Stats};
-use crate::engine::files::has_table;
-use crate::engine::memtable::PageOf;
 use crate::engine::snapshot::Snapshot;
 use crate::error::{Error, Result};
 use crate::layout::Delta;
-use crate::page::{Entry, EpochInfo, Role, in_use};
-
-impl Stats {
-    /// Sizes of what is seen; those of the catalog's file are for others to say.
-    pub(crate) fn of(snapshot: &Snapshot, epoch_visits: u64) -> Result<Stats> {
-        let mut stats = Stats {
-            epochs: snapshot.epochs().to_vec(),
-            sequence: snapshot.sequence,
-            ..Stats::default()
-        };
-        for live in snapshot.view.segments.iter() {
-            let numbers = live.segment.numbers();
-            stats.segment_bytes += live.segment.file_bytes();
-            stats.segments.push(SegmentStats {
-                id: live.segment.id(),
-                pages: numbers.pages,
-                visits: numbers.visits,
-                fingerprints: numbers.fingerprints,
-                bytes: live.segment.file_bytes(),
-            });
-        }
-        for memtable in &snapshot.view.memtables {
-            let inner = memtable.read();
-            let visits = |page: PageOf<'_>| {
-                page.entries_at(snapshot.sequence).filter(Entry::is_visit).count() as u64
-            };
-            let unsealed = inner.pages().map(visits);
-            stats.unsealed_visits += unsealed.sum::<u64>();
-        }
-        let Totals { pages, visits, .. } = Totals::of(snapshot)?;
-        (stats.pages, stats.visits) = (pages, visits);
-        // There may be fewer visits than when it began, since some were forgotten.
-        let since = |info: &EpochInfo| stats.visits.saturating_sub(info.begun);
-        let in_use =
-            || Role::USES.into_iter().filter_map(|is_for| in_use(snapshot.epochs(), is_for));
-        stats.epoch_visits = in_use().map(since).min().or_bug("every store has an epoch in use")?;
-        let is_due = |info: &EpochInfo| has_table(info) && since(info) >= epoch_visits;
-        stats.epoch_due = in_use().any(is_due);
-        Ok(stats)
-    }
-}
 
 /// How much of what there is a store knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

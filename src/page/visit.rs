@@ -58,7 +58,7 @@ impl Seen {
 /// absent comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Visit {
-    /// When.
+    /// When it was.
     pub time: Time,
     /// What was seen.
     pub seen: Seen,

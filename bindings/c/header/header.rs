@@ -7,17 +7,19 @@ mod expand;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use simkeep_prose::Prose;
+
 fn here(path: &str) -> PathBuf {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).join(path)
 }
 
 /// The header that the source makes, with its macros expanded, since cbindgen expands none.
 fn header() -> String {
-    let (copy, of_crate) = (tempfile::tempdir().unwrap(), sources("../../src"));
+    let (copy, prose) = (tempfile::tempdir().unwrap(), Prose::read(&here("../../src")));
     for (name, source) in sources("src") {
         let path = copy.path().join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, expand::expanded(&source, &of_crate)).unwrap();
+        fs::write(path, expand::expanded(&source, &prose)).unwrap();
     }
     let config = cbindgen::Config::from_file(here("cbindgen.toml")).unwrap();
     let bindings = cbindgen::Builder::new().with_src(copy.path().join("lib.rs"));

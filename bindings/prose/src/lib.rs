@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use syn::{Attribute, Expr, Fields, ImplItem, Item, Lit, Meta, Type, Visibility};
+use syn::{Attribute, Expr, Fields, ImplItem, Item, ItemStruct, Lit, Meta, Type, Visibility};
 
 /// The descriptions of all public types.
 #[derive(Debug, Default)]
@@ -95,6 +95,12 @@ impl Prose {
                     }
                 }
             }
+            // What a macro declares, if it looks as what it declares.
+            Item::Macro(of) => {
+                if let Ok(of) = of.mac.parse_body::<ItemStruct>() {
+                    self.item(&Item::Struct(of));
+                }
+            }
             Item::Mod(of) => {
                 let items = of.content.iter().flat_map(|(_, items)| items);
                 items.for_each(|item| self.item(item));
@@ -127,8 +133,7 @@ impl Prose {
         let mut out = String::from("macro_rules! prose {\n");
         for ((name, member), found) in &self.found {
             if let Some(prose) = found.one().filter(|_| !member.contains('.')) {
-                // As in Python: methods, and times, which are of a class of their own there.
-                let prose = prose.replace("::", ".").replace(", in milliseconds since 1970", "");
+                let prose = for_python(prose);
                 out += &format!("    ({name}; {member}) => {{ {prose:?} }};\n");
             }
         }
@@ -140,7 +145,31 @@ fn is_public(visibility: &Visibility) -> bool {
     matches!(visibility, Visibility::Public(_))
 }
 
-/// What the comments of an item say, up to the first heading, and without the brackets of links.
+/// The most columns of a line for Python.
+const WIDTH: usize = 100;
+
+/// A description for Python: methods are written with a dot, times are of a class of their own, and links
+/// are gone, so that lines break elsewhere.
+fn for_python(prose: &str) -> String {
+    let paragraphs = prose.split("\n\n").map(|paragraph| {
+        if paragraph.starts_with(['|', '-', '*', ' ']) {
+            return paragraph.replace("::", ".");
+        }
+        let text = paragraph.replace('\n', " ").replace("::", ".");
+        let text = text.replace(", in milliseconds since 1970", "");
+        let mut lines: Vec<String> = Vec::new();
+        for word in text.split(' ') {
+            match lines.last_mut() {
+                Some(line) if line.len() + 1 + word.len() <= WIDTH => *line += &format!(" {word}"),
+                _ => lines.push(word.to_owned()),
+            }
+        }
+        lines.join("\n")
+    });
+    paragraphs.collect::<Vec<_>>().join("\n\n")
+}
+
+/// What the comments of an item say, up to the first heading or example, and without links.
 fn described(attributes: &[Attribute]) -> String {
     let lines = attributes.iter().filter_map(|attribute| {
         let Meta::NameValue(meta) = &attribute.meta else { return None };
@@ -150,8 +179,14 @@ fn described(attributes: &[Attribute]) -> String {
         let line = line.strip_prefix(' ').unwrap_or(&line).trim_end().to_owned();
         meta.path.is_ident("doc").then_some(line)
     });
-    let lines: Vec<_> = lines.take_while(|line| !line.starts_with("# ")).collect();
+    let lines = lines.take_while(|line| !line.starts_with("# ") && !line.starts_with("```"));
+    let lines: Vec<_> = lines.filter(|line| !is_target(line)).collect();
     unlinked(lines.join("\n").trim_end())
+}
+
+/// Whether a line says where a link leads: ``[`Page`]: crate::Page``.
+fn is_target(line: &str) -> bool {
+    line.starts_with('[') && line.contains("]: ")
 }
 
 /// A text whose links are what they show: of ``[`Page`](crate::Page)`` that is `` `Page` ``.

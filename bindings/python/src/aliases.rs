@@ -20,6 +20,7 @@ use crate::value::{FromRust, value};
 use crate::view::View;
 
 value! {
+    /// A site, and the rules that were found for it.
     AliasSite from site: simkeep::alias::AliasSite {
         site: String,
         pages: u64,
@@ -51,6 +52,7 @@ value! {
 }
 
 value! {
+    /// What was looked at for aliases, in all.
     Aliases from aliases: simkeep::alias::Aliases {
         sites: u64,
         sites_with_rules: u64,

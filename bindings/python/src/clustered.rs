@@ -54,6 +54,7 @@ value! {
 }
 
 value! {
+    /// The cluster of one page.
     PageCluster from of: simkeep::cluster::PageCluster {
         cluster: Py<Cluster>,
         pages: Tuple<ClusteredPage>,

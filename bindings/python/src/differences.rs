@@ -37,6 +37,7 @@ value! {
 }
 
 value! {
+    /// Entries of a page that only one side has.
     ExactDifference from of: simkeep::query::ExactDifference {
         url: String,
         before: Tuple<Entry>,

@@ -22,8 +22,11 @@ const NAME: &str = "simkeep-pairs";
 value! {
     /// Two fingerprints near each other of those that were given, by their places.
     JoinedPair from pair: simkeep::join::Pair {
+        /// The place of the one that was given first, counted from 0.
         left: u32,
+        /// The place of the other one.
         right: u32,
+        /// The two fingerprints, in this order.
         fingerprints: (u64, u64) = <(u64, u64)>::from(pair.fingerprints),
         distance: u32,
     }

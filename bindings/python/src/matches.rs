@@ -47,6 +47,7 @@ value! {
 }
 
 value! {
+    /// Two different fingerprints of pages that are near each other.
     Pair from pair: simkeep::query::NearPair {
         left: u64,
         right: u64,

@@ -61,6 +61,7 @@ value! {
 }
 
 value! {
+    /// What a load did.
     Loaded from loaded: simkeep::load::Loaded {
         observations: u64,
         visits: u64,

@@ -15,7 +15,7 @@ pub(crate) const FINGERPRINTS: u32 = 1 << 12;
 pub struct Near {
     /// The page.
     pub url: String,
-    /// Hamming distance.
+    /// The Hamming distance of its fingerprint.
     pub distance: u32,
     /// The page's fingerprint, with reserved bits set to 0.
     pub fingerprint: u64,

@@ -2,11 +2,12 @@
 
 mod prometheus;
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 
 use clap::Args;
-use schemars::JsonSchema;
-use serde::Serialize;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Serialize, Serializer};
 use simkeep::due::Survey;
 use simkeep::{SegmentStats, Snapshot};
 use simkeep_formats::escape;
@@ -139,24 +140,48 @@ fn of_changes(survey: &Survey) -> Vec<(String, String)> {
 /// How large a store is.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Answer<'a> {
-    pages: u64,
-    visits: u64,
-    /// Visits that are in no segment yet.
-    unsealed_visits: u64,
-    /// The size of all segments.
-    segment_bytes: u64,
-    catalog_bytes: u64,
+    #[serde(flatten)]
+    counters: Counters<'a>,
     /// All epochs, the oldest first.
     epochs: Vec<Epoch<'a>>,
-    /// Visits since the newest epoch began.
-    epoch_visits: u64,
-    /// Whether these are so many that a new epoch is due.
+    /// Whether so many visits came since the newest epoch began that a new one is due.
     epoch_due: bool,
     /// The segments, the oldest first.
     segments: Vec<Segment>,
     /// How pages change, if that was asked for.
     survey: Option<Changes>,
     saw: Saw,
+}
+
+/// All counters of a store, by the names that they have in the library.
+struct Counters<'a>(&'a simkeep::Stats);
+
+impl Serialize for Counters<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let all = simkeep::Stats::COUNTERS.iter();
+        serializer.collect_map(all.map(|counter| (counter.name, (counter.value)(self.0))))
+    }
+}
+
+impl JsonSchema for Counters<'_> {
+    fn schema_name() -> Cow<'static, str> {
+        "Counters".into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let properties = simkeep::Stats::COUNTERS.iter().map(|counter| {
+            let mut schema = u64::json_schema(generator);
+            schema.insert("description".into(), counter.what.into());
+            (counter.name.to_owned(), schema.to_value())
+        });
+        let properties: serde_json::Map<_, _> = properties.collect();
+        let required: Vec<_> = properties.keys().cloned().collect();
+        json_schema!({ "type": "object", "properties": properties, "required": required })
+    }
 }
 
 /// A segment.
@@ -198,13 +223,8 @@ impl Answer<'_> {
             size_bytes: of.bytes,
         });
         Answer {
-            pages: stats.pages,
-            visits: stats.visits,
-            unsealed_visits: stats.unsealed_visits,
-            segment_bytes: stats.segment_bytes,
-            catalog_bytes: stats.catalog_bytes,
+            counters: Counters(stats),
             epochs: stats.epochs.iter().map(|info| Epoch::of(snapshot, info)).collect(),
-            epoch_visits: stats.epoch_visits,
             epoch_due: stats.epoch_due,
             segments: segments.collect(),
             survey: survey.map(|survey| Changes {

@@ -1,0 +1,154 @@
+//! Sizes of a store.
+
+use crate::bug::OrBug;
+use crate::engine::files::has_table;
+use crate::engine::memtable::PageOf;
+use crate::engine::snapshot::Snapshot;
+use crate::engine::totals::Totals;
+use crate::error::Result;
+use crate::page::{Entry, EpochInfo, Role, in_use};
+
+/// A counter of [`Stats`]: a number by its name, for what reports all of them.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Counter {
+    /// The name of its field.
+    pub name: &'static str,
+    /// What it counts: the description of that field.
+    pub what: &'static str,
+    /// Its value.
+    pub value: fn(&Stats) -> u64,
+}
+
+/// Declares a structure, and lists those of its fields that are `u64` as [`Counter`]s.
+macro_rules! counted {
+    ($(#[$about:meta])* pub struct $Name:ident { $($fields:tt)* }) => {
+        $(#[$about])*
+        pub struct $Name { $($fields)* }
+
+        impl $Name {
+            /// All numbers, by their names.
+            ///
+            /// ```
+            /// # use simkeep::{Options, Stats, Store};
+            /// # let dir = tempfile::tempdir()?;
+            /// # let store = Store::create(&dir.path().join("pages.simkeep"), Options::default())?;
+            /// let stats = store.stats()?;
+            /// for counter in Stats::COUNTERS {
+            ///     println!("simkeep_{} {}", counter.name, (counter.value)(&stats));
+            /// }
+            /// # Ok::<(), Box<dyn std::error::Error>>(())
+            /// ```
+            pub const COUNTERS: &'static [Counter] = counted!(@list $Name [] $($fields)*);
+        }
+    };
+    (
+        @list $Name:ident [$($found:expr,)*]
+        $(#[doc = $what:literal])+ pub $field:ident: u64, $($rest:tt)*
+    ) => {
+        counted!(@list $Name [
+            $($found,)*
+            Counter {
+                name: stringify!($field),
+                what: concat!($($what),+).trim_ascii_start(),
+                value: |of: &$Name| of.$field,
+            },
+        ] $($rest)*)
+    };
+    (
+        @list $Name:ident $found:tt
+        $(#[$about:meta])+ pub $field:ident: $Type:ty, $($rest:tt)*
+    ) => {
+        counted!(@list $Name $found $($rest)*)
+    };
+    (@list $Name:ident [$($found:expr,)*]) => { &[$($found),*] };
+}
+
+counted! {
+    /// Sizes of a store.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub struct Stats {
+        /// Pages known.
+        pub pages: u64,
+        /// Visits known.
+        pub visits: u64,
+        /// Visits that are not yet in a segment.
+        pub unsealed_visits: u64,
+        /// Live segments, oldest first.
+        pub segments: Vec<SegmentStats>,
+        /// Epochs, by number.
+        pub epochs: Vec<EpochInfo>,
+        /// Visits that have come since the newest epoch in use began.
+        pub epoch_visits: u64,
+        /// Whether a new epoch is advised: one in use weighs words by a table of document
+        /// frequencies, and [`Options::epoch_visits`](crate::Options::epoch_visits) visits have come
+        /// since it began.
+        pub epoch_due: bool,
+        /// Bytes of the live segments.
+        pub segment_bytes: u64,
+        /// Bytes of the catalog and its journal.
+        pub catalog_bytes: u64,
+        /// The number of the last acknowledged operation.
+        pub sequence: u64,
+        /// Why the last merge in the background failed, if it did: the disk was full, or a segment is
+        /// damaged. The store tries again.
+        pub merge_error: Option<String>,
+    }
+}
+
+/// Sizes of one segment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SegmentStats {
+    /// Its number.
+    pub id: u64,
+    /// Page records.
+    pub pages: u64,
+    /// Visits.
+    pub visits: u64,
+    /// Distinct fingerprints, counted once for each epoch.
+    pub fingerprints: u64,
+    /// Bytes of the file.
+    pub bytes: u64,
+}
+
+impl Stats {
+    /// Sizes of what is seen; those of the catalog's file are for others to say.
+    pub(crate) fn of(snapshot: &Snapshot, epoch_visits: u64) -> Result<Stats> {
+        let mut stats = Stats {
+            epochs: snapshot.epochs().to_vec(),
+            sequence: snapshot.sequence,
+            ..Stats::default()
+        };
+        for live in snapshot.view.segments.iter() {
+            let numbers = live.segment.numbers();
+            stats.segment_bytes += live.segment.file_bytes();
+            stats.segments.push(SegmentStats {
+                id: live.segment.id(),
+                pages: numbers.pages,
+                visits: numbers.visits,
+                fingerprints: numbers.fingerprints,
+                bytes: live.segment.file_bytes(),
+            });
+        }
+        for memtable in &snapshot.view.memtables {
+            let inner = memtable.read();
+            let visits = |page: PageOf<'_>| {
+                page.entries_at(snapshot.sequence).filter(Entry::is_visit).count() as u64
+            };
+            let unsealed = inner.pages().map(visits);
+            stats.unsealed_visits += unsealed.sum::<u64>();
+        }
+        let Totals { pages, visits, .. } = Totals::of(snapshot)?;
+        (stats.pages, stats.visits) = (pages, visits);
+        // There may be fewer visits than when it began, since some were forgotten.
+        let since = |info: &EpochInfo| stats.visits.saturating_sub(info.begun);
+        let in_use =
+            || Role::USES.into_iter().filter_map(|is_for| in_use(snapshot.epochs(), is_for));
+        stats.epoch_visits = in_use().map(since).min().or_bug("every store has an epoch in use")?;
+        let is_due = |info: &EpochInfo| has_table(info) && since(info) >= epoch_visits;
+        stats.epoch_due = in_use().any(is_due);
+        Ok(stats)
+    }
+}
