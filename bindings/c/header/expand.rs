@@ -17,6 +17,7 @@ pub(crate) fn expanded(source: &str, prose: &Prose) -> String {
     let source = expand(source, "structure", &|inside| structure(inside, "", prose));
     let source = expand(&source, "chunk", &|inside| structure(inside, "*const ", prose));
     let source = expand(&source, "code", &|inside| code(inside, prose));
+    let source = expand(&source, "columns", &columns);
     expand(&source, "getters", &getters)
 }
 
@@ -77,6 +78,30 @@ fn getters(declared: &str) -> String {
             out += &format!("#[unsafe(no_mangle)]\npub extern \"C\" fn {of} {{}}\n");
         } else if line.starts_with("///") {
             out += &format!("{line}\n");
+        }
+    }
+    out
+}
+
+/// The structure that `columns!` declares, which C does not look into, and the functions that return its
+/// columns.
+fn columns(declared: &str) -> String {
+    let (mut out, mut docs, mut handle) = (String::new(), String::new(), String::new());
+    for line in lines(declared).map(str::trim_start) {
+        if let Some((name, rest)) =
+            line.strip_prefix("pub struct ").and_then(|line| line.split_once(", "))
+        {
+            out += &format!("{}pub struct {name} {{ columns: u8 }}\n", docs.split_off(0));
+            handle = format!("{}: *const {name}", rest.split(' ').next().unwrap());
+        } else if let Some((name, rest)) =
+            line.strip_prefix("fn ").and_then(|line| line.split_once(" -> "))
+        {
+            let (_, type_of) = rest.split(" =").next().unwrap().split_once(": ").unwrap();
+            let of = format!("{name}({handle}) -> *const {type_of}");
+            out += &format!("{}#[unsafe(no_mangle)]\n", docs.split_off(0));
+            out += &format!("pub extern \"C\" fn {of} {{}}\n");
+        } else if line.starts_with("///") {
+            docs += &format!("{line}\n");
         }
     }
     out

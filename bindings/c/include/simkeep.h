@@ -3072,11 +3072,6 @@ struct simkeep_outcomes *simkeep_failed(struct simkeep_store *store,
                                         struct simkeep_error **error);
 
 /**
- * How many observations were answered; 0 for NULL.
- */
-size_t simkeep_outcomes_count(const struct simkeep_outcomes *outcomes);
-
-/**
  * What each page is now.
  */
 const simkeep_verdict *simkeep_outcomes_verdicts(const struct simkeep_outcomes *outcomes);
@@ -3179,6 +3174,11 @@ const uint64_t *simkeep_outcomes_near_fingerprints(const struct simkeep_outcomes
  * When these were first seen with what they have in force, in milliseconds since 1970.
  */
 const int64_t *simkeep_outcomes_near_firsts(const struct simkeep_outcomes *outcomes);
+
+/**
+ * How many observations were answered; 0 for NULL.
+ */
+size_t simkeep_outcomes_count(const struct simkeep_outcomes *outcomes);
 
 /**
  * Frees outcomes, and all of their columns. Does nothing for NULL. Any thread.
@@ -3350,11 +3350,6 @@ int32_t simkeep_entries_get(const struct simkeep_entries *entries,
 void simkeep_entries_free(struct simkeep_entries *entries);
 
 /**
- * How many searches were answered; 0 for NULL.
- */
-size_t simkeep_matches_count(const struct simkeep_matches *matches);
-
-/**
  * Where the pages of each search begin: one more than there are searches.
  */
 const uint64_t *simkeep_matches_offsets(const struct simkeep_matches *matches);
@@ -3385,6 +3380,11 @@ const uint8_t *simkeep_matches_complete(const struct simkeep_matches *matches);
  * the very fingerprint may be missing, too.
  */
 const uint8_t *simkeep_matches_within(const struct simkeep_matches *matches);
+
+/**
+ * How many searches were answered; 0 for NULL.
+ */
+size_t simkeep_matches_count(const struct simkeep_matches *matches);
 
 /**
  * Frees matches, and all of their columns. Does nothing for NULL. Any thread.
@@ -3656,6 +3656,32 @@ int32_t simkeep_cluster_list_next(struct simkeep_cluster_list *cluster_list,
 void simkeep_cluster_list_free(struct simkeep_cluster_list *cluster_list);
 
 /**
+ * What becomes of each.
+ */
+const simkeep_fate *simkeep_fates_kinds(const struct simkeep_fates *fates);
+
+/**
+ * Of each that is dropped the digest of the content that was compared, 16 bytes each. Other
+ * content of the page may be near nothing that is kept.
+ */
+const uint8_t *simkeep_fates_digests(const struct simkeep_fates *fates);
+
+/**
+ * Whether there is such a digest, 1 or 0.
+ */
+const uint8_t *simkeep_fates_has_digest(const struct simkeep_fates *fates);
+
+/**
+ * Of each that is dropped the page that is kept for it; empty for others.
+ */
+const struct simkeep_texts *simkeep_fates_kept(const struct simkeep_fates *fates);
+
+/**
+ * In how many bits the two differ; `SIMKEEP_NO_DISTANCE` for others.
+ */
+const uint8_t *simkeep_fates_distances(const struct simkeep_fates *fates);
+
+/**
  * Finds the pages that are dropped in favour of those that lead them: each that is not a leader, and
  * whose leader is of its class, or of one of the classes in `open`, which all may see. With
  * `open_unclassed` 1, pages without a class are open to all, too. `open` may be NULL. The caller frees
@@ -3693,32 +3719,6 @@ void simkeep_dropped_free(struct simkeep_dropped *dropped);
  * How many pages were asked for; 0 for NULL.
  */
 size_t simkeep_fates_count(const struct simkeep_fates *fates);
-
-/**
- * What becomes of each.
- */
-const simkeep_fate *simkeep_fates_kinds(const struct simkeep_fates *fates);
-
-/**
- * Of each that is dropped the digest of the content that was compared, 16 bytes each. Other
- * content of the page may be near nothing that is kept.
- */
-const uint8_t *simkeep_fates_digests(const struct simkeep_fates *fates);
-
-/**
- * Whether there is such a digest, 1 or 0.
- */
-const uint8_t *simkeep_fates_has_digest(const struct simkeep_fates *fates);
-
-/**
- * Of each that is dropped the page that is kept for it; empty for others.
- */
-const struct simkeep_texts *simkeep_fates_kept(const struct simkeep_fates *fates);
-
-/**
- * In how many bits the two differ; `SIMKEEP_NO_DISTANCE` for others.
- */
-const uint8_t *simkeep_fates_distances(const struct simkeep_fates *fates);
 
 /**
  * Frees fates, and all of their columns. Does nothing for NULL. Any thread.

@@ -11,7 +11,6 @@ use simkeep::Progress;
 
 use crate::failure::{Failure, Result};
 use crate::fork::Process;
-use crate::texts::{TextColumn, Texts};
 
 /// Declares columns of items as a program gets them, the last field that it must have room for, and the
 /// memory behind them. A column has its type and its value of an item.
@@ -36,7 +35,7 @@ macro_rules! chunk {
         /// The items that C has.
         #[derive(Debug, Default)]
         struct Columns {
-            $($column: <$Type as $crate::chunks::Element>::Column,)*
+            $($column: <$Type as $crate::columns::Element>::Column,)*
         }
 
         impl Columns {
@@ -44,7 +43,7 @@ macro_rules! chunk {
                 *self = Columns { $($column: items.iter().map(|$item| $value).collect(),)* };
                 $Chunk {
                     count: items.len(),
-                    $($column: $crate::chunks::Element::pointer(&self.$column),)*
+                    $($column: $crate::columns::Element::pointer(&self.$column),)*
                 }
             }
         }
@@ -52,31 +51,6 @@ macro_rules! chunk {
 }
 
 pub(crate) use chunk;
-
-/// What a column has.
-pub(crate) trait Element: Sized {
-    /// The memory of a column.
-    type Column;
-
-    /// How C sees a column.
-    fn pointer(column: &Self::Column) -> *const Self;
-}
-
-impl<T: Copy> Element for T {
-    type Column = Vec<T>;
-
-    fn pointer(column: &Vec<T>) -> *const T {
-        column.as_ptr()
-    }
-}
-
-impl Element for Texts {
-    type Column = TextColumn;
-
-    fn pointer(column: &TextColumn) -> *const Texts {
-        column.view()
-    }
-}
 
 /// How many items a chunk has at most.
 pub(crate) const CHUNK_LEN: usize = 1024;

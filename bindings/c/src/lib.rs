@@ -14,6 +14,7 @@ mod argument;
 mod call;
 mod chunks;
 pub mod code;
+mod columns;
 pub mod distances;
 pub mod error;
 pub mod failure;

@@ -3,6 +3,7 @@
 use std::ffi::c_char;
 use std::sync::Arc;
 
+use simkeep::Digest;
 use simkeep::cluster::{self, Fate};
 
 use crate::abi::lend::Lent;
@@ -10,11 +11,12 @@ use crate::abi::{self, plain};
 use crate::argument::classes;
 use crate::call::{any_thread, free, getters, make};
 use crate::cluster::clusters::{self, Clusters};
+use crate::columns::columns;
 use crate::distances;
 use crate::failure::{Failure, Result};
 use crate::fork::Process;
 use crate::structure::code;
-use crate::texts::{TextColumn, Texts};
+use crate::texts::Texts;
 
 /// The pages that are dropped in favour of those that lead their clusters. Threads may ask it at the
 /// same time. It is of the process that made it. It keeps its clusters, and is freed by itself.
@@ -49,17 +51,33 @@ code! {
     }
 }
 
-/// What becomes of pages, in the order in which they were asked for.
-///
-/// All columns live as long as this, and nothing changes them: any thread may read them. Getting one
-/// costs nothing, and gives NULL for NULL.
-#[derive(Debug)]
-pub struct Fates {
-    kinds: Vec<FateCode>,
-    digests: Vec<[u8; 16]>,
-    has_digest: Vec<u8>,
-    kept: TextColumn,
-    distances: Vec<u8>,
+columns! {
+    /// What becomes of pages, in the order in which they were asked for.
+    ///
+    /// All columns live as long as this, and nothing changes them: any thread may read them. Getting one
+    /// costs nothing, and gives NULL for NULL.
+    pub struct Fates, fates from all: &[(Fate, Option<cluster::KeptFor>)];
+
+    for (fate, _) in all.iter() => {
+        /// What becomes of each.
+        fn simkeep_fates_kinds -> kinds: FateCode = FateCode::of(fate);
+    }
+
+    for byte in all.iter().flat_map(|(fate, _)| digest(fate).map_or([0; 16], |digest| digest.0)) => {
+        /// Of each that is dropped the digest of the content that was compared, 16 bytes each. Other
+        /// content of the page may be near nothing that is kept.
+        fn simkeep_fates_digests -> digests: u8 = byte;
+    }
+
+    for (fate, kept) in all.iter() => {
+        /// Whether there is such a digest, 1 or 0.
+        fn simkeep_fates_has_digest -> has_digest: u8 = u8::from(digest(fate).is_some());
+        /// Of each that is dropped the page that is kept for it; empty for others.
+        fn simkeep_fates_kept -> kept: Texts = kept.as_ref().map_or("", |kept| &kept.url);
+        /// In how many bits the two differ; `SIMKEEP_NO_DISTANCE` for others.
+        fn simkeep_fates_distances -> distances: u8 =
+            distances::of(kept.as_ref().map(|kept| kept.distance));
+    }
 }
 
 /// Finds the pages that are dropped in favour of those that lead them: each that is not a leader, and
@@ -120,22 +138,11 @@ fn fate(dropped: &cluster::Dropped<'_>, url: &Text) -> Result<(Fate, Option<clus
     Ok((fate, if is_dropped { dropped.kept_for(url)? } else { None }))
 }
 
-impl Fates {
-    fn new(all: &[(Fate, Option<cluster::KeptFor>)]) -> Fates {
-        let digests = || {
-            all.iter().map(|(fate, _)| match fate {
-                Fate::Dropped { digest } => *digest,
-                _ => None,
-            })
-        };
-        let kept = || all.iter().map(|(_, kept)| kept.as_ref());
-        Fates {
-            kinds: all.iter().map(|(fate, _)| FateCode::of(fate)).collect(),
-            digests: digests().map(|digest| digest.map_or([0; 16], |digest| digest.0)).collect(),
-            has_digest: digests().map(|digest| u8::from(digest.is_some())).collect(),
-            kept: kept().map(|kept| kept.map_or("", |kept| &kept.url)).collect(),
-            distances: kept().map(|kept| distances::of(kept.map(|kept| kept.distance))).collect(),
-        }
+/// The digest of the content that was compared, of a page that is dropped.
+fn digest(fate: &Fate) -> Option<Digest> {
+    match fate {
+        Fate::Dropped { digest } => *digest,
+        _ => None,
     }
 }
 
@@ -150,17 +157,6 @@ getters! {
 
     /// How many pages were asked for; 0 for NULL.
     fn simkeep_fates_count -> usize = fates.kinds.len();
-    /// What becomes of each.
-    fn simkeep_fates_kinds -> *const FateCode = fates.kinds.as_ptr();
-    /// Of each that is dropped the digest of the content that was compared, 16 bytes each. Other
-    /// content of the page may be near nothing that is kept.
-    fn simkeep_fates_digests -> *const u8 = fates.digests.as_ptr().cast();
-    /// Whether there is such a digest, 1 or 0.
-    fn simkeep_fates_has_digest -> *const u8 = fates.has_digest.as_ptr();
-    /// Of each that is dropped the page that is kept for it; empty for others.
-    fn simkeep_fates_kept -> *const Texts = fates.kept.view();
-    /// In how many bits the two differ; `SIMKEEP_NO_DISTANCE` for others.
-    fn simkeep_fates_distances -> *const u8 = fates.distances.as_ptr();
 }
 
 /// Frees fates, and all of their columns. Does nothing for NULL. Any thread.

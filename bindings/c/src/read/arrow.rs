@@ -139,11 +139,11 @@ pub extern "C" fn simkeep_outcomes_copies_arrow(
     error: *mut *mut Failure,
 ) -> i32 {
     done("simkeep_outcomes_copies_arrow", error, || {
-        let copies = &abi::handle(outcomes, "outcomes")?.copies;
+        let outcomes = abi::handle(outcomes, "outcomes")?;
         let columns = vec![
-            list_of("observation", &copies.offsets),
-            texts("url", &copies.urls),
-            times("first", &copies.firsts),
+            list_of("observation", &outcomes.copy_offsets),
+            texts("url", &outcomes.copy_urls),
+            times("first", &outcomes.copy_firsts),
         ];
         give(table(columns), schema, array)
     })
@@ -159,13 +159,13 @@ pub extern "C" fn simkeep_outcomes_near_arrow(
     error: *mut *mut Failure,
 ) -> i32 {
     done("simkeep_outcomes_near_arrow", error, || {
-        let near = &abi::handle(outcomes, "outcomes")?.near;
+        let outcomes = abi::handle(outcomes, "outcomes")?;
         let columns = vec![
-            list_of("observation", &near.offsets),
-            texts("url", &near.urls),
-            numbers("distance", "C", &near.distances),
-            numbers("fingerprint", "L", &near.fingerprints),
-            times("first", &near.firsts),
+            list_of("observation", &outcomes.near_offsets),
+            texts("url", &outcomes.near_urls),
+            numbers("distance", "C", &outcomes.near_distances),
+            numbers("fingerprint", "L", &outcomes.near_fingerprints),
+            times("first", &outcomes.near_firsts),
         ];
         give(table(columns), schema, array)
     })

@@ -1,0 +1,71 @@
+//! Answers to many questions, column by column.
+
+use crate::texts::{TextColumn, Texts};
+
+/// Declares columns that live as long as their structure: what they are made from, and for each the
+/// function that returns it, its name, its type, and its value of an item.
+macro_rules! columns {
+    (
+        $(#[$about:meta])*
+        pub struct $Name:ident, $handle:ident from $of:ident: $Of:ty;
+        $(
+            for $item:pat in $items:expr => {
+                $($(#[$doc:meta])* fn $getter:ident -> $column:ident: $Type:ty = $value:expr;)*
+            }
+        )*
+    ) => {
+        $(#[$about])*
+        #[derive(Debug)]
+        pub struct $Name {
+            $($(pub(crate) $column: <$Type as $crate::columns::Element>::Column,)*)*
+        }
+
+        impl $Name {
+            pub(crate) fn new($of: $Of) -> $Name {
+                $Name { $($($column: ($items).map(|$item| $value).collect(),)*)* }
+            }
+        }
+
+        $($($crate::call::getters! {
+            $handle: $Name;
+            $(#[$doc])*
+            fn $getter -> *const $Type = $crate::columns::Element::pointer(&$handle.$column);
+        })*)*
+    };
+}
+
+pub(crate) use columns;
+
+/// What a column has.
+pub(crate) trait Element: Sized {
+    /// The memory of a column.
+    type Column;
+
+    /// How C sees a column.
+    fn pointer(column: &Self::Column) -> *const Self;
+}
+
+impl<T: Copy> Element for T {
+    type Column = Vec<T>;
+
+    fn pointer(column: &Vec<T>) -> *const T {
+        column.as_ptr()
+    }
+}
+
+impl Element for Texts {
+    type Column = TextColumn;
+
+    fn pointer(column: &TextColumn) -> *const Texts {
+        column.view()
+    }
+}
+
+/// Where each of several lists begins that stand in a row, and where the last one ends.
+pub(crate) fn offsets(lengths: impl Iterator<Item = usize>) -> impl Iterator<Item = u64> {
+    let ends = lengths.scan(0, |sum, len| {
+        *sum += len as u64;
+        Some(*sum)
+    });
+    std::iter::once(0).chain(ends)
+}
