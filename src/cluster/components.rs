@@ -22,7 +22,7 @@ const LARGEST: usize = 10;
 const COMPARED_MAX: usize = 1 << 16;
 
 /// The components of a snapshot: two pages are in one if a chain of pages leads from one to the other,
-/// of which each is within k of the next. From [`Components::of`].
+/// of which each is within k bits of the next.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Components {

@@ -13,8 +13,8 @@ pub struct Comparison {
     pub first_only: u64,
     /// Features of the second alone.
     pub second_only: u64,
-    /// The share of the first table's counts (one feature in one document) whose features the
-    /// second table knows as well.
+    /// The share of the first table's counts (one feature in one document) whose features the second
+    /// table knows as well, from 0 to 1.
     pub known: f64,
     /// How much the two idf values, ln(1 + N/df), of a feature differ on average, over the counts
     /// of the first table.

@@ -30,14 +30,14 @@ pub struct Explained {
     /// The heaviest features, the heaviest first. By a [minwise](super::Family::Minwise) recipe, those
     /// that give most bits.
     pub heaviest: Vec<Feature>,
-    /// For each bit, the margin of its vote as a share of the weight of all features: between -1
-    /// and 1, positive for a bit that is 1. The nearer to 0, the smaller a change of the document
-    /// flips the bit. 0 for reserved bits. By a minwise recipe all bits are as near: each hangs on one
-    /// of the distinct features.
+    /// For each of the 64 bits, the lowest first, the margin of its vote as a share of the weight of all
+    /// features: between -1 and 1, positive for a bit that is 1. The nearer to 0, the smaller a change
+    /// of the document flips the bit. 0 for reserved bits. By a minwise recipe all bits are as near:
+    /// each hangs on one of the distinct features.
     pub balance: [f64; 64],
 }
 
-/// A feature of a document.
+/// A feature of a document, such as two words.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Feature {
@@ -54,7 +54,7 @@ pub struct Feature {
     pub count: u64,
     /// How many documents have it, if the recipe uses document frequencies.
     pub frequency: Option<u64>,
-    /// Its share of the weight of all features; by a minwise recipe, its share of the bits.
+    /// Its share of the weight of all features, from 0 to 1; by a minwise recipe, its share of the bits.
     pub share: f64,
 }
 

@@ -23,17 +23,17 @@ const HOSTS: usize = 20;
 pub struct Census {
     /// Pages that are known.
     pub pages: u64,
-    /// Those with content in force.
+    /// Pages with content in force.
     pub in_force: u64,
-    /// Those that are gone.
+    /// Pages that are gone.
     pub gone: u64,
-    /// Those whose content was never seen.
+    /// Pages whose content was never seen.
     pub never: u64,
     /// Visits to all pages.
     pub visits: u64,
-    /// When the earliest visit was, in milliseconds since 1970.
+    /// When the earliest visit was; `None` without visits.
     pub first: Option<Time>,
-    /// When the latest visit was.
+    /// When the latest visit was; `None` without visits.
     pub last: Option<Time>,
     /// Hosts that have pages; URLs without one count as one for each scheme.
     pub hosts: u64,
@@ -43,10 +43,11 @@ pub struct Census {
     pub fingerprints: FingerprintCensus,
     /// Pages that have such a fingerprint now, drawn by a hash of their URLs: ten thousand, or all.
     pub sample: Vec<SampledPage>,
-    /// How many visits found the page so many bits away from the version before, by these bits, 0 to 64.
+    /// How many visits found the page so many bits away from the version before: of 0 bits first, of 64
+    /// last.
     pub distances: Vec<u64>,
     /// How many pages changed at what share of their visits that could tell: at none, and up to a tenth,
-    /// two tenths and so on.
+    /// two tenths and so on, in eleven numbers.
     pub changing: [u64; 11],
     /// How long each period is, in milliseconds.
     pub period: i64,
@@ -135,29 +136,29 @@ pub struct HostCensus {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct FingerprintCensus {
-    /// The epoch.
+    /// The number of the epoch.
     pub epoch: Epoch,
     /// Pages that have one.
     pub pages: u64,
     /// Pages whose content has none.
     pub without: u64,
-    /// Pages by how many bits of their fingerprint are 1, from 0 to 64.
+    /// Pages by how many bits of their fingerprint are 1: none first, all 64 last.
     pub popcounts: Vec<u64>,
-    /// How many pages have a 1 in each bit, the lowest first.
+    /// How many pages have a 1 in each of the 64 bits, the lowest first.
     pub ones: Vec<u64>,
-    /// Pages by the highest eight bits of their fingerprint.
+    /// Pages by the highest eight bits of their fingerprint, in 256 numbers.
     pub values: Vec<u64>,
     /// What share of the different fingerprints is counted in what follows: 1 if there are at most a
-    /// million, and otherwise a sample that is drawn by a hash.
+    /// million, and otherwise that of a sample that is drawn by a hash.
     pub share: f64,
     /// Different fingerprints that are counted.
     pub distinct: u64,
-    /// How many of them have a 1 in each bit, the lowest first.
+    /// How many of those counted have a 1 in each of the 64 bits, the lowest first.
     pub distinct_ones: Vec<u64>,
-    /// How many of them are on so many pages: on 1, on 2 or 3, on 4 to 7 and so on.
+    /// How many of those counted are on so many pages: on 1, on 2 or 3, on 4 to 7 and so on.
     pub shared: Vec<u64>,
-    /// The one that is on most pages, and on how many. `None` if there is none, or only a sample was
-    /// counted: that may lack it.
+    /// The fingerprint that is on most pages, and on how many. `None` if there is none, or if only a
+    /// sample was counted: that may lack it.
     pub commonest: Option<(u64, u64)>,
 }
 

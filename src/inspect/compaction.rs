@@ -21,7 +21,7 @@ pub struct Compaction {
     pub unsealed_pages: u64,
     /// About how many bytes a merge of all gives back.
     pub gives_back_bytes: u64,
-    /// The free room that the merge takes until it is done.
+    /// The free room that the merge takes until it is done, in bytes.
     pub takes_bytes: u64,
 }
 

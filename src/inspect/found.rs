@@ -8,18 +8,18 @@ use crate::page::Verdict;
 pub struct Found {
     /// Visits that saw the first content of their page.
     pub new: u64,
-    /// Those that saw what was there before.
+    /// Visits that saw what was there before.
     pub same: u64,
-    /// Those that saw other content.
+    /// Visits that saw other content.
     pub changed: u64,
-    /// Those that saw content of before.
+    /// Visits that saw content of before.
     pub reverted: u64,
-    /// Those that found the page gone.
+    /// Visits that found the page gone.
     pub gone: u64,
-    /// Those that failed.
+    /// Visits that failed.
     pub failed: u64,
-    /// Those that tell nothing: they came late, or found a page unmodified of which no content was
-    /// ever seen.
+    /// Visits that tell nothing: they came late, or found a page unmodified of which no content was ever
+    /// seen.
     pub other: u64,
 }
 

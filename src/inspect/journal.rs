@@ -17,21 +17,21 @@ use crate::time::Time;
 pub struct JournalView {
     /// The first operation in it; 0 if it is empty.
     pub first_operation: u64,
-    /// The last operation in it.
+    /// The last operation in it; 0 if it is empty.
     pub last_operation: u64,
     /// How many there are.
     pub operations: u64,
     /// Different pages among them.
     pub pages: u64,
-    /// When the first and the last visit was, in milliseconds since 1970; none without visits.
+    /// When the first and the last visit was; `None` without visits.
     pub times: Option<(Time, Time)>,
     /// What its visits found.
     pub found: Found,
     /// Contents restated in another epoch.
     pub restated: u64,
-    /// Weights.
+    /// Weights that pages were given.
     pub weights: u64,
-    /// Classes.
+    /// Classes that pages were given.
     pub classes: u64,
     /// Pages and prefixes that were forgotten.
     pub forgotten: u64,

@@ -28,25 +28,25 @@ pub struct Overview {
     pub sequence: u64,
     /// Pages that are known.
     pub pages: u64,
-    /// Those with a content that is in force.
+    /// Pages with content that is in force.
     pub in_force: u64,
-    /// Those that are gone.
+    /// Pages that are gone.
     pub gone: u64,
-    /// Those of which no content was ever seen.
+    /// Pages of which no content was ever seen.
     pub never: u64,
-    /// Visits to them that are known.
+    /// Visits to all pages.
     pub visits: u64,
-    /// No visit was earlier, in milliseconds since 1970: that of the earliest one, unless that was
-    /// forgotten and merged away.
+    /// No visit was earlier: that of the earliest one, unless that was forgotten and merged away; `None`
+    /// without visits.
     pub first: Option<Time>,
-    /// No visit was later.
+    /// No visit was later; `None` without visits.
     pub last: Option<Time>,
     /// Pages of which something is in the journal, and in no segment yet.
     pub unsealed_pages: u64,
-    /// The first and the last operation that the journal holds; none if it is empty.
+    /// The first and the last operation that the journal holds; `None` if it is empty.
     pub unsealed: Option<(u64, u64)>,
-    /// Distinct fingerprints, counted once for each component and epoch that has them; so if there is
-    /// one segment, and no journal, there are no fewer.
+    /// Distinct fingerprints, counted once for each segment or memtable and each epoch that has them:
+    /// exact if there is one segment and nothing in the journal.
     pub fingerprints: u64,
     /// The most pages that one fingerprint is or was on in one segment.
     pub commonest_pages: u64,
@@ -56,10 +56,10 @@ pub struct Overview {
     pub segments: Vec<SegmentOverview>,
     /// Bytes of the segments, by what they are for, the most first.
     pub space: Vec<SpaceOf>,
-    /// The hosts that have more than one in fifty of the pages, about, the largest first: of 64 pages at
-    /// equal distances in SURT order, and so without what is in the journal.
+    /// The hosts that have more than about one in fifty of the pages, the largest first. They are told
+    /// from 64 pages at equal distances in SURT order, and without what is in the journal.
     pub hosts: Vec<HostShare>,
-    /// What was found to be damaged among those pages; then there are no hosts.
+    /// What was found to be damaged among those 64 pages; then there are no hosts.
     pub flaw: Option<Corruption>,
 }
 
@@ -156,7 +156,7 @@ impl Overview {
 pub struct EpochOverview {
     /// The epoch.
     pub info: EpochInfo,
-    /// Distinct fingerprints, counted once for each component that has them.
+    /// Distinct fingerprints, counted once for each segment or memtable that has them.
     pub fingerprints: u64,
     /// Whether verdicts or searches go by it.
     pub is_in_use: bool,
@@ -178,17 +178,17 @@ pub struct SegmentOverview {
     pub pages: u64,
     /// Visits in them.
     pub visits: u64,
-    /// No visit in it is earlier than the first time or later than the last one, in milliseconds since
-    /// 1970; none if there is no visit.
+    /// No visit in it is earlier than the first time or later than the last; `None` without visits.
     pub times: Option<(Time, Time)>,
-    /// When it was written, in milliseconds since 1970.
+    /// When it was written.
     pub written: Time,
     /// Bytes of the file.
     pub bytes: u64,
-    /// What finds its fingerprints: those of the epoch of which it has most.
+    /// What finds its fingerprints, those of the epoch of which it has most: column, rotations or cells;
+    /// `None` if it has none.
     pub shape: Option<Shape>,
-    /// About how much of its records is of pages that newer segments have a record of, too, or that
-    /// were forgotten. A merge makes one of the two, or none.
+    /// About what share of its records is of pages that newer segments have a record of, too, or that
+    /// were forgotten, from 0 to 1. A merge makes one of the two, or none.
     pub superseded: f64,
 }
 
@@ -198,7 +198,7 @@ pub struct SegmentOverview {
 pub struct HostShare {
     /// The host; of URLs without one their scheme and a colon.
     pub host: String,
-    /// About what share of the pages it has.
+    /// About what share of the pages it has, from 0 to 1.
     pub share: f64,
 }
 

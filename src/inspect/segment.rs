@@ -37,22 +37,21 @@ pub struct SegmentView {
     pub page_delta: i64,
     /// What it adds to the visits of the store.
     pub visit_delta: i64,
-    /// What it adds to the pages of the store with a content that is in force.
+    /// What it adds to the pages of the store with content that is in force.
     pub in_force_delta: i64,
     /// What it adds to the pages of the store that are gone.
     pub gone_delta: i64,
-    /// No visit in it is earlier than the first time or later than the last one, in milliseconds since
-    /// 1970; none if there is no visit.
+    /// No visit in it is earlier than the first time or later than the last; `None` without visits.
     pub times: Option<(Time, Time)>,
     /// The most pages that one fingerprint is or was on.
     pub longest_list: u64,
-    /// When it was written, in milliseconds since 1970.
+    /// When it was written.
     pub written: Time,
-    /// Prefixes that were forgotten, in the notation of their pages' order.
+    /// How many prefixes were forgotten with it.
     pub forgotten: u64,
     /// The sections, in the order of the file.
     pub sections: Vec<SectionView>,
-    /// The fingerprint tables, of each epoch.
+    /// The fingerprint tables, one for each epoch.
     pub tables: Vec<TableView>,
 }
 
@@ -93,11 +92,11 @@ pub struct SectionView {
     pub kind: &'static str,
     /// Its number among those of one kind and epoch, such as which rotation it belongs to.
     pub part: u16,
-    /// The epoch, of a section of fingerprint tables.
+    /// The number of the epoch, of a section of fingerprint tables.
     pub epoch: Option<Epoch>,
     /// What its bytes are for.
     pub space: Space,
-    /// Where it begins in the file.
+    /// Where it begins in the file, in bytes.
     pub offset: u64,
     /// Its length in bytes.
     pub bytes: u64,
@@ -109,11 +108,11 @@ pub struct SectionView {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct TableView {
-    /// The epoch.
+    /// The number of the epoch.
     pub epoch: Epoch,
     /// Distinct fingerprints.
     pub fingerprints: u32,
-    /// What finds those that are near.
+    /// What finds those that are near: column, rotations or cells.
     pub shape: Shape,
     /// Bytes of the fingerprints with all that finds them.
     pub bytes: u64,

@@ -69,7 +69,7 @@ impl Trace {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Place {
-    /// The segment; `None` for what is in the journal, and in no segment yet.
+    /// The number of the segment; `None` for what is in the journal, and in no segment yet.
     pub segment: Option<u64>,
     /// The number of the page there, in the order of the segment.
     pub number: u32,

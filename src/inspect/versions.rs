@@ -28,15 +28,15 @@ pub struct Version {
     /// The visit that found it first.
     pub visit: Visit,
     /// Its content, with the last fingerprint that it was given in each epoch, the first of all first;
-    /// empty of what has none.
+    /// empty without content.
     pub contents: Vec<Content>,
-    /// When it was last seen before other content was, in milliseconds since 1970.
+    /// When it was last seen before other content was.
     pub last: Time,
     /// How many visits saw it before other content was seen.
     pub visits: u64,
     /// What the first of them meant.
     pub verdict: Verdict,
-    /// The version whose content came back, if this is one that did.
+    /// The number of the version whose content came back, if one did.
     pub back_to: Option<u32>,
     /// The bits in which its fingerprint differs from that of the version before, in the epoch that the
     /// verdict goes by; `None` if there is no such version, or the two cannot be compared.

@@ -62,7 +62,7 @@ impl Mirror {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MirrorSite {
-    /// What its pages are under; it ends with `/`.
+    /// The prefix that its pages are under; it ends with `/`.
     pub site: Prefix,
     /// How many paths it has.
     pub paths: u64,

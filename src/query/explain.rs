@@ -47,17 +47,17 @@ pub struct ComponentSearch {
     pub segment: Option<u64>,
     /// How many distinct fingerprints of the epoch it has.
     pub fingerprints: u32,
-    /// The shape of its tables; `None` for a memtable.
+    /// The shape of its tables: column, rotations or cells; `None` for a memtable.
     pub shape: Option<Shape>,
     /// The plan that was chosen, and its expected cost.
     pub plan: Plan,
     /// What the search met, and how long it took.
     pub counted: Cost,
-    /// How many distinct near fingerprints were found; of a search that leaves pages out
-    /// ([`Query::except`], [`Query::classes`]), those that other pages have.
+    /// How many distinct near fingerprints were found; of a search that leaves pages or classes out,
+    /// those that other pages have.
     pub hits: usize,
-    /// How many fingerprints were compared, if there was a crowd with more than the search may
-    /// compare; see [`Query::fingerprints`].
+    /// How many fingerprints were compared, if there was a crowd with more than the search may compare;
+    /// see [`fingerprints`](Query::fingerprints).
     pub crowded: Option<u32>,
     /// Page faults during the search: those served from memory, and those that waited for the disk.
     /// `None` if the system does not tell.

@@ -36,7 +36,7 @@ pub struct Optimum {
     pub visits_per_day: Vec<f64>,
     /// The worth of one more visit a day, Λ: equal for all pages that are visited, in days.
     pub threshold: f64,
-    /// The share of the time that a page is fresh, on average over the pages by weight.
+    /// The share of the time that a page is fresh, on average over the pages by weight, from 0 to 1.
     pub freshness: f64,
 }
 

@@ -14,7 +14,7 @@ const PARTS: usize = 16;
 /// Beliefs that one thread works out at once.
 const TOGETHER: usize = 4096;
 
-/// How the pages of a store change, on the whole: from [`Survey::of`].
+/// How the pages of a store change, on the whole.
 ///
 /// All figures are of what the visits of each page [tell](crate::Page::changes).
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -16,30 +16,25 @@ use crate::error::{OrRaise, raise};
 use crate::fork::Birth;
 use crate::long::long;
 use crate::progress::{self, Progress};
-use crate::value::{no_pickle, value};
+use crate::value::{FromRust, no_pickle, value};
 use crate::view::View;
 use crate::word::Candidacy;
 
 value! {
-    /// Whether the text of a page is worth comparing.
-    Candidate {
+    Candidate from of: simkeep::cluster::Candidacy {
         /// Whether it is.
-        candidacy: Candidacy,
+        candidacy: Candidacy = of,
         /// Where the page stands, for `add`, if it is.
-        place: Option<u64>,
+        place: Option<u64> = match of {
+            cluster::Candidacy::Candidate { place, .. } => Some(place.to_bits()),
+            _ => None,
+        },
         /// The digest of the content that was compared, if there is one: another text of the page, such
         /// as an older version of it, is not the one that is wanted.
-        digest: Option<[u8; 16]>,
-    }
-}
-
-impl From<cluster::Candidacy> for Candidate {
-    fn from(of: cluster::Candidacy) -> Candidate {
-        let (place, digest) = match of {
-            cluster::Candidacy::Candidate { place, digest } => (Some(place.to_bits()), digest),
-            _ => (None, None),
-        };
-        Candidate { candidacy: of.into(), place, digest: digest.map(|digest| digest.0) }
+        digest: Option<[u8; 16]> = match of {
+            cluster::Candidacy::Candidate { digest, .. } => digest,
+            _ => None,
+        },
     }
 }
 
@@ -94,7 +89,7 @@ impl Candidates {
     #[pyo3(signature = (url: "str"))]
     fn candidacy<'py>(&self, py: Python<'py>, url: &Bound<'py, PyAny>) -> PyResult<Candidate> {
         let (of, url) = (self.open(py)?, arg::url(Arg::new("url"), url)?);
-        py.detach(|| of.candidacy(url)).or_raise(py).map(Candidate::from)
+        Candidate::from_rust(py, py.detach(|| of.candidacy(url)).or_raise(py)?)
     }
 
     /// Adds the text of the page at a `place`, once or more often.

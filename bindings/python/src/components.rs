@@ -2,105 +2,47 @@
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
-use simkeep::cluster;
 
 use crate::arg::{self, Arg};
 use crate::clustering;
 use crate::long::long;
 use crate::progress::{self, Progress};
 use crate::typed::Tuple;
-use crate::value::value;
+use crate::value::{FromRust, value};
 use crate::view::View;
 
 value! {
-    /// The components of a store: two pages are in one if a chain of pages leads from one to the other,
-    /// of which each is within k bits of the next.
-    Components {
-        /// The distance of a step.
+    Components from components: simkeep::cluster::Components {
         k: u32,
-        /// How many pages there are.
         pages: u64,
-        /// Pages with content that have no fingerprint of the epoch, and took no part.
         without_fingerprint: u64,
-        /// How many components there are.
         components: u64,
-        /// Those of two pages or more.
         several: u64,
-        /// The ten largest, of two pages or more.
         largest: Tuple<Component>,
     }
 }
 
 value! {
-    /// One component.
-    Component {
-        /// One of its pages: of those with its least fingerprint, the first by the rules.
+    Component from component: simkeep::cluster::Component {
         page: String,
-        /// How many there are.
         pages: u64,
-        /// The greatest distance between two of its pages: of more than 65,536 fingerprints, the
-        /// greatest that was found, by comparing with each of a few that are far from each other.
         widest: u32,
     }
 }
 
 value! {
-    /// The balls of one distance: each page with all that are within so many bits of it, itself
-    /// included. Other than clusters, balls overlap.
-    Balls {
-        /// The distance.
+    Balls from of: simkeep::cluster::Balls {
         k: u32,
-        /// How many balls there are: one for each page.
         balls: u64,
-        /// How many pages they have together.
         pages: u64,
-        /// How many pages the largest has.
         largest: u64,
-        /// Pages with content that have no fingerprint of the epoch, and have no ball.
         without_fingerprint: u64,
-        /// How many balls have 1 page, 2 or 3, 4 to 7, and so on: those of size s are in bin log2(s).
         by_size: Tuple<u64>,
-        /// Pairs of pages within the distance that both have a label.
         labelled_pairs: u64,
-        /// Those of them whose labels are equal.
         equal_pairs: u64,
-        /// How many pages a ball has on average; `None` if there is none.
-        average: Option<f64>,
-        /// The share of balls that have another page than their own; `None` if there is none.
-        shared: Option<f64>,
-        /// The share of labelled pairs whose labels are equal; `None` if there is none.
-        equal_share: Option<f64>,
-    }
-}
-
-impl Components {
-    fn of(py: Python<'_>, of: cluster::Components) -> PyResult<Components> {
-        let cluster::Components {
-            k, pages, without_fingerprint, components, several, largest, ..
-        } = of;
-        let largest = Tuple::of(py, largest, |one| {
-            let cluster::Component { page, pages, widest, .. } = one;
-            Ok(Component { page, pages, widest })
-        })?;
-        Ok(Components { k, pages, without_fingerprint, components, several, largest })
-    }
-}
-
-impl Balls {
-    fn of(py: Python<'_>, of: &cluster::Balls) -> PyResult<Balls> {
-        Ok(Balls {
-            k: of.k,
-            balls: of.balls,
-            pages: of.pages,
-            largest: of.largest,
-            without_fingerprint: of.without_fingerprint,
-            by_size: Tuple::new(py, &of.by_size)?,
-            labelled_pairs: of.labelled_pairs,
-            equal_pairs: of.equal_pairs,
-            average: of.average(),
-            shared: of.shared(),
-            equal_share: of.equal_share(),
-        })
+        average: Option<f64> = of.average(),
+        shared: Option<f64> = of.shared(),
+        equal_share: Option<f64> = of.equal_share(),
     }
 }
 
@@ -149,10 +91,9 @@ impl View {
     ) -> PyResult<Components> {
         let snapshot = self.now(py)?;
         let (asked, progress) = (clustering::asked(k, like, true)?, progress::given(progress));
-        Components::of(
-            py,
-            long(py, &progress, || simkeep::cluster::Components::of(&snapshot, &asked, &progress))?,
-        )
+        let components =
+            long(py, &progress, || simkeep::cluster::Components::of(&snapshot, &asked, &progress))?;
+        Components::from_rust(py, components)
     }
 
     /// Counts the pages within each distance of each page, from 0 to k: one `Balls` for each
@@ -183,6 +124,6 @@ impl View {
         let balls = long(py, &progress, || {
             simkeep::cluster::Balls::of(&snapshot, &asked, labels, &progress)
         })?;
-        Tuple::of(py, &balls, |one| Balls::of(py, one))
+        FromRust::from_rust(py, balls)
     }
 }

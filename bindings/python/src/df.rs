@@ -12,7 +12,7 @@ use crate::arg::{self, Arg};
 use crate::error::{OrRaise, of_class};
 use crate::fork::Birth;
 use crate::origin::recipe;
-use crate::value::value;
+use crate::value::{FromRust, value};
 
 /// A frozen table of document frequencies: a file, read as a map. Opening it reads and checks all of it.
 #[pyclass(frozen, module = "simkeep")]
@@ -173,20 +173,12 @@ pub(crate) fn merge(
 value! {
     in "simkeep.df";
     /// How differently two tables weigh the same pages.
-    TableComparison {
-        /// Features that both have.
+    TableComparison from comparison: simkeep::df::Comparison {
         common: u64,
-        /// Features of the first alone.
         first_only: u64,
-        /// Features of the second alone.
         second_only: u64,
-        /// The share of the first table's counts, one for a feature in a document, whose features the
-        /// second knows as well, from 0 to 1.
         known: f64,
-        /// How much the two idf values, ln(1 + N/df), of a feature differ on average, over the counts of
-        /// the first table.
         difference: f64,
-        /// The average idf of a feature in the first table, over the same counts.
         idf: f64,
     }
 }
@@ -197,9 +189,7 @@ pub(crate) fn compare(
     py: Python<'_>,
     first: &Bound<'_, Table>,
     second: &Bound<'_, Table>,
-) -> TableComparison {
+) -> PyResult<TableComparison> {
     let (first, second) = (first.get().table(), second.get().table());
-    let of = py.detach(|| df::Comparison::of(&first, &second));
-    let df::Comparison { common, first_only, second_only, known, difference, idf, .. } = of;
-    TableComparison { common, first_only, second_only, known, difference, idf }
+    TableComparison::from_rust(py, py.detach(|| df::Comparison::of(&first, &second)))
 }

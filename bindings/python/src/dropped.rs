@@ -15,37 +15,26 @@ use crate::clusters::Of;
 use crate::error::{OrRaise, raise};
 use crate::fork::Birth;
 use crate::long::{PAUSE, no_answer, thread_error};
-use crate::value::{no_pickle, value};
+use crate::value::{FromRust, no_pickle, value};
 use crate::word::Fate;
 
 value! {
-    /// What becomes of a page.
-    Fated {
+    Fated from of: simkeep::cluster::Fate {
         /// Whether it is kept or dropped.
-        fate: Fate,
+        fate: Fate = of,
         /// The digest of the content that was compared, if it is dropped and there is one. Other content
         /// of the page, such as an older version of it, may be near nothing that is kept.
-        digest: Option<[u8; 16]>,
+        digest: Option<[u8; 16]> = match of {
+            cluster::Fate::Dropped { digest } => digest,
+            _ => None,
+        },
     }
 }
 
 value! {
-    /// For which page another one is dropped.
-    KeptFor {
-        /// The page that is kept.
+    KeptFor from kept: simkeep::cluster::KeptFor {
         url: String,
-        /// In how many bits the two differ.
         distance: u32,
-    }
-}
-
-impl From<cluster::Fate> for Fated {
-    fn from(fate: cluster::Fate) -> Fated {
-        let digest = match fate {
-            cluster::Fate::Dropped { digest } => digest.map(|digest| digest.0),
-            _ => None,
-        };
-        Fated { fate: fate.into(), digest }
     }
 }
 
@@ -135,7 +124,7 @@ impl Dropped {
     #[pyo3(signature = (url: "str"))]
     fn fate<'py>(&self, py: Python<'py>, url: &Bound<'py, PyAny>) -> PyResult<Fated> {
         let url = arg::url(Arg::new("url"), url)?.to_owned();
-        self.ask(py, move |dropped| dropped.fate(&url)).map(Fated::from)
+        Fated::from_rust(py, self.ask(py, move |dropped| dropped.fate(&url))?)
     }
 
     /// The page that is kept for one that is dropped, with the distance of the two.
@@ -144,8 +133,7 @@ impl Dropped {
     #[pyo3(signature = (url: "str"))]
     fn kept_for<'py>(&self, py: Python<'py>, url: &Bound<'py, PyAny>) -> PyResult<Option<KeptFor>> {
         let url = arg::url(Arg::new("url"), url)?.to_owned();
-        let kept = self.ask(py, move |dropped| dropped.kept_for(&url))?;
-        Ok(kept.map(|kept| KeptFor { url: kept.url, distance: kept.distance }))
+        FromRust::from_rust(py, self.ask(py, move |dropped| dropped.kept_for(&url))?)
     }
 
     /// Whether the page at a `place` is dropped, which `Candidates.candidacy` named.

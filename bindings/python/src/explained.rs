@@ -1,63 +1,33 @@
 //! Why a fingerprint is what it is.
 
 use pyo3::prelude::*;
-use simkeep::fingerprint::{self, Document};
+use simkeep::fingerprint::Document;
 
 use crate::arg::{self, Arg};
 use crate::error::OrRaise;
 use crate::fingerprinter::Fingerprinter;
 use crate::typed::Tuple;
-use crate::value::value;
+use crate::value::{FromRust, value};
 
 value! {
-    /// How a fingerprint came about.
-    Explained {
-        /// The fingerprint.
+    Explained from explained: simkeep::fingerprint::Explained {
         fingerprint: u64,
-        /// How many distinct features the text has.
         features: usize,
-        /// How many of them vote; by a minwise recipe, how many give a bit.
         voting: usize,
-        /// The heaviest features, the heaviest first; by a minwise recipe those that give most bits.
         heaviest: Tuple<Feature>,
-        /// For each of the 64 bits, the lowest first, the margin of its vote as a share of the weight of
-        /// all features: between -1 and 1, positive for a bit that is 1. The nearer to 0, the smaller a
-        /// change of the text flips it.
         balance: Tuple<f64>,
     }
 }
 
 value! {
-    /// A feature of a text, such as two words.
-    Feature {
-        /// Its words or characters, in lower case.
+    Feature from feature: simkeep::fingerprint::Feature {
         text: String,
-        /// Whether it has fewer words or characters than the features of the recipe, since the text is
-        /// too short.
         short: bool,
-        /// The name of the field that it is, if it is one.
         field: Option<String>,
-        /// Its hash.
         hash: u64,
-        /// How often it occurs.
         count: u64,
-        /// How many documents have it, if the recipe uses document frequencies.
         frequency: Option<u64>,
-        /// Its share of the weight of all features, from 0 to 1; by a minwise recipe, of the bits.
         share: f64,
-    }
-}
-
-impl Explained {
-    fn of(py: Python<'_>, of: fingerprint::Explained) -> PyResult<Explained> {
-        let fingerprint::Explained { fingerprint, features, voting, heaviest, balance, .. } = of;
-        let heaviest = Tuple::of(py, heaviest, |feature| {
-            let fingerprint::Feature { text, short, field, hash, count, frequency, share, .. } =
-                feature;
-            Ok(Feature { text, short, field, hash, count, frequency, share })
-        })?;
-        let balance = Tuple::new(py, balance)?;
-        Ok(Explained { fingerprint, features, voting, heaviest, balance })
     }
 }
 
@@ -78,7 +48,7 @@ impl Fingerprinter {
         let explained = py
             .detach(|| self.made(|maker| maker.explain(&Document::new(&*text), limit)))
             .or_raise(py)?;
-        Explained::of(py, explained)
+        Explained::from_rust(py, explained)
     }
 }
 

@@ -9,16 +9,12 @@ use crate::arg::{self, Arg, optional};
 use crate::long::long;
 use crate::progress::{self, Progress};
 use crate::typed::Tuple;
-use crate::value::value;
+use crate::value::{FromRust, value};
 
 value! {
-    /// Damage: a byte of a file is not what it must be.
-    Flaw {
-        /// The file, by its path within the store's directory.
+    Flaw from flaw: simkeep::Corruption {
         file: String,
-        /// Where in the file.
         offset: u64,
-        /// What is wrong, with expected and found.
         what: String,
     }
     also {
@@ -29,189 +25,68 @@ value! {
 }
 
 value! {
-    /// What a check read and found.
-    Verified {
+    Verified from verified: simkeep::integrity::Verified {
         /// Whether nothing was found.
-        sound: bool,
-        /// Files.
+        sound: bool = verified.is_sound(),
         files: usize,
-        /// Bytes of these files.
         bytes: u64,
-        /// Pages; not counted if there are flaws.
         pages: u64,
-        /// Visits; not counted if there are flaws.
         visits: u64,
-        /// Whether the catalog was read. It is not if a writer in another process has it open.
         catalog: bool,
-        /// The first flaws, file by file and block by block.
         flaws: Tuple<Flaw>,
-        /// How many more flaws there are.
         more_flaws: u64,
     }
 }
 
 value! {
-    /// Something that a repair could not save.
-    Loss {
-        /// The file that had it.
+    Loss from loss: simkeep::integrity::Loss {
         file: String,
-        /// Where in the file: from and to, if that is known.
         bytes: Option<(u64, u64)>,
-        /// The first and the last of the operations that it was among, as far as that is known.
         operations: Option<(u64, Option<u64>)>,
-        /// How many page records are lost; `None` if a whole file or operations are lost.
         pages: Option<u64>,
-        /// The lost pages come after this one in SURT order, if there is one,
         after: Option<String>,
-        /// and before this one.
         before: Option<String>,
-        /// Why it is lost, in words.
         why: String,
     }
 }
 
 value! {
-    /// What a repair saved and lost.
-    Repaired {
+    Repaired from repaired: simkeep::integrity::Repaired {
         /// Whether everything was saved, and nothing that was forgotten.
-        whole: bool,
-        /// Pages of the new store.
+        whole: bool = repaired.is_whole(),
         pages: u64,
-        /// Visits of the new store.
         visits: u64,
-        /// What is lost, file by file.
         lost: Tuple<Loss>,
-        /// Lost page records, as far as they could be counted.
         lost_pages: u64,
-        /// Lost visits, as far as they could be counted.
         lost_visits: u64,
-        /// Frames of the journal that do not have their checksums: what they had is lost.
         damaged_frames: u64,
-        /// Pages of which something was left out, because a lost operation may have forgotten it.
         withheld_pages: u64,
-        /// Why there may be pages that were forgotten.
         doubts: Tuple<String>,
-        /// Epochs whose names could not be read, by the names that they have now.
         unnamed_epochs: Tuple<String>,
-        /// The first flaws, whether or not they lost anything.
         flaws: Tuple<Flaw>,
-        /// How many more flaws there are.
         more_flaws: u64,
     }
 }
 
 value! {
-    /// Some segments and tables of document frequencies.
-    FileCount {
-        /// How many.
+    FileCount from count: simkeep::integrity::FileCount {
         files: u64,
-        /// Bytes of them together.
         bytes: u64,
     }
 }
 
 value! {
-    /// What a backup did.
-    BackedUp {
-        /// The last operation that the backup has.
+    BackedUp from made: simkeep::integrity::BackedUp {
         sequence: u64,
-        /// Pages in it, all of which were checked.
         pages: u64,
-        /// Visits in it.
         visits: u64,
-        /// The last operation that the earlier backup had in whose place this one is.
         earlier: Option<u64>,
-        /// Files that are links: of one file with the store.
         linked: Py<FileCount>,
-        /// Files that are copies.
         copied: Py<FileCount>,
-        /// Files that the earlier backup had already.
         kept: Py<FileCount>,
-        /// Files of the earlier backup that were removed.
         removed: u64,
-        /// Bytes of the catalog, which is always written anew.
         catalog_bytes: u64,
-        /// Why files were copied that were to be linked.
         not_linked: Option<String>,
-    }
-}
-
-fn flaws(py: Python<'_>, flaws: Vec<simkeep::Corruption>) -> PyResult<Tuple<Flaw>> {
-    Tuple::of(py, flaws, |flaw| Ok(Flaw::from(flaw)))
-}
-
-impl From<simkeep::Corruption> for Flaw {
-    fn from(flaw: simkeep::Corruption) -> Flaw {
-        let simkeep::Corruption { file, offset, what } = flaw;
-        Flaw { file, offset, what }
-    }
-}
-
-fn texts(py: Python<'_>, texts: Vec<String>) -> PyResult<Tuple<String>> {
-    Tuple::new(py, texts)
-}
-
-impl Verified {
-    pub(crate) fn of(py: Python<'_>, verified: integrity::Verified) -> PyResult<Verified> {
-        Ok(Verified {
-            sound: verified.is_sound(),
-            files: verified.files,
-            bytes: verified.bytes,
-            pages: verified.pages,
-            visits: verified.visits,
-            catalog: verified.catalog,
-            flaws: flaws(py, verified.flaws)?,
-            more_flaws: verified.more_flaws,
-        })
-    }
-}
-
-impl Repaired {
-    fn of(py: Python<'_>, repaired: integrity::Repaired) -> PyResult<Repaired> {
-        let whole = repaired.is_whole();
-        let lost = Tuple::of(py, repaired.lost, |loss| {
-            let integrity::Loss { file, bytes, operations, pages, after, before, why, .. } = loss;
-            let bytes = bytes.map(|bytes| (bytes.start, bytes.end));
-            Ok(Loss { file, bytes, operations, pages, after, before, why })
-        })?;
-        Ok(Repaired {
-            whole,
-            pages: repaired.pages,
-            visits: repaired.visits,
-            lost,
-            lost_pages: repaired.lost_pages,
-            lost_visits: repaired.lost_visits,
-            damaged_frames: repaired.damaged_frames,
-            withheld_pages: repaired.withheld_pages,
-            doubts: texts(py, repaired.doubts)?,
-            unnamed_epochs: texts(py, repaired.unnamed_epochs)?,
-            flaws: flaws(py, repaired.flaws)?,
-            more_flaws: repaired.more_flaws,
-        })
-    }
-}
-
-impl FileCount {
-    pub(crate) fn of(py: Python<'_>, count: integrity::FileCount) -> PyResult<Py<FileCount>> {
-        Py::new(py, FileCount { files: count.files, bytes: count.bytes })
-    }
-}
-
-impl BackedUp {
-    pub(crate) fn of(py: Python<'_>, made: integrity::BackedUp) -> PyResult<BackedUp> {
-        let files = |files| FileCount::of(py, files);
-        Ok(BackedUp {
-            sequence: made.sequence,
-            pages: made.pages,
-            visits: made.visits,
-            earlier: made.earlier,
-            linked: files(made.linked)?,
-            copied: files(made.copied)?,
-            kept: files(made.kept)?,
-            removed: made.removed,
-            catalog_bytes: made.catalog_bytes,
-            not_linked: made.not_linked,
-        })
     }
 }
 
@@ -247,7 +122,7 @@ pub(crate) fn verify<'py>(
 ) -> PyResult<Verified> {
     let options = verify_options(rate, flaws_max, progress)?;
     let progress = options.progress.clone();
-    Verified::of(py, long(py, &progress, || integrity::verify(path, options))?)
+    Verified::from_rust(py, long(py, &progress, || integrity::verify(path, options))?)
 }
 
 /// Makes a new store of everything in another that is sound, and says what is lost.
@@ -273,7 +148,7 @@ pub(crate) fn repair<'py>(
         options.memory_bytes = bytes;
     }
     let options = options.progress(progress.clone());
-    Repaired::of(py, long(py, &progress, || integrity::repair(path, to, options))?)
+    Repaired::from_rust(py, long(py, &progress, || integrity::repair(path, to, options))?)
 }
 
 /// Makes a backup of the store in a directory, also of one that is being written.
@@ -291,5 +166,5 @@ pub(crate) fn backup(
 ) -> PyResult<BackedUp> {
     let progress = progress::given(progress);
     let options = integrity::BackupOptions::default().copy(copy).progress(progress.clone());
-    BackedUp::of(py, long(py, &progress, || integrity::backup(path, to, options))?)
+    BackedUp::from_rust(py, long(py, &progress, || integrity::backup(path, to, options))?)
 }

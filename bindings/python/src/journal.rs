@@ -1,6 +1,5 @@
 //! The journal: the operations that no segment has yet.
 
-use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use simkeep::inspect;
 
@@ -10,7 +9,6 @@ use crate::fork::Birth;
 use crate::found::Found;
 use crate::history::HistoryEntry;
 use crate::long::alone;
-use crate::overview::times;
 use crate::stream::{Item, Stream};
 use crate::threaded::Threaded;
 use crate::time::Time;
@@ -23,27 +21,16 @@ use crate::word::Done;
 const NAME: &str = "simkeep-journal";
 
 value! {
-    /// What the journal holds, counted.
-    JournalView {
-        /// The first operation in it; 0 if it is empty.
+    JournalView from journal: simkeep::inspect::JournalView {
         first_operation: u64,
-        /// The last operation in it; 0 if it is empty.
         last_operation: u64,
-        /// How many there are.
         operations: u64,
-        /// Different pages among them.
         pages: u64,
-        /// When the first and the last visit was; `None` without visits.
         times: Option<(Time, Time)>,
-        /// What its visits found.
         found: Py<Found>,
-        /// Contents restated in another epoch.
         restated: u64,
-        /// Weights that pages were given.
         weights: u64,
-        /// Classes that pages were given.
         classes: u64,
-        /// Pages and prefixes that were forgotten.
         forgotten: u64,
     }
 }
@@ -69,34 +56,24 @@ value! {
     }
 }
 
-impl Operation {
-    pub(crate) fn of(py: Python<'_>, of: inspect::Operation) -> PyResult<Operation> {
+impl FromRust<inspect::Operation> for Operation {
+    fn from_rust(py: Python<'_>, of: inspect::Operation) -> PyResult<Operation> {
         let inspect::Operation { sequence, done: of, .. } = of;
         let done = Done::from(&of);
-        let (mut page, mut told, mut forgotten) = (None, None, None);
-        let (mut known, mut visited) = (None, None);
+        let (mut url, mut entry, mut prefix, mut pages, mut visits) =
+            (None, None, None, None, None);
         match of {
-            inspect::Done::Entry { url, entry } => {
-                page = Some(url);
-                told = Some(HistoryEntry::from_rust(py, entry)?.into_bound_py_any(py)?.into());
+            inspect::Done::Entry { url: page, entry: got } => {
+                (url, entry) = (Some(page), Some(FromRust::from_rust(py, got)?));
             }
-            inspect::Done::Forgot { url, visits } => {
-                (page, visited) = (Some(url), Some(visits));
+            inspect::Done::Forgot { url: page, visits: of } => {
+                (url, visits) = (Some(page), Some(of));
             }
-            inspect::Done::ForgotPrefix { prefix, pages, visits } => {
-                forgotten = Some(prefix.to_string());
-                (known, visited) = (Some(pages), Some(visits));
+            inspect::Done::ForgotPrefix { prefix: under, pages: known, visits: of } => {
+                (prefix, pages, visits) = (Some(under.to_string()), Some(known), Some(of));
             }
         }
-        Ok(Operation {
-            sequence,
-            done,
-            url: page,
-            entry: told,
-            prefix: forgotten,
-            pages: known,
-            visits: visited,
-        })
+        Ok(Operation { sequence, done, url, entry, prefix, pages, visits })
     }
 }
 
@@ -125,19 +102,8 @@ impl View {
     /// leaves it.
     fn journal(&self, py: Python<'_>) -> PyResult<JournalView> {
         let snapshot = self.now(py)?;
-        let of = alone(py, move || simkeep::inspect::JournalView::of(&snapshot))?;
-        Ok(JournalView {
-            first_operation: of.first_operation,
-            last_operation: of.last_operation,
-            operations: of.operations,
-            pages: of.pages,
-            times: times(of.times),
-            found: Found::of(py, &of.found)?,
-            restated: of.restated,
-            weights: of.weights,
-            classes: of.classes,
-            forgotten: of.forgotten,
-        })
+        let journal = alone(py, move || simkeep::inspect::JournalView::of(&snapshot))?;
+        JournalView::from_rust(py, journal)
     }
 
     /// The operations that the journal holds, in the order in which they were acknowledged.

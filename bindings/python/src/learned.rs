@@ -6,23 +6,14 @@ use simkeep::due;
 use crate::arg::{self, Arg, optional};
 use crate::long::alone;
 use crate::typed::Tuple;
-use crate::value::{no_pickle, value};
+use crate::value::{FromRust, no_pickle, value};
 use crate::view::View;
 
 value! {
-    /// How the pages of a store change, on the whole.
-    Survey {
-        /// How many pages there are. Of more than a million this figure and the others are estimated,
-        /// from a sample of them.
+    Survey from survey: simkeep::due::Survey {
         pages: f64,
-        /// Of how many of them two visits at least were compared, and found a change or half a second
-        /// without one.
         compared: f64,
-        /// How many of these were found changed, or back at an earlier version.
         changed: f64,
-        /// The changes a day that pages are believed to have: a tenth of those that were compared change
-        /// at most as often as the first says, two tenths as the second, and so on; `None` if there are
-        /// none.
         deciles: Option<Tuple<f64>>,
     }
 }
@@ -74,10 +65,7 @@ impl View {
     /// million pages.
     fn survey(&self, py: Python<'_>) -> PyResult<Survey> {
         let snapshot = self.now(py)?;
-        let due::Survey { pages, compared, changed, deciles, .. } =
-            alone(py, move || simkeep::due::Survey::of(&snapshot))?;
-        let deciles = deciles.map(|deciles| Tuple::new(py, deciles)).transpose()?;
-        Ok(Survey { pages, compared, changed, deciles })
+        Survey::from_rust(py, alone(py, move || simkeep::due::Survey::of(&snapshot))?)
     }
 
     /// Returns how many visits a day there were of late: what a `plan` may go by.

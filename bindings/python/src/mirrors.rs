@@ -2,7 +2,6 @@
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use simkeep::mirrors;
 use simkeep::mirrors::Mirroring;
 
 use crate::arg::{self, Arg, optional};
@@ -11,26 +10,18 @@ use crate::progress::{self, Progress};
 use crate::query::{each, unknown};
 use crate::time::Elapsed;
 use crate::typed::Tuple;
-use crate::value::value;
+use crate::value::{FromRust, value};
 use crate::view::View;
 
 value! {
     /// Which sites mirror each other.
-    Mirrors {
-        /// The pairs: first those that mirror each other, and of those first the ones with most pages
-        /// near each other.
+    Mirrors from mirrors: simkeep::mirrors::Mirrors {
         pairs: Tuple<Mirror>,
-        /// How many pairs mirror each other, those included that are beyond the limit.
         mirrors: u64,
-        /// How many others have a quarter of the share, so that they are named, too.
         partial: u64,
-        /// How many paths there are.
         paths: u64,
-        /// How many pages have content, but no fingerprint of the epoch: they are of no path.
         without_fingerprint: u64,
-        /// How many sites have as many paths as were asked for.
         sites: u64,
-        /// How many pairs of them had so much in common in their samples that they were compared.
         compared: u64,
     }
     also {
@@ -51,97 +42,34 @@ value! {
 }
 
 value! {
-    /// Two sites of which many paths lead to pages near each other.
-    Mirror {
-        /// The site that leads: on most paths it was first seen with what both have.
+    Mirror from mirror: simkeep::mirrors::Mirror {
         leader: Py<MirrorSite>,
-        /// The other one.
         follower: Py<MirrorSite>,
-        /// Whether the share is as large as was asked for.
         is_mirror: bool,
-        /// How many paths both have.
         common: u64,
-        /// How many of those lead to pages near each other: by what is in force on one, and what is in
-        /// force or was earlier on the other.
         near: u64,
-        /// How many of those lead to pages that are not near each other.
-        differing: u64,
-        /// What share of the paths that either has are near, from 0 to 1.
+        differing: u64 = mirror.differing(),
         share: f64,
         /// By how long the follower lags: the median of how much later it was first seen with what both
         /// have, over paths on which both were seen to change to that; `None` if there is no such path.
         lag: Option<Elapsed>,
-        /// Up to ten paths that both have, drawn by lot.
         examples: Tuple<MirrorExample>,
     }
 }
 
 value! {
-    /// A site: a host, or a folder of one.
-    MirrorSite {
-        /// The prefix that its pages are under; it ends with `/`.
-        site: String,
-        /// How many paths it has.
+    MirrorSite from of: simkeep::mirrors::MirrorSite {
+        site: String = of.site.to_string(),
         paths: u64,
-        /// On how many of those that are near it has in force what the other site had earlier.
         outdated: u64,
     }
 }
 
 value! {
-    /// The pages of a path that two sites have.
-    MirrorExample {
-        /// The page of the site that leads.
+    MirrorExample from example: simkeep::mirrors::MirrorExample {
         leader: String,
-        /// That of the other one.
         follower: String,
-        /// In how many bits they differ: of what is in force on one and all versions at hand of the
-        /// other, the nearest.
         distance: u32,
-    }
-}
-
-impl From<mirrors::MirrorSite> for MirrorSite {
-    fn from(of: mirrors::MirrorSite) -> MirrorSite {
-        MirrorSite { site: of.site.to_string(), paths: of.paths, outdated: of.outdated }
-    }
-}
-
-impl Mirror {
-    fn of(py: Python<'_>, of: mirrors::Mirror) -> PyResult<Mirror> {
-        let differing = of.differing();
-        let mirrors::Mirror { leader, follower, is_mirror, common, near, share, lag, .. } = of;
-        Ok(Mirror {
-            leader: Py::new(py, MirrorSite::from(leader))?,
-            follower: Py::new(py, MirrorSite::from(follower))?,
-            is_mirror,
-            common,
-            near,
-            differing,
-            share,
-            lag: lag.map(Elapsed),
-            examples: Tuple::of(py, of.examples, |example| {
-                let mirrors::MirrorExample { leader, follower, distance, .. } = example;
-                Ok(MirrorExample { leader, follower, distance })
-            })?,
-        })
-    }
-}
-
-impl Mirrors {
-    fn of(py: Python<'_>, of: mirrors::Mirrors) -> PyResult<Mirrors> {
-        let mirrors::Mirrors {
-            pairs,
-            mirrors,
-            partial,
-            paths,
-            without_fingerprint,
-            sites,
-            compared,
-            ..
-        } = of;
-        let pairs = Tuple::of(py, pairs, |pair| Mirror::of(py, pair))?;
-        Ok(Mirrors { pairs, mirrors, partial, paths, without_fingerprint, sites, compared })
     }
 }
 
@@ -211,6 +139,6 @@ impl View {
     ) -> PyResult<Mirrors> {
         let snapshot = self.now(py)?;
         let (asked, progress) = (asked(k, like)?, progress::given(progress));
-        Mirrors::of(py, long(py, &progress, || asked.run(&snapshot, &progress))?)
+        Mirrors::from_rust(py, long(py, &progress, || asked.run(&snapshot, &progress))?)
     }
 }

@@ -8,17 +8,13 @@ use crate::comparison::each;
 use crate::error::OrRaise;
 use crate::long::alone;
 use crate::typed::Tuple;
-use crate::value::value;
+use crate::value::{FromRust, value};
 
 value! {
     in "simkeep.recrawl";
-    /// How a budget is best spent.
-    Optimum {
-        /// The visits a day of each page, in the order given. They add up to the budget.
+    Optimum from optimum: simkeep::recrawl::Optimum {
         visits_per_day: Tuple<f64>,
-        /// The worth of one more visit a day, in days: equal for all pages that are visited.
         threshold: f64,
-        /// The share of the time that a page is fresh, on average over the pages by weight, from 0 to 1.
         freshness: f64,
     }
 }
@@ -36,10 +32,7 @@ fn spend<'py>(
         Known::new(arg::float(arg, &rate)?, arg::float(arg, &weight)?).or_raise(py)
     })?;
     let budget = arg::float(Arg::new("visits_per_day"), visits_per_day)?;
-    let recrawl::Optimum { visits_per_day, threshold, freshness } =
-        alone(py, move || Ok(best(&pages, budget)?))?;
-    let visits_per_day = Tuple::new(py, visits_per_day)?;
-    Ok(Optimum { visits_per_day, threshold, freshness })
+    Optimum::from_rust(py, alone(py, move || Ok(best(&pages, budget)?))?)
 }
 
 /// The most freshness that so many visits a day can reach, if each page is visited at fixed

@@ -11,17 +11,12 @@ use crate::typed::Tuple;
 use crate::value::{FromRust, value};
 
 value! {
-    /// A recipe with a short name.
-    Preset {
-        /// The short name.
+    Preset from preset: simkeep::fingerprint::Preset {
         name: String,
         /// The recipe's own name.
-        recipe: String,
-        /// What it is good for.
+        recipe: String = preset.recipe.name(),
         what: String,
-        /// The distance within which fingerprints are advised to count as near, if one is.
         near: Option<u32>,
-        /// Which distances are minor changes, and which moderate ones.
         bands: Py<Bands>,
     }
 }
@@ -29,15 +24,7 @@ value! {
 /// The recipes that have a short name.
 #[pyfunction]
 pub(crate) fn recipes(py: Python<'_>) -> PyResult<Tuple<Preset>> {
-    Tuple::of(py, Recipe::PRESETS, |preset| {
-        Ok(Preset {
-            name: preset.name.to_owned(),
-            recipe: preset.recipe.name(),
-            what: preset.what.to_owned(),
-            near: preset.near,
-            bands: Py::new(py, Bands::from_rust(py, preset.bands)?)?,
-        })
-    })
+    FromRust::from_rust(py, Recipe::PRESETS.iter().copied())
 }
 
 /// A recipe, by its name or short name.

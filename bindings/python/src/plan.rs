@@ -13,16 +13,10 @@ use crate::value::{FromRust, no_pickle, value};
 use crate::view::View;
 
 value! {
-    /// What a page that nobody has visited is worth.
-    NewPage {
-        /// What a visit is worth, as of a page that was not visited for the largest interval: it is
-        /// compared with the values of decisions.
+    NewPage from page: simkeep::due::NewPage {
         value: f64,
-        /// How often it is believed to change, by the pages of its host.
         rate: Py<Rate>,
-        /// How much it matters, by its rule.
         weight: f64,
-        /// How often it is going to be visited.
         every: Span,
     }
 }
@@ -79,8 +73,7 @@ impl Plan {
     #[pyo3(signature = (url: "str"))]
     fn of_new<'py>(&self, py: Python<'py>, url: &Bound<'py, PyAny>) -> PyResult<NewPage> {
         let url = arg::url(Arg::new("url"), url)?;
-        let due::NewPage { value, rate, weight, every, .. } = self.0.of_new(url).or_raise(py)?;
-        Ok(NewPage { value, rate: FromRust::from_rust(py, rate)?, weight, every: Span(every) })
+        NewPage::from_rust(py, self.0.of_new(url).or_raise(py)?)
     }
 
     fn __str__(&self) -> String {

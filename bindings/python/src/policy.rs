@@ -10,15 +10,12 @@ use crate::arg::{self, Arg, optional};
 use crate::belief::Belief;
 use crate::comparison::Recent;
 use crate::error::OrRaise;
-use crate::value::value;
+use crate::value::{FromRust, value};
 
 value! {
     in "simkeep.recrawl";
-    /// An interval as a rule has it, and when it wants the next visit.
-    Schedule {
-        /// The interval, in days, from which the next comparison goes on.
+    Schedule from schedule: simkeep::recrawl::Schedule {
         interval_days: f64,
-        /// The days from the last visit to the next one.
         next_days: f64,
     }
 }
@@ -88,9 +85,8 @@ impl Policy {
     /// The interval that a page has.
     ///
     /// `None` by `"value"`, `"harmonic"` and `"uniform"`, which have no intervals of their own.
-    fn schedule(&self, recent: &Bound<'_, Recent>) -> Option<Schedule> {
-        let recrawl::Schedule { interval_days, next_days } = self.0.schedule(&recent.get().0)?;
-        Some(Schedule { interval_days, next_days })
+    fn schedule(&self, py: Python<'_>, recent: &Bound<'_, Recent>) -> PyResult<Option<Schedule>> {
+        FromRust::from_rust(py, self.0.schedule(&recent.get().0))
     }
 
     fn __str__(&self) -> String {

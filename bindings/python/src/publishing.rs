@@ -17,100 +17,48 @@ use crate::typed::Tuple;
 use crate::value::{FromRust, value};
 
 value! {
-    /// What was published.
-    Publication {
-        /// The number of the generation.
+    Publication from made: simkeep::publishing::Publication {
         generation: u64,
-        /// Whether it is new. If not, the newest that was there already is this state of the store.
         is_new: bool,
-        /// The last operation that it has.
         sequence: u64,
-        /// How many operations were acknowledged since, and are in no segment yet: none is published.
         unsealed: u64,
-        /// Files that are links: of one file with the store.
         linked: Py<FileCount>,
-        /// Files that are copies.
         copied: Py<FileCount>,
-        /// Files that were there already.
         kept: Py<FileCount>,
-        /// Files that were read and checked: all that are linked or copied, and some that are kept.
         checked: Py<FileCount>,
-        /// Files that are kept and were not read: they were found sound in the last 30 days.
         unchecked: Py<FileCount>,
-        /// Files among the copies that took the place of damaged ones.
         replaced: Py<FileCount>,
-        /// Older generations that were removed, by number.
         removed: Tuple<u64>,
-        /// Files that were removed because no generation names them any more.
         removed_files: u64,
-        /// Older generations that are there still. They have what was forgotten since.
         older: Tuple<u64>,
-        /// Whether anything was forgotten since the oldest of them; `None` if that cannot be told.
         forgotten: Option<bool>,
-        /// Why files were copied that were to be linked.
         not_linked: Option<String>,
     }
 }
 
 value! {
-    /// A state of a store that is published.
-    GenerationInfo {
-        /// Its number: each has a larger one than those before.
+    GenerationInfo from generation: simkeep::publishing::GenerationInfo {
         number: u64,
-        /// The number of the store.
         store: u64,
-        /// When it was published, by the clock of whoever did that.
-        written: Time,
-        /// The last operation that it has.
+        written: Time = simkeep::Time::from(generation.written),
         sequence: u64,
-        /// The segments and tables that it names.
         files: Py<FileCount>,
-        /// The store's epochs, by number.
         epochs: Tuple<EpochInfo>,
-        /// The number of the epoch that near-duplicates are sought by.
         near_epoch: u32,
     }
 }
 
 value! {
-    /// A generation that is newer than the one that is read, and not whole yet.
-    Incomplete {
-        /// Its number.
+    Incomplete from newer: simkeep::publishing::Incomplete {
         generation: u64,
-        /// What is missing of it: the file, and how much of that.
         why: String,
     }
 }
 
 value! {
-    /// A file that a generation names.
-    PublishedFile {
-        /// Its path within the directory. A name is for ever of the same bytes.
+    PublishedFile from file: simkeep::publishing::PublishedFile {
         name: String,
-        /// How many bytes it has.
         bytes: u64,
-    }
-}
-
-impl Publication {
-    pub(crate) fn of(py: Python<'_>, made: publishing::Publication) -> PyResult<Publication> {
-        Ok(Publication {
-            generation: made.generation,
-            is_new: made.is_new,
-            sequence: made.sequence,
-            unsealed: made.unsealed,
-            linked: FileCount::of(py, made.linked)?,
-            copied: FileCount::of(py, made.copied)?,
-            kept: FileCount::of(py, made.kept)?,
-            checked: FileCount::of(py, made.checked)?,
-            unchecked: FileCount::of(py, made.unchecked)?,
-            replaced: FileCount::of(py, made.replaced)?,
-            removed: Tuple::new(py, made.removed)?,
-            removed_files: made.removed_files,
-            older: Tuple::new(py, made.older)?,
-            forgotten: made.forgotten,
-            not_linked: made.not_linked,
-        })
     }
 }
 
@@ -158,7 +106,7 @@ pub(crate) fn publish<'py>(
 ) -> PyResult<Publication> {
     let progress = progress::given(progress);
     let options = publish_options(keep, grace, (copy, check_kept), &progress)?;
-    Publication::of(py, long(py, &progress, || publishing::publish(path, to, options))?)
+    Publication::from_rust(py, long(py, &progress, || publishing::publish(path, to, options))?)
 }
 
 /// Whether a store is published in a directory, or is being carried there.
@@ -173,18 +121,7 @@ pub(crate) fn is_published(py: Python<'_>, path: PathBuf) -> PyResult<bool> {
 /// The generations that are published in a directory, in order. Costs a small read for each.
 #[pyfunction]
 pub(crate) fn generations(py: Python<'_>, path: PathBuf) -> PyResult<Tuple<GenerationInfo>> {
-    let all = py.detach(|| publishing::generations(path)).or_raise(py)?;
-    Tuple::of(py, all, |of| {
-        Ok(GenerationInfo {
-            number: of.number,
-            store: of.store,
-            written: Time(of.written.into()),
-            sequence: of.sequence,
-            files: FileCount::of(py, of.files)?,
-            epochs: FromRust::from_rust(py, of.epochs)?,
-            near_epoch: of.near_epoch.number(),
-        })
-    })
+    FromRust::from_rust(py, py.detach(|| publishing::generations(path)).or_raise(py)?)
 }
 
 /// The files that a generation names: segments, then tables of document frequencies.
@@ -198,8 +135,7 @@ pub(crate) fn generation_files(
     generation: &Bound<'_, PyAny>,
 ) -> PyResult<Tuple<PublishedFile>> {
     let generation = arg::count(Arg::new("generation"), generation)?;
-    let all = py.detach(|| publishing::files(path, generation)).or_raise(py)?;
-    Tuple::of(py, all, |of| Ok(PublishedFile { name: of.name, bytes: of.bytes }))
+    FromRust::from_rust(py, py.detach(|| publishing::files(path, generation)).or_raise(py)?)
 }
 
 /// How many distinct fingerprints of an epoch a generation has; one counts once for each segment

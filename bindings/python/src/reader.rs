@@ -82,7 +82,7 @@ impl Reader {
     #[getter]
     fn incomplete(&self, py: Python<'_>) -> PyResult<Option<Incomplete>> {
         let newer = self.reading.with(py, |reader| Ok(reader.incomplete().cloned()))?;
-        Ok(newer.map(|newer| Incomplete { generation: newer.generation, why: newer.why }))
+        FromRust::from_rust(py, newer)
     }
 
     /// Moves on to the newest state, and says whether anything changed.

@@ -8,14 +8,12 @@ use simkeep::inspect;
 
 use crate::arg::{self, Arg, optional};
 use crate::error::OrRaise;
-use crate::explain::shape;
 use crate::fork::Birth;
-use crate::overview::times;
 use crate::stream::{Item, Stream};
 use crate::threaded::{Out, Threaded};
 use crate::time::Time;
 use crate::typed::Tuple;
-use crate::value::value;
+use crate::value::{FromRust, value};
 use crate::view::View;
 use crate::word::Space;
 
@@ -25,168 +23,64 @@ const NAME: &str = "simkeep-dump";
 const LINES: usize = 64;
 
 value! {
-    /// A segment, by what its file says of itself.
-    SegmentView {
-        /// Its number, which its file is named after.
+    SegmentView from segment: simkeep::inspect::SegmentView {
         id: u64,
-        /// Bytes of the file.
         bytes: u64,
-        /// How many merges deep: 0 for one that was sealed, one more than its inputs for a merged one.
         level: u64,
-        /// The first operation in it.
         first_operation: u64,
-        /// The last operation in it.
         last_operation: u64,
-        /// Records of pages.
         pages: u64,
-        /// Visits in those records.
         visits: u64,
-        /// Distinct fingerprints, counted once for each epoch.
         fingerprints: u64,
-        /// Records that hide everything older of their page.
         resets: u64,
-        /// What it adds to the pages of the store; less than its records, since some go on with older
-        /// ones.
         page_delta: i64,
-        /// What it adds to the visits of the store.
         visit_delta: i64,
-        /// What it adds to the pages of the store with content that is in force.
         in_force_delta: i64,
-        /// What it adds to the pages of the store that are gone.
         gone_delta: i64,
-        /// No visit in it is earlier than the first time or later than the last; `None` without visits.
         times: Option<(Time, Time)>,
-        /// The most pages that one fingerprint is or was on.
         longest_list: u64,
-        /// When it was written.
         written: Time,
-        /// How many prefixes were forgotten with it.
         forgotten: u64,
-        /// The sections, in the order of the file.
         sections: Tuple<SectionView>,
-        /// The fingerprint tables, one for each epoch.
         tables: Tuple<TableView>,
     }
 }
 
 value! {
-    /// A section of a segment.
-    SectionView {
-        /// What it holds, as the format names it.
+    SectionView from section: simkeep::inspect::SectionView {
         kind: String,
-        /// Its number among those of one kind and epoch, such as which rotation it belongs to.
         part: u16,
-        /// The number of the epoch, of a section of fingerprint tables.
         epoch: Option<u32>,
-        /// What its bytes are for.
         space: Space,
-        /// Where it begins in the file, in bytes.
         offset: u64,
-        /// Its length in bytes.
         bytes: u64,
-        /// The blocks of 4 KiB that have a checksum each.
         blocks: u64,
     }
 }
 
 value! {
-    /// The fingerprint tables of an epoch in a segment.
-    TableView {
-        /// The number of the epoch.
+    TableView from table: simkeep::inspect::TableView {
         epoch: u32,
-        /// Distinct fingerprints.
         fingerprints: u32,
-        /// What finds those that are near: column, rotations or cells.
         shape: String,
-        /// Bytes of the fingerprints with all that finds them.
         bytes: u64,
     }
 }
 
 value! {
-    /// Some bytes of a segment, and what they mean.
-    ///
-    /// As a text, it is what the pages of `format/` show: the offset in hexadecimal digits, the
-    /// bytes, and the meaning. A meaning may quote URLs, which are from strangers: escape it before
-    /// a terminal shows it.
-    DumpLine {
-        /// Where the bytes are in the file.
+    DumpLine from line: simkeep::inspect::DumpLine {
         offset: u64,
-        /// How many there are.
         len: u64,
-        /// The bytes; `None` of those that are damaged.
         bytes: Option<Py<PyBytes>>,
-        /// What they mean, or what is wrong with them.
         meaning: String,
-        /// Whether they are damaged, or are what they cannot be.
         damaged: bool,
         /// For people.
-        text: String,
+        text: String = line.to_string(),
     }
     also {
         fn __str__(&self) -> &str {
             &self.text
         }
-    }
-}
-
-impl SegmentView {
-    fn of(py: Python<'_>, of: inspect::SegmentView) -> PyResult<SegmentView> {
-        Ok(SegmentView {
-            id: of.id,
-            bytes: of.bytes,
-            level: of.level,
-            first_operation: of.first_operation,
-            last_operation: of.last_operation,
-            pages: of.pages,
-            visits: of.visits,
-            fingerprints: of.fingerprints,
-            resets: of.resets,
-            page_delta: of.page_delta,
-            visit_delta: of.visit_delta,
-            in_force_delta: of.in_force_delta,
-            gone_delta: of.gone_delta,
-            times: times(of.times),
-            longest_list: of.longest_list,
-            written: Time(of.written),
-            forgotten: of.forgotten,
-            sections: Tuple::of(py, of.sections, |section| Ok(SectionView::from(section)))?,
-            tables: Tuple::of(py, of.tables, |table| Ok(TableView::from(table)))?,
-        })
-    }
-}
-
-impl From<inspect::SectionView> for SectionView {
-    fn from(of: inspect::SectionView) -> SectionView {
-        SectionView {
-            kind: of.kind.to_owned(),
-            part: of.part,
-            epoch: of.epoch.map(simkeep::Epoch::number),
-            space: of.space.into(),
-            offset: of.offset,
-            bytes: of.bytes,
-            blocks: of.blocks,
-        }
-    }
-}
-
-impl From<inspect::TableView> for TableView {
-    fn from(of: inspect::TableView) -> TableView {
-        TableView {
-            epoch: of.epoch.number(),
-            fingerprints: of.fingerprints,
-            shape: shape(of.shape),
-            bytes: of.bytes,
-        }
-    }
-}
-
-impl DumpLine {
-    pub(crate) fn of(py: Python<'_>, line: inspect::DumpLine) -> DumpLine {
-        let text = line.to_string();
-        let inspect::DumpLine { offset, len, bytes, meaning, damaged, .. } = line;
-        let bytes = bytes.map(|bytes| PyBytes::new(py, &bytes).unbind());
-        DumpLine { offset, len, bytes, meaning, damaged, text }
     }
 }
 
@@ -223,7 +117,7 @@ impl View {
         let id = arg::count(Arg::new("id"), id)?;
         let segment =
             py.detach(|| simkeep::inspect::SegmentView::of(&snapshot, id)).or_raise(py)?;
-        segment.map(|segment| SegmentView::of(py, segment)).transpose()
+        FromRust::from_rust(py, segment)
     }
 
     /// The bytes of a segment, each with its meaning, in the order of the file.

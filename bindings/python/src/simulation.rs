@@ -19,7 +19,7 @@ use crate::query::one_of;
 use crate::rates::{INDEXES, index};
 use crate::replay::Replay;
 use crate::typed::Tuple;
-use crate::value::{no_pickle, value};
+use crate::value::{FromRust, no_pickle, value};
 
 /// From what a crawler may learn what to expect of pages, with its name.
 const LEARNINGS: [(&str, Learning); 3] =
@@ -27,19 +27,11 @@ const LEARNINGS: [(&str, Learning); 3] =
 
 value! {
     in "simkeep.recrawl";
-    /// How fresh the pages were that a simulated crawler knew, over the time that was measured.
-    Figures {
-        /// The share of the time in which the version that the crawler saw last was the one in force.
+    Figures from figures: simkeep::recrawl::simulate::Figures {
         freshness: f64,
-        /// The share of the time in which it differed in no more than a minor way.
         near_freshness: f64,
-        /// The harmonic number of the changes missed since the last visit, 1 + 1/2 + 1/3 and so on, on
-        /// average over the time.
         staleness: f64,
-        /// The share of the 64 bits in which the version seen last differed from the one in force, on
-        /// average over the time.
         divergence: f64,
-        /// The visits a day.
         visits_per_day: f64,
     }
 }
@@ -354,7 +346,5 @@ pub(crate) fn crawl<'py>(
     } else {
         Err(Arg::new("pages").type_error("a Replay or PoissonPages", pages))
     }?;
-    let simulate::Figures { freshness, near_freshness, staleness, divergence, visits_per_day } =
-        figures;
-    Ok(Figures { freshness, near_freshness, staleness, divergence, visits_per_day })
+    Figures::from_rust(py, figures)
 }

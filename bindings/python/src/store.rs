@@ -366,7 +366,7 @@ impl Store {
         let store = self.open.store(py)?;
         let options = crate::integrity::verify_options(rate, flaws_max, progress)?;
         let progress = options.progress.clone();
-        Verified::of(py, long(py, &progress, || store.verify(options))?)
+        Verified::from_rust(py, long(py, &progress, || store.verify(options))?)
     }
 
     /// Makes a backup of the store in another directory, or adds to it what is new. Ctrl-C ends it.
@@ -381,7 +381,7 @@ impl Store {
         let (store, progress) = (self.open.store(py)?, progress::given(progress));
         let options = simkeep::integrity::BackupOptions::default().copy(copy);
         let options = options.progress(progress.clone());
-        BackedUp::of(py, long(py, &progress, || store.backup(path, options))?)
+        BackedUp::from_rust(py, long(py, &progress, || store.backup(path, options))?)
     }
 
     /// Seals everything, and publishes it in a directory as a generation, which a `Reader` opens.
@@ -403,7 +403,7 @@ impl Store {
     ) -> PyResult<Publication> {
         let (store, progress) = (self.open.store(py)?, progress::given(progress));
         let options = publish_options(keep, grace, (copy, check_kept), &progress)?;
-        Publication::of(py, long(py, &progress, || store.publish(to, options))?)
+        Publication::from_rust(py, long(py, &progress, || store.publish(to, options))?)
     }
 
     /// Registers an epoch of fingerprints that are made elsewhere, by name, and returns its number.

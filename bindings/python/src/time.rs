@@ -113,3 +113,9 @@ impl FromRust<Interval> for Span {
         Ok(Span(interval))
     }
 }
+
+impl FromRust<i64> for Elapsed {
+    fn from_rust(_: Python<'_>, ms: i64) -> PyResult<Elapsed> {
+        Ok(Elapsed(ms))
+    }
+}

@@ -16,108 +16,49 @@ use crate::view::View;
 use crate::word::{SameBy, Verdict, VersionKind};
 
 value! {
-    /// All that is known of a page, and where that stands.
-    Trace {
-        /// The page as it is now.
+    Trace from trace: simkeep::inspect::Trace {
         page: Py<Page>,
-        /// What it is sorted by, its SURT: such as "com,example)/terms".
         surt: String,
-        /// What it is found by: the hash of its URL, which each store seeds by itself.
         hash: u64,
-        /// Where something of it stands, the newest first.
         places: Tuple<Place>,
-        /// Its visits, and what each meant, as `history` tells them.
         history: Tuple<HistoryEntry>,
     }
 }
 
 value! {
     /// Where something of a page stands.
-    Place {
-        /// The number of the segment; `None` for what is in the journal, and in no segment yet.
+    Place from place: simkeep::inspect::Place {
         segment: Option<u64>,
-        /// The number of the page there, in the order of the segment.
         number: u32,
-        /// Bytes of its record; `None` in the journal.
         bytes: Option<u64>,
-        /// How many entries stand there: visits, fingerprints in other epochs, weights and classes.
         entries: usize,
-        /// Whether this is all of the page: older segments know nothing of it, or that was forgotten.
         is_first: bool,
     }
 }
 
 value! {
-    /// Visits to a page that found one thing.
-    Version {
-        /// What that is.
+    Version from version: simkeep::inspect::Version {
         kind: VersionKind,
         /// Its number among the versions that have content, from 1 on; `None` without content.
-        number: Option<u32>,
-        /// The visit that found it first.
-        visit: Py<Visit>,
-        /// Its content, with the last fingerprint that it was given in each epoch, the first of all
-        /// first; empty without content.
-        contents: Tuple<Content>,
-        /// When it was last seen before other content was.
-        last: Time,
-        /// How many visits saw it before other content was seen.
-        visits: u64,
-        /// What the first of them meant.
-        verdict: Verdict,
-        /// How it is known to have been the same, if that is the verdict.
-        by: Option<SameBy>,
-        /// In how many bits its fingerprint differs from that of the version before, by the verdict.
-        distance: Option<u32>,
-        /// The epoch of the fingerprints that were compared.
-        distance_epoch: Option<u32>,
-        /// When the version that the page went back to was last seen.
-        to: Option<Time>,
-        /// The number of that version.
-        back_to: Option<u32>,
-        /// The bits in which its fingerprint differs from that of the version before; `None` if there is
-        /// none, or the two cannot be compared.
-        differing: Option<u64>,
-    }
-}
-
-impl Version {
-    fn of(py: Python<'_>, of: inspect::Version) -> PyResult<Version> {
-        let number = match of.kind {
+        number: Option<u32> = match version.kind {
             inspect::VersionKind::Content(number) => Some(number),
             _ => None,
-        };
-        let Told { verdict, by, distance, distance_epoch, to } = of.verdict.into();
-        Ok(Version {
-            kind: of.kind.into(),
-            number,
-            visit: FromRust::from_rust(py, of.visit)?,
-            contents: FromRust::from_rust(py, of.contents)?,
-            last: Time(of.last),
-            visits: of.visits,
-            verdict,
-            by,
-            distance,
-            distance_epoch,
-            to,
-            back_to: of.back_to,
-            differing: of.differing,
-        })
-    }
-}
-
-impl Trace {
-    fn of(py: Python<'_>, of: inspect::Trace) -> PyResult<Trace> {
-        Ok(Trace {
-            page: FromRust::from_rust(py, of.page)?,
-            surt: of.surt,
-            hash: of.hash,
-            places: Tuple::of(py, of.places, |place| {
-                let inspect::Place { segment, number, bytes, entries, is_first, .. } = place;
-                Ok(Place { segment, number, bytes, entries, is_first })
-            })?,
-            history: FromRust::from_rust(py, of.history)?,
-        })
+        },
+        visit: Py<Visit>,
+        contents: Tuple<Content>,
+        last: Time,
+        visits: u64,
+        verdict: Verdict = Told::from(version.verdict).verdict,
+        /// How it is known to have been the same, if that is the verdict.
+        by: Option<SameBy> = Told::from(version.verdict).by,
+        /// In how many bits its fingerprint differs from that of the version before, by the verdict.
+        distance: Option<u32> = Told::from(version.verdict).distance,
+        /// The epoch of the fingerprints that were compared.
+        distance_epoch: Option<u32> = Told::from(version.verdict).distance_epoch,
+        /// When the version that the page went back to was last seen.
+        to: Option<Time> = Told::from(version.verdict).to,
+        back_to: Option<u32>,
+        differing: Option<u64>,
     }
 }
 
@@ -138,7 +79,7 @@ pub(crate) fn versions(py: Python<'_>, history: &Bound<'_, PyAny>) -> PyResult<V
     let all = history.try_iter().map_err(|_| arg.type_error(expected, history))?;
     let entries = (0..).zip(all).map(|(row, entry)| history::taken(arg.at(row), &entry?));
     let entries = entries.collect::<PyResult<Vec<_>>>()?;
-    inspect::versions(&entries).into_iter().map(|version| Version::of(py, version)).collect()
+    FromRust::from_rust(py, inspect::versions(&entries))
 }
 
 /// What a page is sorted by, its SURT, as the Internet Archive writes it.
@@ -172,6 +113,6 @@ impl View {
     fn trace(&self, py: Python<'_>, url: &Bound<'_, PyAny>) -> PyResult<Option<Trace>> {
         let (snapshot, url) = (self.now(py)?, arg::url(Arg::new("url"), url)?);
         let trace = py.detach(|| simkeep::inspect::Trace::of(&snapshot, url)).or_raise(py)?;
-        trace.map(|trace| Trace::of(py, trace)).transpose()
+        FromRust::from_rust(py, trace)
     }
 }

@@ -3,15 +3,17 @@
 //! All that they have in common goes by the names of their fields, so it is here once for all.
 
 use std::fmt::Write as _;
+use std::ops::Range;
 use std::sync::Arc;
+use std::time::Duration;
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyInt, PyTuple, PyType};
-use pyo3::{PyClass, PyClassInitializer};
+use pyo3::{IntoPyObjectExt, PyClass, PyClassInitializer};
 use simkeep::{Digest, Epoch, Weight};
 
-use crate::typed::Tuple;
+use crate::typed::{Tuple, Typed};
 
 /// Declares a class of values by its fields, which are its constructor's arguments, too. What stands
 /// behind `also` are more methods; the module is `simkeep`, unless another one is named before all.
@@ -158,7 +160,7 @@ macro_rules! as_they_are {
     };
 }
 
-as_they_are! { bool, u16, u32, u64, usize, i64, f32, f64, String, (f32, f32), (u64, u64) }
+as_they_are! { bool, u16, u32, u64, usize, i64, f32, f64, String, Duration }
 
 impl FromRust<Epoch> for u32 {
     fn from_rust(_: Python<'_>, epoch: Epoch) -> PyResult<u32> {
@@ -190,6 +192,24 @@ impl FromRust<Digest> for [u8; 16] {
     }
 }
 
+impl FromRust<&str> for String {
+    fn from_rust(_: Python<'_>, text: &str) -> PyResult<String> {
+        Ok(text.to_owned())
+    }
+}
+
+impl<A, B, T: FromRust<A>, U: FromRust<B>> FromRust<(A, B)> for (T, U) {
+    fn from_rust(py: Python<'_>, (first, second): (A, B)) -> PyResult<(T, U)> {
+        Ok((T::from_rust(py, first)?, U::from_rust(py, second)?))
+    }
+}
+
+impl<A, T: FromRust<A>> FromRust<Range<A>> for (T, T) {
+    fn from_rust(py: Python<'_>, range: Range<A>) -> PyResult<(T, T)> {
+        Ok((T::from_rust(py, range.start)?, T::from_rust(py, range.end)?))
+    }
+}
+
 impl<T, U: FromRust<T>> FromRust<Option<T>> for Option<U> {
     fn from_rust(py: Python<'_>, of: Option<T>) -> PyResult<Option<U>> {
         of.map(|of| U::from_rust(py, of)).transpose()
@@ -202,8 +222,8 @@ impl<T, U: FromRust<T>> FromRust<Vec<T>> for Vec<U> {
     }
 }
 
-impl<T, U: FromRust<T> + for<'py> IntoPyObject<'py>> FromRust<Vec<T>> for Tuple<U> {
-    fn from_rust(py: Python<'_>, of: Vec<T>) -> PyResult<Tuple<U>> {
+impl<I: IntoIterator, U: FromRust<I::Item> + for<'py> IntoPyObject<'py>> FromRust<I> for Tuple<U> {
+    fn from_rust(py: Python<'_>, of: I) -> PyResult<Tuple<U>> {
         Tuple::of(py, of, |of| U::from_rust(py, of))
     }
 }
@@ -211,6 +231,12 @@ impl<T, U: FromRust<T> + for<'py> IntoPyObject<'py>> FromRust<Vec<T>> for Tuple<
 impl<T, U: FromRust<T> + PyClass + Into<PyClassInitializer<U>>> FromRust<T> for Py<U> {
     fn from_rust(py: Python<'_>, of: T) -> PyResult<Py<U>> {
         Py::new(py, U::from_rust(py, of)?)
+    }
+}
+
+impl<T, U: FromRust<T> + for<'py> IntoPyObject<'py>> FromRust<T> for Typed<U> {
+    fn from_rust(py: Python<'_>, of: T) -> PyResult<Typed<U>> {
+        Ok(U::from_rust(py, of)?.into_bound_py_any(py)?.into())
     }
 }
 

@@ -167,7 +167,7 @@ impl View {
         let query = query::with(Query::new(fingerprint, query::distance(k, &snapshot)?), like)?;
         let explained =
             py.detach(|| simkeep::query::Explanation::of(&snapshot, &query)).or_raise(py)?;
-        Explanation::of(py, explained)
+        Explanation::from_rust(py, explained)
     }
 
     /// All visits of a page in order, each with what it meant after those before it.

@@ -25,22 +25,22 @@ settings! {
     }
 }
 
-/// Something that could not be saved.
+/// Something that a repair could not save.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Loss {
     /// The file that had it.
     pub file: String,
-    /// Where in the file, if that is known. Nothing outside of this range is lost.
+    /// From where to where in the file, if that is known. Nothing outside of this range is lost.
     pub bytes: Option<Range<u64>>,
-    /// The operations that it was among, as far as that is known. If no pages are counted, all of
-    /// them are lost. The last is `None` if nothing says how far they went.
+    /// The first and the last of the operations that it was among, as far as that is known. If no pages
+    /// are counted, all of them are lost. The last is `None` if nothing says how far they went.
     pub operations: Option<(u64, Option<u64>)>,
     /// How many page records are lost; `None` if a whole file or operations are lost.
     pub pages: Option<u64>,
-    /// The lost pages come after this one in SURT order, if there is one,
+    /// The page after which the lost pages come in SURT order, if there is one.
     pub after: Option<String>,
-    /// and before this one.
+    /// The page before which the lost pages come in SURT order, if there is one.
     pub before: Option<String>,
     /// Why it is lost, in words.
     pub why: String,
@@ -65,8 +65,8 @@ pub struct Repaired {
     pub damaged_frames: u64,
     /// Pages of which something was left out, because a lost operation may have forgotten it.
     pub withheld_pages: u64,
-    /// Why there may be pages that were forgotten: the lost operations that may have done it. Only
-    /// with [`RepairOptions::keep_forgotten`].
+    /// Why there may be pages that were forgotten: the lost operations that may have done it. Only with
+    /// [`keep_forgotten`](RepairOptions::keep_forgotten).
     pub doubts: Vec<String>,
     /// Epochs whose names could not be read, by the names that they have now.
     pub unnamed_epochs: Vec<String>,

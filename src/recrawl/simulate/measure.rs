@@ -2,7 +2,7 @@
 
 use super::page::Page;
 
-/// How fresh the pages were that a crawler knew, over the time that was measured.
+/// How fresh the pages were that a simulated crawler knew, over the time that was measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Figures {
     /// The share of the time in which the version that the crawler saw last was the one in force.

@@ -22,7 +22,7 @@ pub struct DumpLine {
     pub offset: u64,
     /// How many there are.
     pub len: u64,
-    /// The bytes; none of those that are damaged.
+    /// The bytes; `None` of those that are damaged.
     pub bytes: Option<Vec<u8>>,
     /// What they mean, or what is wrong with them.
     pub meaning: String,
