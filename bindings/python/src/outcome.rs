@@ -39,7 +39,7 @@ value! {
         distance: u32,
         band: Band,
         /// The least and the greatest share of its words that changed, from 0 to 1, in 8 of 10 cases.
-        changed: (f32, f32) = (meaning.changed().start, meaning.changed().end),
+        changed: (f32, f32) = meaning.changed(),
         /// For people.
         text: String = meaning.to_string(),
     }

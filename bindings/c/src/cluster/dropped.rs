@@ -69,9 +69,12 @@ columns! {
         fn simkeep_fates_digests -> digests: u8 = byte;
     }
 
-    for (fate, kept) in all.iter() => {
+    for (fate, _) in all.iter() => {
         /// Whether there is such a digest, 1 or 0.
         fn simkeep_fates_has_digest -> has_digest: u8 = u8::from(digest(fate).is_some());
+    }
+
+    for (_, kept) in all.iter() => {
         /// Of each that is dropped the page that is kept for it; empty for others.
         fn simkeep_fates_kept -> kept: Texts = kept.as_ref().map_or("", |kept| &kept.url);
         /// In how many bits the two differ; `SIMKEEP_NO_DISTANCE` for others.
