@@ -194,14 +194,64 @@ fn unlinked(text: &str) -> String {
     let (mut out, mut rest) = (String::new(), text);
     while let Some((before, after)) = rest.split_once('[') {
         out += before;
-        let Some((shown, behind)) = after.split_once(']') else {
-            return out + "[" + after;
-        };
-        out += shown;
-        rest = match behind.strip_prefix('(').and_then(|target| target.split_once(')')) {
-            Some((_, behind)) => behind,
-            None => behind,
-        };
+        rest = after;
+        match after.split_once(']') {
+            Some((shown, behind)) if behind.starts_with('(') => {
+                out += shown;
+                rest = behind.split_once(')').map_or(behind, |(_, behind)| behind);
+            }
+            Some((shown, behind)) if shown.starts_with('`') => {
+                out += shown;
+                rest = behind;
+            }
+            _ => out.push('['),
+        }
     }
     out + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_become_what_they_show() {
+        let text = "See [`Page`](crate::Page), [one](two) and [`three`]; a[0] is `a`.";
+        assert_eq!(unlinked(text), "See `Page`, one and `three`; a[0] is `a`.");
+    }
+
+    #[test]
+    fn each_member_is_described_by_its_own_comment() {
+        let source = "
+            /// A pair.
+            ///
+            /// # Examples
+            pub struct Pair {
+                /// The left one,
+                /// from [`Pair::new`].
+                pub left: u32,
+                /// Not seen from outside.
+                hidden: u32,
+            }
+            impl Pair {
+                /// The right one.
+                pub fn right(&self) -> u32 { 0 }
+            }
+            kept! {
+                /// Made by a macro.
+                pub struct Kept {
+                    /// How many.
+                    pub count: u64,
+                }
+            }
+        ";
+        let mut prose = Prose::default();
+        syn::parse_file(source).unwrap().items.iter().for_each(|item| prose.item(item));
+        assert_eq!(prose.of("Pair", ""), "A pair.");
+        assert_eq!(prose.of("Pair", "left"), "The left one,\nfrom `Pair::new`.");
+        assert_eq!(prose.of("Pair", "right"), "The right one.");
+        assert_eq!(prose.of("Kept", "count"), "How many.");
+        assert!(prose.to_macro().contains("(Pair; left) => { \"The left one, from `Pair.new`.\" }"));
+        assert!(!prose.to_macro().contains("hidden"));
+    }
 }
