@@ -251,7 +251,9 @@ mod tests {
         assert_eq!(prose.of("Pair", "left"), "The left one,\nfrom `Pair::new`.");
         assert_eq!(prose.of("Pair", "right"), "The right one.");
         assert_eq!(prose.of("Kept", "count"), "How many.");
-        assert!(prose.to_macro().contains("(Pair; left) => { \"The left one, from `Pair.new`.\" }"));
+        assert!(
+            prose.to_macro().contains("(Pair; left) => { \"The left one, from `Pair.new`.\" }")
+        );
         assert!(!prose.to_macro().contains("hidden"));
     }
 }

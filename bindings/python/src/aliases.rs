@@ -4,20 +4,18 @@ use std::sync::{Arc, OnceLock};
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use simkeep::alias;
+use simkeep::{Progress, Snapshot, alias};
 
 use crate::alias_rule::AliasRule;
 use crate::arg::{self, Arg, optional};
-use crate::columns::Kind;
+use crate::columns::{Boolean, Int64, Table, Utf8, Word, columns};
 use crate::error::OrRaise;
 use crate::fork::Birth;
-use crate::progress::{self, Progress};
 use crate::query::{each, unknown};
 use crate::stream::{Item, Stream};
 use crate::threaded::Threaded;
 use crate::typed::Tuple;
 use crate::value::{FromRust, value};
-use crate::view::View;
 
 value! {
     /// A site, and the rules that were found for it.
@@ -66,6 +64,24 @@ value! {
     }
 }
 
+/// With a row for each of its rules.
+impl Item for alias::AliasSite {
+    type Object = AliasSite;
+    const TABLE: Option<Table<Self>> = Some(|sites, signed| {
+        let rules = sites.iter().flat_map(|of| of.rules.iter().map(move |count| (&of.site, count)));
+        columns! {
+            for (site, count) in rules, signed;
+            site: Utf8 = site,
+            kind: Word = count.rule.kind(),
+            value: Option<Utf8> = count.rule.value(),
+            holds: Boolean = count.holds,
+            pairs: Int64 = count.pairs,
+            near: Int64 = count.near,
+            visits: Int64 = count.visits,
+        }
+    });
+}
+
 /// The sites that have a rule to be told of, in SURT order: found as they are read.
 ///
 /// For whoever reads Arrow it has a row for each rule: `site`, `kind`, `value`, `holds`, `pairs`,
@@ -73,6 +89,34 @@ value! {
 #[pyclass(frozen, extends = Stream, module = "simkeep")]
 pub(crate) struct AliasSites {
     told: Arc<OnceLock<alias::Aliases>>,
+}
+
+impl AliasSites {
+    /// Begins to look for them.
+    pub(crate) fn find(
+        py: Python<'_>,
+        snapshot: Snapshot,
+        asked: alias::AliasQuery,
+        progress: Progress,
+    ) -> PyResult<Py<AliasSites>> {
+        let told = Arc::new(OnceLock::new());
+        let end = Arc::clone(&told);
+        let found = Threaded::begin("simkeep-aliases", progress, move |progress, out| {
+            let mut left = false;
+            let told = asked.run(&snapshot, progress, |site| {
+                let given = out.give(vec![site]);
+                left = given.is_break();
+                given
+            })?;
+            // What was looked at until somebody stopped reading is not what there is.
+            if !left {
+                end.get_or_init(|| told);
+            }
+            Ok(())
+        });
+        let stream = Stream::new(found.or_raise(py)?, Some(Birth::now()));
+        Py::new(py, PyClassInitializer::from(stream).add_subclass(AliasSites { told }))
+    }
 }
 
 #[pymethods]
@@ -86,7 +130,7 @@ impl AliasSites {
 }
 
 /// What is asked, with these keywords.
-fn asked(
+pub(crate) fn asked(
     k: Option<&Bound<'_, PyAny>>,
     keywords: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<alias::AliasQuery> {
@@ -107,55 +151,4 @@ fn asked(
         Ok(())
     })?;
     Ok(asked)
-}
-
-#[pymethods]
-impl View {
-    /// Finds differences between URLs that make none, site by site.
-    ///
-    /// Such as with `http` and `https`, with and without `www.`, with a number for each visitor. A
-    /// site is a host with and without `www.`; those come that have a rule to be told of. Of all
-    /// pages that a rule makes one URL, each but the first is a pair with that, which is near if
-    /// their fingerprints are within k bits of each other. A rule holds if it has so many `pairs`,
-    /// and such a `share` of them is near. `normalised` applies the rules of a site.
-    ///
-    /// Costs a scan of all pages and up to some microseconds for each, in a thread that waits for
-    /// whoever reads and ends when the stream is closed; `memory_bytes` for one site at a time.
-    ///
-    /// Raises, when it is read, `OptionError` for a share that is none, and `EpochError` for an
-    /// epoch that has ended or is not known.
-    ///
-    /// Keywords: `share` (0.9); `pairs` (10); `all=True` also tells of rules that do not hold;
-    /// `examples`, the most of each rule (3); `epoch`; `under`, a prefix; `memory_bytes` for the
-    /// pages of one site (512 MiB).
-    #[pyo3(signature = (
-        k: "int | None" = None, *, progress=None, **like: "Unpack[_types.AliasQuery]"
-    ))]
-    fn aliases<'py>(
-        &self,
-        py: Python<'py>,
-        k: Option<&Bound<'py, PyAny>>,
-        progress: Option<&Bound<'py, Progress>>,
-        like: Option<&Bound<'py, PyDict>>,
-    ) -> PyResult<Py<AliasSites>> {
-        let snapshot = self.now(py)?;
-        let (asked, progress) = (asked(k, like)?, progress::given(progress));
-        let told = Arc::new(OnceLock::new());
-        let end = Arc::clone(&told);
-        let found = Threaded::begin("simkeep-aliases", progress, move |progress, out| {
-            let mut left = false;
-            let told = asked.run(&snapshot, progress, |site| {
-                let given = out.give(vec![Item::AliasSite(Box::new(site))]);
-                left = given.is_break();
-                given
-            })?;
-            // What was looked at until somebody stopped reading is not what there is.
-            if !left {
-                end.get_or_init(|| told);
-            }
-            Ok(())
-        });
-        let stream = Stream::new(found.or_raise(py)?, Some(Kind::AliasRules), Some(Birth::now()));
-        Py::new(py, PyClassInitializer::from(stream).add_subclass(AliasSites { told }))
-    }
 }

@@ -1,14 +1,20 @@
 //! The answers of batches: sequences of values that are made when they are looked at, and columns.
 
+use arrow_array::RecordBatch;
+use arrow_schema::ArrowError;
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::{PyRange, PySlice};
 use simkeep::{Matches, Outcome};
 
 use crate::batches::Batches;
+use crate::columns::{
+    Bits, Boolean, Float64, Int32, Int64, Result, Timestamp, Utf8, Word, columns,
+};
+use crate::matches;
+use crate::outcome::{self, Told};
 use crate::typed::{Iter, Picked};
 use crate::value::FromRust;
-use crate::{columns, matches, outcome};
 
 /// An item of a sequence, or those of a slice.
 pub(crate) fn item<T, Item>(
@@ -72,12 +78,12 @@ impl Answers {
     /// The fingerprint is `int64`, bit for bit, with `signed=True`.
     #[pyo3(signature = (*, signed=false))]
     fn batches(&self, py: Python<'_>, signed: bool) -> PyResult<Batches> {
-        Batches::whole(py.detach(|| columns::near(&self.0, signed)))
+        Batches::whole(py.detach(|| near(&self.0, signed)))
     }
 
     /// A row for each search: whether its answer is `complete`, and `within` which distance.
     fn queries(&self, py: Python<'_>) -> PyResult<Batches> {
-        Batches::whole(py.detach(|| columns::queries(&self.0)))
+        Batches::whole(py.detach(|| queries(&self.0)))
     }
 
     /// What `batches` has, as a stream of Arrow data in a capsule.
@@ -122,12 +128,12 @@ impl Outcomes {
 
     /// A row for each observation: `verdict`, `distance`, `to`, `novel`, `priority` and `complete`.
     fn batches(&self, py: Python<'_>) -> PyResult<Batches> {
-        Batches::whole(py.detach(|| columns::verdicts(&self.0)))
+        Batches::whole(py.detach(|| verdicts(&self.0)))
     }
 
     /// A row for each copy: `observation`, counted from 0, `url` and `first`.
     fn copies(&self, py: Python<'_>) -> PyResult<Batches> {
-        Batches::whole(py.detach(|| columns::copies(&self.0)))
+        Batches::whole(py.detach(|| copies(&self.0)))
     }
 
     /// A row for each near-duplicate: `observation`, `url`, `distance`, `fingerprint` and `first`.
@@ -136,7 +142,7 @@ impl Outcomes {
     /// `signed=True`.
     #[pyo3(signature = (*, signed=false))]
     fn near(&self, py: Python<'_>, signed: bool) -> PyResult<Batches> {
-        Batches::whole(py.detach(|| columns::duplicates(&self.0, signed)))
+        Batches::whole(py.detach(|| duplicates(&self.0, signed)))
     }
 
     /// What `batches` has, as a stream of Arrow data in a capsule.
@@ -153,4 +159,72 @@ impl Outcomes {
     fn __repr__(&self) -> String {
         format!("<simkeep.Outcomes of {}>", self.0.len())
     }
+}
+
+/// The near pages of many searches.
+fn near(answers: &[Matches], signed: bool) -> Result<RecordBatch> {
+    let urls = answers.iter().flat_map(|matches| &matches.near).map(|near| near.url.len());
+    if urls.sum::<usize>() > i32::MAX as usize {
+        let what = "the URLs take more than 2 GiB: ask in several batches, or with a lower limit";
+        return Err(ArrowError::InvalidArgumentError(what.to_owned()));
+    }
+    columns! {
+        for (query, near) in numbered(answers, |matches| &matches.near), signed;
+        query: Int64 = query,
+        url: Utf8 = &near.url,
+        distance: Int32 = near.distance,
+        fingerprint: Bits = near.fingerprint,
+    }
+}
+
+/// What is said of each of many searches.
+fn queries(answers: &[Matches]) -> Result<RecordBatch> {
+    columns! {
+        for matches in answers, false;
+        complete: Boolean = matches.complete,
+        within: Option<Int32> = matches.within,
+    }
+}
+
+/// What each of many observations meant.
+fn verdicts(outcomes: &[Outcome]) -> Result<RecordBatch> {
+    columns! {
+        for (outcome, told) in outcomes.iter().map(|of| (of, Told::from(of.verdict))), false;
+        verdict: Word = told.verdict.value(),
+        distance: Option<Int32> = told.distance,
+        to: Option<Timestamp> = told.to.map(|time| time.0),
+        novel: Boolean = outcome.novel,
+        priority: Float64 = outcome.priority,
+        complete: Boolean = outcome.complete,
+    }
+}
+
+/// The copies of what many observations saw.
+fn copies(outcomes: &[Outcome]) -> Result<RecordBatch> {
+    columns! {
+        for (number, copy) in numbered(outcomes, |outcome| &outcome.copies), false;
+        observation: Int64 = number,
+        url: Utf8 = &copy.url,
+        first: Timestamp = copy.first,
+    }
+}
+
+/// The near-duplicates of what many observations saw.
+fn duplicates(outcomes: &[Outcome], signed: bool) -> Result<RecordBatch> {
+    columns! {
+        for (number, near) in numbered(outcomes, |outcome| &outcome.near), signed;
+        observation: Int64 = number,
+        url: Utf8 = &near.url,
+        distance: Int32 = near.distance,
+        fingerprint: Bits = near.fingerprint,
+        first: Timestamp = near.first,
+    }
+}
+
+/// Each part of each answer, with the place of the answer.
+fn numbered<'a, T, Part: 'a>(
+    answers: &'a [T],
+    parts: impl Fn(&T) -> &Vec<Part>,
+) -> impl Iterator<Item = (i64, &'a Part)> {
+    (0..).zip(answers).flat_map(move |(place, of)| parts(of).iter().map(move |part| (place, part)))
 }

@@ -11,13 +11,30 @@ use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
 use crate::arrow;
-use crate::columns::{Kind, of_items, schema_of};
 use crate::fork::Birth;
 use crate::long::PAUSE;
-use crate::stream::{Source, Step, Unread};
+use crate::source::Step;
 
 /// How many rows a batch of a stream has, about.
 const ROWS: usize = 4096;
+
+/// Rows that come batch by batch.
+pub(crate) trait Rows: Send {
+    /// The next rows, as many as that or a few more. Waits no longer than `long::PAUSE`.
+    fn next(&mut self, most: usize) -> Result<Step<RecordBatch>, ArrowError>;
+}
+
+/// Rows that are taken by the first that asks for them; others are told why they get none.
+pub(crate) trait Unread: Send + Sync {
+    /// A batch without rows, which has the columns.
+    fn empty(&self, signed: bool) -> Result<RecordBatch, ArrowError>;
+
+    /// Whether they are still there.
+    fn check(&self) -> Result<(), &'static str>;
+
+    /// Takes them. If the flag is set, fingerprints are signed, bit for bit.
+    fn take(&self, signed: bool) -> Result<Box<dyn Rows>, &'static str>;
+}
 
 /// A table in Arrow's form, for what reads that: pyarrow, polars, pandas, DuckDB.
 ///
@@ -25,29 +42,32 @@ const ROWS: usize = 4096;
 /// first that asks for a row. To ask for its columns reads nothing.
 #[pyclass(frozen, module = "simkeep")]
 pub(crate) struct Batches {
-    rows: Rows,
+    of: Of,
 }
 
-enum Rows {
+enum Of {
     Whole(RecordBatch),
-    Lazy { unread: Arc<dyn Unread>, kind: Kind, signed: bool, birth: Option<Birth> },
+    Lazy { unread: Arc<dyn Unread>, signed: bool, schema: SchemaRef, birth: Option<Birth> },
+}
+
+fn raised(e: &ArrowError) -> PyErr {
+    PyValueError::new_err(e.to_string())
 }
 
 impl Batches {
     /// A table that is there.
     pub(crate) fn whole(batch: Result<RecordBatch, ArrowError>) -> PyResult<Batches> {
-        let batch = batch.map_err(|e| PyValueError::new_err(e.to_string()))?;
-        Ok(Batches { rows: Rows::Whole(batch) })
+        Ok(Batches { of: Of::Whole(batch.map_err(|e| raised(&e))?) })
     }
 
     /// A table that is made of items as it is read.
     pub(crate) fn lazy(
         unread: Arc<dyn Unread>,
-        kind: Kind,
         signed: bool,
         birth: Option<Birth>,
-    ) -> Batches {
-        Batches { rows: Rows::Lazy { unread, kind, signed, birth } }
+    ) -> PyResult<Batches> {
+        let schema = unread.empty(signed).map_err(|e| raised(&e))?.schema();
+        Ok(Batches { of: Of::Lazy { unread, signed, schema, birth } })
     }
 }
 
@@ -62,18 +82,22 @@ impl Batches {
     ) -> PyResult<Bound<'py, PyCapsule>> {
         // The interface allows to leave a wish alone.
         let _ = requested_schema;
-        match &self.rows {
-            Rows::Whole(batch) => {
+        match &self.of {
+            Of::Whole(batch) => {
                 let batches = [Ok(batch.clone())].into_iter();
                 arrow::capsule(py, Box::new(Whole { schema: batch.schema(), batches }))
             }
-            Rows::Lazy { unread, kind, signed, birth } => {
+            Of::Lazy { unread, signed, schema, birth } => {
                 birth.map_or(Ok(()), |birth| birth.check(py))?;
                 unread.check().map_err(PyValueError::new_err)?;
-                let (unread, schema) = (Some(Arc::clone(unread)), schema_of(*kind, *signed));
-                let (kind, signed, birth) = (*kind, *signed, *birth);
-                let looked = Instant::now();
-                let lazy = Lazy { unread, source: None, kind, signed, schema, birth, looked };
+                let lazy = Lazy {
+                    unread: Some(Arc::clone(unread)),
+                    rows: None,
+                    signed: *signed,
+                    schema: Arc::clone(schema),
+                    birth: *birth,
+                    looked: Instant::now(),
+                };
                 arrow::capsule(py, Box::new(lazy))
             }
         }
@@ -104,8 +128,7 @@ impl RecordBatchReader for Whole {
 struct Lazy {
     /// Until the first row is asked for: DuckDB takes a stream twice, first for the columns alone.
     unread: Option<Arc<dyn Unread>>,
-    source: Option<Box<dyn Source>>,
-    kind: Kind,
+    rows: Option<Box<dyn Rows>>,
     signed: bool,
     schema: SchemaRef,
     birth: Option<Birth>,
@@ -114,7 +137,7 @@ struct Lazy {
 }
 
 /// An error for whoever reads Arrow: in C it is a text that ends with its first NUL.
-fn refused(e: impl std::fmt::Display) -> ArrowError {
+pub(crate) fn refused(e: impl std::fmt::Display) -> ArrowError {
     ArrowError::ExternalError(e.to_string().replace('\0', "\u{fffd}").into())
 }
 
@@ -125,25 +148,26 @@ impl Lazy {
         }
         if let Some(unread) = &self.unread {
             // Its lock is for threads that are attached: see `fork.rs`.
-            let taken = Python::try_attach(|_| unread.take()).unwrap_or(Err("Python has ended"));
-            self.source = Some(taken.map_err(refused)?);
+            let taken =
+                Python::try_attach(|_| unread.take(self.signed)).unwrap_or(Err("Python has ended"));
+            self.rows = Some(taken.map_err(refused)?);
             self.unread = None;
         }
         loop {
             if self.looked.elapsed() >= PAUSE {
                 self.look()?;
             }
-            let Some(source) = &mut self.source else { return Ok(None) };
-            match source.next(ROWS) {
-                Ok(Step::Some(items)) => return of_items(self.kind, self.signed, &items).map(Some),
+            let Some(rows) = &mut self.rows else { return Ok(None) };
+            match rows.next(ROWS) {
+                Ok(Step::Some(batch)) => return Ok(Some(batch)),
                 Ok(Step::Waiting) => {}
                 Ok(Step::End) => {
-                    self.source = None;
+                    self.rows = None;
                     return Ok(None);
                 }
                 Err(e) => {
-                    self.source = None;
-                    return Err(refused(e));
+                    self.rows = None;
+                    return Err(e);
                 }
             }
         }
@@ -165,7 +189,7 @@ impl Lazy {
         self.looked = Instant::now();
         match raised.flatten() {
             Some(told) => {
-                self.source = None;
+                self.rows = None;
                 Err(told)
             }
             None => Ok(()),
@@ -179,7 +203,7 @@ impl Iterator for Lazy {
     fn next(&mut self) -> Option<Self::Item> {
         // Whoever calls is C, which no panic may reach.
         catch_unwind(AssertUnwindSafe(|| self.read().transpose())).unwrap_or_else(|_| {
-            self.source = None;
+            self.rows = None;
             Some(Err(refused("simkeep panicked, which is a fault of its own")))
         })
     }

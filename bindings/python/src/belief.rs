@@ -5,10 +5,17 @@ use simkeep::recrawl;
 
 use crate::arg::{self, Arg, optional};
 use crate::comparison::{Comparison, each};
-use crate::due::Rate;
 use crate::error::OrRaise;
 use crate::rates::index;
-use crate::value::{FromRust, no_pickle};
+use crate::value::{FromRust, no_pickle, value};
+
+value! {
+    Rate from rate: simkeep::recrawl::Rate {
+        per_day: f64,
+        low: f64,
+        high: f64,
+    }
+}
 
 /// How likely each of 64 rates is before a page's own visits tell more.
 ///

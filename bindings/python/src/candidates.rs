@@ -4,20 +4,17 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
-use simkeep::cluster::Place;
+use simkeep::cluster::{self, Place};
 use simkeep::fingerprint::BitSketcher;
-use simkeep::{Error, Result, cluster};
+use simkeep::{Error, Result};
 
 use crate::arg::{self, Arg};
-use crate::clustering;
 use crate::clusters::{Clusters, Of};
 use crate::error::{OrRaise, raise};
 use crate::fork::Birth;
 use crate::long::long;
 use crate::progress::{self, Progress};
 use crate::value::{FromRust, no_pickle, value};
-use crate::view::View;
 use crate::word::Candidacy;
 
 value! {
@@ -53,6 +50,10 @@ pub(crate) struct Candidates {
 }
 
 impl Candidates {
+    pub(crate) fn new(of: cluster::Candidates) -> Candidates {
+        Candidates { of: Mutex::new(Some(Arc::new(of))), birth: Birth::now() }
+    }
+
     /// Them, where they may be used.
     fn open(&self, py: Python<'_>) -> PyResult<Arc<cluster::Candidates>> {
         self.birth.check(py)?;
@@ -147,33 +148,5 @@ impl Candidates {
 
     fn __reduce__(&self) -> PyResult<()> {
         Err(no_pickle("Candidates", "find them anew"))
-    }
-}
-
-#[pymethods]
-impl View {
-    /// The pages that have others within k bits of them: those whose texts are worth comparing.
-    ///
-    /// Where fingerprints are to propose and texts to decide, take a distance that is wide enough
-    /// for all that is wanted: within 10 bits, fingerprints of the default recipe miss one in fifty
-    /// of the texts with a resemblance of 0.8. Costs what `clusters` does, and a join of pages that
-    /// are alone in their clusters with all others. Ctrl-C ends it. Raises what `clusters` raises.
-    ///
-    /// Takes the keywords of `clusters`.
-    #[pyo3(signature = (
-        k: "int | None" = None, *, progress=None, **like: "Unpack[_types.Clustering]"
-    ))]
-    fn candidates<'py>(
-        &self,
-        py: Python<'py>,
-        k: Option<&Bound<'py, PyAny>>,
-        progress: Option<&Bound<'py, Progress>>,
-        like: Option<&Bound<'py, PyDict>>,
-    ) -> PyResult<Candidates> {
-        let snapshot = self.now(py)?;
-        let (asked, progress) = (clustering::asked(k, like, true)?, progress::given(progress));
-        let of =
-            long(py, &progress, || simkeep::cluster::Candidates::of(&snapshot, &asked, &progress))?;
-        Ok(Candidates { of: Mutex::new(Some(Arc::new(of))), birth: Birth::now() })
     }
 }

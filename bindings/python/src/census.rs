@@ -3,12 +3,9 @@
 use pyo3::prelude::*;
 
 use crate::found::Found;
-use crate::long::long;
-use crate::progress::{self, Progress};
 use crate::time::{Elapsed, Time};
 use crate::typed::Tuple;
-use crate::value::{FromRust, value};
-use crate::view::View;
+use crate::value::value;
 
 value! {
     /// What a store has, counted page by page.
@@ -71,22 +68,5 @@ value! {
         distinct_ones: Tuple<u64>,
         shared: Tuple<u64>,
         commonest: Option<(u64, u64)>,
-    }
-}
-
-#[pymethods]
-impl View {
-    /// Counts what the store has, in one pass over all its pages and visits.
-    ///
-    /// That is hosts, fingerprints, and what visits found, by when they were. Takes some 64 MiB,
-    /// however many there are. The progress counts pages. Ctrl-C ends it.
-    ///
-    /// Raises `CorruptError` if what it touches is damaged, `CancelledError` if `progress` was
-    /// cancelled.
-    #[pyo3(signature = (*, progress=None))]
-    fn census(&self, py: Python<'_>, progress: Option<&Bound<'_, Progress>>) -> PyResult<Census> {
-        let (snapshot, progress) = (self.now(py)?, progress::given(progress));
-        let census = long(py, &progress, || simkeep::inspect::Census::of(&snapshot, &progress))?;
-        Census::from_rust(py, census)
     }
 }

@@ -6,11 +6,11 @@ use pyo3::prelude::*;
 use simkeep::cluster;
 
 use crate::clusters::{Clusters, Of};
-use crate::columns::Kind;
+use crate::columns::{Int32, Table, Utf8, Word, columns};
 use crate::error::OrRaise;
 use crate::fork::Birth;
-use crate::stream::{Item, Stream, StreamOf};
-use crate::threaded::Threaded;
+use crate::stream::{Item, StreamOf};
+use crate::threaded::{Out, Threaded};
 use crate::value::{no_pickle, value};
 use crate::word::WhyLed;
 
@@ -34,6 +34,20 @@ pub(crate) fn changed_bits(why: cluster::WhyLed) -> Option<u32> {
         cluster::WhyLed::Changed { bits } | cluster::WhyLed::LeaderChanged { bits } => Some(bits),
         _ => None,
     }
+}
+
+impl Item for cluster::ClusterChange {
+    type Object = ClusterChange;
+    const TABLE: Option<Table<Self>> = Some(|changes, signed| {
+        columns! {
+            for change in changes, signed;
+            url: Utf8 = &change.url,
+            before: Option<Utf8> = change.before.as_deref(),
+            after: Option<Utf8> = change.after.as_deref(),
+            why: Word = WhyLed::from(change.why).value(),
+            bits: Option<Int32> = changed_bits(change.why),
+        }
+    });
 }
 
 /// The clusters of two times: an iterable over the pages that are led by others, in SURT order.
@@ -69,11 +83,9 @@ impl ClusterChanges {
     fn __iter__(&self, py: Python<'_>) -> PyResult<StreamOf<ClusterChange>> {
         self.birth.check(py)?;
         let of = Arc::clone(&self.of);
-        let list = move |out: &crate::threaded::Out| {
-            out.all(of.iter()?, |change| Item::ClusterChange(Box::new(change)))
-        };
+        let list = move |out: &Out<cluster::ClusterChange>| out.all(of.iter()?);
         let listed = Threaded::through(NAME, list).or_raise(py)?;
-        Ok(Stream::new(listed, Some(Kind::ClusterChanges), Some(self.birth)).into())
+        Ok(StreamOf::new(listed, Some(self.birth)))
     }
 
     fn __repr__(&self) -> String {

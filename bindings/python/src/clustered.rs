@@ -2,7 +2,10 @@
 
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use simkeep::cluster;
 
+use crate::columns::{Binary, Bits, Float64, Int32, Int64, Table, Timestamp, Utf8, Word, columns};
+use crate::stream::Item;
 use crate::time::Time;
 use crate::typed::Tuple;
 use crate::value::value;
@@ -62,4 +65,49 @@ value! {
         /// short, and it may be led by another page, or have others.
         complete: bool,
     }
+}
+
+impl Item for cluster::Cluster {
+    type Object = Cluster;
+    const TABLE: Option<Table<Self>> = Some(|clusters, signed| {
+        columns! {
+            for cluster in clusters, signed;
+            leader: Utf8 = &cluster.leader,
+            fingerprint: Bits = cluster.fingerprint,
+            first_seen: Timestamp = cluster.first_seen,
+            pages: Int64 = cluster.pages,
+            widest: Int32 = cluster.widest,
+        }
+    });
+}
+
+impl Item for cluster::RankedPage {
+    type Object = RankedPage;
+    const TABLE: Option<Table<Self>> = Some(|pages, signed| {
+        columns! {
+            for page in pages, signed;
+            url: Utf8 = &page.url,
+            fingerprint: Bits = page.fingerprint,
+            class_: Option<Int64> = page.class,
+            rank: Binary = &page.rank,
+        }
+    });
+}
+
+impl Item for cluster::ClusteredPage {
+    type Object = ClusteredPage;
+    const TABLE: Option<Table<Self>> = Some(|pages, signed| {
+        columns! {
+            for page in pages, signed;
+            url: Utf8 = &page.url,
+            fingerprint: Bits = page.fingerprint,
+            class_: Option<Int64> = page.class,
+            leader: Utf8 = &page.leader,
+            leader_class: Option<Int64> = page.leader_class,
+            distance: Int32 = page.distance,
+            resemblance: Option<Float64> = page.resemblance,
+            pages: Int64 = page.pages,
+            by: Option<Word> = page.by.map(|by| OriginalBy::from(by).value()),
+        }
+    });
 }

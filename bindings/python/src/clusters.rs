@@ -3,24 +3,18 @@
 use std::sync::Arc;
 
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
 use simkeep::cluster;
-use simkeep::cluster::{ClusterChanges, RankedPages};
 
 use crate::arg::{self, Arg, optional};
-use crate::clustered::PageCluster;
-use crate::columns::Kind;
+use crate::clustered::{Cluster, ClusteredPage};
 use crate::dropped::Dropped;
 use crate::error::OrRaise;
 use crate::fork::Birth;
-use crate::long::{alone, long};
-use crate::progress::{self, Progress};
-use crate::stream::{Item, Iterated, Stream};
-use crate::threaded::Threaded;
+use crate::long::alone;
+use crate::stream::{Item, StreamOf};
+use crate::threaded::{Out, Threaded};
 use crate::typed::Tuple;
-use crate::value::{FromRust, no_pickle};
-use crate::view::View;
-use crate::{cluster_changes, clustering};
+use crate::value::no_pickle;
 
 /// What the threads are called that go through clusters.
 const NAME: &str = "simkeep-clusters";
@@ -46,8 +40,8 @@ pub(crate) enum Of {
     After(Arc<cluster::ClusterChanges>),
 }
 
-impl Of {
-    pub(crate) fn get(&self) -> &cluster::Clusters {
+impl AsRef<cluster::Clusters> for Of {
+    fn as_ref(&self) -> &cluster::Clusters {
         match self {
             Of::One(of) => of,
             Of::Before(changes) => changes.before(),
@@ -62,7 +56,7 @@ impl Clusters {
     }
 
     fn get(&self) -> &cluster::Clusters {
-        self.of.get()
+        self.of.as_ref()
     }
 
     /// Where they are, for a thread.
@@ -72,17 +66,14 @@ impl Clusters {
     }
 
     /// Lists what some iterator over them gives.
-    fn listed(
+    fn listed<T: Item>(
         &self,
         py: Python<'_>,
-        kind: Kind,
-        list: impl FnOnce(&cluster::Clusters, &crate::threaded::Out) -> simkeep::Result<()>
-        + Send
-        + 'static,
-    ) -> PyResult<Stream> {
+        list: impl FnOnce(&cluster::Clusters, &Out<T>) -> simkeep::Result<()> + Send + 'static,
+    ) -> PyResult<StreamOf<T::Object>> {
         let of = self.open(py)?;
-        let listed = Threaded::through(NAME, move |out| list(of.get(), out)).or_raise(py)?;
-        Ok(Stream::new(listed, Some(kind), Some(self.birth)))
+        let listed = Threaded::through(NAME, move |out| list(of.as_ref(), out)).or_raise(py)?;
+        Ok(StreamOf::new(listed, Some(self.birth)))
     }
 }
 
@@ -150,14 +141,14 @@ impl Clusters {
     ///
     /// Costs a sort of some 100 bytes a page, in the memory that was asked for, and then a read of
     /// each, in a thread that ends when the stream is closed.
-    #[pyo3(signature = (pages_min: "int" = 1) -> "Stream[ClusteredPage]")]
+    #[pyo3(signature = (pages_min: "int" = 1))]
     fn by_page(
         &self,
         py: Python<'_>,
         #[pyo3(from_py_with = least)] pages_min: u64,
-    ) -> PyResult<Stream> {
-        self.listed(py, Kind::ClusteredPages, move |of, out| {
-            out.all(of.by_page(pages_min)?, |page| Item::ClusteredPage(Box::new(page)))
+    ) -> PyResult<StreamOf<ClusteredPage>> {
+        self.listed(py, move |of, out: &Out<cluster::ClusteredPage>| {
+            out.all(of.by_page(pages_min)?)
         })
     }
 
@@ -166,14 +157,14 @@ impl Clusters {
     ///
     /// The leader comes first, then the others by distance and in SURT order. Costs what `by_page`
     /// does.
-    #[pyo3(signature = (pages_min: "int" = 1) -> "Stream[ClusteredPage]")]
+    #[pyo3(signature = (pages_min: "int" = 1))]
     fn by_cluster(
         &self,
         py: Python<'_>,
         #[pyo3(from_py_with = least)] pages_min: u64,
-    ) -> PyResult<Stream> {
-        self.listed(py, Kind::ClusteredPages, move |of, out| {
-            out.all(of.by_cluster(pages_min)?, |page| Item::ClusteredPage(Box::new(page)))
+    ) -> PyResult<StreamOf<ClusteredPage>> {
+        self.listed(py, move |of, out: &Out<cluster::ClusteredPage>| {
+            out.all(of.by_cluster(pages_min)?)
         })
     }
 
@@ -181,15 +172,13 @@ impl Clusters {
     ///
     /// Of equally large ones, that whose leader ranks first. Costs a sort of some 100 bytes a
     /// cluster, and then a read of each leader.
-    #[pyo3(signature = (pages_min: "int" = 1) -> "Stream[Cluster]")]
+    #[pyo3(signature = (pages_min: "int" = 1))]
     fn by_size(
         &self,
         py: Python<'_>,
         #[pyo3(from_py_with = least)] pages_min: u64,
-    ) -> PyResult<Stream> {
-        self.listed(py, Kind::Clusters, move |of, out| {
-            out.all(of.by_size(pages_min)?, |cluster| Item::Cluster(Box::new(cluster)))
-        })
+    ) -> PyResult<StreamOf<Cluster>> {
+        self.listed(py, move |of, out: &Out<cluster::Cluster>| out.all(of.by_size(pages_min)?))
     }
 
     /// The pages that are dropped in favour of those that lead them, to look up by URL.
@@ -209,7 +198,7 @@ impl Clusters {
     fn count_dropped(&self, py: Python<'_>, open: Option<&Bound<'_, PyAny>>) -> PyResult<u64> {
         let open = optional(open, |v| arg::classes(Arg::new("open"), v))?.unwrap_or_default();
         let of = self.open(py)?;
-        alone(py, move || of.get().count_dropped(&open))
+        alone(py, move || of.as_ref().count_dropped(&open))
     }
 
     fn __repr__(&self) -> String {
@@ -219,114 +208,5 @@ impl Clusters {
 
     fn __reduce__(&self) -> PyResult<()> {
         Err(no_pickle("Clusters", "list what is needed of it"))
-    }
-}
-
-#[pymethods]
-impl View {
-    /// Puts all pages into clusters, each with a page that leads it, within k bits of all others in
-    /// it.
-    ///
-    /// `k` is from 0 to 64; by default that within which pages of the epoch are near. Pages are
-    /// taken in the order of `rule`. A page leads if no page that leads is within k bits of it;
-    /// every other belongs to the nearest of the leaders that rank before it, of equally near ones
-    /// to the first. So each page is in one cluster, and no two leaders are within k bits of each
-    /// other. The same pages make the same clusters, in whichever order they came.
-    ///
-    /// Costs reading all pages once, sorts of some 40 bytes a page, and joins of about three times
-    /// as many fingerprints as there are. Takes `memory_bytes`, and scratch files for what does not
-    /// fit. Other threads run meanwhile. Ctrl-C ends it.
-    ///
-    /// Raises `EpochError` for an epoch that has ended or is not known, `IoError` if a scratch file
-    /// cannot be written, `CancelledError` if `progress` was cancelled.
-    ///
-    /// Keywords: `rule`, such as "https,shortest-url" ("first-seen"); `at`, the time of the
-    /// versions (those in force now); `epoch`; `under`, a prefix; `classes`; `memory_bytes` (512
-    /// MiB); `scratch`, a directory for what does not fit.
-    #[pyo3(signature = (
-        k: "int | None" = None, *, progress=None, **like: "Unpack[_types.Clustering]"
-    ))]
-    fn clusters<'py>(
-        &self,
-        py: Python<'py>,
-        k: Option<&Bound<'py, PyAny>>,
-        progress: Option<&Bound<'py, Progress>>,
-        like: Option<&Bound<'py, PyDict>>,
-    ) -> PyResult<Clusters> {
-        let snapshot = self.now(py)?;
-        let (asked, progress) = (clustering::asked(k, like, true)?, progress::given(progress));
-        let of = long(py, &progress, || asked.run(&snapshot, &progress))?;
-        Ok(Clusters::new(Of::One(Arc::new(of)), Birth::now()))
-    }
-
-    /// The pages that `clusters` takes for the same question, in SURT order, each with where it
-    /// ranks.
-    ///
-    /// What ranks first is less also than pages of other stores. Reads lazily.
-    ///
-    /// Takes the keywords of `clusters`.
-    #[pyo3(signature = (**like: "Unpack[_types.Clustering]") -> "Stream[RankedPage]")]
-    fn ranked<'py>(&self, py: Python<'py>, like: Option<&Bound<'py, PyDict>>) -> PyResult<Stream> {
-        let snapshot = self.now(py)?;
-        let asked = clustering::asked(None, like, true)?;
-        let ranked = py.detach(|| RankedPages::of(&snapshot, &asked)).or_raise(py)?;
-        let items = Iterated::new(ranked, Item::Ranked);
-        Ok(Stream::new(items, Some(Kind::Ranked), self.birth()))
-    }
-
-    /// The cluster of a page, as `clusters` would find it; `None` if the page is not among those
-    /// asked for.
-    ///
-    /// It is found by searches around the page: as a rule a few, in dense regions thousands. After
-    /// 4,096 of them, or 262,144 pages, it looks no further, and is not `complete`. Ctrl-C leaves
-    /// it: the searches end by themselves.
-    ///
-    /// Raises `UrlError` for what no page can have, and what `clusters` raises.
-    ///
-    /// Takes the keywords of `clusters`.
-    #[pyo3(signature = (url: "str", k: "int | None" = None, **like: "Unpack[_types.Clustering]"))]
-    fn cluster_of<'py>(
-        &self,
-        py: Python<'py>,
-        url: &Bound<'py, PyAny>,
-        k: Option<&Bound<'py, PyAny>>,
-        like: Option<&Bound<'py, PyDict>>,
-    ) -> PyResult<Option<PageCluster>> {
-        let snapshot = self.now(py)?;
-        let url = arg::url(Arg::new("url"), url)?.to_owned();
-        let asked = clustering::asked(k, like, true)?;
-        let found = alone(py, move || simkeep::cluster::PageCluster::of(&snapshot, &asked, &url))?;
-        FromRust::from_rust(py, found)
-    }
-
-    /// Compares the clusters of two times: which pages are led by others, and why.
-    ///
-    /// The later time may be now, which is `None`. What was forgotten never was, at neither time.
-    /// Costs `clusters` twice, of which each takes half of the memory. Ctrl-C ends it.
-    ///
-    /// Raises what `clusters` raises.
-    ///
-    /// Takes the keywords of `clusters` but `at`.
-    #[pyo3(signature = (
-        since: "Time", until: "Time | None" = None, k: "int | None" = None, *, progress=None,
-        **like: "Unpack[_types.ClusteringNow]"
-    ))]
-    fn cluster_changes<'py>(
-        &self,
-        py: Python<'py>,
-        since: &Bound<'py, PyAny>,
-        until: Option<&Bound<'py, PyAny>>,
-        k: Option<&Bound<'py, PyAny>>,
-        progress: Option<&Bound<'py, Progress>>,
-        like: Option<&Bound<'py, PyDict>>,
-    ) -> PyResult<cluster_changes::ClusterChanges> {
-        let snapshot = self.now(py)?;
-        let since = arg::time(Arg::new("since"), since)?;
-        let until = optional(until, |until| arg::time(Arg::new("until"), until))?;
-        let (asked, progress) = (clustering::asked(k, like, false)?, progress::given(progress));
-        let changes = long(py, &progress, || {
-            ClusterChanges::between(&snapshot, &asked, since, until, &progress)
-        })?;
-        Ok(cluster_changes::ClusterChanges::new(changes))
     }
 }

@@ -10,7 +10,6 @@ use crate::arg::{self, Arg, optional};
 use crate::error::OrRaise;
 use crate::typed::Tuple;
 use crate::value::no_pickle;
-use crate::view::View;
 
 /// What two visits in a row say of the time between them.
 ///
@@ -163,40 +162,6 @@ impl Recent {
 
     fn __reduce__(&self) -> PyResult<()> {
         Err(no_pickle("Recent", "make it anew of comparisons"))
-    }
-}
-
-#[pymethods]
-impl View {
-    /// What the visits to a page tell of its rate of changes.
-    ///
-    /// These are comparisons, each with how many it counts for; `None` for an unknown page. Of
-    /// several intervals of like length it is one of their mean. A return to an earlier version
-    /// counts for `return_share` of a change (0.5). Costs what `latest` does.
-    #[pyo3(signature = (url: "str", *, return_share: "float | None" = None))]
-    fn comparisons(
-        &self,
-        py: Python<'_>,
-        url: &Bound<'_, PyAny>,
-        return_share: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<Option<Vec<(Comparison, f64)>>> {
-        let (snapshot, url) = (self.now(py)?, arg::url(Arg::new("url"), url)?);
-        let share = share(return_share)?;
-        let page = py.detach(|| snapshot.latest(url)).or_raise(py)?;
-        Ok(page.map(|page| {
-            let counted = page.changes.counted(share);
-            counted.map(|(one, times)| (Comparison(one), times)).collect()
-        }))
-    }
-
-    /// The last comparisons of a page in their order, for policies that go by it.
-    ///
-    /// `None` for an unknown page. Costs what `latest` does.
-    #[pyo3(signature = (url: "str"))]
-    fn recent(&self, py: Python<'_>, url: &Bound<'_, PyAny>) -> PyResult<Option<Recent>> {
-        let (snapshot, url) = (self.now(py)?, arg::url(Arg::new("url"), url)?);
-        let page = py.detach(|| snapshot.latest(url)).or_raise(py)?;
-        Ok(page.map(|page| Recent(page.changes.recent(page.first, page.last.time))))
     }
 }
 

@@ -4,12 +4,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
 use crate::arg::{self, Arg};
-use crate::clustering;
-use crate::long::long;
-use crate::progress::{self, Progress};
 use crate::typed::Tuple;
-use crate::value::{FromRust, value};
-use crate::view::View;
+use crate::value::value;
 
 value! {
     Components from components: simkeep::cluster::Components {
@@ -47,7 +43,7 @@ value! {
 }
 
 /// Labels of pages: a dictionary, or pairs.
-fn labels(given: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<(String, String)>> {
+pub(crate) fn labels(given: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<(String, String)>> {
     let Some(given) = given.filter(|given| !given.is_none()) else { return Ok(Vec::new()) };
     let arg = Arg::new("labels");
     let expected = "a dictionary of labels by URL, or an iterable of such pairs";
@@ -65,65 +61,4 @@ fn labels(given: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<(String, String)>> {
         Ok((arg::text(row, &url)?.to_owned(), arg::text(row, &label)?.to_owned()))
     };
     (0..).zip(pairs).map(pair).collect()
-}
-
-#[pymethods]
-impl View {
-    /// Joins whatever touches: pages within k bits of each other into one component.
-    ///
-    /// That is what tools do that remove all but one page of each. A chain of small steps joins
-    /// texts that have little in common, which the widest distance within a component shows:
-    /// `clusters` are what to use.
-    ///
-    /// Costs the join of `all_pairs`, so that a crowd costs its square, and 16 bytes for each
-    /// fingerprint beside its memory. Ctrl-C ends it. Raises what `clusters` raises.
-    ///
-    /// Takes the keywords of `clusters`.
-    #[pyo3(signature = (
-        k: "int | None" = None, *, progress=None, **like: "Unpack[_types.Clustering]"
-    ))]
-    fn components<'py>(
-        &self,
-        py: Python<'py>,
-        k: Option<&Bound<'py, PyAny>>,
-        progress: Option<&Bound<'py, Progress>>,
-        like: Option<&Bound<'py, PyDict>>,
-    ) -> PyResult<Components> {
-        let snapshot = self.now(py)?;
-        let (asked, progress) = (clustering::asked(k, like, true)?, progress::given(progress));
-        let components =
-            long(py, &progress, || simkeep::cluster::Components::of(&snapshot, &asked, &progress))?;
-        Components::from_rust(py, components)
-    }
-
-    /// Counts the pages within each distance of each page, from 0 to k: one `Balls` for each
-    /// distance.
-    ///
-    /// With `labels` of pages by URL it also counts pairs by whether their labels are equal; of a
-    /// page that is named twice, the last counts. Costs the join of `all_pairs`, so that a crowd
-    /// costs its square; beside the memory 4 bytes for each fingerprint, and the labels. Ctrl-C
-    /// ends it. Raises what `clusters` raises.
-    ///
-    /// Takes the keywords of `clusters`.
-    #[pyo3(signature = (
-        k: "int | None" = None, *,
-        labels: "Mapping[str, str] | Iterable[tuple[str, str]] | None" = None, progress=None,
-        **like: "Unpack[_types.Clustering]"
-    ))]
-    fn balls<'py>(
-        &self,
-        py: Python<'py>,
-        k: Option<&Bound<'py, PyAny>>,
-        labels: Option<&Bound<'py, PyAny>>,
-        progress: Option<&Bound<'py, Progress>>,
-        like: Option<&Bound<'py, PyDict>>,
-    ) -> PyResult<Tuple<Balls>> {
-        let snapshot = self.now(py)?;
-        let labels = self::labels(labels)?;
-        let (asked, progress) = (clustering::asked(k, like, true)?, progress::given(progress));
-        let balls = long(py, &progress, || {
-            simkeep::cluster::Balls::of(&snapshot, &asked, labels, &progress)
-        })?;
-        FromRust::from_rust(py, balls)
-    }
 }

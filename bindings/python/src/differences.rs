@@ -3,19 +3,18 @@
 use pyo3::prelude::*;
 use simkeep::{EpochInfo as CrateEpochInfo, Result, query};
 
-use crate::arg::{self, Arg, optional};
-use crate::columns::Kind;
+use crate::columns::{Bits, Float64, Int32, Int64, Table, Timestamp, Utf8, Word, columns};
 use crate::epoch::EpochInfo;
 use crate::error::OrRaise;
 use crate::fork::Birth;
 use crate::history::Entry;
 use crate::outcome::Told;
 use crate::page::Content;
-use crate::stream::{Item, Iterated, Source, Stream};
+use crate::source::{Iterated, Source};
+use crate::stream::{Item, Stream};
 use crate::time::Time;
 use crate::typed::Tuple;
 use crate::value::{FromRust, value};
-use crate::view::View;
 use crate::word::Verdict;
 
 value! {
@@ -45,6 +44,31 @@ value! {
     }
 }
 
+impl Item for query::Difference {
+    type Object = Difference;
+    const TABLE: Option<Table<Self>> = Some(|differences, signed| {
+        let fingerprint = |of: Option<simkeep::Content>| of.and_then(|content| content.fingerprint);
+        let epoch = |of: Option<simkeep::Content>| of.map(|content| content.epoch.number());
+        columns! {
+            for (of, told) in differences.iter().map(|of| (of, Told::from(of.verdict))), signed;
+            url: Utf8 = &of.url,
+            verdict: Word = told.verdict.value(),
+            distance: Option<Int32> = told.distance,
+            to: Option<Timestamp> = told.to.map(|time| time.0),
+            priority: Float64 = of.priority,
+            before: Option<Bits> = fingerprint(of.before),
+            before_epoch: Option<Int64> = epoch(of.before),
+            after: Option<Bits> = fingerprint(of.after),
+            after_epoch: Option<Int64> = epoch(of.after),
+            seen: Option<Timestamp> = of.seen,
+        }
+    });
+}
+
+impl Item for query::ExactDifference {
+    type Object = ExactDifference;
+}
+
 /// How pages differ: a stream in SURT order, read lazily.
 #[pyclass(frozen, extends = Stream, generic, module = "simkeep")]
 pub(crate) struct Differences {
@@ -63,91 +87,24 @@ impl Differences {
 }
 
 impl Differences {
-    fn of(
+    pub(crate) fn of<T: Item>(
         py: Python<'_>,
-        source: impl Source + 'static,
-        kind: Option<Kind>,
+        source: impl Source<T> + 'static,
         epochs: Vec<CrateEpochInfo>,
         birth: Option<Birth>,
     ) -> PyResult<Py<Differences>> {
-        let stream = Stream::new(source, kind, birth);
+        let stream = Stream::new(source, birth);
         Py::new(py, PyClassInitializer::from(stream).add_subclass(Differences { epochs }))
     }
 
     /// Pages whose version in force differs.
-    fn inexact(
+    pub(crate) fn inexact(
         py: Python<'_>,
         diff: Result<query::Diff>,
         birth: Option<Birth>,
     ) -> PyResult<Py<Differences>> {
         let diff = diff.or_raise(py)?;
         let epochs = diff.epochs().to_vec();
-        let items = Iterated::new(diff, |of| Item::Difference(Box::new(of)));
-        Differences::of(py, items, Some(Kind::Differences), epochs, birth)
-    }
-}
-
-#[pymethods]
-impl View {
-    /// How this store differs from what it was `before`, or from any other store.
-    ///
-    /// Tells the pages under a prefix, or all, whose version in force is not the same, in SURT
-    /// order. A page is judged as if what is in force here were observed there next. So a page that
-    /// changed and went back does not differ; one that only this has is new, and one that only the
-    /// other has is gone. Epochs are the same if their names are. Reads both once, lazily, with one
-    /// page of each in memory.
-    #[pyo3(signature = (before, under: "str | None" = None) -> "Differences[Difference]")]
-    fn diff<'py>(
-        &self,
-        py: Python<'py>,
-        before: &Bound<'py, View>,
-        under: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<Py<Differences>> {
-        let (now, birth) = (self.now(py)?, self.birth_with(before.get()));
-        let before = before.get().now(py)?;
-        let under = optional(under, |under| arg::prefix(Arg::new("under"), under))?;
-        let diff = py.detach(|| now.diff(&before, under.as_ref()));
-        Differences::inexact(py, diff, birth)
-    }
-
-    /// How the pages under a prefix, or all, changed from one time to another, both included.
-    ///
-    /// As in `diff`, by what was seen until then. Reads all pages once, lazily.
-    #[pyo3(signature = (
-        since: "Time", until: "Time", under: "str | None" = None
-    ) -> "Differences[Difference]")]
-    fn diff_since<'py>(
-        &self,
-        py: Python<'py>,
-        since: &Bound<'py, PyAny>,
-        until: &Bound<'py, PyAny>,
-        under: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<Py<Differences>> {
-        let now = self.now(py)?;
-        let since = arg::time(Arg::new("since"), since)?;
-        let until = arg::time(Arg::new("until"), until)?;
-        let under = optional(under, |under| arg::prefix(Arg::new("under"), under))?;
-        let diff = py.detach(|| query::Diff::between(&now, since, until, under.as_ref()));
-        Differences::inexact(py, Ok(diff), self.birth())
-    }
-
-    /// Which entries of the pages under a prefix, or all, only one of two stores has.
-    ///
-    /// Reads both once, lazily.
-    #[pyo3(signature = (before, under: "str | None" = None) -> "Differences[ExactDifference]")]
-    fn diff_exact<'py>(
-        &self,
-        py: Python<'py>,
-        before: &Bound<'py, View>,
-        under: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<Py<Differences>> {
-        let (now, birth) = (self.now(py)?, self.birth_with(before.get()));
-        let before = before.get().now(py)?;
-        let under = optional(under, |under| arg::prefix(Arg::new("under"), under))?;
-        let diff =
-            py.detach(|| query::ExactDiff::of(&before, &now, under.as_ref())).or_raise(py)?;
-        let epochs = diff.epochs().to_vec();
-        let items = Iterated::new(diff, |of| Item::ExactDifference(Box::new(of)));
-        Differences::of(py, items, None, epochs, birth)
+        Differences::of(py, Iterated::new(diff), epochs, birth)
     }
 }

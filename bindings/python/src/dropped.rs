@@ -11,7 +11,6 @@ use simkeep::cluster::Place;
 use simkeep::{Classes, Result, cluster};
 
 use crate::arg::{self, Arg};
-use crate::clusters::Of;
 use crate::error::{OrRaise, raise};
 use crate::fork::Birth;
 use crate::long::{PAUSE, no_answer, thread_error};
@@ -56,11 +55,15 @@ pub(crate) struct Dropped {
 
 impl Dropped {
     /// Those of clusters, found while signals are looked for.
-    pub(crate) fn new(py: Python<'_>, of: Of, open: Classes) -> PyResult<Dropped> {
+    pub(crate) fn new(
+        py: Python<'_>,
+        of: impl AsRef<cluster::Clusters> + Send + 'static,
+        open: Classes,
+    ) -> PyResult<Dropped> {
         let (ask, questions) = channel();
         let (found, mut is_found) = sync_channel(1);
         let name = "simkeep-dropped".to_owned();
-        let answers = move || answer(&of, &open, &found, &questions);
+        let answers = move || answer(of.as_ref(), &open, &found, &questions);
         let thread = thread::Builder::new().name(name).spawn(answers).map_err(thread_error);
         let thread = thread.or_raise(py)?;
         let len = loop {
@@ -97,12 +100,12 @@ impl Dropped {
 
 /// Finds what is dropped, says how many that are, and answers questions until nobody can ask any more.
 fn answer(
-    of: &Of,
+    of: &cluster::Clusters,
     open: &Classes,
     found: &SyncSender<Result<u64>>,
     questions: &Receiver<Question>,
 ) {
-    let dropped = of.get().dropped(open);
+    let dropped = of.dropped(open);
     let told = dropped.as_ref().map(cluster::Dropped::len).map_err(Clone::clone);
     // Without it nobody asks.
     if found.send(told).is_ok()

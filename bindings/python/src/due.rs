@@ -3,11 +3,12 @@
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyDictMethods, PyString};
-use simkeep::due::{Due, Rule, Rules};
+use simkeep::Error;
+use simkeep::due::{self, Due, Rule, Rules};
 use simkeep::recrawl::Interval;
-use simkeep::{Error, due};
 
 use crate::arg::{self, Arg, optional};
+use crate::belief::Rate;
 use crate::error::OrRaise;
 use crate::hints::Hints;
 use crate::learned::Learned;
@@ -15,18 +16,10 @@ use crate::page::Page;
 use crate::plan::Plan;
 use crate::policy::policy;
 use crate::query::{each, unknown};
-use crate::store::Store;
+use crate::stream::Item;
 use crate::time::{Span, Time};
-use crate::value::{FromRust, value};
+use crate::value::value;
 use crate::word::Reason;
-
-value! {
-    Rate from rate: simkeep::recrawl::Rate {
-        per_day: f64,
-        low: f64,
-        high: f64,
-    }
-}
 
 value! {
     /// What is decided about a page: what a visit to it is worth, and why. As a text, for people: "by
@@ -79,6 +72,10 @@ impl From<due::Reason> for ReasonParts {
         }
         parts
     }
+}
+
+impl Item for due::Decision {
+    type Object = Decision;
 }
 
 /// What is asked, with these keywords.
@@ -169,39 +166,4 @@ fn rule(py: Python<'_>, given: &Bound<'_, PyAny>, number: u64) -> PyResult<Rule>
         }
     }
     Ok(rule)
-}
-
-#[pymethods]
-impl Store {
-    /// Hands out the pages of which a visit is worth most: those of `due`, whose keywords it takes.
-    ///
-    /// Those that are out already are left out, and those that a visit is worth nothing of. A page
-    /// is out until it is observed in any way or handed back, or until the `lease` is over by the
-    /// `now` of a later call. Threads may take at once. Leases are in memory only: when the store
-    /// is opened again, all pages can be taken. At most `leases_max` are out.
-    #[pyo3(signature = (
-        now: "Time", budget: "int | None", lease: "_types.Seconds", **like: "Unpack[_types.Due]"
-    ))]
-    fn take_due<'py>(
-        &self,
-        py: Python<'py>,
-        now: &Bound<'py, PyAny>,
-        budget: &Bound<'py, PyAny>,
-        lease: &Bound<'py, PyAny>,
-        like: Option<&Bound<'py, PyDict>>,
-    ) -> PyResult<Vec<Decision>> {
-        let asked = asked(py, (now, budget), like)?;
-        let lease = arg::interval(Arg::new("lease"), lease)?;
-        let taken = self.call(py, |store| store.take_due(&asked, lease))?;
-        FromRust::from_rust(py, taken)
-    }
-
-    /// Ends the lease of a page that was not visited, so that it can be taken again.
-    ///
-    /// Returns whether it had one.
-    #[pyo3(signature = (url: "str"))]
-    fn hand_back(&self, py: Python<'_>, url: &Bound<'_, PyAny>) -> PyResult<bool> {
-        let url = arg::url(Arg::new("url"), url)?;
-        self.call(py, |store| store.hand_back(url))
-    }
 }

@@ -2,14 +2,12 @@
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
-use simkeep::{Progress, due};
+use simkeep::due;
 
-use crate::arg::{self, Arg, optional};
+use crate::arg::{self, Arg};
 use crate::error::OrRaise;
-use crate::lots::hand_on;
 use crate::time::Time;
 use crate::value::no_pickle;
-use crate::view::View;
 
 /// What sitemaps or feeds say of when pages of a store changed: for the keyword `hints` of `due`.
 ///
@@ -72,7 +70,7 @@ impl Hints {
 }
 
 /// Changes, one after another.
-fn each<'py>(
+pub(crate) fn each<'py>(
     given: &Bound<'py, PyAny>,
 ) -> PyResult<impl Iterator<Item = PyResult<(String, simkeep::Time)>> + use<'py>> {
     let arg = Arg::new("changes");
@@ -86,38 +84,4 @@ fn each<'py>(
         let (url, time) = arg::pair(arg, &pair?, "a pair of a URL and a time")?;
         Ok((arg::url(arg, &url)?.to_owned(), arg::time(arg, &time)?))
     }))
-}
-
-#[pymethods]
-impl View {
-    /// Takes what is said elsewhere, such as in sitemaps, of when pages changed.
-    ///
-    /// They are pairs of a URL and a time, in any order. `trust` is the probability that it is
-    /// true, from 0 to 1 (0.8). Reads nothing of the store, and takes up to 48 bytes for each
-    /// change while it is made.
-    ///
-    /// Raises `UrlError` or `TimeError` for what no visit can have, `OptionError` for a trust that
-    /// is none, `LimitError` above a hundred million changes. What the iterable raises, this
-    /// raises.
-    #[pyo3(signature = (changes: "Iterable[tuple[str, Time]]", *, trust: "float | None" = None))]
-    fn hints<'py>(
-        &self,
-        py: Python<'py>,
-        changes: &Bound<'py, PyAny>,
-        trust: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<Hints> {
-        let snapshot = self.now(py)?;
-        let trust = optional(trust, |v| arg::float(Arg::new("trust"), v))?;
-        let changes = each(changes)?;
-        let progress = Progress::default();
-        let hints = hand_on(py, "simkeep-hints", changes, &progress, |changes| {
-            // Where whoever gives them was stopped, what came is not wanted.
-            let hints = simkeep::due::Hints::of(&snapshot, changes.map_while(Result::ok))?;
-            match trust {
-                Some(trust) => hints.trust(trust),
-                None => Ok(hints),
-            }
-        })?;
-        Ok(Hints(hints))
-    }
 }

@@ -1,10 +1,15 @@
 //! Visits of a page, and what else its history has.
 
+use std::sync::Arc;
+
 use pyo3::prelude::*;
+use pyo3::types::PyString;
 use simkeep::{Digest, Epoch, Property, Weight};
 
 use crate::arg::Arg;
+use crate::columns::{self, Bits, Float64, Int32, Int64, Table, Timestamp, Utf8, Word, columns};
 use crate::outcome::{Meaning, Told};
+use crate::stream::Item;
 use crate::time::Time;
 use crate::value::{FromRust, value};
 use crate::word::{SameBy, Seen, Verdict};
@@ -133,6 +138,41 @@ fn class(of: Property) -> Option<u32> {
         Property::Weight(_) => None,
         Property::Class(class) => Some(class),
     }
+}
+
+/// An entry of the page with this URL.
+impl Item for (Arc<str>, simkeep::Entry) {
+    type Object = (Py<PyString>, Entry);
+    const TABLE: Option<Table<Self>> = Some(|entries, signed| {
+        columns! {
+            for (url, entry) in entries, signed;
+            url: Utf8 = url,
+            at: Timestamp = entry.time(),
+            seen: Word = match entry {
+                simkeep::Entry::Visit(visit) => Seen::from(&visit.seen).value(),
+                simkeep::Entry::Restated(_) => "restated",
+                simkeep::Entry::Given(_) => "given",
+            },
+            fingerprint: Option<Bits> = entry.content().and_then(|content| content.fingerprint),
+            epoch: Option<Int64> = entry.content().map(|content| content.epoch.number()),
+            digest: Option<columns::Digest> = entry.digest(),
+            status: Option<Int32> = entry.visit().and_then(|visit| visit.status),
+            modified: Option<Timestamp> = entry.visit().and_then(|visit| visit.modified),
+            weight: Option<Float64> = entry.given().and_then(|given| match given.property {
+                simkeep::Property::Weight(weight) => Some(weight.to_f64()),
+                simkeep::Property::Class(_) => None,
+            }),
+            class_: Option<Int64> = entry.given().and_then(|given| match given.property {
+                simkeep::Property::Weight(_) => None,
+                simkeep::Property::Class(class) => Some(class),
+            }),
+        }
+    });
+}
+
+/// The history of the page with this URL.
+impl Item for (String, simkeep::History) {
+    type Object = (String, Vec<HistoryEntry>);
 }
 
 /// An entry that a caller gives back, without what the distance of its verdict means.

@@ -7,12 +7,12 @@ use simkeep::join::{Join, Pair};
 use simkeep::{Error, Result};
 
 use crate::arg::{self, Arg, optional};
-use crate::columns::Kind;
+use crate::columns::{Bits, Int32, Int64, Table, columns};
 use crate::error::OrRaise;
 use crate::fork::Birth;
 use crate::prints;
 use crate::progress::{self, Progress};
-use crate::stream::{Item, Stream};
+use crate::stream::{Item, StreamOf};
 use crate::threaded::{Out, Threaded};
 use crate::value::value;
 
@@ -32,10 +32,28 @@ value! {
     }
 }
 
+impl Item for Pair {
+    type Object = JoinedPair;
+    const TABLE: Option<Table<Self>> = Some(|pairs, signed| {
+        columns! {
+            for pair in pairs, signed;
+            left: Int64 = pair.left,
+            right: Int64 = pair.right,
+            distance: Int32 = pair.distance,
+            left_fingerprint: Bits = pair.fingerprints[0],
+            right_fingerprint: Bits = pair.fingerprints[1],
+        }
+    });
+}
+
 /// Hands on the pairs of a join.
-fn run(join: Join, fingerprints: &[u64], progress: &simkeep::Progress, out: &Out) -> Result<()> {
-    let sink = |pairs: &[Pair]| out.give(pairs.iter().copied().map(Item::Joined).collect());
-    let Ok(flow) = join.run(fingerprints, progress, sink);
+fn run(
+    join: Join,
+    fingerprints: &[u64],
+    progress: &simkeep::Progress,
+    out: &Out<Pair>,
+) -> Result<()> {
+    let Ok(flow) = join.run(fingerprints, progress, |pairs: &[Pair]| out.give(pairs.to_vec()));
     match flow {
         ControlFlow::Break(()) if progress.is_cancelled() => Err(Error::Cancelled),
         _ => Ok(()),
@@ -63,7 +81,7 @@ fn run(join: Join, fingerprints: &[u64], progress: &simkeep::Progress, out: &Out
     fingerprints: "Iterable[SupportsIndex] | _types.ArrowStream | _types.ArrowArray", k: "int", *,
     across: "int | None" = None, part: "int | None" = None, memory_bytes: "int | None" = None,
     threads: "int | None" = None, progress=None
-) -> "Stream[JoinedPair]")]
+))]
 pub(crate) fn join<'py>(
     py: Python<'py>,
     fingerprints: &Bound<'py, PyAny>,
@@ -73,7 +91,7 @@ pub(crate) fn join<'py>(
     memory_bytes: Option<&Bound<'py, PyAny>>,
     threads: Option<&Bound<'py, PyAny>>,
     progress: Option<&Bound<'py, Progress>>,
-) -> PyResult<Stream> {
+) -> PyResult<StreamOf<JoinedPair>> {
     let mut join = Join::within(arg::distance(Arg::new("k"), k)?);
     if let Some(across) = optional(across, |v| arg::u32(Arg::new("across"), v))? {
         join = join.across(across);
@@ -100,7 +118,7 @@ pub(crate) fn join<'py>(
     let pairs = Threaded::begin(NAME, progress, move |progress, out| {
         run(join, &fingerprints, progress, out)
     });
-    Ok(Stream::new(pairs.or_raise(py)?, Some(Kind::Joined), Some(Birth::now())))
+    Ok(StreamOf::new(pairs.or_raise(py)?, Some(Birth::now())))
 }
 
 /// The parts into which a join within `k` bits cuts fingerprints, so that each can be joined by

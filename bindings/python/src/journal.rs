@@ -1,20 +1,17 @@
 //! The journal: the operations that no segment has yet.
 
 use pyo3::prelude::*;
-use simkeep::inspect;
+use simkeep::{Prefix, inspect};
 
-use crate::arg::{self, Arg, optional};
 use crate::error::OrRaise;
 use crate::fork::Birth;
 use crate::found::Found;
 use crate::history::HistoryEntry;
-use crate::long::alone;
 use crate::stream::{Item, Stream};
 use crate::threaded::Threaded;
 use crate::time::Time;
 use crate::typed::Typed;
 use crate::value::{FromRust, value};
-use crate::view::View;
 use crate::word::Done;
 
 /// What the thread is called that goes through operations.
@@ -77,10 +74,35 @@ impl FromRust<inspect::Operation> for Operation {
     }
 }
 
+impl Item for inspect::Operation {
+    type Object = Operation;
+}
+
 /// The operations that the journal holds, in the order in which they were acknowledged.
 #[pyclass(frozen, extends = Stream, module = "simkeep")]
 pub(crate) struct Operations {
     held: Option<(u64, u64)>,
+}
+
+impl Operations {
+    /// Lists those that are wanted: of pages under the prefix, if there is one.
+    pub(crate) fn list(
+        py: Python<'_>,
+        all: inspect::Operations,
+        under: Option<Prefix>,
+    ) -> PyResult<Py<Operations>> {
+        let held = all.held().map(std::ops::RangeInclusive::into_inner);
+        let progress = simkeep::Progress::default();
+        let items = Threaded::begin(NAME, progress, move |progress, out| {
+            let wanted = |of: &simkeep::Result<inspect::Operation>| match (of, &under) {
+                (Ok(of), Some(under)) => of.done.is_under(under),
+                _ => true,
+            };
+            out.all(all.take_while(|_| !progress.is_cancelled()).filter(wanted))
+        });
+        let stream = Stream::new(items.or_raise(py)?, Some(Birth::now()));
+        Py::new(py, PyClassInitializer::from(stream).add_subclass(Operations { held }))
+    }
 }
 
 #[pymethods]
@@ -91,52 +113,5 @@ impl Operations {
     #[getter]
     fn held(&self) -> Option<(u64, u64)> {
         self.held
-    }
-}
-
-#[pymethods]
-impl View {
-    /// What the journal holds, in numbers: the operations that no segment has yet.
-    ///
-    /// Costs a look at the page of each operation, and memory for the URLs of its pages. Ctrl-C
-    /// leaves it.
-    fn journal(&self, py: Python<'_>) -> PyResult<JournalView> {
-        let snapshot = self.now(py)?;
-        let journal = alone(py, move || simkeep::inspect::JournalView::of(&snapshot))?;
-        JournalView::from_rust(py, journal)
-    }
-
-    /// The operations that the journal holds, in the order in which they were acknowledged.
-    ///
-    /// Those behind the one with the number `after`; a visit with its verdict. With a prefix
-    /// `under`, those of pages under it, and of prefixes that have pages with it in common. What
-    /// was sealed is in no journal any more. A further fingerprint, a weight or a class that came
-    /// with a visit is an operation of its own, after that visit.
-    ///
-    /// Costs a look at the page for each, in a thread that waits for whoever reads, and ends when
-    /// the stream is closed.
-    #[pyo3(signature = (after: "int | None" = None, *, under: "str | None" = None))]
-    fn operations<'py>(
-        &self,
-        py: Python<'py>,
-        after: Option<&Bound<'py, PyAny>>,
-        under: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<Py<Operations>> {
-        let snapshot = self.now(py)?;
-        let after = optional(after, |v| arg::count(Arg::new("after"), v))?.unwrap_or(0);
-        let under = optional(under, |v| arg::prefix(Arg::new("under"), v))?;
-        let all = py.detach(|| simkeep::inspect::Operations::after(&snapshot, after));
-        let held = all.held().map(std::ops::RangeInclusive::into_inner);
-        let progress = simkeep::Progress::default();
-        let items = Threaded::begin(NAME, progress, move |progress, out| {
-            let wanted = |of: &simkeep::Result<inspect::Operation>| match (of, &under) {
-                (Ok(of), Some(under)) => of.done.is_under(under),
-                _ => true,
-            };
-            let all = all.take_while(|_| !progress.is_cancelled()).filter(wanted);
-            out.all(all, |of| Item::Operation(Box::new(of)))
-        });
-        let stream = Stream::new(items.or_raise(py)?, None, Some(Birth::now()));
-        Py::new(py, PyClassInitializer::from(stream).add_subclass(Operations { held }))
     }
 }

@@ -52,13 +52,10 @@ mod lots;
 mod makers;
 mod matches;
 mod mirrors;
-mod near_batch;
 mod observation;
-mod open;
 mod optimum;
 mod options;
 mod origin;
-mod origins;
 mod outcome;
 mod overview;
 mod page;
@@ -70,10 +67,7 @@ mod progress;
 mod publishing;
 mod query;
 mod rates;
-mod reader;
-mod reading;
 mod replay;
-mod requests;
 mod response;
 mod route;
 mod row;
@@ -82,6 +76,7 @@ mod segment;
 mod shares;
 mod shingles;
 mod simulation;
+mod source;
 mod stats;
 mod store;
 mod stream;
@@ -93,7 +88,6 @@ mod tool;
 mod trace;
 mod typed;
 mod value;
-mod view;
 mod what;
 mod word;
 
@@ -112,7 +106,7 @@ mod _simkeep {
     #[pymodule_export]
     use super::batches::Batches;
     #[pymodule_export]
-    use super::belief::{Belief, Likelihood, Prior};
+    use super::belief::{Belief, Likelihood, Prior, Rate};
     #[pymodule_export]
     use super::bit_sketch::BitSketch;
     #[pymodule_export]
@@ -136,7 +130,7 @@ mod _simkeep {
     #[pymodule_export]
     use super::dropped::{Dropped, Fated, KeptFor};
     #[pymodule_export]
-    use super::due::{Decision, Rate};
+    use super::due::Decision;
     #[pymodule_export]
     use super::epoch::{Bands, EpochInfo};
     #[pymodule_export]
@@ -203,8 +197,6 @@ mod _simkeep {
         harmonic, hinted, interval, irregular, last_modified, naive, regular, value,
     };
     #[pymodule_export]
-    use super::reader::{Reader, Snapshot};
-    #[pymodule_export]
     use super::replay::Replay;
     #[pymodule_export]
     use super::response::response_meaning;
@@ -221,7 +213,7 @@ mod _simkeep {
     #[pymodule_export]
     use super::stats::{Compacted, Forgotten, Loaded, Merged, SegmentStats, Stats};
     #[pymodule_export]
-    use super::store::Store;
+    use super::store::{Reader, Snapshot, Store, View};
     #[pymodule_export]
     use super::stream::Stream;
     #[pymodule_export]
@@ -230,8 +222,6 @@ mod _simkeep {
     use super::tool::_tool;
     #[pymodule_export]
     use super::trace::{Place, Trace, Version, surt, surt_key, versions};
-    #[pymodule_export]
-    use super::view::View;
     #[pymodule_export]
     use super::word::_words;
 

@@ -9,7 +9,6 @@ use crate::epoch;
 use crate::error::OrRaise;
 use crate::fork::Birth;
 use crate::origin::Origin;
-use crate::view::View;
 
 /// The epochs that a load brings: they begin when the load is done, in the same commit.
 ///
@@ -75,16 +74,6 @@ impl LoadEpochs {
         let terms = epoch::terms(role, bands)?;
         let (epochs, origin) = (self.open(py)?, &origin.get().0);
         Ok(py.detach(|| epochs.origin(origin, terms)).or_raise(py)?.number())
-    }
-
-    /// The numbers in the load of another store's epochs, in their order.
-    ///
-    /// They bring their tables; one that has ended there ends here, unless pages here use it.
-    fn of(&self, py: Python<'_>, other: &Bound<'_, View>) -> PyResult<Vec<u32>> {
-        let other = other.get().now(py)?;
-        let epochs = self.open(py)?;
-        let numbers = py.detach(|| epochs.of(&other)).or_raise(py)?;
-        Ok(numbers.into_iter().map(simkeep::Epoch::number).collect())
     }
 
     /// The number in the load of an epoch of another store, of which this is known.

@@ -3,7 +3,10 @@
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyTuple;
+use simkeep::query;
 
+use crate::columns::{Bits, Int32, Table, Utf8, columns};
+use crate::stream::Item;
 use crate::typed::{Iter, Picked, Tuple, Typed, output_type};
 use crate::value::{FromRust, value};
 
@@ -117,4 +120,30 @@ impl<'py> FromPyObject<'_, 'py> for Nears {
         let _ = made.set(given.py(), given.extract()?);
         Ok(Nears { found: Vec::new(), made })
     }
+}
+
+impl Item for query::NearPair {
+    type Object = Pair;
+    const TABLE: Option<Table<Self>> = Some(|pairs, signed| {
+        columns! {
+            for pair in pairs, signed;
+            left: Bits = pair.left,
+            right: Bits = pair.right,
+            distance: Int32 = pair.distance,
+        }
+    });
+}
+
+impl Item for query::PagePair {
+    type Object = PagePair;
+    const TABLE: Option<Table<Self>> = Some(|pairs, signed| {
+        columns! {
+            for pair in pairs, signed;
+            left_url: Utf8 = &pair.left.url,
+            left: Bits = pair.left.fingerprint,
+            right_url: Utf8 = &pair.right.url,
+            right: Bits = pair.right.fingerprint,
+            distance: Int32 = pair.distance,
+        }
+    });
 }

@@ -5,13 +5,10 @@ use pyo3::types::PyDict;
 use simkeep::mirrors::Mirroring;
 
 use crate::arg::{self, Arg, optional};
-use crate::long::long;
-use crate::progress::{self, Progress};
 use crate::query::{each, unknown};
 use crate::time::Elapsed;
 use crate::typed::Tuple;
-use crate::value::{FromRust, value};
-use crate::view::View;
+use crate::value::value;
 
 value! {
     /// Which sites mirror each other.
@@ -74,7 +71,7 @@ value! {
 }
 
 /// What is asked, with these keywords.
-fn asked(
+pub(crate) fn asked(
     k: Option<&Bound<'_, PyAny>>,
     keywords: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Mirroring> {
@@ -105,40 +102,4 @@ fn asked(
         Ok(())
     })?;
     Ok(asked)
-}
-
-#[pymethods]
-impl View {
-    /// Finds the sites that mirror each other: hosts, and folders of them, with the same paths.
-    ///
-    /// A site mirrors another if so many `paths` lead to pages within k bits of each other, and
-    /// they have such a `share` of all that either has. A path is what follows the site in a URL,
-    /// whatever the scheme. What is found was compared path by path; which pairs are compared, a
-    /// sample decides, so one may be missed: `Mirrors.recall` says how likely it is found.
-    ///
-    /// Costs a scan of all pages, and for each pair that is compared some 100 microseconds and the
-    /// pages of both; `memory_bytes`, and scratch files for what does not fit. Other threads run
-    /// meanwhile. Ctrl-C ends it.
-    ///
-    /// Raises `MisuseError` if what is asked makes no sense, `EpochError` for an epoch that has
-    /// ended or is not known, `IoError` if there is no room for scratch files.
-    ///
-    /// Keywords: `paths`, of how many at least (10); `share`, what share they must be of all that
-    /// either has (0.8); `depth`, how many folders deep a site may lie (2, at most 16); `limit`,
-    /// the most pairs (1,000; `None` for all); `at`, `under`, `epoch`, `classes`; `memory_bytes`
-    /// (128 MiB); `scratch`, a directory for what does not fit.
-    #[pyo3(signature = (
-        k: "int | None" = None, *, progress=None, **like: "Unpack[_types.Mirroring]"
-    ))]
-    fn mirrors<'py>(
-        &self,
-        py: Python<'py>,
-        k: Option<&Bound<'py, PyAny>>,
-        progress: Option<&Bound<'py, Progress>>,
-        like: Option<&Bound<'py, PyDict>>,
-    ) -> PyResult<Mirrors> {
-        let snapshot = self.now(py)?;
-        let (asked, progress) = (asked(k, like)?, progress::given(progress));
-        Mirrors::from_rust(py, long(py, &progress, || asked.run(&snapshot, &progress))?)
-    }
 }

@@ -3,12 +3,10 @@
 use pyo3::prelude::*;
 
 use crate::epoch::EpochInfo;
-use crate::error::OrRaise;
 use crate::integrity::Flaw;
 use crate::time::Time;
 use crate::typed::Tuple;
-use crate::value::{FromRust, value};
-use crate::view::View;
+use crate::value::value;
 use crate::word::Space;
 
 value! {
@@ -78,28 +76,5 @@ value! {
         unsealed_pages: u64,
         gives_back_bytes: u64,
         takes_bytes: u64,
-    }
-}
-
-#[pymethods]
-impl View {
-    /// What the store is on the whole: its numbers, epochs and segments, what their bytes are for.
-    ///
-    /// Also about which hosts have many pages. Costs as much for a large store: it reads 64 pages,
-    /// and numbers of what is open already. Damaged pages raise nothing, and are named.
-    fn overview(&self, py: Python<'_>) -> PyResult<Overview> {
-        let snapshot = self.now(py)?;
-        let overview = py.detach(|| simkeep::inspect::Overview::of(&snapshot)).or_raise(py)?;
-        Overview::from_rust(py, overview)
-    }
-
-    /// About what `compact` gives back.
-    ///
-    /// That is what newer segments have again, and the fingerprint tables of epochs that have
-    /// ended. Costs what `overview` does.
-    fn compaction(&self, py: Python<'_>) -> PyResult<Compaction> {
-        let snapshot = self.now(py)?;
-        let compaction = py.detach(|| simkeep::inspect::Compaction::of(&snapshot)).or_raise(py)?;
-        Compaction::from_rust(py, compaction)
     }
 }

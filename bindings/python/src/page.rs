@@ -2,7 +2,11 @@
 
 use pyo3::prelude::*;
 
+use crate::columns::{
+    Bits, Boolean, Digest, Float64, Int32, Int64, Table, Timestamp, Utf8, columns,
+};
 use crate::history::Visit;
+use crate::stream::Item;
 use crate::time::Time;
 use crate::typed::Tuple;
 use crate::value::value;
@@ -68,4 +72,30 @@ value! {
         time: Time,
         content: Py<Content>,
     }
+}
+
+impl Item for simkeep::Page {
+    type Object = Page;
+    const TABLE: Option<Table<Self>> = Some(|pages, signed| {
+        columns! {
+            for page in pages, signed;
+            url: Utf8 = &page.url,
+            visits: Int64 = page.visits,
+            first: Timestamp = page.first,
+            last: Timestamp = page.last.time,
+            status: Option<Int32> = page.last.status,
+            gone: Boolean = page.gone,
+            fingerprint: Option<Bits> = page.content.and_then(|content| content.fingerprint),
+            epoch: Option<Int64> = page.content.map(|content| content.epoch.number()),
+            digest: Option<Digest> = page.content.and_then(|content| content.digest),
+            content_seen: Option<Timestamp> = page.content_seen,
+            modified: Option<Timestamp> = page.modified,
+            weight: Float64 = page.weight.to_f64(),
+            class_: Option<Int64> = page.class,
+        }
+    });
+}
+
+impl Item for simkeep::query::StalePage {
+    type Object = StalePage;
 }

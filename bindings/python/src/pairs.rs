@@ -1,23 +1,45 @@
 //! Fingerprints and pairs of them, read as they are found.
 
-use simkeep::query::{DistinctFingerprints, FingerprintPairs, PairQuery};
+use pyo3::prelude::*;
+use simkeep::query::{DistinctFingerprints, FingerprintPairs, NearPair, PagePair, PairQuery};
 use simkeep::{Progress, Query, Result, Snapshot};
 
+use crate::columns::{Bits, Table, columns};
 use crate::stream::Item;
 use crate::threaded::Threaded;
+use crate::value::FromRust;
 
 /// What their thread is called.
 const NAME: &str = "simkeep-pairs";
+
+/// A fingerprint of a store.
+pub(crate) struct Fingerprint(u64);
+
+impl Item for Fingerprint {
+    type Object = u64;
+    const TABLE: Option<Table<Self>> = Some(|fingerprints, signed| {
+        columns! {
+            for of in fingerprints, signed;
+            fingerprint: Bits = of.0,
+        }
+    });
+}
+
+impl FromRust<Fingerprint> for u64 {
+    fn from_rust(_: Python<'_>, fingerprint: Fingerprint) -> PyResult<u64> {
+        Ok(fingerprint.0)
+    }
+}
 
 /// All different fingerprints.
 pub(crate) fn fingerprints(
     snapshot: Snapshot,
     like: Query,
     progress: Progress,
-) -> Result<Threaded> {
+) -> Result<Threaded<Fingerprint>> {
     Threaded::begin(NAME, progress, move |progress, out| {
         DistinctFingerprints::like(&like).run(&snapshot, progress, |some| {
-            out.give(some.iter().copied().map(Item::Fingerprint).collect())
+            out.give(some.iter().copied().map(Fingerprint).collect())
         })
     })
 }
@@ -27,11 +49,9 @@ pub(crate) fn of_fingerprints(
     snapshot: Snapshot,
     like: Query,
     progress: Progress,
-) -> Result<Threaded> {
+) -> Result<Threaded<NearPair>> {
     Threaded::begin(NAME, progress, move |progress, out| {
-        FingerprintPairs::like(&like).run(&snapshot, progress, |pairs| {
-            out.give(pairs.iter().copied().map(Item::Pair).collect())
-        })
+        FingerprintPairs::like(&like).run(&snapshot, progress, |pairs| out.give(pairs.to_vec()))
     })
 }
 
@@ -41,11 +61,11 @@ pub(crate) fn with(
     fingerprints: Vec<u64>,
     like: Query,
     progress: Progress,
-) -> Result<Threaded> {
+) -> Result<Threaded<NearPair>> {
     Threaded::begin(NAME, progress, move |progress, out| {
-        FingerprintPairs::like(&like).with(&fingerprints).run(&snapshot, progress, |pairs| {
-            out.give(pairs.iter().copied().map(Item::Pair).collect())
-        })
+        FingerprintPairs::like(&like)
+            .with(&fingerprints)
+            .run(&snapshot, progress, |pairs| out.give(pairs.to_vec()))
     })
 }
 
@@ -54,10 +74,8 @@ pub(crate) fn of_pages(
     snapshot: Snapshot,
     asked: PairQuery,
     progress: Progress,
-) -> Result<Threaded> {
+) -> Result<Threaded<PagePair>> {
     Threaded::begin(NAME, progress, move |progress, out| {
-        asked.run(&snapshot, progress, |pairs| {
-            out.give(pairs.iter().cloned().map(Item::PagePair).collect())
-        })
+        asked.run(&snapshot, progress, |pairs| out.give(pairs.to_vec()))
     })
 }

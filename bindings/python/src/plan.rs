@@ -1,16 +1,13 @@
 //! How a number of visits a day is spent for ever.
 
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
 use simkeep::due;
 
 use crate::arg::{self, Arg};
-use crate::due::{Decision, Rate, with};
+use crate::belief::Rate;
 use crate::error::OrRaise;
-use crate::long::alone;
 use crate::time::Span;
 use crate::value::{FromRust, no_pickle, value};
-use crate::view::View;
 
 value! {
     NewPage from page: simkeep::due::NewPage {
@@ -86,48 +83,5 @@ impl Plan {
 
     fn __reduce__(&self) -> PyResult<()> {
         Err(no_pickle("Plan", "make one anew"))
-    }
-}
-
-#[pymethods]
-impl View {
-    /// Plans how to spend so many visits a day for ever.
-    ///
-    /// It finds from which worth on a page is visited, and how fresh that keeps the pages. It goes
-    /// by `policy`, `under`, `rules`, `largest_interval` and `learned`; the other keywords of `due`
-    /// do not matter. Passed to `due`, `take_due` or `decide`, a plan gives decisions dates.
-    ///
-    /// Reads 28 bytes for each page, or for a million of them where there are more, and takes up to
-    /// a second and 100 MB. Raises `OptionError` unless `per_day` is positive and finite.
-    #[pyo3(signature = (now: "Time", per_day: "float", **like: "Unpack[_types.Due]"))]
-    fn plan<'py>(
-        &self,
-        py: Python<'py>,
-        now: &Bound<'py, PyAny>,
-        per_day: &Bound<'py, PyAny>,
-        like: Option<&Bound<'py, PyDict>>,
-    ) -> PyResult<Plan> {
-        let snapshot = self.now(py)?;
-        let asked = due::Due::new(arg::time(Arg::new("now"), now)?, 0);
-        let per_day = arg::float(Arg::new("per_day"), per_day)?;
-        let asked = with(py, asked, like)?;
-        alone(py, move || simkeep::due::Plan::of(&snapshot, &asked, per_day)).map(Plan)
-    }
-
-    /// What is decided about a page by a plan; `None` for an unknown page.
-    ///
-    /// It is what `due` tells of it with this plan. Costs reading one record, and a search for the
-    /// page that leads it. Raises `UrlError` for what no page can have.
-    #[pyo3(signature = (url: "str", plan))]
-    fn decide<'py>(
-        &self,
-        py: Python<'py>,
-        url: &Bound<'py, PyAny>,
-        plan: &Bound<'py, Plan>,
-    ) -> PyResult<Option<Decision>> {
-        let snapshot = self.now(py)?;
-        let (url, plan) = (arg::url(Arg::new("url"), url)?, &plan.get().0);
-        let decision = py.detach(|| plan.decide(&snapshot, url)).or_raise(py)?;
-        FromRust::from_rust(py, decision)
     }
 }

@@ -5,21 +5,19 @@ use std::sync::Arc;
 
 use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyTuple};
+use pyo3::types::{PyBytes, PyTuple};
 use simkeep::join::{Hand, Join, Pair, Share, Tally};
 use simkeep::query::{DistinctFingerprints, NearPair};
-use simkeep::{Error, Query, Result};
+use simkeep::{Error, Query, Result, Snapshot};
 
 use crate::arg::{self, Arg, optional};
-use crate::columns::Kind;
 use crate::error::OrRaise;
 use crate::fork::Birth;
-use crate::long::long;
+use crate::matches;
 use crate::progress::{self, Progress};
-use crate::query;
-use crate::stream::{Item, Stream};
+use crate::stream::{Item, StreamOf};
 use crate::threaded::{Out, Threaded};
-use crate::view::View;
+use crate::value::FromRust;
 
 /// What the thread of a join is called, as that of one of a store.
 const NAME: &str = "simkeep-pairs";
@@ -28,7 +26,10 @@ const BYTES: usize = size_of::<u64>();
 /// Bytes that a task is handed at a time.
 const HAND_BYTES: usize = 4 << 20;
 /// Buckets of each part that fingerprints are counted in.
-const BUCKETS: u32 = 4096;
+pub(crate) const BUCKETS: u32 = 4096;
+
+/// Fingerprints for a task: its number, whether they are of its second piece, and 8 bytes for each.
+pub(crate) type Dealt = (u32, bool, Py<PyBytes>);
 
 /// What shares are made of.
 enum Made {
@@ -56,6 +57,23 @@ impl Shares {
         let all = self.shares.all();
         let none = || arg.wrong(format!("must be below {}, not {number}", all.len()));
         all.get(number).copied().ok_or_else(none)
+    }
+
+    /// Deals fingerprints out to the tasks, `bytes` at a time, by default 4 MiB.
+    pub(crate) fn deal(
+        &self,
+        snapshot: Snapshot,
+        like: Query,
+        bytes: Option<usize>,
+        progress: simkeep::Progress,
+    ) -> Result<StreamOf<Dealt>> {
+        let shares = Arc::clone(&self.shares);
+        let most = bytes.unwrap_or(HAND_BYTES) / BYTES;
+        let hands = Threaded::begin(NAME, progress, move |progress, out| {
+            let give = |hand| out.give(vec![hand]);
+            DistinctFingerprints::like(&like).deal(&snapshot, &shares, most, progress, give)
+        })?;
+        Ok(StreamOf::new(hands, Some(Birth::now())))
     }
 }
 
@@ -151,7 +169,7 @@ impl Shares {
         share: "int", first: "Iterable[bytes | bytearray | memoryview]",
         second: "Iterable[bytes | bytearray | memoryview]", *, memory_bytes: "int | None" = None,
         threads: "int | None" = None, progress=None
-    ) -> "Stream[Pair]")]
+    ))]
     fn join(
         &self,
         py: Python<'_>,
@@ -161,7 +179,7 @@ impl Shares {
         memory_bytes: Option<&Bound<'_, PyAny>>,
         threads: Option<&Bound<'_, PyAny>>,
         progress: Option<&Bound<'_, Progress>>,
-    ) -> PyResult<Stream> {
+    ) -> PyResult<StreamOf<matches::Pair>> {
         let share = self.share(share)?;
         let mut join = Join::within(self.k());
         if let Some(bytes) = optional(memory_bytes, |v| arg::size(Arg::new("memory_bytes"), v))? {
@@ -186,7 +204,7 @@ impl Shares {
         let pairs = Threaded::begin(NAME, progress, move |progress, out| {
             run(share, dealt, join, progress, out)
         });
-        Ok(Stream::new(pairs.or_raise(py)?, Some(Kind::Pairs), Some(Birth::now())))
+        Ok(StreamOf::new(pairs.or_raise(py)?, Some(Birth::now())))
     }
 
     fn __reduce__<'py>(
@@ -240,12 +258,12 @@ fn run(
     dealt: [Vec<u64>; 2],
     join: Join,
     progress: &simkeep::Progress,
-    out: &Out,
+    out: &Out<NearPair>,
 ) -> Result<()> {
     let flow = share.run(dealt, join, progress, |pairs: &[Pair]| {
         let near = pairs.iter().map(|pair| {
             let [left, right] = pair.fingerprints;
-            Item::Pair(NearPair { left, right, distance: pair.distance })
+            NearPair { left, right, distance: pair.distance }
         });
         out.give(near.collect())
     });
@@ -255,81 +273,20 @@ fn run(
     }
 }
 
-/// Fingerprints for a task as Python has them: its number, whether they are of its second piece, and 8
-/// bytes for each.
-pub(crate) fn hand(py: Python<'_>, hand: Hand) -> PyResult<Bound<'_, PyAny>> {
-    let Hand { share, is_second, fingerprints } = hand;
-    let bytes = PyBytes::new_with(py, fingerprints.len() * BYTES, |bytes| {
-        let (each, _) = bytes.as_chunks_mut::<BYTES>();
-        for (place, fingerprint) in each.iter_mut().zip(&fingerprints) {
-            *place = fingerprint.to_le_bytes();
-        }
-        Ok(())
-    })?;
-    Ok((share, is_second, bytes).into_pyobject(py)?.into_any())
+impl Item for Hand {
+    type Object = Dealt;
 }
 
-#[pymethods]
-impl View {
-    /// Counts the different fingerprints that pages have, for a join within `k` bits that is shared
-    /// out.
-    ///
-    /// It is what `Shares` is made of. Fingerprints are counted in so many buckets for each part of
-    /// the join, a power of two: more than there are to be tasks. Reads all fingerprints on all
-    /// cores. Ctrl-C ends it.
-    ///
-    /// Takes the keywords `epoch`, `under`, `classes`, `at`, `seen` and `ever` of `near`.
-    #[pyo3(signature = (
-        k: "int", *, buckets: "int | None" = None, progress=None, **like: "Unpack[_types.Pairs]"
-    ))]
-    fn tally<'py>(
-        &self,
-        py: Python<'py>,
-        k: &Bound<'py, PyAny>,
-        buckets: Option<&Bound<'py, PyAny>>,
-        progress: Option<&Bound<'py, Progress>>,
-        like: Option<&Bound<'py, PyDict>>,
-    ) -> PyResult<Bound<'py, PyBytes>> {
-        let snapshot = self.now(py)?;
-        let k = arg::distance(Arg::new("k"), k)?;
-        let buckets = optional(buckets, |v| arg::u32(Arg::new("buckets"), v))?.unwrap_or(BUCKETS);
-        let query = query::with(Query::new(0, 0), like)?;
-        let progress = progress::given(progress);
-        let tally = long(py, &progress, || {
-            DistinctFingerprints::like(&query).tally(&snapshot, k, buckets, &progress)
+impl FromRust<Hand> for Dealt {
+    fn from_rust(py: Python<'_>, hand: Hand) -> PyResult<Dealt> {
+        let Hand { share, is_second, fingerprints } = hand;
+        let bytes = PyBytes::new_with(py, fingerprints.len() * BYTES, |bytes| {
+            let (each, _) = bytes.as_chunks_mut::<BYTES>();
+            for (place, fingerprint) in each.iter_mut().zip(&fingerprints) {
+                *place = fingerprint.to_le_bytes();
+            }
+            Ok(())
         })?;
-        Ok(PyBytes::new(py, &tally.to_bytes()))
-    }
-
-    /// Deals the different fingerprints that pages have out to the tasks of a join of several
-    /// stores.
-    ///
-    /// Triples of a task's number, whether they are of its second piece, and the fingerprints as
-    /// `bytes`, 8 for each, little-endian. Takes the keywords that `tally` took.
-    ///
-    /// Each task is handed `hand_bytes` (4 MiB) at a time, and what is left at the end; that much
-    /// is held for each of them. Reads all fingerprints on all cores, and waits for whoever reads
-    /// them. It ends when the iterator is closed.
-    #[pyo3(signature = (
-        shares, *, hand_bytes: "int | None" = None, progress=None, **like: "Unpack[_types.Pairs]"
-    ) -> "Stream[tuple[int, bool, bytes]]")]
-    fn deal<'py>(
-        &self,
-        py: Python<'py>,
-        shares: &Bound<'py, Shares>,
-        hand_bytes: Option<&Bound<'py, PyAny>>,
-        progress: Option<&Bound<'py, Progress>>,
-        like: Option<&Bound<'py, PyDict>>,
-    ) -> PyResult<Stream> {
-        let snapshot = self.now(py)?;
-        let bytes = optional(hand_bytes, |v| arg::size(Arg::new("hand_bytes"), v))?;
-        let most = bytes.unwrap_or(HAND_BYTES) / BYTES;
-        let query = query::with(Query::new(0, 0), like)?;
-        let shares = Arc::clone(&shares.get().shares);
-        let hands = Threaded::begin(NAME, progress::given(progress), move |progress, out| {
-            let give = |hand| out.give(vec![Item::Hand(hand)]);
-            DistinctFingerprints::like(&query).deal(&snapshot, &shares, most, progress, give)
-        });
-        Ok(Stream::new(hands.or_raise(py)?, None, Some(Birth::now())))
+        Ok((share, is_second, bytes.unbind()))
     }
 }

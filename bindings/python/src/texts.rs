@@ -13,7 +13,7 @@ use crate::arg::{self, Arg};
 use crate::arrow::{self, Chunks};
 use crate::batches::Batches;
 use crate::column::Column;
-use crate::columns;
+use crate::columns::{Bits, columns};
 use crate::error::OrRaise;
 use crate::fingerprinter::Fingerprinter;
 use crate::typed::{Iter, Picked};
@@ -48,7 +48,12 @@ impl Fingerprints {
     /// The column `fingerprint`; it is `int64`, bit for bit, with `signed=True`.
     #[pyo3(signature = (*, signed=false))]
     fn batches(&self, py: Python<'_>, signed: bool) -> PyResult<Batches> {
-        Batches::whole(py.detach(|| columns::fingerprints(&self.0, signed)))
+        Batches::whole(py.detach(|| {
+            columns! {
+                for print in &self.0, signed;
+                fingerprint: Option<Bits> = *print,
+            }
+        }))
     }
 
     /// What `batches` has, as a stream of Arrow data in a capsule.

@@ -13,7 +13,7 @@ use simkeep::{Error, Progress, Result};
 
 use crate::fork::Birth;
 use crate::long::{PAUSE, thread_error};
-use crate::stream::{Item, Source, Step};
+use crate::source::{Source, Step};
 
 /// How many lots of items may wait to be read.
 const LOTS: usize = 8;
@@ -24,8 +24,8 @@ const LOT_MAX: usize = 1024;
 const LEAVE: Duration = Duration::from_millis(100);
 
 /// Work that goes on in a thread.
-pub(crate) struct Threaded {
-    found: Option<Receiver<Result<Vec<Item>>>>,
+pub(crate) struct Threaded<T> {
+    found: Option<Receiver<Result<Vec<T>>>>,
     /// Its other side goes when the work is over.
     over: Option<Receiver<()>>,
     progress: Progress,
@@ -34,11 +34,11 @@ pub(crate) struct Threaded {
 }
 
 /// Where the thread hands on what it finds. Other threads that it starts may do so, too.
-pub(crate) struct Out(SyncSender<Result<Vec<Item>>>);
+pub(crate) struct Out<T>(SyncSender<Result<Vec<T>>>);
 
-impl Out {
+impl<T> Out<T> {
     /// Hands items on, unless nobody reads any more.
-    pub(crate) fn give(&self, items: Vec<Item>) -> ControlFlow<()> {
+    pub(crate) fn give(&self, items: Vec<T>) -> ControlFlow<()> {
         match self.0.send(Ok(items)) {
             Ok(()) => ControlFlow::Continue(()),
             Err(_) => ControlFlow::Break(()),
@@ -46,15 +46,11 @@ impl Out {
     }
 
     /// Hands on all of these: at first one by one, so that the first does not wait for others.
-    pub(crate) fn all<T>(
-        &self,
-        items: impl Iterator<Item = Result<T>>,
-        make: impl Fn(T) -> Item,
-    ) -> Result<()> {
+    pub(crate) fn all(&self, items: impl Iterator<Item = Result<T>>) -> Result<()> {
         let (mut lot, mut most) = (Vec::new(), 1);
         for item in items {
             match item {
-                Ok(item) => lot.push(make(item)),
+                Ok(item) => lot.push(item),
                 Err(e) => {
                     // What came before the error is read before it is heard of.
                     let _: ControlFlow<()> = self.give(lot);
@@ -75,13 +71,13 @@ impl Out {
     }
 }
 
-impl Threaded {
+impl<T: Send + 'static> Threaded<T> {
     /// Begins work in a thread with this name, which whoever reads no further stops by the progress.
     pub(crate) fn begin(
         name: &str,
         progress: Progress,
-        work: impl FnOnce(&Progress, &Out) -> Result<()> + Send + 'static,
-    ) -> Result<Threaded> {
+        work: impl FnOnce(&Progress, &Out<T>) -> Result<()> + Send + 'static,
+    ) -> Result<Threaded<T>> {
         let (send, found) = sync_channel(LOTS);
         let (ends, over) = sync_channel(0);
         let of_thread = progress.clone();
@@ -101,14 +97,14 @@ impl Threaded {
     /// Begins to go through items that need no progress to be stopped.
     pub(crate) fn through(
         name: &str,
-        work: impl FnOnce(&Out) -> Result<()> + Send + 'static,
-    ) -> Result<Threaded> {
+        work: impl FnOnce(&Out<T>) -> Result<()> + Send + 'static,
+    ) -> Result<Threaded<T>> {
         Threaded::begin(name, Progress::default(), move |_, out| work(out))
     }
 }
 
-impl Source for Threaded {
-    fn next(&mut self, _most: usize) -> Result<Step> {
+impl<T: Send> Source<T> for Threaded<T> {
+    fn next(&mut self, _most: usize) -> Result<Step<Vec<T>>> {
         let Some(found) = &self.found else { return Ok(Step::End) };
         match found.recv_timeout(PAUSE) {
             Ok(found) => found.map(Step::Some),
@@ -126,7 +122,7 @@ impl Source for Threaded {
     }
 }
 
-impl Drop for Threaded {
+impl<T> Drop for Threaded<T> {
     fn drop(&mut self) {
         if !self.birth.is_here() {
             // There is no thread to wait for, and what it had locked stays locked.

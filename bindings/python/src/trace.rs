@@ -5,14 +5,12 @@ use pyo3::types::{PyBytes, PyString};
 use simkeep::inspect;
 
 use crate::arg::{self, Arg};
-use crate::error::OrRaise;
 use crate::history::{self, HistoryEntry, Visit};
 use crate::outcome::Told;
 use crate::page::{Content, Page};
 use crate::time::Time;
 use crate::typed::Tuple;
 use crate::value::{FromRust, value};
-use crate::view::View;
 use crate::word::{SameBy, Verdict, VersionKind};
 
 value! {
@@ -101,18 +99,4 @@ pub(crate) fn surt_key<'py>(
     url: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyBytes>> {
     Ok(PyBytes::new(py, &inspect::surt_key(arg::url(Arg::new("url"), url)?)))
-}
-
-#[pymethods]
-impl View {
-    /// All that is known of a page, and where that stands; `None` for an unknown page.
-    ///
-    /// Costs reading the page's record in each segment that has it. Raises `UrlError` for what no
-    /// page can have.
-    #[pyo3(signature = (url: "str"))]
-    fn trace(&self, py: Python<'_>, url: &Bound<'_, PyAny>) -> PyResult<Option<Trace>> {
-        let (snapshot, url) = (self.now(py)?, arg::url(Arg::new("url"), url)?);
-        let trace = py.detach(|| simkeep::inspect::Trace::of(&snapshot, url)).or_raise(py)?;
-        FromRust::from_rust(py, trace)
-    }
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyInt, PyTuple, PyType};
+use pyo3::types::{PyBytes, PyInt, PyString, PyTuple, PyType};
 use pyo3::{IntoPyObjectExt, PyClass, PyClassInitializer};
 use simkeep::{Digest, Epoch, Weight};
 
@@ -177,6 +177,12 @@ impl FromRust<Weight> for f64 {
 impl FromRust<Arc<str>> for String {
     fn from_rust(_: Python<'_>, text: Arc<str>) -> PyResult<String> {
         Ok(text.to_string())
+    }
+}
+
+impl FromRust<Arc<str>> for Py<PyString> {
+    fn from_rust(py: Python<'_>, text: Arc<str>) -> PyResult<Py<PyString>> {
+        Ok(PyString::new(py, &text).unbind())
     }
 }
 

@@ -6,14 +6,15 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 
+use super::open::shown;
+use super::reading::{Of, Reading};
+use super::view::{Source, View};
 use crate::arg::{self, Arg};
 use crate::publishing::Incomplete;
-use crate::reading::{Of, Reading};
 use crate::stats::Stats;
 use crate::time::Time;
 use crate::value::FromRust;
 use crate::value::no_pickle;
-use crate::view::{Source, View};
 
 /// What opens a reader again: its class, its path, whether it reads plainly, whether what is published,
 /// and which generation of that.
@@ -152,7 +153,7 @@ impl Reader {
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        let path = crate::open::shown(py, &self.reading.path)?;
+        let path = shown(py, &self.reading.path)?;
         let plain = if self.reading.plain { ", plain_reads=True" } else { "" };
         Ok(match self.reading.of {
             Of::Store => format!("simkeep.Reader({path}{plain})"),

@@ -1,0 +1,218 @@
+//! Clusters of pages, and what else can be made of near pages.
+
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use simkeep::cluster;
+
+use super::view::View;
+use crate::arg::{self, Arg, optional};
+use crate::candidates::Candidates;
+use crate::cluster_changes::ClusterChanges;
+use crate::clustered::{PageCluster, RankedPage};
+use crate::clustering;
+use crate::clusters::{Clusters, Of};
+use crate::components::{self, Balls, Components};
+use crate::error::OrRaise;
+use crate::fork::Birth;
+use crate::long::{alone, long};
+use crate::progress::{self, Progress};
+use crate::source::Iterated;
+use crate::stream::StreamOf;
+use crate::typed::Tuple;
+use crate::value::FromRust;
+
+#[pymethods]
+impl View {
+    /// Puts all pages into clusters, each with a page that leads it, within k bits of all others in
+    /// it.
+    ///
+    /// `k` is from 0 to 64; by default that within which pages of the epoch are near. Pages are
+    /// taken in the order of `rule`. A page leads if no page that leads is within k bits of it;
+    /// every other belongs to the nearest of the leaders that rank before it, of equally near ones
+    /// to the first. So each page is in one cluster, and no two leaders are within k bits of each
+    /// other. The same pages make the same clusters, in whichever order they came.
+    ///
+    /// Costs reading all pages once, sorts of some 40 bytes a page, and joins of about three times
+    /// as many fingerprints as there are. Takes `memory_bytes`, and scratch files for what does not
+    /// fit. Other threads run meanwhile. Ctrl-C ends it.
+    ///
+    /// Raises `EpochError` for an epoch that has ended or is not known, `IoError` if a scratch file
+    /// cannot be written, `CancelledError` if `progress` was cancelled.
+    ///
+    /// Keywords: `rule`, such as "https,shortest-url" ("first-seen"); `at`, the time of the
+    /// versions (those in force now); `epoch`; `under`, a prefix; `classes`; `memory_bytes` (512
+    /// MiB); `scratch`, a directory for what does not fit.
+    #[pyo3(signature = (
+        k: "int | None" = None, *, progress=None, **like: "Unpack[_types.Clustering]"
+    ))]
+    fn clusters<'py>(
+        &self,
+        py: Python<'py>,
+        k: Option<&Bound<'py, PyAny>>,
+        progress: Option<&Bound<'py, Progress>>,
+        like: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Clusters> {
+        let snapshot = self.now(py)?;
+        let (asked, progress) = (clustering::asked(k, like, true)?, progress::given(progress));
+        let of = long(py, &progress, || asked.run(&snapshot, &progress))?;
+        Ok(Clusters::new(Of::One(Arc::new(of)), Birth::now()))
+    }
+
+    /// The pages that `clusters` takes for the same question, in SURT order, each with where it
+    /// ranks.
+    ///
+    /// What ranks first is less also than pages of other stores. Reads lazily.
+    ///
+    /// Takes the keywords of `clusters`.
+    #[pyo3(signature = (**like: "Unpack[_types.Clustering]"))]
+    fn ranked<'py>(
+        &self,
+        py: Python<'py>,
+        like: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<StreamOf<RankedPage>> {
+        let snapshot = self.now(py)?;
+        let asked = clustering::asked(None, like, true)?;
+        let ranked = py.detach(|| cluster::RankedPages::of(&snapshot, &asked)).or_raise(py)?;
+        Ok(StreamOf::new(Iterated::new(ranked), self.birth()))
+    }
+
+    /// The cluster of a page, as `clusters` would find it; `None` if the page is not among those
+    /// asked for.
+    ///
+    /// It is found by searches around the page: as a rule a few, in dense regions thousands. After
+    /// 4,096 of them, or 262,144 pages, it looks no further, and is not `complete`. Ctrl-C leaves
+    /// it: the searches end by themselves.
+    ///
+    /// Raises `UrlError` for what no page can have, and what `clusters` raises.
+    ///
+    /// Takes the keywords of `clusters`.
+    #[pyo3(signature = (url: "str", k: "int | None" = None, **like: "Unpack[_types.Clustering]"))]
+    fn cluster_of<'py>(
+        &self,
+        py: Python<'py>,
+        url: &Bound<'py, PyAny>,
+        k: Option<&Bound<'py, PyAny>>,
+        like: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Option<PageCluster>> {
+        let snapshot = self.now(py)?;
+        let url = arg::url(Arg::new("url"), url)?.to_owned();
+        let asked = clustering::asked(k, like, true)?;
+        let found = alone(py, move || cluster::PageCluster::of(&snapshot, &asked, &url))?;
+        FromRust::from_rust(py, found)
+    }
+
+    /// Compares the clusters of two times: which pages are led by others, and why.
+    ///
+    /// The later time may be now, which is `None`. What was forgotten never was, at neither time.
+    /// Costs `clusters` twice, of which each takes half of the memory. Ctrl-C ends it.
+    ///
+    /// Raises what `clusters` raises.
+    ///
+    /// Takes the keywords of `clusters` but `at`.
+    #[pyo3(signature = (
+        since: "Time", until: "Time | None" = None, k: "int | None" = None, *, progress=None,
+        **like: "Unpack[_types.ClusteringNow]"
+    ))]
+    fn cluster_changes<'py>(
+        &self,
+        py: Python<'py>,
+        since: &Bound<'py, PyAny>,
+        until: Option<&Bound<'py, PyAny>>,
+        k: Option<&Bound<'py, PyAny>>,
+        progress: Option<&Bound<'py, Progress>>,
+        like: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<ClusterChanges> {
+        let snapshot = self.now(py)?;
+        let since = arg::time(Arg::new("since"), since)?;
+        let until = optional(until, |until| arg::time(Arg::new("until"), until))?;
+        let (asked, progress) = (clustering::asked(k, like, false)?, progress::given(progress));
+        let changes = long(py, &progress, || {
+            cluster::ClusterChanges::between(&snapshot, &asked, since, until, &progress)
+        })?;
+        Ok(ClusterChanges::new(changes))
+    }
+
+    /// The pages that have others within k bits of them: those whose texts are worth comparing.
+    ///
+    /// Where fingerprints are to propose and texts to decide, take a distance that is wide enough
+    /// for all that is wanted: within 10 bits, fingerprints of the default recipe miss one in fifty
+    /// of the texts with a resemblance of 0.8. Costs what `clusters` does, and a join of pages that
+    /// are alone in their clusters with all others. Ctrl-C ends it. Raises what `clusters` raises.
+    ///
+    /// Takes the keywords of `clusters`.
+    #[pyo3(signature = (
+        k: "int | None" = None, *, progress=None, **like: "Unpack[_types.Clustering]"
+    ))]
+    fn candidates<'py>(
+        &self,
+        py: Python<'py>,
+        k: Option<&Bound<'py, PyAny>>,
+        progress: Option<&Bound<'py, Progress>>,
+        like: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Candidates> {
+        let snapshot = self.now(py)?;
+        let (asked, progress) = (clustering::asked(k, like, true)?, progress::given(progress));
+        let of = long(py, &progress, || cluster::Candidates::of(&snapshot, &asked, &progress))?;
+        Ok(Candidates::new(of))
+    }
+
+    /// Joins whatever touches: pages within k bits of each other into one component.
+    ///
+    /// That is what tools do that remove all but one page of each. A chain of small steps joins
+    /// texts that have little in common, which the widest distance within a component shows:
+    /// `clusters` are what to use.
+    ///
+    /// Costs the join of `all_pairs`, so that a crowd costs its square, and 16 bytes for each
+    /// fingerprint beside its memory. Ctrl-C ends it. Raises what `clusters` raises.
+    ///
+    /// Takes the keywords of `clusters`.
+    #[pyo3(signature = (
+        k: "int | None" = None, *, progress=None, **like: "Unpack[_types.Clustering]"
+    ))]
+    fn components<'py>(
+        &self,
+        py: Python<'py>,
+        k: Option<&Bound<'py, PyAny>>,
+        progress: Option<&Bound<'py, Progress>>,
+        like: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Components> {
+        let snapshot = self.now(py)?;
+        let (asked, progress) = (clustering::asked(k, like, true)?, progress::given(progress));
+        Components::from_rust(
+            py,
+            long(py, &progress, || cluster::Components::of(&snapshot, &asked, &progress))?,
+        )
+    }
+
+    /// Counts the pages within each distance of each page, from 0 to k: one `Balls` for each
+    /// distance.
+    ///
+    /// With `labels` of pages by URL it also counts pairs by whether their labels are equal; of a
+    /// page that is named twice, the last counts. Costs the join of `all_pairs`, so that a crowd
+    /// costs its square; beside the memory 4 bytes for each fingerprint, and the labels. Ctrl-C
+    /// ends it. Raises what `clusters` raises.
+    ///
+    /// Takes the keywords of `clusters`.
+    #[pyo3(signature = (
+        k: "int | None" = None, *,
+        labels: "Mapping[str, str] | Iterable[tuple[str, str]] | None" = None, progress=None,
+        **like: "Unpack[_types.Clustering]"
+    ))]
+    fn balls<'py>(
+        &self,
+        py: Python<'py>,
+        k: Option<&Bound<'py, PyAny>>,
+        labels: Option<&Bound<'py, PyAny>>,
+        progress: Option<&Bound<'py, Progress>>,
+        like: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Tuple<Balls>> {
+        let snapshot = self.now(py)?;
+        let labels = components::labels(labels)?;
+        let (asked, progress) = (clustering::asked(k, like, true)?, progress::given(progress));
+        let balls =
+            long(py, &progress, || cluster::Balls::of(&snapshot, &asked, labels, &progress))?;
+        FromRust::from_rust(py, balls)
+    }
+}

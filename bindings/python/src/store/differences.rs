@@ -1,0 +1,74 @@
+//! How a store differs from another one, or from what it was.
+
+use pyo3::prelude::*;
+use simkeep::query;
+
+use super::view::View;
+use crate::arg::{self, Arg, optional};
+use crate::differences::Differences;
+use crate::error::OrRaise;
+use crate::source::Iterated;
+
+#[pymethods]
+impl View {
+    /// How this store differs from what it was `before`, or from any other store.
+    ///
+    /// Tells the pages under a prefix, or all, whose version in force is not the same, in SURT
+    /// order. A page is judged as if what is in force here were observed there next. So a page that
+    /// changed and went back does not differ; one that only this has is new, and one that only the
+    /// other has is gone. Epochs are the same if their names are. Reads both once, lazily, with one
+    /// page of each in memory.
+    #[pyo3(signature = (before, under: "str | None" = None) -> "Differences[Difference]")]
+    fn diff<'py>(
+        &self,
+        py: Python<'py>,
+        before: &Bound<'py, View>,
+        under: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Py<Differences>> {
+        let (now, birth) = (self.now(py)?, self.birth_with(before.get()));
+        let before = before.get().now(py)?;
+        let under = optional(under, |under| arg::prefix(Arg::new("under"), under))?;
+        let diff = py.detach(|| now.diff(&before, under.as_ref()));
+        Differences::inexact(py, diff, birth)
+    }
+
+    /// How the pages under a prefix, or all, changed from one time to another, both included.
+    ///
+    /// As in `diff`, by what was seen until then. Reads all pages once, lazily.
+    #[pyo3(signature = (
+        since: "Time", until: "Time", under: "str | None" = None
+    ) -> "Differences[Difference]")]
+    fn diff_since<'py>(
+        &self,
+        py: Python<'py>,
+        since: &Bound<'py, PyAny>,
+        until: &Bound<'py, PyAny>,
+        under: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Py<Differences>> {
+        let now = self.now(py)?;
+        let since = arg::time(Arg::new("since"), since)?;
+        let until = arg::time(Arg::new("until"), until)?;
+        let under = optional(under, |under| arg::prefix(Arg::new("under"), under))?;
+        let diff = py.detach(|| query::Diff::between(&now, since, until, under.as_ref()));
+        Differences::inexact(py, Ok(diff), self.birth())
+    }
+
+    /// Which entries of the pages under a prefix, or all, only one of two stores has.
+    ///
+    /// Reads both once, lazily.
+    #[pyo3(signature = (before, under: "str | None" = None) -> "Differences[ExactDifference]")]
+    fn diff_exact<'py>(
+        &self,
+        py: Python<'py>,
+        before: &Bound<'py, View>,
+        under: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Py<Differences>> {
+        let (now, birth) = (self.now(py)?, self.birth_with(before.get()));
+        let before = before.get().now(py)?;
+        let under = optional(under, |under| arg::prefix(Arg::new("under"), under))?;
+        let diff =
+            py.detach(|| query::ExactDiff::of(&before, &now, under.as_ref())).or_raise(py)?;
+        let epochs = diff.epochs().to_vec();
+        Differences::of(py, Iterated::new(diff), epochs, birth)
+    }
+}

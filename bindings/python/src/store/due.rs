@@ -1,0 +1,250 @@
+//! Which pages to visit next, and what their visits tell of how they change.
+
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use simkeep::due::Due;
+
+use super::Store;
+use super::view::View;
+use crate::arg::{self, Arg, optional};
+use crate::comparison::{Comparison, Recent, share};
+use crate::due::{self, Decision};
+use crate::error::OrRaise;
+use crate::hints::{self, Hints};
+use crate::learned::{Learned, Survey};
+use crate::long::alone;
+use crate::lots::hand_on;
+use crate::plan::Plan;
+use crate::replay::Replay;
+use crate::source::Iterated;
+use crate::stream::StreamOf;
+use crate::value::FromRust;
+
+#[pymethods]
+impl View {
+    /// The pages of which a visit is worth most at a time, the best first, each with the decision
+    /// on it.
+    ///
+    /// At most `budget` of them; `None` is for any number. Reads lazily.
+    ///
+    /// Keywords: `policy`, what puts pages in order ("value"); `under`, a prefix; `per_host`, the
+    /// most of each host; `largest_interval`, after which an unvisited page comes first (365 days);
+    /// `rules` for the pages under prefixes; `hints`, of when pages changed; `plan`, which gives
+    /// each page a date; `learned`, what pages are believed to change like; `memory_bytes`, for the
+    /// pages that are chosen (64 MiB).
+    #[pyo3(signature = (
+        now: "Time", budget: "int | None", **like: "Unpack[_types.Due]"
+    ))]
+    fn due<'py>(
+        &self,
+        py: Python<'py>,
+        now: &Bound<'py, PyAny>,
+        budget: &Bound<'py, PyAny>,
+        like: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<StreamOf<Decision>> {
+        let snapshot = self.now(py)?;
+        let asked = due::asked(py, (now, budget), like)?;
+        let pages = py.detach(|| snapshot.due(&asked));
+        Ok(StreamOf::new(Iterated::new(pages), self.birth()))
+    }
+
+    /// Plans how to spend so many visits a day for ever.
+    ///
+    /// It finds from which worth on a page is visited, and how fresh that keeps the pages. It goes
+    /// by `policy`, `under`, `rules`, `largest_interval` and `learned`; the other keywords of `due`
+    /// do not matter. Passed to `due`, `take_due` or `decide`, a plan gives decisions dates.
+    ///
+    /// Reads 28 bytes for each page, or for a million of them where there are more, and takes up to
+    /// a second and 100 MB. Raises `OptionError` unless `per_day` is positive and finite.
+    #[pyo3(signature = (now: "Time", per_day: "float", **like: "Unpack[_types.Due]"))]
+    fn plan<'py>(
+        &self,
+        py: Python<'py>,
+        now: &Bound<'py, PyAny>,
+        per_day: &Bound<'py, PyAny>,
+        like: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Plan> {
+        let snapshot = self.now(py)?;
+        let asked = Due::new(arg::time(Arg::new("now"), now)?, 0);
+        let per_day = arg::float(Arg::new("per_day"), per_day)?;
+        let asked = due::with(py, asked, like)?;
+        alone(py, move || simkeep::due::Plan::of(&snapshot, &asked, per_day)).map(Plan)
+    }
+
+    /// What is decided about a page by a plan; `None` for an unknown page.
+    ///
+    /// It is what `due` tells of it with this plan. Costs reading one record, and a search for the
+    /// page that leads it. Raises `UrlError` for what no page can have.
+    #[pyo3(signature = (url: "str", plan))]
+    fn decide<'py>(
+        &self,
+        py: Python<'py>,
+        url: &Bound<'py, PyAny>,
+        plan: &Bound<'py, Plan>,
+    ) -> PyResult<Option<Decision>> {
+        let snapshot = self.now(py)?;
+        let (url, plan) = (arg::url(Arg::new("url"), url)?, &plan.get().0);
+        let decision = py.detach(|| plan.decide(&snapshot, url)).or_raise(py)?;
+        FromRust::from_rust(py, decision)
+    }
+
+    /// Takes what is said elsewhere, such as in sitemaps, of when pages changed.
+    ///
+    /// They are pairs of a URL and a time, in any order. `trust` is the probability that it is
+    /// true, from 0 to 1 (0.8). Reads nothing of the store, and takes up to 48 bytes for each
+    /// change while it is made.
+    ///
+    /// Raises `UrlError` or `TimeError` for what no visit can have, `OptionError` for a trust that
+    /// is none, `LimitError` above a hundred million changes. What the iterable raises, this
+    /// raises.
+    #[pyo3(signature = (changes: "Iterable[tuple[str, Time]]", *, trust: "float | None" = None))]
+    fn hints<'py>(
+        &self,
+        py: Python<'py>,
+        changes: &Bound<'py, PyAny>,
+        trust: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Hints> {
+        let snapshot = self.now(py)?;
+        let trust = optional(trust, |v| arg::float(Arg::new("trust"), v))?;
+        let changes = hints::each(changes)?;
+        let progress = simkeep::Progress::default();
+        let hints = hand_on(py, "simkeep-hints", changes, &progress, |changes| {
+            // Where whoever gives them was stopped, what came is not wanted.
+            let hints = simkeep::due::Hints::of(&snapshot, changes.map_while(Result::ok))?;
+            match trust {
+                Some(trust) => hints.trust(trust),
+                None => Ok(hints),
+            }
+        })?;
+        Ok(Hints(hints))
+    }
+
+    /// What all pages tell of how pages change: what each is believed to change like by its host.
+    ///
+    /// Reads 28 bytes for each page, or for a million of them where there are more; takes some 50
+    /// ms and 30 MB for a million. On one snapshot, once.
+    fn learn(&self, py: Python<'_>) -> PyResult<Learned> {
+        let snapshot = self.now(py)?;
+        alone(py, move || simkeep::due::Learned::of(&snapshot)).map(Learned)
+    }
+
+    /// How the pages change, on the whole: how many were found changed, and how often, by tenths of
+    /// them.
+    ///
+    /// Reads what `learn` reads once more, and no page. Takes up to a second, and 20 MB for a
+    /// million pages.
+    fn survey(&self, py: Python<'_>) -> PyResult<Survey> {
+        let snapshot = self.now(py)?;
+        Survey::of(py, alone(py, move || simkeep::due::Survey::of(&snapshot))?)
+    }
+
+    /// Returns how many visits a day there were of late: what a `plan` may go by.
+    ///
+    /// Counts the visits of the 28 days up to the latest visit, over 28, or over the days since the
+    /// first visit of all if these are fewer, but one at least. Visits after `now` count as if they
+    /// were then. Exact up to 65,536 pages; of more, a sample is read.
+    #[pyo3(signature = (now: "Time", *, under: "str | None" = None))]
+    fn pace<'py>(
+        &self,
+        py: Python<'py>,
+        now: &Bound<'py, PyAny>,
+        under: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<f64> {
+        let snapshot = self.now(py)?;
+        let mut asked = Due::new(arg::time(Arg::new("now"), now)?, 0);
+        if let Some(under) = optional(under, |v| arg::prefix(Arg::new("under"), v))? {
+            asked = asked.under(under);
+        }
+        alone(py, move || asked.pace(&snapshot))
+    }
+
+    /// What the visits to a page tell of its rate of changes.
+    ///
+    /// These are comparisons, each with how many it counts for; `None` for an unknown page. Of
+    /// several intervals of like length it is one of their mean. A return to an earlier version
+    /// counts for `return_share` of a change (0.5). Costs what `latest` does.
+    #[pyo3(signature = (url: "str", *, return_share: "float | None" = None))]
+    fn comparisons(
+        &self,
+        py: Python<'_>,
+        url: &Bound<'_, PyAny>,
+        return_share: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Option<Vec<(Comparison, f64)>>> {
+        let (snapshot, url) = (self.now(py)?, arg::url(Arg::new("url"), url)?);
+        let share = share(return_share)?;
+        let page = py.detach(|| snapshot.latest(url)).or_raise(py)?;
+        Ok(page.map(|page| {
+            let counted = page.changes.counted(share);
+            counted.map(|(one, times)| (Comparison(one), times)).collect()
+        }))
+    }
+
+    /// The last comparisons of a page in their order, for policies that go by it.
+    ///
+    /// `None` for an unknown page. Costs what `latest` does.
+    #[pyo3(signature = (url: "str"))]
+    fn recent(&self, py: Python<'_>, url: &Bound<'_, PyAny>) -> PyResult<Option<Recent>> {
+        let (snapshot, url) = (self.now(py)?, arg::url(Arg::new("url"), url)?);
+        let page = py.detach(|| snapshot.latest(url)).or_raise(py)?;
+        Ok(page.map(|page| Recent(page.changes.recent(page.first, page.last.time))))
+    }
+
+    /// The pages that have had content, with their histories, to be crawled again in a simulation.
+    ///
+    /// By `simkeep.recrawl.crawl`; under a prefix, if one is given. Of more than `pages_max` (1,000,000)
+    /// those are chosen whose URLs have the least hashes. A return to an earlier version counts for
+    /// `return_share` of a change (0.5). Takes the time of a scan with all visits, and some 100
+    /// bytes for each visit of a page that is chosen. Ctrl-C leaves it.
+    #[pyo3(signature = (
+        under: "str | None" = None, *, pages_max: "int | None" = None,
+        return_share: "float | None" = None
+    ))]
+    fn replay<'py>(
+        &self,
+        py: Python<'py>,
+        under: Option<&Bound<'py, PyAny>>,
+        pages_max: Option<&Bound<'py, PyAny>>,
+        return_share: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Replay> {
+        let snapshot = self.now(py)?;
+        let under = optional(under, |v| arg::prefix(Arg::new("under"), v))?;
+        let most = optional(pages_max, |v| arg::size(Arg::new("pages_max"), v))?;
+        let (most, share) = (most.unwrap_or(1_000_000), share(return_share)?);
+        alone(py, move || snapshot.replay(under.as_ref(), most, share)).map(Replay::from)
+    }
+}
+
+#[pymethods]
+impl Store {
+    /// Hands out the pages of which a visit is worth most: those of `due`, whose keywords it takes.
+    ///
+    /// Those that are out already are left out, and those that a visit is worth nothing of. A page
+    /// is out until it is observed in any way or handed back, or until the `lease` is over by the
+    /// `now` of a later call. Threads may take at once. Leases are in memory only: when the store
+    /// is opened again, all pages can be taken. At most `leases_max` are out.
+    #[pyo3(signature = (
+        now: "Time", budget: "int | None", lease: "_types.Seconds", **like: "Unpack[_types.Due]"
+    ))]
+    fn take_due<'py>(
+        &self,
+        py: Python<'py>,
+        now: &Bound<'py, PyAny>,
+        budget: &Bound<'py, PyAny>,
+        lease: &Bound<'py, PyAny>,
+        like: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Vec<Decision>> {
+        let asked = due::asked(py, (now, budget), like)?;
+        let lease = arg::interval(Arg::new("lease"), lease)?;
+        let taken = self.call(py, |store| store.take_due(&asked, lease))?;
+        FromRust::from_rust(py, taken)
+    }
+
+    /// Ends the lease of a page that was not visited, so that it can be taken again.
+    ///
+    /// Returns whether it had one.
+    #[pyo3(signature = (url: "str"))]
+    fn hand_back(&self, py: Python<'_>, url: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let url = arg::url(Arg::new("url"), url)?;
+        self.call(py, |store| store.hand_back(url))
+    }
+}

@@ -1,0 +1,185 @@
+//! The epochs of a store, and what makes their fingerprints.
+
+use pyo3::prelude::*;
+use simkeep::query::count_without_fingerprint;
+
+use super::Store;
+use super::view::View;
+use crate::arg::{self, Arg};
+use crate::epoch::{self, EpochInfo};
+use crate::error::OrRaise;
+use crate::origin::Origin;
+use crate::outcome::Meaning;
+use crate::typed::Tuple;
+use crate::value::FromRust;
+
+#[pymethods]
+impl View {
+    /// All epochs, by number.
+    fn epochs(&self, py: Python<'_>) -> PyResult<Vec<EpochInfo>> {
+        FromRust::from_rust(py, self.now(py)?.epochs().to_vec())
+    }
+
+    /// The number of the epoch that verdicts and their distances go by.
+    #[getter]
+    fn change_epoch(&self, py: Python<'_>) -> PyResult<u32> {
+        Ok(self.now(py)?.change_epoch().number())
+    }
+
+    /// The number of the epoch that near-duplicates are sought by.
+    #[getter]
+    fn near_epoch(&self, py: Python<'_>) -> PyResult<u32> {
+        Ok(self.now(py)?.near_epoch().number())
+    }
+
+    /// In how many bits fingerprints of near-duplicates differ at most, in an epoch.
+    ///
+    /// By default in the one that they are sought by.
+    #[pyo3(signature = (epoch: "int | None" = None))]
+    fn near_distance(&self, py: Python<'_>, epoch: Option<&Bound<'_, PyAny>>) -> PyResult<u32> {
+        let snapshot = self.now(py)?;
+        let epoch = arg::optional(epoch, |epoch| arg::epoch(Arg::new("epoch"), epoch))?;
+        Ok(snapshot.near_distance(epoch.unwrap_or_else(|| snapshot.near_epoch())))
+    }
+
+    /// What a distance means in an epoch; by default in the one that verdicts go by.
+    #[pyo3(signature = (distance: "int", *, epoch: "int | None" = None))]
+    fn meaning<'py>(
+        &self,
+        py: Python<'py>,
+        distance: &Bound<'py, PyAny>,
+        epoch: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Meaning> {
+        let snapshot = self.now(py)?;
+        let distance = arg::distance(Arg::new("distance"), distance)?;
+        let epoch = arg::optional(epoch, |epoch| arg::epoch(Arg::new("epoch"), epoch))?;
+        let epoch = epoch.unwrap_or_else(|| snapshot.change_epoch());
+        FromRust::from_rust(py, snapshot.meaning(epoch, distance))
+    }
+
+    /// The numbers of the epochs in which the text of a page gets a fingerprint, at most two.
+    ///
+    /// The page comes as HTML or as the text that a reader sees. `MisuseError` if there is none such: it
+    /// names the epoch of the store, and the one to begin. Reads nothing.
+    fn text_epochs(&self, py: Python<'_>) -> PyResult<Tuple<u32>> {
+        let epochs = simkeep::Origin::text_epochs(&self.now(py)?).or_raise(py)?;
+        Tuple::new(py, epochs.iter().map(|epoch| epoch.number()))
+    }
+
+    /// What makes the fingerprints of an epoch; `None` if they are made elsewhere.
+    ///
+    /// Reads its table of document frequencies, if it has one.
+    #[pyo3(signature = (epoch: "int"))]
+    fn origin<'py>(&self, py: Python<'py>, epoch: &Bound<'py, PyAny>) -> PyResult<Option<Origin>> {
+        let snapshot = self.now(py)?;
+        let epoch = arg::epoch(Arg::new("epoch"), epoch)?;
+        let origin = py.detach(|| simkeep::Origin::of(&snapshot, epoch)).or_raise(py)?;
+        Ok(origin.map(Origin))
+    }
+
+    /// What makes the fingerprints of content that is observed now, each with the number of its
+    /// epoch.
+    ///
+    /// At most two: of the epoch that verdicts go by first, and of the one that near-duplicates are
+    /// sought by; if that is the same, of the newest other that has not ended. Epochs whose
+    /// fingerprints are made elsewhere are left out. Reads and checks their tables of document
+    /// frequencies, if they have some. Raises `EpochError` if the table of the first is not there,
+    /// `CorruptError` if one is damaged.
+    fn origins(&self, py: Python<'_>) -> PyResult<Vec<(u32, Origin)>> {
+        let snapshot = self.now(py)?;
+        let origins = py.detach(|| simkeep::Origin::in_use(&snapshot)).or_raise(py)?;
+        Ok(origins.into_iter().map(|(epoch, origin)| (epoch.number(), Origin(origin))).collect())
+    }
+
+    /// The name of the file in the store's directory that has the table of document frequencies of
+    /// an epoch.
+    ///
+    /// `None` if it has none, or has ended. Reads nothing.
+    #[pyo3(signature = (epoch: "int"))]
+    fn table_file(&self, py: Python<'_>, epoch: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
+        let snapshot = self.now(py)?;
+        Ok(snapshot.table_file(arg::epoch(Arg::new("epoch"), epoch)?))
+    }
+
+    /// How many pages have content in force that no search of an epoch finds. Costs a scan.
+    #[pyo3(signature = (epoch: "int", *, classes: "Iterable[int | None] | None" = None))]
+    fn without_fingerprint<'py>(
+        &self,
+        py: Python<'py>,
+        epoch: &Bound<'py, PyAny>,
+        classes: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<u64> {
+        let snapshot = self.now(py)?;
+        let epoch = arg::epoch(Arg::new("epoch"), epoch)?;
+        let classes = arg::optional(classes, |v| arg::classes(Arg::new("classes"), v))?;
+        py.detach(|| count_without_fingerprint(&snapshot, epoch, classes.as_ref())).or_raise(py)
+    }
+
+    /// How many distinct fingerprints of an epoch can be searched.
+    ///
+    /// One counts once for each segment or memtable that has it. Reads no table.
+    #[pyo3(signature = (epoch: "int"))]
+    fn fingerprints(&self, py: Python<'_>, epoch: &Bound<'_, PyAny>) -> PyResult<u64> {
+        let snapshot = self.now(py)?;
+        Ok(snapshot.fingerprints(arg::epoch(Arg::new("epoch"), epoch)?))
+    }
+}
+
+#[pymethods]
+impl Store {
+    /// Registers an epoch of fingerprints that are made elsewhere, by name, and returns its number.
+    ///
+    /// A known name costs nothing.
+    #[pyo3(signature = (
+        name: "str", *, role: "_types.EpochRole | None" = None,
+        bands: "_types.EpochBands | None" = None
+    ))]
+    fn register_epoch<'py>(
+        &self,
+        py: Python<'py>,
+        name: &Bound<'py, PyAny>,
+        role: Option<&Bound<'py, PyAny>>,
+        bands: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<u32> {
+        let (name, terms) = (arg::text(Arg::new("name"), name)?, epoch::terms(role, bands)?);
+        Ok(self.call(py, |store| store.register_epoch(name, terms))?.number())
+    }
+
+    /// Begins an epoch of fingerprints that simkeep makes, and returns its number.
+    ///
+    /// From then on it is the newest of its role. Its table of document frequencies is copied into
+    /// the store.
+    #[pyo3(signature = (
+        origin, *, role: "_types.EpochRole | None" = None, bands: "_types.EpochBands | None" = None
+    ))]
+    fn begin_epoch<'py>(
+        &self,
+        py: Python<'py>,
+        origin: &Bound<'py, Origin>,
+        role: Option<&Bound<'py, PyAny>>,
+        bands: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<u32> {
+        let (origin, terms) = (&origin.get().0, epoch::terms(role, bands)?);
+        Ok(self.call(py, |store| store.begin_epoch(origin, terms))?.number())
+    }
+
+    /// Ends an epoch for good.
+    ///
+    /// At most `left` pages may be left behind without a fingerprint that is compared; `None` is
+    /// for any number.
+    #[pyo3(signature = (epoch: "int", *, left: "int | None" = 0))]
+    fn end_epoch<'py>(
+        &self,
+        py: Python<'py>,
+        epoch: &Bound<'py, PyAny>,
+        #[pyo3(from_py_with = left)] left: u64,
+    ) -> PyResult<()> {
+        let epoch = arg::epoch(Arg::new("epoch"), epoch)?;
+        self.call(py, |store| store.end_epoch(epoch, left))
+    }
+}
+
+/// How many pages an epoch may leave behind; of `None` any number.
+fn left(given: &Bound<'_, PyAny>) -> PyResult<u64> {
+    if given.is_none() { Ok(u64::MAX) } else { arg::count(Arg::new("left"), given) }
+}

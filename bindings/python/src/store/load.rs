@@ -1,0 +1,135 @@
+//! Loads of a store: of observations, and of other stores.
+
+use std::path::PathBuf;
+
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use super::Store;
+use super::view::View;
+use crate::error::OrRaise;
+use crate::load::{self, NAME};
+use crate::load_epochs::LoadEpochs;
+use crate::long::long;
+use crate::lots::hand_on;
+use crate::options;
+use crate::origin::Origin;
+use crate::progress::Progress;
+use crate::stats::Loaded;
+use crate::value::FromRust;
+
+#[pymethods]
+impl Store {
+    /// Loads an existing corpus: any number of observations in any order, as `observe_batch` takes
+    /// them.
+    ///
+    /// There are no searches, and memory is bounded. All of them are stored, or none. Some four
+    /// times as fast as `observe_batch` where fingerprints are ready. Readers go on meanwhile.
+    /// `epochs` are those that come with the observations. Ctrl-C ends it.
+    ///
+    /// Raises `LoadError` with the number of the first observation that the store refuses, counted
+    /// from 1. What the iterable raises, this raises.
+    #[pyo3(signature = (
+        observations: "_types.Rows", *, epochs=None, memory_bytes: "int | None" = None,
+        segment_pages: "int | None" = None, progress=None
+    ))]
+    fn load<'py>(
+        &self,
+        py: Python<'py>,
+        observations: &Bound<'py, PyAny>,
+        epochs: Option<&Bound<'py, LoadEpochs>>,
+        memory_bytes: Option<&Bound<'py, PyAny>>,
+        segment_pages: Option<&Bound<'py, PyAny>>,
+        progress: Option<&Bound<'py, Progress>>,
+    ) -> PyResult<Loaded> {
+        let store = self.open.store(py)?;
+        let mut options = load::options(memory_bytes, segment_pages, progress)?;
+        if let Some(epochs) = epochs {
+            options = options.epochs(epochs.get().open(py)?.clone());
+        }
+        let makers = py.detach(|| self.open.makers.of(&store.snapshot())).or_raise(py)?;
+        let _giving = self.open.give(py)?;
+        Loaded::from_rust(py, load::load(py, &store, &makers, observations, options)?)
+    }
+
+    /// Loads everything of another store, with its epochs and their tables. Ctrl-C ends it.
+    #[pyo3(signature = (
+        other, *, memory_bytes: "int | None" = None, segment_pages: "int | None" = None,
+        progress=None
+    ))]
+    fn copy_from<'py>(
+        &self,
+        py: Python<'py>,
+        other: &Bound<'py, View>,
+        memory_bytes: Option<&Bound<'py, PyAny>>,
+        segment_pages: Option<&Bound<'py, PyAny>>,
+        progress: Option<&Bound<'py, Progress>>,
+    ) -> PyResult<Loaded> {
+        let (store, other) = (self.open.store(py)?, other.get().now(py)?);
+        self.open.not_giving(py)?;
+        let options = load::options(memory_bytes, segment_pages, progress)?;
+        let progress = options.progress.clone();
+        Loaded::from_rust(py, long(py, &progress, || store.copy_from(&other, options))?)
+    }
+
+    /// Creates a store from a load, and opens it: it exists with everything loaded, or not at all.
+    ///
+    /// Takes the arguments of `load`, and those of `create`. `origin` is what makes the
+    /// fingerprints of the texts among the observations, instead of the default recipe; the store
+    /// begins with its epoch. Nothing is created before the first observation arrives. Ctrl-C ends
+    /// it, and leaves nothing but perhaps empty directories.
+    ///
+    /// Raises `ExistsError` if there is a store already, and what `load` raises.
+    #[staticmethod]
+    #[pyo3(signature = (
+        path, observations: "_types.Rows", *, origin=None, epochs=None,
+        memory_bytes: "int | None" = None, segment_pages: "int | None" = None, progress=None,
+        **options: "Unpack[_types.Options]"
+    ))]
+    fn create_from<'py>(
+        py: Python<'py>,
+        path: PathBuf,
+        observations: &Bound<'py, PyAny>,
+        origin: Option<&Bound<'py, Origin>>,
+        epochs: Option<&Bound<'py, LoadEpochs>>,
+        memory_bytes: Option<&Bound<'py, PyAny>>,
+        segment_pages: Option<&Bound<'py, PyAny>>,
+        progress: Option<&Bound<'py, Progress>>,
+        options: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<(Py<Store>, Loaded)> {
+        let mut new = options::options(options)?;
+        let named = match options {
+            Some(options) => options.get_item("epoch")?.is_some_and(|epoch| !epoch.is_none()),
+            None => false,
+        };
+        if origin.is_some() && named {
+            let what = "origin and epoch exclude each other: an origin names its epoch";
+            return Err(pyo3::exceptions::PyTypeError::new_err(what));
+        }
+        let epochs = match epochs {
+            Some(epochs) => epochs.get().open(py)?.clone(),
+            None => simkeep::load::LoadEpochs::default(),
+        };
+        let origin = origin.map(|origin| &origin.get().0);
+        let makers = load::makers(&mut new, origin, &epochs).or_raise(py)?;
+        let load = load::options(memory_bytes, segment_pages, progress)?.epochs(epochs);
+        let (rows, progress, at) = (load::each(observations)?, load.progress.clone(), path.clone());
+        let (store, loaded) = hand_on(py, NAME, rows, &progress, |rows| {
+            simkeep::Store::create_from(at, new, rows.map(|row| makers.ready(row?)), load)
+        })?;
+        Ok((Store::of(py, store, path)?, Loaded::from_rust(py, loaded)?))
+    }
+}
+
+#[pymethods]
+impl LoadEpochs {
+    /// The numbers in the load of another store's epochs, in their order.
+    ///
+    /// They bring their tables; one that has ended there ends here, unless pages here use it.
+    fn of(&self, py: Python<'_>, other: &Bound<'_, View>) -> PyResult<Vec<u32>> {
+        let other = other.get().now(py)?;
+        let epochs = self.open(py)?;
+        let numbers = py.detach(|| epochs.of(&other)).or_raise(py)?;
+        Ok(numbers.into_iter().map(simkeep::Epoch::number).collect())
+    }
+}

@@ -1,0 +1,150 @@
+//! Upkeep of a store: what is forgotten, merged, checked, backed up and published.
+
+use std::path::PathBuf;
+
+use pyo3::prelude::*;
+
+use super::Store;
+use crate::integrity::{self, BackedUp, Verified};
+use crate::long::long;
+use crate::progress::{self, Progress};
+use crate::publishing::{Publication, publish_options};
+use crate::scope::Scope;
+use crate::stats::{Compacted, Forgotten, Merged, Stats};
+use crate::value::FromRust;
+
+#[pymethods]
+impl Store {
+    /// Forgets everything observed so far of a page, or of all pages under a `prefix`; with a host
+    /// or a path also of the pages that would be under it without the user in their URL.
+    ///
+    /// It is hidden from every answer at once. Its bytes leave the files when merges reach them.
+    #[pyo3(signature = (url: "str | None" = None, *, prefix: "str | None" = None))]
+    fn forget<'py>(
+        &self,
+        py: Python<'py>,
+        url: Option<&Bound<'py, PyAny>>,
+        prefix: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Forgotten> {
+        let scope = Scope::new("forget", url, prefix)?;
+        Forgotten::from_rust(py, self.call(py, |store| store.forget(scope.of()))?)
+    }
+
+    /// Forgets, and rewrites every file that has bytes of what is forgotten.
+    ///
+    /// Costs a rewrite of each segment with such pages. Ctrl-C ends it; then the pages may be
+    /// forgotten, with some of their bytes left: purge again.
+    #[pyo3(signature = (url: "str | None" = None, *, prefix: "str | None" = None, progress=None))]
+    fn purge<'py>(
+        &self,
+        py: Python<'py>,
+        url: Option<&Bound<'py, PyAny>>,
+        prefix: Option<&Bound<'py, PyAny>>,
+        progress: Option<&Bound<'py, Progress>>,
+    ) -> PyResult<Forgotten> {
+        let (store, scope) = (self.open.store(py)?, Scope::new("purge", url, prefix)?);
+        let progress = progress::given(progress);
+        Forgotten::from_rust(py, long(py, &progress, || store.purge(scope.of(), &progress))?)
+    }
+
+    /// Makes everything durable. Only with `durability="flush"` there is anything to do.
+    fn flush(&self, py: Python<'_>) -> PyResult<()> {
+        self.call(py, simkeep::Store::flush)
+    }
+
+    /// Writes what is in memory as a segment. It happens by itself in time.
+    fn seal(&self, py: Python<'_>) -> PyResult<()> {
+        self.call(py, simkeep::Store::seal)
+    }
+
+    /// Merges all segments into one. It happens by itself in time.
+    ///
+    /// Costs reading and writing the store. Ctrl-C ends it, and leaves the store as it was.
+    #[pyo3(signature = (*, progress=None))]
+    fn merge(&self, py: Python<'_>, progress: Option<&Bound<'_, Progress>>) -> PyResult<Merged> {
+        let (store, progress) = (self.open.store(py)?, progress::given(progress));
+        let merged: simkeep::Merged = long(py, &progress, || store.merge(&progress))?;
+        Merged::from_rust(py, merged)
+    }
+
+    /// Makes the store as small as it can be.
+    ///
+    /// Costs reading and writing the store, and as much room once more meanwhile. Ctrl-C ends it.
+    #[pyo3(signature = (*, progress=None))]
+    fn compact(
+        &self,
+        py: Python<'_>,
+        progress: Option<&Bound<'_, Progress>>,
+    ) -> PyResult<Compacted> {
+        let (store, progress) = (self.open.store(py)?, progress::given(progress));
+        Compacted::from_rust(py, long(py, &progress, || store.compact(&progress))?)
+    }
+
+    /// Waits until there is nothing to do in the background.
+    fn wait_idle(&self, py: Python<'_>) -> PyResult<()> {
+        self.call(py, simkeep::Store::wait_idle)
+    }
+
+    /// Sizes of the store. Reads no table.
+    fn stats(&self, py: Python<'_>) -> PyResult<Stats> {
+        let stats = self.call(py, simkeep::Store::stats)?;
+        Stats::from_rust(py, stats)
+    }
+
+    /// Checks the store while it works: reads all of it, and names every flaw.
+    ///
+    /// `rate` is the most bytes to read per second. Damage is part of the answer, and raises
+    /// nothing. Ctrl-C ends it.
+    #[pyo3(signature = (
+        *, rate: "int | None" = None, flaws_max: "int | None" = None, progress=None
+    ))]
+    fn verify<'py>(
+        &self,
+        py: Python<'py>,
+        rate: Option<&Bound<'py, PyAny>>,
+        flaws_max: Option<&Bound<'py, PyAny>>,
+        progress: Option<&Bound<'py, Progress>>,
+    ) -> PyResult<Verified> {
+        let store = self.open.store(py)?;
+        let options = integrity::verify_options(rate, flaws_max, progress)?;
+        let progress = options.progress.clone();
+        Verified::from_rust(py, long(py, &progress, || store.verify(options))?)
+    }
+
+    /// Makes a backup of the store in another directory, or adds to it what is new. Ctrl-C ends it.
+    #[pyo3(signature = (path, *, copy=false, progress=None))]
+    fn backup(
+        &self,
+        py: Python<'_>,
+        path: PathBuf,
+        copy: bool,
+        progress: Option<&Bound<'_, Progress>>,
+    ) -> PyResult<BackedUp> {
+        let (store, progress) = (self.open.store(py)?, progress::given(progress));
+        let options = simkeep::integrity::BackupOptions::default().copy(copy);
+        let options = options.progress(progress.clone());
+        BackedUp::from_rust(py, long(py, &progress, || store.backup(path, options))?)
+    }
+
+    /// Seals everything, and publishes it in a directory as a generation, which a `Reader` opens.
+    ///
+    /// Takes the keywords of `publish`, and costs what it does. Ctrl-C ends it.
+    #[pyo3(signature = (
+        to, *, keep: "int | None" = None, grace: "_types.Seconds | None" = None, copy=false,
+        check_kept=false, progress=None
+    ))]
+    fn publish<'py>(
+        &self,
+        py: Python<'py>,
+        to: PathBuf,
+        keep: Option<&Bound<'py, PyAny>>,
+        grace: Option<&Bound<'py, PyAny>>,
+        copy: bool,
+        check_kept: bool,
+        progress: Option<&Bound<'py, Progress>>,
+    ) -> PyResult<Publication> {
+        let (store, progress) = (self.open.store(py)?, progress::given(progress));
+        let options = publish_options(keep, grace, (copy, check_kept), &progress)?;
+        Publication::from_rust(py, long(py, &progress, || store.publish(to, options))?)
+    }
+}

@@ -1,0 +1,190 @@
+//! Searches for pages near fingerprints.
+
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use simkeep::{Query, Result};
+
+use super::view::View;
+use crate::answers::Answers;
+use crate::arg::{self, Arg};
+use crate::comparison::each;
+use crate::error::OrRaise;
+use crate::explain::Explanation;
+use crate::matches::Matches;
+use crate::prints;
+use crate::query::{self, Given, Keywords};
+use crate::value::FromRust;
+
+/// How many fingerprints are searched at first, and at least, before signals are looked for.
+const BATCH_FIRST: usize = 64;
+/// The most that are searched between two looks for signals.
+const BATCH_MAX: usize = 1 << 18;
+/// About how long a part of a batch is to take, in seconds.
+const BATCH_SECONDS: f64 = 0.05;
+
+#[pymethods]
+impl View {
+    /// Finds pages near a fingerprint: nearest first, then in SURT order; exact for every k.
+    ///
+    /// `k` is the largest distance in bits, 0 to 64; by default that within which the store takes
+    /// pages for near-duplicates. Usually takes some microseconds.
+    ///
+    /// Keywords: `limit`, the most pages to name (16; `None` for all); `under`, a prefix; `but`, a
+    /// URL to leave out; `classes`; `epoch`; one of `at` (versions in force at a time), `seen`
+    /// (versions seen between two times) and `ever=True` (every version); `budget`, how long it may
+    /// take; `fingerprints`, how many of a crowd are compared.
+    // Keywords that have names need no dictionary, and this is called often.
+    #[expect(clippy::too_many_arguments, reason = "they are keywords")]
+    #[pyo3(signature = (
+        fingerprint: "SupportsIndex", k: "int | None" = None, *,
+        limit: "int | None" = Given::default(), under: "str | None" = Given::default(),
+        but: "str | None" = Given::default(),
+        classes: "Iterable[int | None] | None" = Given::default(),
+        epoch: "int | None" = Given::default(), at: "Time | None" = Given::default(),
+        seen: "tuple[Time, Time] | None" = Given::default(), ever: "bool" = Given::default(),
+        budget: "_types.Seconds | None" = Given::default(), fingerprints: "int" = Given::default()
+    ))]
+    fn near<'py>(
+        &self,
+        py: Python<'py>,
+        fingerprint: &Bound<'py, PyAny>,
+        k: Option<&Bound<'py, PyAny>>,
+        limit: Given<'py>,
+        under: Given<'py>,
+        but: Given<'py>,
+        classes: Given<'py>,
+        epoch: Given<'py>,
+        at: Given<'py>,
+        seen: Given<'py>,
+        ever: Given<'py>,
+        budget: Given<'py>,
+        fingerprints: Given<'py>,
+    ) -> PyResult<Matches> {
+        let snapshot = self.now(py)?;
+        let fingerprint = arg::fingerprint(Arg::new("fingerprint"), fingerprint)?;
+        let query = Query::new(fingerprint, query::distance(k, &snapshot)?);
+        let threads = Given::default();
+        #[rustfmt::skip]
+        let keywords = Keywords {
+            limit, under, but, classes, epoch, at, seen, ever, budget, fingerprints, threads,
+        };
+        let query = keywords.of(query)?;
+        Matches::from_rust(py, py.detach(|| snapshot.search(&query)).or_raise(py)?)
+    }
+
+    /// Finds the pages nearest to a fingerprint, however far away they are.
+    ///
+    /// Costs up to three times as much as a search within the distance of the farthest.
+    ///
+    /// Takes the keywords of `near` but `limit`.
+    #[pyo3(signature = (fingerprint: "SupportsIndex", count: "int", **like: "Unpack[_types.Near]"))]
+    fn nearest<'py>(
+        &self,
+        py: Python<'py>,
+        fingerprint: &Bound<'py, PyAny>,
+        count: &Bound<'py, PyAny>,
+        like: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Matches> {
+        let snapshot = self.now(py)?;
+        let fingerprint = arg::fingerprint(Arg::new("fingerprint"), fingerprint)?;
+        let count = arg::size(Arg::new("count"), count)?;
+        let query = query::with(Query::nearest(fingerprint, count), like)?.limit(count);
+        Matches::from_rust(py, py.detach(|| snapshot.search(&query)).or_raise(py)?)
+    }
+
+    /// Explains how a search runs, and what it costs. Costs about three searches.
+    ///
+    /// Takes the arguments of `near`.
+    #[pyo3(signature = (
+        fingerprint: "SupportsIndex", k: "int | None" = None, **like: "Unpack[_types.Near]"
+    ))]
+    fn explain<'py>(
+        &self,
+        py: Python<'py>,
+        fingerprint: &Bound<'py, PyAny>,
+        k: Option<&Bound<'py, PyAny>>,
+        like: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Explanation> {
+        let snapshot = self.now(py)?;
+        let fingerprint = arg::fingerprint(Arg::new("fingerprint"), fingerprint)?;
+        let query = query::with(Query::new(fingerprint, query::distance(k, &snapshot)?), like)?;
+        let explained =
+            py.detach(|| simkeep::query::Explanation::of(&snapshot, &query)).or_raise(py)?;
+        Explanation::from_rust(py, explained)
+    }
+
+    /// Finds pages near each of many fingerprints, in their order.
+    ///
+    /// They may come in a buffer of `uint64` or `int64`, such as an array of numpy, or in such a
+    /// column of Arrow; they are copied. Searches run on all cores, side by side, so each costs a
+    /// half to a quarter of a single one. Ctrl-C ends it.
+    ///
+    /// Takes the keywords of `near`.
+    #[pyo3(signature = (
+        fingerprints: "Iterable[SupportsIndex] | _types.ArrowStream | _types.ArrowArray", /,
+        k: "int | None" = None, **like: "Unpack[_types.NearMany]"
+    ))]
+    fn near_batch<'py>(
+        &self,
+        py: Python<'py>,
+        fingerprints: &Bound<'py, PyAny>,
+        k: Option<&Bound<'py, PyAny>>,
+        like: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Answers> {
+        let snapshot = self.now(py)?;
+        let query = query::with(Query::new(0, query::distance(k, &snapshot)?), like)?;
+        let fingerprints = prints::fingerprints(Arg::new("fingerprints"), fingerprints)?;
+        search(py, &fingerprints, |part| query.run_batch(&snapshot, part)).map(Answers)
+    }
+
+    /// Finds the pages near each of many pages, which are named with a fingerprint of theirs.
+    ///
+    /// They are pairs of the two, and each is left out of its own answer. Answers come in their
+    /// order. Costs what `near_batch` does; no page is looked up. Ctrl-C ends it.
+    ///
+    /// Takes the keywords of `near`.
+    #[pyo3(signature = (
+        pages: "Iterable[tuple[SupportsIndex, str]]", /, k: "int | None" = None,
+        **like: "Unpack[_types.NearMany]"
+    ))]
+    fn near_batch_of_pages<'py>(
+        &self,
+        py: Python<'py>,
+        pages: &Bound<'py, PyAny>,
+        k: Option<&Bound<'py, PyAny>>,
+        like: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Answers> {
+        let snapshot = self.now(py)?;
+        let query = query::with(Query::new(0, query::distance(k, &snapshot)?), like)?;
+        let expected = "an iterable of pairs of a fingerprint and a URL";
+        let pages = each(Arg::new("pages"), pages, expected, |arg, page| {
+            let (fingerprint, url) = arg::pair(arg, page, "a pair of a fingerprint and a URL")?;
+            Ok((arg::fingerprint(arg, &fingerprint)?, arg::url(arg, &url)?.to_owned()))
+        })?;
+        let pages: Vec<_> = pages.iter().map(|(print, url)| (*print, url.as_str())).collect();
+        search(py, &pages, |part| query.run_batch_of_pages(&snapshot, part)).map(Answers)
+    }
+}
+
+/// Searches for many, part by part, so that a signal ends it.
+fn search<T: Sync>(
+    py: Python<'_>,
+    all: &[T],
+    search: impl Fn(&[T]) -> Result<Vec<simkeep::Matches>> + Sync,
+) -> PyResult<Vec<simkeep::Matches>> {
+    let mut answers = Vec::with_capacity(all.len());
+    let (mut rest, mut part) = (all, BATCH_FIRST);
+    while !rest.is_empty() {
+        let (now, then) = rest.split_at(part.min(rest.len()));
+        let since = std::time::Instant::now();
+        let matches = py.detach(|| search(now)).or_raise(py)?;
+        let each = since.elapsed().as_secs_f64() / now.len() as f64;
+        #[expect(clippy::cast_possible_truncation, reason = "it is clamped")]
+        let fitting = (BATCH_SECONDS / each.max(1e-9)) as usize;
+        part = fitting.clamp(BATCH_FIRST, BATCH_MAX);
+        answers.extend(matches);
+        py.check_signals()?;
+        rest = then;
+    }
+    Ok(answers)
+}

@@ -1,0 +1,268 @@
+//! Observations of pages, and what pages are given without a visit.
+
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use simkeep::{Answer, Error, Request};
+
+use super::Store;
+use crate::answers::Outcomes;
+use crate::arg::{self, Arg};
+use crate::comparison::each;
+use crate::outcome::Outcome;
+use crate::row::{Ready, Row, given};
+use crate::value::FromRust;
+use crate::what::What;
+use crate::word::Stored;
+use crate::{error, giving, history, load};
+
+/// The answer to a request, as what a single call would have answered.
+#[derive(IntoPyObject)]
+enum Answered {
+    Observed(Outcome),
+    Stored(Stored),
+}
+
+impl Answered {
+    fn of(py: Python<'_>, answer: Answer) -> PyResult<Answered> {
+        Ok(match answer {
+            Answer::Observed(outcome) => Answered::Observed(Outcome::from_rust(py, outcome)?),
+            Answer::Restated(outcome) => Answered::Stored(outcome.into()),
+            Answer::Given(outcome) => Answered::Stored(outcome.into()),
+        })
+    }
+}
+
+impl Store {
+    /// Observes one visit.
+    fn observe_row(&self, py: Python<'_>, row: Row) -> PyResult<Outcome> {
+        let makers = &self.open.makers;
+        let outcome = self.call(py, |store| {
+            let ready = makers.of(&store.snapshot())?.ready(row)?;
+            store.observe(ready.observation())
+        })?;
+        Outcome::from_rust(py, outcome)
+    }
+}
+
+#[pymethods]
+impl Store {
+    /// Reports one visit that saw content, and says what the page is now, and which others are like
+    /// it.
+    ///
+    /// The content is a `text`; or `html`, as `str` or as `bytes` with the `encoding` that the
+    /// server named, or its Content-Type as it came, several joined by commas; or a `fingerprint`
+    /// made elsewhere, of an `epoch` (by default that which verdicts go by), with that of another
+    /// epoch as `also=(fingerprint, epoch)`. Of fewer than eight words no fingerprint is made. See
+    /// `text_epochs` for stores that take no text.
+    ///
+    /// `digest` is any 16 bytes that name the exact content; `status` the HTTP status; `modified`
+    /// when the server said that the page was last modified; `weight` and `class_` hold until
+    /// others are given. With a digest alone no search finds the page any more: of what is the same
+    /// as before, give the fingerprint that it had.
+    ///
+    /// Durable when it returns, unless the store was opened otherwise. Costs some microseconds, and
+    /// a share of a commit: two or three syncs for all calls that wait at the same time.
+    #[pyo3(signature = (
+        url: "str", at: "Time", *, text: "str | None" = None, html: "_types.Html | None" = None,
+        encoding: "str | None" = None, fingerprint: "SupportsIndex | None" = None,
+        epoch: "int | None" = None, also: "tuple[SupportsIndex | None, int] | None" = None,
+        digest: "bytes | bytearray | None" = None, status: "int | None" = None,
+        modified: "Time | None" = None, weight: "float | None" = None, class_: "int | None" = None
+    ))]
+    fn observe<'py>(
+        &self,
+        py: Python<'py>,
+        url: &Bound<'py, PyAny>,
+        at: &Bound<'py, PyAny>,
+        text: Option<&Bound<'py, PyAny>>,
+        html: Option<&Bound<'py, PyAny>>,
+        encoding: Option<&Bound<'py, PyAny>>,
+        fingerprint: Option<&Bound<'py, PyAny>>,
+        epoch: Option<&Bound<'py, PyAny>>,
+        also: Option<&Bound<'py, PyAny>>,
+        digest: Option<&Bound<'py, PyAny>>,
+        status: Option<&Bound<'py, PyAny>>,
+        modified: Option<&Bound<'py, PyAny>>,
+        weight: Option<&Bound<'py, PyAny>>,
+        class_: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Outcome> {
+        let given = given! {
+            url, at, text, html, encoding, fingerprint, epoch, also, digest, status, modified, weight, class_
+        };
+        self.observe_row(py, Row::new(&given, Arg::new("url"))?)
+    }
+
+    /// Reports a visit to which the server answered that nothing was modified.
+    ///
+    /// Keywords: those of `gone`, `digest` and `modified`.
+    #[pyo3(signature = (url: "str", at: "Time", **known: "Unpack[_types.NotModified]"))]
+    fn not_modified<'py>(
+        &self,
+        py: Python<'py>,
+        url: &Bound<'py, PyAny>,
+        at: &Bound<'py, PyAny>,
+        known: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Outcome> {
+        self.observe_row(py, Row::of_keywords((url, at), known, What::NotModified)?)
+    }
+
+    /// Reports a visit that found a redirect to a target, which may be relative to the page.
+    ///
+    /// A redirect ends what the page held before, and is the same until it leads elsewhere. It is a
+    /// copy of nothing and near nothing.
+    ///
+    /// Keywords: those of `gone`.
+    #[pyo3(signature = (url: "str", at: "Time", to: "str", **known: "Unpack[_types.Word]"))]
+    fn redirect<'py>(
+        &self,
+        py: Python<'py>,
+        url: &Bound<'py, PyAny>,
+        at: &Bound<'py, PyAny>,
+        to: &Bound<'py, PyAny>,
+        known: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Outcome> {
+        self.observe_row(py, Row::of_keywords((url, at), known, What::redirect(to)?)?)
+    }
+
+    /// Reports a visit that found the page gone.
+    ///
+    /// Keywords: `status`, `weight`, `class_`.
+    #[pyo3(signature = (url: "str", at: "Time", **known: "Unpack[_types.Word]"))]
+    fn gone<'py>(
+        &self,
+        py: Python<'py>,
+        url: &Bound<'py, PyAny>,
+        at: &Bound<'py, PyAny>,
+        known: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Outcome> {
+        self.observe_row(py, Row::of_keywords((url, at), known, What::Gone)?)
+    }
+
+    /// Reports a visit that failed. The content in force stays in force.
+    ///
+    /// Keywords: those of `gone`.
+    #[pyo3(signature = (url: "str", at: "Time", **known: "Unpack[_types.Word]"))]
+    fn failed<'py>(
+        &self,
+        py: Python<'py>,
+        url: &Bound<'py, PyAny>,
+        at: &Bound<'py, PyAny>,
+        known: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Outcome> {
+        self.observe_row(py, Row::of_keywords((url, at), known, What::Failed)?)
+    }
+
+    /// Reports many visits, each judged after those before it.
+    ///
+    /// They are `Observation`s, or dictionaries with the arguments of `observe` as keys, and
+    /// perhaps `seen`; or a table that has `__arrow_c_stream__`, with columns of these names. They
+    /// become durable together, and cost much less than single calls. If one of them is invalid,
+    /// none is stored.
+    #[pyo3(signature = (observations: "_types.Rows"))]
+    fn observe_batch<'py>(
+        &self,
+        py: Python<'py>,
+        observations: &Bound<'py, PyAny>,
+    ) -> PyResult<Outcomes> {
+        drop(self.open.store(py)?); // What is closed says that, and not what is wrong with a row.
+        let makers = self.call(py, |store| self.open.makers.of(&store.snapshot()))?;
+        let ready = load::ready(py, &makers, observations)?;
+        let (several, mut at_fault) = (ready.len() > 1, None);
+        let outcomes = self.call(py, |store| {
+            // They go when this ends, and not when the interpreter waits for that.
+            let ready = ready;
+            if !Arc::ptr_eq(&makers, &self.open.makers.of(&store.snapshot())?) {
+                return Err(Error::Misuse(
+                    "an epoch began or ended while observations were given; nothing was stored"
+                        .to_owned(),
+                ));
+            }
+            let observations: Vec<_> = ready.iter().map(Ready::observation).collect();
+            store.observe_batch(&observations).inspect_err(|_| {
+                let view = store.snapshot();
+                let mut requests = observations.iter().map(|seen| Request::from(*seen));
+                at_fault = requests.position(|request| request.check(&view).is_err());
+            })
+        });
+        outcomes.map(Outcomes).map_err(|e| match at_fault {
+            Some(row) if several => error::in_row(py, e, row),
+            _ => e,
+        })
+    }
+
+    /// Observes, restates and gives in one call: pairs of a URL and an entry, as `observations`
+    /// tells them.
+    ///
+    /// Each is judged after those before it, and all become durable together, in one commit or a
+    /// few. If one of them is invalid, none is stored. Answers an `Outcome` for each visit, and for
+    /// each of the others whether it was stored.
+    #[pyo3(signature = (entries: "Iterable[tuple[str, Visit | Restated | Given | Judged]]"))]
+    fn request_batch<'py>(
+        &self,
+        py: Python<'py>,
+        entries: &Bound<'py, PyAny>,
+    ) -> PyResult<Vec<Answered>> {
+        drop(self.open.store(py)?); // What is closed says that, and not what is wrong with a row.
+        let expected = "an iterable of pairs of a URL and a Visit, Restated or Given";
+        let entries = each(Arg::new("entries"), entries, expected, |arg, given| {
+            let (url, entry) = arg::pair(arg, given, "a pair of a URL and an entry")?;
+            Ok((arg::url(arg, &url)?.to_owned(), history::taken_entry(arg, &entry)?))
+        })?;
+        let (several, mut at_fault) = (entries.len() > 1, None);
+        let answers = self.call(py, |store| {
+            let requests = entries.iter().map(|(url, entry)| Request::of(url, *entry));
+            let requests: Vec<Request<'_>> = requests.collect();
+            store.request_batch(&requests).inspect_err(|_| {
+                let view = store.snapshot();
+                at_fault = requests.iter().position(|request| request.check(&view).is_err());
+            })
+        });
+        let answers = answers.map_err(|e| match at_fault {
+            Some(row) if several => error::in_row(py, e, row),
+            _ => e,
+        })?;
+        answers.into_iter().map(|of| Answered::of(py, of)).collect()
+    }
+
+    /// Gives the content that a page had at a time a fingerprint in another epoch.
+    ///
+    /// Neither a visit nor a change of the page.
+    ///
+    /// The answer is `"stored"`, `"known"`, or `"missing"` if there was no such content.
+    #[pyo3(signature = (
+        url: "str", at: "Time", fingerprint: "SupportsIndex | None", epoch: "int", *,
+        digest: "bytes | bytearray | None" = None
+    ))]
+    fn restate<'py>(
+        &self,
+        py: Python<'py>,
+        url: &Bound<'py, PyAny>,
+        at: &Bound<'py, PyAny>,
+        fingerprint: &Bound<'py, PyAny>,
+        epoch: &Bound<'py, PyAny>,
+        digest: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Stored> {
+        let restatement = giving::restatement((url, at), (fingerprint, epoch), digest)?;
+        self.call(py, |store| store.restate(restatement)).map(Stored::from)
+    }
+
+    /// Gives a page a weight or a class from a time on, without a visit.
+    ///
+    /// The answer is `"stored"`, `"known"`, or `"missing"` for a page that is not known.
+    #[pyo3(signature = (
+        url: "str", at: "Time", *, weight: "float | None" = None, class_: "int | None" = None
+    ))]
+    fn give<'py>(
+        &self,
+        py: Python<'py>,
+        url: &Bound<'py, PyAny>,
+        at: &Bound<'py, PyAny>,
+        weight: Option<&Bound<'py, PyAny>>,
+        class_: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Stored> {
+        let giving = giving::giving((url, at), weight, class_)?;
+        self.call(py, |store| store.give(giving)).map(Stored::from)
+    }
+}

@@ -1,0 +1,169 @@
+//! Pages of a store and their histories.
+
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+use simkeep::Prefix;
+use simkeep::query::{Histories, PageRange, Stale};
+
+use super::view::View;
+use crate::arg::{self, Arg};
+use crate::error::OrRaise;
+use crate::history::{Entry, HistoryEntry, Visit};
+use crate::page::{Page, StalePage};
+use crate::source::Iterated;
+use crate::stream::StreamOf;
+use crate::value::FromRust;
+
+#[pymethods]
+impl View {
+    /// All visits of a page in order, each with what it meant after those before it.
+    ///
+    /// What was restated and given stands among them. Empty for an unknown page.
+    #[pyo3(signature = (url: "str"))]
+    fn history<'py>(
+        &self,
+        py: Python<'py>,
+        url: &Bound<'py, PyAny>,
+    ) -> PyResult<Vec<HistoryEntry>> {
+        let (snapshot, url) = (self.now(py)?, arg::url(Arg::new("url"), url)?);
+        FromRust::from_rust(py, py.detach(|| snapshot.history(url)).or_raise(py)?)
+    }
+
+    /// The visit whose content was in force at a time; `None` if the page was unknown then, or gone.
+    #[pyo3(signature = (url: "str", at: "Time"))]
+    fn as_of<'py>(
+        &self,
+        py: Python<'py>,
+        url: &Bound<'py, PyAny>,
+        at: &Bound<'py, PyAny>,
+    ) -> PyResult<Option<Visit>> {
+        let (snapshot, url) = (self.now(py)?, arg::url(Arg::new("url"), url)?);
+        let at = arg::time(Arg::new("at"), at)?;
+        let visit = py.detach(|| snapshot.as_of(url, at)).or_raise(py)?;
+        FromRust::from_rust(py, visit)
+    }
+
+    /// The current state of a page; `None` for an unknown one.
+    #[pyo3(signature = (url: "str"))]
+    fn latest<'py>(&self, py: Python<'py>, url: &Bound<'py, PyAny>) -> PyResult<Option<Page>> {
+        let (snapshot, url) = (self.now(py)?, arg::url(Arg::new("url"), url)?);
+        let page = py.detach(|| snapshot.latest(url)).or_raise(py)?;
+        FromRust::from_rust(py, page)
+    }
+
+    /// All pages, or those under a prefix, in SURT order, in which all pages of a host are
+    /// neighbours.
+    ///
+    /// With `start` and `end` only those from this URL on, and before that one. Reads lazily, some
+    /// microseconds a page.
+    #[pyo3(signature = (
+        under: "str | None" = None, *, start: "str | None" = None, end: "str | None" = None
+    ))]
+    fn scan<'py>(
+        &self,
+        py: Python<'py>,
+        under: Option<&Bound<'py, PyAny>>,
+        start: Option<&Bound<'py, PyAny>>,
+        end: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<StreamOf<Page>> {
+        let snapshot = self.now(py)?;
+        let (under, [start, end]) = range(under, [start, end])?;
+        let scan = py.detach(|| {
+            snapshot.scan(PageRange::all().under(under.as_ref()).start_at(start).end_before(end))
+        });
+        Ok(StreamOf::new(Iterated::new(scan), self.birth()))
+    }
+
+    /// Every observation of all pages, or of those under a prefix, in SURT order, with its URL.
+    ///
+    /// With `start` and `end` only of the pages from this URL on, and before that one; with
+    /// `in_force=True` only what is in force. Reads lazily.
+    #[pyo3(signature = (
+        under: "str | None" = None, *, start: "str | None" = None, end: "str | None" = None,
+        in_force=false
+    ))]
+    fn observations<'py>(
+        &self,
+        py: Python<'py>,
+        under: Option<&Bound<'py, PyAny>>,
+        start: Option<&Bound<'py, PyAny>>,
+        end: Option<&Bound<'py, PyAny>>,
+        in_force: bool,
+    ) -> PyResult<StreamOf<(Py<PyString>, Entry)>> {
+        let snapshot = self.now(py)?;
+        let (under, [start, end]) = range(under, [start, end])?;
+        let all = py.detach(|| {
+            snapshot.observations(
+                PageRange::all().under(under.as_ref()).start_at(start).end_before(end),
+            )
+        });
+        let all = if in_force { all.in_force() } else { all };
+        Ok(StreamOf::new(Iterated::new(all), self.birth()))
+    }
+
+    /// Splits all pages, or those under a prefix, into ranges of about as many pages each, for
+    /// several readers.
+    ///
+    /// There are at most `ranges` of them. Returns the URLs at which all but the first begin, for
+    /// `scan` and `observations`. Looks at some 32 pages a range.
+    #[pyo3(signature = (ranges: "int", *, under: "str | None" = None))]
+    fn splits<'py>(
+        &self,
+        py: Python<'py>,
+        ranges: &Bound<'py, PyAny>,
+        under: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Vec<String>> {
+        let snapshot = self.now(py)?;
+        let ranges = arg::size(Arg::new("ranges"), ranges)?;
+        let (under, _) = range(under, [None; 2])?;
+        py.detach(|| PageRange::all().under(under.as_ref()).split(&snapshot, ranges)).or_raise(py)
+    }
+
+    /// The history of every page, or of those under a prefix, in SURT order, with its URL. Reads
+    /// lazily.
+    #[pyo3(signature = (
+        under: "str | None" = None
+    ))]
+    fn histories<'py>(
+        &self,
+        py: Python<'py>,
+        under: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<StreamOf<(String, Vec<HistoryEntry>)>> {
+        let snapshot = self.now(py)?;
+        let under = arg::optional(under, |under| arg::prefix(Arg::new("under"), under))?;
+        let all = py.detach(|| Histories::of(&snapshot, under.as_ref()));
+        Ok(StreamOf::new(Iterated::new(all), self.birth()))
+    }
+
+    /// Pages whose version in force has a fingerprint, but none of this epoch: those to restate.
+    ///
+    /// If `after` is given, those that come after this URL in SURT order.
+    #[pyo3(signature = (epoch: "int", *, after: "str | None" = None))]
+    fn stale<'py>(
+        &self,
+        py: Python<'py>,
+        epoch: &Bound<'py, PyAny>,
+        after: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<StreamOf<StalePage>> {
+        let snapshot = self.now(py)?;
+        let epoch = arg::epoch(Arg::new("epoch"), epoch)?;
+        let after = after.filter(|after| !after.is_none());
+        let after = after.map(|after| arg::url(Arg::new("after"), after)).transpose()?;
+        let stale = py.detach(|| Stale::of(&snapshot, epoch, after));
+        Ok(StreamOf::new(Iterated::new(stale), self.birth()))
+    }
+}
+
+/// Which pages are read: those under a prefix, from a URL on, and before another one; each perhaps.
+fn range<'a>(
+    under: Option<&Bound<'_, PyAny>>,
+    ends: [Option<&'a Bound<'_, PyAny>>; 2],
+) -> PyResult<(Option<Prefix>, [Option<&'a str>; 2])> {
+    let under = arg::optional(under, |under| arg::prefix(Arg::new("under"), under))?;
+    let url = |name, end: Option<&'a Bound<'_, PyAny>>| {
+        let end = end.filter(|end| !end.is_none());
+        end.map(|end| arg::url(Arg::new(name), end)).transpose()
+    };
+    let [start, end] = ends;
+    Ok((under, [url("start", start)?, url("end", end)?]))
+}

@@ -1,0 +1,170 @@
+//! All fingerprints and pairs of them, also for joins of several stores.
+
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+use simkeep::Query;
+use simkeep::query::DistinctFingerprints;
+
+use super::view::View;
+use crate::arg::{self, Arg, optional};
+use crate::error::OrRaise;
+use crate::fork::Birth;
+use crate::long::long;
+use crate::matches::{PagePair, Pair};
+use crate::progress::{self, Progress};
+use crate::shares::{BUCKETS, Dealt, Shares};
+use crate::stream::StreamOf;
+use crate::{pairs, prints, query};
+
+#[pymethods]
+impl View {
+    /// All different fingerprints that pages have, each once, in no particular order.
+    ///
+    /// Reads all fingerprints on all cores, and waits for whoever reads them. It ends when the
+    /// iterator is closed.
+    ///
+    /// Takes the keywords `epoch`, `under`, `but`, `classes`, `at`, `seen`, `ever` and `threads` of
+    /// `near`.
+    #[pyo3(signature = (*, progress=None, **like: "Unpack[_types.Pairs]"))]
+    fn all_fingerprints<'py>(
+        &self,
+        py: Python<'py>,
+        progress: Option<&Bound<'py, Progress>>,
+        like: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<StreamOf<u64>> {
+        let snapshot = self.now(py)?;
+        let query = query::with(Query::new(0, 0), like)?;
+        let all = pairs::fingerprints(snapshot, query, progress::given(progress)).or_raise(py)?;
+        Ok(StreamOf::new(all, Some(Birth::now())))
+    }
+
+    /// All pairs of different fingerprints of pages within k bits of each other, in no particular
+    /// order.
+    ///
+    /// A join of all fingerprints, which runs on all cores in 256 MiB, and waits for whoever reads
+    /// the pairs. It ends when the iterator is closed.
+    ///
+    /// Takes the keywords `epoch`, `under`, `but`, `classes`, `at`, `seen`, `ever` and `threads` of
+    /// `near`.
+    #[pyo3(signature = (
+        k: "int | None" = None, *, progress=None, **like: "Unpack[_types.Pairs]"
+    ))]
+    fn all_pairs<'py>(
+        &self,
+        py: Python<'py>,
+        k: Option<&Bound<'py, PyAny>>,
+        progress: Option<&Bound<'py, Progress>>,
+        like: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<StreamOf<Pair>> {
+        let snapshot = self.now(py)?;
+        let query = query::with(Query::new(0, query::distance(k, &snapshot)?), like)?;
+        let join =
+            pairs::of_fingerprints(snapshot, query, progress::given(progress)).or_raise(py)?;
+        Ok(StreamOf::new(join, Some(Birth::now())))
+    }
+
+    /// All pairs of one of these fingerprints and a different one of a page within k bits of it.
+    ///
+    /// They come in no particular order, and once for each of the given that is in it. No page need
+    /// have a given one. Takes fingerprints as `near_batch` does.
+    ///
+    /// Costs a search for each, on all cores, and waits for whoever reads the pairs. It ends when
+    /// the iterator is closed. As many as there are in all are better joined by `all_pairs`.
+    #[pyo3(signature = (
+        fingerprints: "Iterable[SupportsIndex] | _types.ArrowStream | _types.ArrowArray", /,
+        k: "int | None" = None, *, progress=None, **like: "Unpack[_types.Pairs]"
+    ))]
+    fn pairs_with<'py>(
+        &self,
+        py: Python<'py>,
+        fingerprints: &Bound<'py, PyAny>,
+        k: Option<&Bound<'py, PyAny>>,
+        progress: Option<&Bound<'py, Progress>>,
+        like: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<StreamOf<Pair>> {
+        let snapshot = self.now(py)?;
+        let query = query::with(Query::new(0, query::distance(k, &snapshot)?), like)?;
+        let given = prints::fingerprints(Arg::new("fingerprints"), fingerprints)?;
+        let pairs = pairs::with(snapshot, given, query, progress::given(progress)).or_raise(py)?;
+        Ok(StreamOf::new(pairs, Some(Birth::now())))
+    }
+
+    /// Pairs of pages with fingerprints within k bits of each other, in no particular order.
+    ///
+    /// By default each fingerprint stands for its first page, and pages with equal ones are not
+    /// paired.
+    ///
+    /// Keywords: `equal=True` pairs pages with the same fingerprint, too; `each`, how many pages of
+    /// each fingerprint are paired with others (1; `None` for all); `epoch`, `under`, `classes`.
+    #[pyo3(signature = (
+        k: "int | None" = None, *, progress=None, **like: "Unpack[_types.PagePairs]"
+    ))]
+    fn page_pairs<'py>(
+        &self,
+        py: Python<'py>,
+        k: Option<&Bound<'py, PyAny>>,
+        progress: Option<&Bound<'py, Progress>>,
+        like: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<StreamOf<PagePair>> {
+        let snapshot = self.now(py)?;
+        let asked = query::pairs(query::distance(k, &snapshot)?, like)?;
+        let join = pairs::of_pages(snapshot, asked, progress::given(progress)).or_raise(py)?;
+        Ok(StreamOf::new(join, Some(Birth::now())))
+    }
+
+    /// Counts the different fingerprints that pages have, for a join within `k` bits that is shared
+    /// out.
+    ///
+    /// It is what `Shares` is made of. Fingerprints are counted in so many buckets for each part of
+    /// the join, a power of two: more than there are to be tasks. Reads all fingerprints on all
+    /// cores. Ctrl-C ends it.
+    ///
+    /// Takes the keywords `epoch`, `under`, `classes`, `at`, `seen` and `ever` of `near`.
+    #[pyo3(signature = (
+        k: "int", *, buckets: "int | None" = None, progress=None, **like: "Unpack[_types.Pairs]"
+    ))]
+    fn tally<'py>(
+        &self,
+        py: Python<'py>,
+        k: &Bound<'py, PyAny>,
+        buckets: Option<&Bound<'py, PyAny>>,
+        progress: Option<&Bound<'py, Progress>>,
+        like: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let snapshot = self.now(py)?;
+        let k = arg::distance(Arg::new("k"), k)?;
+        let buckets = optional(buckets, |v| arg::u32(Arg::new("buckets"), v))?.unwrap_or(BUCKETS);
+        let query = query::with(Query::new(0, 0), like)?;
+        let progress = progress::given(progress);
+        let tally = long(py, &progress, || {
+            DistinctFingerprints::like(&query).tally(&snapshot, k, buckets, &progress)
+        })?;
+        Ok(PyBytes::new(py, &tally.to_bytes()))
+    }
+
+    /// Deals the different fingerprints that pages have out to the tasks of a join of several
+    /// stores.
+    ///
+    /// Triples of a task's number, whether they are of its second piece, and the fingerprints as
+    /// `bytes`, 8 for each, little-endian. Takes the keywords that `tally` took.
+    ///
+    /// Each task is handed `hand_bytes` (4 MiB) at a time, and what is left at the end; that much
+    /// is held for each of them. Reads all fingerprints on all cores, and waits for whoever reads
+    /// them. It ends when the iterator is closed.
+    #[pyo3(signature = (
+        shares, *, hand_bytes: "int | None" = None, progress=None, **like: "Unpack[_types.Pairs]"
+    ))]
+    fn deal<'py>(
+        &self,
+        py: Python<'py>,
+        shares: &Bound<'py, Shares>,
+        hand_bytes: Option<&Bound<'py, PyAny>>,
+        progress: Option<&Bound<'py, Progress>>,
+        like: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<StreamOf<Dealt>> {
+        let snapshot = self.now(py)?;
+        let bytes = optional(hand_bytes, |v| arg::size(Arg::new("hand_bytes"), v))?;
+        let query = query::with(Query::new(0, 0), like)?;
+        shares.get().deal(snapshot, query, bytes, progress::given(progress)).or_raise(py)
+    }
+}
