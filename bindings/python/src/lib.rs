@@ -8,222 +8,275 @@
 // `prose!`, with which the crate describes what is copied here.
 include!(concat!(env!("OUT_DIR"), "/prose.rs"));
 
-mod alias_rule;
-mod aliases;
-mod answers;
-mod arg;
-mod arrow;
-mod batches;
-mod belief;
-mod bit_sketch;
-mod candidates;
-mod census;
-mod cluster_changes;
-mod clustered;
-mod clustering;
-mod clusters;
-mod column;
-mod columns;
-mod comparison;
-mod components;
-mod df;
-mod differences;
-mod dropped;
-mod due;
-mod epoch;
-mod error;
-mod explain;
-mod explained;
-mod fingerprinter;
-mod fit;
-mod fork;
-mod found;
-mod giving;
-mod hints;
-mod history;
-mod integrity;
-mod join;
-mod journal;
-mod learned;
-mod load;
-mod load_epochs;
-mod long;
-mod lots;
-mod makers;
-mod matches;
-mod mirrors;
-mod observation;
-mod optimum;
-mod options;
-mod origin;
-mod outcome;
-mod overview;
-mod page;
-mod pairs;
-mod plan;
-mod policy;
-mod prints;
-mod progress;
-mod publishing;
-mod query;
-mod rates;
-mod replay;
-mod response;
-mod route;
-mod row;
-mod scope;
-mod segment;
-mod shares;
-mod shingles;
-mod simulation;
-mod source;
-mod stats;
+// From the bottom up: a folder uses those before it.
+/// What goes from Python to Rust and back.
+mod convert {
+    pub(crate) mod arg;
+    pub(crate) mod error;
+    pub(crate) mod keywords;
+    pub(crate) mod sequence;
+    pub(crate) mod time;
+    pub(crate) mod typed;
+    pub(crate) mod value;
+    pub(crate) mod word;
+}
+
+/// Calls that take long, and processes that were forked.
+mod call {
+    pub(crate) mod fork;
+    pub(crate) mod long;
+    pub(crate) mod lots;
+    pub(crate) mod progress;
+}
+
+/// Items that are read one after another, and tables of Arrow.
+mod stream {
+    pub(crate) mod arrow;
+    pub(crate) mod batches;
+    pub(crate) mod column;
+    pub(crate) mod columns;
+    pub(crate) mod source;
+    pub(crate) mod stream;
+    pub(crate) mod threaded;
+}
+
+/// Fingerprints, and what makes them.
+mod fingerprint {
+    pub(crate) mod bit_sketch;
+    pub(crate) mod df;
+    pub(crate) mod epoch;
+    pub(crate) mod explained;
+    pub(crate) mod fingerprinter;
+    pub(crate) mod origin;
+    pub(crate) mod prints;
+    pub(crate) mod shingles;
+    pub(crate) mod texts;
+}
+
+/// What a store knows of a page.
+mod page {
+    pub(crate) mod history;
+    pub(crate) mod outcome;
+    pub(crate) mod page;
+}
+
+/// Searches, and pairs.
+mod search {
+    pub(crate) mod answers;
+    pub(crate) mod explain;
+    pub(crate) mod join;
+    pub(crate) mod matches;
+    pub(crate) mod pairs;
+    pub(crate) mod query;
+    pub(crate) mod shares;
+}
+
+/// What a store is told.
+mod observe {
+    pub(crate) mod giving;
+    pub(crate) mod load;
+    pub(crate) mod load_epochs;
+    pub(crate) mod makers;
+    pub(crate) mod observation;
+    pub(crate) mod response;
+    pub(crate) mod route;
+    pub(crate) mod row;
+    pub(crate) mod table;
+    pub(crate) mod what;
+}
+
+/// Clusters.
+mod cluster {
+    pub(crate) mod candidates;
+    pub(crate) mod cluster_changes;
+    pub(crate) mod clustered;
+    pub(crate) mod clustering;
+    pub(crate) mod clusters;
+    pub(crate) mod components;
+    pub(crate) mod dropped;
+}
+
+/// Sites: mirrors, and differences between URLs that make none.
+mod sites {
+    pub(crate) mod alias_rule;
+    pub(crate) mod aliases;
+    pub(crate) mod mirrors;
+}
+
+/// When to visit a page again.
+mod recrawl {
+    pub(crate) mod belief;
+    pub(crate) mod comparison;
+    pub(crate) mod due;
+    pub(crate) mod fit;
+    pub(crate) mod hints;
+    pub(crate) mod learned;
+    pub(crate) mod optimum;
+    pub(crate) mod plan;
+    pub(crate) mod policy;
+    pub(crate) mod rates;
+    pub(crate) mod replay;
+    pub(crate) mod simulation;
+}
+
+/// What keeps a store in order.
+mod maintain {
+    pub(crate) mod integrity;
+    pub(crate) mod options;
+    pub(crate) mod publishing;
+    pub(crate) mod scope;
+    pub(crate) mod stats;
+}
+
+/// What is in a store.
+mod inspect {
+    pub(crate) mod census;
+    pub(crate) mod differences;
+    pub(crate) mod found;
+    pub(crate) mod journal;
+    pub(crate) mod overview;
+    pub(crate) mod segment;
+    pub(crate) mod trace;
+}
+
 mod store;
-mod stream;
-mod table;
-mod texts;
-mod threaded;
-mod time;
 mod tool;
-mod trace;
-mod typed;
-mod value;
-mod what;
-mod word;
 
 /// The memory of a crawler, in Rust.
 // It was not run on an interpreter without its lock yet.
 #[pyo3::pymodule(gil_used = true)]
 mod _simkeep {
-    use super::time::Time;
+    use super::convert::time::Time;
 
     #[pymodule_export]
-    use super::alias_rule::{AliasRule, normalised, site_of};
+    use super::call::fork::_forked;
     #[pymodule_export]
-    use super::aliases::{AliasCount, AliasPair, AliasSite, AliasSites, Aliases};
+    use super::call::progress::Progress;
     #[pymodule_export]
-    use super::answers::{Answers, Outcomes};
+    use super::cluster::candidates::{Candidate, Candidates};
     #[pymodule_export]
-    use super::batches::Batches;
+    use super::cluster::cluster_changes::{ClusterChange, ClusterChanges};
     #[pymodule_export]
-    use super::belief::{Belief, Likelihood, Prior, Rate};
+    use super::cluster::clustered::{Cluster, ClusteredPage, PageCluster, RankedPage};
     #[pymodule_export]
-    use super::bit_sketch::BitSketch;
+    use super::cluster::clusters::Clusters;
     #[pymodule_export]
-    use super::candidates::{Candidate, Candidates};
+    use super::cluster::components::{Balls, Component, Components};
     #[pymodule_export]
-    use super::census::{Census, FingerprintCensus, HostCensus, Period, SampledPage};
+    use super::cluster::dropped::{Dropped, Fated, KeptFor};
     #[pymodule_export]
-    use super::cluster_changes::{ClusterChange, ClusterChanges};
+    use super::convert::error::_error_classes;
     #[pymodule_export]
-    use super::clustered::{Cluster, ClusteredPage, PageCluster, RankedPage};
+    use super::convert::word::_words;
     #[pymodule_export]
-    use super::clusters::Clusters;
+    use super::fingerprint::bit_sketch::BitSketch;
     #[pymodule_export]
-    use super::comparison::{Comparison, Recent};
+    use super::fingerprint::df::{Counter, Table, TableComparison, compare, merge};
     #[pymodule_export]
-    use super::components::{Balls, Component, Components};
+    use super::fingerprint::epoch::{Bands, EpochInfo};
     #[pymodule_export]
-    use super::df::{Counter, Table, TableComparison, compare, merge};
+    use super::fingerprint::explained::{Explained, Feature};
     #[pymodule_export]
-    use super::differences::{Difference, Differences, ExactDifference};
-    #[pymodule_export]
-    use super::dropped::{Dropped, Fated, KeptFor};
-    #[pymodule_export]
-    use super::due::Decision;
-    #[pymodule_export]
-    use super::epoch::{Bands, EpochInfo};
-    #[pymodule_export]
-    use super::error::_error_classes;
-    #[pymodule_export]
-    use super::explain::{ComponentSearch, Cost, Explanation};
-    #[pymodule_export]
-    use super::explained::{Explained, Feature};
-    #[pymodule_export]
-    use super::fingerprinter::{Fingerprinter, decode, distance, fingerprint_of, visible_text};
-    #[pymodule_export]
-    use super::fit::{Fit, Hosts};
-    #[pymodule_export]
-    use super::fork::_forked;
-    #[pymodule_export]
-    use super::found::Found;
-    #[pymodule_export]
-    use super::hints::Hints;
-    #[pymodule_export]
-    use super::history::{Given, Judged, Restated, Visit};
-    #[pymodule_export]
-    use super::integrity::{
-        BackedUp, FileCount, Flaw, Loss, Repaired, Verified, backup, repair, verify,
+    use super::fingerprint::fingerprinter::{
+        Fingerprinter, decode, distance, fingerprint_of, visible_text,
     };
     #[pymodule_export]
-    use super::join::{JoinedPair, join, join_parts};
+    use super::fingerprint::origin::{Origin, Preset, recipes};
     #[pymodule_export]
-    use super::journal::{JournalView, Operation, Operations};
+    use super::fingerprint::shingles::Shingles;
     #[pymodule_export]
-    use super::learned::{Learned, Survey};
+    use super::fingerprint::texts::{Fingerprints, fingerprint_batch};
     #[pymodule_export]
-    use super::load_epochs::LoadEpochs;
+    use super::inspect::census::{Census, FingerprintCensus, HostCensus, Period, SampledPage};
     #[pymodule_export]
-    use super::matches::{Matches, Near, PagePair, Pair, PairedPage};
+    use super::inspect::differences::{Difference, Differences, ExactDifference};
     #[pymodule_export]
-    use super::mirrors::{Mirror, MirrorExample, MirrorSite, Mirrors};
+    use super::inspect::found::Found;
     #[pymodule_export]
-    use super::observation::Observation;
+    use super::inspect::journal::{JournalView, Operation, Operations};
     #[pymodule_export]
-    use super::optimum::{Optimum, few_misses, fixed_intervals, random_times};
-    #[pymodule_export]
-    use super::origin::{Origin, Preset, recipes};
-    #[pymodule_export]
-    use super::outcome::{Copy, Meaning, NearDuplicate, Original, Outcome};
-    #[pymodule_export]
-    use super::overview::{
+    use super::inspect::overview::{
         Compaction, EpochOverview, HostShare, Overview, SegmentOverview, SpaceOf,
     };
     #[pymodule_export]
-    use super::page::{Changes, Content, LastChange, Page, StalePage};
+    use super::inspect::segment::{DumpLine, SectionView, SegmentView, TableView};
     #[pymodule_export]
-    use super::plan::{NewPage, Plan};
+    use super::inspect::trace::{Place, Trace, Version, surt, surt_key, versions};
     #[pymodule_export]
-    use super::policy::{Policy, Schedule};
+    use super::maintain::integrity::{
+        BackedUp, FileCount, Flaw, Loss, Repaired, Verified, backup, repair, verify,
+    };
     #[pymodule_export]
-    use super::progress::Progress;
-    #[pymodule_export]
-    use super::publishing::{
+    use super::maintain::publishing::{
         GenerationInfo, Incomplete, Publication, PublishedFile, check_generation, generation_files,
         generation_fingerprints, generations, holding, is_published, publish,
     };
     #[pymodule_export]
-    use super::rates::{
+    use super::maintain::stats::{Compacted, Forgotten, Loaded, Merged, SegmentStats, Stats};
+    #[pymodule_export]
+    use super::observe::load_epochs::LoadEpochs;
+    #[pymodule_export]
+    use super::observe::observation::Observation;
+    #[pymodule_export]
+    use super::observe::response::response_meaning;
+    #[pymodule_export]
+    use super::observe::route::route;
+    #[pymodule_export]
+    use super::page::history::{Given, Judged, Restated, Visit};
+    #[pymodule_export]
+    use super::page::outcome::{Copy, Meaning, NearDuplicate, Original, Outcome};
+    #[pymodule_export]
+    use super::page::page::{Changes, Content, LastChange, Page, StalePage};
+    #[pymodule_export]
+    use super::recrawl::belief::{Belief, Likelihood, Prior, Rate};
+    #[pymodule_export]
+    use super::recrawl::comparison::{Comparison, Recent};
+    #[pymodule_export]
+    use super::recrawl::due::Decision;
+    #[pymodule_export]
+    use super::recrawl::fit::{Fit, Hosts};
+    #[pymodule_export]
+    use super::recrawl::hints::Hints;
+    #[pymodule_export]
+    use super::recrawl::learned::{Learned, Survey};
+    #[pymodule_export]
+    use super::recrawl::optimum::{Optimum, few_misses, fixed_intervals, random_times};
+    #[pymodule_export]
+    use super::recrawl::plan::{NewPage, Plan};
+    #[pymodule_export]
+    use super::recrawl::policy::{Policy, Schedule};
+    #[pymodule_export]
+    use super::recrawl::rates::{
         harmonic, hinted, interval, irregular, last_modified, naive, regular, value,
     };
     #[pymodule_export]
-    use super::replay::Replay;
+    use super::recrawl::replay::Replay;
     #[pymodule_export]
-    use super::response::response_meaning;
+    use super::recrawl::simulation::{Decider, Figures, PoissonPages, crawl};
     #[pymodule_export]
-    use super::route::route;
+    use super::search::answers::{Answers, Outcomes};
     #[pymodule_export]
-    use super::segment::{DumpLine, SectionView, SegmentView, TableView};
+    use super::search::explain::{ComponentSearch, Cost, Explanation};
     #[pymodule_export]
-    use super::shares::Shares;
+    use super::search::join::{JoinedPair, join, join_parts};
     #[pymodule_export]
-    use super::shingles::Shingles;
+    use super::search::matches::{Matches, Near, PagePair, Pair, PairedPage};
     #[pymodule_export]
-    use super::simulation::{Decider, Figures, PoissonPages, crawl};
+    use super::search::shares::Shares;
     #[pymodule_export]
-    use super::stats::{Compacted, Forgotten, Loaded, Merged, SegmentStats, Stats};
+    use super::sites::alias_rule::{AliasRule, normalised, site_of};
+    #[pymodule_export]
+    use super::sites::aliases::{AliasCount, AliasPair, AliasSite, AliasSites, Aliases};
+    #[pymodule_export]
+    use super::sites::mirrors::{Mirror, MirrorExample, MirrorSite, Mirrors};
     #[pymodule_export]
     use super::store::{Reader, Snapshot, Store, View};
     #[pymodule_export]
-    use super::stream::Stream;
+    use super::stream::batches::Batches;
     #[pymodule_export]
-    use super::texts::{Fingerprints, fingerprint_batch};
+    use super::stream::stream::Stream;
     #[pymodule_export]
     use super::tool::_tool;
-    #[pymodule_export]
-    use super::trace::{Place, Trace, Version, surt, surt_key, versions};
-    #[pymodule_export]
-    use super::word::_words;
 
     /// The largest distance of a search, in bits.
     #[pymodule_export]

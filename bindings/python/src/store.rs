@@ -28,9 +28,9 @@ use simkeep::Options;
 
 use self::open::{Open, shown};
 use self::view::Source;
-use crate::error::OrRaise;
-use crate::options::options;
-use crate::value::no_pickle;
+use crate::convert::error::OrRaise;
+use crate::convert::value::no_pickle;
+use crate::maintain::options::options;
 
 pub(crate) use self::reader::{Reader, Snapshot};
 pub(crate) use self::view::View;

@@ -7,21 +7,21 @@ use pyo3::types::PyDict;
 use simkeep::cluster;
 
 use super::view::View;
-use crate::arg::{self, Arg, optional};
-use crate::candidates::Candidates;
-use crate::cluster_changes::ClusterChanges;
-use crate::clustered::{PageCluster, RankedPage};
-use crate::clustering;
-use crate::clusters::{Clusters, Of};
-use crate::components::{self, Balls, Components};
-use crate::error::OrRaise;
-use crate::fork::Birth;
-use crate::long::{alone, long};
-use crate::progress::{self, Progress};
-use crate::source::Iterated;
-use crate::stream::StreamOf;
-use crate::typed::Tuple;
-use crate::value::FromRust;
+use crate::call::fork::Birth;
+use crate::call::long::{alone, long};
+use crate::call::progress::{self, Progress};
+use crate::cluster::candidates::Candidates;
+use crate::cluster::cluster_changes::ClusterChanges;
+use crate::cluster::clustered::{PageCluster, RankedPage};
+use crate::cluster::clustering;
+use crate::cluster::clusters::{Clusters, Of};
+use crate::cluster::components::{self, Balls, Components};
+use crate::convert::arg::{self, Arg, optional};
+use crate::convert::error::OrRaise;
+use crate::convert::typed::Tuple;
+use crate::convert::value::FromRust;
+use crate::stream::source::Iterated;
+use crate::stream::stream::StreamOf;
 
 #[pymethods]
 impl View {

@@ -4,10 +4,10 @@ use pyo3::prelude::*;
 use simkeep::query;
 
 use super::view::View;
-use crate::arg::{self, Arg, optional};
-use crate::differences::Differences;
-use crate::error::OrRaise;
-use crate::source::Iterated;
+use crate::convert::arg::{self, Arg, optional};
+use crate::convert::error::OrRaise;
+use crate::inspect::differences::Differences;
+use crate::stream::source::Iterated;
 
 #[pymethods]
 impl View {

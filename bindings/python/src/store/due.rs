@@ -6,19 +6,19 @@ use simkeep::due::Due;
 
 use super::Store;
 use super::view::View;
-use crate::arg::{self, Arg, optional};
-use crate::comparison::{Comparison, Recent, share};
-use crate::due::{self, Decision};
-use crate::error::OrRaise;
-use crate::hints::{self, Hints};
-use crate::learned::{Learned, Survey};
-use crate::long::alone;
-use crate::lots::hand_on;
-use crate::plan::Plan;
-use crate::replay::Replay;
-use crate::source::Iterated;
-use crate::stream::StreamOf;
-use crate::value::FromRust;
+use crate::call::long::alone;
+use crate::call::lots::hand_on;
+use crate::convert::arg::{self, Arg, optional};
+use crate::convert::error::OrRaise;
+use crate::convert::value::FromRust;
+use crate::recrawl::comparison::{Comparison, Recent, share};
+use crate::recrawl::due::{self, Decision};
+use crate::recrawl::hints::{self, Hints};
+use crate::recrawl::learned::{Learned, Survey};
+use crate::recrawl::plan::Plan;
+use crate::recrawl::replay::Replay;
+use crate::stream::source::Iterated;
+use crate::stream::stream::StreamOf;
 
 #[pymethods]
 impl View {

@@ -5,13 +5,13 @@ use simkeep::query::count_without_fingerprint;
 
 use super::Store;
 use super::view::View;
-use crate::arg::{self, Arg};
-use crate::epoch::{self, EpochInfo};
-use crate::error::OrRaise;
-use crate::origin::Origin;
-use crate::outcome::Meaning;
-use crate::typed::Tuple;
-use crate::value::FromRust;
+use crate::convert::arg::{self, Arg};
+use crate::convert::error::OrRaise;
+use crate::convert::typed::Tuple;
+use crate::convert::value::FromRust;
+use crate::fingerprint::epoch::{self, EpochInfo};
+use crate::fingerprint::origin::Origin;
+use crate::page::outcome::Meaning;
 
 #[pymethods]
 impl View {

@@ -4,17 +4,17 @@ use pyo3::prelude::*;
 use simkeep::inspect;
 
 use super::view::View;
-use crate::arg::{self, Arg, optional};
-use crate::census::Census;
-use crate::error::OrRaise;
-use crate::journal::{JournalView, Operations};
-use crate::long::{alone, long};
-use crate::overview::{Compaction, Overview};
-use crate::progress::{self, Progress};
-use crate::segment::{self, DumpLine, SegmentView};
-use crate::stream::StreamOf;
-use crate::trace::Trace;
-use crate::value::FromRust;
+use crate::call::long::{alone, long};
+use crate::call::progress::{self, Progress};
+use crate::convert::arg::{self, Arg, optional};
+use crate::convert::error::OrRaise;
+use crate::convert::value::FromRust;
+use crate::inspect::census::Census;
+use crate::inspect::journal::{JournalView, Operations};
+use crate::inspect::overview::{Compaction, Overview};
+use crate::inspect::segment::{self, DumpLine, SegmentView};
+use crate::inspect::trace::Trace;
+use crate::stream::stream::StreamOf;
 
 #[pymethods]
 impl View {

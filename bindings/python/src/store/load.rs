@@ -7,16 +7,16 @@ use pyo3::types::PyDict;
 
 use super::Store;
 use super::view::View;
-use crate::error::OrRaise;
-use crate::load::{self, NAME};
-use crate::load_epochs::LoadEpochs;
-use crate::long::long;
-use crate::lots::hand_on;
-use crate::options;
-use crate::origin::Origin;
-use crate::progress::Progress;
-use crate::stats::Loaded;
-use crate::value::FromRust;
+use crate::call::long::long;
+use crate::call::lots::hand_on;
+use crate::call::progress::Progress;
+use crate::convert::error::OrRaise;
+use crate::convert::value::FromRust;
+use crate::fingerprint::origin::Origin;
+use crate::maintain::options;
+use crate::maintain::stats::Loaded;
+use crate::observe::load::{self, NAME};
+use crate::observe::load_epochs::LoadEpochs;
 
 #[pymethods]
 impl Store {

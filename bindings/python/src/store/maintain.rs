@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use pyo3::prelude::*;
 
 use super::Store;
-use crate::integrity::{self, BackedUp, Verified};
-use crate::long::long;
-use crate::progress::{self, Progress};
-use crate::publishing::{Publication, publish_options};
-use crate::scope::Scope;
-use crate::stats::{Compacted, Forgotten, Merged, Stats};
-use crate::value::FromRust;
+use crate::call::long::long;
+use crate::call::progress::{self, Progress};
+use crate::convert::value::FromRust;
+use crate::maintain::integrity::{self, BackedUp, Verified};
+use crate::maintain::publishing::{Publication, publish_options};
+use crate::maintain::scope::Scope;
+use crate::maintain::stats::{Compacted, Forgotten, Merged, Stats};
 
 #[pymethods]
 impl Store {

@@ -5,15 +5,14 @@ use pyo3::types::PyDict;
 use simkeep::{Query, Result};
 
 use super::view::View;
-use crate::answers::Answers;
-use crate::arg::{self, Arg};
-use crate::comparison::each;
-use crate::error::OrRaise;
-use crate::explain::Explanation;
-use crate::matches::Matches;
-use crate::prints;
-use crate::query::{self, Given, Keywords};
-use crate::value::FromRust;
+use crate::convert::arg::{self, Arg, each};
+use crate::convert::error::OrRaise;
+use crate::convert::value::FromRust;
+use crate::fingerprint::prints;
+use crate::search::answers::Answers;
+use crate::search::explain::Explanation;
+use crate::search::matches::Matches;
+use crate::search::query::{self, Given, Keywords};
 
 /// How many fingerprints are searched at first, and at least, before signals are looked for.
 const BATCH_FIRST: usize = 64;

@@ -7,15 +7,16 @@ use pyo3::types::PyDict;
 use simkeep::{Answer, Error, Request};
 
 use super::Store;
-use crate::answers::Outcomes;
-use crate::arg::{self, Arg};
-use crate::comparison::each;
-use crate::outcome::Outcome;
-use crate::row::{Ready, Row, given};
-use crate::value::FromRust;
-use crate::what::What;
-use crate::word::Stored;
-use crate::{error, giving, history, load};
+use crate::convert::arg::{self, Arg, each};
+use crate::convert::error;
+use crate::convert::value::FromRust;
+use crate::convert::word::Stored;
+use crate::observe::row::{Ready, Row, given};
+use crate::observe::what::What;
+use crate::observe::{giving, load};
+use crate::page::history;
+use crate::page::outcome::Outcome;
+use crate::search::answers::Outcomes;
 
 /// The answer to a request, as what a single call would have answered.
 #[derive(IntoPyObject)]

@@ -9,9 +9,9 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 use simkeep::{Error, Store};
 
-use crate::error::{OrRaise, raise};
-use crate::fork::Birth;
-use crate::makers::Cached;
+use crate::call::fork::Birth;
+use crate::convert::error::{OrRaise, raise};
+use crate::observe::makers::Cached;
 
 /// An open store.
 ///

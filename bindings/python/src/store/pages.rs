@@ -6,13 +6,13 @@ use simkeep::Prefix;
 use simkeep::query::{Histories, PageRange, Stale};
 
 use super::view::View;
-use crate::arg::{self, Arg};
-use crate::error::OrRaise;
-use crate::history::{Entry, HistoryEntry, Visit};
-use crate::page::{Page, StalePage};
-use crate::source::Iterated;
-use crate::stream::StreamOf;
-use crate::value::FromRust;
+use crate::convert::arg::{self, Arg};
+use crate::convert::error::OrRaise;
+use crate::convert::value::FromRust;
+use crate::page::history::{Entry, HistoryEntry, Visit};
+use crate::page::page::{Page, StalePage};
+use crate::stream::source::Iterated;
+use crate::stream::stream::StreamOf;
 
 #[pymethods]
 impl View {

@@ -6,15 +6,16 @@ use simkeep::Query;
 use simkeep::query::DistinctFingerprints;
 
 use super::view::View;
-use crate::arg::{self, Arg, optional};
-use crate::error::OrRaise;
-use crate::fork::Birth;
-use crate::long::long;
-use crate::matches::{PagePair, Pair};
-use crate::progress::{self, Progress};
-use crate::shares::{BUCKETS, Dealt, Shares};
-use crate::stream::StreamOf;
-use crate::{pairs, prints, query};
+use crate::call::fork::Birth;
+use crate::call::long::long;
+use crate::call::progress::{self, Progress};
+use crate::convert::arg::{self, Arg, optional};
+use crate::convert::error::OrRaise;
+use crate::fingerprint::prints;
+use crate::search::matches::{PagePair, Pair};
+use crate::search::shares::{BUCKETS, Dealt, Shares};
+use crate::search::{pairs, query};
+use crate::stream::stream::StreamOf;
 
 #[pymethods]
 impl View {

@@ -9,12 +9,11 @@ use pyo3::types::PyType;
 use super::open::shown;
 use super::reading::{Of, Reading};
 use super::view::{Source, View};
-use crate::arg::{self, Arg};
-use crate::publishing::Incomplete;
-use crate::stats::Stats;
-use crate::time::Time;
-use crate::value::FromRust;
-use crate::value::no_pickle;
+use crate::convert::arg::{self, Arg};
+use crate::convert::time::Time;
+use crate::convert::value::{FromRust, no_pickle};
+use crate::maintain::publishing::Incomplete;
+use crate::maintain::stats::Stats;
 
 /// What opens a reader again: its class, its path, whether it reads plainly, whether what is published,
 /// and which generation of that.
@@ -188,7 +187,7 @@ impl Snapshot {
     pub(crate) fn of(
         py: Python<'_>,
         snapshot: simkeep::Snapshot,
-        birth: Option<crate::fork::Birth>,
+        birth: Option<crate::call::fork::Birth>,
     ) -> PyResult<Py<Snapshot>> {
         let shown = format!("<simkeep.{snapshot:?}>");
         let view = View::new(Source::Snapshot { snapshot, birth });

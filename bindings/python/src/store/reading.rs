@@ -7,8 +7,8 @@ use parking_lot::Mutex;
 use pyo3::prelude::*;
 use simkeep::{Error, Location, Reader, Snapshot};
 
-use crate::error::{OrRaise, raise};
-use crate::fork::Birth;
+use crate::call::fork::Birth;
+use crate::convert::error::{OrRaise, raise};
 
 /// How long to wait before it looks again whether another thread has refreshed.
 const PAUSE: Duration = Duration::from_millis(1);

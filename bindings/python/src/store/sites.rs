@@ -4,11 +4,11 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use super::view::View;
-use crate::aliases::{self, AliasSites};
-use crate::long::long;
-use crate::mirrors::{self, Mirrors};
-use crate::progress::{self, Progress};
-use crate::value::FromRust;
+use crate::call::long::long;
+use crate::call::progress::{self, Progress};
+use crate::convert::value::FromRust;
+use crate::sites::aliases::{self, AliasSites};
+use crate::sites::mirrors::{self, Mirrors};
 
 #[pymethods]
 impl View {

@@ -7,9 +7,9 @@ use simkeep::Snapshot;
 
 use super::open::Open;
 use super::reading::Reading;
-use crate::fork::Birth;
-use crate::long::long;
-use crate::progress::{self, Progress};
+use crate::call::fork::Birth;
+use crate::call::long::long;
+use crate::call::progress::{self, Progress};
 
 /// What can be asked of a store: what `Store`, `Reader` and `Snapshot` have in common.
 ///

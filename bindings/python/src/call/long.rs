@@ -1,0 +1,92 @@
+//! Calls that take long: Ctrl-C stops them, or leaves them.
+//!
+//! Only a thread that is attached to the interpreter hears of signals, and of these only the main one.
+//! So a thread of its own makes the call, and the caller's looks for signals while it waits.
+
+use std::panic::resume_unwind;
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::thread;
+use std::time::Duration;
+
+use pyo3::prelude::*;
+use simkeep::{Error, Progress, Result};
+
+use crate::convert::error::OrRaise;
+
+/// How long to wait before it looks for signals again.
+pub(crate) const PAUSE: Duration = Duration::from_millis(50);
+
+/// Makes a call that its progress stops, and stops it when a signal raises an exception.
+pub(crate) fn long<T: Send>(
+    py: Python<'_>,
+    progress: &Progress,
+    call: impl FnOnce() -> Result<T> + Send,
+) -> PyResult<T> {
+    py.detach(|| {
+        thread::scope(|scope| {
+            let (done, is_done) = sync_channel::<()>(0);
+            let name = "simkeep-call".to_owned();
+            let made = thread::Builder::new().name(name).spawn_scoped(scope, move || {
+                // Its end tells the other side, even if the call panics.
+                let _done = done;
+                call()
+            });
+            let thread = match made {
+                Ok(thread) => thread,
+                Err(e) => return Python::attach(|py| Err(thread_error(e)).or_raise(py)),
+            };
+            let mut signal = Ok(());
+            while let Err(RecvTimeoutError::Timeout) = is_done.recv_timeout(PAUSE) {
+                if signal.is_ok() {
+                    signal = Python::attach(|py| py.check_signals());
+                    if signal.is_err() {
+                        progress.cancel();
+                    }
+                }
+            }
+            let answer = thread.join().unwrap_or_else(|panic| resume_unwind(panic));
+            signal?;
+            Python::attach(|py| answer.or_raise(py))
+        })
+    })
+}
+
+/// Makes a call that nothing stops. When a signal raises an exception, it is left to itself: it goes on,
+/// and nobody hears of its end.
+pub(crate) fn alone<T: Send + 'static>(
+    py: Python<'_>,
+    call: impl FnOnce() -> Result<T> + Send + 'static,
+) -> PyResult<T> {
+    let (done, mut is_done) = sync_channel(1);
+    let name = "simkeep-call".to_owned();
+    let thread = thread::Builder::new().name(name).spawn(move || {
+        // Whoever has left does not want to know.
+        let _ = done.send(call());
+    });
+    let thread = thread.map_err(thread_error).or_raise(py)?;
+    loop {
+        let waiting = &mut is_done;
+        match py.detach(move || waiting.recv_timeout(PAUSE)) {
+            Ok(answer) => return answer.or_raise(py),
+            Err(RecvTimeoutError::Timeout) => py.check_signals()?,
+            Err(RecvTimeoutError::Disconnected) => match py.detach(|| thread.join()) {
+                Err(panic) => resume_unwind(panic),
+                Ok(()) => return Err(no_answer()).or_raise(py),
+            },
+        }
+    }
+}
+
+/// That a thread ended without an answer.
+pub(crate) fn no_answer() -> Error {
+    Error::Misuse("the thread of a call panicked".to_owned())
+}
+
+/// That the system starts no more threads.
+pub(crate) fn thread_error(e: std::io::Error) -> Error {
+    Error::Io {
+        action: "start",
+        file: "a thread for a call".to_owned(),
+        source: std::sync::Arc::new(e),
+    }
+}

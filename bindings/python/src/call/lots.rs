@@ -1,0 +1,132 @@
+//! What a caller's iterable gives, handed on to a call of the crate.
+//!
+//! The caller's thread runs the iterable, and another one makes the call. So the interpreter is let go
+//! of while the call works, and what the iterable raises ends it.
+
+use std::panic::resume_unwind;
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::thread;
+
+use pyo3::prelude::*;
+use simkeep::{Error, Progress, Result};
+
+use crate::call::long::{PAUSE, thread_error};
+use crate::convert::error::OrRaise;
+
+/// How many items are handed on together.
+const ITEMS: usize = 1024;
+/// How many such lots may wait.
+const LOTS: usize = 4;
+
+/// What is handed on.
+enum Lot<T> {
+    Items(Vec<T>),
+    /// There are no more: without it a call whose caller broke off would take what came for all.
+    End,
+}
+
+/// Makes a call in another thread with the items that come.
+pub(crate) fn hand_on<T: Send, R: Send>(
+    py: Python<'_>,
+    name: &str,
+    items: impl Iterator<Item = PyResult<T>>,
+    progress: &Progress,
+    call: impl FnOnce(Coming<T>) -> Result<R> + Send,
+) -> PyResult<R> {
+    thread::scope(|scope| {
+        let (send, lots) = sync_channel(LOTS);
+        let thread = thread::Builder::new()
+            .name(name.to_owned())
+            .spawn_scoped(scope, move || call(Coming::new(lots)))
+            .map_err(thread_error)
+            .or_raise(py)?;
+        let given = give(py, items, &send);
+        if given.is_err() {
+            progress.cancel();
+        }
+        // Without its end, where that was not given.
+        drop(send);
+        let mut signal = Ok(());
+        while !thread.is_finished() {
+            py.detach(|| thread::park_timeout(PAUSE / 10));
+            if signal.is_ok() {
+                signal = py.check_signals();
+                if signal.is_err() {
+                    progress.cancel();
+                }
+            }
+        }
+        let answer = thread.join().unwrap_or_else(|panic| resume_unwind(panic));
+        given?;
+        signal?;
+        answer.or_raise(py)
+    })
+}
+
+/// Hands on all items, and the end; or until nobody takes them any more.
+fn give<T: Send>(
+    py: Python<'_>,
+    items: impl Iterator<Item = PyResult<T>>,
+    send: &SyncSender<Lot<T>>,
+) -> PyResult<()> {
+    let mut lot = Vec::with_capacity(ITEMS);
+    for item in items {
+        lot.push(item?);
+        if lot.len() == ITEMS && !give_lot(py, send, Lot::Items(std::mem::take(&mut lot)))? {
+            return Ok(());
+        }
+    }
+    if give_lot(py, send, Lot::Items(lot))? {
+        give_lot(py, send, Lot::End)?;
+    }
+    Ok(())
+}
+
+/// Hands on a lot. Returns whether anybody takes it.
+fn give_lot<T: Send>(py: Python<'_>, send: &SyncSender<Lot<T>>, mut lot: Lot<T>) -> PyResult<bool> {
+    loop {
+        lot = match send.try_send(lot) {
+            Ok(()) => return Ok(true),
+            Err(TrySendError::Disconnected(_)) => return Ok(false),
+            Err(TrySendError::Full(lot)) => lot,
+        };
+        py.detach(|| thread::park_timeout(PAUSE / 50));
+        py.check_signals()?;
+    }
+}
+
+/// The items, as the call takes them; `Cancelled` where whoever gave them was stopped.
+pub(crate) struct Coming<T> {
+    lots: Receiver<Lot<T>>,
+    items: std::vec::IntoIter<T>,
+    ended: bool,
+}
+
+impl<T> Coming<T> {
+    fn new(lots: Receiver<Lot<T>>) -> Coming<T> {
+        Coming { lots, items: Vec::new().into_iter(), ended: false }
+    }
+}
+
+impl<T> Iterator for Coming<T> {
+    type Item = Result<T>;
+
+    fn next(&mut self) -> Option<Result<T>> {
+        loop {
+            if let Some(item) = self.items.next() {
+                return Some(Ok(item));
+            }
+            if self.ended {
+                return None;
+            }
+            match self.lots.recv() {
+                Ok(Lot::Items(items)) => self.items = items.into_iter(),
+                Ok(Lot::End) => self.ended = true,
+                Err(_) => {
+                    self.ended = true;
+                    return Some(Err(Error::Cancelled));
+                }
+            }
+        }
+    }
+}

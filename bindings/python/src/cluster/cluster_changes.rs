@@ -1,0 +1,99 @@
+//! How clusters changed between two times.
+
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+use simkeep::cluster;
+
+use crate::call::fork::Birth;
+use crate::cluster::clusters::{Clusters, Of};
+use crate::convert::error::OrRaise;
+use crate::convert::value::{no_pickle, value};
+use crate::convert::word::WhyLed;
+use crate::stream::columns::{Int32, Table, Utf8, Word, columns};
+use crate::stream::stream::{Item, StreamOf};
+use crate::stream::threaded::{Out, Threaded};
+
+/// What the threads are called that go through changes.
+const NAME: &str = "simkeep-changes";
+
+value! {
+    ClusterChange from change: simkeep::cluster::ClusterChange {
+        url: String,
+        before: Option<String>,
+        after: Option<String>,
+        why: WhyLed = change.why,
+        /// In how many bits the page or its leader changed, if that is why.
+        bits: Option<u32> = changed_bits(change.why),
+    }
+}
+
+/// In how many bits something changed, if that is why.
+pub(crate) fn changed_bits(why: cluster::WhyLed) -> Option<u32> {
+    match why {
+        cluster::WhyLed::Changed { bits } | cluster::WhyLed::LeaderChanged { bits } => Some(bits),
+        _ => None,
+    }
+}
+
+impl Item for cluster::ClusterChange {
+    type Object = ClusterChange;
+    const TABLE: Option<Table<Self>> = Some(|changes, signed| {
+        columns! {
+            for change in changes, signed;
+            url: Utf8 = &change.url,
+            before: Option<Utf8> = change.before.as_deref(),
+            after: Option<Utf8> = change.after.as_deref(),
+            why: Word = WhyLed::from(change.why).value(),
+            bits: Option<Int32> = changed_bits(change.why),
+        }
+    });
+}
+
+/// The clusters of two times: an iterable over the pages that are led by others, in SURT order.
+///
+/// It can be iterated over several times; each costs going through both clusterings, in a thread
+/// that ends when the stream is closed. It is of the process that found it.
+#[pyclass(frozen, module = "simkeep")]
+pub(crate) struct ClusterChanges {
+    of: Arc<cluster::ClusterChanges>,
+    birth: Birth,
+}
+
+impl ClusterChanges {
+    pub(crate) fn new(of: cluster::ClusterChanges) -> ClusterChanges {
+        ClusterChanges { of: Arc::new(of), birth: Birth::now() }
+    }
+}
+
+#[pymethods]
+impl ClusterChanges {
+    /// The clusters of the earlier time.
+    #[getter]
+    fn before(&self) -> Clusters {
+        Clusters::new(Of::Before(Arc::clone(&self.of)), self.birth)
+    }
+
+    /// The clusters of the later time.
+    #[getter]
+    fn after(&self) -> Clusters {
+        Clusters::new(Of::After(Arc::clone(&self.of)), self.birth)
+    }
+
+    fn __iter__(&self, py: Python<'_>) -> PyResult<StreamOf<ClusterChange>> {
+        self.birth.check(py)?;
+        let of = Arc::clone(&self.of);
+        let list = move |out: &Out<cluster::ClusterChange>| out.all(of.iter()?);
+        let listed = Threaded::through(NAME, list).or_raise(py)?;
+        Ok(StreamOf::new(listed, Some(self.birth)))
+    }
+
+    fn __repr__(&self) -> String {
+        let (before, after) = (self.of.before(), self.of.after());
+        format!("<simkeep.ClusterChanges: {} clusters, then {}>", before.len(), after.len())
+    }
+
+    fn __reduce__(&self) -> PyResult<()> {
+        Err(no_pickle("ClusterChanges", "list what is needed of it"))
+    }
+}

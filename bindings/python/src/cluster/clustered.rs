@@ -1,0 +1,115 @@
+//! Clusters and the pages in them, as values.
+
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use simkeep::cluster;
+
+use crate::convert::time::Time;
+use crate::convert::typed::Tuple;
+use crate::convert::value::value;
+use crate::convert::word::OriginalBy;
+use crate::stream::columns::{
+    Binary, Bits, Float64, Int32, Int64, Table, Timestamp, Utf8, Word, columns,
+};
+use crate::stream::stream::Item;
+
+value! {
+    Cluster from cluster: simkeep::cluster::Cluster {
+        leader: String,
+        fingerprint: u64,
+        first_seen: Time,
+        pages: u64,
+        widest: u32,
+    }
+}
+
+value! {
+    RankedPage from page: simkeep::cluster::RankedPage {
+        url: String,
+        fingerprint: u64,
+        /// The class that it is of now; `None` of a page that has none.
+        class_: Option<u32> = page.class,
+        rank: Py<PyBytes>,
+    }
+}
+
+value! {
+    ClusteredPage from page: simkeep::cluster::ClusteredPage {
+        url: String,
+        fingerprint: u64,
+        /// The class that it is of now, whichever time the cluster is of; `None` of a page that has
+        /// none.
+        class_: Option<u32> = page.class,
+        leader: String,
+        leader_class: Option<u32>,
+        distance: u32,
+        resemblance: Option<f64>,
+        pages: u64,
+        /// How it is known to be nearly the same as its leader; `None` of the leader, and in what
+        /// `cluster_of` finds.
+        by: Option<OriginalBy>,
+    }
+    also {
+        /// Whether it leads its cluster.
+        #[getter]
+        fn leads(&self) -> bool {
+            self.url == self.leader
+        }
+    }
+}
+
+value! {
+    /// The cluster of one page.
+    PageCluster from of: simkeep::cluster::PageCluster {
+        cluster: Py<Cluster>,
+        pages: Tuple<ClusteredPage>,
+        /// Whether this is what `clusters` would say. If not, the searches around the page were cut
+        /// short, and it may be led by another page, or have others.
+        complete: bool,
+    }
+}
+
+impl Item for cluster::Cluster {
+    type Object = Cluster;
+    const TABLE: Option<Table<Self>> = Some(|clusters, signed| {
+        columns! {
+            for cluster in clusters, signed;
+            leader: Utf8 = &cluster.leader,
+            fingerprint: Bits = cluster.fingerprint,
+            first_seen: Timestamp = cluster.first_seen,
+            pages: Int64 = cluster.pages,
+            widest: Int32 = cluster.widest,
+        }
+    });
+}
+
+impl Item for cluster::RankedPage {
+    type Object = RankedPage;
+    const TABLE: Option<Table<Self>> = Some(|pages, signed| {
+        columns! {
+            for page in pages, signed;
+            url: Utf8 = &page.url,
+            fingerprint: Bits = page.fingerprint,
+            class_: Option<Int64> = page.class,
+            rank: Binary = &page.rank,
+        }
+    });
+}
+
+impl Item for cluster::ClusteredPage {
+    type Object = ClusteredPage;
+    const TABLE: Option<Table<Self>> = Some(|pages, signed| {
+        columns! {
+            for page in pages, signed;
+            url: Utf8 = &page.url,
+            fingerprint: Bits = page.fingerprint,
+            class_: Option<Int64> = page.class,
+            leader: Utf8 = &page.leader,
+            leader_class: Option<Int64> = page.leader_class,
+            distance: Int32 = page.distance,
+            resemblance: Option<Float64> = page.resemblance,
+            pages: Int64 = page.pages,
+            by: Option<Word> = page.by.map(|by| OriginalBy::from(by).value()),
+        }
+    });
+}

@@ -1,0 +1,195 @@
+//! Tables of document frequencies.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use pyo3::prelude::*;
+use simkeep::df;
+use simkeep::fingerprint::Frequencies;
+
+use crate::call::fork::Birth;
+use crate::convert::arg::{self, Arg};
+use crate::convert::error::{OrRaise, of_class};
+use crate::convert::value::{FromRust, value};
+use crate::fingerprint::origin::recipe;
+
+/// A frozen table of document frequencies: a file, read as a map. Opening it reads and checks all of it.
+#[pyclass(frozen, module = "simkeep")]
+pub(crate) struct Table(Arc<df::Table>);
+
+impl Table {
+    pub(crate) fn table(&self) -> Arc<df::Table> {
+        Arc::clone(&self.0)
+    }
+}
+
+#[pymethods]
+impl Table {
+    #[new]
+    fn new(py: Python<'_>, path: PathBuf) -> PyResult<Table> {
+        let table = py.detach(|| df::Table::open(path)).or_raise(py)?;
+        Ok(Table(Arc::new(table)))
+    }
+
+    /// The identity of the table: its checksum.
+    #[getter]
+    fn id(&self) -> u64 {
+        self.0.id()
+    }
+
+    /// How many documents were counted.
+    #[getter]
+    fn documents(&self) -> u64 {
+        self.0.documents()
+    }
+
+    /// How many features are in it.
+    #[getter]
+    fn terms(&self) -> u64 {
+        self.0.terms()
+    }
+
+    /// What the features are: the first part of the names of recipes that can use it.
+    #[getter]
+    fn features(&self) -> &str {
+        self.0.features()
+    }
+
+    /// Features of fewer documents than this were left out, and how many there were.
+    #[getter]
+    fn left_out(&self) -> (u32, u64) {
+        self.0.left_out()
+    }
+
+    /// The length of the file in bytes.
+    #[getter]
+    fn bytes(&self) -> u64 {
+        self.0.bytes()
+    }
+
+    fn __repr__(&self) -> String {
+        let (id, terms, documents) = (self.0.id(), self.0.terms(), self.0.documents());
+        format!("<simkeep.df.Table {id:016x}: {terms} terms in {documents} documents>")
+    }
+}
+
+/// Counts how many documents have each feature, for a new table in a file.
+///
+/// What does not fit into `memory_bytes` (64 MiB by default) is in a scratch file beside it.
+#[pyclass(frozen, module = "simkeep")]
+pub(crate) struct Counter {
+    /// `None` once it was frozen or closed, or while a thread counts.
+    counter: Mutex<Option<df::Counter>>,
+    birth: Birth,
+}
+
+impl Counter {
+    fn take(&self, py: Python<'_>) -> PyResult<df::Counter> {
+        self.birth.check(py)?;
+        let message = "the counter was frozen or closed, or another thread counts";
+        let taken = self.counter.lock().take();
+        taken.ok_or_else(|| of_class(py, "MisuseError", message.to_owned()))
+    }
+}
+
+#[pymethods]
+impl Counter {
+    #[new]
+    #[pyo3(signature = (path, recipe: "str | None" = None, *, memory_bytes: "int | None" = None))]
+    fn new<'py>(
+        py: Python<'py>,
+        path: PathBuf,
+        recipe: Option<&Bound<'py, PyAny>>,
+        memory_bytes: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Counter> {
+        let recipe = self::recipe(Arg::new("recipe"), recipe)?;
+        let bytes = arg::optional(memory_bytes, |v| arg::size(Arg::new("memory_bytes"), v))?;
+        let bytes = bytes.unwrap_or(64 << 20);
+        let counter = py.detach(|| df::Counter::new(&recipe, path, bytes)).or_raise(py)?;
+        Ok(Counter { counter: Mutex::new(Some(counter)), birth: Birth::now() })
+    }
+
+    /// Counts a document.
+    #[pyo3(signature = (text: "str"))]
+    fn add<'py>(&self, py: Python<'py>, text: &Bound<'py, PyAny>) -> PyResult<()> {
+        let text = arg::content(Arg::new("text"), text)?;
+        let mut counter = self.take(py)?;
+        let (added, counter) = py.detach(|| {
+            let added = counter.add(&text);
+            (added, counter)
+        });
+        *self.counter.lock() = Some(counter);
+        added.or_raise(py)
+    }
+
+    /// Writes the table, without features of fewer than `least` documents, and opens it.
+    #[pyo3(signature = (least: "int" = 1))]
+    fn freeze(&self, py: Python<'_>, least: u32) -> PyResult<Table> {
+        let counter = self.take(py)?;
+        let table = py.detach(|| counter.freeze(least)).or_raise(py)?;
+        Ok(Table(Arc::new(table)))
+    }
+
+    /// Gives up, and leaves no file, unless it was frozen. May be called twice.
+    fn close(&self, py: Python<'_>) {
+        let taken = self.counter.lock().take();
+        py.detach(|| drop(taken));
+    }
+
+    fn __enter__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
+        slf
+    }
+
+    #[pyo3(signature = (*_raised: "object"))]
+    fn __exit__(&self, py: Python<'_>, _raised: &Bound<'_, PyAny>) {
+        self.close(py);
+    }
+}
+
+/// The fewest documents of a feature.
+fn least(given: &Bound<'_, PyAny>) -> PyResult<u32> {
+    arg::u32(Arg::new("least"), given)
+}
+
+/// Adds up the tables in some files, and writes the sum to another.
+///
+/// Features of fewer than `least` documents are left out.
+#[pyfunction]
+#[pyo3(signature = (tables: "list[str | PathLike[str]]", path, least: "int" = 1))]
+pub(crate) fn merge(
+    py: Python<'_>,
+    tables: Vec<PathBuf>,
+    path: PathBuf,
+    #[pyo3(from_py_with = least)] least: u32,
+) -> PyResult<Table> {
+    let merged = py.detach(|| {
+        let tables = tables.iter().map(df::Table::open).collect::<simkeep::Result<Vec<_>>>()?;
+        df::merge(&tables, path, least)
+    });
+    Ok(Table(Arc::new(merged.or_raise(py)?)))
+}
+
+value! {
+    in "simkeep.df";
+    /// How differently two tables weigh the same pages.
+    TableComparison from comparison: simkeep::df::Comparison {
+        common: u64,
+        first_only: u64,
+        second_only: u64,
+        known: f64,
+        difference: f64,
+        idf: f64,
+    }
+}
+
+/// Compares two tables of document frequencies: why fingerprints by them differ. Reads both once.
+#[pyfunction]
+pub(crate) fn compare(
+    py: Python<'_>,
+    first: &Bound<'_, Table>,
+    second: &Bound<'_, Table>,
+) -> PyResult<TableComparison> {
+    let (first, second) = (first.get().table(), second.get().table());
+    TableComparison::from_rust(py, py.detach(|| df::Comparison::of(&first, &second)))
+}

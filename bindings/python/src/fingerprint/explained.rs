@@ -1,0 +1,58 @@
+//! Why a fingerprint is what it is.
+
+use pyo3::prelude::*;
+use simkeep::fingerprint::Document;
+
+use crate::convert::arg::{self, Arg};
+use crate::convert::error::OrRaise;
+use crate::convert::typed::Tuple;
+use crate::convert::value::{FromRust, value};
+use crate::fingerprint::fingerprinter::Fingerprinter;
+
+value! {
+    Explained from explained: simkeep::fingerprint::Explained {
+        fingerprint: u64,
+        features: usize,
+        voting: usize,
+        heaviest: Tuple<Feature>,
+        balance: Tuple<f64>,
+    }
+}
+
+value! {
+    Feature from feature: simkeep::fingerprint::Feature {
+        text: String,
+        short: bool,
+        field: Option<String>,
+        hash: u64,
+        count: u64,
+        frequency: Option<u64>,
+        share: f64,
+    }
+}
+
+#[pymethods]
+impl Fingerprinter {
+    /// Makes the fingerprint of a text, and explains it.
+    ///
+    /// By its heaviest features, at most `limit`, and by how near each bit is to flipping. Reads
+    /// the text three times, and takes some 50 bytes for each distinct feature.
+    #[pyo3(signature = (text: "str", *, limit: "int | None" = 20))]
+    fn explain<'py>(
+        &self,
+        py: Python<'py>,
+        text: &Bound<'py, PyAny>,
+        #[pyo3(from_py_with = limit)] limit: usize,
+    ) -> PyResult<Explained> {
+        let text = arg::content(Arg::new("text"), text)?;
+        let explained = py
+            .detach(|| self.made(|maker| maker.explain(&Document::new(&*text), limit)))
+            .or_raise(py)?;
+        Explained::from_rust(py, explained)
+    }
+}
+
+/// The most features that are told of.
+fn limit(given: &Bound<'_, PyAny>) -> PyResult<usize> {
+    arg::limit(Arg::new("limit"), given)
+}

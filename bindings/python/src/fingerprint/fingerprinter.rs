@@ -1,0 +1,177 @@
+//! Fingerprints of texts and pages.
+
+use std::borrow::Cow;
+
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+use simkeep::fingerprint::{self, ContentType, Document, FingerprintError, Recipe, extract};
+
+use crate::convert::arg::{self, Arg, optional};
+use crate::convert::error::OrRaise;
+use crate::fingerprint::df::Table;
+use crate::fingerprint::origin;
+
+/// HTML as text: `str`, or bytes with the encoding that a server named, or its Content-Type.
+fn html<'a>(html: &'a Bound<'_, PyAny>, encoding: Option<&Bound<'_, PyAny>>) -> PyResult<Html<'a>> {
+    let encoding = optional(encoding, |v| arg::text(Arg::new("encoding"), v).map(str::to_owned))?;
+    if html.is_instance_of::<PyString>() {
+        if encoding.is_some() {
+            let message = "encoding is for html as bytes, and this is str";
+            return Err(pyo3::exceptions::PyTypeError::new_err(message));
+        }
+        return Ok(Html::Text(arg::content(Arg::new("html"), html)?));
+    }
+    Ok(Html::Bytes(arg::bytes(Arg::new("html"), html, "bytes or str")?, encoding))
+}
+
+enum Html<'a> {
+    Text(Cow<'a, str>),
+    Bytes(Vec<u8>, Option<String>),
+}
+
+impl Html<'_> {
+    fn decoded(&self) -> Cow<'_, str> {
+        match self {
+            Html::Text(text) => Cow::Borrowed(text),
+            Html::Bytes(bytes, encoding) => ContentType::of_page(encoding.as_deref()).decode(bytes),
+        }
+    }
+}
+
+/// The fingerprint of a text by the default recipe.
+///
+/// `None` if it has fewer than eight words, which is too short to tell it from others. Linear in
+/// the text. By another `recipe`, if one is named that needs no table.
+#[pyfunction(name = "fingerprint")]
+#[pyo3(signature = (text: "str", *, recipe: "str | None" = None))]
+pub(crate) fn fingerprint_of<'py>(
+    py: Python<'py>,
+    text: &Bound<'py, PyAny>,
+    recipe: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Option<u64>> {
+    let recipe = origin::recipe(Arg::new("recipe"), recipe)?;
+    let text = arg::content(Arg::new("text"), text)?;
+    let made = || fingerprint::Fingerprinter::new(&recipe)?.of_page(&Document::new(&*text));
+    py.detach(made).or_raise(py)
+}
+
+/// Decodes a document as its `content_type` says, or as it says itself, or else by a guess.
+///
+/// `content_type` is the Content-Type of the response, several joined by commas, or the label of an
+/// encoding; without one the document is HTML. The encoding is found as browsers find it: a byte
+/// order mark, the Content-Type, what a `<meta>` or an XML declaration says, UTF-8 if the bytes are
+/// UTF-8, and else the most likely one. Linear in the document.
+#[pyfunction]
+#[pyo3(signature = (body: "bytes | bytearray", content_type: "str | None" = None))]
+pub(crate) fn decode<'py>(
+    py: Python<'py>,
+    body: &Bound<'py, PyAny>,
+    content_type: Option<&Bound<'py, PyAny>>,
+) -> PyResult<String> {
+    let arg = Arg::new("content_type");
+    let declared = optional(content_type, |v| arg::text(arg, v).map(str::to_owned))?;
+    let body = arg::bytes(Arg::new("body"), body, "bytes")?;
+    Ok(py.detach(|| fingerprint::decode(&body, declared.as_deref()).into_owned()))
+}
+
+/// The text that a reader sees of an HTML page.
+///
+/// It is `str`, or bytes with the `encoding` that the server named, or its Content-Type.
+#[pyfunction]
+#[pyo3(signature = (html: "_types.Html", encoding: "str | None" = None))]
+pub(crate) fn visible_text<'py>(
+    py: Python<'py>,
+    html: &Bound<'py, PyAny>,
+    encoding: Option<&Bound<'py, PyAny>>,
+) -> PyResult<String> {
+    let page = self::html(html, encoding)?;
+    Ok(py.detach(|| extract(&page.decoded()).into_text()))
+}
+
+/// In how many bits two fingerprints differ.
+#[pyfunction]
+#[pyo3(signature = (left: "SupportsIndex", right: "SupportsIndex"))]
+pub(crate) fn distance(left: &Bound<'_, PyAny>, right: &Bound<'_, PyAny>) -> PyResult<u32> {
+    let left = arg::fingerprint(Arg::new("left"), left)?;
+    let right = arg::fingerprint(Arg::new("right"), right)?;
+    Ok((left ^ right).count_ones())
+}
+
+/// Makes fingerprints by one recipe, named long or short.
+///
+/// `table` is for recipes that weigh words by how rare they are. Threads may share it.
+#[pyclass(frozen, module = "simkeep")]
+pub(crate) struct Fingerprinter {
+    recipe: Recipe,
+    table: Option<std::sync::Arc<simkeep::df::Table>>,
+}
+
+impl Fingerprinter {
+    pub(crate) fn made<T>(
+        &self,
+        make: impl FnOnce(&mut fingerprint::Fingerprinter<'_>) -> Result<T, FingerprintError>,
+    ) -> Result<T, FingerprintError> {
+        let mut maker = match &self.table {
+            Some(table) => fingerprint::Fingerprinter::with_frequencies(&self.recipe, &**table)?,
+            None => fingerprint::Fingerprinter::new(&self.recipe)?,
+        };
+        make(&mut maker)
+    }
+}
+
+#[pymethods]
+impl Fingerprinter {
+    #[new]
+    #[pyo3(signature = (recipe: "str | None" = None, *, table=None))]
+    pub(crate) fn new<'py>(
+        py: Python<'py>,
+        recipe: Option<&Bound<'py, PyAny>>,
+        table: Option<&Bound<'py, Table>>,
+    ) -> PyResult<Fingerprinter> {
+        let recipe = origin::recipe(Arg::new("recipe"), recipe)?;
+        let made = Fingerprinter { recipe, table: table.map(|table| table.get().table()) };
+        made.made(|_| Ok(())).or_raise(py)?;
+        Ok(made)
+    }
+
+    /// The fingerprint of a text; 0 if it has no features. Linear in the text.
+    #[pyo3(signature = (text: "str"))]
+    fn of_text<'py>(&self, py: Python<'py>, text: &Bound<'py, PyAny>) -> PyResult<u64> {
+        let text = arg::content(Arg::new("text"), text)?;
+        py.detach(|| self.made(|maker| maker.of_text(&text))).or_raise(py)
+    }
+
+    /// The fingerprint of the text of a page; `None` if it has fewer than eight words.
+    ///
+    /// Such a text is too short to tell it from others.
+    #[pyo3(signature = (text: "str"))]
+    fn of_page<'py>(&self, py: Python<'py>, text: &Bound<'py, PyAny>) -> PyResult<Option<u64>> {
+        let text = arg::content(Arg::new("text"), text)?;
+        py.detach(|| self.made(|maker| maker.of_page(&Document::new(&*text)))).or_raise(py)
+    }
+
+    /// The fingerprint of an HTML page; `None` if its visible text has fewer than eight words.
+    ///
+    /// It is `str`, or bytes with the `encoding` that the server named, or its Content-Type.
+    #[pyo3(signature = (html: "_types.Html", encoding: "str | None" = None))]
+    fn of_html<'py>(
+        &self,
+        py: Python<'py>,
+        html: &Bound<'py, PyAny>,
+        encoding: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Option<u64>> {
+        let page = self::html(html, encoding)?;
+        py.detach(|| self.made(|maker| maker.of_page(&extract(&page.decoded())))).or_raise(py)
+    }
+
+    /// The name of the recipe.
+    #[getter]
+    fn recipe(&self) -> String {
+        self.recipe.name()
+    }
+
+    fn __repr__(&self) -> String {
+        let table = if self.table.is_some() { " with a table" } else { "" };
+        format!("<simkeep.Fingerprinter {}{table}>", self.recipe.name())
+    }
+}

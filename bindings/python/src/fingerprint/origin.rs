@@ -1,0 +1,109 @@
+//! What makes fingerprints: recipes, and the origins of epochs.
+
+use pyo3::prelude::*;
+use simkeep::fingerprint::Recipe;
+
+use crate::convert::arg::{self, Arg, optional};
+use crate::convert::error::OrRaise;
+use crate::convert::typed::Tuple;
+use crate::convert::value::{FromRust, value};
+use crate::fingerprint::df::Table;
+use crate::fingerprint::epoch::Bands;
+
+value! {
+    Preset from preset: simkeep::fingerprint::Preset {
+        name: String,
+        /// The recipe's own name.
+        recipe: String = preset.recipe.name(),
+        what: String,
+        near: Option<u32>,
+        bands: Py<Bands>,
+    }
+}
+
+/// The recipes that have a short name.
+#[pyfunction]
+pub(crate) fn recipes(py: Python<'_>) -> PyResult<Tuple<Preset>> {
+    FromRust::from_rust(py, Recipe::PRESETS.iter().copied())
+}
+
+/// A recipe, by its name or short name.
+pub(crate) fn recipe(arg: Arg, given: Option<&Bound<'_, PyAny>>) -> PyResult<Recipe> {
+    let recipe = optional(given, |given| {
+        let recipe = arg::text(arg, given)?.parse();
+        recipe.map_err(|e| arg.wrong(format!("is no recipe: {e}")))
+    })?;
+    Ok(recipe.unwrap_or(Recipe::DEFAULT))
+}
+
+/// What makes the fingerprints of an epoch: an extractor, a recipe and a table of document
+/// frequencies.
+///
+/// `recipe` is the name of a recipe, long or short. `extractor` is the name of what makes the
+/// texts, with its version; by default simkeep's own, `simkeep.EXTRACTOR`. `table` is for recipes
+/// that weigh words by how rare they are.
+#[pyclass(frozen, module = "simkeep")]
+pub(crate) struct Origin(pub(crate) simkeep::Origin);
+
+#[pymethods]
+impl Origin {
+    #[new]
+    #[pyo3(signature = (
+        recipe: "str | None" = None, *, extractor: "str | None" = None, table=None
+    ))]
+    fn new<'py>(
+        py: Python<'py>,
+        recipe: Option<&Bound<'py, PyAny>>,
+        extractor: Option<&Bound<'py, PyAny>>,
+        table: Option<&Bound<'py, Table>>,
+    ) -> PyResult<Origin> {
+        let mut origin = simkeep::Origin::new(self::recipe(Arg::new("recipe"), recipe)?);
+        let extractor = extractor.filter(|extractor| !extractor.is_none());
+        if let Some(extractor) = extractor {
+            let name = arg::text(Arg::new("extractor"), extractor)?;
+            origin = origin.extractor(name).or_raise(py)?;
+        }
+        if let Some(table) = table {
+            origin = origin.table(table.get().table()).or_raise(py)?;
+        }
+        Ok(Origin(origin))
+    }
+
+    /// The name of the epoch: the extractor, the recipe, and the checksum of the table.
+    #[getter]
+    fn name(&self) -> String {
+        self.0.name()
+    }
+
+    /// The name of the recipe.
+    #[getter]
+    fn recipe(&self) -> String {
+        self.0.recipe().name()
+    }
+
+    /// The name of the extractor, if there is one.
+    #[getter]
+    fn extractor(&self) -> Option<&str> {
+        self.0.extracted_by()
+    }
+
+    /// Whether an epoch with this name has fingerprints of one of simkeep's own recipes.
+    #[staticmethod]
+    #[pyo3(signature = (name: "str"))]
+    fn is_name(name: &Bound<'_, PyAny>) -> PyResult<bool> {
+        Ok(simkeep::Origin::is_name(arg::text(Arg::new("name"), name)?))
+    }
+
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
+        // The name has the checksum of the table.
+        other.cast::<Origin>().is_ok_and(|other| self.0.name() == other.get().0.name())
+    }
+
+    fn __hash__(&self, py: Python<'_>) -> PyResult<isize> {
+        self.0.name().into_pyobject(py)?.hash()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<simkeep.Origin {}>", self.0.name())
+    }
+}

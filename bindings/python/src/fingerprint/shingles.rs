@@ -1,0 +1,71 @@
+//! How much two texts have in common, exactly.
+
+use pyo3::prelude::*;
+use simkeep::fingerprint;
+
+use crate::convert::arg::{self, Arg, optional};
+use crate::convert::value::no_pickle;
+
+/// Words of a shingle, unless it is said: as many as a run of a sketch has.
+const WORDS: u32 = fingerprint::BitSketcher::WORDS;
+
+/// The set of a text's runs of `words` words, 1 to 8 (5), to see how much two texts have in common.
+///
+/// A text with fewer words is one run. `len` says how many there are; takes 8 bytes for each, and
+/// sorts them.
+#[pyclass(frozen, module = "simkeep")]
+pub(crate) struct Shingles(fingerprint::Shingles);
+
+#[pymethods]
+impl Shingles {
+    #[new]
+    #[pyo3(signature = (text: "str", words: "int | None" = None))]
+    fn new(
+        py: Python<'_>,
+        text: &Bound<'_, PyAny>,
+        words: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Shingles> {
+        let text = arg::content(Arg::new("text"), text)?;
+        let words = optional(words, |given| {
+            let arg = Arg::new("words");
+            let words = arg::u32(arg, given)?;
+            if !(1..=8).contains(&words) {
+                return Err(arg.value_error("an int from 1 to 8", given));
+            }
+            Ok(words)
+        })?;
+        let words = words.unwrap_or(WORDS);
+        Ok(Shingles(py.detach(|| fingerprint::Shingles::of_text(&text, words))))
+    }
+
+    fn __len__(&self) -> usize {
+        self.0.len()
+    }
+
+    /// How many runs both texts have. Linear in both.
+    fn common(&self, other: &Bound<'_, Shingles>) -> usize {
+        self.0.common(&other.get().0)
+    }
+
+    /// What share of the runs that either text has are in both, from 0 to 1. Linear in both.
+    fn resemblance(&self, other: &Bound<'_, Shingles>) -> f64 {
+        self.0.resemblance(&other.get().0)
+    }
+
+    /// What share of the runs of this text are in the other, from 0 to 1. Linear in both.
+    fn containment(&self, other: &Bound<'_, Shingles>) -> f64 {
+        self.0.containment(&other.get().0)
+    }
+
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
+        other.cast::<Shingles>().is_ok_and(|other| self.0 == other.get().0)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<simkeep.Shingles: {}>", self.0.len())
+    }
+
+    fn __reduce__(&self) -> PyResult<()> {
+        Err(no_pickle("Shingles", "make them anew of the text"))
+    }
+}

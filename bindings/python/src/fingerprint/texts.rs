@@ -1,0 +1,156 @@
+//! Fingerprints of many texts at once, on all cores.
+
+use std::panic::resume_unwind;
+use std::thread;
+
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyString};
+use simkeep::Result;
+use simkeep::fingerprint::Document;
+
+use crate::convert::arg::{self, Arg};
+use crate::convert::error::OrRaise;
+use crate::convert::sequence;
+use crate::convert::typed::{Iter, Picked};
+use crate::fingerprint::fingerprinter::Fingerprinter;
+use crate::stream::arrow::{self, Chunks};
+use crate::stream::batches::Batches;
+use crate::stream::column::Column;
+use crate::stream::columns::{Bits, columns};
+
+/// The most bytes of texts between two looks for signals: some ten milliseconds.
+const BYTES: usize = 4 << 20;
+
+/// The fingerprints of many texts, in their order, and `None` for each text of fewer than eight
+/// words.
+///
+/// For whoever reads Arrow it is a table with the column `fingerprint`.
+#[pyclass(frozen, sequence, module = "simkeep")]
+pub(crate) struct Fingerprints(Vec<Option<u64>>);
+
+#[pymethods]
+impl Fingerprints {
+    fn __len__(&self) -> usize {
+        self.0.len()
+    }
+
+    fn __iter__(slf: &Bound<'_, Self>) -> PyResult<Iter<Option<u64>>> {
+        sequence::iter(slf.as_any())
+    }
+
+    fn __getitem__(
+        &self,
+        index: &Bound<'_, PyAny>,
+    ) -> PyResult<Picked<Option<u64>, Vec<Option<u64>>>> {
+        sequence::item(index, &self.0, |print| Ok(*print))
+    }
+
+    /// The column `fingerprint`; it is `int64`, bit for bit, with `signed=True`.
+    #[pyo3(signature = (*, signed=false))]
+    fn batches(&self, py: Python<'_>, signed: bool) -> PyResult<Batches> {
+        Batches::whole(py.detach(|| {
+            columns! {
+                for print in &self.0, signed;
+                fingerprint: Option<Bits> = *print,
+            }
+        }))
+    }
+
+    /// What `batches` has, as a stream of Arrow data in a capsule.
+    #[pyo3(signature = (requested_schema: "object" = None) -> "CapsuleType")]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let batches = Bound::new(py, self.batches(py, false)?)?;
+        batches.call_method1("__arrow_c_stream__", (requested_schema,))
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<simkeep.Fingerprints of {}>", self.0.len())
+    }
+}
+
+/// The fingerprints of many texts, in their order, as `Fingerprinter.of_page` makes them.
+///
+/// The texts may come from an iterable of `str`, or in a column of strings that has
+/// `__arrow_c_stream__`; they are copied. Runs on all cores. Ctrl-C ends it.
+#[pyfunction]
+#[pyo3(signature = (
+    texts: "Iterable[str] | _types.ArrowStream | _types.ArrowArray", *, recipe: "str | None" = None,
+    table=None
+))]
+pub(crate) fn fingerprint_batch<'py>(
+    py: Python<'py>,
+    texts: &Bound<'py, PyAny>,
+    recipe: Option<&Bound<'py, PyAny>>,
+    table: Option<&Bound<'py, crate::fingerprint::df::Table>>,
+) -> PyResult<Fingerprints> {
+    let maker = Fingerprinter::new(py, recipe, table)?;
+    let texts = all(Arg::new("texts"), texts)?;
+    let mut prints = Vec::with_capacity(texts.len());
+    let mut rest = &texts[..];
+    while !rest.is_empty() {
+        let mut bytes = 0;
+        let some = rest.iter().take_while(|text| {
+            let fits = bytes < BYTES;
+            bytes += text.len();
+            fits
+        });
+        let (now, then) = rest.split_at(some.count());
+        prints.extend(py.detach(|| made(&maker, now)).or_raise(py)?);
+        py.check_signals()?;
+        rest = then;
+    }
+    Ok(Fingerprints(prints))
+}
+
+/// The texts, copied.
+fn all(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
+    let expected = "an iterable of str, or a column of strings";
+    if given.is_instance_of::<PyString>() || given.is_instance_of::<PyBytes>() {
+        return Err(arg.type_error(expected, given));
+    }
+    if let Some(chunks) = arrow::chunks(arg, given)? {
+        return of_chunks(arg, chunks);
+    }
+    let texts = given.try_iter().map_err(|_| arg.type_error(expected, given))?;
+    let texts = (0..).zip(texts);
+    texts.map(|(row, text)| Ok(arg::content(arg.at(row), &text?)?.into_owned())).collect()
+}
+
+fn of_chunks(arg: Arg, chunks: Chunks) -> PyResult<Vec<String>> {
+    let mut texts = Vec::new();
+    for chunk in chunks {
+        let column = Column::new(chunk?, arg, texts.len() as u64);
+        for row in 0..column.len() {
+            let text = column.text(row)?.ok_or_else(|| column.value_error(row, "is null"))?;
+            texts.push(text.to_owned());
+        }
+    }
+    Ok(texts)
+}
+
+/// The fingerprints of some texts, made on all cores.
+fn made(maker: &Fingerprinter, texts: &[String]) -> Result<Vec<Option<u64>>> {
+    let threads = thread::available_parallelism().map_or(1, usize::from).min(texts.len());
+    let each = texts.len().div_ceil(threads.max(1)).max(1);
+    thread::scope(|scope| {
+        let some = |texts: &[String]| {
+            maker.made(|maker| {
+                texts.iter().map(|text| maker.of_page(&Document::new(text.as_str()))).collect()
+            })
+        };
+        let mut parts = texts.chunks(each);
+        let own = parts.next().unwrap_or_default();
+        let others: Vec<_> = parts.map(|part| scope.spawn(move || some(part))).collect();
+        let mut all: Vec<_> = some(own)?;
+        for other in others {
+            let prints: Result<Vec<_>, _> =
+                other.join().unwrap_or_else(|panic| resume_unwind(panic));
+            all.extend(prints?);
+        }
+        Ok(all)
+    })
+}

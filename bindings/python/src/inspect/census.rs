@@ -1,0 +1,72 @@
+//! What a store has, counted page by page.
+
+use pyo3::prelude::*;
+
+use crate::convert::time::{Elapsed, Time};
+use crate::convert::typed::Tuple;
+use crate::convert::value::value;
+use crate::inspect::found::Found;
+
+value! {
+    /// What a store has, counted page by page.
+    Census from census: simkeep::inspect::Census {
+        pages: u64,
+        in_force: u64,
+        gone: u64,
+        never: u64,
+        visits: u64,
+        first: Option<Time>,
+        last: Option<Time>,
+        hosts: u64,
+        largest_hosts: Tuple<HostCensus>,
+        fingerprints: Py<FingerprintCensus>,
+        sample: Tuple<SampledPage>,
+        distances: Tuple<u64>,
+        changing: Tuple<u64>,
+        /// How long each period is.
+        period: Elapsed,
+        periods: Tuple<Period>,
+        outside: Py<Found>,
+    }
+}
+
+value! {
+    SampledPage from page: simkeep::inspect::SampledPage {
+        url: String,
+        fingerprint: u64,
+    }
+}
+
+value! {
+    Period from period: simkeep::inspect::Period {
+        /// When it begins.
+        start: Time = period.from,
+        found: Py<Found>,
+    }
+}
+
+value! {
+    HostCensus from host: simkeep::inspect::HostCensus {
+        host: String,
+        pages: u64,
+        visits: u64,
+        found: Py<Found>,
+    }
+}
+
+value! {
+    FingerprintCensus from census: simkeep::inspect::FingerprintCensus {
+        epoch: u32,
+        pages: u64,
+        without: u64,
+        popcounts: Tuple<u64>,
+        ones: Tuple<u64>,
+        values: Tuple<u64>,
+        share: f64,
+        distinct: u64,
+        different: u64 = census.different(),
+        distinct_ones: Tuple<u64>,
+        shared: Tuple<u64>,
+        commonest: Option<(u64, u64)>,
+    }
+}

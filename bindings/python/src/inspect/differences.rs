@@ -1,0 +1,110 @@
+//! How the pages of two stores differ, or those of one store at two times.
+
+use pyo3::prelude::*;
+use simkeep::{EpochInfo as CrateEpochInfo, Result, query};
+
+use crate::call::fork::Birth;
+use crate::convert::error::OrRaise;
+use crate::convert::time::Time;
+use crate::convert::typed::Tuple;
+use crate::convert::value::{FromRust, value};
+use crate::convert::word::Verdict;
+use crate::fingerprint::epoch::EpochInfo;
+use crate::page::history::Entry;
+use crate::page::outcome::Told;
+use crate::page::page::Content;
+use crate::stream::columns::{Bits, Float64, Int32, Int64, Table, Timestamp, Utf8, Word, columns};
+use crate::stream::source::{Iterated, Source};
+use crate::stream::stream::{Item, Stream};
+
+value! {
+    /// A page whose version in force differs.
+    Difference from of: simkeep::query::Difference {
+        url: String,
+        verdict: Verdict = Told::from(of.verdict).verdict,
+        /// In how many bits the fingerprints differ; `None` where that is not known.
+        distance: Option<u32> = Told::from(of.verdict).distance,
+        /// The epoch of the fingerprints that were compared.
+        distance_epoch: Option<u32> = Told::from(of.verdict).distance_epoch,
+        /// When the version that the page went back to was last seen before, if it was reverted.
+        to: Option<Time> = Told::from(of.verdict).to,
+        priority: f64,
+        before: Option<Py<Content>>,
+        after: Option<Py<Content>>,
+        seen: Option<Time>,
+    }
+}
+
+value! {
+    /// Entries of a page that only one side has.
+    ExactDifference from of: simkeep::query::ExactDifference {
+        url: String,
+        before: Tuple<Entry>,
+        after: Tuple<Entry>,
+    }
+}
+
+impl Item for query::Difference {
+    type Object = Difference;
+    const TABLE: Option<Table<Self>> = Some(|differences, signed| {
+        let fingerprint = |of: Option<simkeep::Content>| of.and_then(|content| content.fingerprint);
+        let epoch = |of: Option<simkeep::Content>| of.map(|content| content.epoch.number());
+        columns! {
+            for (of, told) in differences.iter().map(|of| (of, Told::from(of.verdict))), signed;
+            url: Utf8 = &of.url,
+            verdict: Word = told.verdict.value(),
+            distance: Option<Int32> = told.distance,
+            to: Option<Timestamp> = told.to.map(|time| time.0),
+            priority: Float64 = of.priority,
+            before: Option<Bits> = fingerprint(of.before),
+            before_epoch: Option<Int64> = epoch(of.before),
+            after: Option<Bits> = fingerprint(of.after),
+            after_epoch: Option<Int64> = epoch(of.after),
+            seen: Option<Timestamp> = of.seen,
+        }
+    });
+}
+
+impl Item for query::ExactDifference {
+    type Object = ExactDifference;
+}
+
+/// How pages differ: a stream in SURT order, read lazily.
+#[pyclass(frozen, extends = Stream, generic, module = "simkeep")]
+pub(crate) struct Differences {
+    epochs: Vec<CrateEpochInfo>,
+}
+
+#[pymethods]
+impl Differences {
+    /// The epochs of the contents and distances.
+    ///
+    /// Those of the side before come under the numbers that they have there, then those that only
+    /// the side after has.
+    fn epochs(&self, py: Python<'_>) -> PyResult<Vec<EpochInfo>> {
+        self.epochs.iter().map(|info| EpochInfo::from_rust(py, info.clone())).collect()
+    }
+}
+
+impl Differences {
+    pub(crate) fn of<T: Item>(
+        py: Python<'_>,
+        source: impl Source<T> + 'static,
+        epochs: Vec<CrateEpochInfo>,
+        birth: Option<Birth>,
+    ) -> PyResult<Py<Differences>> {
+        let stream = Stream::new(source, birth);
+        Py::new(py, PyClassInitializer::from(stream).add_subclass(Differences { epochs }))
+    }
+
+    /// Pages whose version in force differs.
+    pub(crate) fn inexact(
+        py: Python<'_>,
+        diff: Result<query::Diff>,
+        birth: Option<Birth>,
+    ) -> PyResult<Py<Differences>> {
+        let diff = diff.or_raise(py)?;
+        let epochs = diff.epochs().to_vec();
+        Differences::of(py, Iterated::new(diff), epochs, birth)
+    }
+}

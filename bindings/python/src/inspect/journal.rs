@@ -1,0 +1,117 @@
+//! The journal: the operations that no segment has yet.
+
+use pyo3::prelude::*;
+use simkeep::{Prefix, inspect};
+
+use crate::call::fork::Birth;
+use crate::convert::error::OrRaise;
+use crate::convert::time::Time;
+use crate::convert::typed::Typed;
+use crate::convert::value::{FromRust, value};
+use crate::convert::word::Done;
+use crate::inspect::found::Found;
+use crate::page::history::HistoryEntry;
+use crate::stream::stream::{Item, Stream};
+use crate::stream::threaded::Threaded;
+
+/// What the thread is called that goes through operations.
+const NAME: &str = "simkeep-journal";
+
+value! {
+    JournalView from journal: simkeep::inspect::JournalView {
+        first_operation: u64,
+        last_operation: u64,
+        operations: u64,
+        pages: u64,
+        times: Option<(Time, Time)>,
+        found: Py<Found>,
+        restated: u64,
+        weights: u64,
+        classes: u64,
+        forgotten: u64,
+    }
+}
+
+value! {
+    /// An operation, as it was acknowledged.
+    Operation {
+        /// Its number.
+        sequence: u64,
+        /// What it did.
+        done: Done,
+        /// The page; `None` if a prefix was forgotten.
+        url: Option<String>,
+        /// The entry that the page got: `Judged`, `Restated` or `Given`; `None` if something was
+        /// forgotten.
+        entry: Option<Typed<HistoryEntry>>,
+        /// The prefix that was forgotten.
+        prefix: Option<String>,
+        /// How many pages were known under the prefix.
+        pages: Option<u64>,
+        /// How many visits were known of what was forgotten.
+        visits: Option<u64>,
+    }
+}
+
+impl FromRust<inspect::Operation> for Operation {
+    fn from_rust(py: Python<'_>, of: inspect::Operation) -> PyResult<Operation> {
+        let inspect::Operation { sequence, done: of, .. } = of;
+        let done = Done::from(&of);
+        let (mut url, mut entry, mut prefix, mut pages, mut visits) =
+            (None, None, None, None, None);
+        match of {
+            inspect::Done::Entry { url: page, entry: got } => {
+                (url, entry) = (Some(page), Some(FromRust::from_rust(py, got)?));
+            }
+            inspect::Done::Forgot { url: page, visits: of } => {
+                (url, visits) = (Some(page), Some(of));
+            }
+            inspect::Done::ForgotPrefix { prefix: under, pages: known, visits: of } => {
+                (prefix, pages, visits) = (Some(under.to_string()), Some(known), Some(of));
+            }
+        }
+        Ok(Operation { sequence, done, url, entry, prefix, pages, visits })
+    }
+}
+
+impl Item for inspect::Operation {
+    type Object = Operation;
+}
+
+/// The operations that the journal holds, in the order in which they were acknowledged.
+#[pyclass(frozen, extends = Stream, module = "simkeep")]
+pub(crate) struct Operations {
+    held: Option<(u64, u64)>,
+}
+
+impl Operations {
+    /// Lists those that are wanted: of pages under the prefix, if there is one.
+    pub(crate) fn list(
+        py: Python<'_>,
+        all: inspect::Operations,
+        under: Option<Prefix>,
+    ) -> PyResult<Py<Operations>> {
+        let held = all.held().map(std::ops::RangeInclusive::into_inner);
+        let progress = simkeep::Progress::default();
+        let items = Threaded::begin(NAME, progress, move |progress, out| {
+            let wanted = |of: &simkeep::Result<inspect::Operation>| match (of, &under) {
+                (Ok(of), Some(under)) => of.done.is_under(under),
+                _ => true,
+            };
+            out.all(all.take_while(|_| !progress.is_cancelled()).filter(wanted))
+        });
+        let stream = Stream::new(items.or_raise(py)?, Some(Birth::now()));
+        Py::new(py, PyClassInitializer::from(stream).add_subclass(Operations { held }))
+    }
+}
+
+#[pymethods]
+impl Operations {
+    /// The numbers of the first and the last operation that the journal holds.
+    ///
+    /// `None` if it is empty. What comes before them was sealed.
+    #[getter]
+    fn held(&self) -> Option<(u64, u64)> {
+        self.held
+    }
+}

@@ -1,0 +1,80 @@
+//! What a store is on the whole, without reading its pages.
+
+use pyo3::prelude::*;
+
+use crate::convert::time::Time;
+use crate::convert::typed::Tuple;
+use crate::convert::value::value;
+use crate::convert::word::Space;
+use crate::fingerprint::epoch::EpochInfo;
+use crate::maintain::integrity::Flaw;
+
+value! {
+    Overview from overview: simkeep::inspect::Overview {
+        sequence: u64,
+        pages: u64,
+        in_force: u64,
+        gone: u64,
+        never: u64,
+        visits: u64,
+        first: Option<Time>,
+        last: Option<Time>,
+        unsealed_pages: u64,
+        unsealed: Option<(u64, u64)>,
+        fingerprints: u64,
+        commonest_pages: u64,
+        epochs: Tuple<EpochOverview>,
+        segments: Tuple<SegmentOverview>,
+        space: Tuple<SpaceOf>,
+        hosts: Tuple<HostShare>,
+        flaw: Option<Py<Flaw>>,
+    }
+}
+
+value! {
+    EpochOverview from epoch: simkeep::inspect::EpochOverview {
+        info: Py<EpochInfo>,
+        fingerprints: u64,
+        is_in_use: bool,
+    }
+}
+
+value! {
+    SegmentOverview from segment: simkeep::inspect::SegmentOverview {
+        id: u64,
+        level: u64,
+        first_operation: u64,
+        last_operation: u64,
+        pages: u64,
+        visits: u64,
+        times: Option<(Time, Time)>,
+        written: Time,
+        bytes: u64,
+        shape: Option<String>,
+        superseded: f64,
+    }
+}
+
+value! {
+    SpaceOf from space: simkeep::inspect::SpaceOf {
+        of: Space,
+        bytes: u64,
+    }
+}
+
+value! {
+    HostShare from host: simkeep::inspect::HostShare {
+        host: String,
+        share: f64,
+    }
+}
+
+value! {
+    Compaction from compaction: simkeep::inspect::Compaction {
+        segments: usize,
+        segment_bytes: u64,
+        unsealed_pages: u64,
+        gives_back_bytes: u64,
+        takes_bytes: u64,
+    }
+}

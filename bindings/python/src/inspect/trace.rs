@@ -1,0 +1,102 @@
+//! Where a store has a page, what it knows of it, and which versions it had.
+
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyString};
+use simkeep::inspect;
+
+use crate::convert::arg::{self, Arg};
+use crate::convert::time::Time;
+use crate::convert::typed::Tuple;
+use crate::convert::value::{FromRust, value};
+use crate::convert::word::{SameBy, Verdict, VersionKind};
+use crate::page::history::{self, HistoryEntry, Visit};
+use crate::page::outcome::Told;
+use crate::page::page::{Content, Page};
+
+value! {
+    Trace from trace: simkeep::inspect::Trace {
+        page: Py<Page>,
+        surt: String,
+        hash: u64,
+        places: Tuple<Place>,
+        history: Tuple<HistoryEntry>,
+    }
+}
+
+value! {
+    /// Where something of a page stands.
+    Place from place: simkeep::inspect::Place {
+        segment: Option<u64>,
+        number: u32,
+        bytes: Option<u64>,
+        entries: usize,
+        is_first: bool,
+    }
+}
+
+value! {
+    Version from version: simkeep::inspect::Version {
+        kind: VersionKind,
+        /// Its number among the versions that have content, from 1 on; `None` without content.
+        number: Option<u32> = match version.kind {
+            inspect::VersionKind::Content(number) => Some(number),
+            _ => None,
+        },
+        visit: Py<Visit>,
+        contents: Tuple<Content>,
+        last: Time,
+        visits: u64,
+        verdict: Verdict = Told::from(version.verdict).verdict,
+        /// How it is known to have been the same, if that is the verdict.
+        by: Option<SameBy> = Told::from(version.verdict).by,
+        /// In how many bits its fingerprint differs from that of the version before, by the verdict.
+        distance: Option<u32> = Told::from(version.verdict).distance,
+        /// The epoch of the fingerprints that were compared.
+        distance_epoch: Option<u32> = Told::from(version.verdict).distance_epoch,
+        /// When the version that the page went back to was last seen.
+        to: Option<Time> = Told::from(version.verdict).to,
+        back_to: Option<u32>,
+        differing: Option<u64>,
+    }
+}
+
+/// The versions of a page, from its history, as `View.history` or `View.histories` tell it.
+///
+/// Visits that saw one content, were told that it was not modified, or saw it again after failures
+/// are one version; a content that comes back later is another. Failures that follow each other
+/// with one status are one, and so are visits that find the page gone. What the page was given is
+/// left out. Linear in the history.
+#[pyfunction]
+#[pyo3(signature = (history: "Iterable[Judged | Restated | Given]"))]
+pub(crate) fn versions(py: Python<'_>, history: &Bound<'_, PyAny>) -> PyResult<Vec<Version>> {
+    let arg = Arg::new("history");
+    let expected = "an iterable of Judged, Restated and Given";
+    if history.is_instance_of::<PyString>() {
+        return Err(arg.type_error(expected, history));
+    }
+    let all = history.try_iter().map_err(|_| arg.type_error(expected, history))?;
+    let entries = (0..).zip(all).map(|(row, entry)| history::taken(arg.at(row), &entry?));
+    let entries = entries.collect::<PyResult<Vec<_>>>()?;
+    FromRust::from_rust(py, inspect::versions(&entries))
+}
+
+/// What a page is sorted by, its SURT, as the Internet Archive writes it.
+///
+/// Such as "com,example)/terms". Linear in the length of the URL.
+#[pyfunction]
+#[pyo3(signature = (url: "str"))]
+pub(crate) fn surt(url: &Bound<'_, PyAny>) -> PyResult<String> {
+    Ok(inspect::surt(arg::url(Arg::new("url"), url)?))
+}
+
+/// Bytes that compare as pages are sorted, also those of several stores: what `surt` is made of.
+///
+/// Of two URLs with the same, the less comes first.
+#[pyfunction]
+#[pyo3(signature = (url: "str"))]
+pub(crate) fn surt_key<'py>(
+    py: Python<'py>,
+    url: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyBytes>> {
+    Ok(PyBytes::new(py, &inspect::surt_key(arg::url(Arg::new("url"), url)?)))
+}

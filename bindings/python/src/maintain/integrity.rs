@@ -1,0 +1,170 @@
+//! Checking, saving and repairing stores.
+
+use std::path::PathBuf;
+
+use pyo3::prelude::*;
+use simkeep::integrity;
+
+use crate::call::long::long;
+use crate::call::progress::{self, Progress};
+use crate::convert::arg::{self, Arg, optional};
+use crate::convert::typed::Tuple;
+use crate::convert::value::{FromRust, value};
+
+value! {
+    Flaw from flaw: simkeep::Corruption {
+        file: String,
+        offset: u64,
+        what: String,
+    }
+    also {
+        fn __str__(&self) -> String {
+            format!("{} is damaged at byte {}: {}", self.file, self.offset, self.what)
+        }
+    }
+}
+
+value! {
+    Verified from verified: simkeep::integrity::Verified {
+        /// Whether nothing was found.
+        sound: bool = verified.is_sound(),
+        files: usize,
+        bytes: u64,
+        pages: u64,
+        visits: u64,
+        catalog: bool,
+        flaws: Tuple<Flaw>,
+        more_flaws: u64,
+    }
+}
+
+value! {
+    Loss from loss: simkeep::integrity::Loss {
+        file: String,
+        bytes: Option<(u64, u64)>,
+        operations: Option<(u64, Option<u64>)>,
+        pages: Option<u64>,
+        after: Option<String>,
+        before: Option<String>,
+        why: String,
+    }
+}
+
+value! {
+    Repaired from repaired: simkeep::integrity::Repaired {
+        /// Whether everything was saved, and nothing that was forgotten.
+        whole: bool = repaired.is_whole(),
+        pages: u64,
+        visits: u64,
+        lost: Tuple<Loss>,
+        lost_pages: u64,
+        lost_visits: u64,
+        damaged_frames: u64,
+        withheld_pages: u64,
+        doubts: Tuple<String>,
+        unnamed_epochs: Tuple<String>,
+        flaws: Tuple<Flaw>,
+        more_flaws: u64,
+    }
+}
+
+value! {
+    FileCount from count: simkeep::integrity::FileCount {
+        files: u64,
+        bytes: u64,
+    }
+}
+
+value! {
+    BackedUp from made: simkeep::integrity::BackedUp {
+        sequence: u64,
+        pages: u64,
+        visits: u64,
+        earlier: Option<u64>,
+        linked: Py<FileCount>,
+        copied: Py<FileCount>,
+        kept: Py<FileCount>,
+        removed: u64,
+        catalog_bytes: u64,
+        not_linked: Option<String>,
+    }
+}
+
+/// The settings of a check.
+pub(crate) fn verify_options(
+    rate: Option<&Bound<'_, PyAny>>,
+    flaws_max: Option<&Bound<'_, PyAny>>,
+    progress: Option<&Bound<'_, Progress>>,
+) -> PyResult<integrity::VerifyOptions> {
+    let rate = optional(rate, |v| arg::count(Arg::new("rate"), v))?;
+    let flaws_max = optional(flaws_max, |v| arg::size(Arg::new("flaws_max"), v))?;
+    let mut options = integrity::VerifyOptions::default().rate(rate);
+    if let Some(flaws_max) = flaws_max {
+        options.flaws_max = flaws_max;
+    }
+    Ok(options.progress(progress::given(progress)))
+}
+
+/// Checks the store in a directory: reads all of it, and names every flaw.
+///
+/// `rate` is the most bytes to read per second. Damage is part of the answer, and raises nothing.
+/// Ctrl-C ends it.
+#[pyfunction]
+#[pyo3(signature = (
+    path, *, rate: "int | None" = None, flaws_max: "int | None" = None, progress=None
+))]
+pub(crate) fn verify<'py>(
+    py: Python<'py>,
+    path: PathBuf,
+    rate: Option<&Bound<'py, PyAny>>,
+    flaws_max: Option<&Bound<'py, PyAny>>,
+    progress: Option<&Bound<'py, Progress>>,
+) -> PyResult<Verified> {
+    let options = verify_options(rate, flaws_max, progress)?;
+    let progress = options.progress.clone();
+    Verified::from_rust(py, long(py, &progress, || integrity::verify(path, options))?)
+}
+
+/// Makes a new store of everything in another that is sound, and says what is lost.
+///
+/// The old one stays as it is. Costs two reads of all files, and a load of what is saved. Raises
+/// `DoubtfulError` if it cannot be told what was forgotten, unless `keep_forgotten`. Ctrl-C ends
+/// it, and leaves no new store.
+#[pyfunction]
+#[pyo3(signature = (
+    path, to, *, keep_forgotten=false, memory_bytes: "int | None" = None, progress=None
+))]
+pub(crate) fn repair<'py>(
+    py: Python<'py>,
+    path: PathBuf,
+    to: PathBuf,
+    keep_forgotten: bool,
+    memory_bytes: Option<&Bound<'py, PyAny>>,
+    progress: Option<&Bound<'py, Progress>>,
+) -> PyResult<Repaired> {
+    let progress = progress::given(progress);
+    let mut options = integrity::RepairOptions::default().keep_forgotten(keep_forgotten);
+    if let Some(bytes) = optional(memory_bytes, |v| arg::size(Arg::new("memory_bytes"), v))? {
+        options.memory_bytes = bytes;
+    }
+    let options = options.progress(progress.clone());
+    Repaired::from_rust(py, long(py, &progress, || integrity::repair(path, to, options))?)
+}
+
+/// Makes a backup of the store in a directory, also of one that is being written.
+///
+/// To an earlier backup it adds what is new. With `copy=True` files are copied that could be
+/// linked. Ctrl-C ends it.
+#[pyfunction]
+#[pyo3(signature = (path, to, *, copy=false, progress=None))]
+pub(crate) fn backup(
+    py: Python<'_>,
+    path: PathBuf,
+    to: PathBuf,
+    copy: bool,
+    progress: Option<&Bound<'_, Progress>>,
+) -> PyResult<BackedUp> {
+    let progress = progress::given(progress);
+    let options = integrity::BackupOptions::default().copy(copy).progress(progress.clone());
+    BackedUp::from_rust(py, long(py, &progress, || integrity::backup(path, to, options))?)
+}

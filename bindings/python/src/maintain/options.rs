@@ -1,0 +1,81 @@
+//! How a store is opened, as keywords.
+
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyString};
+use simkeep::{Durability, Options};
+
+use crate::convert::arg::{self, Arg};
+use crate::convert::keywords::{each, unknown};
+use crate::fingerprint::epoch;
+
+/// The options that were given.
+pub(crate) fn options(keywords: Option<&Bound<'_, PyDict>>) -> PyResult<Options> {
+    let mut options = Options::default();
+    each(keywords, |key, value| set(&mut options, key, value))?;
+    Ok(options)
+}
+
+fn set(options: &mut Options, key: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
+    match key {
+        "durability" => options.durability = durability(value)?,
+        "memtable_observations" => {
+            options.memtable_observations = arg::size(Arg::new("memtable_observations"), value)?;
+        }
+        "memtable_bytes" => {
+            options.memtable_bytes = arg::size(Arg::new("memtable_bytes"), value)?;
+        }
+        "seal_after" => options.seal_after = arg::duration(Arg::new("seal_after"), value)?,
+        "merge_fanout" => options.merge_fanout = arg::size(Arg::new("merge_fanout"), value)?,
+        "background" => options.background = arg::flag(Arg::new("background"), value)?,
+        "epoch" if value.is_none() => {}
+        "epoch" => options.epoch = arg::text(Arg::new("epoch"), value)?.to_owned(),
+        "epoch_bands" => {
+            let bands = |value: &Bound<'_, PyAny>| epoch::bands(Arg::new("epoch_bands"), value);
+            options.epoch_bands = arg::optional(Some(value), bands)?;
+        }
+        "file_mode" => options.file_mode = arg::u32(Arg::new("file_mode"), value)?,
+        "epoch_visits" => options.epoch_visits = arg::count(Arg::new("epoch_visits"), value)?,
+        "near_distance" => {
+            let distance =
+                |value: &Bound<'_, PyAny>| arg::distance(Arg::new("near_distance"), value);
+            options.near_distance = arg::optional(Some(value), distance)?;
+        }
+        "clock_tolerance" => {
+            let tolerance =
+                |value: &Bound<'_, PyAny>| arg::duration(Arg::new("clock_tolerance"), value);
+            options.clock_tolerance = arg::optional(Some(value), tolerance)?;
+        }
+        "fingerprint_bytes" => {
+            options.fingerprint_bytes = arg::u32(Arg::new("fingerprint_bytes"), value)?;
+        }
+        "near_limit" => options.near_limit = arg::size(Arg::new("near_limit"), value)?,
+        "rule" => options.rule = arg::ranking(Arg::new("rule"), value)?,
+        "leases_max" => options.leases_max = arg::size(Arg::new("leases_max"), value)?,
+        "near_fingerprints" => {
+            options.near_fingerprints = arg::u32(Arg::new("near_fingerprints"), value)?;
+        }
+        "background_memory_bytes" => {
+            options.background_memory_bytes =
+                arg::size(Arg::new("background_memory_bytes"), value)?;
+        }
+        "reader_grace" => options.reader_grace = arg::duration(Arg::new("reader_grace"), value)?,
+        other => return Err(unknown(other)),
+    }
+    Ok(())
+}
+
+/// When an observation is durable: `"each"`, `"flush"`, or how long a commit waits for others.
+fn durability(value: &Bound<'_, PyAny>) -> PyResult<Durability> {
+    let arg = Arg::new("durability");
+    let expected =
+        "\"each\", \"flush\", or how long a commit waits for others: seconds or a timedelta";
+    if value.is_instance_of::<PyString>() {
+        return match arg::text(arg, value)? {
+            "each" => Ok(Durability::Each),
+            "flush" => Ok(Durability::OnFlush),
+            _ => Err(arg.value_error(expected, value)),
+        };
+    }
+    let wait = arg::duration(arg, value).map_err(|_| arg.value_error(expected, value))?;
+    Ok(Durability::Grouped(wait))
+}

@@ -1,0 +1,195 @@
+//! States of a store as files that never change.
+
+use std::path::PathBuf;
+
+use pyo3::prelude::*;
+use simkeep::publishing::{self, PublishOptions};
+
+use crate::call::long::long;
+use crate::call::progress::{self, Progress};
+use crate::convert::arg::{self, Arg, optional};
+use crate::convert::error::OrRaise;
+use crate::convert::time::Time;
+use crate::convert::typed::Tuple;
+use crate::convert::value::{FromRust, value};
+use crate::fingerprint::epoch::EpochInfo;
+use crate::maintain::integrity::FileCount;
+use crate::maintain::scope::Scope;
+
+value! {
+    Publication from made: simkeep::publishing::Publication {
+        generation: u64,
+        is_new: bool,
+        sequence: u64,
+        unsealed: u64,
+        linked: Py<FileCount>,
+        copied: Py<FileCount>,
+        kept: Py<FileCount>,
+        checked: Py<FileCount>,
+        unchecked: Py<FileCount>,
+        replaced: Py<FileCount>,
+        removed: Tuple<u64>,
+        removed_files: u64,
+        older: Tuple<u64>,
+        forgotten: Option<bool>,
+        not_linked: Option<String>,
+    }
+}
+
+value! {
+    GenerationInfo from generation: simkeep::publishing::GenerationInfo {
+        number: u64,
+        store: u64,
+        written: Time = simkeep::Time::from(generation.written),
+        sequence: u64,
+        files: Py<FileCount>,
+        epochs: Tuple<EpochInfo>,
+        near_epoch: u32,
+    }
+}
+
+value! {
+    Incomplete from newer: simkeep::publishing::Incomplete {
+        generation: u64,
+        why: String,
+    }
+}
+
+value! {
+    PublishedFile from file: simkeep::publishing::PublishedFile {
+        name: String,
+        bytes: u64,
+    }
+}
+
+/// The settings of publishing.
+pub(crate) fn publish_options(
+    keep: Option<&Bound<'_, PyAny>>,
+    grace: Option<&Bound<'_, PyAny>>,
+    (copy, check_kept): (bool, bool),
+    progress: &simkeep::Progress,
+) -> PyResult<PublishOptions> {
+    let options = PublishOptions::default().copy(copy).check_kept(check_kept);
+    let mut options = options.progress(progress.clone());
+    if let Some(keep) = optional(keep, |v| arg::size(Arg::new("keep"), v))? {
+        options.keep = keep;
+    }
+    if let Some(grace) = optional(grace, |v| arg::duration(Arg::new("grace"), v))? {
+        options.grace = grace;
+    }
+    Ok(options)
+}
+
+/// Publishes what is sealed of the store in a directory: makes it a generation in another
+/// directory.
+///
+/// `Reader.published` opens it. Works also beside a process that writes the store. Segments and
+/// tables are linked or copied (`copy=True` links none), if no earlier generation has brought them,
+/// and never change. The newest `keep` generations stay (3), and others for a `grace` after they
+/// were the newest (a day). Costs a read of the segments that are new, and of a small part of the
+/// others: each is read once in 30 days, and all of them with `check_kept=True`. A damaged one
+/// gives way to that of the store. Ctrl-C ends it.
+#[pyfunction]
+#[pyo3(signature = (
+    path, to, *, keep: "int | None" = None, grace: "_types.Seconds | None" = None, copy=false,
+    check_kept=false, progress=None
+))]
+pub(crate) fn publish<'py>(
+    py: Python<'py>,
+    path: PathBuf,
+    to: PathBuf,
+    keep: Option<&Bound<'py, PyAny>>,
+    grace: Option<&Bound<'py, PyAny>>,
+    copy: bool,
+    check_kept: bool,
+    progress: Option<&Bound<'py, Progress>>,
+) -> PyResult<Publication> {
+    let progress = progress::given(progress);
+    let options = publish_options(keep, grace, (copy, check_kept), &progress)?;
+    Publication::from_rust(py, long(py, &progress, || publishing::publish(path, to, options))?)
+}
+
+/// Whether a store is published in a directory, or is being carried there.
+///
+/// `Reader` reads such a directory like a store, and nothing but `publish` writes to it. Costs
+/// listing what is there.
+#[pyfunction]
+pub(crate) fn is_published(py: Python<'_>, path: PathBuf) -> PyResult<bool> {
+    py.detach(|| publishing::is_published(path)).or_raise(py)
+}
+
+/// The generations that are published in a directory, in order. Costs a small read for each.
+#[pyfunction]
+pub(crate) fn generations(py: Python<'_>, path: PathBuf) -> PyResult<Tuple<GenerationInfo>> {
+    FromRust::from_rust(py, py.detach(|| publishing::generations(path)).or_raise(py)?)
+}
+
+/// The files that a generation names: segments, then tables of document frequencies.
+///
+/// Needs the generation alone, none of these files. Costs a small read.
+#[pyfunction]
+#[pyo3(signature = (path, generation: "int"))]
+pub(crate) fn generation_files(
+    py: Python<'_>,
+    path: PathBuf,
+    generation: &Bound<'_, PyAny>,
+) -> PyResult<Tuple<PublishedFile>> {
+    let generation = arg::count(Arg::new("generation"), generation)?;
+    FromRust::from_rust(py, py.detach(|| publishing::files(path, generation)).or_raise(py)?)
+}
+
+/// How many distinct fingerprints of an epoch a generation has; one counts once for each segment
+/// that has it.
+///
+/// Reads the beginning of each segment, and some bytes for each MiB at its end: what is between
+/// need not have arrived, if only the files have their lengths.
+#[pyfunction]
+#[pyo3(signature = (path, generation: "int", epoch: "int"))]
+pub(crate) fn generation_fingerprints(
+    py: Python<'_>,
+    path: PathBuf,
+    generation: &Bound<'_, PyAny>,
+    epoch: &Bound<'_, PyAny>,
+) -> PyResult<u64> {
+    let generation = arg::count(Arg::new("generation"), generation)?;
+    let epoch = arg::epoch(Arg::new("epoch"), epoch)?;
+    py.detach(|| publishing::fingerprints(path, generation, epoch)).or_raise(py)
+}
+
+/// Reads all files that a generation names, or the one of this name.
+///
+/// Raises `CorruptError` for the first that is damaged, `IoError` for one that is not there. Ctrl-C
+/// ends it.
+#[pyfunction]
+#[pyo3(signature = (path, generation: "int", *, file=None, progress=None))]
+pub(crate) fn check_generation<'py>(
+    py: Python<'py>,
+    path: PathBuf,
+    generation: &Bound<'py, PyAny>,
+    file: Option<&str>,
+    progress: Option<&Bound<'py, Progress>>,
+) -> PyResult<()> {
+    let progress = progress::given(progress);
+    let generation = arg::count(Arg::new("generation"), generation)?;
+    long(py, &progress, || match file {
+        Some(name) => publishing::check_file(path, generation, name, &progress),
+        None => publishing::check(path, generation, &progress),
+    })
+}
+
+/// Which generations in a directory still hold bytes of a page, or of pages under a `prefix`.
+///
+/// By number: of what was purged from the store meanwhile, say. Costs a search in each segment that
+/// is named.
+#[pyfunction]
+#[pyo3(signature = (path, url: "str | None" = None, *, prefix: "str | None" = None))]
+pub(crate) fn holding<'py>(
+    py: Python<'py>,
+    path: PathBuf,
+    url: Option<&Bound<'py, PyAny>>,
+    prefix: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Tuple<u64>> {
+    let scope = Scope::new("holding", url, prefix)?;
+    let all = py.detach(|| publishing::holding(path, &scope.of())).or_raise(py)?;
+    Tuple::new(py, all)
+}

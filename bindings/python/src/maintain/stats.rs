@@ -1,0 +1,78 @@
+//! Sizes of a store, and what maintenance did.
+
+use pyo3::Py;
+
+use crate::convert::typed::Tuple;
+use crate::convert::value::value;
+use crate::fingerprint::epoch::EpochInfo;
+
+value! {
+    SegmentStats from segment: simkeep::SegmentStats {
+        id: u64,
+        pages: u64,
+        visits: u64,
+        fingerprints: u64,
+        bytes: u64,
+    }
+}
+
+value! {
+    Stats from stats: simkeep::Stats {
+        pages: u64,
+        visits: u64,
+        unsealed_visits: u64,
+        segments: Tuple<SegmentStats>,
+        epochs: Tuple<EpochInfo>,
+        epoch_visits: u64,
+        /// Whether a new epoch is advised.
+        epoch_due: bool,
+        segment_bytes: u64,
+        catalog_bytes: u64,
+        sequence: u64,
+        merge_error: Option<String>,
+    }
+}
+
+value! {
+    /// What `forget` has hidden.
+    Forgotten from forgotten: simkeep::Forgotten {
+        pages: u64,
+        visits: u64,
+    }
+}
+
+value! {
+    /// What `merge` did.
+    Merged from merged: simkeep::Merged {
+        inputs: usize,
+        bytes: u64,
+    }
+}
+
+value! {
+    /// What `compact` did.
+    Compacted from compacted: simkeep::Compacted {
+        merged: Py<Merged>,
+        segment_bytes_before: u64,
+        segment_bytes: u64,
+        catalog_bytes_before: u64,
+        catalog_bytes: u64,
+        gave_back: u64 = compacted.gave_back(),
+    }
+}
+
+value! {
+    /// What a load did.
+    Loaded from loaded: simkeep::load::Loaded {
+        observations: u64,
+        visits: u64,
+        restated: u64,
+        weighed: u64,
+        classed: u64,
+        pages: u64,
+        new_pages: u64,
+        segments: usize,
+        bytes: u64,
+        begun: Tuple<EpochInfo>,
+    }
+}

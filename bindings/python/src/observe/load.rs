@@ -1,0 +1,117 @@
+//! Loads: of observations into a store, and into one that is made of them.
+
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyString};
+use simkeep::load::LoadOptions;
+use simkeep::{Options, Result, Role};
+
+use crate::call::lots::hand_on;
+use crate::call::progress::{self, Progress};
+use crate::convert::arg::{self, Arg, optional};
+use crate::convert::error::{OrRaise, in_row};
+use crate::observe::makers::Makers;
+use crate::observe::row::{Ready, Row};
+use crate::observe::{observation, table};
+use crate::stream::arrow;
+
+/// What the thread of a load is called.
+pub(crate) const NAME: &str = "simkeep-load";
+
+/// How many rows are made ready at a time.
+const PART: usize = 1024;
+
+/// The settings of a load.
+pub(crate) fn options(
+    memory_bytes: Option<&Bound<'_, PyAny>>,
+    segment_pages: Option<&Bound<'_, PyAny>>,
+    progress: Option<&Bound<'_, Progress>>,
+) -> PyResult<LoadOptions> {
+    let mut options = LoadOptions::default().progress(progress::given(progress));
+    if let Some(bytes) = optional(memory_bytes, |v| arg::size(Arg::new("memory_bytes"), v))? {
+        options.memory_bytes = bytes;
+    }
+    if let Some(pages) = optional(segment_pages, |v| arg::count(Arg::new("segment_pages"), v))? {
+        options.segment_pages = pages;
+    }
+    Ok(options)
+}
+
+/// What gives observations.
+pub(crate) fn each<'py>(
+    given: &Bound<'py, PyAny>,
+) -> PyResult<Box<dyn Iterator<Item = PyResult<Row>> + 'py>> {
+    let arg = Arg::new("observations");
+    let expected = "an iterable of Observations or dicts, or a table";
+    if let Some(chunks) = arrow::chunks(arg, given)? {
+        return Ok(Box::new(table::rows(chunks)));
+    }
+    if given.is_instance_of::<PyString>() || given.is_instance_of::<PyDict>() {
+        return Err(arg.type_error(expected, given));
+    }
+    let all = given.try_iter().map_err(|_| arg.type_error(expected, given))?;
+    Ok(Box::new((0..).zip(all).map(|(number, one)| observation::row(&one?, number))))
+}
+
+/// All of them as they are observed; an error names the row, if there are several. They are made so in
+/// parts, with the interpreter's lock let go, so that few are in memory twice.
+pub(crate) fn ready(
+    py: Python<'_>,
+    makers: &Makers,
+    given: &Bound<'_, PyAny>,
+) -> PyResult<Vec<Ready>> {
+    let mut rows = each(given)?;
+    let (mut part, mut all) = (Vec::with_capacity(PART), Vec::new());
+    loop {
+        for row in rows.by_ref().take(PART) {
+            part.push(row?);
+        }
+        if part.is_empty() {
+            return Ok(all);
+        }
+        let several = part.len() > 1 || !all.is_empty();
+        let made = py.detach(|| {
+            part.drain(..).try_for_each(|row| {
+                all.push(makers.ready(row)?);
+                Ok::<_, simkeep::Error>(())
+            })
+        });
+        made.or_raise(py).map_err(|e| if several { in_row(py, e, all.len()) } else { e })?;
+        py.check_signals()?;
+    }
+}
+
+/// Loads observations.
+pub(crate) fn load(
+    py: Python<'_>,
+    store: &simkeep::Store,
+    makers: &Makers,
+    given: &Bound<'_, PyAny>,
+    options: LoadOptions,
+) -> PyResult<simkeep::load::Loaded> {
+    let (rows, progress) = (each(given)?, options.progress.clone());
+    hand_on(py, NAME, rows, &progress, |rows| {
+        store.load(rows.map(|row| makers.ready(row?)), options)
+    })
+}
+
+/// What makes the fingerprints of the first epoch of a new store, and of that the number in a load.
+pub(crate) fn makers(
+    new: &mut Options,
+    origin: Option<&simkeep::Origin>,
+    epochs: &simkeep::load::LoadEpochs,
+) -> Result<Makers> {
+    let usual = simkeep::Origin::default();
+    let origin = match origin {
+        Some(origin) => {
+            new.epoch = origin.name();
+            Some(origin)
+        }
+        // Those of other names are made elsewhere, as far as is known here.
+        None => Some(&usual).filter(|usual| usual.name() == new.epoch),
+    };
+    let change = match origin {
+        Some(origin) => epochs.origin(origin, Role::Both)?,
+        None => epochs.named(&new.epoch, Role::Both)?,
+    };
+    Ok(Makers::of_new(&new.epoch, change, origin.cloned()))
+}

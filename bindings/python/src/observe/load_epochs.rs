@@ -1,0 +1,133 @@
+//! The epochs that come with a load.
+
+use pyo3::prelude::*;
+use simkeep::load;
+
+use crate::call::fork::Birth;
+use crate::convert::arg::{self, Arg};
+use crate::convert::error::OrRaise;
+use crate::fingerprint::df::Table;
+use crate::fingerprint::epoch;
+use crate::fingerprint::origin::Origin;
+
+/// The epochs that a load brings: they begin when the load is done, in the same commit.
+///
+/// It hands out numbers for the observations of one load, to which it is passed as `epochs`, and
+/// may be asked while that load takes its observations. If the load fails, they do not begin. A
+/// name that the store knows already means the store's epoch.
+#[pyclass(frozen, module = "simkeep")]
+pub(crate) struct LoadEpochs {
+    epochs: load::LoadEpochs,
+    /// A load in another thread may have it locked when the process is forked.
+    birth: Birth,
+}
+
+impl LoadEpochs {
+    /// Them, where they may be used.
+    pub(crate) fn open(&self, py: Python<'_>) -> PyResult<&load::LoadEpochs> {
+        self.birth.check(py)?;
+        Ok(&self.epochs)
+    }
+}
+
+#[pymethods]
+impl LoadEpochs {
+    #[new]
+    fn new() -> LoadEpochs {
+        LoadEpochs { epochs: load::LoadEpochs::default(), birth: Birth::now() }
+    }
+
+    /// The number in the load of the epoch with this name, of fingerprints that are made elsewhere.
+    ///
+    /// If the store has none of the name, one begins. Raises `MisuseError` for a name that is empty
+    /// or has control characters, or was asked for on other terms before.
+    #[pyo3(signature = (
+        name: "str", *, role: "_types.EpochRole | None" = None,
+        bands: "_types.EpochBands | None" = None
+    ))]
+    fn named<'py>(
+        &self,
+        py: Python<'py>,
+        name: &Bound<'py, PyAny>,
+        role: Option<&Bound<'py, PyAny>>,
+        bands: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<u32> {
+        let (name, terms) = (arg::text(Arg::new("name"), name)?, epoch::terms(role, bands)?);
+        let epochs = self.open(py)?;
+        Ok(py.detach(|| epochs.named(name, terms)).or_raise(py)?.number())
+    }
+
+    /// The number in the load of an epoch whose fingerprints simkeep makes.
+    ///
+    /// If the store has none of its name, one begins. Its table of document frequencies, if it has
+    /// one, is copied into the store.
+    #[pyo3(signature = (
+        origin, *, role: "_types.EpochRole | None" = None, bands: "_types.EpochBands | None" = None
+    ))]
+    fn origin<'py>(
+        &self,
+        py: Python<'py>,
+        origin: &Bound<'py, Origin>,
+        role: Option<&Bound<'py, PyAny>>,
+        bands: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<u32> {
+        let terms = epoch::terms(role, bands)?;
+        let (epochs, origin) = (self.open(py)?, &origin.get().0);
+        Ok(py.detach(|| epochs.origin(origin, terms)).or_raise(py)?.number())
+    }
+
+    /// The number in the load of an epoch of another store, of which this is known.
+    ///
+    /// How many leading bits of its fingerprints are `reserved` for metadata; its terms; how many
+    /// visits that store knew when it began; and whether it has ended there. Its table comes by
+    /// `table`.
+    #[pyo3(signature = (
+        name: "str", *, reserved: "int" = 0, role: "_types.EpochRole | None" = None,
+        bands: "_types.EpochBands | None" = None, begun: "int" = 0, ended=false
+    ))]
+    fn like<'py>(
+        &self,
+        py: Python<'py>,
+        name: &Bound<'py, PyAny>,
+        #[pyo3(from_py_with = reserved)] reserved: u32,
+        role: Option<&Bound<'py, PyAny>>,
+        bands: Option<&Bound<'py, PyAny>>,
+        #[pyo3(from_py_with = begun)] begun: u64,
+        ended: bool,
+    ) -> PyResult<u32> {
+        let (name, terms) = (arg::text(Arg::new("name"), name)?, epoch::terms(role, bands)?);
+        let epochs = self.open(py)?;
+        let number = py.detach(|| epochs.like(name, reserved, terms, begun, ended));
+        Ok(number.or_raise(py)?.number())
+    }
+
+    /// Brings the table of document frequencies of an epoch of this load.
+    ///
+    /// It is copied into the store unless that has one. Raises `EpochError` for a number that this
+    /// has not given, `MisuseError` if the name of the epoch is of another table, or none.
+    #[pyo3(signature = (epoch: "int", table))]
+    fn table<'py>(
+        &self,
+        py: Python<'py>,
+        epoch: &Bound<'py, PyAny>,
+        table: &Bound<'py, Table>,
+    ) -> PyResult<()> {
+        let epoch = arg::epoch(Arg::new("epoch"), epoch)?;
+        let (epochs, table) = (self.open(py)?, table.get().table());
+        py.detach(|| epochs.table(epoch, table)).or_raise(py)
+    }
+
+    fn __repr__(&self) -> &'static str {
+        "<simkeep.LoadEpochs>"
+    }
+}
+
+/// How many leading bits of fingerprints are reserved.
+fn reserved(given: &Bound<'_, PyAny>) -> PyResult<u32> {
+    arg::u32(Arg::new("reserved"), given)
+}
+
+/// How many visits were known when an epoch began.
+fn begun(given: &Bound<'_, PyAny>) -> PyResult<u64> {
+    arg::count(Arg::new("begun"), given)
+}

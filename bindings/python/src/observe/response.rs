@@ -1,0 +1,39 @@
+//! What a response says of its page.
+
+use pyo3::prelude::*;
+use simkeep::{Response, ResponseMeaning};
+
+use crate::convert::arg::{self, Arg};
+use crate::convert::word::Seen;
+
+/// What an HTTP response to a GET says of its page: what to report. `None` below 200: no visit.
+///
+/// `location` and `content_range` are the headers; `length` is the Content-Length, if no
+/// Transfer-Encoding delimits the body, and `received` the number of bytes that arrived;
+/// `is_encoded` says that there is a Content-Encoding, `is_cut` that the body is known to be cut.
+#[pyfunction]
+#[pyo3(signature = (
+    status: "int", *, location=None, content_range=None, length: "int | None" = None,
+    received: "int | None" = None, is_encoded=false, is_cut=false
+))]
+pub(crate) fn response_meaning(
+    status: &Bound<'_, PyAny>,
+    location: Option<&str>,
+    content_range: Option<&str>,
+    length: Option<u64>,
+    received: Option<u64>,
+    is_encoded: bool,
+    is_cut: bool,
+) -> PyResult<Option<Seen>> {
+    let status = arg::u16(Arg::new("status"), status)?;
+    let response =
+        Response { status, location, content_range, length, received, is_encoded, is_cut };
+    Ok(match response.meaning() {
+        ResponseMeaning::Content => Some(Seen::Content),
+        ResponseMeaning::Redirect => Some(Seen::Redirect),
+        ResponseMeaning::NotModified => Some(Seen::NotModified),
+        ResponseMeaning::Gone => Some(Seen::Gone),
+        ResponseMeaning::Failed(_) => Some(Seen::Failed),
+        _ => None,
+    })
+}

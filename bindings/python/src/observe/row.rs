@@ -1,0 +1,168 @@
+//! One visit as it is given, and as the crate takes it.
+
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use simkeep::load::Observed;
+use simkeep::{Digest, Epoch, Observation, Request, Seen, Time, Visit, Weight};
+
+use crate::convert::arg::{self, Arg};
+use crate::convert::keywords::unknown;
+use crate::observe::what::{Parts, What};
+
+/// One visit, checked but for what the store alone knows.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Row {
+    pub(crate) url: String,
+    pub(crate) time: Time,
+    pub(crate) what: What,
+    pub(crate) digest: Option<Digest>,
+    pub(crate) status: Option<u16>,
+    pub(crate) modified: Option<Time>,
+    pub(crate) weight: Option<Weight>,
+    pub(crate) class: Option<u32>,
+}
+
+/// What a caller gives of a visit, unchecked.
+#[derive(Default)]
+pub(crate) struct Given<'a, 'py> {
+    pub(crate) url: Option<&'a Bound<'py, PyAny>>,
+    pub(crate) at: Option<&'a Bound<'py, PyAny>>,
+    pub(crate) seen: Option<&'a Bound<'py, PyAny>>,
+    pub(crate) to: Option<&'a Bound<'py, PyAny>>,
+    pub(crate) text: Option<&'a Bound<'py, PyAny>>,
+    pub(crate) html: Option<&'a Bound<'py, PyAny>>,
+    pub(crate) encoding: Option<&'a Bound<'py, PyAny>>,
+    pub(crate) fingerprint: Option<&'a Bound<'py, PyAny>>,
+    pub(crate) epoch: Option<&'a Bound<'py, PyAny>>,
+    pub(crate) also: Option<&'a Bound<'py, PyAny>>,
+    pub(crate) digest: Option<&'a Bound<'py, PyAny>>,
+    pub(crate) status: Option<&'a Bound<'py, PyAny>>,
+    pub(crate) modified: Option<&'a Bound<'py, PyAny>>,
+    pub(crate) weight: Option<&'a Bound<'py, PyAny>>,
+    pub(crate) class_: Option<&'a Bound<'py, PyAny>>,
+}
+
+/// What a caller gives of a visit that saw content, by the names of its arguments.
+macro_rules! given {
+    ($url:ident, $at:ident, $($part:ident),* $(,)?) => {
+        $crate::observe::row::Given { url: Some($url), at: Some($at), $($part,)* ..Default::default() }
+    };
+}
+
+pub(crate) use given;
+
+impl Row {
+    /// What was given, checked. `place` is one of its parts.
+    pub(crate) fn new(given: &Given<'_, '_>, place: Arg) -> PyResult<Row> {
+        Row::of_word(given, place, Parts::of(given, place)?.what(place)?)
+    }
+
+    /// What was given, checked, of which it is known what was found.
+    fn of_word(given: &Given<'_, '_>, place: Arg, what: What) -> PyResult<Row> {
+        let missing = |name| PyTypeError::new_err(format!("{} is missing", place.and(name)));
+        let url = given.url.ok_or_else(|| missing("url"))?;
+        let at = given.at.ok_or_else(|| missing("at"))?;
+        let time = |name, value: &Bound<'_, PyAny>| arg::time(place.and(name), value);
+        Ok(Row {
+            url: arg::url(place.and("url"), url)?.to_owned(),
+            time: time("at", at)?,
+            what,
+            digest: arg::optional(given.digest, |v| arg::digest(place.and("digest"), v))?,
+            status: arg::optional(given.status, |v| arg::u16(place.and("status"), v))?,
+            modified: arg::optional(given.modified, |v| time("modified", v))?,
+            weight: arg::optional(given.weight, |v| arg::weight(place.and("weight"), v))?,
+            class: arg::optional(given.class_, |v| arg::u32(place.and("class_"), v))?,
+        })
+    }
+
+    /// A visit that saw no content, with what else is known of it as keywords.
+    pub(crate) fn of_keywords(
+        (url, at): (&Bound<'_, PyAny>, &Bound<'_, PyAny>),
+        keywords: Option<&Bound<'_, PyDict>>,
+        what: What,
+    ) -> PyResult<Row> {
+        let mut given = Given { url: Some(url), at: Some(at), ..Given::default() };
+        let pairs: Vec<_> = keywords.iter().flat_map(|keywords| keywords.iter()).collect();
+        for (key, value) in &pairs {
+            let part = match arg::text(Arg::new("a keyword"), key)? {
+                "digest" if matches!(what, What::NotModified) => &mut given.digest,
+                "modified" if matches!(what, What::NotModified) => &mut given.modified,
+                "status" => &mut given.status,
+                "weight" => &mut given.weight,
+                "class_" => &mut given.class_,
+                other => return Err(unknown(other)),
+            };
+            *part = Some(value);
+        }
+        Row::of_word(&given, Arg::new("url"), what)
+    }
+
+    /// A row that is a dictionary, with the keywords of `observe` as keys.
+    pub(crate) fn of_dict(row: &Bound<'_, PyDict>, number: u64) -> PyResult<Row> {
+        let place = Arg::row("a key", number);
+        let pairs: Vec<_> = row.iter().collect();
+        let mut given = Given::default();
+        for (key, value) in &pairs {
+            let part = match arg::text(place, key)? {
+                "url" => &mut given.url,
+                "at" => &mut given.at,
+                "seen" => &mut given.seen,
+                "to" => &mut given.to,
+                "text" => &mut given.text,
+                "html" => &mut given.html,
+                "encoding" => &mut given.encoding,
+                "fingerprint" => &mut given.fingerprint,
+                "epoch" => &mut given.epoch,
+                "also" => &mut given.also,
+                "digest" => &mut given.digest,
+                "status" => &mut given.status,
+                "modified" => &mut given.modified,
+                "weight" => &mut given.weight,
+                "class_" | "class" => &mut given.class_,
+                _ => return Err(place.wrong(format!("is unknown: {}", arg::shown(key)))),
+            };
+            *part = Some(value);
+        }
+        Row::new(&given, place)
+    }
+}
+
+/// A visit as the crate takes it, with its URL.
+#[derive(Clone, Debug)]
+pub(crate) struct Ready {
+    url: String,
+    visit: Visit,
+    also: Option<(Option<u64>, Epoch)>,
+    weight: Option<Weight>,
+    class: Option<u32>,
+}
+
+impl Ready {
+    /// A row, with what it is made into.
+    pub(crate) fn new(row: Row, seen: Seen, also: Option<(Option<u64>, Epoch)>) -> Ready {
+        let Row { url, time, status, modified, weight, class, .. } = row;
+        let visit = Visit { time, seen, status, modified: None };
+        let mut ready = Ready { url, visit, also, weight, class };
+        // The crate drops it where there is nothing that could have been modified.
+        if let Some(modified) = modified {
+            ready.visit.modified = ready.observation().modified(modified).visit.modified;
+        }
+        ready
+    }
+
+    /// The observation.
+    pub(crate) fn observation(&self) -> Observation<'_> {
+        let mut observation = Observation::of(&self.url, self.visit);
+        observation.also = self.also;
+        observation.weight = self.weight;
+        observation.class = self.class;
+        observation
+    }
+}
+
+impl Observed for Ready {
+    fn request(&self) -> Request<'_> {
+        Request::Observe(self.observation())
+    }
+}

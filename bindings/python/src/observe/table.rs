@@ -1,0 +1,190 @@
+//! Tables of observations, as Arrow has them: rows of columns that are named like arguments.
+
+use std::borrow::Cow;
+
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef};
+use arrow_schema::DataType;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use simkeep::{Digest, Epoch, Weight};
+
+use crate::convert::arg::Arg;
+use crate::convert::word;
+use crate::observe::row::Row;
+use crate::observe::what::{Html, Parts, What};
+use crate::stream::arrow::Chunks;
+use crate::stream::column::Column;
+
+/// The columns of a chunk, each under its name; those that are not there have no value in any row.
+#[derive(Default)]
+struct Table {
+    url: Option<Column>,
+    at: Option<Column>,
+    seen: Option<Column>,
+    to: Option<Column>,
+    text: Option<Column>,
+    html: Option<Column>,
+    encoding: Option<Column>,
+    fingerprint: Option<Column>,
+    epoch: Option<Column>,
+    digest: Option<Column>,
+    status: Option<Column>,
+    modified: Option<Column>,
+    weight: Option<Column>,
+    class_: Option<Column>,
+    rows: usize,
+    /// How many rows came before.
+    before: u64,
+}
+
+/// The rows of what has come.
+pub(crate) fn rows(chunks: Chunks) -> impl Iterator<Item = PyResult<Row>> {
+    let mut before = 0;
+    let tables = chunks.map(move |chunk| {
+        let table = Table::new(&chunk?, before)?;
+        before += table.rows as u64;
+        PyResult::Ok(table)
+    });
+    tables.flat_map(|table| {
+        let (table, failed) = match table {
+            Ok(table) => (Some(table), None),
+            Err(e) => (None, Some(Err(e))),
+        };
+        let rows =
+            table.into_iter().flat_map(|table| (0..table.rows).map(move |row| table.row(row)));
+        failed.into_iter().chain(rows)
+    })
+}
+
+impl Table {
+    fn new(chunk: &ArrayRef, before: u64) -> PyResult<Table> {
+        let DataType::Struct(fields) = chunk.data_type() else {
+            let message =
+                format!("observations must be a table, not an array of {}", chunk.data_type());
+            return Err(PyTypeError::new_err(message));
+        };
+        let chunk = chunk.as_struct();
+        let mut table = Table { rows: chunk.len(), before, ..Table::default() };
+        for (field, array) in fields.iter().zip(chunk.columns()) {
+            let Some((name, column)) = table.column(field.name()) else {
+                let message = format!("there is no column {:?} of observations", field.name());
+                return Err(PyValueError::new_err(message));
+            };
+            if column.is_some() {
+                return Err(PyValueError::new_err(format!("the column {name} is there twice")));
+            }
+            *column = Some(Column::new(array.clone(), Arg::new(name), before));
+        }
+        for (name, column) in [("url", &table.url), ("at", &table.at)] {
+            if column.is_none() {
+                return Err(PyValueError::new_err(format!("the column {name} is missing")));
+            }
+        }
+        Ok(table)
+    }
+
+    /// The place of a column, and its name.
+    fn column(&mut self, name: &str) -> Option<(&'static str, &mut Option<Column>)> {
+        Some(match name {
+            "url" => ("url", &mut self.url),
+            "at" => ("at", &mut self.at),
+            "seen" => ("seen", &mut self.seen),
+            "to" => ("to", &mut self.to),
+            "text" => ("text", &mut self.text),
+            "html" => ("html", &mut self.html),
+            "encoding" => ("encoding", &mut self.encoding),
+            "fingerprint" => ("fingerprint", &mut self.fingerprint),
+            "epoch" => ("epoch", &mut self.epoch),
+            "digest" => ("digest", &mut self.digest),
+            "status" => ("status", &mut self.status),
+            "modified" => ("modified", &mut self.modified),
+            "weight" => ("weight", &mut self.weight),
+            "class_" | "class" => ("class_", &mut self.class_),
+            _ => return None,
+        })
+    }
+
+    /// A row of the whole.
+    fn at(&self, row: usize) -> u64 {
+        self.before + row as u64
+    }
+
+    fn row(&self, row: usize) -> PyResult<Row> {
+        let null = |name: &'static str| Arg::row(name, self.at(row)).wrong("is null");
+        let digest = get(&self.digest, row, Column::bytes)?.map(|bytes| {
+            <[u8; 16]>::try_from(bytes).map(Digest).map_err(|_| {
+                let what = format!("must be 16 bytes, not {}", bytes.len());
+                Arg::row("digest", self.at(row)).wrong(what)
+            })
+        });
+        let weight = get(&self.weight, row, Column::float)?.map(Weight::from);
+        if weight.is_some_and(|weight| !weight.is_sound()) {
+            let what = "must be finite and greater than 0";
+            return Err(Arg::row("weight", self.at(row)).wrong(what));
+        }
+        Ok(Row {
+            url: get(&self.url, row, Column::text)?.ok_or_else(|| null("url"))?.to_owned(),
+            time: get(&self.at, row, Column::time)?.ok_or_else(|| null("at"))?,
+            what: self.what(row, digest.is_some())?,
+            digest: digest.transpose()?,
+            status: get(&self.status, row, whole(u16::MAX))?,
+            modified: get(&self.modified, row, Column::time)?,
+            weight,
+            class: get(&self.class_, row, whole(u32::MAX))?,
+        })
+    }
+
+    /// What a visit found.
+    fn what(&self, row: usize, digest: bool) -> PyResult<What> {
+        let seen = get(&self.seen, row, Column::text)?.map(|seen| {
+            word::Seen::named(seen).ok_or_else(|| {
+                let names = word::Seen::values();
+                Arg::row("seen", self.at(row))
+                    .wrong(format!("must be one of {names}, not {seen:?}"))
+            })
+        });
+        let parts = Parts {
+            seen: seen.transpose()?,
+            to: get(&self.to, row, Column::text)?,
+            text: get(&self.text, row, Column::text)?.map(Cow::Borrowed),
+            html: self.html(row)?,
+            encoding: get(&self.encoding, row, Column::text)?,
+            fingerprint: get(&self.fingerprint, row, Column::fingerprint)?,
+            epoch: get(&self.epoch, row, whole(u32::MAX))?.map(Epoch::from_number),
+            also: None,
+            digest,
+        };
+        parts.what(Arg::row("seen", self.at(row)))
+    }
+
+    fn html(&self, row: usize) -> PyResult<Option<Html>> {
+        Ok(match &self.html {
+            Some(column) if column.is_binary() => {
+                column.bytes(row)?.map(|bytes| Html::Bytes(bytes.to_vec()))
+            }
+            Some(column) => column.text(row)?.map(|text| Html::Text(text.to_owned())),
+            None => None,
+        })
+    }
+}
+
+/// What is in a column, if it is there.
+fn get<'t, T>(
+    column: &'t Option<Column>,
+    row: usize,
+    get: impl FnOnce(&'t Column, usize) -> PyResult<Option<T>>,
+) -> PyResult<Option<T>> {
+    column.as_ref().map_or(Ok(None), |column| get(column, row))
+}
+
+/// A whole number up to `max`.
+fn whole<T: Copy + Into<u64> + TryFrom<u64>>(
+    max: T,
+) -> impl FnOnce(&Column, usize) -> PyResult<Option<T>> {
+    move |column, row| {
+        let found = column.whole(row, max.into())?;
+        let fits = |found| T::try_from(found).map_err(|_| column.value_error(row, "does not fit"));
+        found.map(fits).transpose()
+    }
+}

@@ -1,0 +1,163 @@
+//! What a visit found, as it is given: what says it, and what excludes what.
+
+use std::borrow::Cow;
+
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+use simkeep::Epoch;
+
+use crate::convert::arg::{self, Arg};
+use crate::convert::word;
+use crate::observe::row::Given;
+
+/// What a visit found.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum What {
+    Text(String),
+    /// With the encoding that a server named, or its Content-Type.
+    Html(Html, Option<String>),
+    /// Ready-made; without an epoch it is of that which verdicts go by.
+    Content {
+        fingerprint: Option<u64>,
+        epoch: Option<Epoch>,
+        also: Option<Also>,
+    },
+    /// Leads to this target, which may be relative to the page.
+    Redirect(String),
+    NotModified,
+    Gone,
+    Failed,
+}
+
+/// HTML, decoded or not.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Html {
+    Text(String),
+    Bytes(Vec<u8>),
+}
+
+/// A fingerprint of another epoch.
+pub(crate) type Also = (Option<u64>, Epoch);
+
+/// What says what a visit found, each part checked by itself.
+#[derive(Default)]
+pub(crate) struct Parts<'a> {
+    pub(crate) seen: Option<word::Seen>,
+    pub(crate) to: Option<&'a str>,
+    pub(crate) text: Option<Cow<'a, str>>,
+    pub(crate) html: Option<Html>,
+    pub(crate) encoding: Option<&'a str>,
+    pub(crate) fingerprint: Option<u64>,
+    pub(crate) epoch: Option<Epoch>,
+    pub(crate) also: Option<Also>,
+    /// Whether there is a digest.
+    pub(crate) digest: bool,
+}
+
+impl<'a> Parts<'a> {
+    /// Those of arguments, or of a dictionary's row.
+    pub(crate) fn of(given: &Given<'a, '_>, place: Arg) -> PyResult<Parts<'a>> {
+        let seen = arg::optional(given.seen, |v| word::Seen::take(place.and("seen"), v))?;
+        let text = given.text.filter(|text| !text.is_none());
+        let text = text.map(|text| arg::content(place.and("text"), text)).transpose()?;
+        let encoding = given.encoding.filter(|encoding| !encoding.is_none());
+        let encoding = encoding.map(|v| arg::text(place.and("encoding"), v)).transpose()?;
+        let to = given.to.filter(|to| !to.is_none());
+        let to = to.map(|to| arg::text(place.and("to"), to)).transpose()?;
+        Ok(Parts {
+            seen,
+            to,
+            text,
+            html: arg::optional(given.html, |html| Html::of(html, place))?,
+            encoding,
+            fingerprint: arg::optional(given.fingerprint, |v| {
+                arg::fingerprint(place.and("fingerprint"), v)
+            })?,
+            epoch: arg::optional(given.epoch, |v| arg::epoch(place.and("epoch"), v))?,
+            also: arg::optional(given.also, |v| also(place.and("also"), v))?,
+            digest: given.digest.is_some_and(|digest| !digest.is_none()),
+        })
+    }
+
+    /// What they say together. `place` is where one of them is.
+    pub(crate) fn what(self, place: Arg) -> PyResult<What> {
+        let wrong =
+            |name, what: &str| Err(PyTypeError::new_err(format!("{} {what}", place.and(name))));
+        let texts = [self.text.is_some(), self.html.is_some()];
+        let content = [texts[0], texts[1], self.fingerprint.is_some()];
+        let of_epoch = self.epoch.is_some() || self.also.is_some();
+        if self.to.is_some() && self.seen != Some(word::Seen::Redirect) {
+            return wrong("to", "is for redirects");
+        }
+        let no_content = match self.seen {
+            None | Some(word::Seen::Content) => None,
+            Some(word::Seen::Redirect) => match self.to.filter(|to| !to.trim_ascii().is_empty()) {
+                Some(to) => Some(What::Redirect(to.to_owned())),
+                None => return wrong("to", "is missing: where the page leads"),
+            },
+            Some(word::Seen::NotModified) => Some(What::NotModified),
+            Some(word::Seen::Gone) => Some(What::Gone),
+            Some(word::Seen::Failed) => Some(What::Failed),
+        };
+        if let Some(what) = no_content {
+            if content.contains(&true) || of_epoch {
+                let none = "is no content, so there is no text, html, fingerprint or epoch";
+                return wrong("seen", none);
+            }
+            return Ok(what);
+        }
+        if content.into_iter().filter(|some| *some).count() > 1 {
+            return wrong("text", "excludes html and fingerprint, and these exclude each other");
+        }
+        if self.encoding.is_some() && !matches!(self.html, Some(Html::Bytes(_))) {
+            return wrong("encoding", "is for html as bytes");
+        }
+        // What is made of texts is of the epochs that are in use.
+        if of_epoch && texts.contains(&true) {
+            let name = if self.epoch.is_some() { "epoch" } else { "also" };
+            return wrong(name, "is for fingerprints, not for text or html");
+        }
+        if !content.contains(&true) && self.epoch.is_none() && !self.digest {
+            let missing = "is missing: give text, html, or a fingerprint; for content without one, its \
+                 epoch or digest";
+            return wrong("text", missing);
+        }
+        Ok(match (self.text, self.html) {
+            (Some(text), _) => What::Text(text.into_owned()),
+            (None, Some(html)) => What::Html(html, self.encoding.map(str::to_owned)),
+            (None, None) => {
+                let Parts { fingerprint, epoch, also, .. } = self;
+                What::Content { fingerprint, epoch, also }
+            }
+        })
+    }
+}
+
+impl What {
+    /// A redirect to a target.
+    pub(crate) fn redirect(to: &Bound<'_, PyAny>) -> PyResult<What> {
+        let (place, to) = (Arg::new("to"), arg::text(Arg::new("to"), to)?);
+        if to.trim_ascii().is_empty() {
+            return Err(place.wrong("is empty; it is where the page leads"));
+        }
+        Ok(What::Redirect(to.to_owned()))
+    }
+}
+
+impl Html {
+    fn of(given: &Bound<'_, PyAny>, place: Arg) -> PyResult<Html> {
+        let place = place.and("html");
+        if given.is_instance_of::<PyString>() {
+            return Ok(Html::Text(arg::content(place, given)?.into_owned()));
+        }
+        Ok(Html::Bytes(arg::bytes(place, given, "bytes or str")?))
+    }
+}
+
+/// A pair of a fingerprint and its epoch.
+fn also(place: Arg, given: &Bound<'_, PyAny>) -> PyResult<Also> {
+    let (fingerprint, epoch) = arg::pair(place, given, "a pair of a fingerprint and its epoch")?;
+    let fingerprint = arg::optional(Some(&fingerprint), |v| arg::fingerprint(place, v))?;
+    Ok((fingerprint, arg::epoch(place, &epoch)?))
+}

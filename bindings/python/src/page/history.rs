@@ -1,0 +1,268 @@
+//! Visits of a page, and what else its history has.
+
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+use simkeep::{Digest, Epoch, Property, Weight};
+
+use crate::convert::arg::Arg;
+use crate::convert::time::Time;
+use crate::convert::value::{FromRust, value};
+use crate::convert::word::{SameBy, Seen, Verdict};
+use crate::page::outcome::{Meaning, Told};
+use crate::stream::columns::{
+    self, Bits, Float64, Int32, Int64, Table, Timestamp, Utf8, Word, columns,
+};
+use crate::stream::stream::Item;
+
+value! {
+    /// One visit to a page: what was seen, and when.
+    Visit from visit: simkeep::Visit {
+        time: Time,
+        seen: Seen = &visit.seen,
+        /// The fingerprint of the content; `None` if it has none, or there was no content.
+        fingerprint: Option<u64> = visit.seen.content().and_then(|of| of.fingerprint),
+        /// The digest of the content, 16 bytes; also one that came with the word that it is not
+        /// modified.
+        digest: Option<[u8; 16]> = visit.seen.digest(),
+        /// The epoch of the fingerprint; `None` if there was no content.
+        epoch: Option<u32> = visit.seen.content().map(|of| of.epoch),
+        status: Option<u16>,
+        modified: Option<Time>,
+    }
+}
+
+value! {
+    /// A visit in a history, with what it meant after those before it.
+    Judged {
+        /// The visit.
+        visit: Py<Visit>,
+        /// What the page was then.
+        verdict: Verdict,
+        /// How it is known to have been the same, if that is the verdict.
+        by: Option<SameBy>,
+        /// In how many bits the fingerprint differs from that of the version before.
+        distance: Option<u32>,
+        /// The epoch of the fingerprints that were compared.
+        distance_epoch: Option<u32>,
+        /// When the version that the page went back to was last seen.
+        to: Option<Time>,
+        /// What the distance means, if there is one.
+        meaning: Option<Py<Meaning>>,
+    }
+    also {
+        /// When the visit was.
+        #[getter]
+        fn time(&self) -> Time {
+            self.visit.get().time
+        }
+    }
+}
+
+value! {
+    /// What another epoch makes of content that an earlier visit saw.
+    Restated from restated: simkeep::Restated {
+        time: Time,
+        /// Its fingerprint; `None` if it has none.
+        fingerprint: Option<u64>,
+        /// The digest of the content.
+        digest: Option<[u8; 16]>,
+        /// The epoch of the fingerprint.
+        epoch: u32,
+    }
+}
+
+value! {
+    /// A property that a page was given: a weight or a class.
+    Given from given: simkeep::Given {
+        time: Time,
+        /// The weight, if it is one.
+        weight: Option<f64> = weight(given.property),
+        /// The class, if it is one.
+        class_: Option<u32> = class(given.property),
+    }
+}
+
+/// An entry without what it meant.
+#[derive(IntoPyObject)]
+pub(crate) enum Entry {
+    Visit(Visit),
+    Restated(Restated),
+    Given(Given),
+}
+
+impl FromRust<simkeep::Entry> for Entry {
+    fn from_rust(py: Python<'_>, entry: simkeep::Entry) -> PyResult<Entry> {
+        Ok(match entry {
+            simkeep::Entry::Visit(visit) => Entry::Visit(Visit::from_rust(py, visit)?),
+            simkeep::Entry::Restated(of) => Entry::Restated(Restated::from_rust(py, of)?),
+            simkeep::Entry::Given(given) => Entry::Given(Given::from_rust(py, given)?),
+        })
+    }
+}
+
+/// An entry with what it meant.
+#[derive(IntoPyObject)]
+pub(crate) enum HistoryEntry {
+    Judged(Judged),
+    Restated(Restated),
+    Given(Given),
+}
+
+impl FromRust<simkeep::HistoryEntry> for HistoryEntry {
+    fn from_rust(py: Python<'_>, entry: simkeep::HistoryEntry) -> PyResult<HistoryEntry> {
+        Ok(match entry {
+            simkeep::HistoryEntry::Visit { visit, verdict, meaning } => {
+                let Told { verdict, by, distance, distance_epoch, to } = verdict.into();
+                let visit = FromRust::from_rust(py, visit)?;
+                let meaning = FromRust::from_rust(py, meaning)?;
+                let judged = Judged { visit, verdict, by, distance, distance_epoch, to, meaning };
+                HistoryEntry::Judged(judged)
+            }
+            simkeep::HistoryEntry::Restated(of) => {
+                HistoryEntry::Restated(Restated::from_rust(py, of)?)
+            }
+            simkeep::HistoryEntry::Given(of) => HistoryEntry::Given(Given::from_rust(py, of)?),
+        })
+    }
+}
+
+fn weight(of: Property) -> Option<Weight> {
+    match of {
+        Property::Weight(weight) => Some(weight),
+        Property::Class(_) => None,
+    }
+}
+
+fn class(of: Property) -> Option<u32> {
+    match of {
+        Property::Weight(_) => None,
+        Property::Class(class) => Some(class),
+    }
+}
+
+/// An entry of the page with this URL.
+impl Item for (Arc<str>, simkeep::Entry) {
+    type Object = (Py<PyString>, Entry);
+    const TABLE: Option<Table<Self>> = Some(|entries, signed| {
+        columns! {
+            for (url, entry) in entries, signed;
+            url: Utf8 = url,
+            at: Timestamp = entry.time(),
+            seen: Word = match entry {
+                simkeep::Entry::Visit(visit) => Seen::from(&visit.seen).value(),
+                simkeep::Entry::Restated(_) => "restated",
+                simkeep::Entry::Given(_) => "given",
+            },
+            fingerprint: Option<Bits> = entry.content().and_then(|content| content.fingerprint),
+            epoch: Option<Int64> = entry.content().map(|content| content.epoch.number()),
+            digest: Option<columns::Digest> = entry.digest(),
+            status: Option<Int32> = entry.visit().and_then(|visit| visit.status),
+            modified: Option<Timestamp> = entry.visit().and_then(|visit| visit.modified),
+            weight: Option<Float64> = entry.given().and_then(|given| match given.property {
+                simkeep::Property::Weight(weight) => Some(weight.to_f64()),
+                simkeep::Property::Class(_) => None,
+            }),
+            class_: Option<Int64> = entry.given().and_then(|given| match given.property {
+                simkeep::Property::Weight(_) => None,
+                simkeep::Property::Class(class) => Some(class),
+            }),
+        }
+    });
+}
+
+/// The history of the page with this URL.
+impl Item for (String, simkeep::History) {
+    type Object = (String, Vec<HistoryEntry>);
+}
+
+/// An entry that a caller gives back, without what the distance of its verdict means.
+pub(crate) fn taken(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<simkeep::HistoryEntry> {
+    if let Ok(judged) = given.cast::<Judged>() {
+        let judged = judged.get();
+        let visit = judged.visit.get().taken(arg)?;
+        let verdict = judged.verdict(arg)?;
+        return Ok(simkeep::HistoryEntry::Visit { visit, verdict, meaning: None });
+    }
+    if let Ok(restated) = given.cast::<Restated>() {
+        let Restated { time, fingerprint, digest, epoch } = restated.get();
+        return Ok(simkeep::HistoryEntry::Restated(simkeep::Restated {
+            time: time.0,
+            fingerprint: *fingerprint,
+            digest: digest.map(Digest),
+            epoch: Epoch::from_number(*epoch),
+        }));
+    }
+    if let Ok(given) = given.cast::<Given>() {
+        let Given { time, weight, class_ } = given.get();
+        let property = match (weight, class_) {
+            (Some(weight), None) => simkeep::Property::Weight(simkeep::Weight::from(*weight)),
+            (None, Some(class)) => simkeep::Property::Class(*class),
+            _ => return Err(arg.wrong("has neither a weight alone nor a class alone")),
+        };
+        let given = simkeep::Given { time: time.0, property };
+        return Ok(simkeep::HistoryEntry::Given(given));
+    }
+    Err(arg.type_error("Judged, Restated or Given", given))
+}
+
+/// An entry that a caller gives back, with or without what it meant.
+pub(crate) fn taken_entry(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<simkeep::Entry> {
+    if let Ok(visit) = given.cast::<Visit>() {
+        return Ok(simkeep::Entry::Visit(visit.get().taken(arg)?));
+    }
+    Ok(taken(arg, given)?.entry())
+}
+
+impl Visit {
+    /// The visit that this tells of.
+    fn taken(&self, arg: Arg) -> PyResult<simkeep::Visit> {
+        let digest = self.digest.map(Digest);
+        let seen = match (self.seen, self.epoch) {
+            (Seen::Content, Some(epoch)) => simkeep::Seen::Content(simkeep::Content {
+                fingerprint: self.fingerprint,
+                digest,
+                epoch: Epoch::from_number(epoch),
+            }),
+            (Seen::Redirect, _) => {
+                let digest = digest.filter(Digest::is_redirect);
+                let digest = digest.ok_or_else(|| arg.wrong("has no digest of a redirect"))?;
+                simkeep::Seen::Content(simkeep::Content::redirect(digest))
+            }
+            (Seen::Content, None) => return Err(arg.wrong("saw content without an epoch")),
+            (Seen::NotModified, _) => simkeep::Seen::NotModified { digest },
+            (Seen::Gone, _) => simkeep::Seen::Gone,
+            (Seen::Failed, _) => simkeep::Seen::Failed,
+        };
+        let modified = self.modified.map(|time| time.0);
+        Ok(simkeep::Visit { time: self.time.0, seen, status: self.status, modified })
+    }
+}
+
+impl Judged {
+    /// The verdict that this tells of.
+    fn verdict(&self, arg: Arg) -> PyResult<simkeep::Verdict> {
+        let distance = self.distance.zip(self.distance_epoch);
+        let distance = distance
+            .map(|(bits, epoch)| simkeep::Distance { bits, epoch: Epoch::from_number(epoch) });
+        Ok(match (self.verdict, self.by, self.to) {
+            (Verdict::New, ..) => simkeep::Verdict::New,
+            (Verdict::Same, Some(SameBy::Digest), _) => {
+                simkeep::Verdict::Same(simkeep::SameBy::Digest)
+            }
+            (Verdict::Same, Some(SameBy::Fingerprint), _) => {
+                simkeep::Verdict::Same(simkeep::SameBy::Fingerprint)
+            }
+            (Verdict::Same, Some(SameBy::Word), _) => simkeep::Verdict::Same(simkeep::SameBy::Word),
+            (Verdict::Unseen, ..) => simkeep::Verdict::Unseen,
+            (Verdict::Changed, ..) => simkeep::Verdict::Changed { distance },
+            (Verdict::Reverted, _, Some(to)) => simkeep::Verdict::Reverted { to: to.0, distance },
+            (Verdict::Gone, ..) => simkeep::Verdict::Gone,
+            (Verdict::Failed, ..) => simkeep::Verdict::Failed,
+            (Verdict::OutOfOrder, ..) => simkeep::Verdict::OutOfOrder,
+            (Verdict::Known, ..) => simkeep::Verdict::Known,
+            _ => return Err(arg.wrong("has a verdict without what belongs to it")),
+        })
+    }
+}

@@ -1,0 +1,125 @@
+//! What an observation is answered with.
+
+use pyo3::prelude::*;
+
+use crate::convert::time::Time;
+use crate::convert::typed::Tuple;
+use crate::convert::value::value;
+use crate::convert::word::{Band, OriginalBy, SameBy, Verdict};
+
+value! {
+    /// Another page with the same digest: an exact copy.
+    Copy from copy: simkeep::ExactCopy {
+        url: String,
+        first: Time,
+    }
+}
+
+value! {
+    NearDuplicate from near: simkeep::NearDuplicate {
+        url: String,
+        distance: u32,
+        fingerprint: u64,
+        first: Time,
+    }
+}
+
+value! {
+    Original from original: simkeep::Original {
+        url: String,
+        distance: u32,
+        by: OriginalBy,
+    }
+}
+
+value! {
+    /// What a distance between two versions of a page means. As a text: "moderately, some 0.5 to 6 % of
+    /// its words".
+    Meaning from meaning: simkeep::fingerprint::Meaning {
+        distance: u32,
+        band: Band,
+        /// The least and the greatest share of its words that changed, from 0 to 1, in 8 of 10 cases.
+        changed: (f32, f32) = meaning.changed(),
+        /// For people.
+        text: String = meaning.to_string(),
+    }
+    also {
+        fn __str__(&self) -> String {
+            self.text.clone()
+        }
+    }
+}
+
+value! {
+    /// The answer to an observation. As a text: "changed by 4 bits: moderately, some 0.5 to 6 % of its
+    /// words; near another page".
+    Outcome from outcome: simkeep::Outcome {
+        verdict: Verdict = Told::from(outcome.verdict).verdict,
+        /// How it is known to be the same, if that is the verdict.
+        by: Option<SameBy> = Told::from(outcome.verdict).by,
+        /// In how many bits its fingerprint differs from that of the version before; `None` where
+        /// that is not known, or nothing changed.
+        distance: Option<u32> = Told::from(outcome.verdict).distance,
+        /// The epoch of the fingerprints that were compared.
+        distance_epoch: Option<u32> = Told::from(outcome.verdict).distance_epoch,
+        /// When the version that the page went back to was last seen, if it was reverted.
+        to: Option<Time> = Told::from(outcome.verdict).to,
+        /// What the distance means, if there is one.
+        meaning: Option<Py<Meaning>>,
+        novel: bool,
+        priority: f64,
+        also: bool,
+        copies: Tuple<Copy>,
+        near: Tuple<NearDuplicate>,
+        original: Option<Py<Original>>,
+        complete: bool,
+        /// For people.
+        text: String = outcome.to_string(),
+    }
+    also {
+        fn __str__(&self) -> String {
+            self.text.clone()
+        }
+    }
+}
+
+/// What a verdict says, part by part.
+pub(crate) struct Told {
+    pub(crate) verdict: Verdict,
+    pub(crate) by: Option<SameBy>,
+    pub(crate) distance: Option<u32>,
+    pub(crate) distance_epoch: Option<u32>,
+    pub(crate) to: Option<Time>,
+}
+
+impl From<simkeep::Verdict> for Told {
+    fn from(of: simkeep::Verdict) -> Told {
+        let (mut by, mut to) = (None, None);
+        let verdict = match of {
+            simkeep::Verdict::New => Verdict::New,
+            simkeep::Verdict::Same(same) => {
+                by = Some(same.into());
+                Verdict::Same
+            }
+            simkeep::Verdict::Unseen => Verdict::Unseen,
+            simkeep::Verdict::Changed { .. } => Verdict::Changed,
+            simkeep::Verdict::Reverted { to: time, .. } => {
+                to = Some(Time(time));
+                Verdict::Reverted
+            }
+            simkeep::Verdict::Gone => Verdict::Gone,
+            simkeep::Verdict::Failed => Verdict::Failed,
+            simkeep::Verdict::OutOfOrder => Verdict::OutOfOrder,
+            simkeep::Verdict::Known => Verdict::Known,
+            _ => Verdict::Other,
+        };
+        let distance = of.distance();
+        Told {
+            verdict,
+            by,
+            distance: distance.map(|distance| distance.bits),
+            distance_epoch: distance.map(|distance| distance.epoch.number()),
+            to,
+        }
+    }
+}

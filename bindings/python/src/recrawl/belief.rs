@@ -1,0 +1,195 @@
+//! What is believed of the rate at which a page changes.
+
+use pyo3::prelude::*;
+use simkeep::recrawl;
+
+use crate::convert::arg::{self, Arg, optional};
+use crate::convert::error::OrRaise;
+use crate::convert::value::{FromRust, no_pickle, value};
+use crate::recrawl::comparison::Comparison;
+use crate::recrawl::rates::index;
+
+value! {
+    Rate from rate: simkeep::recrawl::Rate {
+        per_day: f64,
+        low: f64,
+        high: f64,
+    }
+}
+
+/// How likely each of 64 rates is before a page's own visits tell more.
+///
+/// By default rates spread widely: half of the pages change more often than every two months, one of six
+/// more often than every eight days, and one of six less often than every 15 months.
+#[pyclass(frozen, module = "simkeep.recrawl")]
+pub(crate) struct Prior(pub(crate) recrawl::Prior);
+
+#[pymethods]
+impl Prior {
+    #[new]
+    fn new() -> Prior {
+        Prior(recrawl::Prior::default())
+    }
+
+    /// Rates whose logarithms are normal.
+    ///
+    /// Half of them are above the median, in changes a day, and two of three are within a factor of
+    /// e^width from it. Raises `OptionError` if the median is not positive and finite, or the width
+    /// is not from 0.1 to 100.
+    #[staticmethod]
+    #[pyo3(signature = (median_per_day: "float", width: "float"))]
+    fn log_normal(
+        py: Python<'_>,
+        median_per_day: &Bound<'_, PyAny>,
+        width: &Bound<'_, PyAny>,
+    ) -> PyResult<Prior> {
+        let median = arg::float(Arg::new("median_per_day"), median_per_day)?;
+        let width = arg::float(Arg::new("width"), width)?;
+        recrawl::Prior::log_normal(median, width).or_raise(py).map(Prior)
+    }
+
+    /// The Gamma distribution of a shape whose mean is shape/days.
+    ///
+    /// That is what is known after so many changes in so many days, if nothing was known before.
+    /// Raises `OptionError` if the shape is not from 0.01 to a million, or the days are not from a
+    /// millisecond to 4,000,000.
+    #[staticmethod]
+    #[pyo3(signature = (shape: "float", days: "float"))]
+    fn gamma(py: Python<'_>, shape: &Bound<'_, PyAny>, days: &Bound<'_, PyAny>) -> PyResult<Prior> {
+        let shape = arg::float(Arg::new("shape"), shape)?;
+        let days = arg::float(Arg::new("days"), days)?;
+        recrawl::Prior::gamma(shape, days).or_raise(py).map(Prior)
+    }
+
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
+        other.cast::<Prior>().is_ok_and(|other| self.0 == other.get().0)
+    }
+
+    fn __repr__(&self) -> String {
+        let rate = recrawl::Belief::new(&self.0, &recrawl::Likelihood::flat()).rate();
+        format!("<simkeep.recrawl.Prior of {:.4} changes a day>", rate.per_day)
+    }
+
+    fn __reduce__(&self) -> PyResult<()> {
+        Err(no_pickle("Prior", "make it anew"))
+    }
+}
+
+/// How likely each of 64 rates makes the comparisons of a page, which may be none.
+///
+/// Each is a `Comparison`, or a pair of one and how many it counts for: several equal ones, or half a
+/// one that is doubtful. Costs time in proportion to them. Raises `OptionError` if one counts for less
+/// than none, or more than a thousand million.
+#[pyclass(frozen, module = "simkeep.recrawl")]
+pub(crate) struct Likelihood(pub(crate) recrawl::Likelihood);
+
+#[pymethods]
+impl Likelihood {
+    #[new]
+    #[pyo3(signature = (
+        comparisons: "Iterable[Comparison | tuple[Comparison, float]] | None" = None
+    ))]
+    fn new(py: Python<'_>, comparisons: Option<&Bound<'_, PyAny>>) -> PyResult<Likelihood> {
+        let expected = "an iterable of Comparisons, or of pairs of one and how many it counts for";
+        let all = optional(comparisons, |given| {
+            arg::each(Arg::new("comparisons"), given, expected, |arg, one| {
+                if let Ok(one) = one.cast::<Comparison>() {
+                    return Ok((one.get().0, 1.0));
+                }
+                let pair = "a Comparison, or a pair of one and a number";
+                let (of, times) = arg::pair(arg, one, pair)?;
+                let of = arg::of::<Comparison>(arg, pair, &of)?.get().0;
+                Ok((of, arg::float(arg, &times)?))
+            })
+        })?;
+        let mut likelihood = recrawl::Likelihood::flat();
+        for (one, times) in all.into_iter().flatten() {
+            likelihood.add(one, times).or_raise(py)?;
+        }
+        Ok(Likelihood(likelihood))
+    }
+
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
+        other.cast::<Likelihood>().is_ok_and(|other| self.0 == other.get().0)
+    }
+
+    fn __repr__(&self) -> &'static str {
+        "<simkeep.recrawl.Likelihood>"
+    }
+
+    fn __reduce__(&self) -> PyResult<()> {
+        Err(no_pickle("Likelihood", "make it anew of comparisons"))
+    }
+}
+
+/// How likely each of 64 rates is to be that of a page: a prior times the likelihood of what was seen.
+///
+/// With few visits a rate is hardly known, and each change that was seen means only "one or more". What
+/// a visit is worth is best taken as its expectation over a belief.
+#[pyclass(frozen, module = "simkeep.recrawl")]
+pub(crate) struct Belief(pub(crate) recrawl::Belief);
+
+#[pymethods]
+impl Belief {
+    #[new]
+    fn new(prior: &Bound<'_, Prior>, likelihood: &Bound<'_, Likelihood>) -> Belief {
+        Belief(recrawl::Belief::new(&prior.get().0, &likelihood.get().0))
+    }
+
+    /// The mean rate, in changes a day, and the central 90 %.
+    #[getter]
+    fn rate(&self, py: Python<'_>) -> PyResult<Rate> {
+        Rate::from_rust(py, self.0.rate())
+    }
+
+    /// What a visit is worth so many days after the last one, in days.
+    ///
+    /// That is the expectation of the index, `"value"` (the default) or `"harmonic"`, of a page of
+    /// this weight. Takes about a microsecond. Negative days count as none. Raises `OptionError` if
+    /// the weight is not positive and finite.
+    #[pyo3(signature = (weight: "float", days: "float", index: "_Index | None" = None))]
+    fn worth(
+        &self,
+        py: Python<'_>,
+        weight: &Bound<'_, PyAny>,
+        days: &Bound<'_, PyAny>,
+        index: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<f64> {
+        let index = self::index(index)?;
+        let weight = arg::float(Arg::new("weight"), weight)?;
+        let days = arg::float(Arg::new("days"), days)?;
+        self.0.worth(index, weight, days).or_raise(py)
+    }
+
+    /// The days after a visit from which on the next one is worth a threshold.
+    ///
+    /// By the index `"value"` (the default) or `"harmonic"`; `None` if it never is, or not within
+    /// 4,000,000 days. Takes 65 times as long as `worth`. Raises `OptionError` if the weight or the
+    /// threshold is not positive and finite.
+    #[pyo3(signature = (weight: "float", threshold: "float", index: "_Index | None" = None))]
+    fn interval(
+        &self,
+        py: Python<'_>,
+        weight: &Bound<'_, PyAny>,
+        threshold: &Bound<'_, PyAny>,
+        index: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Option<f64>> {
+        let index = self::index(index)?;
+        let weight = arg::float(Arg::new("weight"), weight)?;
+        let threshold = arg::float(Arg::new("threshold"), threshold)?;
+        self.0.interval(index, weight, threshold).or_raise(py)
+    }
+
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
+        other.cast::<Belief>().is_ok_and(|other| self.0 == other.get().0)
+    }
+
+    fn __repr__(&self) -> String {
+        let recrawl::Rate { per_day, low, high } = self.0.rate();
+        format!("<simkeep.recrawl.Belief of {per_day:.4} changes a day ({low:.4} to {high:.4})>")
+    }
+
+    fn __reduce__(&self) -> PyResult<()> {
+        Err(no_pickle("Belief", "make it anew"))
+    }
+}

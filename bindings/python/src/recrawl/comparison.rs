@@ -1,0 +1,165 @@
+//! What visits to a page tell of how it changes.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use pyo3::prelude::*;
+use pyo3::types::PyType;
+use simkeep::recrawl::{self, Change};
+
+use crate::convert::arg::{self, Arg, optional};
+use crate::convert::error::OrRaise;
+use crate::convert::typed::Tuple;
+use crate::convert::value::no_pickle;
+
+/// What two visits in a row say of the time between them.
+///
+/// They are `days` apart: from a millisecond to 4,000,000 days. If the page `changed`, `days_ago` says
+/// how many days before the later visit it last did; `None` where nobody knows. Raises `OptionError` if
+/// they are nearer or farther apart, or the change was not between them.
+#[pyclass(frozen, module = "simkeep.recrawl")]
+pub(crate) struct Comparison(pub(crate) recrawl::Comparison);
+
+#[pymethods]
+impl Comparison {
+    #[new]
+    #[pyo3(signature = (
+        days: "float", changed: "bool | None" = None, days_ago: "float | None" = None
+    ))]
+    fn new(
+        py: Python<'_>,
+        days: &Bound<'_, PyAny>,
+        changed: Option<&Bound<'_, PyAny>>,
+        days_ago: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Comparison> {
+        let days = arg::float(Arg::new("days"), days)?;
+        let changed = optional(changed, |v| arg::flag(Arg::new("changed"), v))?.unwrap_or(false);
+        let ago = optional(days_ago, |v| arg::float(Arg::new("days_ago"), v))?;
+        let change = match (changed, ago) {
+            (false, None) => Change::None,
+            (true, None) => Change::Undated,
+            (true, Some(ago)) => Change::DaysAgo(ago),
+            (false, Some(_)) => {
+                return Err(Arg::new("days_ago").wrong("is for a page that changed"));
+            }
+        };
+        recrawl::Comparison::new(days, change).or_raise(py).map(Comparison)
+    }
+
+    #[classattr]
+    fn __match_args__() -> (&'static str, &'static str, &'static str) {
+        ("days", "changed", "days_ago")
+    }
+
+    /// The days between the two visits.
+    #[getter]
+    fn days(&self) -> f64 {
+        self.0.days()
+    }
+
+    /// Whether the page changed between them.
+    #[getter]
+    fn changed(&self) -> bool {
+        self.0.change() != Change::None
+    }
+
+    /// How many days before the later visit it last changed; `None` if it did not, or nobody knows.
+    #[getter]
+    fn days_ago(&self) -> Option<f64> {
+        match self.0.change() {
+            Change::DaysAgo(ago) => Some(ago),
+            _ => None,
+        }
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let fields = self.fields().into_pyobject(py)?;
+        Ok(format!("simkeep.recrawl.Comparison{}", fields.repr()?))
+    }
+
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
+        other.cast::<Comparison>().is_ok_and(|other| self.0 == other.get().0)
+    }
+
+    fn __hash__(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        // Days are above 0, and a change 0 days ago is equal to one that was -0 days ago.
+        let (days, changed, ago) = self.fields();
+        (days.to_bits(), changed, ago.map(|ago| (ago + 0.0).to_bits())).hash(&mut hasher);
+        hasher.finish()
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> (Bound<'py, PyType>, (f64, bool, Option<f64>)) {
+        (slf.get_type(), slf.get().fields())
+    }
+}
+
+impl Comparison {
+    fn fields(&self) -> (f64, bool, Option<f64>) {
+        (self.days(), self.changed(), self.days_ago())
+    }
+}
+
+/// Comparisons.
+pub(crate) fn comparisons(
+    arg: Arg,
+    given: &Bound<'_, PyAny>,
+) -> PyResult<Vec<recrawl::Comparison>> {
+    arg::each(arg, given, "an iterable of Comparisons", |arg, one| {
+        Ok(arg::of::<Comparison>(arg, "a Comparison", one)?.get().0)
+    })
+}
+
+/// The last 64 comparisons of a page in their order, for policies that go by it.
+#[pyclass(frozen, module = "simkeep.recrawl")]
+pub(crate) struct Recent(pub(crate) recrawl::Recent);
+
+#[pymethods]
+impl Recent {
+    #[new]
+    #[pyo3(signature = (comparisons: "Iterable[Comparison] | None" = None))]
+    fn new(comparisons: Option<&Bound<'_, PyAny>>) -> PyResult<Recent> {
+        let all = optional(comparisons, |v| self::comparisons(Arg::new("comparisons"), v))?;
+        let mut recent = recrawl::Recent::default();
+        all.into_iter().flatten().for_each(|one| recent.push(one));
+        Ok(Recent(recent))
+    }
+
+    /// Whether each comparison found a change, the oldest first.
+    #[getter]
+    fn changes(&self, py: Python<'_>) -> PyResult<Tuple<bool>> {
+        Tuple::new(py, self.0.changes().collect::<Vec<_>>())
+    }
+
+    /// The days from the last known change to the last visit; from the first visit, if there was none.
+    #[getter]
+    fn quiet_days(&self) -> f64 {
+        self.0.quiet_days()
+    }
+
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
+        other.cast::<Recent>().is_ok_and(|other| self.0 == other.get().0)
+    }
+
+    fn __repr__(&self) -> String {
+        let changes = self.0.changes().filter(|changed| *changed).count();
+        let all = self.0.changes().count();
+        format!("<simkeep.recrawl.Recent: {changes} of {all} found a change>")
+    }
+
+    fn __reduce__(&self) -> PyResult<()> {
+        Err(no_pickle("Recent", "make it anew of comparisons"))
+    }
+}
+
+/// What a return to an earlier version counts for: half a change, unless it is given.
+pub(crate) fn share(return_share: Option<&Bound<'_, PyAny>>) -> PyResult<f64> {
+    let arg = Arg::new("return_share");
+    let Some(given) = return_share.filter(|given| !given.is_none()) else {
+        return Ok(simkeep::Changes::RETURN_SHARE);
+    };
+    let share = arg::float(arg, given)?;
+    if !(0.0..=1.0).contains(&share) {
+        return Err(arg.value_error("a number from 0 to 1", given));
+    }
+    Ok(share)
+}

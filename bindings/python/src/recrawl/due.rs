@@ -1,0 +1,169 @@
+//! Which pages to visit next: what is asked, and what is decided.
+
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyDictMethods, PyString};
+use simkeep::Error;
+use simkeep::due::{self, Due, Rule, Rules};
+use simkeep::recrawl::Interval;
+
+use crate::convert::arg::{self, Arg, optional};
+use crate::convert::error::OrRaise;
+use crate::convert::keywords::{each, unknown};
+use crate::convert::time::{Span, Time};
+use crate::convert::value::value;
+use crate::convert::word::Reason;
+use crate::page::page::Page;
+use crate::recrawl::belief::Rate;
+use crate::recrawl::hints::Hints;
+use crate::recrawl::learned::Learned;
+use crate::recrawl::plan::Plan;
+use crate::recrawl::policy::policy;
+use crate::stream::stream::Item;
+
+value! {
+    /// What is decided about a page: what a visit to it is worth, and why. As a text, for people: "by
+    /// what a visit is worth; a visit is worth 12.30; 3 of 8 comparisons found it changed; ...".
+    Decision from decision: simkeep::due::Decision {
+        page: Py<Page>,
+        value: f64,
+        rate: Py<Rate>,
+        weight: f64,
+        /// When it is due by the plan that was given, which may be past; `None` without one.
+        due: Option<Time>,
+        /// How long after its last visit that is, if no visit fails; `None` without a plan.
+        every: Option<Span>,
+        rule: Option<String> = decision.rule.as_ref().map(ToString::to_string),
+        near: Option<String>,
+        reason: Reason = decision.reason,
+        /// How long it may be left unvisited, if it is overdue, or must be, if its rule says not yet.
+        interval: Option<Span> = ReasonParts::from(decision.reason).interval,
+        /// Until when it is left alone, because its last visits failed.
+        until: Option<Time> = ReasonParts::from(decision.reason).until,
+        /// When it changed, if a hint says that it did.
+        changed: Option<Time> = ReasonParts::from(decision.reason).changed,
+        /// For people.
+        text: String = decision.to_string(),
+    }
+    also {
+        fn __str__(&self) -> String {
+            self.text.clone()
+        }
+    }
+}
+
+/// What a reason says, part by part.
+#[derive(Default)]
+struct ReasonParts {
+    interval: Option<Interval>,
+    until: Option<simkeep::Time>,
+    changed: Option<simkeep::Time>,
+}
+
+impl From<due::Reason> for ReasonParts {
+    fn from(reason: due::Reason) -> ReasonParts {
+        let mut parts = ReasonParts::default();
+        match reason {
+            due::Reason::Overdue { after } => parts.interval = Some(after),
+            due::Reason::NotYet { min } => parts.interval = Some(min),
+            due::Reason::LeftAlone { until } => parts.until = Some(until),
+            due::Reason::Hinted { changed } => parts.changed = Some(changed),
+            _ => {}
+        }
+        parts
+    }
+}
+
+impl Item for due::Decision {
+    type Object = Decision;
+}
+
+/// What is asked, with these keywords.
+pub(crate) fn asked(
+    py: Python<'_>,
+    (now, budget): (&Bound<'_, PyAny>, &Bound<'_, PyAny>),
+    keywords: Option<&Bound<'_, PyDict>>,
+) -> PyResult<Due> {
+    let now = arg::time(Arg::new("now"), now)?;
+    with(py, Due::new(now, arg::limit(Arg::new("budget"), budget)?), keywords)
+}
+
+/// A question with these keywords.
+pub(crate) fn with<'py>(
+    py: Python<'py>,
+    mut due: Due,
+    keywords: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Due> {
+    let (mut plan, mut learned) = (None, None);
+    each(keywords, |key, value| {
+        let asked = due.clone();
+        due = match key {
+            "policy" => asked.policy(policy(py, Arg::new("policy"), value)?),
+            "under" if value.is_none() => asked,
+            "under" => asked.under(arg::prefix(Arg::new("under"), value)?),
+            "per_host" => asked.per_host(arg::limit(Arg::new("per_host"), value)?),
+            "largest_interval" => {
+                asked.largest_interval(arg::interval(Arg::new("largest_interval"), value)?)
+            }
+            "rules" => asked.rules(&rules(py, value)?),
+            "memory_bytes" => asked.memory_bytes(arg::size(Arg::new("memory_bytes"), value)?),
+            "hints" if value.is_none() => asked,
+            "hints" => asked.hints(&arg::of::<Hints>(Arg::new("hints"), "Hints", value)?.get().0),
+            "plan" => {
+                plan = optional(Some(value), |v| arg::of::<Plan>(Arg::new("plan"), "a Plan", v))?;
+                asked
+            }
+            "learned" => {
+                let of =
+                    |v: &Bound<'py, PyAny>| arg::of::<Learned>(Arg::new("learned"), "Learned", v);
+                learned = optional(Some(value), of)?;
+                asked
+            }
+            other => return Err(unknown(other)),
+        };
+        Ok(())
+    })?;
+    match (plan, learned) {
+        (Some(_), Some(_)) => {
+            let what = "plan and learned exclude each other: a plan has what it has learned";
+            Err(PyTypeError::new_err(what))
+        }
+        (Some(plan), None) => Ok(due.plan(&plan.get().0)),
+        (None, Some(learned)) => Ok(due.learned(&learned.get().0)),
+        (None, None) => Ok(due),
+    }
+}
+
+/// Rules, which are dictionaries.
+fn rules(py: Python<'_>, given: &Bound<'_, PyAny>) -> PyResult<Rules> {
+    let expected = "an iterable of dictionaries with under, min, max, weight, per_host or policy";
+    let wrong = || Arg::new("rules").type_error(expected, given);
+    if given.is_instance_of::<PyString>() || given.is_instance_of::<PyDict>() {
+        return Err(wrong());
+    }
+    let mut rules = Vec::new();
+    for (number, given) in (0..).zip(given.try_iter().map_err(|_| wrong())?) {
+        rules.push(rule(py, &given?, number)?);
+    }
+    Rules::new(rules).map_err(Error::from).or_raise(py)
+}
+
+/// A rule; `number` is its place, counted from 0.
+fn rule(py: Python<'_>, given: &Bound<'_, PyAny>, number: u64) -> PyResult<Rule> {
+    let place = Arg::row("each of rules", number);
+    let keys = given.cast::<PyDict>().map_err(|_| place.type_error("a dictionary", given))?;
+    let mut rule = Rule::everywhere();
+    for (key, value) in keys.iter() {
+        let some = Some(&value);
+        match arg::text(place, &key)? {
+            "under" => rule.under = optional(some, |v| arg::prefix(place.and("under"), v))?,
+            "min" => rule.min = optional(some, |v| arg::interval(place.and("min"), v))?,
+            "max" => rule.max = optional(some, |v| arg::interval(place.and("max"), v))?,
+            "weight" => rule.weight = arg::float(place.and("weight"), &value)?,
+            "per_host" => rule.per_host = optional(some, |v| arg::size(place.and("per_host"), v))?,
+            "policy" => rule.policy = optional(some, |v| policy(py, place.and("policy"), v))?,
+            _ => return Err(place.wrong(format!("has an unknown key: {}", arg::shown(&key)))),
+        }
+    }
+    Ok(rule)
+}

@@ -1,0 +1,108 @@
+//! Learning from many pages what to expect of one.
+
+use std::sync::OnceLock;
+
+use pyo3::prelude::*;
+use simkeep::recrawl;
+
+use crate::convert::arg::{self, Arg, each, optional};
+use crate::convert::value::no_pickle;
+use crate::recrawl::belief::{Likelihood, Prior};
+
+/// The priors that are tried, made once.
+fn priors() -> &'static recrawl::Priors {
+    static PRIORS: OnceLock<recrawl::Priors> = OnceLock::new();
+    PRIORS.get_or_init(recrawl::Priors::default)
+}
+
+/// What the comparisons of many pages tell of how rates spread: how well each of 64 priors explains
+/// them.
+///
+/// The pages are given as their likelihoods, in any order; one without comparisons says nothing,
+/// and is to be left out. Takes some microseconds a page, while other threads run.
+#[pyclass(frozen, module = "simkeep.recrawl")]
+pub(crate) struct Fit(recrawl::Fit);
+
+#[pymethods]
+impl Fit {
+    #[new]
+    #[pyo3(signature = (pages: "Iterable[Likelihood] | None" = None))]
+    fn new(py: Python<'_>, pages: Option<&Bound<'_, PyAny>>) -> PyResult<Fit> {
+        let pages = optional(pages, |given| {
+            each(Arg::new("pages"), given, "an iterable of Likelihoods", |arg, page| {
+                Ok(arg::of::<Likelihood>(arg, "a Likelihood", page)?.unbind())
+            })
+        })?;
+        let pages = pages.unwrap_or_default();
+        Ok(Fit(py.detach(|| {
+            let mut fit = recrawl::Fit::default();
+            pages.iter().for_each(|page| fit.add(&priors().evidence(&page.get().0)));
+            fit
+        })))
+    }
+
+    /// How many pages there are.
+    #[getter]
+    fn pages(&self) -> u64 {
+        self.0.pages()
+    }
+
+    /// What it tells without a page that is in it, which is given as its likelihood.
+    fn without(&self, page: &Bound<'_, Likelihood>) -> Fit {
+        Fit(self.0.without(&priors().evidence(&page.get().0)))
+    }
+
+    /// The priors mixed, each as likely as it explains the pages well.
+    ///
+    /// Of fewer than 20 pages it is the default one. Takes some microseconds.
+    fn prior(&self) -> Prior {
+        Prior(self.0.prior(priors()))
+    }
+
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
+        other.cast::<Fit>().is_ok_and(|other| self.0 == other.get().0)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<simkeep.recrawl.Fit of {} pages>", self.0.pages())
+    }
+
+    fn __reduce__(&self) -> PyResult<()> {
+        Err(no_pickle("Fit", "make it anew of likelihoods"))
+    }
+}
+
+/// What to expect of the pages of a host, learned from many hosts.
+///
+/// How far hosts differ, and how far the pages of one do, decides what a page tells of others of
+/// its host. Each host is given as the `Fit` of its pages. A few thousand hosts are enough. Takes
+/// some 10 microseconds a host, while other threads run.
+#[pyclass(frozen, module = "simkeep.recrawl")]
+pub(crate) struct Hosts(recrawl::Hosts);
+
+#[pymethods]
+impl Hosts {
+    #[new]
+    #[pyo3(signature = (hosts: "Iterable[Fit]"))]
+    fn new(py: Python<'_>, hosts: &Bound<'_, PyAny>) -> PyResult<Hosts> {
+        let hosts = each(Arg::new("hosts"), hosts, "an iterable of Fits", |arg, host| {
+            Ok(arg::of::<Fit>(arg, "a Fit", host)?.unbind())
+        })?;
+        Ok(Hosts(py.detach(|| recrawl::Hosts::new(hosts.iter().map(|host| &host.get().0)))))
+    }
+
+    /// What is to be expected of a page of this host, of which other pages are known.
+    ///
+    /// An empty `Fit` is a host that is new. Takes some microseconds.
+    fn prior(&self, host: &Bound<'_, Fit>) -> Prior {
+        Prior(self.0.prior(&host.get().0))
+    }
+
+    fn __repr__(&self) -> &'static str {
+        "<simkeep.recrawl.Hosts>"
+    }
+
+    fn __reduce__(&self) -> PyResult<()> {
+        Err(no_pickle("Hosts", "make it anew"))
+    }
+}

@@ -1,0 +1,87 @@
+//! What sitemaps and feeds say of when pages changed.
+
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyString};
+use simkeep::due;
+
+use crate::convert::arg::{self, Arg};
+use crate::convert::error::OrRaise;
+use crate::convert::time::Time;
+use crate::convert::value::no_pickle;
+
+/// What sitemaps or feeds say of when pages of a store changed: for the keyword `hints` of `due`.
+///
+/// A page that changed after its last visit is known to be stale, but only with a probability, the
+/// `trust`. Takes 16 bytes for each change, of which there are at most 100,000,000. It is of use
+/// with the store that made it.
+#[pyclass(frozen, module = "simkeep")]
+pub(crate) struct Hints(pub(crate) due::Hints);
+
+#[pymethods]
+impl Hints {
+    /// When the page first changed after its last visit, to the second; `None` if nobody says so.
+    ///
+    /// Changes after `now` do not count.
+    #[pyo3(signature = (url: "str", last: "Time", now: "Time"))]
+    fn changed_after<'py>(
+        &self,
+        url: &Bound<'py, PyAny>,
+        last: &Bound<'py, PyAny>,
+        now: &Bound<'py, PyAny>,
+    ) -> PyResult<Option<Time>> {
+        let url = arg::url(Arg::new("url"), url)?;
+        let last = arg::time(Arg::new("last"), last)?;
+        let now = arg::time(Arg::new("now"), now)?;
+        Ok(self.0.changed_after(url, last, now).map(Time))
+    }
+
+    /// What a visit to a page of some weight is worth, in days, if without a hint it is worth
+    /// `otherwise`.
+    ///
+    /// Raises `OptionError` if the weight is not positive and finite, or `otherwise` is negative or
+    /// infinite.
+    #[pyo3(signature = (
+        url: "str", weight: "float", last: "Time", now: "Time", otherwise: "float"
+    ))]
+    fn worth<'py>(
+        &self,
+        py: Python<'py>,
+        url: &Bound<'py, PyAny>,
+        weight: &Bound<'py, PyAny>,
+        last: &Bound<'py, PyAny>,
+        now: &Bound<'py, PyAny>,
+        otherwise: &Bound<'py, PyAny>,
+    ) -> PyResult<f64> {
+        let url = arg::url(Arg::new("url"), url)?;
+        let weight = arg::float(Arg::new("weight"), weight)?;
+        let last = arg::time(Arg::new("last"), last)?;
+        let now = arg::time(Arg::new("now"), now)?;
+        let otherwise = arg::float(Arg::new("otherwise"), otherwise)?;
+        self.0.worth(url, weight, last, now, otherwise).or_raise(py)
+    }
+
+    fn __repr__(&self) -> &'static str {
+        "<simkeep.Hints>"
+    }
+
+    fn __reduce__(&self) -> PyResult<()> {
+        Err(no_pickle("Hints", "make them anew"))
+    }
+}
+
+/// Changes, one after another.
+pub(crate) fn each<'py>(
+    given: &Bound<'py, PyAny>,
+) -> PyResult<impl Iterator<Item = PyResult<(String, simkeep::Time)>> + use<'py>> {
+    let arg = Arg::new("changes");
+    let expected = "an iterable of pairs of a URL and a time";
+    if given.is_instance_of::<PyString>() || given.is_instance_of::<PyDict>() {
+        return Err(arg.type_error(expected, given));
+    }
+    let all = given.try_iter().map_err(|_| arg.type_error(expected, given))?;
+    Ok((0..).zip(all).map(move |(row, pair)| {
+        let arg = arg.at(row);
+        let (url, time) = arg::pair(arg, &pair?, "a pair of a URL and a time")?;
+        Ok((arg::url(arg, &url)?.to_owned(), arg::time(arg, &time)?))
+    }))
+}

@@ -1,0 +1,82 @@
+//! The best that a budget can do for pages whose rates are known.
+
+use pyo3::prelude::*;
+use simkeep::recrawl::{self, Known};
+
+use crate::call::long::alone;
+use crate::convert::arg::{self, Arg, each};
+use crate::convert::error::OrRaise;
+use crate::convert::typed::Tuple;
+use crate::convert::value::{FromRust, value};
+
+value! {
+    in "simkeep.recrawl";
+    Optimum from optimum: simkeep::recrawl::Optimum {
+        visits_per_day: Tuple<f64>,
+        threshold: f64,
+        freshness: f64,
+    }
+}
+
+/// Works out an optimum, while signals are looked for.
+fn spend<'py>(
+    py: Python<'py>,
+    pages: &Bound<'py, PyAny>,
+    visits_per_day: &Bound<'py, PyAny>,
+    best: fn(&[Known], f64) -> Result<recrawl::Optimum, recrawl::RecrawlError>,
+) -> PyResult<Optimum> {
+    let expected = "an iterable of pairs of a rate, in changes a day, and a weight";
+    let pages = each(Arg::new("pages"), pages, expected, |arg, page| {
+        let (rate, weight) = arg::pair(arg, page, "a pair of a rate and a weight")?;
+        Known::new(arg::float(arg, &rate)?, arg::float(arg, &weight)?).or_raise(py)
+    })?;
+    let budget = arg::float(Arg::new("visits_per_day"), visits_per_day)?;
+    Optimum::from_rust(py, alone(py, move || Ok(best(&pages, budget)?))?)
+}
+
+/// The most freshness that so many visits a day can reach, if each page is visited at fixed
+/// intervals.
+///
+/// No policy that knows the rates does better. Each page is a pair of its rate, in changes a day,
+/// and its weight. Takes some 4,000 exponentials for each page; Ctrl-C leaves it. Raises
+/// `OptionError` if there are no pages, or a number is not from 1e-100 to 1e100.
+#[pyfunction]
+#[pyo3(signature = (pages: "Iterable[tuple[float, float]]", visits_per_day: "float"))]
+pub(crate) fn fixed_intervals<'py>(
+    py: Python<'py>,
+    pages: &Bound<'py, PyAny>,
+    visits_per_day: &Bound<'py, PyAny>,
+) -> PyResult<Optimum> {
+    spend(py, pages, visits_per_day, recrawl::fixed_intervals)
+}
+
+/// The most freshness that so many visits a day can reach, if each page is visited at random times.
+///
+/// As often on average as is best. Each page is a pair of its rate, in changes a day, and its
+/// weight. Sorts the pages; Ctrl-C leaves it. Raises `OptionError` if there are no pages, or a
+/// number is not from 1e-100 to 1e100.
+#[pyfunction]
+#[pyo3(signature = (pages: "Iterable[tuple[float, float]]", visits_per_day: "float"))]
+pub(crate) fn random_times<'py>(
+    py: Python<'py>,
+    pages: &Bound<'py, PyAny>,
+    visits_per_day: &Bound<'py, PyAny>,
+) -> PyResult<Optimum> {
+    spend(py, pages, visits_per_day, recrawl::random_times)
+}
+
+/// The least penalty for changes that are missed, if each further one counts less than the one
+/// before.
+///
+/// Visits are at random times, and no page is left alone. Each page is a pair of its rate, in
+/// changes a day, and its weight. Takes 64 roots for each page; Ctrl-C leaves it. Raises
+/// `OptionError` if there are no pages, or a number is not from 1e-100 to 1e100.
+#[pyfunction]
+#[pyo3(signature = (pages: "Iterable[tuple[float, float]]", visits_per_day: "float"))]
+pub(crate) fn few_misses<'py>(
+    py: Python<'py>,
+    pages: &Bound<'py, PyAny>,
+    visits_per_day: &Bound<'py, PyAny>,
+) -> PyResult<Optimum> {
+    spend(py, pages, visits_per_day, recrawl::few_misses)
+}

@@ -1,0 +1,114 @@
+//! By what pages are put in order, by name.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use pyo3::prelude::*;
+use pyo3::types::{PyString, PyType};
+use simkeep::recrawl::{self, Standing};
+
+use crate::convert::arg::{self, Arg, optional};
+use crate::convert::error::OrRaise;
+use crate::convert::value::{FromRust, value};
+use crate::recrawl::belief::Belief;
+use crate::recrawl::comparison::Recent;
+
+value! {
+    in "simkeep.recrawl";
+    Schedule from schedule: simkeep::recrawl::Schedule {
+        interval_days: f64,
+        next_days: f64,
+    }
+}
+
+/// What decides which page is visited first, by its name.
+///
+/// There are `"value"` (the default), `"harmonic"`, `"uniform"`, `"fixed:7d"`, `"thesis:3,1.5"`,
+/// `"nutch:0.4,0.2,0.3"` and `"stormcrawler"`. By `"value"` and `"harmonic"` it is what a visit is
+/// worth; by `"uniform"` the time since the last one; by all others that time over an interval.
+/// Parameters that are left out are those above. As a text it is its name with all parameters.
+/// Raises `MisuseError` if there is none of that name.
+#[pyclass(frozen, module = "simkeep.recrawl")]
+pub(crate) struct Policy(pub(crate) recrawl::Policy);
+
+/// A policy, or the name of one.
+pub(crate) fn policy(
+    py: Python<'_>,
+    arg: Arg,
+    given: &Bound<'_, PyAny>,
+) -> PyResult<recrawl::Policy> {
+    match given.cast::<Policy>() {
+        Ok(policy) => Ok(policy.get().0),
+        Err(_) => arg::text(arg, given)?.parse::<recrawl::Policy>().or_raise(py),
+    }
+}
+
+#[pymethods]
+impl Policy {
+    #[new]
+    #[pyo3(signature = (name: "str | Policy | None" = None))]
+    fn new(py: Python<'_>, name: Option<&Bound<'_, PyAny>>) -> PyResult<Policy> {
+        let named = optional(name, |name| policy(py, Arg::new("name"), name))?;
+        Ok(Policy(named.unwrap_or_default()))
+    }
+
+    #[classattr]
+    fn __match_args__() -> (&'static str,) {
+        ("name",)
+    }
+
+    /// Its name, with all parameters.
+    #[getter]
+    fn name(&self) -> String {
+        self.0.to_string()
+    }
+
+    /// What puts a page in order: the one with the highest score is visited first.
+    ///
+    /// By `"value"` and `"harmonic"` it is what a visit is worth, in days, with the weight; by
+    /// `"uniform"` the days since the last visit; by all others those over the interval, 1 when a
+    /// page is due. Raises `OptionError` if the weight is not positive and finite.
+    #[pyo3(signature = (belief, recent, weight: "float", days: "float"))]
+    fn score(
+        &self,
+        py: Python<'_>,
+        belief: &Bound<'_, Belief>,
+        recent: &Bound<'_, Recent>,
+        weight: &Bound<'_, PyAny>,
+        days: &Bound<'_, PyAny>,
+    ) -> PyResult<f64> {
+        let weight = arg::float(Arg::new("weight"), weight)?;
+        let days = arg::float(Arg::new("days"), days)?;
+        let (belief, recent) = (&belief.get().0, &recent.get().0);
+        self.0.score(&Standing { belief, recent, weight, days }).or_raise(py)
+    }
+
+    /// The interval that a page has.
+    ///
+    /// `None` by `"value"`, `"harmonic"` and `"uniform"`, which have no intervals of their own.
+    fn schedule(&self, py: Python<'_>, recent: &Bound<'_, Recent>) -> PyResult<Option<Schedule>> {
+        FromRust::from_rust(py, self.0.schedule(&recent.get().0))
+    }
+
+    fn __str__(&self) -> String {
+        self.name()
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let name = PyString::new(py, &self.name()).repr()?.to_string();
+        Ok(format!("simkeep.recrawl.Policy({name})"))
+    }
+
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
+        other.cast::<Policy>().is_ok_and(|other| self.0 == other.get().0)
+    }
+
+    fn __hash__(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        self.name().hash(&mut hasher);
+        hasher.finish()
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> (Bound<'py, PyType>, (String,)) {
+        (slf.get_type(), (slf.get().name(),))
+    }
+}

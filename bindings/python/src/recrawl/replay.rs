@@ -1,0 +1,61 @@
+//! The pages of a store as what really happened, to be crawled again in a simulation.
+
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+use simkeep::query::{self, ReplayedPage};
+
+use crate::convert::time::Time;
+use crate::convert::value::no_pickle;
+
+/// Pages of a store with their histories, for `simkeep.recrawl.crawl`.
+///
+/// Each version is in force from the visit that found it until the visit that found the next one.
+/// `len` says how many pages there are.
+#[pyclass(frozen, module = "simkeep")]
+pub(crate) struct Replay {
+    pub(crate) pages: Arc<[ReplayedPage]>,
+    of: u64,
+    first: simkeep::Time,
+    last: simkeep::Time,
+}
+
+impl From<query::Replay> for Replay {
+    fn from(replay: query::Replay) -> Replay {
+        let query::Replay { pages, of, first, last, .. } = replay;
+        Replay { pages: pages.into(), of, first, last }
+    }
+}
+
+#[pymethods]
+impl Replay {
+    fn __len__(&self) -> usize {
+        self.pages.len()
+    }
+
+    /// How many pages there are that have had content, of which these are a part.
+    #[getter]
+    fn of(&self) -> u64 {
+        self.of
+    }
+
+    /// The time of the first visit to any of those, which is day 0; the start of 1970 if there are none.
+    #[getter]
+    fn first(&self) -> Time {
+        Time(self.first)
+    }
+
+    /// The time of the last visit to any of those.
+    #[getter]
+    fn last(&self) -> Time {
+        Time(self.last)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<simkeep.Replay: {} of {} pages>", self.pages.len(), self.of)
+    }
+
+    fn __reduce__(&self) -> PyResult<()> {
+        Err(no_pickle("Replay", "make it anew"))
+    }
+}

@@ -1,0 +1,61 @@
+//! How a search was planned, and what it cost.
+
+use std::time::Duration;
+
+use pyo3::prelude::*;
+use simkeep::query::{Shape, Way};
+
+use crate::convert::typed::Tuple;
+use crate::convert::value::{FromRust, value};
+use crate::search::matches::Matches;
+
+value! {
+    Cost from cost: simkeep::query::Cost {
+        probes: f64,
+        candidates: f64,
+        lines: f64,
+        ns: f64,
+    }
+}
+
+value! {
+    ComponentSearch from search: simkeep::query::ComponentSearch {
+        segment: Option<u64>,
+        fingerprints: u32,
+        shape: Option<String>,
+        /// How it is searched: rotations, cells or scan.
+        way: String = search.plan.way,
+        /// What that was expected to cost.
+        expected: Py<Cost> = search.plan.expected,
+        counted: Py<Cost>,
+        hits: usize,
+        crowded: Option<u32>,
+        faults: Option<(u64, u64)>,
+    }
+}
+
+value! {
+    Explanation from explanation: simkeep::query::Explanation {
+        instruction_set: String,
+        components: Tuple<ComponentSearch>,
+        matches: Py<Matches>,
+        took: Duration,
+    }
+}
+
+impl FromRust<Shape> for String {
+    fn from_rust(_: Python<'_>, shape: Shape) -> PyResult<String> {
+        Ok(match shape {
+            Shape::Column => "column".to_owned(),
+            Shape::Rotations(_) => "rotations".to_owned(),
+            Shape::Cells { .. } => "cells".to_owned(),
+            other => format!("{other:?}").to_lowercase(),
+        })
+    }
+}
+
+impl FromRust<Way> for String {
+    fn from_rust(_: Python<'_>, way: Way) -> PyResult<String> {
+        Ok(format!("{way:?}").to_lowercase())
+    }
+}

@@ -1,0 +1,135 @@
+//! Pairs among fingerprints that are in no store.
+
+use std::ops::ControlFlow;
+
+use pyo3::prelude::*;
+use simkeep::join::{Join, Pair};
+use simkeep::{Error, Result};
+
+use crate::call::fork::Birth;
+use crate::call::progress::{self, Progress};
+use crate::convert::arg::{self, Arg, optional};
+use crate::convert::error::OrRaise;
+use crate::convert::value::value;
+use crate::fingerprint::prints;
+use crate::stream::columns::{Bits, Int32, Int64, Table, columns};
+use crate::stream::stream::{Item, StreamOf};
+use crate::stream::threaded::{Out, Threaded};
+
+/// What the thread of a join is called, as that of one of a store.
+const NAME: &str = "simkeep-pairs";
+
+value! {
+    /// Two fingerprints near each other of those that were given, by their places.
+    JoinedPair from pair: simkeep::join::Pair {
+        /// The place of the one that was given first, counted from 0.
+        left: u32,
+        /// The place of the other one.
+        right: u32,
+        /// The two fingerprints, in this order.
+        fingerprints: (u64, u64) = <(u64, u64)>::from(pair.fingerprints),
+        distance: u32,
+    }
+}
+
+impl Item for Pair {
+    type Object = JoinedPair;
+    const TABLE: Option<Table<Self>> = Some(|pairs, signed| {
+        columns! {
+            for pair in pairs, signed;
+            left: Int64 = pair.left,
+            right: Int64 = pair.right,
+            distance: Int32 = pair.distance,
+            left_fingerprint: Bits = pair.fingerprints[0],
+            right_fingerprint: Bits = pair.fingerprints[1],
+        }
+    });
+}
+
+/// Hands on the pairs of a join.
+fn run(
+    join: Join,
+    fingerprints: &[u64],
+    progress: &simkeep::Progress,
+    out: &Out<Pair>,
+) -> Result<()> {
+    let Ok(flow) = join.run(fingerprints, progress, |pairs: &[Pair]| out.give(pairs.to_vec()));
+    match flow {
+        ControlFlow::Break(()) if progress.is_cancelled() => Err(Error::Cancelled),
+        _ => Ok(()),
+    }
+}
+
+/// All pairs within k bits of each other among fingerprints that are in no store, in no particular
+/// order.
+///
+/// Two equal ones are a pair of distance 0. They may come in a buffer of `uint64` or `int64`, such
+/// as an array of numpy, in such a column of Arrow, or from an iterable of `int`s, and are copied;
+/// fewer than 2**32. With `across`, those before this place are joined with the others, and neither
+/// with themselves. With `part`, one of `join_parts`, only pairs are found that agree in this part,
+/// and in none before it. `memory_bytes` (256 MiB) bounds the memory beside the copy, and `threads`
+/// is how many run (as many as there are cores).
+///
+/// Runs in the background, and waits for whoever reads the pairs. It ends when the stream is
+/// closed. For whoever reads Arrow it has the columns `left`, `right`, `distance`,
+/// `left_fingerprint` and `right_fingerprint`.
+///
+/// Time, for evenly spread fingerprints and k = 3: some 0.15 microseconds of one core for each.
+/// Within a wide distance all are compared with all: 0.4 nanoseconds for each two.
+#[pyfunction]
+#[pyo3(signature = (
+    fingerprints: "Iterable[SupportsIndex] | _types.ArrowStream | _types.ArrowArray", k: "int", *,
+    across: "int | None" = None, part: "int | None" = None, memory_bytes: "int | None" = None,
+    threads: "int | None" = None, progress=None
+))]
+pub(crate) fn join<'py>(
+    py: Python<'py>,
+    fingerprints: &Bound<'py, PyAny>,
+    k: &Bound<'py, PyAny>,
+    across: Option<&Bound<'py, PyAny>>,
+    part: Option<&Bound<'py, PyAny>>,
+    memory_bytes: Option<&Bound<'py, PyAny>>,
+    threads: Option<&Bound<'py, PyAny>>,
+    progress: Option<&Bound<'py, Progress>>,
+) -> PyResult<StreamOf<JoinedPair>> {
+    let mut join = Join::within(arg::distance(Arg::new("k"), k)?);
+    if let Some(across) = optional(across, |v| arg::u32(Arg::new("across"), v))? {
+        join = join.across(across);
+    }
+    if let Some(part) = optional(part, |v| arg::u32(Arg::new("part"), v))? {
+        let parts = join.parts().len();
+        if part as usize >= parts {
+            return Err(Arg::new("part").wrong(format!("must be below {parts}, not {part}")));
+        }
+        join = join.pass(part);
+    }
+    if let Some(bytes) = optional(memory_bytes, |v| arg::size(Arg::new("memory_bytes"), v))? {
+        join = join.memory_bytes(bytes);
+    }
+    if let Some(threads) = optional(threads, |v| arg::size(Arg::new("threads"), v))? {
+        join = join.threads(threads);
+    }
+    let arg = Arg::new("fingerprints");
+    let fingerprints = prints::fingerprints(arg, fingerprints)?;
+    if u32::try_from(fingerprints.len()).is_err() {
+        return Err(arg.wrong(format!("must be fewer than 2**32, not {}", fingerprints.len())));
+    }
+    let progress = progress::given(progress);
+    let pairs = Threaded::begin(NAME, progress, move |progress, out| {
+        run(join, &fingerprints, progress, out)
+    });
+    Ok(StreamOf::new(pairs.or_raise(py)?, Some(Birth::now())))
+}
+
+/// The parts into which a join within `k` bits cuts fingerprints, so that each can be joined by
+/// itself.
+///
+/// Pairs of a part's lowest bit, counted from 0, and of how many bits it has. What a fingerprint
+/// has there is `fingerprint >> lowest & (1 << bits) - 1`. Among all fingerprints that have some
+/// values there, `join(..., part=)` finds the pairs of the part, wherever the others are.
+#[pyfunction]
+#[pyo3(signature = (k: "int"))]
+pub(crate) fn join_parts(k: &Bound<'_, PyAny>) -> PyResult<Vec<(u32, u32)>> {
+    let join = Join::within(arg::distance(Arg::new("k"), k)?);
+    Ok(join.parts().iter().map(|part| (part.lowest_bit(), part.bits())).collect())
+}

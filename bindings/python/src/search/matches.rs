@@ -1,0 +1,149 @@
+//! What a search answers, and pairs.
+
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::PyTuple;
+use simkeep::query;
+
+use crate::convert::typed::{Iter, Picked, Tuple, Typed, output_type};
+use crate::convert::value::{FromRust, value};
+use crate::stream::columns::{Bits, Int32, Table, Utf8, columns};
+use crate::stream::stream::Item;
+
+value! {
+    Near from near: simkeep::Near {
+        url: String,
+        distance: u32,
+        fingerprint: u64,
+    }
+}
+
+value! {
+    /// The answer of a search: a collection of the pages that are near.
+    Matches from of: simkeep::Matches {
+        /// The pages, nearest first, then in SURT order.
+        near: Nears,
+        /// Whether these are all pages. If not, the limit, the budget, or a crowd of fingerprints
+        /// cut the answer short.
+        complete: bool,
+        /// The distance up to which no page is missing; `None` if pages with the very fingerprint may be
+        /// missing, too.
+        within: Option<u32>,
+    }
+    also {
+        fn __len__(&self, py: Python<'_>) -> usize {
+            self.near.len(py)
+        }
+
+        fn __iter__(&self, py: Python<'_>) -> PyResult<Iter<Near>> {
+            Iter::over(self.near.tuple(py)?.bind(py))
+        }
+
+        fn __getitem__<'py>(
+            &self,
+            py: Python<'py>,
+            index: &Bound<'py, PyAny>,
+        ) -> PyResult<Typed<Picked<Near, Tuple<Near>>>> {
+            self.near.tuple(py)?.bind(py).as_any().get_item(index).map(Typed::from)
+        }
+    }
+}
+
+value! {
+    /// Two different fingerprints of pages that are near each other.
+    Pair from pair: simkeep::query::NearPair {
+        left: u64,
+        right: u64,
+        distance: u32,
+    }
+}
+
+value! {
+    PairedPage from page: simkeep::query::PairedPage {
+        url: String,
+        fingerprint: u64,
+    }
+}
+
+value! {
+    /// Two pages with fingerprints that are equal or near each other.
+    PagePair from pair: simkeep::query::PagePair {
+        left: Py<PairedPage>,
+        right: Py<PairedPage>,
+        distance: u32,
+    }
+}
+
+/// The pages that a search found: a tuple of `Near`, made when it is looked at. Many searches are only
+/// asked whether they found any.
+pub(crate) struct Nears {
+    found: Vec<simkeep::Near>,
+    made: PyOnceLock<Tuple<Near>>,
+}
+
+impl Nears {
+    fn len(&self, py: Python<'_>) -> usize {
+        self.made.get(py).map_or(self.found.len(), |made| made.bind(py).len())
+    }
+
+    fn tuple(&self, py: Python<'_>) -> PyResult<&Tuple<Near>> {
+        self.made.get_or_try_init(py, || {
+            Tuple::of(py, &self.found, |near| Near::from_rust(py, near.clone()))
+        })
+    }
+}
+
+impl FromRust<Vec<simkeep::Near>> for Nears {
+    fn from_rust(_: Python<'_>, found: Vec<simkeep::Near>) -> PyResult<Nears> {
+        Ok(Nears { found, made: PyOnceLock::new() })
+    }
+}
+
+impl<'a, 'py> IntoPyObject<'py> for &'a Nears {
+    type Target = PyTuple;
+    type Output = Borrowed<'a, 'py, PyTuple>;
+    type Error = PyErr;
+    output_type!(<Tuple<Near> as IntoPyObject<'py>>::OUTPUT_TYPE);
+
+    fn into_pyobject(self, py: Python<'py>) -> PyResult<Borrowed<'a, 'py, PyTuple>> {
+        let Ok(tuple) = self.tuple(py)?.into_pyobject(py);
+        Ok(tuple)
+    }
+}
+
+impl<'py> FromPyObject<'_, 'py> for Nears {
+    type Error = PyErr;
+
+    fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Nears> {
+        let made = PyOnceLock::new();
+        // It is new, so nothing is in it.
+        let _ = made.set(given.py(), given.extract()?);
+        Ok(Nears { found: Vec::new(), made })
+    }
+}
+
+impl Item for query::NearPair {
+    type Object = Pair;
+    const TABLE: Option<Table<Self>> = Some(|pairs, signed| {
+        columns! {
+            for pair in pairs, signed;
+            left: Bits = pair.left,
+            right: Bits = pair.right,
+            distance: Int32 = pair.distance,
+        }
+    });
+}
+
+impl Item for query::PagePair {
+    type Object = PagePair;
+    const TABLE: Option<Table<Self>> = Some(|pairs, signed| {
+        columns! {
+            for pair in pairs, signed;
+            left_url: Utf8 = &pair.left.url,
+            left: Bits = pair.left.fingerprint,
+            right_url: Utf8 = &pair.right.url,
+            right: Bits = pair.right.fingerprint,
+            distance: Int32 = pair.distance,
+        }
+    });
+}

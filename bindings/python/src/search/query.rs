@@ -1,0 +1,154 @@
+//! What is asked of a search, as keywords.
+
+use std::convert::Infallible;
+
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use simkeep::query::PairQuery;
+use simkeep::{Query, Snapshot, Versions};
+
+use crate::convert::arg::{self, Arg};
+use crate::convert::keywords::{each, unknown};
+
+/// The distance that was given, or that within which near-duplicates differ.
+pub(crate) fn distance(k: Option<&Bound<'_, PyAny>>, snapshot: &Snapshot) -> PyResult<u32> {
+    let k = arg::optional(k, |k| arg::distance(Arg::new("k"), k))?;
+    Ok(k.unwrap_or_else(|| snapshot.near_distance(snapshot.near_epoch())))
+}
+
+/// What was given for a keyword, if it was; `None` may be what was given.
+#[derive(Default)]
+pub(crate) struct Given<'py>(Option<Bound<'py, PyAny>>);
+
+impl<'py> FromPyObject<'_, 'py> for Given<'py> {
+    type Error = Infallible;
+
+    fn extract(given: Borrowed<'_, 'py, PyAny>) -> Result<Given<'py>, Infallible> {
+        Ok(Given(Some(given.to_owned())))
+    }
+}
+
+/// The keywords of a search.
+#[derive(Default)]
+pub(crate) struct Keywords<'py> {
+    pub(crate) limit: Given<'py>,
+    pub(crate) under: Given<'py>,
+    pub(crate) but: Given<'py>,
+    pub(crate) classes: Given<'py>,
+    pub(crate) epoch: Given<'py>,
+    pub(crate) at: Given<'py>,
+    pub(crate) seen: Given<'py>,
+    pub(crate) ever: Given<'py>,
+    pub(crate) budget: Given<'py>,
+    pub(crate) fingerprints: Given<'py>,
+    pub(crate) threads: Given<'py>,
+}
+
+impl Keywords<'_> {
+    /// The query with what they say.
+    pub(crate) fn of(&self, mut query: Query) -> PyResult<Query> {
+        if let Some(limit) = &self.limit.0 {
+            query.limit = arg::limit(Arg::new("limit"), limit)?;
+        }
+        if let Some(fingerprints) = &self.fingerprints.0 {
+            query.fingerprints = arg::u32(Arg::new("fingerprints"), fingerprints)?;
+        }
+        if let Some(threads) = self.threads.unless_none(|v| arg::size(Arg::new("threads"), v))? {
+            query.threads = threads;
+        }
+        let but = |but: &Bound<'_, PyAny>| arg::url(Arg::new("but"), but).map(str::to_owned);
+        query.except = self.but.unless_none(but)?;
+        query.under = self.under.unless_none(|under| arg::prefix(Arg::new("under"), under))?;
+        query.classes =
+            self.classes.unless_none(|classes| arg::classes(Arg::new("classes"), classes))?;
+        query.epoch = self.epoch.unless_none(|epoch| arg::epoch(Arg::new("epoch"), epoch))?;
+        query.budget = self.budget.unless_none(|time| arg::duration(Arg::new("budget"), time))?;
+        let at = self.at.unless_none(|at| arg::time(Arg::new("at"), at).map(Versions::At))?;
+        let seen = self.seen.unless_none(|times| {
+            let seen = Arg::new("seen");
+            let (from, to) = arg::pair(seen, times, "a pair of times")?;
+            Ok(Versions::Seen(arg::time(seen, &from)?, arg::time(seen, &to)?))
+        })?;
+        let ever = match &self.ever.0 {
+            Some(ever) => arg::flag(Arg::new("ever"), ever)?.then_some(Versions::Ever),
+            None => None,
+        };
+        match (at, seen, ever) {
+            (None, None, None) => {}
+            (Some(one), None, None) | (None, Some(one), None) | (None, None, Some(one)) => {
+                query.versions = one;
+            }
+            _ => return Err(PyTypeError::new_err("at, seen and ever exclude each other")),
+        }
+        Ok(query)
+    }
+}
+
+impl<'py> Given<'py> {
+    /// What it says, where `None` says as much as nothing.
+    fn unless_none<T>(
+        &self,
+        take: impl FnOnce(&Bound<'py, PyAny>) -> PyResult<T>,
+    ) -> PyResult<Option<T>> {
+        arg::optional(self.0.as_ref(), take)
+    }
+}
+
+/// A query with these keywords.
+pub(crate) fn with(query: Query, keywords: Option<&Bound<'_, PyDict>>) -> PyResult<Query> {
+    let mut all = Keywords::default();
+    each(keywords, |key, value| {
+        let keyword = match key {
+            "limit" => &mut all.limit,
+            "under" => &mut all.under,
+            "but" => &mut all.but,
+            "classes" => &mut all.classes,
+            "epoch" => &mut all.epoch,
+            "at" => &mut all.at,
+            "seen" => &mut all.seen,
+            "ever" => &mut all.ever,
+            "budget" => &mut all.budget,
+            "fingerprints" => &mut all.fingerprints,
+            "threads" => &mut all.threads,
+            other => return Err(unknown(other)),
+        };
+        *keyword = Given(Some(value.clone()));
+        Ok(())
+    })?;
+    all.of(query)
+}
+
+/// Which pairs of pages, with these keywords.
+pub(crate) fn pairs(k: u32, keywords: Option<&Bound<'_, PyDict>>) -> PyResult<PairQuery> {
+    let mut query = PairQuery::within(k);
+    each(keywords, |key, value| {
+        match key {
+            "epoch" if value.is_none() => {}
+            "epoch" => query.epoch = Some(arg::epoch(Arg::new("epoch"), value)?),
+            "under" => {
+                query.under =
+                    arg::optional(Some(value), |value| arg::prefix(Arg::new("under"), value))?;
+            }
+            "classes" => {
+                query.classes =
+                    arg::optional(Some(value), |value| arg::classes(Arg::new("classes"), value))?;
+            }
+            "equal" => query.equal = arg::flag(Arg::new("equal"), value)?,
+            "each" => {
+                query.each = arg::limit(Arg::new("each"), value)?;
+                if query.each == 0 {
+                    return Err(Arg::new("each").value_error("at least 1, or None", value));
+                }
+            }
+            other => return Err(unknown(other)),
+        }
+        Ok(())
+    })?;
+    Ok(query)
+}
+
+/// That a call takes one of several keywords.
+pub(crate) fn one_of(call: &str, keywords: &str) -> PyErr {
+    PyTypeError::new_err(format!("{call} takes one of {keywords}"))
+}

@@ -1,0 +1,154 @@
+//! Differences between URLs that make none, site by site.
+
+use std::sync::{Arc, OnceLock};
+
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use simkeep::{Progress, Snapshot, alias};
+
+use crate::call::fork::Birth;
+use crate::convert::arg::{self, Arg, optional};
+use crate::convert::error::OrRaise;
+use crate::convert::keywords::{each, unknown};
+use crate::convert::typed::Tuple;
+use crate::convert::value::{FromRust, value};
+use crate::sites::alias_rule::AliasRule;
+use crate::stream::columns::{Boolean, Int64, Table, Utf8, Word, columns};
+use crate::stream::stream::{Item, Stream};
+use crate::stream::threaded::Threaded;
+
+value! {
+    /// A site, and the rules that were found for it.
+    AliasSite from site: simkeep::alias::AliasSite {
+        site: String,
+        pages: u64,
+        sampled: f64,
+        passed_over: u64,
+        rules: Tuple<AliasCount>,
+    }
+}
+
+value! {
+    AliasCount from of: simkeep::alias::AliasCount {
+        rule: Py<AliasRule>,
+        holds: bool,
+        pairs: u64,
+        near: u64,
+        share: f64 = of.share(),
+        visits: u64,
+        examples: Tuple<AliasPair>,
+        exceptions: Tuple<AliasPair>,
+    }
+}
+
+value! {
+    AliasPair from pair: simkeep::alias::AliasPair {
+        first: String,
+        other: String,
+        distance: u32,
+    }
+}
+
+value! {
+    /// What was looked at for aliases, in all.
+    Aliases from aliases: simkeep::alias::Aliases {
+        sites: u64,
+        sites_with_rules: u64,
+        sampled: u64,
+        pages: u64,
+        without_fingerprint: u64,
+        passed_over: u64,
+        rules: u64,
+        pairs: u64,
+        visits: u64,
+    }
+}
+
+/// With a row for each of its rules.
+impl Item for alias::AliasSite {
+    type Object = AliasSite;
+    const TABLE: Option<Table<Self>> = Some(|sites, signed| {
+        let rules = sites.iter().flat_map(|of| of.rules.iter().map(move |count| (&of.site, count)));
+        columns! {
+            for (site, count) in rules, signed;
+            site: Utf8 = site,
+            kind: Word = count.rule.kind(),
+            value: Option<Utf8> = count.rule.value(),
+            holds: Boolean = count.holds,
+            pairs: Int64 = count.pairs,
+            near: Int64 = count.near,
+            visits: Int64 = count.visits,
+        }
+    });
+}
+
+/// The sites that have a rule to be told of, in SURT order: found as they are read.
+///
+/// For whoever reads Arrow it has a row for each rule: `site`, `kind`, `value`, `holds`, `pairs`,
+/// `near` and `visits`.
+#[pyclass(frozen, extends = Stream, module = "simkeep")]
+pub(crate) struct AliasSites {
+    told: Arc<OnceLock<alias::Aliases>>,
+}
+
+impl AliasSites {
+    /// Begins to look for them.
+    pub(crate) fn find(
+        py: Python<'_>,
+        snapshot: Snapshot,
+        asked: alias::AliasQuery,
+        progress: Progress,
+    ) -> PyResult<Py<AliasSites>> {
+        let told = Arc::new(OnceLock::new());
+        let end = Arc::clone(&told);
+        let found = Threaded::begin("simkeep-aliases", progress, move |progress, out| {
+            let mut left = false;
+            let told = asked.run(&snapshot, progress, |site| {
+                let given = out.give(vec![site]);
+                left = given.is_break();
+                given
+            })?;
+            // What was looked at until somebody stopped reading is not what there is.
+            if !left {
+                end.get_or_init(|| told);
+            }
+            Ok(())
+        });
+        let stream = Stream::new(found.or_raise(py)?, Some(Birth::now()));
+        Py::new(py, PyClassInitializer::from(stream).add_subclass(AliasSites { told }))
+    }
+}
+
+#[pymethods]
+impl AliasSites {
+    /// What was looked at in all; `None` as long as there is more to look at, and if the stream was
+    /// closed before.
+    #[getter]
+    fn told(&self, py: Python<'_>) -> PyResult<Option<Aliases>> {
+        FromRust::from_rust(py, self.told.get().copied())
+    }
+}
+
+/// What is asked, with these keywords.
+pub(crate) fn asked(
+    k: Option<&Bound<'_, PyAny>>,
+    keywords: Option<&Bound<'_, PyDict>>,
+) -> PyResult<alias::AliasQuery> {
+    let mut asked = alias::AliasQuery::default();
+    asked.k = optional(k, |k| arg::distance(Arg::new("k"), k))?;
+    each(keywords, |key, value| {
+        let given = Some(value);
+        match key {
+            "epoch" => asked.epoch = optional(given, |v| arg::epoch(Arg::new("epoch"), v))?,
+            "under" => asked.under = optional(given, |v| arg::prefix(Arg::new("under"), v))?,
+            "share" => asked.share = arg::float(Arg::new("share"), value)?,
+            "pairs" => asked.pairs = arg::count(Arg::new("pairs"), value)?,
+            "all" => asked.all = arg::flag(Arg::new("all"), value)?,
+            "examples" => asked.examples = arg::size(Arg::new("examples"), value)?,
+            "memory_bytes" => asked.memory_bytes = arg::size(Arg::new("memory_bytes"), value)?,
+            other => return Err(unknown(other)),
+        }
+        Ok(())
+    })?;
+    Ok(asked)
+}

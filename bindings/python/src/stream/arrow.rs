@@ -1,0 +1,107 @@
+//! Arrow arrays and tables, in and out, through the PyCapsule interface: the C data and C stream
+//! interfaces, in capsules of Python. The one room of this crate with `unsafe`.
+//!
+//! What comes in is checked by `arrow-data` as far as the interface allows: lengths of buffers are
+//! not in it, so a producer that lies about them cannot be told from one that does not.
+
+#![expect(unsafe_code, reason = "the C interfaces are structures of pointers")]
+
+use std::ffi::CStr;
+use std::ptr::NonNull;
+
+use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi_and_data_type};
+use arrow_array::ffi_stream::{ArrayStreamReader, FFI_ArrowArrayStream};
+use arrow_array::{Array, ArrayRef, RecordBatchReader, make_array};
+use arrow_schema::{ArrowError, DataType};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
+
+use crate::convert::arg::Arg;
+
+const SCHEMA: &CStr = c"arrow_schema";
+const ARRAY: &CStr = c"arrow_array";
+const STREAM: &CStr = c"arrow_array_stream";
+
+/// Arrays that come from outside, chunk by chunk: those of a stream, or a single one.
+pub(crate) struct Chunks {
+    arg: Arg,
+    from: From,
+}
+
+enum From {
+    One(Option<ArrayRef>),
+    Stream(ArrayStreamReader),
+}
+
+/// That what came is no Arrow that can be read.
+fn refused(arg: Arg, e: impl std::fmt::Display) -> PyErr {
+    PyValueError::new_err(format!("{arg} is no Arrow data that can be read: {e}"))
+}
+
+/// The structure in a capsule, of which the capsule stays the owner.
+fn pointer<T>(arg: Arg, capsule: &Bound<'_, PyAny>, name: &CStr) -> PyResult<NonNull<T>> {
+    let capsule = capsule.cast::<PyCapsule>().map_err(|_| refused(arg, "it is in no capsule"))?;
+    let pointer = capsule.pointer_checked(Some(name));
+    Ok(pointer.map_err(|_| refused(arg, "its capsule has another name"))?.cast())
+}
+
+/// What offers Arrow arrays; `None` if this does not.
+pub(crate) fn chunks(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<Option<Chunks>> {
+    let py = given.py();
+    if let Some(offer) = given.getattr_opt(intern!(py, "__arrow_c_stream__"))? {
+        let capsule = offer.call0()?;
+        let pointer = pointer::<FFI_ArrowArrayStream>(arg, &capsule, STREAM)?;
+        // SAFETY: a capsule of this name points to such a structure, which nobody else reads while this
+        // thread is attached. It is moved out: what is left is marked as released.
+        let stream = unsafe { ArrayStreamReader::from_raw(pointer.as_ptr()) };
+        let stream = stream.map_err(|e| refused(arg, e))?;
+        return Ok(Some(Chunks { arg, from: From::Stream(stream) }));
+    }
+    let Some(offer) = given.getattr_opt(intern!(py, "__arrow_c_array__"))? else { return Ok(None) };
+    let message = "__arrow_c_array__ must return a pair of capsules";
+    let (schema, array): (Bound<'_, PyAny>, Bound<'_, PyAny>) =
+        offer.call0()?.extract().map_err(|_| PyTypeError::new_err(message))?;
+    let schema = pointer::<FFI_ArrowSchema>(arg, &schema, SCHEMA)?;
+    let array = pointer::<FFI_ArrowArray>(arg, &array, ARRAY)?;
+    // SAFETY: capsules of these names point to such structures, which nobody else reads while this
+    // thread is attached. The array is moved out, and the schema is only looked at. The producer
+    // says that the one is of the type that the other has.
+    let data = unsafe {
+        DataType::try_from(schema.as_ref())
+            .and_then(|of| from_ffi_and_data_type(FFI_ArrowArray::from_raw(array.as_ptr()), of))
+    };
+    let array = make_array(data.map_err(|e| refused(arg, e))?);
+    Ok(Some(Chunks { arg, from: From::One(Some(array)) }))
+}
+
+impl Iterator for Chunks {
+    type Item = PyResult<ArrayRef>;
+
+    fn next(&mut self) -> Option<PyResult<ArrayRef>> {
+        let next = match &mut self.from {
+            From::One(array) => array.take().map(Ok),
+            From::Stream(stream) => stream.next(),
+        };
+        let next = next.map(|array| array.and_then(checked));
+        if !matches!(next, Some(Ok(_))) {
+            self.from = From::One(None);
+        }
+        next.map(|array| array.map_err(|e| refused(self.arg, e)))
+    }
+}
+
+/// An array of which all offsets, keys and texts are what they must be.
+fn checked(array: ArrayRef) -> Result<ArrayRef, ArrowError> {
+    array.to_data().validate_full()?;
+    Ok(array)
+}
+
+/// A capsule with a stream.
+pub(crate) fn capsule<'py>(
+    py: Python<'py>,
+    reader: Box<dyn RecordBatchReader + Send>,
+) -> PyResult<Bound<'py, PyCapsule>> {
+    PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(reader), STREAM)
+}

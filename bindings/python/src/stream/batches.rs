@@ -1,0 +1,216 @@
+//! Columns for whoever reads Arrow: objects with `__arrow_c_stream__`.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::Instant;
+
+use arrow_array::{RecordBatch, RecordBatchReader};
+use arrow_schema::{ArrowError, SchemaRef};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
+
+use crate::call::fork::Birth;
+use crate::call::long::PAUSE;
+use crate::stream::arrow;
+use crate::stream::source::Step;
+
+/// How many rows a batch of a stream has, about.
+const ROWS: usize = 4096;
+
+/// Rows that come batch by batch.
+pub(crate) trait Rows: Send {
+    /// The next rows, as many as that or a few more. Waits no longer than `long::PAUSE`.
+    fn next(&mut self, most: usize) -> Result<Step<RecordBatch>, ArrowError>;
+}
+
+/// Rows that are taken by the first that asks for them; others are told why they get none.
+pub(crate) trait Unread: Send + Sync {
+    /// A batch without rows, which has the columns.
+    fn empty(&self, signed: bool) -> Result<RecordBatch, ArrowError>;
+
+    /// Whether they are still there.
+    fn check(&self) -> Result<(), &'static str>;
+
+    /// Takes them. If the flag is set, fingerprints are signed, bit for bit.
+    fn take(&self, signed: bool) -> Result<Box<dyn Rows>, &'static str>;
+}
+
+/// A table in Arrow's form, for what reads that: pyarrow, polars, pandas, DuckDB.
+///
+/// One that a store is read for is read once, batch by batch, as far as whoever reads it goes: by the
+/// first that asks for a row. To ask for its columns reads nothing.
+#[pyclass(frozen, module = "simkeep")]
+pub(crate) struct Batches {
+    of: Of,
+}
+
+enum Of {
+    Whole(RecordBatch),
+    Lazy { unread: Arc<dyn Unread>, signed: bool, schema: SchemaRef, birth: Option<Birth> },
+}
+
+fn raised(e: &ArrowError) -> PyErr {
+    PyValueError::new_err(e.to_string())
+}
+
+impl Batches {
+    /// A table that is there.
+    pub(crate) fn whole(batch: Result<RecordBatch, ArrowError>) -> PyResult<Batches> {
+        Ok(Batches { of: Of::Whole(batch.map_err(|e| raised(&e))?) })
+    }
+
+    /// A table that is made of items as it is read.
+    pub(crate) fn lazy(
+        unread: Arc<dyn Unread>,
+        signed: bool,
+        birth: Option<Birth>,
+    ) -> PyResult<Batches> {
+        let schema = unread.empty(signed).map_err(|e| raised(&e))?.schema();
+        Ok(Batches { of: Of::Lazy { unread, signed, schema, birth } })
+    }
+}
+
+#[pymethods]
+impl Batches {
+    /// A stream of Arrow data, in a capsule.
+    #[pyo3(signature = (requested_schema: "object" = None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        // The interface allows to leave a wish alone.
+        let _ = requested_schema;
+        match &self.of {
+            Of::Whole(batch) => {
+                let batches = [Ok(batch.clone())].into_iter();
+                arrow::capsule(py, Box::new(Whole { schema: batch.schema(), batches }))
+            }
+            Of::Lazy { unread, signed, schema, birth } => {
+                birth.map_or(Ok(()), |birth| birth.check(py))?;
+                unread.check().map_err(PyValueError::new_err)?;
+                let lazy = Lazy {
+                    unread: Some(Arc::clone(unread)),
+                    rows: None,
+                    signed: *signed,
+                    schema: Arc::clone(schema),
+                    birth: *birth,
+                    looked: Instant::now(),
+                };
+                arrow::capsule(py, Box::new(lazy))
+            }
+        }
+    }
+}
+
+/// A table that is there.
+struct Whole {
+    schema: SchemaRef,
+    batches: std::array::IntoIter<Result<RecordBatch, ArrowError>, 1>,
+}
+
+impl Iterator for Whole {
+    type Item = Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.batches.next()
+    }
+}
+
+impl RecordBatchReader for Whole {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+}
+
+/// A table that is made as it is read. Whoever reads it may be detached from the interpreter, or not.
+struct Lazy {
+    /// Until the first row is asked for: DuckDB takes a stream twice, first for the columns alone.
+    unread: Option<Arc<dyn Unread>>,
+    rows: Option<Box<dyn Rows>>,
+    signed: bool,
+    schema: SchemaRef,
+    birth: Option<Birth>,
+    /// When it last looked for signals.
+    looked: Instant,
+}
+
+/// An error for whoever reads Arrow: in C it is a text that ends with its first NUL.
+pub(crate) fn refused(e: impl std::fmt::Display) -> ArrowError {
+    ArrowError::ExternalError(e.to_string().replace('\0', "\u{fffd}").into())
+}
+
+impl Lazy {
+    fn read(&mut self) -> Result<Option<RecordBatch>, ArrowError> {
+        if self.birth.is_some_and(|birth| !birth.is_here()) {
+            return Err(refused(simkeep::Error::Forked));
+        }
+        if let Some(unread) = &self.unread {
+            // Its lock is for threads that are attached: see `fork.rs`.
+            let taken =
+                Python::try_attach(|_| unread.take(self.signed)).unwrap_or(Err("Python has ended"));
+            self.rows = Some(taken.map_err(refused)?);
+            self.unread = None;
+        }
+        loop {
+            if self.looked.elapsed() >= PAUSE {
+                self.look()?;
+            }
+            let Some(rows) = &mut self.rows else { return Ok(None) };
+            match rows.next(ROWS) {
+                Ok(Step::Some(batch)) => return Ok(Some(batch)),
+                Ok(Step::Waiting) => {}
+                Ok(Step::End) => {
+                    self.rows = None;
+                    return Ok(None);
+                }
+                Err(e) => {
+                    self.rows = None;
+                    return Err(e);
+                }
+            }
+        }
+    }
+
+    /// Looks for signals, and ends where one raises an exception.
+    fn look(&mut self) -> Result<(), ArrowError> {
+        let raised = Python::try_attach(|py| {
+            let raised = py.check_signals().err()?;
+            // Printing runs Python, which would hear what is raised again.
+            let told = refused(&raised);
+            // Whoever reads makes an error of its own of this one: Ctrl-C is raised after it once more.
+            if raised.is_instance_of::<PyKeyboardInterrupt>(py) {
+                let again = py.import("_thread").and_then(|m| m.call_method0("interrupt_main"));
+                return Some(again.err().map_or(told, refused));
+            }
+            Some(told)
+        });
+        self.looked = Instant::now();
+        match raised.flatten() {
+            Some(told) => {
+                self.rows = None;
+                Err(told)
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+impl Iterator for Lazy {
+    type Item = Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        // Whoever calls is C, which no panic may reach.
+        catch_unwind(AssertUnwindSafe(|| self.read().transpose())).unwrap_or_else(|_| {
+            self.rows = None;
+            Some(Err(refused("simkeep panicked, which is a fault of its own")))
+        })
+    }
+}
+
+impl RecordBatchReader for Lazy {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+}

@@ -1,0 +1,359 @@
+//! Iterators over what is in a store, that can be closed.
+
+use std::marker::PhantomData;
+use std::sync::Arc;
+use std::vec::IntoIter;
+
+use arrow_array::RecordBatch;
+use arrow_schema::ArrowError;
+use parking_lot::Mutex;
+use pyo3::IntoPyObjectExt;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use simkeep::Result;
+
+use crate::call::fork::Birth;
+use crate::convert::error::OrRaise;
+use crate::convert::typed::output_type;
+use crate::convert::value::FromRust;
+use crate::stream::batches::{Batches, Rows, Unread, refused};
+use crate::stream::columns::Table;
+use crate::stream::source::{Source, Step};
+
+/// The most items that are read ahead.
+const AHEAD_MAX: usize = 64;
+
+/// What a stream consists of.
+pub(crate) trait Item: Send + Sized + 'static {
+    /// What Python gets.
+    type Object: FromRust<Self> + for<'py> IntoPyObject<'py>;
+
+    /// The rows that items are, if they are any.
+    const TABLE: Option<Table<Self>> = None;
+}
+
+/// Where a stream stands.
+enum State<T> {
+    /// Nobody is reading.
+    Ready(Box<dyn Source<T>>),
+    /// A thread is reading.
+    Busy,
+    /// It was read to its end.
+    Ended,
+    /// It is read as a table.
+    Taken,
+    Closed,
+}
+
+const BUSY: &str = "another thread is reading this stream";
+const TAKEN: &str = "this was read already, or is being read";
+const CLOSED: &str = "this stream is closed";
+
+/// An iterator over what a store holds or finds.
+///
+/// It keeps the snapshot that it reads until it ends or is closed; a `with` statement closes it.
+#[pyclass(frozen, generic, subclass, module = "simkeep")]
+pub(crate) struct Stream {
+    inner: Arc<dyn Untyped>,
+    /// In which process it is read, if not in any.
+    birth: Option<Birth>,
+}
+
+struct Inner<T> {
+    state: State<T>,
+    ahead: IntoIter<T>,
+    /// How many to read next.
+    most: usize,
+}
+
+impl Stream {
+    pub(crate) fn new<T: Item>(source: impl Source<T> + 'static, birth: Option<Birth>) -> Stream {
+        let state = State::Ready(Box::new(source));
+        let inner = Inner { state, ahead: IntoIter::default(), most: 1 };
+        Stream { inner: Arc::new(Mutex::new(inner)), birth }
+    }
+}
+
+#[pymethods]
+impl Stream {
+    fn __iter__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
+        slf
+    }
+
+    fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Next<'py>>> {
+        if let Some(birth) = self.birth {
+            birth.check(py)?;
+        }
+        Ok(self.inner.next(py)?.map(Next))
+    }
+
+    /// Ends the iteration, and lets go of what it reads. May be called twice.
+    fn close(&self, py: Python<'_>) {
+        self.inner.close(py);
+    }
+
+    /// What is left, as columns for whoever reads Arrow, and ends the iteration.
+    ///
+    /// Fingerprints are `int64`, bit for bit, with `signed=True`.
+    #[pyo3(signature = (*, signed=false))]
+    fn batches(&self, signed: bool) -> PyResult<Batches> {
+        Batches::lazy(self.inner.rest()?, signed, self.birth)
+    }
+
+    /// What is left, as a stream of Arrow data in a capsule.
+    ///
+    /// Whoever asks for a row takes it, and ends the iteration.
+    #[pyo3(signature = (requested_schema: "object" = None) -> "CapsuleType")]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let unread = Arc::clone(&self.inner).unread()?;
+        let batches = Bound::new(py, Batches::lazy(unread, false, self.birth)?)?;
+        batches.call_method1("__arrow_c_stream__", (requested_schema,))
+    }
+
+    fn __enter__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
+        slf
+    }
+
+    #[pyo3(signature = (*_raised: "object"))]
+    fn __exit__(&self, py: Python<'_>, _raised: &Bound<'_, PyAny>) {
+        self.close(py);
+    }
+}
+
+/// What it reads goes while others may run: a join has a thread that must end first.
+impl Drop for Stream {
+    fn drop(&mut self) {
+        // What reads it as a table goes on.
+        if Arc::get_mut(&mut self.inner).is_some() {
+            // Where the interpreter is gone, it goes by itself.
+            let _ = Python::try_attach(|py| self.inner.close(py));
+        }
+    }
+}
+
+/// The next item of a stream.
+struct Next<'py>(Bound<'py, PyAny>);
+
+impl<'py> IntoPyObject<'py> for Next<'py> {
+    type Target = PyAny;
+    type Output = Bound<'py, PyAny>;
+    type Error = PyErr;
+    // The type variable of the class `Stream`.
+    output_type!("builtins", "_T_co");
+
+    fn into_pyobject(self, _py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        Ok(self.0)
+    }
+}
+
+/// A stream of `T`.
+pub(crate) struct StreamOf<T>(Stream, PhantomData<fn() -> T>);
+
+impl<T> StreamOf<T> {
+    pub(crate) fn new<I: Item<Object = T>>(
+        source: impl Source<I> + 'static,
+        birth: Option<Birth>,
+    ) -> StreamOf<T> {
+        StreamOf(Stream::new(source, birth), PhantomData)
+    }
+}
+
+impl<'py, T: IntoPyObject<'py>> IntoPyObject<'py> for StreamOf<T> {
+    type Target = Stream;
+    type Output = Bound<'py, Stream>;
+    type Error = PyErr;
+    output_type!(pyo3::type_hint_subscript!(
+        <Stream as IntoPyObject<'py>>::OUTPUT_TYPE,
+        T::OUTPUT_TYPE
+    ));
+
+    fn into_pyobject(self, py: Python<'py>) -> PyResult<Bound<'py, Stream>> {
+        Bound::new(py, self.0)
+    }
+}
+
+/// A stream of items of some type, which only this trait's implementation knows.
+trait Untyped: Send + Sync {
+    /// The next item as Python gets it.
+    fn next<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>>;
+
+    fn close(&self, py: Python<'_>);
+
+    /// Takes what is left, to be read as a table.
+    fn rest(&self) -> PyResult<Arc<dyn Unread>>;
+
+    /// What is left, as a table that whoever asks for a row takes.
+    fn unread(self: Arc<Self>) -> PyResult<Arc<dyn Unread>>;
+}
+
+impl<T: Item> Untyped for Mutex<Inner<T>> {
+    fn next<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        loop {
+            let (mut source, most) = {
+                let mut inner = self.lock();
+                if let Some(item) = inner.ahead.next() {
+                    drop(inner);
+                    return T::Object::from_rust(py, item)?.into_bound_py_any(py).map(Some);
+                }
+                let most = inner.most;
+                match std::mem::replace(&mut inner.state, State::Busy) {
+                    State::Ready(source) => (source, most),
+                    State::Busy => return Err(PyValueError::new_err(BUSY)),
+                    over @ (State::Ended | State::Taken | State::Closed) => {
+                        inner.state = over;
+                        return Ok(None);
+                    }
+                }
+            };
+            let (step, source) = py.detach(|| {
+                let step = source.next(most);
+                (step, source)
+            });
+            let left = self.lock().put(step, source);
+            match left {
+                Left::Ahead => {}
+                Left::Waiting => {
+                    if let Err(e) = py.check_signals() {
+                        self.close(py);
+                        return Err(e);
+                    }
+                }
+                Left::Over(over, source) => {
+                    py.detach(|| drop(source));
+                    return over.or_raise(py).map(|()| None);
+                }
+            }
+        }
+    }
+
+    fn close(&self, py: Python<'_>) {
+        let state = {
+            let mut inner = self.lock();
+            inner.ahead = IntoIter::default();
+            std::mem::replace(&mut inner.state, State::Closed)
+        };
+        if let State::Ready(source) = state {
+            py.detach(|| drop(source));
+        }
+    }
+
+    fn rest(&self) -> PyResult<Arc<dyn Unread>> {
+        let table = table::<T>()?;
+        let rest = self.lock().rest().map_err(PyValueError::new_err)?;
+        Ok(Arc::new(Tabled { inner: Arc::new(Mutex::new(rest)), table }))
+    }
+
+    fn unread(self: Arc<Self>) -> PyResult<Arc<dyn Unread>> {
+        Ok(Arc::new(Tabled { table: table::<T>()?, inner: self }))
+    }
+}
+
+/// How items become rows.
+fn table<T: Item>() -> PyResult<Table<T>> {
+    T::TABLE.ok_or_else(|| PyTypeError::new_err("such a stream has no columns"))
+}
+
+/// What is left of a read.
+enum Left<T> {
+    /// Items.
+    Ahead,
+    /// Nothing yet.
+    Waiting,
+    /// The end, with the source to be let go of.
+    Over(Result<()>, Box<dyn Source<T>>),
+}
+
+impl<T> Inner<T> {
+    /// Takes what was read, and the source back.
+    fn put(&mut self, step: Result<Step<Vec<T>>>, source: Box<dyn Source<T>>) -> Left<T> {
+        // It may have been closed meanwhile.
+        if !matches!(self.state, State::Busy) {
+            return Left::Over(Ok(()), source);
+        }
+        match step {
+            Ok(Step::Some(items)) => {
+                self.ahead = items.into_iter();
+                self.most = (self.most * 2).min(AHEAD_MAX);
+                self.state = State::Ready(source);
+                Left::Ahead
+            }
+            Ok(Step::Waiting) => {
+                self.state = State::Ready(source);
+                Left::Waiting
+            }
+            Ok(Step::End) => {
+                self.state = State::Ended;
+                Left::Over(Ok(()), source)
+            }
+            Err(e) => {
+                self.state = State::Ended;
+                Left::Over(Err(e), source)
+            }
+        }
+    }
+
+    /// Whether somebody can take what is left.
+    fn check(&self) -> Result<(), &'static str> {
+        match self.state {
+            State::Ready(_) | State::Ended => Ok(()),
+            State::Busy => Err(BUSY),
+            State::Taken => Err(TAKEN),
+            State::Closed => Err(CLOSED),
+        }
+    }
+
+    /// What is left, for whoever reads it from now on.
+    fn rest(&mut self) -> Result<Inner<T>, &'static str> {
+        self.check()?;
+        let state = std::mem::replace(&mut self.state, State::Taken);
+        Ok(Inner { state, ahead: std::mem::take(&mut self.ahead), most: self.most })
+    }
+}
+
+/// A stream that nobody goes on with yet, as a table.
+struct Tabled<T> {
+    inner: Arc<Mutex<Inner<T>>>,
+    table: Table<T>,
+}
+
+impl<T: Item> Unread for Tabled<T> {
+    fn empty(&self, signed: bool) -> Result<RecordBatch, ArrowError> {
+        (self.table)(&[], signed)
+    }
+
+    fn check(&self) -> Result<(), &'static str> {
+        self.inner.lock().check()
+    }
+
+    fn take(&self, signed: bool) -> Result<Box<dyn Rows>, &'static str> {
+        let rest = self.inner.lock().rest()?;
+        Ok(Box::new(Rest { rest, table: self.table, signed }))
+    }
+}
+
+/// What is left of a stream, read as a table.
+struct Rest<T> {
+    rest: Inner<T>,
+    table: Table<T>,
+    signed: bool,
+}
+
+impl<T: Item> Rows for Rest<T> {
+    fn next(&mut self, most: usize) -> Result<Step<RecordBatch>, ArrowError> {
+        let batch = |items: &[T]| (self.table)(items, self.signed).map(Step::Some);
+        let ahead = std::mem::take(&mut self.rest.ahead);
+        if !ahead.as_slice().is_empty() {
+            return batch(ahead.as_slice());
+        }
+        let State::Ready(source) = &mut self.rest.state else { return Ok(Step::End) };
+        match source.next(most).map_err(refused)? {
+            Step::Some(items) => batch(&items),
+            Step::Waiting => Ok(Step::Waiting),
+            Step::End => Ok(Step::End),
+        }
+    }
+}
