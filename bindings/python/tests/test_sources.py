@@ -7,7 +7,7 @@ SOURCES = pathlib.Path(__file__).resolve().parent.parent / "src"
 
 def test_folders_use_those_before_them():
     declared = (SOURCES / "lib.rs").read_text(encoding="utf-8")
-    folders = [*re.findall(r"^mod (\w+) \{$", declared, re.MULTILINE), "store"]
+    folders = [*re.findall(r"^mod ([a-z]\w*) \{$", declared, re.MULTILINE), "store"]
     assert set(folders) == {path.name for path in SOURCES.iterdir() if path.is_dir()}
     for number, folder in enumerate(folders):
         later = "|".join(folders[number + 1 :]) or "nothing"

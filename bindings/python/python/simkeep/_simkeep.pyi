@@ -671,12 +671,13 @@ class AliasCount:
 
     @property
     def holds(self) -> bool:
-        """Whether it holds, by the `share` and the `pairs` that were asked for."""
+        """Whether it holds, by `share` and `pairs`."""
 
     @property
     def pairs(self) -> int:
-        """Pages that it makes one with a page that stands before them in SURT order, and takes
-        something else from: as many would be spared.
+        """Pages that it makes one with a page that stands before them in SURT order (the first of the group;
+        pages without `www.` come before those with it), and takes something else from: as many would be
+        spared. If these are too few, with the pairs that it makes with one other rule.
         """
 
     @property
@@ -689,13 +690,13 @@ class AliasCount:
 
     @property
     def visits(self) -> int:
-        """Visits that these pairs had, without those to the first pages: as many would have been
-        spared.
-        """
+        """Visits that these pairs had, without those to the first pages: as many would have been spared."""
 
     @property
     def examples(self) -> tuple[AliasPair, ...]:
-        """Pairs that are near, each of another group, drawn by a hash."""
+        """Pairs that are near, each of another group, drawn by a hash. Of the 128 rules of a site with most
+        pairs.
+        """
 
     @property
     def exceptions(self) -> tuple[AliasPair, ...]:
@@ -770,14 +771,15 @@ class AliasSite:
 
     @property
     def sampled(self) -> float:
-        """What share of the URLs that rules make was looked at: 1, unless the site was beyond the
-        memory. All that is counted of its rules is of these.
+        """What share of the URLs that rules make was looked at: 1, unless the site was beyond the memory. All
+        that is counted of its rules is of these.
         """
 
     @property
     def passed_over(self) -> int:
-        """Pages with so many parameters, or in a site with so many names of them, that some were passed
-        over.
+        """Pages with so many parameters, or in a site with so many names of them, that some were passed over:
+        more than 32 on a page, 1,024 names in a site, or 64 bytes in a name. simkeep tries at most 16 KiB /
+        (length of path and query) parameters, 32 at most.
         """
 
     @property
@@ -931,7 +933,8 @@ class BackedUp:
 
     @property
     def earlier(self) -> int | None:
-        """The last operation that the earlier backup had in whose place this one is."""
+        """The last operation that the earlier backup had in whose place this one is; `None` if there was none.
+        """
 
     @property
     def linked(self) -> FileCount:
@@ -947,7 +950,7 @@ class BackedUp:
 
     @property
     def removed(self) -> int:
-        """Files of the earlier backup that were removed."""
+        """Files of the earlier backup that were removed, because the store has them no more."""
 
     @property
     def catalog_bytes(self) -> int:
@@ -955,12 +958,14 @@ class BackedUp:
 
     @property
     def not_linked(self) -> str | None:
-        """Why files were copied that were to be linked."""
+        """Why files were copied that were to be linked, as the system said it."""
 
 @final
 class Balls:
-    """The balls of one distance: each page with all that are within so many bits of it, itself
-    included. Other than clusters, balls overlap.
+    """The balls of one distance: each page with all that are within so many bits of it, itself included.
+
+    Other than clusters, balls overlap. Their number by size is figure 6-2 and their average size table
+    6.2 of S. Seshasai, *Efficient near duplicate document detection for specialized corpora*, MIT 2009.
     """
 
     __match_args__: tuple[
@@ -1036,17 +1041,17 @@ class Balls:
 
 @final
 class Bands:
-    """Which distances are minor changes, and which moderate ones."""
+    """Up to which distance a change is minor, and up to which it is moderate."""
 
     __match_args__: tuple[Literal["minor"], Literal["moderate"]]
     def __new__(cls, minor: int, moderate: int) -> Self: ...
     @property
     def minor(self) -> int:
-        """The greatest distance of a minor change."""
+        """The largest distance that is minor."""
 
     @property
     def moderate(self) -> int:
-        """The greatest distance of a moderate change."""
+        """The largest distance that is moderate."""
 
 @final
 class Batches:
@@ -1247,7 +1252,7 @@ class Census:
 
     @property
     def largest_hosts(self) -> tuple[HostCensus, ...]:
-        """The twenty hosts with most pages, the largest first."""
+        """The hosts with most pages, the largest first: twenty, if there are so many."""
 
     @property
     def fingerprints(self) -> FingerprintCensus:
@@ -1259,14 +1264,14 @@ class Census:
 
     @property
     def distances(self) -> tuple[int, ...]:
-        """How many visits found the page so many bits away from the version before: of 0 bits first, of
-        64 last.
+        """How many visits found the page so many bits away from the version before: of 0 bits first, of 64
+        last.
         """
 
     @property
     def changing(self) -> tuple[int, ...]:
-        """How many pages changed at what share of their visits that could tell: at none, and up to a
-        tenth, two tenths and so on, in eleven numbers.
+        """How many pages changed at what share of their visits that could tell: at none, and up to a tenth,
+        two tenths and so on, in eleven numbers.
         """
 
     @property
@@ -1279,7 +1284,9 @@ class Census:
 
     @property
     def outside(self) -> Found:
-        """What visits found that are in none of the periods, since they are far from all others."""
+        """What visits found that are in none of the periods: one in a thousand at either end, or one of at
+        least twenty, whose times are so far from all others that most periods would be empty.
+        """
 
 @final
 class Changes:
@@ -1467,7 +1474,7 @@ class ClusteredPage:
 
     @property
     def resemblance(self) -> float | None:
-        """How much the texts of the two have in common, from 0 to 1; `None` of the leader, and where no
+        """How much the texts of the two have in common, by their sketches; `None` of the leader, and where no
         texts were compared.
         """
 
@@ -1609,7 +1616,7 @@ class Compacted:
 
 @final
 class Compaction:
-    """An estimate of what `compact` does to the segments."""
+    """An estimate of what `Store.compact` does to the segments."""
 
     __match_args__: tuple[
         Literal["segments"],
@@ -1669,7 +1676,7 @@ class Comparison:
 
 @final
 class Component:
-    """One component."""
+    """A component."""
 
     __match_args__: tuple[Literal["page"], Literal["pages"], Literal["widest"]]
     def __new__(cls, page: str, pages: int, widest: int) -> Self: ...
@@ -1683,8 +1690,8 @@ class Component:
 
     @property
     def widest(self) -> int:
-        """The greatest distance between two of its pages: of more than 65,536 fingerprints, the
-        greatest that was found, by comparing with each of a few that are far from each other.
+        """The greatest distance between two of its pages: of more than 65,536 fingerprints, the greatest that
+        was found, by comparing with each of a few that are far from each other.
         """
 
 @final
@@ -1736,23 +1743,29 @@ class ComponentSearch:
 
     @property
     def counted(self) -> Cost:
-        """What it met, and how long it took."""
+        """What the search met, and how long it took."""
 
     @property
     def hits(self) -> int:
-        """How many distinct near fingerprints were found."""
+        """How many distinct near fingerprints were found; of a search that leaves pages or classes out, those
+        that other pages have.
+        """
 
     @property
     def crowded(self) -> int | None:
-        """How many fingerprints were compared, if there was a crowd with more."""
+        """How many fingerprints were compared, if there was a crowd with more than the search may compare; see
+        `fingerprints`.
+        """
 
     @property
     def faults(self) -> tuple[int, int] | None:
-        """Page faults: those served from memory, and those that waited for the disk."""
+        """Page faults during the search: those served from memory, and those that waited for the disk. `None`
+        if the system does not tell.
+        """
 
 @final
 class Components:
-    """The components of a store: two pages are in one if a chain of pages leads from one to the other,
+    """The components of a snapshot: two pages are in one if a chain of pages leads from one to the other,
     of which each is within k bits of the next.
     """
 
@@ -1953,8 +1966,9 @@ class Decision:
 
     @property
     def value(self) -> float:
-        """What the policy makes of it now: by the crawl value what a visit is worth, the days for which
-        it makes the page fresh, times its weight.
+        """What the policy makes of it now. By the crawl value that is what a visit is worth: the days for
+        which it makes the page fresh, times its weight. A page that is gone counts for an eighth, and one
+        that another leads for a quarter.
         """
 
     @property
@@ -1963,7 +1977,9 @@ class Decision:
 
     @property
     def weight(self) -> float:
-        """How much it matters: its weight, with the factor of its rule."""
+        """How much it matters: its weight, with the factor of its rule. What is made of that if the page is
+        gone, or if another leads it, is not in it.
+        """
 
     @property
     def due(self) -> datetime | None:
@@ -1979,7 +1995,15 @@ class Decision:
 
     @property
     def near(self) -> str | None:
-        """The page that leads it, if one near it had its content first."""
+        """The page that leads it, if any does: of the pages near it, the one that was first visited with the
+        content that it has in force, if that was before this one was, and in SURT order if at the same
+        time. None is looked for unless the policy goes by what a visit is worth.
+
+        Pages are near within the distance of the store (`Options.near_distance`), whether their content is
+        the same or nearly so. Of those near the nearest 16 are looked at; of more with just this
+        fingerprint the first 17 in SURT order, of which one leads all others. As any search, this one gives
+        up in a crowd of pages that had such content once and have other content now.
+        """
 
     @property
     def reason(self) -> Reason:
@@ -2034,8 +2058,8 @@ class Difference:
 
     @property
     def verdict(self) -> Verdict:
-        """What became of it: new, changed, reverted, or gone if no version is in force any more, or the
-        page is not known there.
+        """What became of it: `Verdict.New`, `Verdict.Changed`, `Verdict.Reverted`, or `Verdict.Gone` if no
+        version is in force any more, or the page is not known there.
         """
 
     @property
@@ -2052,8 +2076,7 @@ class Difference:
 
     @property
     def priority(self) -> float:
-        """How much what is in force now is worth being processed: the priority of an observation that
-        saw it.
+        """How much what is in force now is worth being processed: the priority of an observation that saw it.
         """
 
     @property
@@ -2108,11 +2131,12 @@ class Dropped:
 
 @final
 class DumpLine:
-    """Some bytes of a segment, and what they mean.
+    """Some bytes of a file, and what they mean.
 
-    As a text, it is what the pages of `format/` show: the offset in hexadecimal digits, the
-    bytes, and the meaning. A meaning may quote URLs, which are from strangers: escape it before
-    a terminal shows it.
+    As text it is what the pages of `format/` show: the offset in hexadecimal digits, the bytes, and the
+    meaning, two spaces apart; 16 bytes at most side by side, with the others below them; `00*36` is 36
+    bytes of zero, and `??*36` are 36 that no checksum vouches for. The meaning may quote URLs, which
+    are from strangers: who shows it on a terminal has to escape it.
     """
 
     __match_args__: tuple[
@@ -2181,11 +2205,11 @@ class EpochInfo:
 
     @property
     def bands(self) -> Bands:
-        """Which of their distances are minor changes, and which moderate ones."""
+        """Which distances of its fingerprints are minor changes, and which moderate ones."""
 
     @property
     def ended(self) -> bool:
-        """Whether it has ended."""
+        """Whether it has ended: nothing is observed or searched in it any more."""
 
 @final
 class EpochOverview:
@@ -2253,7 +2277,8 @@ class Explained:
 
     @property
     def features(self) -> int:
-        """How many distinct features the text has."""
+        """How many distinct features the document has, in its text and, if the recipe uses them, its fields.
+        """
 
     @property
     def voting(self) -> int:
@@ -2261,13 +2286,14 @@ class Explained:
 
     @property
     def heaviest(self) -> tuple[Feature, ...]:
-        """The heaviest features, the heaviest first; by a minwise recipe those that give most bits."""
+        """The heaviest features, the heaviest first. By a minwise recipe, those that give most bits."""
 
     @property
     def balance(self) -> tuple[float, ...]:
-        """For each of the 64 bits, the lowest first, the margin of its vote as a share of the weight of
-        all features: between -1 and 1, positive for a bit that is 1. The nearer to 0, the smaller a
-        change of the text flips it.
+        """For each of the 64 bits, the lowest first, the margin of its vote as a share of the weight of all
+        features: between -1 and 1, positive for a bit that is 1. The nearer to 0, the smaller a change of
+        the document flips the bit. 0 for reserved bits. By a minwise recipe all bits are as near: each
+        hangs on one of the distinct features.
         """
 
 @final
@@ -2285,7 +2311,7 @@ class Explanation:
     ) -> Self: ...
     @property
     def instruction_set(self) -> str:
-        """The instruction set that comparisons use."""
+        """The instruction set that comparisons use: `avx512`, `avx2`, `popcnt` or `portable`."""
 
     @property
     def components(self) -> tuple[ComponentSearch, ...]:
@@ -2317,7 +2343,7 @@ class Fated:
 
 @final
 class Feature:
-    """A feature of a text, such as two words."""
+    """A feature of a document, such as two words."""
 
     __match_args__: tuple[
         Literal["text"],
@@ -2340,12 +2366,12 @@ class Feature:
     ) -> Self: ...
     @property
     def text(self) -> str:
-        """Its words or characters, in lower case."""
+        """Its words or characters, in lower case; the value of a field as it is."""
 
     @property
     def short(self) -> bool:
-        """Whether it has fewer words or characters than the features of the recipe, since the text is
-        too short.
+        """Whether it has fewer words or characters than the features of the recipe. A text that is too short
+        is a single feature, which only documents with exactly this text have.
         """
 
     @property
@@ -2358,7 +2384,7 @@ class Feature:
 
     @property
     def count(self) -> int:
-        """How often it occurs."""
+        """How often it occurs; for a field, how many fields are equal to it."""
 
     @property
     def frequency(self) -> int | None:
@@ -2366,7 +2392,8 @@ class Feature:
 
     @property
     def share(self) -> float:
-        """Its share of the weight of all features, from 0 to 1; by a minwise recipe, of the bits."""
+        """Its share of the weight of all features, from 0 to 1; by a minwise recipe, its share of the bits.
+        """
 
 @final
 class Figures:
@@ -2397,14 +2424,14 @@ class Figures:
 
     @property
     def staleness(self) -> float:
-        """The harmonic number of the changes missed since the last visit, 1 + 1/2 + 1/3 and so on, on
-        average over the time.
+        """The harmonic number of the changes missed since the last visit, 1 + ½ + ⅓ + …, on average over
+        the time: the penalty of LambdaCrawl.
         """
 
     @property
     def divergence(self) -> float:
-        """The share of the 64 bits in which the version seen last differed from the one in force, on
-        average over the time.
+        """The share of the 64 bits in which the version seen last differed from the one in force, on average
+        over the time.
         """
 
     @property
@@ -2485,7 +2512,7 @@ class FingerprintCensus:
     @property
     def share(self) -> float:
         """What share of the different fingerprints is counted in what follows: 1 if there are at most a
-        million, and otherwise that of a sample.
+        million, and otherwise that of a sample that is drawn by a hash.
         """
 
     @property
@@ -2506,8 +2533,8 @@ class FingerprintCensus:
 
     @property
     def commonest(self) -> tuple[int, int] | None:
-        """The fingerprint that is on most pages, and on how many; `None` if there is none, or only a
-        sample was counted.
+        """The fingerprint that is on most pages, and on how many. `None` if there is none, or if only a sample
+        was counted: that may lack it.
         """
 
 @final
@@ -2622,7 +2649,7 @@ class Forgotten:
 
 @final
 class Found:
-    """How many visits found what."""
+    """What visits found, and how many found it."""
 
     __match_args__: tuple[
         Literal["new"],
@@ -2663,13 +2690,13 @@ class Found:
 
     @property
     def other(self) -> int:
-        """Visits that tell nothing: they came late, or found a page unmodified of which no content was
-        ever seen.
+        """Visits that tell nothing: they came late, or found a page unmodified of which no content was ever
+        seen.
         """
 
     @property
     def visits(self) -> int:
-        """All of them together."""
+        """How many visits there are in all."""
 
 @final
 class GenerationInfo:
@@ -2720,7 +2747,7 @@ class GenerationInfo:
 
     @property
     def near_epoch(self) -> int:
-        """The number of the epoch that near-duplicates are sought by."""
+        """The epoch that near-duplicates are sought by."""
 
 @final
 class Given:
@@ -2817,7 +2844,7 @@ class Hosts:
 
 @final
 class Incomplete:
-    """A generation that is newer than the one that is read, and not whole yet."""
+    """A generation that is newer than the one that is read, and was passed over: it is not whole yet."""
 
     __match_args__: tuple[Literal["generation"], Literal["why"]]
     def __new__(cls, generation: int, why: str) -> Self: ...
@@ -2849,11 +2876,11 @@ class JoinedPair:
 
     @property
     def distance(self) -> int:
-        """In how many bits they differ."""
+        """In how many bits the two differ, 0 to 64."""
 
 @final
 class JournalView:
-    """What the journal holds, counted."""
+    """What the journal holds: the operations that no segment has yet."""
 
     __match_args__: tuple[
         Literal["first_operation"],
@@ -2991,17 +3018,17 @@ class KeptFor:
 
 @final
 class LastChange:
-    """The last change of a page."""
+    """When a page was last found changed, or back at an earlier version."""
 
     __match_args__: tuple[Literal["time"], Literal["distance"]]
     def __new__(cls, time: datetime, distance: int | None) -> Self: ...
     @property
     def time(self) -> datetime:
-        """When it was, as far as is known: between two visits."""
+        """The time of the change if that is known, or else of the visit that found it."""
 
     @property
     def distance(self) -> int | None:
-        """In how many bits, if that is known."""
+        """The Hamming distance to the version before, if it is known."""
 
 @final
 class Learned:
@@ -3128,15 +3155,15 @@ class Loaded:
 
     @property
     def restated(self) -> int:
-        """What was restated that the store did not have."""
+        """What was restated that the store did not have: second fingerprints of visits are among it."""
 
     @property
     def weighed(self) -> int:
-        """Weights that the store did not have."""
+        """Weights that the store did not have, with a visit or without."""
 
     @property
     def classed(self) -> int:
-        """Classes that the store did not have."""
+        """Classes that the store did not have, with a visit or without."""
 
     @property
     def pages(self) -> int:
@@ -3187,11 +3214,13 @@ class Loss:
 
     @property
     def bytes(self) -> tuple[int, int] | None:
-        """Where in the file: from and to, if that is known."""
+        """From where to where in the file, if that is known. Nothing outside of this range is lost."""
 
     @property
     def operations(self) -> tuple[int, int | None] | None:
-        """The first and the last of the operations that it was among, as far as that is known."""
+        """The first and the last of the operations that it was among, as far as that is known. If no pages are
+        counted, all of them are lost. The last is `None` if nothing says how far they went.
+        """
 
     @property
     def pages(self) -> int | None:
@@ -3199,11 +3228,11 @@ class Loss:
 
     @property
     def after(self) -> str | None:
-        """The lost pages come after this one in SURT order, if there is one,"""
+        """The page after which the lost pages come in SURT order, if there is one."""
 
     @property
     def before(self) -> str | None:
-        """and before this one."""
+        """The page before which the lost pages come in SURT order, if there is one."""
 
     @property
     def why(self) -> str:
@@ -3252,7 +3281,7 @@ class Meaning:
 
     @property
     def band(self) -> Band:
-        """How much of a change that is."""
+        """How much that is."""
 
     @property
     def changed(self) -> tuple[float, float]:
@@ -3305,7 +3334,9 @@ class Mirror:
     ) -> Self: ...
     @property
     def leader(self) -> MirrorSite:
-        """The site that leads: on most paths it was first seen with what both have."""
+        """The site that leads: on most paths it was first seen with what both have. Where it is known of some
+        paths that both changed, those decide; where none decide, SURT order does.
+        """
 
     @property
     def follower(self) -> MirrorSite:
@@ -3321,13 +3352,13 @@ class Mirror:
 
     @property
     def near(self) -> int:
-        """How many of those lead to pages near each other: by what is in force on one, and what is in
-        force or was earlier on the other.
+        """How many of those lead to pages near each other: by what is in force on one, and what is in force or
+        was earlier on the other.
         """
 
     @property
     def differing(self) -> int:
-        """How many of those lead to pages that are not near each other."""
+        """How many paths that both have lead to pages that are not near each other."""
 
     @property
     def share(self) -> float:
@@ -3359,8 +3390,8 @@ class MirrorExample:
 
     @property
     def distance(self) -> int:
-        """In how many bits they differ: of what is in force on one and all versions at hand of the
-        other, the nearest.
+        """In how many bits they differ: of what is in force on one and all versions at hand of the other, the
+        nearest.
         """
 
 @final
@@ -3406,8 +3437,8 @@ class Mirrors:
     ) -> Self: ...
     @property
     def pairs(self) -> tuple[Mirror, ...]:
-        """The pairs: first those that mirror each other, and of those first the ones with most pages
-        near each other.
+        """The pairs: first those that mirror each other, and of those first the ones with most pages near each
+        other.
         """
 
     @property
@@ -3443,7 +3474,7 @@ class Mirrors:
 
 @final
 class Near:
-    """A page near a fingerprint."""
+    """Another page near a fingerprint."""
 
     __match_args__: tuple[Literal["url"], Literal["distance"], Literal["fingerprint"]]
     def __new__(cls, url: str, distance: int, fingerprint: int) -> Self: ...
@@ -3453,11 +3484,11 @@ class Near:
 
     @property
     def distance(self) -> int:
-        """In how many bits its fingerprint differs."""
+        """The Hamming distance of its fingerprint."""
 
     @property
     def fingerprint(self) -> int:
-        """Its fingerprint, with reserved bits set to 0."""
+        """The page's fingerprint, with reserved bits set to 0."""
 
 @final
 class NearDuplicate:
@@ -3471,11 +3502,11 @@ class NearDuplicate:
 
     @property
     def distance(self) -> int:
-        """In how many bits its fingerprint differs."""
+        """The Hamming distance of its fingerprint."""
 
     @property
     def fingerprint(self) -> int:
-        """Its fingerprint, with reserved bits set to 0."""
+        """The page's fingerprint, with reserved bits set to 0."""
 
     @property
     def first(self) -> datetime:
@@ -3483,14 +3514,14 @@ class NearDuplicate:
 
 @final
 class NewPage:
-    """What a page that nobody has visited is worth."""
+    """What a page that nobody has visited is worth: from `Plan.of_new`."""
 
     __match_args__: tuple[Literal["value"], Literal["rate"], Literal["weight"], Literal["every"]]
     def __new__(cls, value: float, rate: Rate, weight: float, every: timedelta) -> Self: ...
     @property
     def value(self) -> float:
-        """What a visit is worth, as of a page that was not visited for the largest interval: it is
-        compared with the values of decisions.
+        """What a visit is worth, as of a page that was not visited for the largest interval: it is compared
+        with the value of others.
         """
 
     @property
@@ -3621,7 +3652,7 @@ class Operations(Stream[Operation]):
 
 @final
 class Optimum:
-    """How a budget is best spent."""
+    """How a budget is best spent, from `fixed_intervals`, `random_times` or `few_misses`."""
 
     __match_args__: tuple[Literal["visits_per_day"], Literal["threshold"], Literal["freshness"]]
     def __new__(cls, visits_per_day: tuple[float, ...], threshold: float, freshness: float) -> Self: ...
@@ -3631,7 +3662,7 @@ class Optimum:
 
     @property
     def threshold(self) -> float:
-        """The worth of one more visit a day, in days: equal for all pages that are visited."""
+        """The worth of one more visit a day, Λ: equal for all pages that are visited, in days."""
 
     @property
     def freshness(self) -> float:
@@ -3670,7 +3701,7 @@ class Origin:
 
 @final
 class Original:
-    """The page that comes first of several with nearly the same content."""
+    """The page that comes first of several with nearly the same content; see `Outcome.original`."""
 
     __match_args__: tuple[Literal["url"], Literal["distance"], Literal["by"]]
     def __new__(cls, url: str, distance: int, by: OriginalBy) -> Self: ...
@@ -3727,7 +3758,7 @@ class Outcome:
     ) -> Self: ...
     @property
     def verdict(self) -> Verdict:
-        """What the page is now."""
+        """What this page is now."""
 
     @property
     def by(self) -> SameBy | None:
@@ -3753,33 +3784,66 @@ class Outcome:
 
     @property
     def novel(self) -> bool:
-        """Whether the content is far from all of the page's last versions."""
+        """Whether the visit saw content that is far from all of the page's last versions: the first of the
+        page; or changed by more than what is minor in its epoch, and not near an earlier version. Where
+        there is no distance, as to a fingerprint of another epoch, content is far from a version that has
+        not its digest. False of a visit that is out of order: of that it is not told.
+        """
 
     @property
     def priority(self) -> float:
-        """How much it is worth being processed further: from 0 to the page's weight."""
+        """How much what the visit saw is worth being processed further, beside what others saw. It goes from 0
+        to the page's weight, the one in force after the visit:
+
+        | verdict | priority |
+        |---|---|
+        | `New` | the weight |
+        | `Changed` or `Reverted` | the weight times the distance / 32, but not more than the weight |
+        | either, by a distance that is not known | the weight |
+        | `Same`, `Unseen`, `Gone`, `Failed`, `Known` | 0 |
+        | `OutOfOrder` | 0, since what was seen later stands |
+
+        So it is 0 of a page that was gone and is back as it was. Two texts that have nothing to do with
+        each other are 32 bits apart on average. That a priority grows with the distance is from S.
+        Seshasai, *Efficient near duplicate document detection for specialized corpora*, MIT 2009, 2.6.1.
+        """
 
     @property
     def also(self) -> bool:
-        """Whether the fingerprint in another epoch was stored."""
+        """Whether the fingerprint in another epoch was stored. This can happen for a visit that is known: it
+        may come again with a fingerprint that is new.
+        """
 
     @property
     def copies(self) -> tuple[Copy, ...]:
-        """Other pages with the same digest, ordered by when they were first seen with it."""
+        """Other pages whose version in force has the same digest (and fingerprint, in the same epoch), ordered
+        by when they were first seen with it. The first is the original, unless this page had the content
+        before that. None of content without a fingerprint.
+        """
 
     @property
     def near(self) -> tuple[NearDuplicate, ...]:
-        """Near-duplicates, nearest first, without the copies."""
+        """Near-duplicates: other pages whose version in force is near, without the copies, by the newest epoch
+        that finds near-duplicates in which there are two fingerprints to compare. Nearest first, then in
+        SURT order.
+        """
 
     @property
     def original(self) -> Original | None:
-        """The page that ranks before this one and all others of `copies` and `near`; `None` if this one
-        comes first.
+        """Of `copies` and `near` the page that ranks before this one and before all others, by `Options.rule`:
+        as a rule that which was first seen with its content. `None` if this page comes first, or there is
+        no other.
+
+        It is what an indexer keeps in favour of this page, at once; and with `priority`, it says what need
+        not be processed at all. A page may yield to one that yields to a third which is not near this one;
+        clusters would not let it, as only a page that leads is yielded to.
         """
 
     @property
     def complete(self) -> bool:
-        """Whether `copies` and `near` name everything."""
+        """Whether `copies` and `near` name everything, so that no other can be the original. If not, they were
+        cut short, for one of the reasons that `Matches.complete` lists.
+        """
 
     @property
     def text(self) -> str:
@@ -3884,8 +3948,8 @@ class Overview:
 
     @property
     def first(self) -> datetime | None:
-        """No visit was earlier: that of the earliest one, unless that was forgotten and merged away;
-        `None` without visits.
+        """No visit was earlier: that of the earliest one, unless that was forgotten and merged away; `None`
+        without visits.
         """
 
     @property
@@ -3902,8 +3966,8 @@ class Overview:
 
     @property
     def fingerprints(self) -> int:
-        """Distinct fingerprints, counted once for each segment or memtable and each epoch that has
-        them.
+        """Distinct fingerprints, counted once for each segment or memtable and each epoch that has them: exact
+        if there is one segment and nothing in the journal.
         """
 
     @property
@@ -3920,12 +3984,12 @@ class Overview:
 
     @property
     def space(self) -> tuple[SpaceOf, ...]:
-        """Bytes of the segments by what they are for, the most first."""
+        """Bytes of the segments, by what they are for, the most first."""
 
     @property
     def hosts(self) -> tuple[HostShare, ...]:
-        """The hosts that have more than about one in fifty of the pages, the largest first. They are
-        told from 64 pages at equal distances in SURT order, and without what is in the journal.
+        """The hosts that have more than about one in fifty of the pages, the largest first. They are told from
+        64 pages at equal distances in SURT order, and without what is in the journal.
         """
 
     @property
@@ -3971,7 +4035,7 @@ class Page:
 
     @property
     def visits(self) -> int:
-        """How many visits are known."""
+        """How many visits are known, without restated content."""
 
     @property
     def first(self) -> datetime:
@@ -3983,13 +4047,15 @@ class Page:
 
     @property
     def content(self) -> Content | None:
-        """The content in force, with its fingerprint of the newest epoch that tells of changes;
-        `None` if the page is gone, or no content was ever seen.
+        """The content in force, with its fingerprint of the newest epoch that tells of changes. `None` if the
+        page is gone or no content was ever seen.
         """
 
     @property
     def contents(self) -> tuple[Content, ...]:
-        """The content in force with each of its fingerprints, that of the newest epoch first."""
+        """The content in force with each of its fingerprints: one for each epoch in which it has one, or is
+        known to have none; that of the newest epoch first.
+        """
 
     @property
     def content_seen(self) -> datetime | None:
@@ -3997,8 +4063,8 @@ class Page:
 
     @property
     def modified(self) -> datetime | None:
-        """When the content was last modified, as the server said: what to send as `If-Modified-
-        Since`.
+        """When the content last seen was last modified, as the server said with it or after it: what to send
+        as `If-Modified-Since`. `None` if no content was ever seen, or the server did not say since.
         """
 
     @property
@@ -4007,7 +4073,7 @@ class Page:
 
     @property
     def weight(self) -> float:
-        """How important it is."""
+        """How important it is: the weight that was given last, or 1."""
 
     @property
     def class_(self) -> int | None:
@@ -4071,7 +4137,7 @@ class Pair:
 
     @property
     def distance(self) -> int:
-        """In how many bits they differ."""
+        """In how many bits they differ: 1 to 64."""
 
 @final
 class PairedPage:
@@ -4272,15 +4338,18 @@ class Preset:
 
     @property
     def what(self) -> str:
-        """What it is good for."""
+        """What it is for."""
 
     @property
     def near(self) -> int | None:
-        """The distance within which fingerprints are advised to count as near, if one is."""
+        """The distance within which fingerprints are advised to count as near: the largest at which 97 % of
+        the pairs resemble each other by .8 or more (the Jaccard index of runs of five words), in the
+        versions of terms of service that the recipes were measured on. `None` if there is none.
+        """
 
     @property
     def bands(self) -> Bands:
-        """Which distances are minor changes, and which moderate ones."""
+        """Up to which distance the change of a page is minor, and up to which it is moderate."""
 
 @final
 class Prior:
@@ -4399,7 +4468,8 @@ class Publication:
 
     @property
     def unsealed(self) -> int:
-        """How many operations were acknowledged since, and are in no segment yet: none is published."""
+        """How many operations were acknowledged since, and are in no segment yet: none of them is published.
+        """
 
     @property
     def linked(self) -> FileCount:
@@ -4435,15 +4505,17 @@ class Publication:
 
     @property
     def older(self) -> tuple[int, ...]:
-        """Older generations that are there still. They have what was forgotten since."""
+        """Older generations that are there still, by number. They have what was forgotten since."""
 
     @property
     def forgotten(self) -> bool | None:
-        """Whether anything was forgotten since the oldest of them; `None` if that cannot be told."""
+        """Whether anything was forgotten since the oldest of them. `None` if that cannot be told: where a
+        merge put its operations and later ones together, and these were not visits alone.
+        """
 
     @property
     def not_linked(self) -> str | None:
-        """Why files were copied that were to be linked."""
+        """Why files were copied that were to be linked, as the system said it."""
 
 @final
 class PublishedFile:
@@ -4453,7 +4525,9 @@ class PublishedFile:
     def __new__(cls, name: str, bytes: int) -> Self: ...
     @property
     def name(self) -> str:
-        """Its path within the directory. A name is for ever of the same bytes."""
+        """Its path within the directory, such as `files/e220a8397b1dcdaf-0000000003-0d640880.seg`. A name is
+        for ever of the same bytes.
+        """
 
     @property
     def bytes(self) -> int:
@@ -4479,17 +4553,19 @@ class RankedPage:
 
     @property
     def rank(self) -> bytes:
-        """Bytes that are less for the page that ranks before others, in whichever store it is."""
+        """Bytes that are less, one after another, for the page that ranks before others, in whichever store it
+        is: what the rules go by, then its SURT key, then its URL.
+        """
 
 @final
 class Rate:
-    """How often a page is believed to change, and how sure that is."""
+    """A rate of changes, and how sure it is."""
 
     __match_args__: tuple[Literal["per_day"], Literal["low"], Literal["high"]]
     def __new__(cls, per_day: float, low: float, high: float) -> Self: ...
     @property
     def per_day(self) -> float:
-        """Changes a day."""
+        """Changes a day: the mean of the belief."""
 
     @property
     def low(self) -> float:
@@ -4649,7 +4725,9 @@ class Repaired:
 
     @property
     def damaged_frames(self) -> int:
-        """Frames of the journal that do not have their checksums: what they had is lost."""
+        """Frames of the journal that are there, and do not have their checksums. What they had is among the
+        lost operations.
+        """
 
     @property
     def withheld_pages(self) -> int:
@@ -4657,7 +4735,9 @@ class Repaired:
 
     @property
     def doubts(self) -> tuple[str, ...]:
-        """Why there may be pages that were forgotten."""
+        """Why there may be pages that were forgotten: the lost operations that may have done it. Only with
+        `keep_forgotten`.
+        """
 
     @property
     def unnamed_epochs(self) -> tuple[str, ...]:
@@ -4702,7 +4782,7 @@ class Restated:
     def __new__(cls, time: datetime, fingerprint: int | None, digest: bytes | None, epoch: int) -> Self: ...
     @property
     def time(self) -> datetime:
-        """When the content was seen."""
+        """When that content was seen."""
 
     @property
     def fingerprint(self) -> int | None:
@@ -4742,7 +4822,7 @@ class Schedule:
 
     @property
     def next_days(self) -> float:
-        """The days from the last visit to the next one."""
+        """The days from the last visit to the next one. Only of `nutch` it is less than the interval."""
 
 @final
 class SectionView:
@@ -4790,7 +4870,7 @@ class SectionView:
 
 @final
 class SegmentOverview:
-    """A segment by its numbers."""
+    """A segment, by its numbers."""
 
     __match_args__: tuple[
         Literal["id"],
@@ -4857,14 +4937,14 @@ class SegmentOverview:
 
     @property
     def shape(self) -> str | None:
-        """What finds its fingerprints, those of the epoch of which it has most: column, rotations or
-        cells; `None` if it has none.
+        """What finds its fingerprints, those of the epoch of which it has most: column, rotations or cells;
+        `None` if it has none.
         """
 
     @property
     def superseded(self) -> float:
-        """About what share of its records is of pages that newer segments have a record of, too, or
-        that were forgotten, from 0 to 1.
+        """About what share of its records is of pages that newer segments have a record of, too, or that were
+        forgotten, from 0 to 1. A merge makes one of the two, or none.
         """
 
 @final
@@ -4984,9 +5064,7 @@ class SegmentView:
 
     @property
     def page_delta(self) -> int:
-        """What it adds to the pages of the store; less than its records, since some go on with older
-        ones.
-        """
+        """What it adds to the pages of the store; less than its records, since some go on with older ones."""
 
     @property
     def visit_delta(self) -> int:
@@ -5215,7 +5293,9 @@ class Stats:
 
     @property
     def merge_error(self) -> str | None:
-        """Why the last merge in the background failed, if it did."""
+        """Why the last merge in the background failed, if it did: the disk was full, or a segment is damaged.
+        The store tries again.
+        """
 
 @final
 class Store(View):
@@ -5570,7 +5650,10 @@ class Stream(Generic[_T_co]):
 
 @final
 class Survey:
-    """How the pages of a store change, on the whole."""
+    """How the pages of a store change, on the whole.
+
+    All figures are of what the visits of each page tell.
+    """
 
     __match_args__: tuple[Literal["pages"], Literal["compared"], Literal["changed"], Literal["deciles"]]
     def __new__(
@@ -5578,14 +5661,14 @@ class Survey:
     ) -> Self: ...
     @property
     def pages(self) -> float:
-        """How many pages there are. Of more than a million this figure and the others are estimated,
-        from a sample of them.
+        """How many pages there are. Of more than a million this figure and the others are estimated, from a
+        sample of them.
         """
 
     @property
     def compared(self) -> float:
-        """Of how many of them two visits at least were compared, and found a change or half a second
-        without one.
+        """Of how many of them two visits at least were compared, and found a change or half a second without
+        one.
         """
 
     @property
@@ -5594,9 +5677,8 @@ class Survey:
 
     @property
     def deciles(self) -> tuple[float, ...] | None:
-        """The changes a day that pages are believed to have: a tenth of those that were compared change
-        at most as often as the first says, two tenths as the second, and so on; `None` if there are
-        none.
+        """The changes a day that pages are believed to have: a tenth of those that were compared change at
+        most as often as the first says, two tenths as the second, and so on. `None` if there are none.
         """
 
 @final
@@ -5658,14 +5740,14 @@ class TableComparison:
 
     @property
     def known(self) -> float:
-        """The share of the first table's counts, one for a feature in a document, whose features the
-        second knows as well, from 0 to 1.
+        """The share of the first table's counts (one feature in one document) whose features the second table
+        knows as well, from 0 to 1.
         """
 
     @property
     def difference(self) -> float:
-        """How much the two idf values, ln(1 + N/df), of a feature differ on average, over the counts of
-        the first table.
+        """How much the two idf values, ln(1 + N/df), of a feature differ on average, over the counts of the
+        first table.
         """
 
     @property
@@ -5719,7 +5801,7 @@ class Trace:
 
     @property
     def surt(self) -> str:
-        """What it is sorted by, its SURT: such as "com,example)/terms"."""
+        """What it is sorted by, its SURT: such as `com,example)/terms`."""
 
     @property
     def hash(self) -> int:
@@ -5731,7 +5813,7 @@ class Trace:
 
     @property
     def history(self) -> tuple[Judged | Restated | Given, ...]:
-        """Its visits, and what each meant, as `history` tells them."""
+        """Its visits, and what each meant."""
 
 @final
 class Verified:
@@ -5780,7 +5862,9 @@ class Verified:
 
     @property
     def catalog(self) -> bool:
-        """Whether the catalog was read. It is not if a writer in another process has it open."""
+        """Whether the catalog was read, or the generation of a store that is published. It is not if a writer
+        in another process has it open.
+        """
 
     @property
     def flaws(self) -> tuple[Flaw, ...]:
@@ -5827,7 +5911,7 @@ class Version:
     ) -> Self: ...
     @property
     def kind(self) -> VersionKind:
-        """What that is."""
+        """What it is."""
 
     @property
     def number(self) -> int | None:
@@ -5839,8 +5923,8 @@ class Version:
 
     @property
     def contents(self) -> tuple[Content, ...]:
-        """Its content, with the last fingerprint that it was given in each epoch, the first of all
-        first; empty without content.
+        """Its content, with the last fingerprint that it was given in each epoch, the first of all first;
+        empty without content.
         """
 
     @property
@@ -5873,12 +5957,12 @@ class Version:
 
     @property
     def back_to(self) -> int | None:
-        """The number of that version."""
+        """The number of the version whose content came back, if one did."""
 
     @property
     def differing(self) -> int | None:
-        """The bits in which its fingerprint differs from that of the version before; `None` if there is
-        none, or the two cannot be compared.
+        """The bits in which its fingerprint differs from that of the version before, in the epoch that the
+        verdict goes by; `None` if there is no such version, or the two cannot be compared.
         """
 
 @disjoint_base
@@ -6578,8 +6662,9 @@ class Visit:
 
     @property
     def status(self) -> int | None:
-        """The HTTP status, if it was told."""
+        """The HTTP status, if known."""
 
     @property
     def modified(self) -> datetime | None:
-        """When the page was last modified, as the server said."""
+        """When the page was last modified, as the server said: its `Last-Modified`. It need not be plausible.
+        """
