@@ -20,7 +20,8 @@ use crate::convert::typed::{Tuple, Typed};
 ///
 /// `Page from page: simkeep::Page { ... }` copies a type of the crate: each field gets the value after
 /// `=`, or the one that has its name in the crate, converted as [`FromRust`] says. Values after `=` are
-/// made before fields are moved out. A class or field without a description is described as in the crate.
+/// made before fields are moved out. A class or field without a description is described as in the
+/// crate.
 macro_rules! value {
     (in $module:literal; $($class:tt)*) => { $crate::convert::value::class! { @head $module; $($class)* } };
     ($($class:tt)*) => { $crate::convert::value::class! { @head "simkeep"; $($class)* } };
