@@ -17,6 +17,7 @@ mod pairs;
 mod reader;
 mod reading;
 mod sites;
+mod subject;
 mod view;
 
 use std::path::PathBuf;
@@ -30,7 +31,7 @@ use self::open::{Open, shown};
 use self::view::Source;
 use crate::convert::error::OrRaise;
 use crate::convert::value::no_pickle;
-use crate::maintain::options::options;
+use crate::maintain::options::{options, options_prose};
 
 pub(crate) use self::reader::{Reader, Snapshot};
 pub(crate) use self::view::View;
@@ -86,6 +87,8 @@ impl Store {
     ///
     /// Costs the time to read the journal, at most a second, whatever the size of the store. Raises
     /// `NotAStoreError` where there is none, and `LockedError` if somebody else has it open.
+    ///
+    /// Takes the options of `open_or_create`.
     #[staticmethod]
     #[pyo3(signature = (path, **options: "Unpack[_types.Options]"))]
     fn open(
@@ -98,7 +101,7 @@ impl Store {
 
     /// Creates a store in a new or empty directory, and opens it.
     ///
-    /// Raises `ExistsError` if there is a store already.
+    /// Raises `ExistsError` if there is a store already. Takes the options of `open_or_create`.
     #[staticmethod]
     #[pyo3(signature = (path, **options: "Unpack[_types.Options]"))]
     fn create(
@@ -110,6 +113,8 @@ impl Store {
     }
 
     /// Opens the store, or creates it if there is none.
+    ///
+    #[doc = options_prose!()]
     #[staticmethod]
     #[pyo3(signature = (path, **options: "Unpack[_types.Options]"))]
     fn open_or_create(

@@ -69,6 +69,7 @@ FORMS: dict[str, Callable[[], Any]] = {
         html=column([TEXT.encode(), OTHER.encode(), None, None], pa.binary()), text=pa.nulls(4, pa.string())
     ),
     "unsigned": lambda: table(status=table()["status"].cast(pa.uint64())),
+    "more": lambda: table(more=column([1] * 4)),
 }
 
 
@@ -86,14 +87,13 @@ def test_a_table_is_taken_as_the_rows_that_it_has(tmp_path: Path, form: str, ver
     [
         (lambda: table(url=column([URL, None, URL, URL])), ValueError, "url in row 1 is null"),
         (lambda: table(at=column([1.0] * 4)), TypeError, "at must be a column of timestamps"),
-        (lambda: table(at=column([datetime(2024, 5, 1)] * 4)), TypeError, "at must be .*time zone"),
-        (lambda: table(at=None), ValueError, "the column at is missing"),
+        (lambda: table(at=column(["2024-05-01", "May", None, None])), ValueError, "at in row 1 is no time"),
+        (lambda: table(at=None), ValueError, "there is no column at: name"),
         (lambda: table(url=column([1] * 4)), TypeError, "url must be a column of strings, not Int64"),
         (lambda: table(status=column([1, 2, 3, 65536])), ValueError, "status in row 3 must be from 0 to"),
         (lambda: table(status=column([1, -2, 3, 4])), ValueError, "status in row 1 .*not -2"),
         (lambda: table(digest=column([b"x"] * 4)), ValueError, "digest in row 0 must be 16 bytes, not 1"),
         (lambda: table(weight=column([1.0, 0.0, 1.0, 1.0])), ValueError, "weight in row 1 must be finite"),
-        (lambda: table(more=column([1] * 4)), ValueError, 'no column "more"'),
         (lambda: table(seen=column(["lost"] * 4)), ValueError, "seen in row 0 must be one of"),
         (lambda: table(fingerprint=column([1.5] * 4)), TypeError, "fingerprint must be a column of uint64"),
         (lambda: table(fingerprint=column([1] * 4)), TypeError, "text in row 0 excludes"),
@@ -153,7 +153,6 @@ def test_fingerprints_come_from_arrow(store: simkeep.Store) -> None:
     ):
         assert list(store.near_batch(given, k=3)) == expected
     for bad, error, message in [
-        (pa.array([1, None], pa.uint64()), ValueError, "fingerprints in row 1 is null"),
         (pa.array([1], pa.uint32()), TypeError, "fingerprints must be a column of uint64 or int64"),
         (pa.array([1.0]), TypeError, "fingerprints must be"),
         (table(), TypeError, "fingerprints must be"),

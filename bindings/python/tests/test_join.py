@@ -183,7 +183,6 @@ def test_ctrl_c_ends_it() -> None:
         (lambda: simkeep.join("ab", 1), TypeError, "fingerprints must be a one-dimensional buffer"),  # type: ignore[arg-type]
         (lambda: simkeep.join(7, 1), TypeError, "fingerprints must be a one-dimensional buffer"),  # type: ignore[arg-type]
         (lambda: simkeep.join(array("d", [1.0]), 1), TypeError, "uint64 or int64"),  # type: ignore[arg-type]
-        (lambda: simkeep.join(pa.array([1, None], pa.uint64()), 1), ValueError, "row 1 is null"),
         (lambda: simkeep.join([1], 1, across=-1), ValueError, "across must be an int from 0"),
         (lambda: simkeep.join([1], 1, across=2**32), ValueError, "across must be an int from 0"),
         (lambda: simkeep.join([1], 1, memory_bytes="1"), TypeError, "memory_bytes must be"),  # type: ignore[arg-type]
@@ -195,3 +194,17 @@ def test_what_cannot_be_meant_is_named(
 ) -> None:
     with pytest.raises(error, match=message):
         call()
+
+
+def test_a_null_keeps_its_position_and_is_in_no_pair() -> None:
+    texts = ["too short", *(f"{number} words that make a text long enough to tell" for number in (1, 1, 2))]
+    prints = simkeep.fingerprint_batch(texts)
+    assert prints[0] is None
+    for given in (prints, list(prints), pa.table(prints)["fingerprint"]):
+        assert [(pair.left, pair.right) for pair in simkeep.join(given, 0)] == [(1, 2)]
+    nulls = [None, 5, None, 7, 5, None, 5]
+    found = {(pair.left, pair.right) for pair in simkeep.join(nulls, 0)}
+    assert found == {(1, 4), (1, 6), (4, 6)}
+    assert {(pair.left, pair.right) for pair in simkeep.join(nulls, 0, across=2)} == {(1, 4), (1, 6)}
+    assert {(pair.left, pair.right) for pair in simkeep.join(nulls, 0, across=5)} == {(1, 6), (4, 6)}
+    assert list(simkeep.join([None, None], 64)) == []

@@ -1,8 +1,12 @@
 """Loading a corpus, and saving, checking and repairing a store."""
 
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
+import polars
+import pyarrow as pa
 import pytest
 from conftest import AT, DAY, OTHER, TEXT, URL, filled
 
@@ -242,3 +246,50 @@ def test_epochs_of_other_stores_come_as_they_were(tmp_path: Path) -> None:
         epochs.named(7)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="role must be one of"):
         epochs.named("mine/4", role="some")  # type: ignore[arg-type]
+
+
+def test_a_table_is_loaded_by_the_names_of_its_columns(tmp_path: Path) -> None:
+    corpus = polars.DataFrame(
+        {"id": [URL, "https://example.org/"], "body": [TEXT, OTHER], "cluster": [1, 2], "text": ["", ""]}
+    )
+    with simkeep.Store.create(tmp_path / "store") as store:
+        done = store.load(corpus, url="id", text="body", at="2024-05-01")
+        assert (done.visits, done.pages) == (2, 2)
+        page = store.latest(URL)
+        assert page is not None and page.first == datetime(2024, 5, 1, tzinfo=UTC)
+        assert [near.url for near in store.near(text=TEXT)] == [URL]
+        assert store.load(corpus, url="id", text="body", at=AT).visits == 2
+    rows = corpus.rename({"id": "url"}).drop("text")
+    made, done = simkeep.Store.create_from(tmp_path / "made", rows, text="body", at=AT)
+    made.close()
+    assert done.pages == 2
+
+
+def test_times_without_a_zone_are_in_utc(store: simkeep.Store) -> None:
+    day = datetime(2024, 5, 1, tzinfo=UTC)
+    for seen in ([day.replace(tzinfo=None)], [day.date()], ["2024-05-01"], ["2024-05-01 00:00"]):
+        store.load(pa.table({"url": [f"https://example.com/{seen[0]!r}"], "at": seen, "fingerprint": [1]}))
+    assert {page.first for page in store.scan()} == {day} and store.stats().pages == 4
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "message"),
+    [
+        ({"url": "link", "at": AT}, ValueError, 'there is no column "link", which url= names'),
+        ({"at": AT}, ValueError, "there is no column url: name the column of URLs with url="),
+        ({"url": "id"}, ValueError, "there is no column at: name"),
+        ({"url": "id", "at": "when"}, ValueError, 'there is no column "when", and it is no time'),
+        ({"url": 7, "at": AT}, TypeError, "url must be str, not int"),
+        ({"url": "id", "at": 1_700_000_000}, simkeep.TimeError, "looks like seconds"),
+    ],
+)
+def test_columns_that_are_not_there_are_named(
+    given: dict[str, Any], error: type[Exception], message: str, store: simkeep.Store
+) -> None:
+    with pytest.raises(error, match=message):
+        store.load(polars.DataFrame({"id": [URL], "text": [TEXT]}), **given)
+
+
+def test_columns_are_those_of_a_table(store: simkeep.Store) -> None:
+    with pytest.raises(TypeError, match="are no table"):
+        store.load(visits(), at=AT)

@@ -2,6 +2,7 @@
 
 import ctypes
 from array import array
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -243,3 +244,43 @@ def test_pages_belong_to_stores() -> None:
     assert simkeep.route("http://h7.example:81/x?y", 1000) == simkeep.route("https://H7.EXAMPLE", 1000)
     with pytest.raises(ValueError, match="stores must be at least 1, not 0"):
         simkeep.route("https://a.example/", 0)
+
+
+def test_a_search_takes_a_text_a_page_and_a_url(store: simkeep.Store) -> None:
+    store.observe(URL, AT, text=TEXT)
+    store.observe("https://example.org/", AT, text=TEXT)
+    both = [URL, "https://example.org/"]
+    for view in (store, store.snapshot()):
+        assert [near.url for near in view.near(text=TEXT)] == both
+        assert [near.url for near in view.near(html=f"<p>{TEXT}")] == both
+        assert [near.url for near in view.near(html=f"<p>{TEXT}".encode())] == both
+        assert [near.url for near in view.near(url=URL)] == both[1:]
+        assert [near.url for near in view.nearest(url=URL, count=1)] == both[1:]
+        assert [near.url for near in view.near(url=URL, but="https://example.org/")] == [URL]
+        assert len(view.explain(text=TEXT).matches) == 2
+        nothing = view.near(text="too short", k=5)
+        assert (len(nothing), nothing.complete, nothing.within) == (0, True, 5)
+    prints = simkeep.fingerprint_batch(["too short", TEXT])
+    assert [len(found) for found in store.near_batch(prints)] == [0, 2]
+    rows = pa.table({"url": both, "at": [AT + DAY, AT + DAY], "fingerprint": pa.chunked_array(prints)})
+    store.observe_batch(rows.append_column("status", [[200, 201]]))
+    seen = {page.url: page.content and page.content.fingerprint for page in store.scan()}
+    assert seen == {URL: None, "https://example.org/": prints[1]}
+
+
+@pytest.mark.parametrize(
+    ("ask", "error", "message"),
+    [
+        (lambda s: s.near(), TypeError, "give a fingerprint, or text=, html= or url="),
+        (lambda s: s.near(5, text=TEXT), TypeError, "exclude each other"),
+        (lambda s: s.near(url="https://example.net/"), ValueError, "url is no page of this store"),
+        (lambda s: s.near(text=7), TypeError, "text must be str, not int"),
+        (lambda s: s.explain(text="short"), ValueError, "the text is too short"),
+        (lambda s: s.near(text=TEXT, epoch=s.register_epoch("mine/1")), simkeep.MisuseError, "elsewhere"),
+    ],
+)
+def test_what_a_search_cannot_be_for_is_named(
+    ask: Callable[[simkeep.Store], object], error: type[Exception], message: str, store: simkeep.Store
+) -> None:
+    with pytest.raises(error, match=message):
+        ask(store)

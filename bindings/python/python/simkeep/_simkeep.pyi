@@ -443,7 +443,7 @@ def is_published(path: str | PathLike[str]) -> bool:
     """
 
 def join(
-    fingerprints: Iterable[SupportsIndex] | _types.ArrowStream | _types.ArrowArray,
+    fingerprints: _types.Fingerprints,
     k: int,
     *,
     across: int | None = None,
@@ -456,8 +456,8 @@ def join(
     order.
 
     Two equal ones are a pair of distance 0. They may come in a buffer of `uint64` or `int64`, such
-    as an array of numpy, in such a column of Arrow, or from an iterable of `int`s, and are copied;
-    fewer than 2**32. With `across`, those before this place are joined with the others, and neither
+    as an array of numpy, in such a column of Arrow, from an iterable of `int`s, or from
+    `fingerprint_batch`, and are copied; fewer than 2**32. A null or `None` is in no pair. With `across`, those before this place are joined with the others, and neither
     with themselves. With `part`, one of `join_parts`, only pairs are found that agree in this part,
     and in none before it. `memory_bytes` (256 MiB) bounds the memory beside the copy, and `threads`
     is how many run (as many as there are cores).
@@ -5358,7 +5358,7 @@ class Store(View):
     def create(path: str | PathLike[str], **options: Unpack[_types.Options]) -> Store:
         """Creates a store in a new or empty directory, and opens it.
 
-        Raises `ExistsError` if there is a store already.
+        Raises `ExistsError` if there is a store already. Takes the options of `open_or_create`.
         """
 
     @staticmethod
@@ -5366,6 +5366,10 @@ class Store(View):
         path: str | PathLike[str],
         observations: _types.Rows,
         *,
+        url: str | None = None,
+        text: str | None = None,
+        html: str | None = None,
+        at: Time | str | None = None,
         origin: Origin | None = None,
         epochs: LoadEpochs | None = None,
         memory_bytes: int | None = None,
@@ -5434,6 +5438,10 @@ class Store(View):
         self,
         observations: _types.Rows,
         *,
+        url: str | None = None,
+        text: str | None = None,
+        html: str | None = None,
+        at: Time | str | None = None,
         epochs: LoadEpochs | None = None,
         memory_bytes: int | None = None,
         segment_pages: int | None = None,
@@ -5445,6 +5453,9 @@ class Store(View):
         There are no searches, and memory is bounded. All of them are stored, or none. Some four
         times as fast as `observe_batch` where fingerprints are ready. Readers go on meanwhile.
         `epochs` are those that come with the observations. Ctrl-C ends it.
+
+        Of a table, `url`, `text`, `html` and `at` name the columns of URLs, texts, pages and times,
+        where these are not named so; `at` may also be one time for all. Other columns are left alone.
 
         Raises `LoadError` with the number of the first observation that the store refuses, counted
         from 1. What the iterable raises, this raises.
@@ -5501,9 +5512,10 @@ class Store(View):
         """Reports many visits, each judged after those before it.
 
         They are `Observation`s, or dictionaries with the arguments of `observe` as keys, and
-        perhaps `seen`; or a table that has `__arrow_c_stream__`, with columns of these names. They
-        become durable together, and cost much less than single calls. If one of them is invalid,
-        none is stored.
+        perhaps `seen`; or a table that has `__arrow_c_stream__`, with columns of these names. Other
+        columns are left alone; a null fingerprint is content that has none. The visits become
+        durable together, and cost much less than single calls. If one of them is invalid, none is
+        stored.
         """
 
     @staticmethod
@@ -5512,11 +5524,46 @@ class Store(View):
 
         Costs the time to read the journal, at most a second, whatever the size of the store. Raises
         `NotAStoreError` where there is none, and `LockedError` if somebody else has it open.
+
+        Takes the options of `open_or_create`.
         """
 
     @staticmethod
     def open_or_create(path: str | PathLike[str], **options: Unpack[_types.Options]) -> Store:
-        """Opens the store, or creates it if there is none."""
+        """Opens the store, or creates it if there is none.
+
+        Options, each with its default in parentheses:
+
+        - `durability`: when an observation is durable. `"each"`, the default: when the call returns.
+          `"flush"`: after the next `flush()`. A time: when the call returns, but each commit waits that
+          long for other observations.
+        - `memtable_observations`: how many observations are held in memory before they are sealed
+          (262,144).
+        - `memtable_bytes`: how many bytes these take (80 MiB).
+        - `seal_after`: when they are sealed at the latest (5 minutes).
+        - `merge_fanout`: how many segments of like size are merged into one (8).
+        - `background`: whether sealing and merging go on in the background (yes).
+        - `epoch`: the name of the epoch that a new store begins with: by default the default recipe,
+          of texts that this package extracts from HTML, as the tool has it.
+        - `epoch_bands`: which distances are minor changes in that epoch, and which moderate ones.
+        - `file_mode`: permissions of the files of a new store (0o600).
+        - `epoch_visits`: how many visits after the start of an epoch a new one is advised
+          (1,000,000).
+        - `near_distance`: the distance within which outcomes name near-duplicates: by default what
+          the recipe advises.
+        - `clock_tolerance`: how much later than the clock of this machine a visit may be. A later one
+          raises `TimeError`, unless the store has such a visit already; `None` for visits of any
+          time (`None`).
+        - `fingerprint_bytes`: how many bytes tables may take for each fingerprint (48).
+        - `near_limit`: the most near-duplicates, and the most copies, that an outcome names (16).
+        - `rule`: which of several pages with nearly the same content is the original: a rule such as
+          `"https,shortest-url"` (`"first-seen"`).
+        - `leases_max`: how many pages may be leased at a time (1,000,000).
+        - `near_fingerprints`: how many fingerprints of a crowd are compared (4,096).
+        - `background_memory_bytes`: memory that sealing and merging may take together (256 MiB).
+        - `reader_grace`: how long replaced files are kept for readers in other processes (10
+          seconds).
+        """
 
     def publish(
         self,
@@ -6252,11 +6299,18 @@ class View:
         """All epochs, by number."""
 
     def explain(
-        self, fingerprint: SupportsIndex, k: int | None = None, **like: Unpack[_types.Near]
+        self,
+        fingerprint: SupportsIndex | None = None,
+        k: int | None = None,
+        *,
+        text: str | None = None,
+        html: _types.Html | None = None,
+        url: str | None = None,
+        **like: Unpack[_types.Near],
     ) -> Explanation:
         """Explains how a search runs, and what it costs. Costs about three searches.
 
-        Takes the arguments of `near`.
+        Takes the arguments of `near`. Raises `ValueError` for a text or page without a fingerprint.
         """
 
     def fingerprints(self, epoch: int) -> int:
@@ -6333,9 +6387,12 @@ class View:
 
     def near(
         self,
-        fingerprint: SupportsIndex,
+        fingerprint: SupportsIndex | None = None,
         k: int | None = None,
         *,
+        text: str | None = None,
+        html: _types.Html | None = None,
+        url: str | None = None,
         limit: int | None = ...,
         under: str | None = ...,
         but: str | None = ...,
@@ -6347,7 +6404,12 @@ class View:
         budget: _types.Seconds | None = ...,
         fingerprints: int = ...,
     ) -> Matches:
-        """Finds pages near a fingerprint: nearest first, then in SURT order; exact for every k.
+        """Finds pages near a fingerprint, a text or a page: nearest first, then in SURT order.
+
+        Exact for every k. Give a fingerprint, a `text`, a page as `html`, or the `url` of a page of the
+        store, which is not near itself. Texts and HTML get a fingerprint by the recipe of the epoch
+        that is searched. Nothing is near a text of fewer than eight words. Raises `MisuseError` for a
+        text if the fingerprints of the epoch are made elsewhere.
 
         `k` is the largest distance in bits, 0 to 64; by default that within which the store takes
         pages for near-duplicates. Usually takes some microseconds.
@@ -6359,16 +6421,12 @@ class View:
         """
 
     def near_batch(
-        self,
-        fingerprints: Iterable[SupportsIndex] | _types.ArrowStream | _types.ArrowArray,
-        /,
-        k: int | None = None,
-        **like: Unpack[_types.NearMany],
+        self, fingerprints: _types.Fingerprints, /, k: int | None = None, **like: Unpack[_types.NearMany]
     ) -> Answers:
         """Finds pages near each of many fingerprints, in their order.
 
-        They may come in a buffer of `uint64` or `int64`, such as an array of numpy, or in such a
-        column of Arrow; they are copied. Searches run on all cores, side by side, so each costs a
+        They may come in a buffer of `uint64` or `int64`, such as an array of numpy, in such a
+        column of Arrow, or from `fingerprint_batch`; they are copied. Nothing is near a null or `None`. Searches run on all cores, side by side, so each costs a
         half to a quarter of a single one. Ctrl-C ends it.
 
         Takes the keywords of `near`.
@@ -6395,12 +6453,22 @@ class View:
         By default in the one that they are sought by.
         """
 
-    def nearest(self, fingerprint: SupportsIndex, count: int, **like: Unpack[_types.Near]) -> Matches:
-        """Finds the pages nearest to a fingerprint, however far away they are.
+    def nearest(
+        self,
+        fingerprint: SupportsIndex | None = None,
+        count: int | None = None,
+        *,
+        text: str | None = None,
+        html: _types.Html | None = None,
+        url: str | None = None,
+        **like: Unpack[_types.Near],
+    ) -> Matches:
+        """Finds the pages nearest to a fingerprint, a text or a page, however far away they are.
 
-        Costs up to three times as much as a search within the distance of the farthest.
+        `count` is how many (16). Costs up to three times as much as a search within the distance of the
+        farthest.
 
-        Takes the keywords of `near` but `limit`.
+        Takes `text`, `html`, `url` and the keywords of `near` but `limit`.
         """
 
     def observations(
@@ -6475,7 +6543,7 @@ class View:
 
     def pairs_with(
         self,
-        fingerprints: Iterable[SupportsIndex] | _types.ArrowStream | _types.ArrowArray,
+        fingerprints: _types.Fingerprints,
         /,
         k: int | None = None,
         *,

@@ -27,6 +27,10 @@ class ArrowArray(Protocol):
     def __arrow_c_array__(self, requested_schema: Any = None, /) -> Any: ...
 
 
+Fingerprints: TypeAlias = Iterable[SupportsIndex | None] | ArrowStream | ArrowArray
+"""Many fingerprints: `int`s and `None`, a buffer or column of `uint64` or `int64`, such as an array of numpy, or
+what `fingerprint_batch` returns."""
+
 Html: TypeAlias = str | bytes | bytearray
 """A page: text, or bytes in the encoding that is named with it."""
 
@@ -38,50 +42,27 @@ EpochBands: TypeAlias = Bands | tuple[int, int]
 
 
 class Options(TypedDict, total=False):
-    """How a store is opened. Each has a default."""
+    """How a store is opened. `help(Store.open_or_create)` describes each option."""
 
     durability: Literal["each", "flush"] | Seconds
-    """When an observation is durable: when the call returns (`"each"`, the default); after the next
-    `flush()`; or when it returns, after a commit has waited so long for others."""
     memtable_observations: int
-    """How many observations are held in memory before they are sealed (262,144)."""
     memtable_bytes: int
-    """How many bytes these take (80 MiB)."""
     seal_after: Seconds
-    """When they are sealed at the latest (5 minutes)."""
     merge_fanout: int
-    """How many segments of like size are merged into one (8)."""
     background: bool
-    """Whether sealing and merging go on in the background (yes)."""
     epoch: str | None
-    """The name of the epoch that a new store begins with: by default the default recipe, of texts that
-    this package extracts from HTML, as the tool has it."""
     epoch_bands: Bands | tuple[int, int] | None
-    """Which distances are minor changes in that epoch, and which moderate ones."""
     file_mode: int
-    """Permissions of the files of a new store (0o600)."""
     epoch_visits: int
-    """How many visits after the start of an epoch a new one is advised (1,000,000)."""
     near_distance: int | None
-    """The distance within which outcomes name near-duplicates: by default what the recipe advises."""
     clock_tolerance: Seconds | None
-    """How much later than the clock of this machine a visit may be. A later one raises `TimeError`, unless the
-    store has such a visit already; `None` for visits of any time (`None`)."""
     fingerprint_bytes: int
-    """How many bytes tables may take for each fingerprint (48)."""
     near_limit: int
-    """The most near-duplicates, and the most copies, that an outcome names (16)."""
     rule: str
-    """Which of several pages with nearly the same content is the original: rules such as
-    `"https,shortest-url"` (`"first-seen"`)."""
     leases_max: int
-    """How many pages may be handed out at a time (1,000,000)."""
     near_fingerprints: int
-    """How many fingerprints of a crowd are compared (4,096)."""
     background_memory_bytes: int
-    """Memory that sealing and merging may take together (256 MiB)."""
     reader_grace: Seconds
-    """How long replaced files are kept for readers in other processes (10 seconds)."""
 
 
 class Near(TypedDict, total=False):

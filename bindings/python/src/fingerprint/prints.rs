@@ -8,14 +8,61 @@ use pyo3::types::{PyByteArray, PyBytes, PyMemoryView, PyString};
 
 use crate::convert::arg::{self, Arg};
 use crate::stream::arrow::{self, Chunks};
-use crate::stream::column::Column;
+use crate::stream::column::{Column, only_column};
 
 /// What fingerprints may come in.
 const EXPECTED: &str =
-    "a one-dimensional buffer of uint64 or int64, such a column, or an iterable of ints";
+    "a one-dimensional buffer of uint64 or int64, such a column, or an iterable of ints and None";
+
+/// Fingerprints that were given, without nulls.
+pub(crate) struct Prints {
+    pub(crate) bits: Vec<u64>,
+    /// The position of each among all that were given, if there were nulls.
+    positions: Option<Vec<usize>>,
+    /// How many were given, nulls included.
+    pub(crate) given: usize,
+}
+
+impl From<Vec<u64>> for Prints {
+    fn from(bits: Vec<u64>) -> Prints {
+        Prints { given: bits.len(), bits, positions: None }
+    }
+}
+
+impl Prints {
+    fn with_capacity(capacity: usize) -> Prints {
+        Prints { bits: Vec::with_capacity(capacity), positions: None, given: 0 }
+    }
+
+    fn push(&mut self, fingerprint: Option<u64>) {
+        match fingerprint {
+            Some(fingerprint) => {
+                self.bits.push(fingerprint);
+                if let Some(positions) = &mut self.positions {
+                    positions.push(self.given);
+                }
+            }
+            None => {
+                self.positions.get_or_insert_with(|| (0..self.given).collect());
+            }
+        }
+        self.given += 1;
+    }
+
+    /// The position, among all that were given, of the fingerprint with this index.
+    pub(crate) fn position(&self, index: usize) -> usize {
+        self.positions.as_ref().and_then(|all| all.get(index)).copied().unwrap_or(index)
+    }
+
+    /// How many fingerprints were given before a position.
+    pub(crate) fn before(&self, position: usize) -> usize {
+        let of = |all: &Vec<usize>| all.partition_point(|one| *one < position);
+        self.positions.as_ref().map_or(position, of)
+    }
+}
 
 /// The fingerprints, copied: memory that another thread may write is no slice.
-pub(crate) fn fingerprints(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<Vec<u64>> {
+pub(crate) fn fingerprints(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<Prints> {
     let is_text = given.is_instance_of::<PyString>()
         || given.is_instance_of::<PyBytes>()
         || given.is_instance_of::<PyByteArray>();
@@ -26,25 +73,24 @@ pub(crate) fn fingerprints(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<Vec<u
         return of_chunks(arg, chunks);
     }
     if let Ok(buffer) = PyUntypedBuffer::get(given) {
-        return of_buffer(arg, given, &buffer);
+        return of_buffer(arg, given, &buffer).map(Prints::from);
     }
     let all = given.try_iter().map_err(|_| arg.type_error(EXPECTED, given))?;
-    let mut fingerprints = Vec::with_capacity(given.len().unwrap_or(0).min(1 << 20));
+    let mut fingerprints = Prints::with_capacity(given.len().unwrap_or(0).min(1 << 20));
     for (number, one) in (0..).zip(all) {
-        fingerprints.push(arg::fingerprint(arg.at(number), &one?)?);
+        let one = arg::optional(Some(&one?), |one| arg::fingerprint(arg.at(number), one))?;
+        fingerprints.push(one);
     }
     Ok(fingerprints)
 }
 
-fn of_chunks(arg: Arg, chunks: Chunks) -> PyResult<Vec<u64>> {
-    let mut fingerprints = Vec::new();
+fn of_chunks(arg: Arg, chunks: Chunks) -> PyResult<Prints> {
+    let mut fingerprints = Prints::with_capacity(0);
     for chunk in chunks {
-        let before = fingerprints.len() as u64;
-        let column = Column::new(chunk?, arg, before);
-        fingerprints.reserve(column.len());
+        let column = Column::new(only_column(chunk?), arg, fingerprints.given as u64);
+        fingerprints.bits.reserve(column.len());
         for row in 0..column.len() {
-            let null = || column.value_error(row, "is null");
-            fingerprints.push(column.fingerprint(row)?.ok_or_else(null)?);
+            fingerprints.push(column.fingerprint(row)?);
         }
     }
     Ok(fingerprints)

@@ -8,6 +8,45 @@ use crate::convert::arg::{self, Arg};
 use crate::convert::keywords::{each, unknown};
 use crate::fingerprint::epoch;
 
+/// The options of a store, for the documentation of what opens one.
+macro_rules! options_prose {
+    () => {
+        "Options, each with its default in parentheses:
+
+- `durability`: when an observation is durable. `\"each\"`, the default: when the call returns.
+  `\"flush\"`: after the next `flush()`. A time: when the call returns, but each commit waits that
+  long for other observations.
+- `memtable_observations`: how many observations are held in memory before they are sealed
+  (262,144).
+- `memtable_bytes`: how many bytes these take (80 MiB).
+- `seal_after`: when they are sealed at the latest (5 minutes).
+- `merge_fanout`: how many segments of like size are merged into one (8).
+- `background`: whether sealing and merging go on in the background (yes).
+- `epoch`: the name of the epoch that a new store begins with: by default the default recipe,
+  of texts that this package extracts from HTML, as the tool has it.
+- `epoch_bands`: which distances are minor changes in that epoch, and which moderate ones.
+- `file_mode`: permissions of the files of a new store (0o600).
+- `epoch_visits`: how many visits after the start of an epoch a new one is advised
+  (1,000,000).
+- `near_distance`: the distance within which outcomes name near-duplicates: by default what
+  the recipe advises.
+- `clock_tolerance`: how much later than the clock of this machine a visit may be. A later one
+  raises `TimeError`, unless the store has such a visit already; `None` for visits of any
+  time (`None`).
+- `fingerprint_bytes`: how many bytes tables may take for each fingerprint (48).
+- `near_limit`: the most near-duplicates, and the most copies, that an outcome names (16).
+- `rule`: which of several pages with nearly the same content is the original: a rule such as
+  `\"https,shortest-url\"` (`\"first-seen\"`).
+- `leases_max`: how many pages may be leased at a time (1,000,000).
+- `near_fingerprints`: how many fingerprints of a crowd are compared (4,096).
+- `background_memory_bytes`: memory that sealing and merging may take together (256 MiB).
+- `reader_grace`: how long replaced files are kept for readers in other processes (10
+  seconds)."
+    };
+}
+
+pub(crate) use options_prose;
+
 /// The options that were given.
 pub(crate) fn options(keywords: Option<&Bound<'_, PyDict>>) -> PyResult<Options> {
     let mut options = Options::default();

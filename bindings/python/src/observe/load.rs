@@ -1,5 +1,6 @@
 //! Loads: of observations into a store, and into one that is made of them.
 
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 use simkeep::load::LoadOptions;
@@ -11,6 +12,7 @@ use crate::convert::arg::{self, Arg, optional};
 use crate::convert::error::{OrRaise, in_row};
 use crate::observe::makers::Makers;
 use crate::observe::row::{Ready, Row};
+use crate::observe::table::Columns;
 use crate::observe::{observation, table};
 use crate::stream::arrow;
 
@@ -36,14 +38,20 @@ pub(crate) fn options(
     Ok(options)
 }
 
-/// What gives observations.
+/// What gives observations; of a table, in which columns.
 pub(crate) fn each<'py>(
     given: &Bound<'py, PyAny>,
+    columns: Columns,
 ) -> PyResult<Box<dyn Iterator<Item = PyResult<Row>> + 'py>> {
     let arg = Arg::new("observations");
     let expected = "an iterable of Observations or dicts, or a table";
     if let Some(chunks) = arrow::chunks(arg, given)? {
-        return Ok(Box::new(table::rows(chunks)));
+        return Ok(Box::new(table::rows(chunks, columns)));
+    }
+    if !columns.are_usual() {
+        let message =
+            "url=, text=, html= and at= name columns, and these observations are no table";
+        return Err(PyTypeError::new_err(message));
     }
     if given.is_instance_of::<PyString>() || given.is_instance_of::<PyDict>() {
         return Err(arg.type_error(expected, given));
@@ -59,7 +67,7 @@ pub(crate) fn ready(
     makers: &Makers,
     given: &Bound<'_, PyAny>,
 ) -> PyResult<Vec<Ready>> {
-    let mut rows = each(given)?;
+    let mut rows = each(given, Columns::default())?;
     let (mut part, mut all) = (Vec::with_capacity(PART), Vec::new());
     loop {
         for row in rows.by_ref().take(PART) {
@@ -86,9 +94,10 @@ pub(crate) fn load(
     store: &simkeep::Store,
     makers: &Makers,
     given: &Bound<'_, PyAny>,
+    columns: Columns,
     options: LoadOptions,
 ) -> PyResult<simkeep::load::Loaded> {
-    let (rows, progress) = (each(given)?, options.progress.clone());
+    let (rows, progress) = (each(given, columns)?, options.progress.clone());
     hand_on(py, NAME, rows, &progress, |rows| {
         store.load(rows.map(|row| makers.ready(row?)), options)
     })

@@ -1,20 +1,22 @@
 //! Tables of observations, as Arrow has them: rows of columns that are named like arguments.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use simkeep::{Digest, Epoch, Weight};
+use pyo3::types::PyString;
+use simkeep::{Digest, Epoch, Time, Weight};
 
-use crate::convert::arg::Arg;
+use crate::convert::arg::{self, Arg, optional};
 use crate::convert::word;
 use crate::observe::row::Row;
 use crate::observe::what::{Html, Parts, What};
 use crate::stream::arrow::Chunks;
-use crate::stream::column::Column;
+use crate::stream::column::{Column, only_column};
 
 /// The columns of a chunk, each under its name; those that are not there have no value in any row.
 #[derive(Default)]
@@ -33,16 +35,83 @@ struct Table {
     modified: Option<Column>,
     weight: Option<Column>,
     class_: Option<Column>,
+    /// When all visits were, if no column says it.
+    time: Option<Time>,
     rows: usize,
     /// How many rows came before.
     before: u64,
 }
 
+/// Where a table has what is needed, unless it is in the columns of these names.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Columns {
+    url: Option<String>,
+    text: Option<String>,
+    html: Option<String>,
+    at: Option<At>,
+}
+
+/// When the visits of a table were.
+#[derive(Clone, Debug)]
+enum At {
+    /// What a column of this name says, or if there is none, at the time that this is.
+    Named(String),
+    /// All at this time.
+    Time(Time),
+}
+
+impl Columns {
+    /// Those that arguments name.
+    pub(crate) fn new(
+        url: Option<&Bound<'_, PyAny>>,
+        text: Option<&Bound<'_, PyAny>>,
+        html: Option<&Bound<'_, PyAny>>,
+        at: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Columns> {
+        let name =
+            |arg, given| optional(given, |name| Ok(arg::text(Arg::new(arg), name)?.to_owned()));
+        let at = optional(at, |at| {
+            if at.is_instance_of::<PyString>() {
+                return Ok(At::Named(arg::text(Arg::new("at"), at)?.to_owned()));
+            }
+            arg::time(Arg::new("at"), at).map(At::Time)
+        })?;
+        Ok(Columns {
+            url: name("url", url)?,
+            text: name("text", text)?,
+            html: name("html", html)?,
+            at,
+        })
+    }
+
+    /// Whether none is named.
+    pub(crate) fn are_usual(&self) -> bool {
+        matches!(self, Columns { url: None, text: None, html: None, at: None })
+    }
+
+    /// What the column of a name is called as an argument, if it is one.
+    fn argument<'a>(&self, name: &'a str) -> Option<&'a str> {
+        let named = |column: &Option<String>| column.as_deref() == Some(name);
+        let is_at = matches!(&self.at, Some(At::Named(at)) if at == name);
+        Some(match name {
+            _ if named(&self.url) => "url",
+            _ if named(&self.text) => "text",
+            _ if named(&self.html) => "html",
+            _ if is_at => "at",
+            "url" if self.url.is_some() => return None,
+            "text" if self.text.is_some() => return None,
+            "html" if self.html.is_some() => return None,
+            "at" if self.at.is_some() => return None,
+            usual => usual,
+        })
+    }
+}
+
 /// The rows of what has come.
-pub(crate) fn rows(chunks: Chunks) -> impl Iterator<Item = PyResult<Row>> {
+pub(crate) fn rows(chunks: Chunks, columns: Columns) -> impl Iterator<Item = PyResult<Row>> {
     let mut before = 0;
     let tables = chunks.map(move |chunk| {
-        let table = Table::new(&chunk?, before)?;
+        let table = Table::new(&chunk?, &columns, before)?;
         before += table.rows as u64;
         PyResult::Ok(table)
     });
@@ -58,7 +127,8 @@ pub(crate) fn rows(chunks: Chunks) -> impl Iterator<Item = PyResult<Row>> {
 }
 
 impl Table {
-    fn new(chunk: &ArrayRef, before: u64) -> PyResult<Table> {
+    /// The columns of a chunk. Columns of other names are left alone.
+    fn new(chunk: &ArrayRef, columns: &Columns, before: u64) -> PyResult<Table> {
         let DataType::Struct(fields) = chunk.data_type() else {
             let message =
                 format!("observations must be a table, not an array of {}", chunk.data_type());
@@ -67,21 +137,51 @@ impl Table {
         let chunk = chunk.as_struct();
         let mut table = Table { rows: chunk.len(), before, ..Table::default() };
         for (field, array) in fields.iter().zip(chunk.columns()) {
-            let Some((name, column)) = table.column(field.name()) else {
-                let message = format!("there is no column {:?} of observations", field.name());
-                return Err(PyValueError::new_err(message));
+            let argument = columns.argument(field.name());
+            let Some((name, column)) = argument.and_then(|name| table.column(name)) else {
+                continue;
             };
             if column.is_some() {
                 return Err(PyValueError::new_err(format!("the column {name} is there twice")));
             }
-            *column = Some(Column::new(array.clone(), Arg::new(name), before));
+            *column = Some(Column::new(only_column(Arc::clone(array)), Arg::new(name), before));
         }
-        for (name, column) in [("url", &table.url), ("at", &table.at)] {
-            if column.is_none() {
-                return Err(PyValueError::new_err(format!("the column {name} is missing")));
+        table.check(columns)?;
+        Ok(table)
+    }
+
+    /// Checks that the columns that are named or needed are there.
+    fn check(&mut self, columns: &Columns) -> PyResult<()> {
+        let named = [
+            ("url", &columns.url, &self.url),
+            ("text", &columns.text, &self.text),
+            ("html", &columns.html, &self.html),
+        ];
+        for (argument, name, column) in named {
+            if let (Some(name), None) = (name, column) {
+                let message = format!("there is no column {name:?}, which {argument}= names");
+                return Err(PyValueError::new_err(message));
             }
         }
-        Ok(table)
+        if self.url.is_none() {
+            let message = "there is no column url: name the column of URLs with url=";
+            return Err(PyValueError::new_err(message));
+        }
+        self.time = match (&columns.at, &self.at) {
+            (Some(At::Time(time)), _) => Some(*time),
+            (_, Some(_)) => None,
+            (Some(At::Named(at)), None) => {
+                let time = simkeep_formats::time(at).map(Time::from_ms_unchecked);
+                let message = || format!("there is no column {at:?}, and it is no time");
+                Some(time.ok_or_else(|| PyValueError::new_err(message()))?)
+            }
+            (None, None) => {
+                let message = "there is no column at: name the column of times with at=, or give one \
+                               time for all visits";
+                return Err(PyValueError::new_err(message));
+            }
+        };
+        Ok(())
     }
 
     /// The place of a column, and its name.
@@ -125,7 +225,10 @@ impl Table {
         }
         Ok(Row {
             url: get(&self.url, row, Column::text)?.ok_or_else(|| null("url"))?.to_owned(),
-            time: get(&self.at, row, Column::time)?.ok_or_else(|| null("at"))?,
+            time: match self.time {
+                Some(time) => time,
+                None => get(&self.at, row, Column::time)?.ok_or_else(|| null("at"))?,
+            },
             what: self.what(row, digest.is_some())?,
             digest: digest.transpose()?,
             status: get(&self.status, row, whole(u16::MAX))?,
@@ -155,6 +258,10 @@ impl Table {
             also: None,
             digest,
         };
+        // A null in a column of fingerprints is content that has none, such as a short text.
+        if self.fingerprint.is_some() && parts.is_empty() {
+            return Ok(What::Content { fingerprint: None, epoch: None, also: None });
+        }
         parts.what(Arg::row("seen", self.at(row)))
     }
 

@@ -80,6 +80,24 @@ impl<'a> Parts<'a> {
         })
     }
 
+    /// Whether nothing says what was found.
+    pub(crate) fn is_empty(&self) -> bool {
+        matches!(
+            self,
+            Parts {
+                seen: None,
+                to: None,
+                text: None,
+                html: None,
+                fingerprint: None,
+                epoch: None,
+                also: None,
+                digest: false,
+                encoding: _,
+            }
+        )
+    }
+
     /// What they say together. `place` is where one of them is.
     pub(crate) fn what(self, place: Arg) -> PyResult<What> {
         let wrong =
@@ -146,7 +164,7 @@ impl What {
 }
 
 impl Html {
-    fn of(given: &Bound<'_, PyAny>, place: Arg) -> PyResult<Html> {
+    pub(crate) fn of(given: &Bound<'_, PyAny>, place: Arg) -> PyResult<Html> {
         let place = place.and("html");
         if given.is_instance_of::<PyString>() {
             return Ok(Html::Text(arg::content(place, given)?.into_owned()));

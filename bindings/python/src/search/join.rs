@@ -11,7 +11,7 @@ use crate::call::progress::{self, Progress};
 use crate::convert::arg::{self, Arg, optional};
 use crate::convert::error::OrRaise;
 use crate::convert::value::value;
-use crate::fingerprint::prints;
+use crate::fingerprint::prints::{self, Prints};
 use crate::stream::columns::{Bits, Int32, Int64, Table, columns};
 use crate::stream::stream::{Item, StreamOf};
 use crate::stream::threaded::{Out, Threaded};
@@ -49,11 +49,20 @@ impl Item for Pair {
 /// Hands on the pairs of a join.
 fn run(
     join: Join,
-    fingerprints: &[u64],
+    fingerprints: &Prints,
     progress: &simkeep::Progress,
     out: &Out<Pair>,
 ) -> Result<()> {
-    let Ok(flow) = join.run(fingerprints, progress, |pairs: &[Pair]| out.give(pairs.to_vec()));
+    // Positions are below 2^32, as `join` has checked.
+    #[expect(clippy::cast_possible_truncation, reason = "see above")]
+    let position = |index: u32| fingerprints.position(index as usize) as u32;
+    let Ok(flow) = join.run(&fingerprints.bits[..], progress, |pairs: &[Pair]| {
+        let pairs = pairs.iter().map(|pair| {
+            let (left, right) = (position(pair.left), position(pair.right));
+            Pair { left, right, ..*pair }
+        });
+        out.give(pairs.collect())
+    });
     match flow {
         ControlFlow::Break(()) if progress.is_cancelled() => Err(Error::Cancelled),
         _ => Ok(()),
@@ -64,8 +73,8 @@ fn run(
 /// order.
 ///
 /// Two equal ones are a pair of distance 0. They may come in a buffer of `uint64` or `int64`, such
-/// as an array of numpy, in such a column of Arrow, or from an iterable of `int`s, and are copied;
-/// fewer than 2**32. With `across`, those before this place are joined with the others, and neither
+/// as an array of numpy, in such a column of Arrow, from an iterable of `int`s, or from
+/// `fingerprint_batch`, and are copied; fewer than 2**32. A null or `None` is in no pair. With `across`, those before this place are joined with the others, and neither
 /// with themselves. With `part`, one of `join_parts`, only pairs are found that agree in this part,
 /// and in none before it. `memory_bytes` (256 MiB) bounds the memory beside the copy, and `threads`
 /// is how many run (as many as there are cores).
@@ -78,7 +87,7 @@ fn run(
 /// Within a wide distance all are compared with all: 0.4 nanoseconds for each two.
 #[pyfunction]
 #[pyo3(signature = (
-    fingerprints: "Iterable[SupportsIndex] | _types.ArrowStream | _types.ArrowArray", k: "int", *,
+    fingerprints: "_types.Fingerprints", k: "int", *,
     across: "int | None" = None, part: "int | None" = None, memory_bytes: "int | None" = None,
     threads: "int | None" = None, progress=None
 ))]
@@ -93,8 +102,15 @@ pub(crate) fn join<'py>(
     progress: Option<&Bound<'py, Progress>>,
 ) -> PyResult<StreamOf<JoinedPair>> {
     let mut join = Join::within(arg::distance(Arg::new("k"), k)?);
+    let arg = Arg::new("fingerprints");
+    let fingerprints = prints::fingerprints(arg, fingerprints)?;
+    if u32::try_from(fingerprints.given).is_err() {
+        return Err(arg.wrong(format!("must be fewer than 2**32, not {}", fingerprints.given)));
+    }
     if let Some(across) = optional(across, |v| arg::u32(Arg::new("across"), v))? {
-        join = join.across(across);
+        #[expect(clippy::cast_possible_truncation, reason = "at most `across`")]
+        let before = fingerprints.before(across as usize) as u32;
+        join = join.across(before);
     }
     if let Some(part) = optional(part, |v| arg::u32(Arg::new("part"), v))? {
         let parts = join.parts().len();
@@ -108,11 +124,6 @@ pub(crate) fn join<'py>(
     }
     if let Some(threads) = optional(threads, |v| arg::size(Arg::new("threads"), v))? {
         join = join.threads(threads);
-    }
-    let arg = Arg::new("fingerprints");
-    let fingerprints = prints::fingerprints(arg, fingerprints)?;
-    if u32::try_from(fingerprints.len()).is_err() {
-        return Err(arg.wrong(format!("must be fewer than 2**32, not {}", fingerprints.len())));
     }
     let progress = progress::given(progress);
     let pairs = Threaded::begin(NAME, progress, move |progress, out| {

@@ -17,6 +17,7 @@ use crate::maintain::options;
 use crate::maintain::stats::Loaded;
 use crate::observe::load::{self, NAME};
 use crate::observe::load_epochs::LoadEpochs;
+use crate::observe::table::Columns;
 
 #[pymethods]
 impl Store {
@@ -27,29 +28,38 @@ impl Store {
     /// times as fast as `observe_batch` where fingerprints are ready. Readers go on meanwhile.
     /// `epochs` are those that come with the observations. Ctrl-C ends it.
     ///
+    /// Of a table, `url`, `text`, `html` and `at` name the columns of URLs, texts, pages and times,
+    /// where these are not named so; `at` may also be one time for all. Other columns are left alone.
+    ///
     /// Raises `LoadError` with the number of the first observation that the store refuses, counted
     /// from 1. What the iterable raises, this raises.
     #[pyo3(signature = (
-        observations: "_types.Rows", *, epochs=None, memory_bytes: "int | None" = None,
-        segment_pages: "int | None" = None, progress=None
+        observations: "_types.Rows", *, url: "str | None" = None, text: "str | None" = None,
+        html: "str | None" = None, at: "Time | str | None" = None, epochs=None,
+        memory_bytes: "int | None" = None, segment_pages: "int | None" = None, progress=None
     ))]
     fn load<'py>(
         &self,
         py: Python<'py>,
         observations: &Bound<'py, PyAny>,
+        url: Option<&Bound<'py, PyAny>>,
+        text: Option<&Bound<'py, PyAny>>,
+        html: Option<&Bound<'py, PyAny>>,
+        at: Option<&Bound<'py, PyAny>>,
         epochs: Option<&Bound<'py, LoadEpochs>>,
         memory_bytes: Option<&Bound<'py, PyAny>>,
         segment_pages: Option<&Bound<'py, PyAny>>,
         progress: Option<&Bound<'py, Progress>>,
     ) -> PyResult<Loaded> {
         let store = self.open.store(py)?;
+        let columns = Columns::new(url, text, html, at)?;
         let mut options = load::options(memory_bytes, segment_pages, progress)?;
         if let Some(epochs) = epochs {
             options = options.epochs(epochs.get().open(py)?.clone());
         }
         let makers = py.detach(|| self.open.makers.of(&store.snapshot())).or_raise(py)?;
         let _giving = self.open.give(py)?;
-        Loaded::from_rust(py, load::load(py, &store, &makers, observations, options)?)
+        Loaded::from_rust(py, load::load(py, &store, &makers, observations, columns, options)?)
     }
 
     /// Loads everything of another store, with its epochs and their tables. Ctrl-C ends it.
@@ -82,7 +92,8 @@ impl Store {
     /// Raises `ExistsError` if there is a store already, and what `load` raises.
     #[staticmethod]
     #[pyo3(signature = (
-        path, observations: "_types.Rows", *, origin=None, epochs=None,
+        path, observations: "_types.Rows", *, url: "str | None" = None, text: "str | None" = None,
+        html: "str | None" = None, at: "Time | str | None" = None, origin=None, epochs=None,
         memory_bytes: "int | None" = None, segment_pages: "int | None" = None, progress=None,
         **options: "Unpack[_types.Options]"
     ))]
@@ -90,6 +101,10 @@ impl Store {
         py: Python<'py>,
         path: PathBuf,
         observations: &Bound<'py, PyAny>,
+        url: Option<&Bound<'py, PyAny>>,
+        text: Option<&Bound<'py, PyAny>>,
+        html: Option<&Bound<'py, PyAny>>,
+        at: Option<&Bound<'py, PyAny>>,
         origin: Option<&Bound<'py, Origin>>,
         epochs: Option<&Bound<'py, LoadEpochs>>,
         memory_bytes: Option<&Bound<'py, PyAny>>,
@@ -113,9 +128,11 @@ impl Store {
         let origin = origin.map(|origin| &origin.get().0);
         let makers = load::makers(&mut new, origin, &epochs).or_raise(py)?;
         let load = load::options(memory_bytes, segment_pages, progress)?.epochs(epochs);
-        let (rows, progress, at) = (load::each(observations)?, load.progress.clone(), path.clone());
+        let columns = Columns::new(url, text, html, at)?;
+        let (rows, progress) = (load::each(observations, columns)?, load.progress.clone());
+        let dir = path.clone();
         let (store, loaded) = hand_on(py, NAME, rows, &progress, |rows| {
-            simkeep::Store::create_from(at, new, rows.map(|row| makers.ready(row?)), load)
+            simkeep::Store::create_from(dir, new, rows.map(|row| makers.ready(row?)), load)
         })?;
         Ok((Store::of(py, store, path)?, Loaded::from_rust(py, loaded)?))
     }

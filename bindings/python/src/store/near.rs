@@ -1,9 +1,11 @@
 //! Searches for pages near fingerprints.
 
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use simkeep::{Query, Result};
+use simkeep::{DISTANCE_MAX, Query, Result};
 
+use super::subject::Subject;
 use super::view::View;
 use crate::convert::arg::{self, Arg, each};
 use crate::convert::error::OrRaise;
@@ -14,6 +16,8 @@ use crate::search::explain::Explanation;
 use crate::search::matches::Matches;
 use crate::search::query::{self, Given, Keywords};
 
+/// How many of the nearest pages are named by default.
+const COUNT: usize = 16;
 /// How many fingerprints are searched at first, and at least, before signals are looked for.
 const BATCH_FIRST: usize = 64;
 /// The most that are searched between two looks for signals.
@@ -23,7 +27,12 @@ const BATCH_SECONDS: f64 = 0.05;
 
 #[pymethods]
 impl View {
-    /// Finds pages near a fingerprint: nearest first, then in SURT order; exact for every k.
+    /// Finds pages near a fingerprint, a text or a page: nearest first, then in SURT order.
+    ///
+    /// Exact for every k. Give a fingerprint, a `text`, a page as `html`, or the `url` of a page of the
+    /// store, which is not near itself. Texts and HTML get a fingerprint by the recipe of the epoch
+    /// that is searched. Nothing is near a text of fewer than eight words. Raises `MisuseError` for a
+    /// text if the fingerprints of the epoch are made elsewhere.
     ///
     /// `k` is the largest distance in bits, 0 to 64; by default that within which the store takes
     /// pages for near-duplicates. Usually takes some microseconds.
@@ -33,9 +42,9 @@ impl View {
     /// (versions seen between two times) and `ever=True` (every version); `budget`, how long it may
     /// take; `fingerprints`, how many of a crowd are compared.
     // Keywords that have names need no dictionary, and this is called often.
-    #[expect(clippy::too_many_arguments, reason = "they are keywords")]
     #[pyo3(signature = (
-        fingerprint: "SupportsIndex", k: "int | None" = None, *,
+        fingerprint: "SupportsIndex | None" = None, k: "int | None" = None, *,
+        text: "str | None" = None, html: "_types.Html | None" = None, url: "str | None" = None,
         limit: "int | None" = Given::default(), under: "str | None" = Given::default(),
         but: "str | None" = Given::default(),
         classes: "Iterable[int | None] | None" = Given::default(),
@@ -46,8 +55,11 @@ impl View {
     fn near<'py>(
         &self,
         py: Python<'py>,
-        fingerprint: &Bound<'py, PyAny>,
+        fingerprint: Option<&Bound<'py, PyAny>>,
         k: Option<&Bound<'py, PyAny>>,
+        text: Option<&Bound<'py, PyAny>>,
+        html: Option<&Bound<'py, PyAny>>,
+        url: Option<&Bound<'py, PyAny>>,
         limit: Given<'py>,
         under: Given<'py>,
         but: Given<'py>,
@@ -60,53 +72,78 @@ impl View {
         fingerprints: Given<'py>,
     ) -> PyResult<Matches> {
         let snapshot = self.now(py)?;
-        let fingerprint = arg::fingerprint(Arg::new("fingerprint"), fingerprint)?;
-        let query = Query::new(fingerprint, query::distance(k, &snapshot)?);
+        let subject = Subject::new(fingerprint, text, html, url)?;
+        let k = query::distance(k, &snapshot)?;
+        let query = Query::new(0, k);
         let threads = Given::default();
         #[rustfmt::skip]
         let keywords = Keywords {
             limit, under, but, classes, epoch, at, seen, ever, budget, fingerprints, threads,
         };
         let query = keywords.of(query)?;
-        Matches::from_rust(py, py.detach(|| snapshot.search(&query)).or_raise(py)?)
+        let found = match subject.ask(py, &snapshot, query)? {
+            Some(query) => py.detach(|| snapshot.search(&query)).or_raise(py)?,
+            None => nothing(k),
+        };
+        Matches::from_rust(py, found)
     }
 
-    /// Finds the pages nearest to a fingerprint, however far away they are.
+    /// Finds the pages nearest to a fingerprint, a text or a page, however far away they are.
     ///
-    /// Costs up to three times as much as a search within the distance of the farthest.
+    /// `count` is how many (16). Costs up to three times as much as a search within the distance of the
+    /// farthest.
     ///
-    /// Takes the keywords of `near` but `limit`.
-    #[pyo3(signature = (fingerprint: "SupportsIndex", count: "int", **like: "Unpack[_types.Near]"))]
+    /// Takes `text`, `html`, `url` and the keywords of `near` but `limit`.
+    #[pyo3(signature = (
+        fingerprint: "SupportsIndex | None" = None, count: "int | None" = None, *, text: "str | None" = None,
+        html: "_types.Html | None" = None, url: "str | None" = None, **like: "Unpack[_types.Near]"
+    ))]
     fn nearest<'py>(
         &self,
         py: Python<'py>,
-        fingerprint: &Bound<'py, PyAny>,
-        count: &Bound<'py, PyAny>,
+        fingerprint: Option<&Bound<'py, PyAny>>,
+        count: Option<&Bound<'py, PyAny>>,
+        text: Option<&Bound<'py, PyAny>>,
+        html: Option<&Bound<'py, PyAny>>,
+        url: Option<&Bound<'py, PyAny>>,
         like: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Matches> {
         let snapshot = self.now(py)?;
-        let fingerprint = arg::fingerprint(Arg::new("fingerprint"), fingerprint)?;
-        let count = arg::size(Arg::new("count"), count)?;
-        let query = query::with(Query::nearest(fingerprint, count), like)?.limit(count);
-        Matches::from_rust(py, py.detach(|| snapshot.search(&query)).or_raise(py)?)
+        let subject = Subject::new(fingerprint, text, html, url)?;
+        let count = arg::optional(count, |count| arg::size(Arg::new("count"), count))?;
+        let count = count.unwrap_or(COUNT);
+        let query = query::with(Query::nearest(0, count), like)?.limit(count);
+        let found = match subject.ask(py, &snapshot, query)? {
+            Some(query) => py.detach(|| snapshot.search(&query)).or_raise(py)?,
+            None => nothing(DISTANCE_MAX),
+        };
+        Matches::from_rust(py, found)
     }
 
     /// Explains how a search runs, and what it costs. Costs about three searches.
     ///
-    /// Takes the arguments of `near`.
+    /// Takes the arguments of `near`. Raises `ValueError` for a text or page without a fingerprint.
     #[pyo3(signature = (
-        fingerprint: "SupportsIndex", k: "int | None" = None, **like: "Unpack[_types.Near]"
+        fingerprint: "SupportsIndex | None" = None, k: "int | None" = None, *,
+        text: "str | None" = None, html: "_types.Html | None" = None, url: "str | None" = None,
+        **like: "Unpack[_types.Near]"
     ))]
     fn explain<'py>(
         &self,
         py: Python<'py>,
-        fingerprint: &Bound<'py, PyAny>,
+        fingerprint: Option<&Bound<'py, PyAny>>,
         k: Option<&Bound<'py, PyAny>>,
+        text: Option<&Bound<'py, PyAny>>,
+        html: Option<&Bound<'py, PyAny>>,
+        url: Option<&Bound<'py, PyAny>>,
         like: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Explanation> {
         let snapshot = self.now(py)?;
-        let fingerprint = arg::fingerprint(Arg::new("fingerprint"), fingerprint)?;
-        let query = query::with(Query::new(fingerprint, query::distance(k, &snapshot)?), like)?;
+        let subject = Subject::new(fingerprint, text, html, url)?;
+        let query = query::with(Query::new(0, query::distance(k, &snapshot)?), like)?;
+        let query = subject.ask(py, &snapshot, query)?.ok_or_else(|| {
+            PyValueError::new_err("there is no fingerprint to search for: the text is too short")
+        })?;
         let explained =
             py.detach(|| simkeep::query::Explanation::of(&snapshot, &query)).or_raise(py)?;
         Explanation::from_rust(py, explained)
@@ -114,14 +151,14 @@ impl View {
 
     /// Finds pages near each of many fingerprints, in their order.
     ///
-    /// They may come in a buffer of `uint64` or `int64`, such as an array of numpy, or in such a
-    /// column of Arrow; they are copied. Searches run on all cores, side by side, so each costs a
+    /// They may come in a buffer of `uint64` or `int64`, such as an array of numpy, in such a
+    /// column of Arrow, or from `fingerprint_batch`; they are copied. Nothing is near a null or `None`. Searches run on all cores, side by side, so each costs a
     /// half to a quarter of a single one. Ctrl-C ends it.
     ///
     /// Takes the keywords of `near`.
     #[pyo3(signature = (
-        fingerprints: "Iterable[SupportsIndex] | _types.ArrowStream | _types.ArrowArray", /,
-        k: "int | None" = None, **like: "Unpack[_types.NearMany]"
+        fingerprints: "_types.Fingerprints", /, k: "int | None" = None,
+        **like: "Unpack[_types.NearMany]"
     ))]
     fn near_batch<'py>(
         &self,
@@ -133,7 +170,17 @@ impl View {
         let snapshot = self.now(py)?;
         let query = query::with(Query::new(0, query::distance(k, &snapshot)?), like)?;
         let fingerprints = prints::fingerprints(Arg::new("fingerprints"), fingerprints)?;
-        search(py, &fingerprints, |part| query.run_batch(&snapshot, part)).map(Answers)
+        let found = search(py, &fingerprints.bits, |part| query.run_batch(&snapshot, part))?;
+        if found.len() == fingerprints.given {
+            return Ok(Answers(found));
+        }
+        let mut answers = vec![nothing(query.k); fingerprints.given];
+        for (index, matches) in found.into_iter().enumerate() {
+            if let Some(answer) = answers.get_mut(fingerprints.position(index)) {
+                *answer = matches;
+            }
+        }
+        Ok(Answers(answers))
     }
 
     /// Finds the pages near each of many pages, which are named with a fingerprint of theirs.
@@ -163,6 +210,13 @@ impl View {
         let pages: Vec<_> = pages.iter().map(|(print, url)| (*print, url.as_str())).collect();
         search(py, &pages, |part| query.run_batch_of_pages(&snapshot, part)).map(Answers)
     }
+}
+
+/// The answer for what has no fingerprint: nothing is near it.
+fn nothing(k: u32) -> simkeep::Matches {
+    let mut matches = simkeep::Matches::default();
+    (matches.complete, matches.within) = (true, Some(k));
+    matches
 }
 
 /// Searches for many, part by part, so that a signal ends it.

@@ -158,9 +158,10 @@ impl Store {
     /// Reports many visits, each judged after those before it.
     ///
     /// They are `Observation`s, or dictionaries with the arguments of `observe` as keys, and
-    /// perhaps `seen`; or a table that has `__arrow_c_stream__`, with columns of these names. They
-    /// become durable together, and cost much less than single calls. If one of them is invalid,
-    /// none is stored.
+    /// perhaps `seen`; or a table that has `__arrow_c_stream__`, with columns of these names. Other
+    /// columns are left alone; a null fingerprint is content that has none. The visits become
+    /// durable together, and cost much less than single calls. If one of them is invalid, none is
+    /// stored.
     #[pyo3(signature = (observations: "_types.Rows"))]
     fn observe_batch<'py>(
         &self,

@@ -48,7 +48,8 @@ impl View {
     /// Takes the keywords `epoch`, `under`, `but`, `classes`, `at`, `seen`, `ever` and `threads` of
     /// `near`.
     #[pyo3(signature = (
-        k: "int | None" = None, *, progress=None, **like: "Unpack[_types.Pairs]"
+        k: "int | None" = None, *, progress=None,
+        **like: "Unpack[_types.Pairs]"
     ))]
     fn all_pairs<'py>(
         &self,
@@ -72,8 +73,8 @@ impl View {
     /// Costs a search for each, on all cores, and waits for whoever reads the pairs. It ends when
     /// the iterator is closed. As many as there are in all are better joined by `all_pairs`.
     #[pyo3(signature = (
-        fingerprints: "Iterable[SupportsIndex] | _types.ArrowStream | _types.ArrowArray", /,
-        k: "int | None" = None, *, progress=None, **like: "Unpack[_types.Pairs]"
+        fingerprints: "_types.Fingerprints", /, k: "int | None" = None, *, progress=None,
+        **like: "Unpack[_types.Pairs]"
     ))]
     fn pairs_with<'py>(
         &self,
@@ -85,7 +86,7 @@ impl View {
     ) -> PyResult<StreamOf<Pair>> {
         let snapshot = self.now(py)?;
         let query = query::with(Query::new(0, query::distance(k, &snapshot)?), like)?;
-        let given = prints::fingerprints(Arg::new("fingerprints"), fingerprints)?;
+        let given = prints::fingerprints(Arg::new("fingerprints"), fingerprints)?.bits;
         let pairs = pairs::with(snapshot, given, query, progress::given(progress)).or_raise(py)?;
         Ok(StreamOf::new(pairs, Some(Birth::now())))
     }

@@ -1,12 +1,14 @@
 //! One column of an Arrow table: what type it has, and what stands in a row.
 
+use std::sync::Arc;
+
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    ArrowDictionaryKeyType, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
-    TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType,
+    ArrowDictionaryKeyType, Date32Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type,
+    Int64Type, TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType,
     TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
-use arrow_array::{Array, ArrayRef};
+use arrow_array::{Array, ArrayRef, StructArray};
 use arrow_schema::{DataType, TimeUnit};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -14,12 +16,23 @@ use simkeep::Time;
 
 use crate::convert::arg::Arg;
 
+const MS_PER_DAY: i64 = 86_400_000;
+
 /// A column that has come. Dictionaries, views, large offsets and slices are read as what they mean.
 pub(crate) struct Column {
     array: ArrayRef,
     arg: Arg,
     /// How many rows came before.
     before: u64,
+}
+
+/// The column of a table that has just one, as the result of `fingerprint_batch` does; otherwise the
+/// array itself.
+pub(crate) fn only_column(array: ArrayRef) -> ArrayRef {
+    match array.as_struct_opt().map(StructArray::columns) {
+        Some([column]) if array.null_count() == 0 => Arc::clone(column),
+        _ => array,
+    }
 }
 
 impl Column {
@@ -148,10 +161,10 @@ impl Column {
         }
     }
 
-    /// A time: a timestamp with a time zone, or whole milliseconds since 1970. A number that looks like
-    /// seconds is refused.
+    /// A time: a timestamp, a date, a text that says one, or whole milliseconds since 1970. What has no
+    /// time zone is in UTC, as for the tool. A number that looks like seconds is refused.
     pub(crate) fn time(&self, row: usize) -> PyResult<Option<Time>> {
-        let expected = "timestamps with a time zone, or int64 milliseconds since 1970";
+        let expected = "timestamps, dates, texts of these, or int64 milliseconds since 1970";
         let Some((array, at)) = self.place(row) else { return Ok(None) };
         let (count, of_second) = match array.data_type() {
             DataType::Int64 => {
@@ -164,7 +177,18 @@ impl Column {
                     _ => Ok(Some(Time::from_ms_unchecked(ms))),
                 };
             }
-            DataType::Timestamp(unit, Some(_)) => match unit {
+            DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => {
+                let text = self.text(row)?.unwrap_or_default();
+                let time = simkeep_formats::time(text).map(Time::from_ms_unchecked);
+                let what =
+                    || format!("is no time such as 2024-05-01 or 2024-05-01T12:00:00Z: {text:?}");
+                return Ok(Some(time.ok_or_else(|| self.value_error(row, what()))?));
+            }
+            DataType::Date32 => {
+                let days = i64::from(array.as_primitive::<Date32Type>().value(at));
+                return Ok(Some(Time::from_ms_unchecked(days * MS_PER_DAY)));
+            }
+            DataType::Timestamp(unit, _) => match unit {
                 TimeUnit::Second => (array.as_primitive::<TimestampSecondType>().value(at), 1),
                 TimeUnit::Millisecond => {
                     (array.as_primitive::<TimestampMillisecondType>().value(at), 1_000)

@@ -1,0 +1,94 @@
+//! What a search is for.
+
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use simkeep::fingerprint::{ContentType, Document, extract};
+use simkeep::{Epoch, Error, Origin, Query, Result, Snapshot};
+
+use crate::convert::arg::{self, Arg, optional};
+use crate::convert::error::OrRaise;
+use crate::observe::what::Html;
+
+/// A fingerprint, a document, or a page of the store.
+pub(crate) enum Subject {
+    Fingerprint(u64),
+    Document(Box<Document>),
+    Page(String),
+}
+
+impl Subject {
+    /// The one of these arguments that was given.
+    pub(crate) fn new(
+        fingerprint: Option<&Bound<'_, PyAny>>,
+        text: Option<&Bound<'_, PyAny>>,
+        html: Option<&Bound<'_, PyAny>>,
+        url: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Subject> {
+        let document = |document| Subject::Document(Box::new(document));
+        let given = [
+            optional(fingerprint, |v| {
+                arg::fingerprint(Arg::new("fingerprint"), v).map(Subject::Fingerprint)
+            })?,
+            optional(text, |v| {
+                Ok(document(Document::new(arg::content(Arg::new("text"), v)?.as_ref())))
+            })?,
+            optional(html, |v| {
+                Ok(document(match Html::of(v, Arg::new("html"))? {
+                    Html::Text(text) => extract(&text),
+                    Html::Bytes(bytes) => extract(&ContentType::of_page(None).decode(&bytes)),
+                }))
+            })?,
+            optional(url, |v| Ok(Subject::Page(arg::url(Arg::new("url"), v)?.to_owned())))?,
+        ];
+        let mut given = given.into_iter().flatten();
+        match (given.next(), given.next()) {
+            (Some(subject), None) => Ok(subject),
+            (None, _) => Err(PyTypeError::new_err("give a fingerprint, or text=, html= or url=")),
+            _ => Err(PyTypeError::new_err("fingerprint, text, html and url exclude each other")),
+        }
+    }
+
+    /// The query for its fingerprint; `None` if it has none, so that nothing is near it. A document gets
+    /// that of the epoch that is searched. A page is not near itself.
+    pub(crate) fn ask(
+        &self,
+        py: Python<'_>,
+        snapshot: &Snapshot,
+        mut query: Query,
+    ) -> PyResult<Option<Query>> {
+        if let Subject::Fingerprint(fingerprint) = self {
+            query.fingerprint = *fingerprint;
+            return Ok(Some(query));
+        }
+        let epoch = query.epoch.unwrap_or_else(|| snapshot.near_epoch());
+        query.epoch = Some(epoch);
+        let fingerprint = match self {
+            Subject::Fingerprint(_) => None,
+            Subject::Document(document) => {
+                py.detach(|| of_document(snapshot, epoch, document)).or_raise(py)?
+            }
+            Subject::Page(url) => {
+                let page = py.detach(|| snapshot.latest(url)).or_raise(py)?;
+                let page = page.ok_or_else(|| Arg::new("url").wrong("is no page of this store"))?;
+                query.except.get_or_insert_with(|| url.clone());
+                let content = page.contents.iter().find(|content| content.epoch == epoch);
+                content.and_then(|content| content.fingerprint)
+            }
+        };
+        Ok(fingerprint.map(|fingerprint| {
+            query.fingerprint = fingerprint;
+            query
+        }))
+    }
+}
+
+/// The fingerprint of a document in an epoch.
+fn of_document(snapshot: &Snapshot, epoch: Epoch, document: &Document) -> Result<Option<u64>> {
+    let origin = Origin::of(snapshot, epoch)?.ok_or_else(|| {
+        let number = epoch.number();
+        Error::Misuse(format!(
+            "the fingerprints of epoch {number} are made elsewhere: give a fingerprint of it"
+        ))
+    })?;
+    Ok(origin.fingerprinter()?.of_page(document)?)
+}
