@@ -1,7 +1,7 @@
 //! The descriptions of the public types of the crate `simkeep`, read from its sources.
 //!
-//! The classes of Python and the structures of C copy types of the crate. What a type, a field, a variant
-//! or a method means is written once, in the crate, and read from there.
+//! The classes of Python and the structures of C copy types of the crate. What a type, a field, a
+//! variant or a method means is written once, in the crate, and read from there.
 
 #![expect(clippy::panic, reason = "it runs while the bindings are built")]
 
@@ -148,8 +148,8 @@ fn is_public(visibility: &Visibility) -> bool {
 /// The most columns of a line for Python.
 const WIDTH: usize = 100;
 
-/// A description for Python: methods are written with a dot, times are of a class of their own, and links
-/// are gone, so that lines break elsewhere.
+/// A description for Python: methods are written with a dot, times are of a class of their own, and
+/// links are gone, so that lines break elsewhere.
 fn for_python(prose: &str) -> String {
     let paragraphs = prose.split("\n\n").map(|paragraph| {
         if paragraph.starts_with(['|', '-', '*', ' ']) {

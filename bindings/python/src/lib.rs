@@ -30,7 +30,7 @@ mod call {
 }
 
 /// Items that are read one after another, and tables of Arrow.
-mod stream {
+mod streams {
     pub(crate) mod arrow;
     pub(crate) mod batches;
     pub(crate) mod column;
@@ -54,7 +54,7 @@ mod fingerprint {
 }
 
 /// What a store knows of a page.
-mod page {
+mod pages {
     pub(crate) mod history;
     pub(crate) mod outcome;
     pub(crate) mod page;
@@ -222,11 +222,11 @@ mod _simkeep {
     #[pymodule_export]
     use super::observe::route::route;
     #[pymodule_export]
-    use super::page::history::{Given, Judged, Restated, Visit};
+    use super::pages::history::{Given, Judged, Restated, Visit};
     #[pymodule_export]
-    use super::page::outcome::{Copy, Meaning, NearDuplicate, Original, Outcome};
+    use super::pages::outcome::{Copy, Meaning, NearDuplicate, Original, Outcome};
     #[pymodule_export]
-    use super::page::page::{Changes, Content, LastChange, Page, StalePage};
+    use super::pages::page::{Changes, Content, LastChange, Page, StalePage};
     #[pymodule_export]
     use super::recrawl::belief::{Belief, Likelihood, Prior, Rate};
     #[pymodule_export]
@@ -272,9 +272,9 @@ mod _simkeep {
     #[pymodule_export]
     use super::store::{Reader, Snapshot, Store, View};
     #[pymodule_export]
-    use super::stream::batches::Batches;
+    use super::streams::batches::Batches;
     #[pymodule_export]
-    use super::stream::stream::Stream;
+    use super::streams::stream::Stream;
     #[pymodule_export]
     use super::tool::_tool;
 

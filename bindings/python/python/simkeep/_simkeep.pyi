@@ -455,12 +455,12 @@ def join(
     """All pairs within k bits of each other among fingerprints that are in no store, in no particular
     order.
 
-    Two equal ones are a pair of distance 0. They may come in a buffer of `uint64` or `int64`, such
-    as an array of numpy, in such a column of Arrow, from an iterable of `int`s, or from
-    `fingerprint_batch`, and are copied; fewer than 2**32. A null or `None` is in no pair. With `across`, those before this place are joined with the others, and neither
-    with themselves. With `part`, one of `join_parts`, only pairs are found that agree in this part,
-    and in none before it. `memory_bytes` (256 MiB) bounds the memory beside the copy, and `threads`
-    is how many run (as many as there are cores).
+    Two equal ones are a pair of distance 0. They may come in a buffer of `uint64` or `int64`, such as an
+    array of numpy, in such a column of Arrow, from an iterable of `int`s, or from `fingerprint_batch`,
+    and are copied; fewer than 2**32. A null or `None` is in no pair. With `across`, those before this
+    place are joined with the others, and neither with themselves. With `part`, one of `join_parts`, only
+    pairs are found that agree in this part, and in none before it. `memory_bytes` (256 MiB) bounds the
+    memory beside the copy, and `threads` is how many run (as many as there are cores).
 
     Runs in the background, and waits for whoever reads the pairs. It ends when the stream is
     closed. For whoever reads Arrow it has the columns `left`, `right`, `distance`,
@@ -6426,8 +6426,9 @@ class View:
         """Finds pages near each of many fingerprints, in their order.
 
         They may come in a buffer of `uint64` or `int64`, such as an array of numpy, in such a
-        column of Arrow, or from `fingerprint_batch`; they are copied. Nothing is near a null or `None`. Searches run on all cores, side by side, so each costs a
-        half to a quarter of a single one. Ctrl-C ends it.
+        column of Arrow, or from `fingerprint_batch`; they are copied. Nothing is near a null or
+        `None`. Searches run on all cores, side by side, so each costs a half to a quarter of a
+        single one. Ctrl-C ends it.
 
         Takes the keywords of `near`.
         """

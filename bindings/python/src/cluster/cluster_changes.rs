@@ -10,9 +10,9 @@ use crate::cluster::clusters::{Clusters, Of};
 use crate::convert::error::OrRaise;
 use crate::convert::value::{no_pickle, value};
 use crate::convert::word::WhyLed;
-use crate::stream::columns::{Int32, Table, Utf8, Word, columns};
-use crate::stream::stream::{Item, StreamOf};
-use crate::stream::threaded::{Out, Threaded};
+use crate::streams::columns::{Int32, Table, Utf8, Word, columns};
+use crate::streams::stream::{Item, StreamOf};
+use crate::streams::threaded::{Out, Threaded};
 
 /// What the threads are called that go through changes.
 const NAME: &str = "simkeep-changes";

@@ -8,10 +8,10 @@ use crate::convert::time::Time;
 use crate::convert::typed::Tuple;
 use crate::convert::value::value;
 use crate::convert::word::OriginalBy;
-use crate::stream::columns::{
+use crate::streams::columns::{
     Binary, Bits, Float64, Int32, Int64, Table, Timestamp, Utf8, Word, columns,
 };
-use crate::stream::stream::Item;
+use crate::streams::stream::Item;
 
 value! {
     Cluster from cluster: simkeep::cluster::Cluster {

@@ -13,8 +13,8 @@ use crate::convert::arg::{self, Arg, optional};
 use crate::convert::error::OrRaise;
 use crate::convert::typed::Tuple;
 use crate::convert::value::no_pickle;
-use crate::stream::stream::{Item, StreamOf};
-use crate::stream::threaded::{Out, Threaded};
+use crate::streams::stream::{Item, StreamOf};
+use crate::streams::threaded::{Out, Threaded};
 
 /// What the threads are called that go through clusters.
 const NAME: &str = "simkeep-clusters";

@@ -7,11 +7,11 @@ use std::borrow::Borrow;
 use std::convert::Infallible;
 use std::marker::PhantomData;
 
+use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
-use pyo3::types::{PyIterator, PyTuple};
-use pyo3::{IntoPyObjectExt, type_hint_union};
-
 #[cfg(feature = "stub")]
+use pyo3::type_hint_union;
+use pyo3::types::{PyIterator, PyTuple};
 
 /// Declares the type of results for the stub: a class by its module and name, or any expression.
 macro_rules! output_type {

@@ -7,8 +7,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyMemoryView, PyString};
 
 use crate::convert::arg::{self, Arg};
-use crate::stream::arrow::{self, Chunks};
-use crate::stream::column::{Column, only_column};
+use crate::streams::arrow::{self, Chunks};
+use crate::streams::column::{Column, only_column};
 
 /// What fingerprints may come in.
 const EXPECTED: &str =

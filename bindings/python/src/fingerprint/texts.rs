@@ -13,10 +13,10 @@ use crate::convert::error::OrRaise;
 use crate::convert::sequence;
 use crate::convert::typed::{Iter, Picked};
 use crate::fingerprint::fingerprinter::Fingerprinter;
-use crate::stream::arrow::{self, Chunks};
-use crate::stream::batches::Batches;
-use crate::stream::column::Column;
-use crate::stream::columns::{Bits, columns};
+use crate::streams::arrow::{self, Chunks};
+use crate::streams::batches::Batches;
+use crate::streams::column::Column;
+use crate::streams::columns::{Bits, columns};
 
 /// The most bytes of texts between two looks for signals: some ten milliseconds.
 const BYTES: usize = 4 << 20;

@@ -10,12 +10,12 @@ use crate::convert::typed::Tuple;
 use crate::convert::value::{FromRust, value};
 use crate::convert::word::Verdict;
 use crate::fingerprint::epoch::EpochInfo;
-use crate::page::history::Entry;
-use crate::page::outcome::Told;
-use crate::page::page::Content;
-use crate::stream::columns::{Bits, Float64, Int32, Int64, Table, Timestamp, Utf8, Word, columns};
-use crate::stream::source::{Iterated, Source};
-use crate::stream::stream::{Item, Stream};
+use crate::pages::history::Entry;
+use crate::pages::outcome::Told;
+use crate::pages::page::Content;
+use crate::streams::columns::{Bits, Float64, Int32, Int64, Table, Timestamp, Utf8, Word, columns};
+use crate::streams::source::{Iterated, Source};
+use crate::streams::stream::{Item, Stream};
 
 value! {
     /// A page whose version in force differs.

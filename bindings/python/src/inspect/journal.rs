@@ -10,9 +10,9 @@ use crate::convert::typed::Typed;
 use crate::convert::value::{FromRust, value};
 use crate::convert::word::Done;
 use crate::inspect::found::Found;
-use crate::page::history::HistoryEntry;
-use crate::stream::stream::{Item, Stream};
-use crate::stream::threaded::Threaded;
+use crate::pages::history::HistoryEntry;
+use crate::streams::stream::{Item, Stream};
+use crate::streams::threaded::Threaded;
 
 /// What the thread is called that goes through operations.
 const NAME: &str = "simkeep-journal";

@@ -11,8 +11,8 @@ use crate::convert::time::Time;
 use crate::convert::typed::Tuple;
 use crate::convert::value::value;
 use crate::convert::word::Space;
-use crate::stream::stream::{Item, StreamOf};
-use crate::stream::threaded::{Out, Threaded};
+use crate::streams::stream::{Item, StreamOf};
+use crate::streams::threaded::{Out, Threaded};
 
 /// What the thread of a dump is called.
 const NAME: &str = "simkeep-dump";

@@ -9,9 +9,9 @@ use crate::convert::time::Time;
 use crate::convert::typed::Tuple;
 use crate::convert::value::{FromRust, value};
 use crate::convert::word::{SameBy, Verdict, VersionKind};
-use crate::page::history::{self, HistoryEntry, Visit};
-use crate::page::outcome::Told;
-use crate::page::page::{Content, Page};
+use crate::pages::history::{self, HistoryEntry, Visit};
+use crate::pages::outcome::Told;
+use crate::pages::page::{Content, Page};
 
 value! {
     Trace from trace: simkeep::inspect::Trace {

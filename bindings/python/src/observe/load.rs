@@ -14,7 +14,7 @@ use crate::observe::makers::Makers;
 use crate::observe::row::{Ready, Row};
 use crate::observe::table::Columns;
 use crate::observe::{observation, table};
-use crate::stream::arrow;
+use crate::streams::arrow;
 
 /// What the thread of a load is called.
 pub(crate) const NAME: &str = "simkeep-load";

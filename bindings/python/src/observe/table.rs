@@ -15,8 +15,8 @@ use crate::convert::arg::{self, Arg, optional};
 use crate::convert::word;
 use crate::observe::row::Row;
 use crate::observe::what::{Html, Parts, What};
-use crate::stream::arrow::Chunks;
-use crate::stream::column::{Column, only_column};
+use crate::streams::arrow::Chunks;
+use crate::streams::column::{Column, only_column};
 
 /// The columns of a chunk, each under its name; those that are not there have no value in any row.
 #[derive(Default)]

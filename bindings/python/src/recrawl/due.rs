@@ -13,13 +13,13 @@ use crate::convert::keywords::{each, unknown};
 use crate::convert::time::{Span, Time};
 use crate::convert::value::value;
 use crate::convert::word::Reason;
-use crate::page::page::Page;
+use crate::pages::page::Page;
 use crate::recrawl::belief::Rate;
 use crate::recrawl::hints::Hints;
 use crate::recrawl::learned::Learned;
 use crate::recrawl::plan::Plan;
 use crate::recrawl::policy::policy;
-use crate::stream::stream::Item;
+use crate::streams::stream::Item;
 
 value! {
     /// What is decided about a page: what a visit to it is worth, and why. As a text, for people: "by

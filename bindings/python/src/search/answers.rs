@@ -8,10 +8,10 @@ use simkeep::{Matches, Outcome};
 use crate::convert::sequence;
 use crate::convert::typed::{Iter, Picked};
 use crate::convert::value::FromRust;
-use crate::page::outcome::{self, Told};
+use crate::pages::outcome::{self, Told};
 use crate::search::matches;
-use crate::stream::batches::Batches;
-use crate::stream::columns::{
+use crate::streams::batches::Batches;
+use crate::streams::columns::{
     Bits, Boolean, Float64, Int32, Int64, Result, Timestamp, Utf8, Word, columns,
 };
 

@@ -12,9 +12,9 @@ use crate::convert::arg::{self, Arg, optional};
 use crate::convert::error::OrRaise;
 use crate::convert::value::value;
 use crate::fingerprint::prints::{self, Prints};
-use crate::stream::columns::{Bits, Int32, Int64, Table, columns};
-use crate::stream::stream::{Item, StreamOf};
-use crate::stream::threaded::{Out, Threaded};
+use crate::streams::columns::{Bits, Int32, Int64, Table, columns};
+use crate::streams::stream::{Item, StreamOf};
+use crate::streams::threaded::{Out, Threaded};
 
 /// What the thread of a join is called, as that of one of a store.
 const NAME: &str = "simkeep-pairs";
@@ -72,12 +72,12 @@ fn run(
 /// All pairs within k bits of each other among fingerprints that are in no store, in no particular
 /// order.
 ///
-/// Two equal ones are a pair of distance 0. They may come in a buffer of `uint64` or `int64`, such
-/// as an array of numpy, in such a column of Arrow, from an iterable of `int`s, or from
-/// `fingerprint_batch`, and are copied; fewer than 2**32. A null or `None` is in no pair. With `across`, those before this place are joined with the others, and neither
-/// with themselves. With `part`, one of `join_parts`, only pairs are found that agree in this part,
-/// and in none before it. `memory_bytes` (256 MiB) bounds the memory beside the copy, and `threads`
-/// is how many run (as many as there are cores).
+/// Two equal ones are a pair of distance 0. They may come in a buffer of `uint64` or `int64`, such as an
+/// array of numpy, in such a column of Arrow, from an iterable of `int`s, or from `fingerprint_batch`,
+/// and are copied; fewer than 2**32. A null or `None` is in no pair. With `across`, those before this
+/// place are joined with the others, and neither with themselves. With `part`, one of `join_parts`, only
+/// pairs are found that agree in this part, and in none before it. `memory_bytes` (256 MiB) bounds the
+/// memory beside the copy, and `threads` is how many run (as many as there are cores).
 ///
 /// Runs in the background, and waits for whoever reads the pairs. It ends when the stream is
 /// closed. For whoever reads Arrow it has the columns `left`, `right`, `distance`,

@@ -7,8 +7,8 @@ use simkeep::query;
 
 use crate::convert::typed::{Iter, Picked, Tuple, Typed, output_type};
 use crate::convert::value::{FromRust, value};
-use crate::stream::columns::{Bits, Int32, Table, Utf8, columns};
-use crate::stream::stream::Item;
+use crate::streams::columns::{Bits, Int32, Table, Utf8, columns};
+use crate::streams::stream::Item;
 
 value! {
     Near from near: simkeep::Near {

@@ -5,9 +5,9 @@ use simkeep::query::{DistinctFingerprints, FingerprintPairs, NearPair, PagePair,
 use simkeep::{Progress, Query, Result, Snapshot};
 
 use crate::convert::value::FromRust;
-use crate::stream::columns::{Bits, Table, columns};
-use crate::stream::stream::Item;
-use crate::stream::threaded::Threaded;
+use crate::streams::columns::{Bits, Table, columns};
+use crate::streams::stream::Item;
+use crate::streams::threaded::Threaded;
 
 /// What their thread is called.
 const NAME: &str = "simkeep-pairs";

@@ -16,8 +16,8 @@ use crate::convert::arg::{self, Arg, optional};
 use crate::convert::error::OrRaise;
 use crate::convert::value::FromRust;
 use crate::search::matches;
-use crate::stream::stream::{Item, StreamOf};
-use crate::stream::threaded::{Out, Threaded};
+use crate::streams::stream::{Item, StreamOf};
+use crate::streams::threaded::{Out, Threaded};
 
 /// What the thread of a join is called, as that of one of a store.
 const NAME: &str = "simkeep-pairs";

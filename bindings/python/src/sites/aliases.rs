@@ -13,9 +13,9 @@ use crate::convert::keywords::{each, unknown};
 use crate::convert::typed::Tuple;
 use crate::convert::value::{FromRust, value};
 use crate::sites::alias_rule::AliasRule;
-use crate::stream::columns::{Boolean, Int64, Table, Utf8, Word, columns};
-use crate::stream::stream::{Item, Stream};
-use crate::stream::threaded::Threaded;
+use crate::streams::columns::{Boolean, Int64, Table, Utf8, Word, columns};
+use crate::streams::stream::{Item, Stream};
+use crate::streams::threaded::Threaded;
 
 value! {
     /// A site, and the rules that were found for it.

@@ -20,8 +20,8 @@ use crate::convert::arg::{self, Arg, optional};
 use crate::convert::error::OrRaise;
 use crate::convert::typed::Tuple;
 use crate::convert::value::FromRust;
-use crate::stream::source::Iterated;
-use crate::stream::stream::StreamOf;
+use crate::streams::source::Iterated;
+use crate::streams::stream::StreamOf;
 
 #[pymethods]
 impl View {

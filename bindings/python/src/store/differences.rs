@@ -7,7 +7,7 @@ use super::view::View;
 use crate::convert::arg::{self, Arg, optional};
 use crate::convert::error::OrRaise;
 use crate::inspect::differences::Differences;
-use crate::stream::source::Iterated;
+use crate::streams::source::Iterated;
 
 #[pymethods]
 impl View {

@@ -17,8 +17,8 @@ use crate::recrawl::hints::{self, Hints};
 use crate::recrawl::learned::{Learned, Survey};
 use crate::recrawl::plan::Plan;
 use crate::recrawl::replay::Replay;
-use crate::stream::source::Iterated;
-use crate::stream::stream::StreamOf;
+use crate::streams::source::Iterated;
+use crate::streams::stream::StreamOf;
 
 #[pymethods]
 impl View {

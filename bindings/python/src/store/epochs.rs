@@ -11,7 +11,7 @@ use crate::convert::typed::Tuple;
 use crate::convert::value::FromRust;
 use crate::fingerprint::epoch::{self, EpochInfo};
 use crate::fingerprint::origin::Origin;
-use crate::page::outcome::Meaning;
+use crate::pages::outcome::Meaning;
 
 #[pymethods]
 impl View {

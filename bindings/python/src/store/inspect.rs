@@ -14,7 +14,7 @@ use crate::inspect::journal::{JournalView, Operations};
 use crate::inspect::overview::{Compaction, Overview};
 use crate::inspect::segment::{self, DumpLine, SegmentView};
 use crate::inspect::trace::Trace;
-use crate::stream::stream::StreamOf;
+use crate::streams::stream::StreamOf;
 
 #[pymethods]
 impl View {

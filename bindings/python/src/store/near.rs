@@ -152,8 +152,9 @@ impl View {
     /// Finds pages near each of many fingerprints, in their order.
     ///
     /// They may come in a buffer of `uint64` or `int64`, such as an array of numpy, in such a
-    /// column of Arrow, or from `fingerprint_batch`; they are copied. Nothing is near a null or `None`. Searches run on all cores, side by side, so each costs a
-    /// half to a quarter of a single one. Ctrl-C ends it.
+    /// column of Arrow, or from `fingerprint_batch`; they are copied. Nothing is near a null or
+    /// `None`. Searches run on all cores, side by side, so each costs a half to a quarter of a
+    /// single one. Ctrl-C ends it.
     ///
     /// Takes the keywords of `near`.
     #[pyo3(signature = (

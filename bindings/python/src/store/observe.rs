@@ -14,8 +14,8 @@ use crate::convert::word::Stored;
 use crate::observe::row::{Ready, Row, given};
 use crate::observe::what::What;
 use crate::observe::{giving, load};
-use crate::page::history;
-use crate::page::outcome::Outcome;
+use crate::pages::history;
+use crate::pages::outcome::Outcome;
 use crate::search::answers::Outcomes;
 
 /// The answer to a request, as what a single call would have answered.

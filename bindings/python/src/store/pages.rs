@@ -9,10 +9,10 @@ use super::view::View;
 use crate::convert::arg::{self, Arg};
 use crate::convert::error::OrRaise;
 use crate::convert::value::FromRust;
-use crate::page::history::{Entry, HistoryEntry, Visit};
-use crate::page::page::{Page, StalePage};
-use crate::stream::source::Iterated;
-use crate::stream::stream::StreamOf;
+use crate::pages::history::{Entry, HistoryEntry, Visit};
+use crate::pages::page::{Page, StalePage};
+use crate::streams::source::Iterated;
+use crate::streams::stream::StreamOf;
 
 #[pymethods]
 impl View {

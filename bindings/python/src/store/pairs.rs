@@ -15,7 +15,7 @@ use crate::fingerprint::prints;
 use crate::search::matches::{PagePair, Pair};
 use crate::search::shares::{BUCKETS, Dealt, Shares};
 use crate::search::{pairs, query};
-use crate::stream::stream::StreamOf;
+use crate::streams::stream::StreamOf;
 
 #[pymethods]
 impl View {

@@ -13,7 +13,7 @@ use simkeep::{Error, Progress, Result};
 
 use crate::call::fork::Birth;
 use crate::call::long::{PAUSE, thread_error};
-use crate::stream::source::{Source, Step};
+use crate::streams::source::{Source, Step};
 
 /// How many lots of items may wait to be read.
 const LOTS: usize = 8;

@@ -10,11 +10,11 @@ use crate::convert::arg::Arg;
 use crate::convert::time::Time;
 use crate::convert::value::{FromRust, value};
 use crate::convert::word::{SameBy, Seen, Verdict};
-use crate::page::outcome::{Meaning, Told};
-use crate::stream::columns::{
+use crate::pages::outcome::{Meaning, Told};
+use crate::streams::columns::{
     self, Bits, Float64, Int32, Int64, Table, Timestamp, Utf8, Word, columns,
 };
-use crate::stream::stream::Item;
+use crate::streams::stream::Item;
 
 value! {
     /// One visit to a page: what was seen, and when.

@@ -5,11 +5,11 @@ use pyo3::prelude::*;
 use crate::convert::time::Time;
 use crate::convert::typed::Tuple;
 use crate::convert::value::value;
-use crate::page::history::Visit;
-use crate::stream::columns::{
+use crate::pages::history::Visit;
+use crate::streams::columns::{
     Bits, Boolean, Digest, Float64, Int32, Int64, Table, Timestamp, Utf8, columns,
 };
-use crate::stream::stream::Item;
+use crate::streams::stream::Item;
 
 value! {
     Content from content: simkeep::Content {

@@ -27,9 +27,9 @@ macro_rules! columns {
         $($name:ident: $Kind:ty = $value:expr,)+
     ) => {{
         struct Columns {
-            $($name: $crate::stream::columns::Column<$Kind>,)+
+            $($name: $crate::streams::columns::Column<$Kind>,)+
         }
-        let mut columns = Columns { $($name: $crate::stream::columns::Column::new(),)+ };
+        let mut columns = Columns { $($name: $crate::streams::columns::Column::new(),)+ };
         for $row in $rows {
             $(columns.$name.push($value)?;)+
         }

@@ -16,9 +16,9 @@ use crate::call::fork::Birth;
 use crate::convert::error::OrRaise;
 use crate::convert::typed::output_type;
 use crate::convert::value::FromRust;
-use crate::stream::batches::{Batches, Rows, Unread, refused};
-use crate::stream::columns::Table;
-use crate::stream::source::{Source, Step};
+use crate::streams::batches::{Batches, Rows, Unread, refused};
+use crate::streams::columns::Table;
+use crate::streams::source::{Source, Step};
 
 /// The most items that are read ahead.
 const AHEAD_MAX: usize = 64;

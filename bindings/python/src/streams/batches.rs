@@ -12,8 +12,8 @@ use pyo3::types::PyCapsule;
 
 use crate::call::fork::Birth;
 use crate::call::long::PAUSE;
-use crate::stream::arrow;
-use crate::stream::source::Step;
+use crate::streams::arrow;
+use crate::streams::source::Step;
 
 /// How many rows a batch of a stream has, about.
 const ROWS: usize = 4096;
