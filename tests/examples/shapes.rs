@@ -1,5 +1,6 @@
-//! Writes copies of the golden store one of whose segments has cells, or buckets of several lines, which
-//! no store so small would have. `format/check/run` reads them.
+//! Writes copies of the golden store one of whose segments has other tables, which no store so small
+//! would have: cells, buckets of several lines, and all of them empty, full and overfull.
+//! `format/check/run` reads the copies.
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -12,12 +13,23 @@ use simkeep_testing::forge::segment::Segment;
 /// The largest of the golden segments.
 const SEGMENT: u64 = 3;
 
+/// Tables for its 1,300 fingerprints.
+const SHAPES: [(&str, Shape); 6] = [
+    ("bucket", Shape::Rotations(Address { bits: 0, lines: 1 })),
+    ("cells", Shape::Cells { count: 73 }),
+    ("cells-few", Shape::Cells { count: 2 }),
+    ("cells-many", Shape::Cells { count: 1_000 }),
+    ("lines", Shape::Rotations(Address { bits: 4, lines: 3 })),
+    ("lines-many", Shape::Rotations(Address { bits: 9, lines: 2 })),
+];
+
 fn main() -> Result<(), Box<dyn Error>> {
     let to = std::env::args_os().nth(1).ok_or("shapes DIRECTORY: where to write the stores")?;
     let whole = Segment::read(&golden(Name::Segment(SEGMENT)));
-    let lines = Shape::Rotations(Address { bits: 4, lines: 3 });
-    write(&whole.clone().with_cells(0), PathBuf::from(&to).join("cells"))?;
-    write(&whole.with_shape(0, |_| lines), PathBuf::from(&to).join("lines"))
+    for (name, shape) in SHAPES {
+        write(&whole.clone().with_shape(0, |_| shape), PathBuf::from(&to).join(name))?;
+    }
+    Ok(())
 }
 
 fn write(segment: &Segment, to: PathBuf) -> Result<(), Box<dyn Error>> {

@@ -143,6 +143,12 @@ impl Segment {
             let [e0, e1, e2, e3] = epoch;
             self.sections.push(Section { tag: [k0, k1, p0, p1, e0, e1, e2, e3], bytes });
         }
+        // By epochs, and tables part by part behind all else of theirs.
+        self.sections.sort_by_key(|section| {
+            let part = u16::from_le_bytes(word(&section.tag, 2));
+            let epoch = u32::from_le_bytes(word(&section.tag, 4));
+            (epoch, if kind(section) > LISTS { part + 1 } else { 0 }, kind(section))
+        });
         self
     }
 
