@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from entries import Content, Entry
 from heads import Head, Known, head_of, known_of
+from pages import require
 
 LENGTHS = 8
 
@@ -90,15 +91,21 @@ def read(changes: Any) -> Sums:
     if changes is None:
         return sums
     if changes.has_undated:
+        require(changes.lengths > 0, "undated changes of no length")
         for of in changes.undated:
             if of.is_there:
                 changed, has_returns = divmod(of.twice_changes.value, 2)
                 returned = of.num_returns if has_returns else 0
+                require(returned > 0 if has_returns else changed > 0, "no changes of a length")
                 sums.undated[of.length] = [changed, returned, of.units.value]
     if changes.has_dated:
+        require(changes.num_dated > 0, "no dated changes")
         sums.dated = [changes.num_dated, changes.dated_ms.value, changes.after_dated_ms.value]
     if changes.has_unchanged:
+        require(changes.num_unchanged > 0, "no comparisons are unchanged")
         sums.unchanged = [changes.num_unchanged, changes.unchanged_ms.value]
+    require(changes.has_last or not changes.has_distance, "a distance without a last change")
+    require(0 < sums.count() < 128, sums.count(), "comparisons")
     if changes.has_last:
         distance = changes.distance if changes.has_distance else None
         sums.last = (changes.last.value, distance)

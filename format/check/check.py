@@ -19,9 +19,10 @@ import tool
 from entries import Content, Entry
 from pages import Parsers, Spoiled, require, same
 from scenes import SCENES
-from tables import cell_of
+from tables import block, cell_of
 
 import df
+import features
 from store import Files, Store
 
 GOLDEN = pages.HERE.parent / "golden"
@@ -29,14 +30,24 @@ WORDS = ("the", "car", "北京", "house", "missing")
 
 
 def check_examples() -> None:
-    """What the pages say of keys and of cells."""
+    """What the pages say of keys, of buckets and of cells."""
     lines = (GOLDEN.parent / "surt.md").read_text().splitlines()
     rows = [line[3:-3].split("` | `") for line in lines if line[:3] == "| `" and line[-3:] == "` |"]
     require(len(rows) > 10, "the examples of keys")
     for url, shown in rows:
         letters = [chr(of) if 32 <= of < 128 else f"<{of:02X}>" for of in surt.key(url)]
         same("".join(letters), shown, url)
-    same([cell_of(half, 6_600) for half in (0xC3A5C85C, 0x97CB3127)], [981, 6_299], "cells")
+    shown = (GOLDEN.parent / "segment.md").read_text()
+    fingerprint = 0xC3A5C85C97CB3127
+    blocks = [block(fingerprint, part) for part in range(5)]
+    cells = [cell_of(half, 6_600) for half in (fingerprint >> 32, fingerprint & 0xFFFFFFFF)]
+    for row in (
+        " | ".join(["bucket", *(f"`{of >> 4:03x}`: {of >> 4:,}" for of in blocks[:4])]),
+        " | ".join(["entry", *(f"`{of:04x}`" for of in blocks[1:])]),
+        " | ".join(["cell", *(f"{of:,}" for of in cells)]),
+        f"entry | `{fingerprint & 0xFFFFFF:06x}` | `{fingerprint >> 32 & 0xFFFFFF:06x}`",
+    ):
+        require(f"| {row} |" in shown, "segment.md does not show", row)
 
 
 def check_golden(store: Store) -> None:
@@ -88,20 +99,27 @@ class Checks:
         for scene, path in zip(SCENES, made):
             scene(path)
         # What is wrong is found soonest in what has most kinds of things in few bytes.
-        paths = [golden, *sorted(shapes.iterdir()), *made]
+        self.like_golden = [golden, *sorted(shapes.iterdir())]
+        paths = [*self.like_golden, *made]
         self.files = [Files(path) for path in paths]
         self.table = (GOLDEN / "words.df").read_bytes()
 
-    def run(self, parsers: Parsers, say: bool = False) -> None:
+    def run(self, parsers: Parsers, say: bool = False) -> list[Store]:
+        """The golden store and those that have other tables."""
         df.check(parsers, GOLDEN / "words.df", self.table, WORDS)
+        stores = []
         for files in self.files:
             store = Store(parsers, files)
             store.check()
             if files.path.name == "golden":
                 check_golden(store)
+            if files.path in self.like_golden:
+                store.shown = set(parsers.shown)
+                stores.append(store)
             if say:
                 told = ", ".join(f"{count} {what}" for what, count in store.census.items())
                 print(f"{files.path.name}: {len(files.segment_rows)} segments, {told}")
+        return stores
 
 
 def check_notices(checks: Checks, spoiled: Spoiled, page: str) -> None:
@@ -125,7 +143,7 @@ def main() -> None:
     pages.check_bits(read)
     checks = Checks(shapes, folder)
     parsers = Parsers(read, pages.Compiler())
-    checks.run(parsers, say=True)
+    features.check(parsers, checks.run(parsers, say=True))
     check_browsers(read, shapes / "cells")
     print(f"every byte has its place, and the tool agrees ({time.monotonic() - start:.0f} s)")
     for page in read:

@@ -1,6 +1,9 @@
 """Entries of a page as they were meant, out of the differences that the files have."""
 
+import math
 from typing import Any, NamedTuple
+
+from pages import require
 
 SEEN = ["failed", "not-modified", "gone", "content"]
 
@@ -47,11 +50,42 @@ class Entry(NamedTuple):
         return (self.time, *((value is not None, value) for value in values))
 
 
+def check_tag(raw: Any) -> None:
+    """Only bits that mean something are set, and numbers are within their limits."""
+    tag, lead = raw.tag, raw.lead
+    seen = SEEN[tag.seen]
+    of_content = (tag.same_content, tag.moved, tag.has_digest)
+    if tag.is_no_visit:
+        require(seen in ("content", "failed"), "an entry that is no visit was", seen)
+        require(seen == "content" or not any(of_content), "a property has a content")
+        require(tag.same_status or not tag.moved, "bits moved of no fingerprint")
+        require(not (tag.same_content and tag.has_digest), "a digest is restated twice")
+    elif seen == "content":
+        is_same = tag.same_content and not tag.moved
+        require(not (is_same and tag.has_digest), "the same content has another digest")
+    else:
+        require(not (tag.same_content or tag.moved), seen, "has a content")
+        require(not tag.has_digest or seen == "not-modified", seen, "has a digest")
+    if lead.is_date:
+        require(not tag.is_no_visit, "a date of what is no visit")
+        others = (lead.same_content, lead.moved, lead.has_digest, lead.same_status and lead.in_seconds)
+        require(not any(others), "an unknown tag of a date")
+    if tag.is_weight:
+        require(math.isfinite(raw.weight) and raw.weight > 0, "a weight of", raw.weight)
+    if not tag.is_no_visit and not tag.same_status:
+        require(raw.status.value <= 1 << 16, "a status of", raw.status.value - 1)
+    if tag.is_whole or tag.is_bare:
+        require(raw.epoch.value < 1 << 32, "an epoch of more than 32 bits")
+    if tag.is_class:
+        require(raw.page_class.value < 1 << 32, "a class of more than 32 bits")
+
+
 def decode(entries: list[Any]) -> list[Entry]:
     """A list of entries, each of which is told by the one before."""
     time, status, date, content = 0, None, None, None
     found = []
     for number, raw in enumerate(entries):
+        check_tag(raw)
         tag = raw.tag
         step = raw.time.value if number == 0 else raw.time_later.value
         time += step * (1000 if tag.in_seconds else 1)

@@ -87,6 +87,12 @@ def head_of(entries: list[Entry], carried: Any = None) -> Head | None:
     if carried is not None:
         others = decode(carried.entries.entries)
         contents = carried.num_contents.value
+        require(contents <= 64, "a carried head has", contents, "contents")
+        for entry in others[:contents]:
+            bare = entry.content and entry.status is None and entry.modified is None
+            require(bare, "a carried content has more than that")
+        require(all(entry.is_visit for entry in others[contents:]), "a carried visit is none")
+        require(others[:contents] == sorted(others[:contents], key=Entry.key), "carried contents")
         visits += others[contents:]
         is_last = carried.has_last or any(entry.is_visit for entry in entries)
         require(is_last, "a carried head has no last visit")

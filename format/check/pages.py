@@ -7,6 +7,7 @@ import subprocess
 import sys
 import types
 from collections.abc import Iterator
+from enum import Enum
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +72,8 @@ class Parsers:
     def __init__(self, pages: dict[str, Any], compiler: Compiler, mains: list[str] = MAINS) -> None:
         self.pages = pages
         self.classes: dict[str, type] = {}
+        # Which fields files, rows and frames had, and of flags and enums which values.
+        self.shown: set[tuple[str, str, Any]] = set()
         for main in mains:
             files = compiler.compile(pages, f"simkeep_{main}")
             names = {file.removesuffix(".py"): source for file, source in files.items()}
@@ -86,6 +89,7 @@ class Parsers:
         parsed = self.classes[main](KaitaiStream(BytesIO(data)))
         parsed._read()
         parsed._fetch_instances()
+        self.main = main
         self.check_covered(main, parsed, len(data))
         return parsed
 
@@ -111,6 +115,7 @@ class Parsers:
             of_root = "io" in page.get("instances", {}).get(name, {})
             base = bases[id(of._root._io if of_root else of._io)]
             value = getattr(of, key)
+            self.shown.add((self.main, f"{type(of).__qualname__}.{name}", value_of(value)))
             items = value if isinstance(value, list) else [value]
             if items and isinstance(items[0], KaitaiStruct):
                 for item, at in zip(items, place.get("arr", [place]), strict=True):
@@ -143,6 +148,7 @@ class Spoiled(Parsers):
 
     def __init__(self, parsers: Parsers, page: str) -> None:
         self.parsers, self.type = parsers, class_of(page) + "."
+        self.shown = parsers.shown
         self.spoiled = False
 
     def parse(self, main: str, data: bytes) -> Any:
@@ -153,6 +159,34 @@ class Spoiled(Parsers):
                     self.spoiled = True
                     break
         return self.parsers.parse(main, data)
+
+
+def value_of(field: Any) -> Any:
+    """The value of a flag or an enum."""
+    return field.name if isinstance(field, Enum) else field if isinstance(field, bool) else None
+
+
+def shown_by(pages: dict[str, Any]) -> set[tuple[str, Any]]:
+    """All fields of these pages, and of flags and enums all values."""
+    found: set[tuple[str, Any]] = set()
+
+    def add(of: dict[str, Any], name: str, enums: dict[str, Any]) -> None:
+        enums = enums | of.get("enums", {})
+        places = {key: at for key, at in of.get("instances", {}).items() if "pos" in at}
+        for field in [*of.get("seq", []), *({"id": key} | at for key, at in places.items())]:
+            if field["id"] not in LOOKS:
+                values = [None]
+                if "enum" in field:
+                    values = list(enums[field["enum"]].values())
+                elif field.get("type") == "b1":
+                    values = [False, True]
+                found.update((f"{name}.{field['id']}", value) for value in values)
+        for below, type in of.get("types", {}).items():
+            add(type, f"{name}.{class_of(below)}", enums)
+
+    for page, of in pages.items():
+        add(of, class_of(page), {})
+    return found
 
 
 def class_of(page: str) -> str:

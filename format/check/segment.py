@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import surt
 import xxhash
 from entries import Entry, decode
+from heads import Head
 from pages import require, same
 
 BLOCK = 4096
@@ -41,6 +42,9 @@ class Segment:
             name = (section.kind.name, section.part, epoch)
             require(name not in self.sections, "section", *name, "is there twice")
             self.sections[name] = section
+        # Heads as of its end, and the extremes of its tables.
+        self.heads: list[Head | None] = []
+        self.edges: set[str] = set()
         self.epochs = sorted({epoch for kind, _, epoch in self.sections if kind == "fingerprints"})
         self.check_sums()
         self.check_sections()
@@ -76,17 +80,18 @@ class Segment:
             yield zlib.crc32(place + body[at : at + BLOCK])
 
     def check_sections(self) -> None:
-        """Those that there must be, and no others, each at a multiple of 64."""
-        expected = {(kind, 0, 0) for kind in [*FIRST, "checksums"]}
+        """Those that there must be, and no others, in their order, each at a multiple of 64."""
+        expected = [(kind, 0, 0) for kind in FIRST]
         for epoch in self.epochs:
-            expected |= {(kind, 0, epoch) for kind in COLUMN}
+            expected += [(kind, 0, epoch) for kind in COLUMN]
             parts, kinds = TABLES[self.body("shape", 0, epoch).kind.name]
-            expected |= {(kind, part, epoch) for kind in kinds for part in range(parts)}
-        same(set(self.sections), expected, "sections")
-        same(self.table.sections[-1].kind.name, "checksums", "last section")
+            expected += [(kind, part, epoch) for part in range(parts) for kind in kinds]
+        same(list(self.sections), [*expected, ("checksums", 0, 0)], "sections")
         for section in self.table.sections:
             same(section.ofs_body % 64, 0, "section begins")
             require(section.ofs_body - section.ofs_before < 64, "there is more padding than it takes")
+        padding = self.parsed.trailer.ofs_table - self.table.sections[-1].ofs_end
+        require(padding < 64, "there is more padding than it takes before the table")
 
     def read_pages(self) -> Any:
         groups = self.body("pages").groups
@@ -95,6 +100,7 @@ class Segment:
             same(group.num_pages.value, count, "pages of a group")
             url = b""
             for head, record in zip(group.heads.heads, group.records):
+                require(head.num_shared.value <= len(url), "a URL shares more than there is")
                 url = url[: head.num_shared.value] + head.added
                 yield self.read_page(url.decode(), record)
 
@@ -110,6 +116,7 @@ class Segment:
             entries = chunk = decode(record.list.entries)
         same(entries, sorted(set(entries), key=Entry.key), url, "entries in order")
         others = record.num_others.value if record.has_others else 0
+        require(others > 0 or not record.has_others, url, "counts no others")
         same(sum(not entry.is_visit for entry in entries), others, url, "entries that are no visits")
         require(record.is_carried or len(entries) <= 64, url, "has too many entries to carry none")
         require(bool(entries) or record.is_reset, url, "has no entries")
@@ -126,7 +133,9 @@ class Segment:
         visits = [entry.time for page in pages for entry in page.entries if entry.is_visit]
         same(table.num_visits, len(visits), "visits")
         same(table.num_resets, sum(page.record.is_reset for page in pages), "resets")
+        require(table.first_operation <= table.last_operation, "operations go backwards")
         # Bounds: a merge may leave out the visit that they were of.
+        require(visits or (table.first_time, table.last_time) == (0, 0), "times without a visit")
         require(not visits or table.first_time <= min(visits), "a visit is before the first")
         require(not visits or max(visits) <= table.last_time, "a visit is after the last")
         columns = [self.body("fingerprints", 0, epoch).fingerprints for epoch in self.epochs]

@@ -1,6 +1,8 @@
 """A whole store: its files agree with each other, and with what the tool says of them."""
 
 import functools
+import re
+import unicodedata
 import zlib
 from pathlib import Path
 from typing import Any
@@ -54,6 +56,7 @@ class Files:
             first, part = int.from_bytes(key[:8], "little"), int.from_bytes(key[8:], "little")
             if part:
                 before = frames.pop()
+                require(len(value) <= 65_280, "part of a frame is too long")
                 same((before[0], len(before[1])), (first, part * 65_280), "part of a frame")
                 value = before[1] + value
             frames.append((first, value))
@@ -70,6 +73,9 @@ class Store:
         # Where each page stands, the oldest place first, as `inspect page` says it.
         self.places: dict[str, list[dict[str, Any]]] = {}
         self.last_operation = 0
+        self.segments: list[Segment] = []
+        # What was shown by then, as parsers say it.
+        self.shown: set[tuple[str, str, Any]] = set()
         self.census = {"operations": 0, "carried": 0, "compared": 0, "chunked": 0}
 
     def check(self) -> None:
@@ -82,6 +88,8 @@ class Store:
         self.check_snapshot(rows)
         for row in rows:
             self.check_segment(row)
+        nonces = {segment.parsed.head.nonce for segment in self.segments}
+        same(len(nonces), len(rows), "nonces")
         for frames in self.files.journals:
             self.replay(frames)
         self.check_lock()
@@ -103,6 +111,14 @@ class Store:
 
     def check_epochs(self) -> None:
         same([e.number & 0xFFFFFF for e in self.epochs], list(range(len(self.epochs))), "epochs")
+        same(len(self.numbers), len(self.epochs), "names of epochs")
+        for epoch in self.epochs:
+            is_printed = not any(unicodedata.category(letter) == "Cc" for letter in epoch.name)
+            require(1 <= len(epoch.name.encode()) <= 256 and is_printed, "epoch's name", epoch.name)
+            same(epoch.number >> 24, reserved_by(epoch.name), "bits reserved by", epoch.name)
+        for roles in ({"change", "both"}, {"near", "both"}):
+            goes_on = any(epoch.role in roles and not epoch.has_ended for epoch in self.epochs)
+            require(goes_on, "no epoch is for", *roles)
         lines = tool.says("epoch", "list", "-s", self.path)
         ended = [line.pop("state") == "ended" for line in map(dict, lines)]
         same([epoch.has_ended for epoch in self.epochs], ended, "ended epochs")
@@ -165,6 +181,10 @@ class Store:
         head = head_of(all)
         if head is None:
             raise AssertionError(url)
+        seen = {(entry.time, entry.digest) for entry in all if entry.seen == "content"}
+        for entry in entries:
+            restated = entry.seen == "restated"
+            require(not restated or (entry.time, entry.digest) in seen, url, "saw nothing of", entry)
         self.heads[url] = head
         return head
 
@@ -182,12 +202,13 @@ class Store:
         same(segment.parsed.head.store, settings["store_id"], "store of a segment")
         told = (table.first_operation, table.last_operation)
         same(told, (row.first_operation, row.last_operation), "operations of a segment")
-        require(row.first_operation > self.last_operation, "segments overlap")
+        same(row.first_operation, self.last_operation + 1, "first operation of a segment")
+        self.segments.append(segment)
         self.last_operation = row.last_operation
         before = self.totals()
         for tombstone in segment.body("tombstones").tombstones:
             self.forget(self.under(tombstone.prefix))
-        heads = [self.check_record(page) for page in segment.pages]
+        heads = segment.heads = [self.check_record(page) for page in segment.pages]
         for number, page in enumerate(segment.pages):
             if page.entries:
                 size, count = len(page.record._io.to_byte_array()), len(page.entries)
@@ -238,6 +259,7 @@ class Store:
         require(made - ended <= set(segment.epochs), "an epoch has no fingerprints")
         longest = 0
         for epoch in segment.epochs:
+            same(epoch, self.epochs[epoch & 0xFFFFFF].number, "number of an epoch")
             mask = self.epochs[epoch & 0xFFFFFF].mask()
             was = [
                 {
@@ -433,6 +455,13 @@ class Store:
             table = df.check(self.parsers, self.path / name, self.files.data[name])
             require(epoch.name.endswith(f" df:{table}"), name, "is not the table of", epoch.name)
             same(told[epoch.name]["table"], table, "table of", epoch.name)
+
+
+def reserved_by(name: str) -> int:
+    """How many bits the recipe in the name of an epoch reserves; a name that says nothing, none."""
+    parts = [part for part in name.split(" ") if not part.startswith("df:")]
+    named = re.fullmatch("[^/]*?-reserved([0-9]+)(-[^/]*)?/[12]", parts[-1])
+    return int(named[1]) if named else 0
 
 
 def epoch_of(of: Any) -> Epoch:

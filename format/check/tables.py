@@ -75,6 +75,7 @@ def check_shape(segment: Segment, epoch: int, column: list[int]) -> None:
         same(numbers, (0, 0, 0), "shape")
     elif shape.kind.name == "rotations":
         same(shape.num_cells, 0, "cells of rotations")
+        require(shape.num_bits <= 16 and 1 <= shape.num_lines <= 1 << 26, "shape of rotations")
         for part in range(4):
             check_rotation(segment, epoch, part, shape, column)
     else:
@@ -115,6 +116,11 @@ def check_rotation(segment: Segment, epoch: int, part: int, shape: Any, column: 
             places += rest[rest_at : rest_at + first.num_rest]
             rest_at += first.num_rest
         same(places[: len(entries)], entries, "entries of a bucket")
+        room = 32 * per_bucket - 2
+        edges = {0: "an empty bucket", room: "a full bucket", room + 1: "a bucket of one too many"}
+        segment.edges.add(edges.get(len(entries), "other buckets"))
+        if len(bucket) - room > 32:
+            segment.edges.add("a bucket with many in the rest")
         number += len(entries)
     same(rest_at, len(rest), "entries of the rest")
 
@@ -146,6 +152,10 @@ def check_cells(segment: Segment, epoch: int, part: int, count: int, column: lis
     number = further_at = 0
     for line, cell in zip(lines, cells):
         left = [halves[ordinal][1] & 0xFFFFFF for ordinal in cell]
+        edges = {0: "an empty cell", 20: "a full cell", 21: "a cell of one too many"}
+        segment.edges.add(edges.get(len(cell), "other cells"))
+        if len(cell) > 3 * 20:
+            segment.edges.add("a cell of many lines")
         while True:
             low, high = [*line.low], [*line.high]
             if not line.goes_on:
