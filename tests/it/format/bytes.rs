@@ -1,4 +1,4 @@
-//! Numbers and checksums, as `format/README.md` has them.
+//! Numbers, as `format/README.md` has them.
 
 /// Bytes that are read from the front.
 pub(crate) struct Bytes<'a>(pub(crate) &'a [u8]);
@@ -13,10 +13,6 @@ impl<'a> Bytes<'a> {
 
     pub(crate) fn u8(&mut self) -> u8 {
         self.take(1)[0]
-    }
-
-    pub(crate) fn u16(&mut self) -> u16 {
-        u16::from_le_bytes(self.take(2).try_into().unwrap())
     }
 
     pub(crate) fn u32(&mut self) -> u32 {
@@ -53,16 +49,4 @@ impl<'a> Bytes<'a> {
     pub(crate) fn end(&self) {
         assert!(self.0.is_empty(), "{} bytes left over", self.0.len());
     }
-}
-
-/// CRC-32 as in IEEE 802.3, bit by bit.
-pub(crate) fn crc32(parts: &[&[u8]]) -> u32 {
-    let mut crc = u32::MAX;
-    for byte in parts.iter().copied().flatten() {
-        crc ^= u32::from(*byte);
-        for _ in 0..8 {
-            crc = if crc & 1 == 1 { crc >> 1 ^ 0xedb8_8320 } else { crc >> 1 };
-        }
-    }
-    !crc
 }

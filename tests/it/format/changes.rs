@@ -1,6 +1,12 @@
 //! How a page changes, read by `format/segment.md`.
 
+use std::collections::BTreeMap;
+
+use simkeep::inspect::Trace;
+
 use super::bytes::Bytes;
+use super::catalog::Rows;
+use super::{dumps, expected, golden_store};
 
 /// What visits tell about how a page changes.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -77,4 +83,45 @@ impl Changes {
         let (dated, unchanged_ms) = (self.dated.0, self.unchanged.1);
         (self.comparisons(), self.changed(), self.returned(), dated, unchanged_ms)
     }
+}
+
+/// The changes in the records of the golden segments, by segment and number of the page. The dump shows
+/// where they are: the bytes after a line that says how many they are.
+fn stored() -> BTreeMap<(u64, u32), Changes> {
+    let mut found = BTreeMap::new();
+    for segment in Rows::read().segments.into_keys() {
+        let mut page = 0;
+        let mut lines = dumps::printed(segment).into_iter();
+        while let Some(line) = lines.next() {
+            if let Some(record) = line.meaning.strip_prefix("record of page ") {
+                page = record.split_once(':').unwrap().0.replace(',', "").parse().unwrap();
+            } else if line.meaning.ends_with(" of changes:") {
+                let len = Bytes(&line.bytes.unwrap()).len();
+                let mut packed = Vec::new();
+                while packed.len() < len {
+                    packed.extend(lines.next().unwrap().bytes.unwrap());
+                }
+                found.insert((segment, page), Changes::read(&packed));
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn the_golden_pages_change_as_their_newest_records_say() {
+    let snapshot = simkeep::Reader::open(golden_store()).unwrap().snapshot();
+    let (stored, mut compared) = (stored(), 0);
+    for (url, _) in expected().pages {
+        let Trace { page, places, .. } = Trace::of(&snapshot, &url).unwrap().unwrap();
+        let place = (places[0].segment, places[0].number);
+        // Where the journal has the page, the record is not the newest.
+        let Some(changes) = place.0.and_then(|id| stored.get(&(id, place.1))) else { continue };
+        assert_eq!(Changes::told(&page.changes), changes.figures(), "{url}");
+        let last = changes.last.map(|(time, bits, _)| (time, bits.map(u32::from)));
+        let found = page.changes.last_change().map(|last| (last.time.as_ms(), last.distance));
+        assert_eq!(found, last, "{url}");
+        compared += 1;
+    }
+    assert!(compared > 2, "{compared} pages");
 }

@@ -7,7 +7,7 @@ use simkeep::df::{Counter, Table};
 use simkeep::fingerprint::{Frequencies as _, Recipe};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::bytes::{Bytes, crc32};
+use super::bytes::Bytes;
 use super::golden;
 
 const TEXTS: [&str; 5] =
@@ -54,25 +54,25 @@ fn the_golden_table_says_what_it_did_when_it_was_made() {
 }
 
 /// A table as a stranger reads it.
-pub(crate) struct Read {
+struct Read {
     documents: u64,
     features: String,
     entries: Vec<(u64, u32)>,
     /// The leading bits of a hash that the directory goes by, and where the entries of each begin.
     bits: u32,
     starts: Vec<u32>,
-    pub(crate) id: u64,
+    id: u64,
 }
 
 impl Read {
     /// Reads and checks all of a file.
-    pub(crate) fn of(file: &[u8]) -> Read {
+    fn of(file: &[u8]) -> Read {
         let (body, trailer) = file.split_at(file.len() - 320);
         let (head, body) = body.split_at(64);
         let mut bytes = Bytes(head);
         assert_eq!((bytes.take(8), bytes.u32()), (&b"simkdf\0\0"[..], 1));
         assert!(bytes.take(48).iter().all(|byte| *byte == 0));
-        assert_eq!(bytes.u32(), crc32(&[&head[..60]]));
+        assert_eq!(bytes.u32(), crc32fast::hash(&head[..60]));
 
         let mut bytes = Bytes(trailer);
         assert_eq!(bytes.take(8), b"simkdfe\0");
@@ -103,8 +103,9 @@ impl Read {
 
 #[test]
 fn a_stranger_reads_the_golden_table() {
-    let Read { documents, features, entries, bits, starts, .. } =
+    let Read { documents, features, entries, bits, starts, id } =
         Read::of(&std::fs::read(path()).unwrap());
+    assert_eq!(id, Table::open(path()).unwrap().id());
     assert_eq!((documents, entries.len(), features.as_str()), (5, 11, "words1"));
     assert_eq!((starts[0], starts[1 << bits]), (0, 11));
     let by_hash: BTreeMap<u64, u32> = entries.iter().copied().collect();

@@ -9,13 +9,13 @@
 //! right.
 
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use simkeep::inspect::{DumpLine, DumpQuery};
 use simkeep_testing::in_repository;
 
-use super::golden;
-use super::store::Store;
+use super::catalog::Rows;
+use super::{golden, golden_store};
 
 /// The pages that have dumps.
 const PAGES: &[&str] =
@@ -26,25 +26,25 @@ pub(crate) fn page(name: &str) -> PathBuf {
 }
 
 /// The bytes that a dump is of.
-fn source(store: &Store, text: &str) -> Vec<u8> {
+fn source(rows: &Rows, text: &str) -> Vec<u8> {
     let words: Vec<&str> = text.split(' ').collect();
     let number = |text: &str| text.parse::<u64>().unwrap();
     match words[..] {
-        ["catalog.redb", "segments", id] => store.segment_rows[&number(id)].clone(),
-        ["catalog.redb", "epochs", count] => store.epoch_rows[number(count) as usize].clone(),
-        ["catalog.redb", "journal_a", first] => store.journals[0][&number(first)].clone(),
-        ["catalog.redb", "journal_b", first] => store.journals[1][&number(first)].clone(),
+        ["catalog.redb", "segments", id] => rows.segments[&number(id)].clone(),
+        ["catalog.redb", "epochs", count] => rows.epochs[&count.parse().unwrap()].clone(),
+        ["catalog.redb", "journal_a", first] => rows.journals[0][&number(first)].clone(),
+        ["catalog.redb", "journal_b", first] => rows.journals[1][&number(first)].clone(),
         [file] if file.starts_with("generations/") => {
             std::fs::read(golden::published().join(file)).unwrap()
         }
-        [file] => std::fs::read(store.path.join(file)).unwrap(),
+        [file] => std::fs::read(golden_store().join(file)).unwrap(),
         _ => panic!("no source: {text}"),
     }
 }
 
-/// What the crate prints of a segment of a store.
-pub(crate) fn printed(store: &Path, id: u64) -> Vec<DumpLine> {
-    let (reader, mut lines) = (simkeep::Reader::open(store).unwrap(), Vec::new());
+/// What the crate prints of a golden segment.
+pub(crate) fn printed(id: u64) -> Vec<DumpLine> {
+    let (reader, mut lines) = (simkeep::Reader::open(golden_store()).unwrap(), Vec::new());
     let there = DumpQuery::all().run(&reader.snapshot(), id, |line| {
         lines.push(line);
         ControlFlow::Continue(())
@@ -60,7 +60,7 @@ fn segment_of(source: &str) -> Option<u64> {
 
 /// The dumps of segments as the crate prints them, each block from where it begins to where the next
 /// one does: how a file is divided into blocks, the page says.
-fn with_segments(store: &Store, text: &str) -> String {
+fn with_segments(text: &str) -> String {
     let fence = |line: &str| line.strip_prefix("```dump ").and_then(segment_of);
     let starts: Vec<(u64, u64)> = text
         .lines()
@@ -79,7 +79,7 @@ fn with_segments(store: &Store, text: &str) -> String {
             let (_, from) = starts[block];
             block += 1;
             let to = starts.get(block).filter(|next| next.0 == id).map_or(u64::MAX, |next| next.1);
-            let lines = printed(&store.path, id);
+            let lines = printed(id);
             let begins = lines.iter().any(|line| line.offset == from);
             assert!(begins, "no line begins at {from:04x}: divide the dump by hand");
             for line in lines.iter().filter(|line| (from..to).contains(&line.offset)) {
@@ -119,8 +119,8 @@ fn show(like: &str, mut bytes: &[u8]) -> String {
 }
 
 /// Goes through all dumps of a page. Returns the page as it should be, and how many dumps it has.
-fn corrected(store: &Store, text: &str) -> (String, usize) {
-    let text = &with_segments(store, text);
+fn corrected(rows: &Rows, text: &str) -> (String, usize) {
+    let text = &with_segments(text);
     let mut out = String::new();
     let mut dumps = 0;
     // What the dump at hand is of; for each source, how far it has been shown.
@@ -137,7 +137,7 @@ fn corrected(store: &Store, text: &str) -> (String, usize) {
             }
             (_, Some(_)) if fence.is_some() => open = None,
             (_, Some(of)) => {
-                let bytes = source(store, of);
+                let bytes = source(rows, of);
                 let Line { offset, len, bytes: as_shown } = parse(&line);
                 let end = offset + len;
                 assert!(end <= bytes.len(), "beyond the end of {of}: {line}");
@@ -157,30 +157,45 @@ fn corrected(store: &Store, text: &str) -> (String, usize) {
         out.push('\n');
     }
     for (of, end) in shown {
-        assert_eq!(end, source(store, of).len(), "{of} is not shown to its end");
+        assert_eq!(end, source(rows, of).len(), "{of} is not shown to its end");
     }
     (out, dumps)
 }
 
 /// Puts the bytes in all dumps right.
 pub(crate) fn refresh() {
-    let store = Store::open(&golden::directory().join("v5"));
+    let rows = Rows::read();
     for name in PAGES {
         let text = std::fs::read_to_string(page(name)).unwrap();
-        std::fs::write(page(name), corrected(&store, &text).0).unwrap();
+        std::fs::write(page(name), corrected(&rows, &text).0).unwrap();
     }
 }
 
-/// Every dump shows what is in the golden files.
-pub(crate) fn check() {
-    let store = Store::open(&golden::directory().join("v5"));
+#[test]
+fn the_dumps_in_the_pages_are_the_golden_bytes() {
+    let rows = Rows::read();
     for name in PAGES {
         let text = std::fs::read_to_string(page(name)).unwrap();
-        let (right, dumps) = corrected(&store, &text);
+        let (right, dumps) = corrected(&rows, &text);
         assert!(dumps > 0, "{name} has no dump");
         for (line, right) in text.lines().zip(right.lines()) {
             assert_eq!(line, right, "format/{name} shows other bytes than the golden files have");
         }
         assert_eq!(text, right, "format/{name}");
+    }
+}
+
+#[test]
+fn a_dump_has_all_bytes_of_a_segment_and_nothing_damaged() {
+    for id in Rows::read().segments.into_keys() {
+        let bytes = std::fs::read(golden_store().join(format!("segments/{id:010}.seg"))).unwrap();
+        let mut at = 0;
+        for line in printed(id) {
+            assert_eq!((line.offset, line.damaged), (at, false), "{id}: {line}");
+            at += line.len;
+            let shown = &bytes[line.offset as usize..at as usize];
+            assert_eq!(line.bytes.as_deref(), Some(shown), "{id}: {line}");
+        }
+        assert_eq!(at, bytes.len() as u64);
     }
 }

@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use simkeep_testing::in_repository;
 
-use super::store::Epoch;
 use super::surt;
 use super::visits::{Entry, Head, Seen, count, mask};
 
@@ -18,6 +17,27 @@ pub(crate) fn directory() -> PathBuf {
 /// What the golden store has published, without the files that are those of the store.
 pub(crate) fn published() -> PathBuf {
     directory().join("v5-published")
+}
+
+/// What the store says of an epoch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Epoch {
+    pub(crate) number: u32,
+    pub(crate) name: String,
+    /// How many visits there were when it began.
+    pub(crate) begun: u64,
+    pub(crate) role: &'static str,
+    /// The largest distances that are minor and moderate.
+    pub(crate) bands: (u32, u32),
+    pub(crate) ended: bool,
+}
+
+impl Epoch {
+    /// What the table of document frequencies is known by that its fingerprints are made with.
+    pub(crate) fn table(&self) -> Option<u64> {
+        let (_, digits) = self.name.rsplit_once(" df:")?;
+        Some(u64::from_str_radix(digits, 16).unwrap())
+    }
 }
 
 /// A search and its answers: URL, distance, fingerprint; nearest first, then in SURT order.

@@ -174,14 +174,26 @@ fn of_odd(i: u64) -> Entry {
     if i == last { with_digest(content(START, None, 0), 21) } else { content(START, random(i), 0) }
 }
 
-/// Makes the golden store, and says what it holds.
-fn make(disk: &SimDisk) -> Expected {
+/// Makes the golden store up to where its journal begins.
+fn make_sealed(disk: &SimDisk) -> Maker {
     let options = Options::default().background(false).merge_fanout(3).epoch("golden-1".to_owned());
     let store = Store::create(Arc::new(disk.clone()), options).unwrap();
     let mut maker = Maker { store, pages: BTreeMap::new() };
     oldest_segment(&mut maker);
     middle_segment(&mut maker);
     newest_segment(&mut maker);
+    maker
+}
+
+/// How many operations the golden segments have, and what they hold.
+pub(crate) fn sealed() -> (u64, BTreeMap<String, BTreeSet<Entry>>) {
+    let Maker { store, pages } = make_sealed(&SimDisk::new());
+    (store.snapshot().sequence(), pages)
+}
+
+/// Makes the golden store, and says what it holds.
+fn make(disk: &SimDisk) -> Expected {
+    let mut maker = make_sealed(disk);
     journal(&mut maker);
 
     let Maker { store, pages } = maker;
@@ -452,7 +464,7 @@ fn set_written(path: &Path) {
     let mut bytes = std::fs::read(path).unwrap();
     bytes[16..24].copy_from_slice(&(START + 100 * DAY).to_le_bytes());
     let end = bytes.len() - 4;
-    let sum = super::bytes::crc32(&[&bytes[..end]]);
+    let sum = crc32fast::hash(&bytes[..end]);
     bytes[end..].copy_from_slice(&sum.to_le_bytes());
     std::fs::write(path, bytes).unwrap();
 }

@@ -1,58 +1,80 @@
-//! What the golden store has published, read by a stranger and by the crate.
-
-use std::collections::BTreeSet;
+//! What the golden store has published, written from `format/published.md` and read by the crate.
 
 use simkeep::Reader;
 use simkeep::disk::{Name, SimDisk};
 use simkeep_testing::on;
 
-use super::bytes::crc32;
-use super::{golden, golden_store, store, visits};
+use super::catalog::Rows;
+use super::visits::Entry;
+use super::{answered, expected, golden, golden_store, make};
 
-/// The files that a generation names are those of the store under names that follow from the page. With
-/// them it is what the store had sealed.
+/// Generation 1 of all that the golden catalog lists. `tables` are the counts of epochs, and the bytes
+/// of their tables.
+fn generation(rows: &Rows, written: u64, tables: &[(u32, u64)]) -> Vec<u8> {
+    let mut body = written.to_le_bytes().to_vec();
+    for name in ["store_id", "changes", "url_seed", "url_hash_bits"] {
+        body.extend(rows.settings[name].to_le_bytes());
+    }
+    for count in [rows.segments.len(), rows.epochs.len()] {
+        body.extend((count as u32).to_le_bytes());
+    }
+    // Without the checksums of the rows. Golden segments with higher numbers have later operations.
+    for row in rows.segments.values() {
+        body.extend(&row[..36]);
+    }
+    for row in rows.epochs.values().map(|row| &row[..row.len() - 4]) {
+        body.extend((row.len() as u32).to_le_bytes());
+        body.extend(row);
+    }
+    body.extend(1_u64.to_le_bytes());
+    body.extend((tables.len() as u32).to_le_bytes());
+    for (count, bytes) in tables {
+        body.extend(count.to_le_bytes());
+        body.extend(bytes.to_le_bytes());
+    }
+    let mut file = b"simkgen\0".to_vec();
+    file.extend([1, body.len() as u32].map(u32::to_le_bytes).concat());
+    file.extend(body);
+    file.extend([0; 4]);
+    summed(file)
+}
+
+/// A generation is what its page says that the catalog makes of it, and names files of the store, under
+/// names that follow from the page. With them it is what the store had sealed.
 #[test]
 fn the_golden_generation_is_the_golden_store_as_it_was_sealed() {
-    let store = store::Store::open(&golden_store());
-    let generation = golden::published().join("generations/0000000001");
-    let bytes = std::fs::read(&generation).unwrap();
-    let (told, number, tables) = store.generation(&bytes);
-    assert_eq!((number, told.store, told.seed), (1, store.snapshot().store, store.snapshot().seed));
-    assert_eq!(told.changes, store.settings["changes"]);
-    assert_eq!(told.rows, store.snapshot().rows);
-    assert_eq!(told.epochs, store.epochs);
-
+    let (rows, expected) = (Rows::read(), expected());
     let to = tempfile::tempdir().unwrap();
     std::fs::create_dir_all(to.path().join("generations")).unwrap();
     std::fs::create_dir_all(to.path().join("files")).unwrap();
-    std::fs::copy(&generation, to.path().join("generations/0000000001")).unwrap();
-    for row in &told.rows {
-        let word = |at: usize| u64::from_le_bytes(row[at..at + 8].try_into().unwrap());
+    let store = rows.settings["store_id"];
+    for (id, row) in &rows.segments {
+        let own = golden_store().join(format!("segments/{id:010}.seg"));
         let sum = u32::from_le_bytes(row[32..36].try_into().unwrap());
-        let name = format!("files/{:016x}-{:010}-{sum:08x}.seg", told.store, word(0));
-        let own = golden_store().join(format!("segments/{:010}.seg", word(0)));
-        assert_eq!(std::fs::metadata(&own).unwrap().len(), word(24));
+        let name = format!("files/{store:016x}-{id:010}-{sum:08x}.seg");
         std::fs::copy(own, to.path().join(name)).unwrap();
     }
-    for (count, len) in tables {
-        let file = &store.tables()[&(count as usize)];
-        assert_eq!(file.len() as u64, len);
-        let id = store.epochs[count as usize].table().unwrap();
-        let name = format!("files/{:016x}-{count:010}-{id:016x}.df", told.store);
-        std::fs::write(to.path().join(name), file).unwrap();
+    let mut tables = Vec::new();
+    for (count, epoch) in (0..).zip(&expected.epochs) {
+        let Some(id) = epoch.table().filter(|_| !epoch.ended) else { continue };
+        let own = golden_store().join(format!("{count:010}.df"));
+        let name = format!("files/{store:016x}-{count:010}-{id:016x}.df");
+        tables.push((count, std::fs::copy(own, to.path().join(name)).unwrap()));
     }
+    let bytes = std::fs::read(golden::published().join("generations/0000000001")).unwrap();
+    let written = u64::from_le_bytes(bytes[16..24].try_into().unwrap());
+    assert_eq!(bytes, generation(&rows, written, &tables));
+    std::fs::write(to.path().join("generations/0000000001"), bytes).unwrap();
+
     simkeep::publishing::check(to.path(), 1, &simkeep::Progress::default()).unwrap();
-    let reader = Reader::published(to.path(), 1).unwrap();
-    let sealed = store.segments().last().unwrap().last_sequence;
-    assert_eq!(reader.snapshot().sequence(), sealed);
-    let (components, _) = store.components();
-    let sealed: Vec<_> = components.into_iter().filter(|c| c.last_sequence <= sealed).collect();
-    let urls: BTreeSet<&String> = sealed.iter().flat_map(|c| c.pages.keys()).collect();
-    let snapshot = reader.snapshot();
-    for url in urls {
-        let entries = store::history(&sealed, url);
-        let page = snapshot.latest(url).unwrap();
-        assert_eq!(page.map_or(0, |page| page.visits), visits(&entries), "{url}");
+    let snapshot = Reader::published(to.path(), 1).unwrap().snapshot();
+    let (sequence, pages) = make::sealed();
+    assert_eq!(snapshot.sequence(), sequence);
+    assert_eq!(snapshot.scan(None).count(), pages.len());
+    for (url, entries) in pages {
+        let found = snapshot.history(&url).unwrap();
+        let found: Vec<Entry> = found.iter().map(|entry| answered(&entry.entry())).collect();
+        assert_eq!(found, Vec::from_iter(entries), "{url}");
     }
 }
 
@@ -65,7 +87,7 @@ fn refused(bytes: &[u8], number: u64) -> String {
 /// The checksum of what stands before it.
 fn summed(mut bytes: Vec<u8>) -> Vec<u8> {
     let end = bytes.len() - 4;
-    let sum = crc32(&[&bytes[..end]]);
+    let sum = crc32fast::hash(&bytes[..end]);
     bytes[end..].copy_from_slice(&sum.to_le_bytes());
     bytes
 }

@@ -1,4 +1,6 @@
-//! SURT keys and the ranges of prefixes, written from `format/surt.md`.
+//! SURT keys, the ranges of prefixes and the stores of pages, written from `format/surt.md`.
+
+use super::dumps;
 
 /// The key of a URL.
 pub(crate) fn key(url: &str) -> Vec<u8> {
@@ -176,4 +178,40 @@ pub(crate) fn store_of(url: &str, stores: u64) -> u64 {
         next = ((place + 1) as f64 / drawn) as u64;
     }
     place
+}
+
+#[test]
+fn the_keys_in_the_pages_follow_from_their_rules() {
+    let text = std::fs::read_to_string(dumps::page("surt.md")).unwrap();
+    let rows = text.lines().filter_map(|line| line.strip_prefix("| `")?.strip_suffix("` |"));
+    let mut keys = 0;
+    for (url, in_page) in rows.filter_map(|row| row.split_once("` | `")) {
+        let mut shown = String::new();
+        for byte in key(url) {
+            match byte {
+                0x00..0x20 | 0x80.. => shown.push_str(&format!("<{byte:02X}>")),
+                _ => shown.push(char::from(byte)),
+            }
+        }
+        assert_eq!(shown, in_page, "{url}");
+        keys += 1;
+    }
+    assert!(keys > 10);
+}
+
+#[test]
+fn the_stores_in_the_pages_follow_from_their_rules() {
+    let text = std::fs::read_to_string(dumps::page("surt.md")).unwrap();
+    let mut rows = 0;
+    for row in text.lines().filter_map(|line| line.strip_prefix("| `")?.split_once("` | ")) {
+        let (url, stores) = row;
+        let shown: Vec<u64> = stores.split('|').filter_map(|of| of.trim().parse().ok()).collect();
+        if shown.len() == 4 {
+            assert_eq!([2, 3, 16, 1000].map(|of| store_of(url, of)), shown[..], "{url}");
+            let of = |of| simkeep::route(url, std::num::NonZeroU32::new(of).unwrap());
+            assert_eq!([2, 3, 16, 1000].map(|count| u64::from(of(count))), shown[..], "{url}");
+            rows += 1;
+        }
+    }
+    assert!(rows > 5);
 }

@@ -1,10 +1,8 @@
-//! Entries, lists of them, and the head of a page: `format/README.md` and `format/segment.md`.
+//! Entries of a page and what they come to, the head: `format/README.md`.
 
 use std::collections::BTreeMap;
 
-use super::bytes::Bytes;
-
-/// What an entry says was seen: the numbers of the low two bits of a tag.
+/// What an entry says was seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Seen {
     Failed,
@@ -81,109 +79,6 @@ impl Entry {
 /// How many entries are visits.
 pub(crate) fn visits<'e>(entries: impl IntoIterator<Item = &'e Entry>) -> u64 {
     entries.into_iter().filter(|entry| entry.is_visit()).count() as u64
-}
-
-/// A list of entries.
-#[expect(clippy::too_many_lines, reason = "fields in the order of the format")]
-pub(crate) fn entries(bytes: &mut Bytes<'_>, count: usize) -> Vec<Entry> {
-    let mut out: Vec<Entry> = Vec::new();
-    let mut content: Option<Version> = None;
-    let (mut status_before, mut modified_before) = (None, None);
-    for _ in 0..count {
-        let mut tag = bytes.u8();
-        let dated = (tag & 0x83 == 0x81).then_some(tag);
-        if dated.is_some() {
-            tag = bytes.u8();
-            assert!(tag < 128, "what is restated was not modified");
-        }
-        let has = |bit: u8| tag >> bit & 1 == 1;
-        let seen =
-            [Seen::Failed, Seen::NotModified, Seen::Gone, Seen::Content][usize::from(tag & 3)];
-        let (weighed, classed) = (tag & 0xbf == 0x80, tag & 0xbf == 0x84);
-        let restated = has(7) && !weighed && !classed;
-        assert!(!restated || seen == Seen::Content, "what is restated is a content");
-        assert!(!restated || has(2) || !has(4), "no fingerprint, and yet bits of it");
-        let before = out.last();
-        let since = match before {
-            None => bytes.signed(),
-            Some(_) => i64::try_from(bytes.varint()).unwrap(),
-        };
-        let unit = if has(6) { 1000 } else { 1 };
-        let time = before.map_or(0, |v| v.time) + since * unit;
-        if weighed {
-            let bits = bytes.u32();
-            assert!(f32::from_bits(bits).is_finite() && f32::from_bits(bits) > 0.0);
-            out.push(Entry::weighed(time, bits));
-            continue;
-        }
-        if classed {
-            out.push(Entry::classed(time, u32::try_from(bytes.varint()).unwrap()));
-            continue;
-        }
-        let status = match (restated, has(2)) {
-            (true, _) => None,
-            (false, true) => status_before,
-            (false, false) => bytes.varint().checked_sub(1).map(|s| u16::try_from(s).unwrap()),
-        };
-        if !restated {
-            status_before = status;
-        }
-        let (fingerprint, epoch, digest) = (None, None, None);
-        let weight = None;
-        let mut entry =
-            Entry { weight, digest, fingerprint, seen, epoch, status, ..Entry::weighed(time, 0) };
-        if seen != Seen::Content {
-            assert!(!has(3) && !has(4), "a tag of content on an entry without");
-            assert!(!has(5) || seen == Seen::NotModified, "a digest of nothing");
-        }
-        assert!(has(4) && !restated || !(has(3) && has(5)), "the same digest, and yet another");
-        let mut seen_now = None;
-        if seen == Seen::Content {
-            let before = || content.expect("no content before");
-            let none = if restated { !has(2) } else { has(3) && has(4) };
-            seen_now = Some(if none {
-                (None, None, u32::try_from(bytes.varint()).unwrap())
-            } else if has(3) && !restated {
-                before()
-            } else if has(4) {
-                let (_, fingerprint, epoch) = before();
-                let mut fingerprint = fingerprint.expect("no fingerprint before");
-                for _ in 0..bytes.u8() {
-                    let bit = bytes.u8();
-                    assert!(bit < 64);
-                    fingerprint ^= 1 << bit;
-                }
-                (None, Some(fingerprint), epoch)
-            } else {
-                let epoch = u32::try_from(bytes.varint()).unwrap();
-                (None, Some(bytes.u64()), epoch)
-            });
-        }
-        if has(5) {
-            entry.digest = Some(bytes.take(16).try_into().unwrap());
-        }
-        if let Some((digest, fingerprint, epoch)) = seen_now {
-            entry.digest = match (has(3), restated) {
-                (true, true) => content.expect("no content before").0,
-                (true, false) if !has(4) => digest,
-                _ => entry.digest,
-            };
-            (entry.fingerprint, entry.epoch) = (fingerprint, Some(epoch));
-            entry.restated = restated.then(|| self::count(epoch));
-            content = Some((entry.digest, fingerprint, epoch));
-        }
-        if let Some(dated) = dated {
-            entry.modified = Some(match dated {
-                0x85 => modified_before.expect("no date before"),
-                0xc1 => (time.div_euclid(1000) - bytes.signed()) * 1000,
-                0x81 => time - bytes.signed(),
-                _ => panic!("an unknown tag of a date: {dated:02x}"),
-            });
-            modified_before = entry.modified;
-        }
-        out.push(entry);
-    }
-    out
 }
 
 /// The fold over a page's entries.
@@ -274,77 +169,5 @@ impl Head {
             *known = one.max(*known);
         }
         best.into_values().rev().map(|(_, _, version)| version).collect()
-    }
-}
-
-/// What a record or a journal entry carries of a head.
-#[derive(Debug)]
-pub(crate) struct Carried {
-    visits: u64,
-    first: i64,
-    last: Option<Entry>,
-    settled: Option<Entry>,
-    modified: Option<(i64, i64)>,
-    weighed: Option<(i64, u32)>,
-    classed: Option<(i64, u32)>,
-    versions: Vec<Known>,
-}
-
-impl Carried {
-    pub(crate) fn read(bytes: &mut Bytes<'_>) -> Carried {
-        let flags = bytes.u8();
-        assert!(flags < 32, "an unknown flag of a carried head");
-        let (count, first) = (bytes.varint(), bytes.signed());
-        let modified = (flags >> 2 & 1 == 1).then(|| {
-            let heard = first + bytes.signed();
-            (heard, heard - bytes.signed())
-        });
-        let weighed = (flags >> 3 & 1 == 1).then(|| (first + bytes.signed(), bytes.u32()));
-        let class = |bytes: &mut Bytes<'_>| u32::try_from(bytes.varint()).unwrap();
-        let classed = (flags >> 4 == 1).then(|| (first + bytes.signed(), class(bytes)));
-        let versions = bytes.len();
-        assert!(versions <= 64);
-        let (last, settled) = (flags & 1, flags >> 1 & 1);
-        let mut run = entries(bytes, versions + usize::from(last + settled));
-        let last = (last == 1).then(|| run.pop().unwrap());
-        let settled = (settled == 1).then(|| run.pop().unwrap());
-        assert!(last.iter().chain(&settled).all(Entry::is_visit), "no visit, and yet the last one");
-        let version = |entry: Entry| {
-            assert_eq!((entry.status, entry.modified), (None, None));
-            entry.known().unwrap()
-        };
-        let versions = run.into_iter().map(version).collect();
-        Carried { visits: count, first, last, settled, modified, weighed, classed, versions }
-    }
-
-    pub(crate) fn has_settled(&self) -> bool {
-        self.settled.is_some()
-    }
-
-    pub(crate) fn has_modified(&self) -> bool {
-        self.modified.is_some()
-    }
-
-    pub(crate) fn has_weighed(&self) -> bool {
-        self.weighed.is_some()
-    }
-
-    pub(crate) fn has_classed(&self) -> bool {
-        self.classed.is_some()
-    }
-
-    /// The head, with the entries that stand beside it.
-    pub(crate) fn join(self, own: &[Entry]) -> Head {
-        let told: Vec<Entry> = own.iter().copied().chain(self.last).chain(self.settled).collect();
-        let told = Head::of(&told).unwrap();
-        Head {
-            visits: self.visits + visits(own),
-            first: self.first.min(told.first),
-            modified: self.modified.max(told.modified),
-            weighed: self.weighed.max(told.weighed),
-            classed: self.classed.max(told.classed),
-            versions: versions(self.versions.into_iter().chain(told.versions)),
-            ..told
-        }
     }
 }
