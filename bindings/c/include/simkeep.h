@@ -985,8 +985,8 @@ typedef struct simkeep_hints simkeep_hints;
 typedef struct simkeep_loading simkeep_loading;
 
 /**
- * What searches have found, in their order. The pages of search `i` are the rows from `offsets[i]` to
- * `offsets[i + 1]`, nearest first, then in SURT order.
+ * What searches have found, in their order. The pages of search `i` are the rows from
+ * `offsets[i]` to `offsets[i + 1]`, nearest first, then in SURT order.
  *
  * All columns live as long as this, and nothing changes them: any thread may read them. Getting one
  * costs nothing, and gives NULL for NULL.
@@ -994,8 +994,9 @@ typedef struct simkeep_loading simkeep_loading;
 typedef struct simkeep_matches simkeep_matches;
 
 /**
- * What observations were answered, in their order. Row `i` of each column is of observation `i`; of
- * copies and near pages, those of observation `i` are the rows from `offsets[i]` to `offsets[i + 1]`.
+ * What observations were answered, in their order. Row `i` of each column is of observation
+ * `i`; of copies and near pages, those of observation `i` are the rows from `offsets[i]` to
+ * `offsets[i + 1]`.
  *
  * All columns live as long as this, and nothing changes them: any thread may read them. Getting one
  * costs nothing, and gives NULL for NULL.
@@ -3082,8 +3083,8 @@ const simkeep_verdict *simkeep_outcomes_verdicts(const struct simkeep_outcomes *
 const simkeep_same *simkeep_outcomes_same_by(const struct simkeep_outcomes *outcomes);
 
 /**
- * In how many bits each page differs from its version before; `SIMKEEP_NO_DISTANCE` where that is
- * not known, and where it neither changed nor reverted.
+ * In how many bits each page differs from its version before; `SIMKEEP_NO_DISTANCE` where
+ * that is not known, and where it neither changed nor reverted.
  */
 const uint8_t *simkeep_outcomes_distances(const struct simkeep_outcomes *outcomes);
 
@@ -3119,8 +3120,8 @@ const uint8_t *simkeep_outcomes_also(const struct simkeep_outcomes *outcomes);
 const uint8_t *simkeep_outcomes_complete(const struct simkeep_outcomes *outcomes);
 
 /**
- * Of the copies and near pages of each the one that ranks before it and before all others; empty
- * if it comes first itself.
+ * Of the copies and near pages of each the one that ranks before it and before all others;
+ * empty if it comes first itself.
  */
 const struct simkeep_texts *simkeep_outcomes_originals(const struct simkeep_outcomes *outcomes);
 
@@ -3156,7 +3157,8 @@ const int64_t *simkeep_outcomes_copy_firsts(const struct simkeep_outcomes *outco
 const uint64_t *simkeep_outcomes_near_offsets(const struct simkeep_outcomes *outcomes);
 
 /**
- * Near-duplicates: other pages whose version in force is near, without the copies; nearest first.
+ * Near-duplicates: other pages whose version in force is near, without the copies; nearest
+ * first.
  */
 const struct simkeep_texts *simkeep_outcomes_near_urls(const struct simkeep_outcomes *outcomes);
 
@@ -3370,14 +3372,14 @@ const uint8_t *simkeep_matches_distances(const struct simkeep_matches *matches);
 const uint64_t *simkeep_matches_fingerprints(const struct simkeep_matches *matches);
 
 /**
- * Of each search whether these are all pages, 1 or 0. If not, the budget, the limit or a crowd of
- * fingerprints cut it short.
+ * Of each search whether these are all pages, 1 or 0. If not, the budget, the limit or a
+ * crowd of fingerprints cut it short.
  */
 const uint8_t *simkeep_matches_complete(const struct simkeep_matches *matches);
 
 /**
- * Of each search the distance up to which no page is missing; `SIMKEEP_NO_DISTANCE` if pages with
- * the very fingerprint may be missing, too.
+ * Of each search the distance up to which no page is missing; `SIMKEEP_NO_DISTANCE` if
+ * pages with the very fingerprint may be missing, too.
  */
 const uint8_t *simkeep_matches_within(const struct simkeep_matches *matches);
 

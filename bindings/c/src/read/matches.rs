@@ -6,8 +6,8 @@ use crate::distances;
 use crate::texts::Texts;
 
 columns! {
-    /// What searches have found, in their order. The pages of search `i` are the rows from `offsets[i]` to
-    /// `offsets[i + 1]`, nearest first, then in SURT order.
+    /// What searches have found, in their order. The pages of search `i` are the rows from
+    /// `offsets[i]` to `offsets[i + 1]`, nearest first, then in SURT order.
     ///
     /// All columns live as long as this, and nothing changes them: any thread may read them. Getting one
     /// costs nothing, and gives NULL for NULL.
@@ -28,11 +28,11 @@ columns! {
     }
 
     for matches in all.iter() => {
-        /// Of each search whether these are all pages, 1 or 0. If not, the budget, the limit or a crowd of
-        /// fingerprints cut it short.
+        /// Of each search whether these are all pages, 1 or 0. If not, the budget, the limit or a
+        /// crowd of fingerprints cut it short.
         fn simkeep_matches_complete -> complete: u8 = u8::from(matches.complete);
-        /// Of each search the distance up to which no page is missing; `SIMKEEP_NO_DISTANCE` if pages with
-        /// the very fingerprint may be missing, too.
+        /// Of each search the distance up to which no page is missing; `SIMKEEP_NO_DISTANCE` if
+        /// pages with the very fingerprint may be missing, too.
         fn simkeep_matches_within -> within: u8 = distances::of(matches.within);
     }
 }

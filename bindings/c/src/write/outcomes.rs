@@ -23,8 +23,9 @@ code! {
 }
 
 columns! {
-    /// What observations were answered, in their order. Row `i` of each column is of observation `i`; of
-    /// copies and near pages, those of observation `i` are the rows from `offsets[i]` to `offsets[i + 1]`.
+    /// What observations were answered, in their order. Row `i` of each column is of observation
+    /// `i`; of copies and near pages, those of observation `i` are the rows from `offsets[i]` to
+    /// `offsets[i + 1]`.
     ///
     /// All columns live as long as this, and nothing changes them: any thread may read them. Getting one
     /// costs nothing, and gives NULL for NULL.
@@ -36,8 +37,8 @@ columns! {
             VerdictCode::of(Some(&outcome.verdict));
         /// How each page is known to be the same.
         fn simkeep_outcomes_same_by -> sames: SameCode = verdict::same(&outcome.verdict);
-        /// In how many bits each page differs from its version before; `SIMKEEP_NO_DISTANCE` where that is
-        /// not known, and where it neither changed nor reverted.
+        /// In how many bits each page differs from its version before; `SIMKEEP_NO_DISTANCE` where
+        /// that is not known, and where it neither changed nor reverted.
         fn simkeep_outcomes_distances -> distances: u8 =
             distances::of(outcome.verdict.distance().map(|distance| distance.bits));
         /// What these distances mean.
@@ -56,8 +57,8 @@ columns! {
     }
 
     for original in all.iter().map(|outcome| outcome.original.as_ref()) => {
-        /// Of the copies and near pages of each the one that ranks before it and before all others; empty
-        /// if it comes first itself.
+        /// Of the copies and near pages of each the one that ranks before it and before all others;
+        /// empty if it comes first itself.
         fn simkeep_outcomes_originals -> originals: Texts = original.map_or("", |page| &page.url);
         /// In how many bits that differs; `SIMKEEP_NO_DISTANCE` if there is none.
         fn simkeep_outcomes_original_distances -> original_distances: u8 =
@@ -86,7 +87,8 @@ columns! {
     }
 
     for near in all.iter().flat_map(|outcome| &outcome.near) => {
-        /// Near-duplicates: other pages whose version in force is near, without the copies; nearest first.
+        /// Near-duplicates: other pages whose version in force is near, without the copies; nearest
+        /// first.
         fn simkeep_outcomes_near_urls -> near_urls: Texts = &near.url;
         /// In how many bits these differ.
         fn simkeep_outcomes_near_distances -> near_distances: u8 =
