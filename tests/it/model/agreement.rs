@@ -21,12 +21,14 @@ fn agree(runs: u64, options: impl Strategy<Value = Options>) {
 
 fn agree_on(runs: u64, options: impl Strategy<Value = Options>, home: fn() -> Home) {
     let cases = u32::try_from(deep(runs)).unwrap();
+    let default = Config::default();
     let config = Config {
         cases,
         failure_persistence: None,
-        max_shrink_iters: 100_000,
+        // Fewer if `PROPTEST_MAX_SHRINK_ITERS` says so.
+        max_shrink_iters: default.max_shrink_iters.min(100_000),
         max_shrink_time: 60_000,
-        ..Config::default()
+        ..default
     };
     let all = (options, terms(), ops());
     let result = TestRunner::new(config).run(&all, |(options, terms, ops)| {
