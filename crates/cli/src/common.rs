@@ -22,7 +22,7 @@ const CATALOG: &str = "catalog.redb";
 /// What every verb is told.
 #[derive(Args)]
 pub(crate) struct Common {
-    /// The store, a directory [default: what SIMKEEP_STORE says]
+    /// The store, a directory [default: SIMKEEP_STORE, or the first argument]
     #[arg(short, long, value_name = "PATH", global = true, help_heading = "Common options")]
     store: Option<PathBuf>,
     /// Print JSON, one object a line
@@ -33,14 +33,6 @@ pub(crate) struct Common {
     local: bool,
 }
 
-/// The store of a verb that needs nothing else.
-#[derive(Args)]
-pub(crate) struct Bare {
-    /// The store, as with --store
-    #[arg(value_name = "STORE")]
-    bare: Option<PathBuf>,
-}
-
 impl Common {
     /// The store that was named.
     pub(crate) fn store(&self) -> Result<PathBuf, Failure> {
@@ -49,21 +41,7 @@ impl Common {
 
     /// The store that was named, if any was.
     pub(crate) fn named(&self) -> Option<PathBuf> {
-        self.store.clone().or_else(|| {
-            std::env::var_os(VARIABLE).filter(|value| !value.is_empty()).map(PathBuf::from)
-        })
-    }
-
-    /// The store that was named with or without `--store`.
-    pub(crate) fn store_of(&self, bare: &Bare) -> Result<PathBuf, Failure> {
-        match (&self.store, &bare.bare) {
-            (Some(_), Some(bare)) => Err(Failure::Usage(format!(
-                "two stores are named: {} and that of --store; name one",
-                whole(&bare.to_string_lossy())
-            ))),
-            (None, Some(bare)) => Ok(bare.clone()),
-            (_, None) => self.store(),
-        }
+        self.store.clone().or_else(of_environment)
     }
 
     /// Times as tables show them.
@@ -85,6 +63,11 @@ impl Common {
             }
         }
     }
+}
+
+/// The store that `SIMKEEP_STORE` names.
+pub(crate) fn of_environment() -> Option<PathBuf> {
+    std::env::var_os(VARIABLE).filter(|value| !value.is_empty()).map(PathBuf::from)
 }
 
 /// Opens a store for reading, or the newest generation of one that is published; nothing is written to
@@ -110,29 +93,49 @@ pub(crate) fn say_generation(reader: &Reader) {
 
 /// What to type if a store came where none was expected.
 pub(crate) fn hint(error: &clap::Error) -> Option<String> {
-    match error.get(ContextKind::InvalidArg)? {
-        ContextValue::String(argument) if is_read(Path::new(argument)) => Some(format!(
-            "{} is a store: name it with {}",
-            whole(argument),
-            option(argument.into())
-        )),
+    match error.get(ContextKind::InvalidArg).or(error.get(ContextKind::InvalidSubcommand))? {
+        ContextValue::String(argument) if is_read(Path::new(argument)) => {
+            let argument = whole(argument);
+            Some(match of_environment() {
+                Some(_) => format!(
+                    "{argument} is a store, and {VARIABLE} names one: unset {VARIABLE}, or use {}",
+                    option(argument.as_ref())
+                ),
+                None => format!("{argument} is a store: name it first, or with --store"),
+            })
+        }
         _ => None,
     }
+}
+
+/// What to type where the first argument, at this index, is no store.
+pub(crate) fn without_store(words: &[OsString], at: usize) -> String {
+    let mut line: Vec<String> = words.iter().map(|word| quoted(word)).collect();
+    if let Some(program) = line.first_mut() {
+        *program = "simkeep".to_owned();
+    }
+    let mut stores = stores_in(Path::new(".")).into_iter();
+    let store = match (stores.next(), stores.next()) {
+        (Some(only), None) => quoted(&only),
+        _ => "STORE".to_owned(),
+    };
+    line.insert(at.min(line.len()), store);
+    format!("no store is named: write {}", line.join(" "))
 }
 
 /// What to type where no store is named.
 fn unnamed(place: &Path) -> String {
     let mut stores = stores_in(place).into_iter();
     let example = match (stores.next(), stores.next()) {
-        (Some(only), None) => format!("; here lies one: {}", option(only)),
+        (Some(only), None) => format!("; there is one here: {}", option(&only)),
         _ => String::new(),
     };
-    format!("no store is named: say --store PATH, or set {VARIABLE}{example}")
+    format!("no store is named: name it first, or with --store PATH, or set {VARIABLE}{example}")
 }
 
 /// The option that names this store, as a shell takes it.
-fn option(store: OsString) -> String {
-    format!("--store {}", quoted(&store))
+fn option(store: &OsStr) -> String {
+    format!("--store {}", quoted(store))
 }
 
 /// A path as a shell takes it.
@@ -171,9 +174,9 @@ mod tests {
 
     #[test]
     fn a_store_is_named_as_a_shell_takes_it() {
-        assert_eq!(option("a/b-1.simkeep".into()), "--store a/b-1.simkeep");
-        assert_eq!(option("it's mine".into()), "--store 'it'\\''s mine'");
-        assert_eq!(option("a\u{1b}b".into()), "--store 'a\\u{1b}b'");
+        assert_eq!(option("a/b-1.simkeep".as_ref()), "--store a/b-1.simkeep");
+        assert_eq!(option("it's mine".as_ref()), "--store 'it'\\''s mine'");
+        assert_eq!(option("a\u{1b}b".as_ref()), "--store 'a\\u{1b}b'");
     }
 
     #[test]
@@ -186,7 +189,7 @@ mod tests {
         std::fs::create_dir(place.path().join("other")).unwrap();
         assert!(unnamed(place.path()).ends_with("set SIMKEEP_STORE"));
         make("one");
-        assert!(unnamed(place.path()).ends_with("; here lies one: --store one"));
+        assert!(unnamed(place.path()).ends_with("; there is one here: --store one"));
         make("two");
         assert!(unnamed(place.path()).ends_with("set SIMKEEP_STORE"));
         assert!(unnamed(&place.path().join("none")).ends_with("set SIMKEEP_STORE"));

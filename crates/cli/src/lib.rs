@@ -14,6 +14,7 @@ mod help;
 mod input;
 mod output;
 mod signals;
+mod store_argument;
 mod time;
 mod verbs;
 
@@ -51,9 +52,9 @@ struct Cli {
 
 const AFTER_HELP: &str = concat!(
     "Examples:
-  simkeep ingest crawl.warc.gz --store crawl.simkeep
-  simkeep history https://example.com/ --store crawl.simkeep
-  simkeep near --url https://example.com/ --store crawl.simkeep
+  simkeep ingest crawl.simkeep crawl.warc.gz
+  simkeep history crawl.simkeep https://example.com/
+  simkeep near crawl.simkeep --url https://example.com/
 
 ",
     exit::help!()
@@ -103,7 +104,12 @@ enum Verb {
 pub fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
     let words: Vec<OsString> = words.into_iter().collect();
     exit::say_as_asked(words.iter());
-    let matches = help::command().try_get_matches_from(words);
+    let command = help::command();
+    let words = match store_argument::named(&command, words, common::of_environment().is_some()) {
+        Ok(words) => words,
+        Err(why) => return exit::code(Err(Failure::Usage(why))),
+    };
+    let matches = command.try_get_matches_from(words);
     let cli = match matches.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
         Err(error) => return exit::usage(&error),

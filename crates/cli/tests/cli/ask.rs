@@ -213,11 +213,11 @@ fn why_a_verb_failed_is_an_object_where_json_is_asked_for() {
     let damaged = place.path("damaged/catalog.redb");
     std::fs::create_dir_all(damaged.parent().unwrap()).unwrap();
     std::fs::write(damaged, [7; 9000]).unwrap();
-    let said = failure(&["stats", "damaged", "--json"]);
+    let said = failure(&["stats", "-s", "damaged", "--json"]);
     assert_eq!((&said["exit_code"], &said["kind"]), (&4.into(), &"damaged".into()));
     assert!(said["file"].as_str().unwrap().ends_with("catalog.redb"), "{said}");
     assert!(said["offset"].is_u64() && said["message"].is_string(), "{said}");
-    let said = failure(&["stats", "none", "--json"]);
+    let said = failure(&["stats", "-s", "none", "--json"]);
     assert_eq!((&said["kind"], &said["file"]), (&"not-a-store".into(), &"none".into()));
     // Also where the command line cannot be read.
     assert_eq!(failure(&["--json", "near"])["kind"], "usage");

@@ -23,7 +23,7 @@ fn answers(place: &Place, store: &str) -> String {
 }
 
 fn stats(place: &Place, store: &str) -> Value {
-    place.run(&["stats", "--json", store]).objects().remove(0)
+    place.run(&["stats", "--json", "-s", store]).objects().remove(0)
 }
 
 /// Runs a command where only it and its children see a disk of some KiB, on `disk`. `None` where that is
@@ -54,7 +54,7 @@ fn a_backup_is_made_and_brought_up_to_date_also_beside_a_writer() {
     );
     assert!(lines[2].starts_with("written   ") && lines.len() == 3, "{said}");
     assert_eq!(answers(&place, "safe"), place.export());
-    assert!(place.done(&["verify", "safe"]).starts_with("sound: "));
+    assert!(place.done(&["verify", "-s", "safe"]).starts_with("sound: "));
     assert_eq!(place.run(&["ingest", "--help"]).code, 0);
 
     let writer = place.open();
@@ -108,8 +108,8 @@ fn on_a_full_disk_nothing_half_made_is_left_and_an_earlier_backup_stays() {
     // The second run needs room that is not there.
     place.write("many.jsonl", &many);
     let script = "\"$0\" backup disk/safe --json || exit 1; \"$0\" ingest many.jsonl >/dev/null || exit 2; \
-                  \"$0\" backup disk/safe; echo $?; \"$0\" verify disk/safe; \
-                  \"$0\" stats disk/safe --json; ls disk/safe";
+                  \"$0\" backup disk/safe; echo $?; \"$0\" verify -s disk/safe; \
+                  \"$0\" stats -s disk/safe --json; ls disk/safe";
     let ran = on_small_disk(&place, 240, script).unwrap();
     assert!(ran.err.contains("No space left on device"), "{}", ran.err);
     let lines: Vec<&str> = ran.out.lines().collect();
@@ -133,7 +133,7 @@ fn a_store_is_compacted_and_a_dry_run_changes_nothing() {
     let place = place();
     let (before, export) = (files(&place.store()), place.export());
     let store = place.store().display().to_string();
-    let dry = place.run(&["compact", "--dry-run", "--json", &store]).objects().remove(0);
+    let dry = place.run(&["compact", "--dry-run", "--json", "-s", &store]).objects().remove(0);
     let sizes = stats(&place, &store);
     assert_eq!(
         (&dry["merged_segments"], &dry["segment_bytes_before"]),
@@ -146,7 +146,7 @@ fn a_store_is_compacted_and_a_dry_run_changes_nothing() {
         "{said}"
     );
     assert!(files(&place.store()) == before);
-    let done = place.run(&["compact", &store, "--json"]).objects().remove(0);
+    let done = place.run(&["compact", "-s", &store, "--json"]).objects().remove(0);
     // With what was in the journal.
     assert_eq!((&done["dry_run"], &done["merged_segments"]), (&false.into(), &4.into()));
     let sizes = stats(&place, &store);
@@ -166,8 +166,8 @@ fn a_store_is_compacted_and_a_dry_run_changes_nothing() {
 fn without_room_a_store_is_not_compacted_and_stays_whole() {
     let place = place();
     let script = "cp -r \"$SIMKEEP_STORE\" disk/store; fill=$(df -k disk | awk 'END { print $4 - 8 }'); \
-                  head -c ${fill}k /dev/zero > disk/fill; \"$0\" compact disk/store; echo $?; \
-                  rm disk/fill; \"$0\" verify disk/store; \"$0\" compact disk/store";
+                  head -c ${fill}k /dev/zero > disk/fill; \"$0\" compact -s disk/store; echo $?; \
+                  rm disk/fill; \"$0\" verify -s disk/store; \"$0\" compact -s disk/store";
     let Some(ran) = on_small_disk(&place, 1000, script) else { return };
     assert!(ran.err.contains("cannot compact disk/store: no storage space"), "{}", ran.err);
     let lines: Vec<&str> = ran.out.lines().collect();

@@ -109,7 +109,7 @@ fn inputs() -> Place {
         place.done(&["load", "pages.jsonl", "--store", &store]);
         if name == "crawl" {
             // What is published is sealed before.
-            place.done(&["publish", &store, "--to", "srv/crawl"]);
+            place.done(&["publish", "-s", &store, "--to", "srv/crawl"]);
         }
         place.done(&["ingest", "late.jsonl", "--store", &store]);
     }
@@ -230,7 +230,13 @@ fn shell(place: &Place, example: &str) -> Command {
     let paths = [place.path("bin"), tool].into_iter().chain(std::env::split_paths(&paths));
     command.env("PATH", std::env::join_paths(paths).unwrap());
     command.env("HOME", place.path(".")).env("MANPATH", place.path(".local/share/man"));
-    command.env("SIMKEEP_STORE", "crawl.simkeep");
+    // An example may name its store first.
+    let is_store = |word: &str| word.ends_with("crawl.simkeep");
+    if line.split(' ').any(is_store) && !line.contains("simkeep backup /") {
+        command.env_remove("SIMKEEP_STORE");
+    } else {
+        command.env("SIMKEEP_STORE", "crawl.simkeep");
+    }
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }

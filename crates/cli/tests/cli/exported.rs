@@ -110,7 +110,7 @@ fn a_whole_store_comes_back_from_its_export() {
         place.done(&["load", &file, "--store", &copy, "--json"]);
         assert!(place.done(&["export", "--store", &copy]) == export, "{name}");
         assert_eq!(described(&place, &copy), described(&place, "store"));
-        place.done(&["verify", &copy]);
+        place.done(&["verify", "-s", &copy]);
         assert_eq!(place.done(&["diff", "--exact", "store", &copy]), "");
         assert_eq!(place.done(&["diff", "store", &copy]), "");
     }

@@ -24,7 +24,7 @@ fn the_overview_says_what_is_in_a_store_and_where_its_space_goes() {
     assert!(lines.contains("\nsegment 1  0  1 to "), "{lines}");
     // Named by itself as well.
     let store = place.store().to_string_lossy().into_owned();
-    assert_eq!(place.done(&["inspect", &store]), lines);
+    assert_eq!(place.done(&["inspect", "-s", &store]), lines);
     let object = place.run(&["inspect", "--json"]).objects().remove(0);
     assert_eq!((&object["pages"], &object["visits"]), (&json!(4), &json!(10)));
     assert_eq!(

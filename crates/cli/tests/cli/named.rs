@@ -8,7 +8,7 @@ fn run(place: &Place, args: &[&str]) -> Ran {
 }
 
 #[test]
-fn the_store_is_named_before_and_behind_the_verb_and_by_itself_where_nothing_else_is() {
+fn the_store_is_named_by_an_option_or_as_the_first_argument() {
     let place = Place::with(CRAWL);
     let expected = place.done(&["stats"]);
     for args in [
@@ -27,9 +27,26 @@ fn the_store_is_named_before_and_behind_the_verb_and_by_itself_where_nothing_els
     }
     let json = run(&place, &["--json", "-s", "store", "scan", "example.com"]);
     assert_eq!(json.objects().len(), 3);
-    // An argument goes before the variable.
-    let other = Place::new();
-    assert_eq!(other.run(&["stats", place.store().to_str().unwrap()]).out, expected);
+    let url = "https://example.com/terms";
+    for args in [
+        &["history", "store", url][..],
+        &["near", "store", "--url", url],
+        &["near", "-k", "8", "--url", url, "store"],
+        &["inspect", "page", "store", url],
+        &["backup", "store", "copy"],
+        &["repair", "store", "--to", "repaired"],
+        &["diff", "store", "--since", "2000-01-01"],
+        &["diff", "store", "copy"],
+    ] {
+        let ran = run(&place, args);
+        assert!(ran.code < 2, "{args:?}: {}", ran.err);
+    }
+    // Where the environment names a store, no argument does.
+    let both = place.run(&["stats", "store"]);
+    assert_eq!((both.code, both.out.as_str()), (2, ""));
+    let why =
+        "store is a store, and SIMKEEP_STORE names one: unset SIMKEEP_STORE, or use --store store";
+    assert!(both.err.ends_with(&format!("\n{why}\n")), "{}", both.err);
 }
 
 #[test]
@@ -40,18 +57,31 @@ fn a_store_that_is_not_named_is_not_guessed_and_what_to_type_is_said() {
         assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{args:?}");
         ran.err
     };
-    let lies_here = "simkeep: no store is named: say --store PATH, or set SIMKEEP_STORE; \
-                     here lies one: --store store\n";
-    assert_eq!(said(&["scan"]), lies_here);
-    assert_eq!(said(&["stats"]), lies_here);
+    let is_here = "simkeep: no store is named: name it first, or with --store PATH, or set SIMKEEP_STORE; \
+                   there is one here: --store store\n";
+    assert_eq!(said(&["scan"]), is_here);
+    assert_eq!(said(&["stats"]), is_here);
+    for (args, line) in [
+        (&["history", "https://example.com/terms"][..], "history store https://example.com/terms"),
+        (&["near", "0123456789abcdef", "-k", "8"], "near store 0123456789abcdef -k 8"),
+        (&["ingest", "crawl.jsonl"], "ingest store crawl.jsonl"),
+        (&["--json", "near", "https://example.com/"], "--json near store https://example.com/"),
+    ] {
+        std::fs::write(place.path("crawl.jsonl"), "").unwrap();
+        let ran = run(&place, args);
+        let expected = format!("no store is named: write simkeep {line}");
+        assert_eq!((ran.code, ran.err.contains(&expected)), (2, true), "{args:?}: {}", ran.err);
+    }
     let other = Place::with(CRAWL);
     std::fs::rename(other.store(), place.path("it's")).unwrap();
     assert!(said(&["scan"]).ends_with("set SIMKEEP_STORE\n"));
-    let unexpected = said(&["history", "https://example.com/terms", "it's"]);
-    assert!(unexpected.ends_with("\nit's is a store: name it with --store 'it'\\''s'\n"));
-    assert!(!said(&["history", "https://example.com/terms", "none"]).contains("is a store"));
+    let unexpected = said(&["history", "store", "https://example.com/terms", "it's"]);
+    assert!(unexpected.ends_with("\nit's is a store: name it first, or with --store\n"));
+    assert!(
+        !said(&["history", "store", "https://example.com/terms", "none"]).contains("is a store")
+    );
     let two = said(&["stats", "store", "--store", "it's"]);
-    assert_eq!(two, "simkeep: two stores are named: store and that of --store; name one\n");
+    assert!(two.ends_with("\nstore is a store: name it first, or with --store\n"), "{two}");
     let none = said(&["fingerprint", "--recipes", "--store", "store"]);
     assert_eq!(none, "simkeep: this verb needs no store: leave --store out\n");
     let empty = place.command(&["scan"]).env("SIMKEEP_STORE", "").output().unwrap();

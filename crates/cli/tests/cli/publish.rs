@@ -10,7 +10,7 @@ fn numbers(object: &Value, key: &str) -> Vec<u64> {
 #[test]
 fn a_store_is_published_and_older_generations_go() {
     let place = Place::with(CRAWL);
-    let said = place.done(&["publish", place.store().to_str().unwrap(), "--to", "public"]);
+    let said = place.done(&["publish", "-s", place.store().to_str().unwrap(), "--to", "public"]);
     let lines: Vec<&str> = said.lines().collect();
     assert!(lines[0].starts_with("published: generation 1, up to operation "), "{said}");
     assert!(lines[1].starts_with("linked    1 file, ") && lines.len() == 3, "{said}");
@@ -139,7 +139,7 @@ fn a_copy_of_the_store_that_is_older_or_went_another_way_is_refused() {
     place.ingest("{\"url\":\"http://c.example/\",\"t\":9,\"status\":404}");
     place.done(&["publish", "--to", "public"]);
     let refused = |part: &str| {
-        let ran = place.run(&["publish", "other", "--to", "public"]);
+        let ran = place.run(&["publish", "-s", "other", "--to", "public"]);
         assert_eq!(ran.code, 5, "{}", ran.err);
         let begin = "public holds no earlier state of this store: generation 1 is none: ";
         assert!(ran.err.contains(begin) && ran.err.contains(part), "{}", ran.err);
@@ -179,10 +179,10 @@ fn every_verb_that_reads_takes_a_directory_where_a_store_is_published() {
             assert_eq!(here.out, there.out, "{verb:?}");
         }
     }
-    place.done(&["stats", "public"]);
+    place.done(&["stats", "-s", "public"]);
     let store = place.store();
     place.done(&["diff", "--exact", store.to_str().unwrap(), "public"]);
-    let saw = place.run(&["stats", "public", "--json"]).objects().remove(0);
+    let saw = place.run(&["stats", "-s", "public", "--json"]).objects().remove(0);
     assert_eq!(saw["saw"]["generation"], json!(1));
     // And it makes a store: never one of its files.
     place.done(&["load", "public", "--store", "loaded"]);
@@ -197,12 +197,12 @@ fn every_verb_that_reads_takes_a_directory_where_a_store_is_published() {
     for args in [
         &["ingest", "more", "--store", "public"][..],
         &["load", "more", "--store", "public"],
-        &["compact", "public"],
+        &["compact", "-s", "public"],
         &["forget", "http://a.example/", "--store", "public"],
         &["epoch", "begin", "--store", "public"],
         &["epoch", "end", "x", "--store", "public"],
         &["backup", "new", "--store", "public"],
-        &["publish", "public", "--to", "new"],
+        &["publish", "-s", "public", "--to", "new"],
         &["repair", "--to", "new", "--store", "public"],
     ] {
         refused(args, "a store is published there, which is read and never written to");

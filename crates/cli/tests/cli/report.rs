@@ -164,7 +164,7 @@ fn a_report_is_put_in_its_place_whole() {
     place.write("report.html", "before");
     let names = || std::fs::read_dir(place.path(".")).unwrap().count();
     let before = names();
-    let ran = place.run(&["report", "none.simkeep", "-o", "report.html"]);
+    let ran = place.run(&["report", "-s", "none.simkeep", "-o", "report.html"]);
     assert_eq!(ran.code, 5);
     assert_eq!(std::fs::read_to_string(place.path("report.html")).unwrap(), "before");
     // What is no file stays what it is, and no folder is made.

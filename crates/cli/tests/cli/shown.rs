@@ -127,7 +127,7 @@ fn picture() -> String {
     const WIDTH: usize = 380;
     const HEIGHT: usize = 250;
     let place = place();
-    place.done(&["report", "terms.simkeep", "-o", "report.html"]);
+    place.done(&["report", "-s", "terms.simkeep", "-o", "report.html"]);
     let page = fs::read_to_string(place.path("report.html")).unwrap();
     let style = page.split("<style>").nth(1).unwrap().split("</style>").next().unwrap();
     let colours = style.split("* {").next().unwrap().trim();

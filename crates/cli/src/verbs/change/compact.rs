@@ -6,7 +6,7 @@ use serde::Serialize;
 use simkeep::inspect::Compaction;
 use simkeep::{Compacted, Options, Store};
 
-use crate::common::{Bare, Common, read};
+use crate::common::{Common, read};
 use crate::exit::{Exit, Failure};
 use crate::output::Output;
 use crate::output::progress::watched;
@@ -31,13 +31,11 @@ pub(crate) struct Compact {
     /// Say what it would give back and what room it takes, and change nothing
     #[arg(long)]
     dry_run: bool,
-    #[command(flatten)]
-    bare: Bare,
 }
 
 impl Compact {
     pub(crate) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
-        let place = common.store_of(&self.bare)?;
+        let place = common.store()?;
         if self.dry_run {
             let reader = read(&place)?;
             let estimate = Compaction::of(&reader.snapshot())?;

@@ -10,7 +10,7 @@ use simkeep::fingerprint::{Bands, EXTRACTOR, Frequencies as _};
 use simkeep::{EpochInfo, Options, Origin, Role, Snapshot, Store, Terms, query};
 use simkeep_formats::escape;
 
-use crate::common::{Bare, Common, read};
+use crate::common::Common;
 use crate::exit::{Exit, Failure, say};
 use crate::input::origin;
 use crate::input::recipe::Called;
@@ -66,14 +66,11 @@ impl Epoch {
 /// One line per epoch: its number, its role, whether it is in use, up to which distance a change is
 /// minor and up to which moderate, how many fingerprints it has, and its name.
 #[derive(Args)]
-struct List {
-    #[command(flatten)]
-    bare: Bare,
-}
+struct List {}
 
 impl List {
     fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
-        let snapshot = read(&common.store_of(&self.bare)?)?.snapshot();
+        let snapshot = common.read()?.snapshot();
         show(&snapshot, |_| true, common.json, output)?;
         Ok(Exit::Done)
     }

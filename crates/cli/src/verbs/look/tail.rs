@@ -11,7 +11,7 @@ use simkeep::inspect::{Done, Operation, Operations};
 use simkeep::{EpochInfo, HistoryEntry, Matches, Prefix, Query, Reader, Snapshot, Verdict};
 use simkeep_formats::escape;
 
-use crate::common::{Bare, Common, read};
+use crate::common::Common;
 use crate::exit::{Exit, Failure, say};
 use crate::output::Output;
 use crate::output::json::Fingerprint;
@@ -59,8 +59,6 @@ pub(crate) struct Tail {
     /// Name up to five pages near what was seen, within so many bits [default: what the recipe advises]
     #[arg(long, value_name = "BITS", num_args = 0..=1, require_equals = true, value_parser = clap::value_parser!(u32).range(..=64))]
     near: Option<Option<u32>>,
-    #[command(flatten)]
-    bare: Bare,
 }
 
 /// Where lines go.
@@ -74,7 +72,7 @@ struct Lines<'a> {
 
 impl Tail {
     pub(crate) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
-        let mut reader = read(&common.store_of(&self.bare)?)?;
+        let mut reader = common.read()?;
         let clock = common.clock();
         let columns = [right("operation"), left(clock.heading("time")), left("what it meant")];
         let table = Table::new(columns.into_iter().chain([left("URL")]));

@@ -7,7 +7,7 @@ use simkeep::Reader;
 use simkeep::integrity::{Verified, VerifyOptions};
 use simkeep::publishing::is_published;
 
-use crate::common::{Bare, Common, say_generation};
+use crate::common::{Common, say_generation};
 use crate::exit::{Exit, Failure, say};
 use crate::output::Output;
 use crate::output::json::Flaw;
@@ -32,8 +32,6 @@ pub(crate) struct Verify {
     /// Read no more than this a second; K, M and G are thousands of 1024
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
     rate: Option<u64>,
-    #[command(flatten)]
-    bare: Bare,
 }
 
 /// A number of bytes, with K, M or G for thousands of 1024.
@@ -51,7 +49,7 @@ pub(crate) fn parse_bytes(text: &str) -> Result<u64, &'static str> {
 
 impl Verify {
     pub(crate) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
-        let store = common.store_of(&self.bare)?;
+        let store = common.store()?;
         if let (Ok(true), Ok(reader)) = (is_published(&store), Reader::open(&store)) {
             say_generation(&reader);
         }

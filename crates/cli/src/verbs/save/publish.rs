@@ -12,7 +12,6 @@ use simkeep::publishing::{
 };
 use simkeep::{Error, Options, Store, Time};
 
-use crate::common::Bare;
 use crate::exit::{Exit, Failure, say};
 use crate::output::Output;
 use crate::output::progress::watched;
@@ -44,8 +43,6 @@ that went another way, is refused.
 A generation stays while it is among the newest (--keep), and for a while after it was the newest
 (--grace), since somebody may be reading it. What was forgotten is in no later generation.")]
 pub(crate) struct Publish {
-    #[command(flatten)]
-    bare: Bare,
     /// The directory: new or empty, or where this store was published before
     #[arg(long, value_name = "DIR")]
     to: PathBuf,
@@ -133,7 +130,7 @@ impl Publish {
         if self.list {
             return self.list(common, output);
         }
-        let place = common.store_of(&self.bare)?;
+        let place = common.store()?;
         let done = watched(|progress| {
             let options = PublishOptions::default()
                 .keep(self.keep)

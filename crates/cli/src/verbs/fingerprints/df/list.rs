@@ -6,7 +6,7 @@ use serde::Serialize;
 use simkeep::Origin;
 
 use super::{Answer, Exit, Failure, Output, line};
-use crate::common::{Bare, Common, read};
+use crate::common::{Common, read};
 use crate::exit::say;
 use crate::output::json::EpochName;
 
@@ -14,10 +14,7 @@ use crate::output::json::EpochName;
 ///
 /// Each is read and checked.
 #[derive(Args)]
-pub(super) struct List {
-    #[command(flatten)]
-    bare: Bare,
-}
+pub(super) struct List {}
 
 /// A table of a store, and the epoch that weighs words by it.
 #[derive(Serialize, JsonSchema)]
@@ -29,7 +26,7 @@ pub(crate) struct Line<'a> {
 
 impl List {
     pub(super) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
-        let store = common.store_of(&self.bare)?;
+        let store = common.store()?;
         let snapshot = read(&store)?.snapshot();
         let mut any = false;
         for info in snapshot.epochs().iter().filter(|info| !info.ended) {

@@ -13,7 +13,7 @@ mod segment;
 
 use clap::{Args, Subcommand};
 
-use crate::common::{Bare, Common, read};
+use crate::common::{Common, read};
 use crate::exit::{Exit, Failure};
 use crate::output::Output;
 pub(crate) use epoch::Answer as OfEpoch;
@@ -38,8 +38,6 @@ pub(crate) struct Inspect {
     /// Count all pages and visits, in one pass over them
     #[arg(long)]
     deep: bool,
-    #[command(flatten)]
-    bare: Bare,
 }
 
 #[derive(Subcommand)]
@@ -62,7 +60,7 @@ impl Inspect {
             Some(Subject::Epoch(epoch)) => epoch.run(common, output),
             Some(Subject::Journal(journal)) => journal.run(common, output),
             None => {
-                let store = common.store_of(&self.bare)?;
+                let store = common.store()?;
                 overview::run(&store, &read(&store)?, self.deep, common, output)
             }
         }

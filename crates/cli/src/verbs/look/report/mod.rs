@@ -12,7 +12,7 @@ use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::common::{Bare, Common, read};
+use crate::common::{Common, read};
 use crate::exit::{Exit, Failure};
 use crate::output::Output;
 use crate::output::json::Saw;
@@ -38,8 +38,6 @@ The file is put in its place when it is whole; before that, what was there stays
 
 With --json, \"file\" and \"bytes\". What the figures are drawn of, `simkeep inspect --deep --json` prints.")]
 pub(crate) struct Report {
-    #[command(flatten)]
-    bare: Bare,
     /// The file to write
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
@@ -56,7 +54,7 @@ pub(crate) struct Answer<'a> {
 
 impl Report {
     pub(crate) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
-        let store = common.store_of(&self.bare)?;
+        let store = common.store()?;
         let reader = read(&store)?;
         let cannot = |e| Failure::Other(format!("cannot write {}: {e}", self.output.display()));
         // Before the work, whether there is a place for what it makes.

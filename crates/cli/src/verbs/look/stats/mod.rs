@@ -12,7 +12,7 @@ use simkeep::due::Survey;
 use simkeep::{SegmentStats, Snapshot};
 use simkeep_formats::escape;
 
-use crate::common::{Bare, Common, read};
+use crate::common::{Common, read};
 use crate::exit::{Exit, Failure};
 use crate::output::Output;
 use crate::output::json::{Epoch, Number, Saw};
@@ -49,13 +49,11 @@ pub(crate) struct Stats {
     /// Put the gauges into this file, which is replaced as a whole
     #[arg(short, long, value_name = "FILE", requires = "prometheus")]
     output: Option<PathBuf>,
-    #[command(flatten)]
-    bare: Bare,
 }
 
 impl Stats {
     pub(crate) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
-        let store = common.store_of(&self.bare)?;
+        let store = common.store()?;
         let reader = read(&store)?;
         if self.prometheus {
             if common.json {

@@ -1,0 +1,199 @@
+//! The store as the first argument of a verb: `simkeep near STORE ...`.
+//!
+//! One rule for all verbs: if neither `--store` nor `SIMKEEP_STORE` names the store, the first argument
+//! that is no option is the store. If one of them does, there is no such argument.
+
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
+
+use clap::{Arg, Command};
+
+use crate::common;
+use crate::verbs::ask::near::parse_fingerprint;
+
+/// Verbs that use no store. `diff` uses one only if it compares two times.
+const WITHOUT: &[&[&str]] = &[
+    &["fingerprint"],
+    &["evaluate"],
+    &["df", "build"],
+    &["df", "compare"],
+    &["df", "freeze"],
+    &["df", "show"],
+    &["completions"],
+    &["man"],
+    &["schema"],
+];
+
+/// Whether a verb uses a store. There is no verb in `simkeep help near`.
+fn uses(verb: &[&str]) -> bool {
+    !verb.is_empty() && !WITHOUT.contains(&verb)
+}
+
+/// Inserts `--store` before the first argument, unless the store is named otherwise: `is_set` says that
+/// the environment does.
+///
+/// # Errors
+///
+/// What to type if the first argument is a URL, a fingerprint or a file.
+pub(crate) fn named(
+    command: &Command,
+    mut words: Vec<OsString>,
+    is_set: bool,
+) -> Result<Vec<OsString>, String> {
+    let line = Line::read(command, &words);
+    let is_named = is_set || line.names_store;
+    let compares_stores = line.verb == ["diff"] && !line.has_since;
+    let Some(at) = line.first.filter(|_| !is_named && !compares_stores && uses(&line.verb)) else {
+        return Ok(words);
+    };
+    if words.get(at).is_some_and(|first| is_no_store(first)) {
+        return Err(common::without_store(&words, at));
+    }
+    words.insert(at, "--store".into());
+    Ok(words)
+}
+
+/// Whether a word is a URL, a fingerprint or a file, and so not the directory of a store.
+fn is_no_store(word: &OsStr) -> bool {
+    let text = word.to_string_lossy();
+    text.contains("://") || parse_fingerprint(&text).is_ok() || Path::new(word).is_file()
+}
+
+/// What a command line has, before clap parses it.
+#[derive(Default)]
+struct Line<'a> {
+    verb: Vec<&'a str>,
+    names_store: bool,
+    has_since: bool,
+    /// The index of the first argument of the verb that is no option.
+    first: Option<usize>,
+}
+
+impl<'a> Line<'a> {
+    fn read(root: &'a Command, words: &[OsString]) -> Line<'a> {
+        let (mut line, mut command) = (Line::default(), root);
+        let mut words = words.iter().enumerate().skip(1).peekable();
+        while let Some((index, word)) = words.next() {
+            let text = word.to_string_lossy();
+            let option = match text.strip_prefix("--") {
+                Some("") => {
+                    line.first = line.first.or(words.next().map(|(index, _)| index));
+                    return line;
+                }
+                Some(long) => {
+                    let (name, value) =
+                        long.split_once('=').map_or((long, None), |(n, v)| (n, Some(v)));
+                    option_of(root, command, |arg| arg.get_long() == Some(name))
+                        .map(|arg| (arg, value.is_some()))
+                }
+                None if text.len() > 1 && text.starts_with('-') => {
+                    last_of_cluster(root, command, text.trim_start_matches('-'))
+                }
+                None => {
+                    match command.find_subcommand(&**word).filter(|_| line.first.is_none()) {
+                        Some(verb) => {
+                            command = verb;
+                            line.verb.push(verb.get_name());
+                        }
+                        None => line.first = line.first.or(Some(index)),
+                    }
+                    continue;
+                }
+            };
+            let Some((arg, has_value)) = option else { continue };
+            line.names_store |= arg.get_id() == "store";
+            line.has_since |= arg.get_id() == "since";
+            if !has_value && takes_value(arg, words.peek().map(|(_, next)| next.as_os_str())) {
+                words.next();
+            }
+        }
+        line
+    }
+}
+
+/// The option of a verb, or one that all verbs have.
+fn option_of<'a>(
+    root: &'a Command,
+    command: &'a Command,
+    is_meant: impl Fn(&Arg) -> bool,
+) -> Option<&'a Arg> {
+    command.get_arguments().chain(root.get_arguments()).find(|arg| is_meant(arg))
+}
+
+/// Of options of a letter, such as those of `-vs`, the one that may take a value; and whether it has one
+/// behind it.
+fn last_of_cluster<'a>(
+    root: &'a Command,
+    command: &'a Command,
+    letters: &str,
+) -> Option<(&'a Arg, bool)> {
+    let mut last = None;
+    for (index, letter) in letters.char_indices() {
+        let arg = option_of(root, command, |arg| arg.get_short() == Some(letter))?;
+        let rest = letters.get(index + letter.len_utf8()..).unwrap_or_default();
+        last = Some((arg, !rest.is_empty()));
+        if arg.get_action().takes_values() {
+            break;
+        }
+    }
+    last
+}
+
+/// Whether an option takes the next word as its value.
+fn takes_value(arg: &Arg, next: Option<&OsStr>) -> bool {
+    let Some(next) = next.filter(|_| arg.get_action().takes_values()) else { return false };
+    let is_optional = arg.get_num_args().is_some_and(|range| range.min_values() == 0);
+    !is_optional || !next.to_string_lossy().starts_with('-') || next == "-"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::help;
+
+    fn named_of(line: &str) -> String {
+        let words = line.split(' ').map(OsString::from).collect();
+        let words = named(&help::unwrapped(), words, false).unwrap();
+        words.join(OsStr::new(" ")).to_string_lossy().into_owned()
+    }
+
+    #[test]
+    fn the_first_argument_is_the_store() {
+        for (line, expected) in [
+            ("simkeep stats a", "simkeep stats --store a"),
+            ("simkeep --json stats a", "simkeep --json stats --store a"),
+            ("simkeep scan a example.com", "simkeep scan --store a example.com"),
+            ("simkeep near a -k 8 --text t.html", "simkeep near --store a -k 8 --text t.html"),
+            ("simkeep near -k 8 --text t.html a", "simkeep near -k 8 --text t.html --store a"),
+            ("simkeep near -k8 --url=u a", "simkeep near -k8 --url=u --store a"),
+            ("simkeep epoch list a", "simkeep epoch list --store a"),
+            ("simkeep df list a", "simkeep df list --store a"),
+            ("simkeep inspect page a u", "simkeep inspect page --store a u"),
+            ("simkeep repair a --to b", "simkeep repair --store a --to b"),
+            ("simkeep ingest a - --durability end", "simkeep ingest --store a - --durability end"),
+            ("simkeep diff a --since 1d", "simkeep diff --store a --since 1d"),
+        ] {
+            assert_eq!(named_of(line), expected);
+        }
+    }
+
+    #[test]
+    fn a_store_that_is_named_otherwise_is_not_inserted() {
+        for line in [
+            "simkeep stats",
+            "simkeep stats --store a",
+            "simkeep -s a history u",
+            "simkeep -sa history u",
+            "simkeep history --store=a u",
+            "simkeep diff a b",
+            "simkeep fingerprint file",
+            "simkeep df show table",
+            "simkeep help near",
+            "simkeep completions bash",
+        ] {
+            assert_eq!(named_of(line), line);
+        }
+        let words: Vec<OsString> = ["simkeep", "history", "u"].map(OsString::from).to_vec();
+        assert_eq!(named(&help::unwrapped(), words.clone(), true).unwrap(), words);
+    }
+}
