@@ -75,12 +75,6 @@ impl Prose {
                 self.add(&of.ident, "", &of.attrs);
                 for variant in &of.variants {
                     self.add(&of.ident, &variant.ident.to_string(), &variant.attrs);
-                    for field in &variant.fields {
-                        if let Some(name) = &field.ident {
-                            let name = format!("{}.{name}", variant.ident);
-                            self.add(&of.ident, &name, &field.attrs);
-                        }
-                    }
                 }
             }
             Item::Impl(of) if of.trait_.is_none() => {
@@ -132,7 +126,7 @@ impl Prose {
     pub fn to_macro(&self) -> String {
         let mut out = String::from("macro_rules! prose {\n");
         for ((name, member), found) in &self.found {
-            if let Some(prose) = found.one().filter(|_| !member.contains('.')) {
+            if let Some(prose) = found.one() {
                 let prose = for_python(prose);
                 out += &format!("    ({name}; {member}) => {{ {prose:?} }};\n");
             }
