@@ -46,10 +46,13 @@ pub(crate) fn named(
     let Some(at) = line.first.filter(|_| !is_named && !compares_stores && uses(&line.verb)) else {
         return Ok(words);
     };
-    if words.get(at).is_some_and(|first| is_no_store(first)) {
+    if line.takes_arguments && words.get(at).is_some_and(|first| is_no_store(first)) {
         return Err(common::without_store(&words, at));
     }
-    words.insert(at, "--store".into());
+    // Behind `--` there are no options.
+    let before = if line.is_behind_dashes { at - 1 } else { at };
+    let store = words.remove(at);
+    words.splice(before..before, ["--store".into(), store]);
     Ok(words)
 }
 
@@ -65,8 +68,12 @@ struct Line<'a> {
     verb: Vec<&'a str>,
     names_store: bool,
     has_since: bool,
+    /// Whether the verb takes arguments besides options and the store.
+    takes_arguments: bool,
     /// The index of the first argument of the verb that is no option.
     first: Option<usize>,
+    /// Whether that stands right behind `--`.
+    is_behind_dashes: bool,
 }
 
 impl<'a> Line<'a> {
@@ -77,8 +84,9 @@ impl<'a> Line<'a> {
             let text = word.to_string_lossy();
             let option = match text.strip_prefix("--") {
                 Some("") => {
+                    line.is_behind_dashes = line.first.is_none();
                     line.first = line.first.or(words.next().map(|(index, _)| index));
-                    return line;
+                    break;
                 }
                 Some(long) => {
                     let (name, value) =
@@ -107,6 +115,7 @@ impl<'a> Line<'a> {
                 words.next();
             }
         }
+        line.takes_arguments = command.get_positionals().next().is_some();
         line
     }
 }
@@ -172,6 +181,10 @@ mod tests {
             ("simkeep repair a --to b", "simkeep repair --store a --to b"),
             ("simkeep ingest a - --durability end", "simkeep ingest --store a - --durability end"),
             ("simkeep diff a --since 1d", "simkeep diff --store a --since 1d"),
+            ("simkeep scan -- a b", "simkeep scan --store a -- b"),
+            ("simkeep scan a -- b", "simkeep scan --store a -- b"),
+            // What is wrong with it is for opening it to say.
+            ("simkeep stats https://a/", "simkeep stats --store https://a/"),
         ] {
             assert_eq!(named_of(line), expected);
         }

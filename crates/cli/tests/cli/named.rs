@@ -32,6 +32,7 @@ fn the_store_is_named_by_an_option_or_as_the_first_argument() {
         &["history", "store", url][..],
         &["near", "store", "--url", url],
         &["near", "-k", "8", "--url", url, "store"],
+        &["near", "store", url],
         &["inspect", "page", "store", url],
         &["backup", "store", "copy"],
         &["repair", "store", "--to", "repaired"],

@@ -38,13 +38,11 @@ pub(crate) use of_page::{OfPage, of_page};
 /// that the fingerprint tells, minor, moderate or major; - for a --text of fewer than 100 words), its
 /// fingerprint, its URL. Every page within the distance is found.
 #[derive(Args)]
-#[command(
-    override_usage = "simkeep near [OPTIONS] <FINGERPRINT|--text FILE|--url URL|--batch FILE>"
-)]
+#[command(override_usage = "simkeep near [OPTIONS] <FINGERPRINT|URL|--text FILE|--batch FILE>")]
 #[command(group(ArgGroup::new("what").required(true).multiple(true)
-    .args(["fingerprint", "text", "url", "batch"])))]
+    .args(["subject", "text", "url", "batch"])))]
 #[command(after_long_help = "Examples:
-  simkeep near --url https://example.com/terms
+  simkeep near https://example.com/terms
   simkeep near --text terms.html -k 8
   simkeep near 0123456789abcdef --ever --limit 100
   simkeep near --url https://example.com/terms --nearest 5 --under example.org
@@ -79,9 +77,10 @@ A text of fewer than 8 words is too short to tell from others: nothing is near i
 
 Exits with 1 if nothing is near.")]
 pub(crate) struct Near {
-    /// The fingerprint, in 16 hexadecimal digits
-    #[arg(value_parser = parse_fingerprint, conflicts_with_all = ["text", "url", "batch"])]
-    fingerprint: Option<u64>,
+    /// A fingerprint, in 16 hexadecimal digits, or the URL of a page of the store
+    #[arg(value_name = "FINGERPRINT|URL", value_parser = parse_subject)]
+    #[arg(conflicts_with_all = ["text", "url", "batch"])]
+    subject: Option<Subject>,
     /// A document to make the fingerprint of; - is standard input
     #[arg(long, value_name = "FILE", conflicts_with = "url")]
     text: Option<Option<PathBuf>>,
@@ -126,6 +125,21 @@ pub(crate) struct Near {
     explain: bool,
 }
 
+/// What a search is for, without an option that says it.
+#[derive(Clone)]
+enum Subject {
+    Fingerprint(u64),
+    Url(String),
+}
+
+fn parse_subject(text: &str) -> Result<Subject, &'static str> {
+    if text.contains("://") {
+        return Ok(Subject::Url(text.to_owned()));
+    }
+    let fingerprint = parse_fingerprint(text).map(Subject::Fingerprint);
+    fingerprint.map_err(|_| "a fingerprint has 16 hexadecimal digits; name other pages by --url")
+}
+
 pub(crate) fn parse_fingerprint(text: &str) -> Result<u64, &'static str> {
     let plain = text.len() == 16 && text.bytes().all(|b| b.is_ascii_hexdigit());
     let value = plain.then(|| u64::from_str_radix(text, 16).ok()).flatten();
@@ -161,7 +175,7 @@ impl Near {
         let k = self.k.unwrap_or_else(|| snapshot.near_distance(epoch));
         let mut query = self.query(fingerprint, k).epoch(epoch);
         // The page that was asked about is not near itself.
-        query.except = self.url.clone().flatten();
+        query.except = self.url().map(str::to_owned);
         let explanation = self.explain.then(|| Explanation::of(&snapshot, &query)).transpose()?;
         let explained = || count_without_fingerprint(&snapshot, epoch, self.classes.as_ref());
         let explained = self.explain.then(explained).transpose()?;
@@ -231,16 +245,26 @@ impl Near {
         query
     }
 
+    /// The page that is asked about, if it is one.
+    fn url(&self) -> Option<&str> {
+        match (&self.url, &self.subject) {
+            (Some(url), _) => url.as_deref(),
+            (None, Some(Subject::Url(url))) => Some(url),
+            _ => None,
+        }
+    }
+
     /// What is asked for by itself.
     fn asked(&self, snapshot: &Snapshot) -> Result<Sought, Failure> {
-        match (&self.url, &self.text, self.fingerprint) {
-            (Some(Some(url)), ..) => self.of_url(snapshot, url),
+        match (self.url(), &self.text, &self.subject) {
+            (Some(url), ..) => self.of_url(snapshot, url),
             (_, Some(Some(path)), _) => {
                 let (epoch, origin) = self.of_texts(snapshot)?;
                 let document = read_document(path)?;
                 Ok(of_text(&document, epoch, &mut origin.fingerprinter()?, path)?)
             }
-            (.., Some(fingerprint)) => {
+            (.., Some(Subject::Fingerprint(fingerprint))) => {
+                let fingerprint = *fingerprint;
                 let epoch = self.of_fingerprints(snapshot, fingerprint)?;
                 Ok(Ok(Asked { fingerprint, epoch, is_brief: false }))
             }
