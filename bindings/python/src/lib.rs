@@ -71,7 +71,7 @@ mod search {
     pub(crate) mod shares;
 }
 
-/// What a store is told.
+/// Reporting visits.
 mod observe {
     pub(crate) mod giving;
     pub(crate) mod load;

@@ -5646,12 +5646,12 @@ class Store(View):
     def take_due(
         self, now: Time, budget: int | None, lease: _types.Seconds, **like: Unpack[_types.Due]
     ) -> list[Decision]:
-        """Hands out the pages of which a visit is worth most: those of `due`, whose keywords it takes.
+        """Leases the most valuable due pages: those of `due`, whose keywords it takes.
 
-        Those that are out already are left out, and those that a visit is worth nothing of. A page
-        is out until it is observed in any way or handed back, or until the `lease` is over by the
-        `now` of a later call. Threads may take at once. Leases are in memory only: when the store
-        is opened again, all pages can be taken. At most `leases_max` are out.
+        Pages that are leased already are left out, and so are pages with zero value. A lease ends
+        when its page is observed in any way or handed back, or when the `lease` is over by the `now`
+        of a later call. Threads may call this concurrently. Leases are in memory only: after the
+        store is opened again, no page is leased. At most `leases_max` pages are leased.
         """
 
     def verify(

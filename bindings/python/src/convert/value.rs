@@ -1,4 +1,4 @@
-//! Values: what is told of a store, frozen, comparable, hashable, and shown as it can be written.
+//! Value classes: frozen, comparable and hashable, with a `repr` that makes an equal value.
 //!
 //! All that they have in common goes by the names of their fields, so it is here once for all.
 
@@ -146,7 +146,7 @@ macro_rules! class {
 
 pub(crate) use {class, value};
 
-/// What Python gets of a value of the crate.
+/// Converts a value of the crate for Python.
 pub(crate) trait FromRust<T>: Sized {
     fn from_rust(py: Python<'_>, of: T) -> PyResult<Self>;
 }
@@ -261,7 +261,7 @@ pub(crate) fn hash(value: &Bound<'_, PyAny>, names: &[&str]) -> PyResult<isize> 
     fields(value, names)?.hash()
 }
 
-/// A value as it can be written.
+/// The `repr` of a value, which evaluates to an equal one.
 pub(crate) fn repr(value: &Bound<'_, PyAny>, class: &str, names: &[&str]) -> PyResult<String> {
     let mut repr = format!("{class}(");
     let mut comma = "";

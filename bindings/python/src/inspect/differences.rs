@@ -11,7 +11,7 @@ use crate::convert::value::{FromRust, value};
 use crate::convert::word::Verdict;
 use crate::fingerprint::epoch::EpochInfo;
 use crate::pages::history::Entry;
-use crate::pages::outcome::Told;
+use crate::pages::outcome::VerdictParts;
 use crate::pages::page::Content;
 use crate::streams::columns::{Bits, Float64, Int32, Int64, Table, Timestamp, Utf8, Word, columns};
 use crate::streams::source::{Iterated, Source};
@@ -21,13 +21,13 @@ value! {
     /// A page whose version in force differs.
     Difference from of: simkeep::query::Difference {
         url: String,
-        verdict: Verdict = Told::from(of.verdict).verdict,
+        verdict: Verdict = VerdictParts::from(of.verdict).verdict,
         /// In how many bits the fingerprints differ; `None` where that is not known.
-        distance: Option<u32> = Told::from(of.verdict).distance,
+        distance: Option<u32> = VerdictParts::from(of.verdict).distance,
         /// The epoch of the fingerprints that were compared.
-        distance_epoch: Option<u32> = Told::from(of.verdict).distance_epoch,
+        distance_epoch: Option<u32> = VerdictParts::from(of.verdict).distance_epoch,
         /// When the version that the page went back to was last seen before, if it was reverted.
-        to: Option<Time> = Told::from(of.verdict).to,
+        to: Option<Time> = VerdictParts::from(of.verdict).to,
         priority: f64,
         before: Option<Py<Content>>,
         after: Option<Py<Content>>,
@@ -50,11 +50,11 @@ impl Item for query::Difference {
         let fingerprint = |of: Option<simkeep::Content>| of.and_then(|content| content.fingerprint);
         let epoch = |of: Option<simkeep::Content>| of.map(|content| content.epoch.number());
         columns! {
-            for (of, told) in differences.iter().map(|of| (of, Told::from(of.verdict))), signed;
+            for (of, parts) in differences.iter().map(|of| (of, VerdictParts::from(of.verdict))), signed;
             url: Utf8 = &of.url,
-            verdict: Word = told.verdict.value(),
-            distance: Option<Int32> = told.distance,
-            to: Option<Timestamp> = told.to.map(|time| time.0),
+            verdict: Word = parts.verdict.value(),
+            distance: Option<Int32> = parts.distance,
+            to: Option<Timestamp> = parts.to.map(|time| time.0),
             priority: Float64 = of.priority,
             before: Option<Bits> = fingerprint(of.before),
             before_epoch: Option<Int64> = epoch(of.before),

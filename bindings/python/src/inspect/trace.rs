@@ -10,7 +10,7 @@ use crate::convert::typed::Tuple;
 use crate::convert::value::{FromRust, value};
 use crate::convert::word::{SameBy, Verdict, VersionKind};
 use crate::pages::history::{self, HistoryEntry, Visit};
-use crate::pages::outcome::Told;
+use crate::pages::outcome::VerdictParts;
 use crate::pages::page::{Content, Page};
 
 value! {
@@ -46,15 +46,15 @@ value! {
         contents: Tuple<Content>,
         last: Time,
         visits: u64,
-        verdict: Verdict = Told::from(version.verdict).verdict,
+        verdict: Verdict = VerdictParts::from(version.verdict).verdict,
         /// How it is known to have been the same, if that is the verdict.
-        by: Option<SameBy> = Told::from(version.verdict).by,
+        by: Option<SameBy> = VerdictParts::from(version.verdict).by,
         /// In how many bits its fingerprint differs from that of the version before, by the verdict.
-        distance: Option<u32> = Told::from(version.verdict).distance,
+        distance: Option<u32> = VerdictParts::from(version.verdict).distance,
         /// The epoch of the fingerprints that were compared.
-        distance_epoch: Option<u32> = Told::from(version.verdict).distance_epoch,
+        distance_epoch: Option<u32> = VerdictParts::from(version.verdict).distance_epoch,
         /// When the version that the page went back to was last seen.
-        to: Option<Time> = Told::from(version.verdict).to,
+        to: Option<Time> = VerdictParts::from(version.verdict).to,
         back_to: Option<u32>,
         differing: Option<u64>,
     }

@@ -10,7 +10,7 @@ use crate::convert::arg::Arg;
 use crate::convert::time::Time;
 use crate::convert::value::{FromRust, value};
 use crate::convert::word::{SameBy, Seen, Verdict};
-use crate::pages::outcome::{Meaning, Told};
+use crate::pages::outcome::{Meaning, VerdictParts};
 use crate::streams::columns::{
     self, Bits, Float64, Int32, Int64, Table, Timestamp, Utf8, Word, columns,
 };
@@ -114,7 +114,7 @@ impl FromRust<simkeep::HistoryEntry> for HistoryEntry {
     fn from_rust(py: Python<'_>, entry: simkeep::HistoryEntry) -> PyResult<HistoryEntry> {
         Ok(match entry {
             simkeep::HistoryEntry::Visit { visit, verdict, meaning } => {
-                let Told { verdict, by, distance, distance_epoch, to } = verdict.into();
+                let VerdictParts { verdict, by, distance, distance_epoch, to } = verdict.into();
                 let visit = FromRust::from_rust(py, visit)?;
                 let meaning = FromRust::from_rust(py, meaning)?;
                 let judged = Judged { visit, verdict, by, distance, distance_epoch, to, meaning };

@@ -54,16 +54,16 @@ value! {
     /// The answer to an observation. As a text: "changed by 4 bits: moderately, some 0.5 to 6 % of its
     /// words; near another page".
     Outcome from outcome: simkeep::Outcome {
-        verdict: Verdict = Told::from(outcome.verdict).verdict,
+        verdict: Verdict = VerdictParts::from(outcome.verdict).verdict,
         /// How it is known to be the same, if that is the verdict.
-        by: Option<SameBy> = Told::from(outcome.verdict).by,
+        by: Option<SameBy> = VerdictParts::from(outcome.verdict).by,
         /// In how many bits its fingerprint differs from that of the version before; `None` where
         /// that is not known, or nothing changed.
-        distance: Option<u32> = Told::from(outcome.verdict).distance,
+        distance: Option<u32> = VerdictParts::from(outcome.verdict).distance,
         /// The epoch of the fingerprints that were compared.
-        distance_epoch: Option<u32> = Told::from(outcome.verdict).distance_epoch,
+        distance_epoch: Option<u32> = VerdictParts::from(outcome.verdict).distance_epoch,
         /// When the version that the page went back to was last seen, if it was reverted.
-        to: Option<Time> = Told::from(outcome.verdict).to,
+        to: Option<Time> = VerdictParts::from(outcome.verdict).to,
         /// What the distance means, if there is one.
         meaning: Option<Py<Meaning>>,
         novel: bool,
@@ -83,8 +83,8 @@ value! {
     }
 }
 
-/// What a verdict says, part by part.
-pub(crate) struct Told {
+/// The parts of a verdict, as Python has them.
+pub(crate) struct VerdictParts {
     pub(crate) verdict: Verdict,
     pub(crate) by: Option<SameBy>,
     pub(crate) distance: Option<u32>,
@@ -92,8 +92,8 @@ pub(crate) struct Told {
     pub(crate) to: Option<Time>,
 }
 
-impl From<simkeep::Verdict> for Told {
-    fn from(of: simkeep::Verdict) -> Told {
+impl From<simkeep::Verdict> for VerdictParts {
+    fn from(of: simkeep::Verdict) -> VerdictParts {
         let (mut by, mut to) = (None, None);
         let verdict = match of {
             simkeep::Verdict::New => Verdict::New,
@@ -114,7 +114,7 @@ impl From<simkeep::Verdict> for Told {
             _ => Verdict::Other,
         };
         let distance = of.distance();
-        Told {
+        VerdictParts {
             verdict,
             by,
             distance: distance.map(|distance| distance.bits),

@@ -8,7 +8,7 @@ use simkeep::{Matches, Outcome};
 use crate::convert::sequence;
 use crate::convert::typed::{Iter, Picked};
 use crate::convert::value::FromRust;
-use crate::pages::outcome::{self, Told};
+use crate::pages::outcome::{self, VerdictParts};
 use crate::search::matches;
 use crate::streams::batches::Batches;
 use crate::streams::columns::{
@@ -156,10 +156,10 @@ fn queries(answers: &[Matches]) -> Result<RecordBatch> {
 /// What each of many observations meant.
 fn verdicts(outcomes: &[Outcome]) -> Result<RecordBatch> {
     columns! {
-        for (outcome, told) in outcomes.iter().map(|of| (of, Told::from(of.verdict))), false;
-        verdict: Word = told.verdict.value(),
-        distance: Option<Int32> = told.distance,
-        to: Option<Timestamp> = told.to.map(|time| time.0),
+        for (outcome, parts) in outcomes.iter().map(|of| (of, VerdictParts::from(of.verdict))), false;
+        verdict: Word = parts.verdict.value(),
+        distance: Option<Int32> = parts.distance,
+        to: Option<Timestamp> = parts.to.map(|time| time.0),
         novel: Boolean = outcome.novel,
         priority: Float64 = outcome.priority,
         complete: Boolean = outcome.complete,

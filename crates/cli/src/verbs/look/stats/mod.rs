@@ -142,7 +142,7 @@ pub(crate) struct Answer<'a> {
     counters: Counters<'a>,
     /// All epochs, the oldest first.
     epochs: Vec<Epoch<'a>>,
-    /// Whether so many visits came since the newest epoch began that a new one is due.
+    /// Whether a new epoch is due, by the visits since the newest one began.
     epoch_due: bool,
     /// The segments, the oldest first.
     segments: Vec<Segment>,
