@@ -280,6 +280,23 @@ fn a_page_is_of_the_class_that_it_has_now_whenever_it_had_its_content() {
 }
 
 #[test]
+fn pairs_in_a_single_segment_are_of_the_classes_asked_for() {
+    let store = create(&SimDisk::new(), small());
+    for (page, class) in [1, 1, 2].into_iter().enumerate() {
+        let fingerprint = 1 << page;
+        store
+            .observe(Observation::content(url(page as u64), ms(5), fingerprint, FIRST).class(class))
+            .unwrap();
+    }
+    store.seal().unwrap();
+    let snapshot = store.snapshot();
+    let number = |classes: Option<Classes>| pairs(&snapshot, classes.as_ref()).len();
+    // Each pair of pages is a pair of fingerprints as well.
+    let found = [None, Some(Classes::of([1])), Some(Classes::of([2]))].map(number);
+    assert_eq!(found, [6, 2, 0]);
+}
+
+#[test]
 fn what_is_hidden_by_thousands_of_pages_of_other_classes_is_found_or_missed_aloud() {
     let store = create(&SimDisk::new(), small().near_limit(0));
     let urls: Vec<String> = (0..3_000).map(|page| format!("http://a.example/{page:04}")).collect();
