@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::core::Core;
 use super::epochs::{
-    Epochs, begun, check_name, check_terms, live_number, may_end, next_epoch, of_name, reserved,
+    Epochs, begun, check_name, check_options, live_number, may_end, next_epoch, of_name, reserved,
 };
 use super::files::{has_table, table_name};
 use super::origin::Origin;
@@ -17,26 +17,26 @@ use crate::engine::totals::Totals;
 use crate::error::{Error, Result};
 #[cfg(doc)]
 use crate::page::Observation;
-use crate::page::{Content, Epoch, EpochInfo, Terms, known};
+use crate::page::{Content, Epoch, EpochInfo, EpochOptions, known};
 use crate::sync::{Rank, RankedGuard, RankedMutex};
 
 impl Store {
-    /// Registers an epoch by name, on [terms](Terms) that may be but its role, and returns its number.
-    /// A new name becomes the newest epoch of its role, and costs one commit; a known name costs
+    /// Registers an epoch by name, and returns its number. A [role](crate::Role) alone is enough
+    /// [options](EpochOptions). A new name becomes the newest epoch of its role, and costs one commit; a known name costs
     /// nothing. This is for fingerprints made by other means than simkeep's recipes, for which there is
     /// [`begin_epoch`](Store::begin_epoch).
     ///
     /// # Errors
     ///
     /// [`Error::Misuse`] for a name that is empty or has control characters, for bands that no
-    /// fingerprint can have, or an epoch with other terms; [`Error::Limit`] if there are 32,768 epochs
+    /// fingerprint can have, or an epoch with other options; [`Error::Limit`] if there are 32,768 epochs
     /// already, [`Error::EndedEpoch`] if it has ended, [`Error::Io`].
-    pub fn register_epoch(&self, name: &str, terms: impl Into<Terms>) -> Result<Epoch> {
-        self.change(|db| db.registry.register(name, terms.into()))
+    pub fn register_epoch(&self, name: &str, options: impl Into<EpochOptions>) -> Result<Epoch> {
+        self.change(|db| db.registry.register(name, options.into()))
     }
 
-    /// Begins an epoch, on [terms](Terms) that may be but its role. From now on it is the newest of
-    /// that: verdicts go by it, or near-duplicates, or both. Pages without a fingerprint of it are
+    /// Begins an epoch. A [role](crate::Role) alone is enough [options](EpochOptions). From now on
+    /// it is the newest of its role: verdicts go by it, or near-duplicates, or both. Pages without a fingerprint of it are
     /// [stale](crate::query::Stale). Its table of document frequencies, if it has one, is copied into
     /// the store's directory and stays until the epoch [ends](Store::end_epoch). An epoch that
     /// exists already does not begin again, but gets its table if that is missing. Costs one
@@ -69,9 +69,9 @@ impl Store {
     /// # Errors
     ///
     /// [`Error::EndedEpoch`] if it has ended, [`Error::Misuse`] if the recipe needs a table and there
-    /// is none, for bands that no fingerprint can have, or if it began on other terms; [`Error::Io`].
-    pub fn begin_epoch(&self, origin: &Origin, terms: impl Into<Terms>) -> Result<Epoch> {
-        self.change(|db| db.registry.begin(origin, terms.into()))
+    /// is none, for bands that no fingerprint can have, or if it began with other options; [`Error::Io`].
+    pub fn begin_epoch(&self, origin: &Origin, options: impl Into<EpochOptions>) -> Result<Epoch> {
+        self.change(|db| db.registry.begin(origin, options.into()))
     }
 
     /// Ends an epoch for good. Nothing can be observed or searched in it any more. Its table of
@@ -114,17 +114,17 @@ impl EpochRegistry {
     }
 
     /// The epoch of this name; a new one is registered.
-    pub(crate) fn register(&self, name: &str, terms: Terms) -> Result<Epoch> {
-        live_number(&self.register_with(name, reserved(name), terms, |_| Ok(()))?)
+    pub(crate) fn register(&self, name: &str, options: EpochOptions) -> Result<Epoch> {
+        live_number(&self.register_with(name, reserved(name), options, |_| Ok(()))?)
     }
 
     /// The epoch of this origin, with its table; a new one is registered.
-    pub(crate) fn begin(&self, origin: &Origin, terms: Terms) -> Result<Epoch> {
+    pub(crate) fn begin(&self, origin: &Origin, options: EpochOptions) -> Result<Epoch> {
         let Core { disk, live, .. } = &*self.core;
         origin.fingerprinter()?;
         let reserved = origin.recipe().mask().leading_zeros();
         let mut copied = false;
-        let info = self.register_with(&origin.name(), reserved, terms, |epoch| {
+        let info = self.register_with(&origin.name(), reserved, options, |epoch| {
             copied = true;
             let table = origin.frequencies();
             table.map_or(Ok(()), |table| table.copy_to(disk, epoch.count().into()))
@@ -168,23 +168,23 @@ impl EpochRegistry {
         &self,
         name: &str,
         reserved: u32,
-        terms: Terms,
+        options: EpochOptions,
         prepare: impl FnOnce(Epoch) -> Result<()>,
     ) -> Result<EpochInfo> {
         let Core { live, lifecycle, .. } = &*self.core;
-        if let Some(info) = on_terms(&live.view().epochs, name, terms)? {
+        if let Some(info) = with_options(&live.view().epochs, name, options)? {
             return Ok(info);
         }
         // One at a time; readers of the list wait for none of it.
         let _one = self.hold();
         let view = live.view();
-        if let Some(info) = on_terms(&view.epochs, name, terms)? {
+        if let Some(info) = with_options(&view.epochs, name, options)? {
             return Ok(info);
         }
         lifecycle.check()?;
         check_name(name)?;
         let epoch = next_epoch(view.epochs.len(), reserved)?;
-        let info = begun(epoch, name, Totals::of(&live.snapshot())?.visits, terms)?;
+        let info = begun(epoch, name, Totals::of(&live.snapshot())?.visits, options)?;
         prepare(epoch)?;
         self.put(info.clone())?;
         Ok(info)
@@ -217,10 +217,14 @@ impl EpochRegistry {
     }
 }
 
-/// The epoch of this name, if there is one, which must have these terms.
-fn on_terms(epochs: &[EpochInfo], name: &str, terms: Terms) -> Result<Option<EpochInfo>> {
+/// The epoch of this name, if there is one, which must have these options.
+fn with_options(
+    epochs: &[EpochInfo],
+    name: &str,
+    options: EpochOptions,
+) -> Result<Option<EpochInfo>> {
     let info = of_name(epochs, name);
-    info.map_or(Ok(()), |info| check_terms(name, info.terms(), terms))?;
+    info.map_or(Ok(()), |info| check_options(name, info.options(), options))?;
     Ok(info.cloned())
 }
 

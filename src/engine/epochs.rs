@@ -12,7 +12,7 @@ use crate::df::Table;
 use crate::disk::Disk;
 use crate::error::{Error, Result};
 use crate::fingerprint::{Bands, Meaning, Recipe};
-use crate::page::{Content, Distance, Epoch, EpochInfo, Role, Terms, in_use, known};
+use crate::page::{Content, Distance, Epoch, EpochInfo, EpochOptions, Role, in_use, known};
 
 /// All epochs of a store, by number, and those in use.
 #[derive(Debug)]
@@ -148,17 +148,22 @@ pub(crate) fn first(options: &Options) -> Result<EpochInfo> {
     let name = &options.epoch;
     check_name(name)?;
     let epoch = Epoch::new(0, reserved(name)).or_bug("a recipe reserves 64 bits at most")?;
-    let terms = Terms { role: Role::Both, bands: options.epoch_bands };
-    begun(epoch, name, 0, terms)
+    let options = EpochOptions { role: Role::Both, bands: options.epoch_bands };
+    begun(epoch, name, 0, options)
 }
 
-/// An epoch that begins on these terms, when so many visits are known.
+/// An epoch that begins with these options, when so many visits are known.
 ///
 /// # Errors
 ///
 /// [`Error::Misuse`] for bands that no fingerprint can have.
-pub(crate) fn begun(epoch: Epoch, name: &str, visits: u64, terms: Terms) -> Result<EpochInfo> {
-    let Terms { role, bands } = terms;
+pub(crate) fn begun(
+    epoch: Epoch,
+    name: &str,
+    visits: u64,
+    options: EpochOptions,
+) -> Result<EpochInfo> {
+    let EpochOptions { role, bands } = options;
     let bands = bands.unwrap_or_else(|| calibrated(name));
     if !bands.are_possible() {
         let Bands { minor, moderate } = bands;
@@ -218,8 +223,8 @@ pub(crate) fn check_live(epochs: &[EpochInfo], epoch: Epoch) -> Result<()> {
     }
 }
 
-/// Whether an epoch that has these terms may be asked for with those: it keeps what it began with.
-pub(crate) fn check_terms(name: &str, has: Terms, asked: Terms) -> Result<()> {
+/// Whether an epoch that has these options may be asked for with those: it keeps what it began with.
+pub(crate) fn check_options(name: &str, has: EpochOptions, asked: EpochOptions) -> Result<()> {
     let (role, wanted) = (has.role, asked.role);
     if role != wanted {
         let what =

@@ -177,7 +177,7 @@ pub(super) fn tells_change(epochs: &[EpochInfo], epoch: Epoch) -> bool {
     known(epochs, epoch).is_some_and(|info| info.role.tells_change())
 }
 
-/// What an epoch is given when it begins, and keeps: what its fingerprints are for, and which of their
+/// The options that an epoch begins with, and keeps: what its fingerprints are for, and which of their
 /// distances are minor changes and which moderate ones.
 ///
 /// A [`Role`] alone will do. The bands are then those that the recipe is
@@ -186,44 +186,44 @@ pub(super) fn tells_change(epochs: &[EpochInfo], epoch: Epoch) -> bool {
 ///
 /// ```
 /// use simkeep::fingerprint::{Band, Bands};
-/// use simkeep::{Options, Role, Store, Terms};
+/// use simkeep::{Options, Role, Store, EpochOptions};
 ///
 /// # fn main() -> simkeep::Result<()> {
 /// # let dir = tempfile::tempdir().unwrap();
 /// let store = Store::create(dir.path().join("crawl.simkeep"), Options::default())?;
-/// let terms = Terms::from(Role::Near).bands(Bands { minor: 1, moderate: 8 });
-/// let epoch = store.register_epoch("mine/1", terms)?;
+/// let options = EpochOptions::from(Role::Near).bands(Bands { minor: 1, moderate: 8 });
+/// let epoch = store.register_epoch("mine/1", options)?;
 /// assert_eq!(store.snapshot().meaning(epoch, 2).band, Band::Moderate);
 /// # Ok(())
 /// # }
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Terms {
+pub struct EpochOptions {
     /// What its fingerprints are for.
     pub role: Role,
     /// Which distances are minor, and which moderate, if that is not left to the recipe.
     pub bands: Option<Bands>,
 }
 
-impl Terms {
-    /// These terms, with such bands.
+impl EpochOptions {
+    /// Sets the bands.
     #[must_use]
-    pub const fn bands(mut self, bands: Bands) -> Terms {
+    pub const fn bands(mut self, bands: Bands) -> EpochOptions {
         self.bands = Some(bands);
         self
     }
 }
 
-impl From<Role> for Terms {
-    fn from(role: Role) -> Terms {
-        Terms { role, bands: None }
+impl From<Role> for EpochOptions {
+    fn from(role: Role) -> EpochOptions {
+        EpochOptions { role, bands: None }
     }
 }
 
 impl EpochInfo {
-    /// What it was given when it began.
-    pub fn terms(&self) -> Terms {
-        Terms { role: self.role, bands: Some(self.bands) }
+    /// Returns the options that it began with.
+    pub fn options(&self) -> EpochOptions {
+        EpochOptions { role: self.role, bands: Some(self.bands) }
     }
 }

@@ -30,7 +30,7 @@ pub use classes::{Classes, ClassesError};
 pub use content::{Content, Digest};
 pub(crate) use entry::restated_digest;
 pub use entry::{Entry, Restated};
-pub use epoch::Terms;
+pub use epoch::EpochOptions;
 pub use epoch::{Epoch, EpochInfo, Role, RoleError};
 pub(crate) use epoch::{in_use, known};
 pub(crate) use fold::{Course, restated};

@@ -7,8 +7,8 @@ use proptest::prelude::*;
 use simkeep::disk::SimDisk;
 use simkeep::fingerprint::Bands;
 use simkeep::{
-    Changes, Content, Entry, Epoch, EpochInfo, Observation, Progress, Restated, Restatement, Role,
-    SameBy, Seen, Store, Terms, Verdict, Visit,
+    Changes, Content, Entry, Epoch, EpochInfo, EpochOptions, Observation, Progress, Restated,
+    Restatement, Role, SameBy, Seen, Store, Verdict, Visit,
 };
 use simkeep_testing::{TIME_MAX, TIME_MIN, ms};
 
@@ -20,10 +20,10 @@ const URL: &str = "http://example.com/";
 const FIRST: Epoch = Epoch::from_number(0);
 const SECOND: Epoch = Epoch::from_number(1);
 
-/// Two epochs, the second one on these terms.
-fn epochs(terms: impl Into<Terms>) -> Vec<EpochInfo> {
+/// Two epochs, the second one with these options.
+fn epochs(options: impl Into<EpochOptions>) -> Vec<EpochInfo> {
     let store = Store::create(on(&SimDisk::new()), small()).unwrap();
-    store.register_epoch(EPOCHS[1], terms).unwrap();
+    store.register_epoch(EPOCHS[1], options).unwrap();
     store.snapshot().epochs().to_vec()
 }
 
@@ -330,11 +330,11 @@ proptest! {
         role in prop_oneof![Just(Role::Both), Just(Role::Near), Just(Role::Change)],
         minor in 0..64_u32,
     ) {
-        let terms = Terms::from(role).bands(Bands { minor, moderate: 64 });
+        let options = EpochOptions::from(role).bands(Bands { minor, moderate: 64 });
         let mut model = Model::default();
-        model.set_terms(SECOND, terms);
+        model.set_epoch_options(SECOND, options);
         all.iter().for_each(|entry| model.insert(URL, *entry));
         let all: Vec<Entry> = all.into_iter().collect();
-        check_sums(&Changes::of(&all, &epochs(terms)), &model.comparisons(URL));
+        check_sums(&Changes::of(&all, &epochs(options)), &model.comparisons(URL));
     }
 }

@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 use simkeep::disk::SimDisk;
 use simkeep::{
-    Content, Digest, Epoch, Observation, Outcome, Progress, Role, SameBy, Seen, Store, Terms,
-    Verdict, Visit,
+    Content, Digest, Epoch, EpochOptions, Observation, Outcome, Progress, Role, SameBy, Seen,
+    Store, Verdict, Visit,
 };
 use simkeep_testing::{EPOCHS, create, digest, ms, on, open, small};
 
@@ -95,8 +95,8 @@ fn without_a_distance_content_is_novel_of_which_no_version_at_hand_has_the_diges
 fn what_is_minor_is_told_by_the_epoch_and_of_several_by_the_newest_of_the_version_in_force() {
     use simkeep::fingerprint::Bands;
     let store = Store::create(on(&SimDisk::new()), small()).unwrap();
-    let terms = Terms::from(Role::Both).bands(Bands { minor: 9, moderate: 20 });
-    let second = store.register_epoch(EPOCHS[1], terms).unwrap();
+    let options = EpochOptions::from(Role::Both).bands(Bands { minor: 9, moderate: 20 });
+    let second = store.register_epoch(EPOCHS[1], options).unwrap();
     let observe = |time, first, other| {
         store.observe(visit(time, content(first)).also(fingerprint(other), second)).unwrap()
     };

@@ -1,22 +1,26 @@
-//! The name of an epoch and its terms, as JSON has them.
+//! The name of an epoch and its options, as JSON has them.
 
 use simkeep::fingerprint::Bands;
-use simkeep::{Role, Terms};
+use simkeep::{EpochOptions, Role};
 
 /// The limit of a store.
 const EPOCH_BYTES_MAX: usize = 256;
 
-/// The terms of an epoch with a role, or both, and bands in bits, or those of its recipe.
-pub(super) fn terms(role: Option<&str>, bands: Option<(u64, u64)>) -> Result<Terms, String> {
+/// The options of an epoch with a role, or both, and bands in bits, or those of its recipe.
+pub(super) fn options(
+    role: Option<&str>,
+    bands: Option<(u64, u64)>,
+) -> Result<EpochOptions, String> {
     let role = role.map_or(Ok(Role::Both), str::parse);
-    let terms = Terms::from(role.map_err(|_| "\"role\" is no role: change, near or both")?);
-    let Some((minor, moderate)) = bands else { return Ok(terms) };
+    let options =
+        EpochOptions::from(role.map_err(|_| "\"role\" is no role: change, near or both")?);
+    let Some((minor, moderate)) = bands else { return Ok(options) };
     let bands = u32::try_from(minor).ok().zip(u32::try_from(moderate).ok());
     let bands = bands.map(|(minor, moderate)| Bands { minor, moderate });
     let bands = bands.filter(|bands| bands.are_possible());
     let why =
         "\"minor\" and \"moderate\" are no bands: two numbers of bits up to 64, in this order";
-    Ok(terms.bands(bands.ok_or(why)?))
+    Ok(options.bands(bands.ok_or(why)?))
 }
 
 /// The name of an epoch, if it is one.

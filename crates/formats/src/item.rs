@@ -3,7 +3,7 @@
 use std::io;
 
 use simkeep::fingerprint::Document;
-use simkeep::{Digest, FetchFailure, Terms, Weight};
+use simkeep::{Digest, EpochOptions, FetchFailure, Weight};
 
 use super::digest::Declared;
 use super::escape;
@@ -165,8 +165,8 @@ pub enum Item {
     Broken(Broken),
     /// A record that is no visit to a page: its kind, to be counted.
     Passed(&'static str),
-    /// The name of an epoch, and its terms. Older epochs come first.
-    Epoch(String, Terms),
+    /// The name of an epoch, and its options. Older epochs come first.
+    Epoch(String, EpochOptions),
     /// A line of an export that is no record.
     Export(Line),
     /// A source that is known not to be readable, and what to read in its place.

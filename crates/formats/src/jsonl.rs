@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use simkeep::Terms;
+use simkeep::EpochOptions;
 
 use super::chunk::Unread;
-use super::epoch::{epoch_name, terms};
+use super::epoch::{epoch_name, options};
 use super::keys::Keys;
 use super::lines::{Lines, has_key, without_mark};
 use super::object::{Object, Value};
@@ -101,7 +101,7 @@ fn question(page: Option<Value<'_>>, ask: &Value<'_>) -> Result<(String, Ask), S
 }
 
 /// What a line says of an epoch beside its name.
-fn described(object: &Object<'_>) -> Result<Terms, String> {
+fn described(object: &Object<'_>) -> Result<EpochOptions, String> {
     let role = match &object.role {
         None | Some(Value::Null) => None,
         Some(Value::Text(role)) => Some(&**role),
@@ -115,7 +115,7 @@ fn described(object: &Object<'_>) -> Result<Terms, String> {
         (None | Some(Value::Null), None | Some(Value::Null)) => None,
         (minor, moderate) => Some((bits(minor), bits(moderate))),
     };
-    terms(role, bands)
+    options(role, bands)
 }
 
 #[cfg(test)]

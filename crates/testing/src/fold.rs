@@ -4,8 +4,8 @@ use crate::ms;
 use std::collections::{BTreeMap, BTreeSet};
 
 use simkeep::{
-    Content, Distance, Entry, Epoch, HistoryEntry, Role, SameBy, Seen, Terms, Verdict, Visit,
-    Weight,
+    Content, Distance, Entry, Epoch, EpochOptions, HistoryEntry, Role, SameBy, Seen, Verdict,
+    Visit, Weight,
 };
 
 /// How many of the last versions of a page can be returned to, as long as there are no more contents
@@ -13,10 +13,10 @@ use simkeep::{
 const WINDOW: usize = 8;
 const CONTENTS: usize = 64;
 
-/// The epochs that have terms of their own; others are for both, and have the bands of fingerprints
+/// The epochs that have options of their own; others are for both, and have the bands of fingerprints
 /// that are made elsewhere.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Roles(pub(super) BTreeMap<Epoch, Terms>);
+pub(super) struct Roles(pub(super) BTreeMap<Epoch, EpochOptions>);
 
 impl Roles {
     pub(super) fn of(&self, epoch: Epoch) -> Role {
@@ -25,7 +25,7 @@ impl Roles {
 
     /// The most that is a minor change.
     pub(super) fn minor(&self, epoch: Epoch) -> u32 {
-        self.0.get(&epoch).and_then(|terms| terms.bands).map_or(3, |bands| bands.minor)
+        self.0.get(&epoch).and_then(|options| options.bands).map_or(3, |bands| bands.minor)
     }
 
     /// The content that tells of changes, of these; the newest if none does.

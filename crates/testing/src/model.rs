@@ -4,8 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use simkeep::{
-    Content, Digest, Entry, Epoch, Forgotten, GiveOutcome, Given, Giving, Observation, Property,
-    Query, Request, RestateOutcome, Restated, Restatement, Seen, Terms, Verdict, Versions, Visit,
+    Content, Digest, Entry, Epoch, EpochOptions, Forgotten, GiveOutcome, Given, Giving,
+    Observation, Property, Query, Request, RestateOutcome, Restated, Restatement, Seen, Verdict,
+    Versions, Visit,
 };
 
 use super::changes::{Compared, comparisons, is_novel};
@@ -282,15 +283,15 @@ impl Model {
         history_by(&self.entries_of(url), &self.roles)
     }
 
-    /// These pages, of epochs with the terms of another model.
+    /// These pages, of epochs with the options of another model.
     #[must_use]
     pub fn with_roles_of(self, other: &Model) -> Model {
         Model { roles: other.roles.clone(), ..self }
     }
 
     /// Says what an epoch was given when it began.
-    pub fn set_terms(&mut self, epoch: Epoch, terms: impl Into<Terms>) {
-        self.roles.0.insert(epoch, terms.into());
+    pub fn set_epoch_options(&mut self, epoch: Epoch, options: impl Into<EpochOptions>) {
+        self.roles.0.insert(epoch, options.into());
     }
 
     /// All comparisons of a page's visits that are evidence, in order.

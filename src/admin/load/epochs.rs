@@ -13,14 +13,15 @@ use crate::catalog::EPOCHS_MAX;
 use crate::df::Table;
 use crate::disk::Disk;
 use crate::engine::epochs::{
-    begun, check_name, check_terms, live_number, may_end, next_epoch, of_name, open_table, reserved,
+    begun, check_name, check_options, live_number, may_end, next_epoch, of_name, open_table,
+    reserved,
 };
 use crate::engine::files::{Files, has_table, table_name, table_of};
 use crate::engine::origin::Origin;
 use crate::engine::snapshot::Snapshot;
 use crate::engine::totals::Totals;
 use crate::error::{Error, Result};
-use crate::page::{Entry, Epoch, EpochInfo, Terms};
+use crate::page::{Entry, Epoch, EpochInfo, EpochOptions};
 use crate::sync::{Rank, RankedMutex};
 
 /// Counts of epochs from here on are a load's own: a store hands out none of them.
@@ -77,9 +78,9 @@ struct Named {
     name: String,
     /// In the load.
     number: Epoch,
-    /// The terms on which it was asked for, to observe in it. Then it must not have ended, nor have
+    /// The options with which it was asked for, to observe in it. Then it must not have ended, nor have
     /// others.
-    asked: Option<Terms>,
+    asked: Option<EpochOptions>,
     /// What it is in another store that it comes from.
     like: Option<Like>,
     table: Option<Source>,
@@ -88,7 +89,7 @@ struct Named {
 /// What an epoch is in another store.
 #[derive(Clone, Copy, Debug)]
 struct Like {
-    terms: Terms,
+    options: EpochOptions,
     begun: u64,
     ended: bool,
 }
@@ -98,14 +99,14 @@ impl Named {
         Named { name: name.to_owned(), number, asked: None, like: None, table: None }
     }
 
-    /// Asks for it on these terms.
-    fn ask(&mut self, terms: Terms) -> Result<()> {
-        check_terms(&self.name, *self.asked.get_or_insert(terms), terms)
+    /// Asks for it with these options.
+    fn ask(&mut self, options: EpochOptions) -> Result<()> {
+        check_options(&self.name, *self.asked.get_or_insert(options), options)
     }
 
-    /// Its terms, if it begins with the load.
-    fn terms(&self) -> Terms {
-        self.asked.or(self.like.map(|like| like.terms)).unwrap_or_default()
+    /// Its options, if it begins with the load.
+    fn options(&self) -> EpochOptions {
+        self.asked.or(self.like.map(|like| like.options)).unwrap_or_default()
     }
 }
 
@@ -119,29 +120,29 @@ enum Source {
 
 impl LoadEpochs {
     /// The number of the epoch with this name in the load. If the store has none of the name, one
-    /// begins on these terms.
+    /// begins with these options.
     ///
     /// # Errors
     ///
     /// [`Error::Misuse`] for a name that is empty or has control characters, or was asked for on other
-    /// terms before; [`Error::Limit`] for more names than a store can have. If the epoch has ended in
-    /// the store, or has other terms there, the load returns an error.
-    pub fn named(&self, name: &str, terms: impl Into<Terms>) -> Result<Epoch> {
-        self.name(name, reserved(name), |named| named.ask(terms.into()))
+    /// options before; [`Error::Limit`] for more names than a store can have. If the epoch has ended in
+    /// the store, or has other options there, the load returns an error.
+    pub fn named(&self, name: &str, options: impl Into<EpochOptions>) -> Result<Epoch> {
+        self.name(name, reserved(name), |named| named.ask(options.into()))
     }
 
     /// The number in the load of an epoch whose fingerprints simkeep makes. If the store has none of
-    /// its name, one begins on these terms. Its table of document
+    /// its name, one begins with these options. Its table of document
     /// frequencies, if it has one, is copied into the store.
     ///
     /// # Errors
     ///
     /// Those of [`named`](Self::named), and [`Error::Misuse`] if the recipe needs a table and there is
     /// none.
-    pub fn origin(&self, origin: &Origin, terms: impl Into<Terms>) -> Result<Epoch> {
+    pub fn origin(&self, origin: &Origin, options: impl Into<EpochOptions>) -> Result<Epoch> {
         origin.fingerprinter()?;
         self.name(&origin.name(), origin.recipe().mask().leading_zeros(), |named| {
-            named.ask(terms.into())?;
+            named.ask(options.into())?;
             named.table = Some(Source::Origin(origin.clone()));
             Ok(())
         })
@@ -149,7 +150,7 @@ impl LoadEpochs {
 
     /// The numbers of another store's epochs in the load, for
     /// [`Observations::renumbered`](crate::query::Observations::renumbered). The epochs keep their order
-    /// and bring their tables of document frequencies. One that is known here keeps its terms. An epoch
+    /// and bring their tables of document frequencies. One that is known here keeps its options. An epoch
     /// that has ended there ends here, unless pages here use it.
     ///
     /// # Errors
@@ -158,7 +159,7 @@ impl LoadEpochs {
     pub fn of(&self, other: &Snapshot) -> Result<Vec<Epoch>> {
         let of = |info: &EpochInfo| {
             let reserved = info.epoch.mask().leading_zeros();
-            let epoch = self.like(&info.name, reserved, info.terms(), info.begun, info.ended)?;
+            let epoch = self.like(&info.name, reserved, info.options(), info.begun, info.ended)?;
             self.name(&info.name, reserved, |named| {
                 if has_table(info) && named.table.is_none() {
                     let (disk, files) = (Arc::clone(&other.view.disk), other.view.files);
@@ -172,7 +173,7 @@ impl LoadEpochs {
     }
 
     /// The number in the load of an epoch of another store, of which this is known: its name; how many
-    /// leading bits of its fingerprints are reserved for metadata; its terms; how many visits that
+    /// leading bits of its fingerprints are reserved for metadata; its options; how many visits that
     /// store knew when it began; and whether it has ended there. What becomes of it here,
     /// [`of`](LoadEpochs::of) says. Its table comes by [`table`](LoadEpochs::table).
     ///
@@ -206,14 +207,14 @@ impl LoadEpochs {
         &self,
         name: &str,
         reserved: u32,
-        terms: impl Into<Terms>,
+        options: impl Into<EpochOptions>,
         begun: u64,
         ended: bool,
     ) -> Result<Epoch> {
         if reserved > u64::BITS {
             return Err(Error::misuse("a fingerprint has no more than 64 bits to reserve"));
         }
-        let like = Like { terms: terms.into(), begun, ended };
+        let like = Like { options: options.into(), begun, ended };
         self.name(name, reserved, |named| {
             named.like.get_or_insert(like);
             Ok(())
@@ -340,7 +341,7 @@ impl Settled {
         if let Some(info) = of_name(&self.all, &named.name) {
             if let Some(asked) = named.asked {
                 live_number(info)?;
-                check_terms(&named.name, info.terms(), asked)?;
+                check_options(&named.name, info.options(), asked)?;
             }
             if info.epoch.mask() != named.number.mask() {
                 let what = format!(
@@ -358,7 +359,7 @@ impl Settled {
         let like = named.like;
         let visits = like.filter(|_| visits == 0).map_or(visits, |like| like.begun);
         let ended = named.asked.is_none() && like.is_some_and(|like| like.ended);
-        let info = EpochInfo { ended, ..begun(epoch, &named.name, visits, named.terms())? };
+        let info = EpochInfo { ended, ..begun(epoch, &named.name, visits, named.options())? };
         self.begun.push(info.clone());
         self.all.push(info);
         self.numbers.push(epoch);

@@ -6,8 +6,8 @@ use simkeep::integrity::{RepairOptions, repair};
 use simkeep::load::LoadOptions;
 use simkeep::query::{FingerprintPairs, Stale};
 use simkeep::{
-    Distance, Epoch, Error, Observation, Progress, Query, Reader, Restatement, Role, SameBy, Store,
-    Terms, Verdict,
+    Distance, Epoch, EpochOptions, Error, Observation, Progress, Query, Reader, Restatement, Role,
+    SameBy, Store, Verdict,
 };
 use simkeep_testing::{choice, digest, ms, on, small, sound};
 
@@ -173,8 +173,8 @@ fn an_epoch_keeps_its_bands() {
     store.begin_epoch(&plain("default"), Role::Both).unwrap();
     store.register_epoch("mine/1", Role::Both).unwrap();
     let other = Bands { minor: 5, moderate: 5 };
-    let terms = Terms::from(Role::Both).bands(other);
-    let strict = store.begin_epoch(&plain("strict"), terms).unwrap();
+    let options = EpochOptions::from(Role::Both).bands(other);
+    let strict = store.begin_epoch(&plain("strict"), options).unwrap();
     let expected = [given, Bands { minor: 2, moderate: 9 }, Bands::READY_MADE, other];
     let bands = |store: &Store| {
         let snapshot = store.snapshot();
@@ -185,14 +185,14 @@ fn an_epoch_keeps_its_bands() {
     assert_eq!(told, [Band::None, Band::Minor, Band::Minor, Band::Major]);
     // Asked for again without bands or with the same, it is the same; others are refused.
     assert_eq!(store.begin_epoch(&plain("strict"), Role::Both).unwrap(), strict);
-    assert_eq!(store.begin_epoch(&plain("strict"), terms).unwrap(), strict);
-    let more = |bands| store.register_epoch("mine/1", Terms::from(Role::Both).bands(bands));
+    assert_eq!(store.begin_epoch(&plain("strict"), options).unwrap(), strict);
+    let more = |bands| store.register_epoch("mine/1", EpochOptions::from(Role::Both).bands(bands));
     assert!(more(Bands::READY_MADE).is_ok());
     let refused = more(other).unwrap_err().to_string();
     assert!(refused.contains("minor up to 3 bits, and moderate up to 10"), "{refused}");
     for (minor, moderate) in [(4, 3), (0, 65), (u32::MAX, u32::MAX)] {
-        let terms = Terms::from(Role::Near).bands(Bands { minor, moderate });
-        assert!(matches!(store.register_epoch("new", terms), Err(Error::Misuse(_))));
+        let options = EpochOptions::from(Role::Near).bands(Bands { minor, moderate });
+        assert!(matches!(store.register_epoch("new", options), Err(Error::Misuse(_))));
     }
     assert_eq!(bands(&store), expected);
     // A reader, a copy, a repair and a crash leave them as they are.

@@ -13,8 +13,8 @@ use simkeep::disk::SimDisk;
 use simkeep::fingerprint::Bands;
 use simkeep::publishing::{PublishOptions, publish};
 use simkeep::{
-    Answer, Digest, Epoch, GiveOutcome, Observation, Options, Origin, Prefix, Progress, Request,
-    RestateOutcome, Restated, Restatement, Role, Scope, Store, Terms,
+    Answer, Digest, Epoch, EpochOptions, GiveOutcome, Observation, Options, Origin, Prefix,
+    Progress, Request, RestateOutcome, Restated, Restatement, Role, Scope, Store,
 };
 
 use super::golden::{self, Expected};
@@ -432,8 +432,8 @@ fn journal(maker: &mut Maker) {
     let origin = Origin::new("words1-sqrt-idf/2".parse().unwrap()).extractor("golden/1").unwrap();
     let origin = origin.table(Table::open(df::path()).unwrap()).unwrap();
     assert_eq!(maker.store.begin_epoch(&origin, Role::Change).unwrap().number(), WEIGHED);
-    let terms = Terms::from(Role::Near).bands(Bands { minor: 0, moderate: 8 });
-    maker.store.register_epoch("golden-near", terms).unwrap();
+    let options = EpochOptions::from(Role::Near).bands(Bands { minor: 0, moderate: 8 });
+    maker.store.register_epoch("golden-near", options).unwrap();
     let seen = content(START + 93 * DAY, random(72), WEIGHED);
     let old = content(START + 31 * DAY, SHARED, 1);
     maker.observe_in_two(&[

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use simkeep::disk::SimDisk;
 use simkeep::fingerprint::Bands;
-use simkeep::{Durability, Options, Role, Terms};
+use simkeep::{Durability, EpochOptions, Options, Role};
 
 use super::operations::ops;
 use super::run::{Home, run};
@@ -30,9 +30,9 @@ fn agree_on(runs: u64, options: impl Strategy<Value = Options>, home: fn() -> Ho
         max_shrink_time: 60_000,
         ..default
     };
-    let all = (options, terms(), ops());
-    let result = TestRunner::new(config).run(&all, |(options, terms, ops)| {
-        run(options, home(), terms, ops);
+    let all = (options, epoch_options(), ops());
+    let result = TestRunner::new(config).run(&all, |(options, epoch_options, ops)| {
+        run(options, home(), epoch_options, ops);
         Ok(())
     });
     if let Err(failure) = result {
@@ -41,12 +41,12 @@ fn agree_on(runs: u64, options: impl Strategy<Value = Options>, home: fn() -> Ho
 }
 
 /// What the second epoch is given.
-fn terms() -> impl Strategy<Value = Terms> {
+fn epoch_options() -> impl Strategy<Value = EpochOptions> {
     let role = prop_oneof![2 => Just(Role::Both), 1 => Just(Role::Near), 1 => Just(Role::Change)];
     let minor = prop::option::of(0..20_u32);
     (role, minor).prop_map(|(role, minor)| {
-        let terms = Terms::from(role);
-        minor.map_or(terms, |minor| terms.bands(Bands { minor, moderate: 20 }))
+        let epoch_options = EpochOptions::from(role);
+        minor.map_or(epoch_options, |minor| epoch_options.bands(Bands { minor, moderate: 20 }))
     })
 }
 

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use simkeep::disk::{Disk, Name, RealDisk, SimDisk};
 use simkeep::{
-    Answer, Content, Durability, Epoch, Observation, Options, Progress, Reader, Request, Restated,
-    Restatement, Scope, Seen, Snapshot, Store, Terms, Visit,
+    Answer, Content, Durability, Epoch, EpochOptions, Observation, Options, Progress, Reader,
+    Request, Restated, Restatement, Scope, Seen, Snapshot, Store, Visit,
 };
 use simkeep_testing::{TIME_MAX, TIME_MIN, ms};
 use tempfile::TempDir;
@@ -62,13 +62,13 @@ struct Run {
 }
 
 impl Run {
-    fn new(options: Options, home: Home, terms: Terms) -> Run {
+    fn new(options: Options, home: Home, epoch_options: EpochOptions) -> Run {
         let store = Store::create(home.disk(), options.clone()).unwrap();
         let second = Epoch::from_number(1);
-        assert_eq!(store.register_epoch(EPOCHS[1], terms).unwrap(), second);
+        assert_eq!(store.register_epoch(EPOCHS[1], epoch_options).unwrap(), second);
         let store = Some(store);
         let mut model = Model::default();
-        model.set_terms(second, terms);
+        model.set_epoch_options(second, epoch_options);
         let crash_states = vec![model.clone()];
         Run {
             options,
@@ -278,8 +278,8 @@ impl Run {
     }
 }
 
-pub(crate) fn run(options: Options, home: Home, terms: Terms, ops: Vec<Op>) {
-    let mut run = Run::new(options, home, terms);
+pub(crate) fn run(options: Options, home: Home, epoch_options: EpochOptions, ops: Vec<Op>) {
+    let mut run = Run::new(options, home, epoch_options);
     for (i, op) in ops.into_iter().enumerate() {
         run.step(op);
         if (i + 1) % FULL_CHECK_STEPS == 0 {

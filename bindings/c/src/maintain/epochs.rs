@@ -5,7 +5,7 @@ use std::path::Path;
 
 use simkeep::df::Table;
 use simkeep::fingerprint::Recipe;
-use simkeep::{Epoch, EpochInfo, Origin, Role, Terms};
+use simkeep::{Epoch, EpochInfo, EpochOptions, Origin, Role};
 
 use crate::abi;
 use crate::argument::{self, bands, flag};
@@ -66,15 +66,15 @@ impl Epochs {
 }
 
 /// What an epoch is given when it begins.
-fn terms(role: i32, minor: i32, moderate: i32) -> Result<Terms> {
+fn options(role: i32, minor: i32, moderate: i32) -> Result<EpochOptions> {
     let role = match role {
         role if role == RoleCode::Both as i32 => Role::Both,
         role if role == RoleCode::Change as i32 => Role::Change,
         role if role == RoleCode::Near as i32 => Role::Near,
         _ => return Err(Failure::argument("role", "it is no simkeep_role")),
     };
-    let terms = Terms::from(role);
-    Ok(bands(minor, moderate)?.map_or(terms, |bands| terms.bands(bands)))
+    let options = EpochOptions::from(role);
+    Ok(bands(minor, moderate)?.map_or(options, |bands| options.bands(bands)))
 }
 
 /// Lists the epochs that a snapshot knows, by number. Verdicts go by the last one that has not ended and
@@ -162,8 +162,8 @@ pub extern "C" fn simkeep_register_epoch(
     done("simkeep_register_epoch", error, || {
         let store = open(store)?;
         abi::check_put(epoch, "epoch")?;
-        let terms = terms(role, minor, moderate)?;
-        let number = store.register_epoch(abi::text(name, name_len, "name")?, terms)?.number();
+        let options = options(role, minor, moderate)?;
+        let number = store.register_epoch(abi::text(name, name_len, "name")?, options)?.number();
         abi::put(epoch, number, "epoch")
     })
 }
@@ -190,11 +190,11 @@ pub extern "C" fn simkeep_begin_epoch(
     done("simkeep_begin_epoch", error, || {
         let store = open(store)?;
         abi::check_put(epoch, "epoch")?;
-        let terms = terms(role, minor, moderate)?;
+        let options = options(role, minor, moderate)?;
         let recipe = abi::text(recipe, recipe_len, "recipe")?;
         let extractor = abi::optional_text(extractor, extractor_len, "extractor")?;
         let table = if table.is_null() { None } else { Some(abi::path(table, "table")?) };
-        let number = store.begin_epoch(&origin(recipe, extractor, table)?, terms)?.number();
+        let number = store.begin_epoch(&origin(recipe, extractor, table)?, options)?.number();
         abi::put(epoch, number, "epoch")
     })
 }

@@ -1,7 +1,7 @@
-//! Epochs: what a store knows of them, and on what terms they begin.
+//! Epochs: what a store knows of them, and with what options they begin.
 
 use pyo3::prelude::*;
-use simkeep::Terms;
+use simkeep::EpochOptions;
 
 use crate::convert::arg::{self, Arg, optional};
 use crate::convert::value::value;
@@ -43,13 +43,13 @@ pub(crate) fn bands(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<simkeep::fin
     Ok(simkeep::fingerprint::Bands { minor, moderate })
 }
 
-/// The terms of an epoch, as they are given.
-pub(crate) fn terms(
+/// The options of an epoch, as they are given.
+pub(crate) fn options(
     role: Option<&Bound<'_, PyAny>>,
     given: Option<&Bound<'_, PyAny>>,
-) -> PyResult<Terms> {
+) -> PyResult<EpochOptions> {
     let role = optional(role, |role| Role::take(Arg::new("role"), role))?;
-    let terms = Terms::from(role.map_or(simkeep::Role::Both, simkeep::Role::from));
+    let options = EpochOptions::from(role.map_or(simkeep::Role::Both, simkeep::Role::from));
     let bands = optional(given, |given| bands(Arg::new("bands"), given))?;
-    Ok(bands.map_or(terms, |bands| terms.bands(bands)))
+    Ok(bands.map_or(options, |bands| options.bands(bands)))
 }

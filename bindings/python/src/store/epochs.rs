@@ -141,7 +141,7 @@ impl Store {
         role: Option<&Bound<'py, PyAny>>,
         bands: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<u32> {
-        let (name, terms) = (arg::text(Arg::new("name"), name)?, epoch::terms(role, bands)?);
+        let (name, terms) = (arg::text(Arg::new("name"), name)?, epoch::options(role, bands)?);
         Ok(self.call(py, |store| store.register_epoch(name, terms))?.number())
     }
 
@@ -159,7 +159,7 @@ impl Store {
         role: Option<&Bound<'py, PyAny>>,
         bands: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<u32> {
-        let (origin, terms) = (&origin.get().0, epoch::terms(role, bands)?);
+        let (origin, terms) = (&origin.get().0, epoch::options(role, bands)?);
         Ok(self.call(py, |store| store.begin_epoch(origin, terms))?.number())
     }
 

@@ -7,8 +7,8 @@ use clap::Args;
 use simkeep::fingerprint::{Bands, Recipe};
 use simkeep::load::LoadEpochs;
 use simkeep::{
-    Digest, Epoch, EpochInfo, Error, HistoryEntry, NotStore, Options, Origin, Seen, Snapshot,
-    Store, Terms, Time, Visit,
+    Digest, Epoch, EpochInfo, EpochOptions, Error, HistoryEntry, NotStore, Options, Origin, Seen,
+    Snapshot, Store, Time, Visit,
 };
 
 use crate::exit::Failure;
@@ -193,27 +193,27 @@ impl Admission {
 pub(crate) enum Register<'s> {
     /// In a store, when they first come up.
     Store(&'s Store),
-    /// With a load of a store with these epochs. A new one that has terms here begins on those.
-    Load { with: &'s LoadEpochs, known: Vec<EpochInfo>, terms: HashMap<String, Terms> },
+    /// With a load of a store with these epochs. A new one that has options here begins on those.
+    Load { with: &'s LoadEpochs, known: Vec<EpochInfo>, options: HashMap<String, EpochOptions> },
 }
 
 impl<'s> Register<'s> {
     /// With a load of a store with these epochs, or of a new one.
     pub(crate) fn with(with: &'s LoadEpochs, known: Option<Vec<EpochInfo>>) -> Register<'s> {
         // The first epoch of a store has both roles.
-        let first = (Options::default().epoch, Terms::default());
-        let terms = if known.is_none() { HashMap::from([first]) } else { HashMap::new() };
-        Register::Load { with, known: known.unwrap_or_default(), terms }
+        let first = (Options::default().epoch, EpochOptions::default());
+        let options = if known.is_none() { HashMap::from([first]) } else { HashMap::new() };
+        Register::Load { with, known: known.unwrap_or_default(), options }
     }
 
-    /// The epoch of this name. If it is new, it begins on these terms; else it keeps its own, whatever
+    /// The epoch of this name. If it is new, it begins with these options; else it keeps its own, whatever
     /// an input says of it.
-    fn named(&mut self, name: &str, described: Terms) -> simkeep::Result<Epoch> {
+    fn named(&mut self, name: &str, described: EpochOptions) -> simkeep::Result<Epoch> {
         match (self.known(name), self) {
             (Some(known), _) => live_number(&known),
             (None, Register::Store(store)) => store.register_epoch(name, described),
-            (None, Register::Load { with, terms, .. }) => {
-                with.named(name, describe(terms, name, described))
+            (None, Register::Load { with, options, .. }) => {
+                with.named(name, describe(options, name, described))
             }
         }
     }
@@ -223,9 +223,9 @@ impl<'s> Register<'s> {
         let name = origin.name();
         match (self.known(&name), self) {
             (Some(known), _) => live_number(&known),
-            (None, Register::Store(store)) => store.begin_epoch(origin, Terms::default()),
-            (None, Register::Load { with, terms, .. }) => {
-                with.origin(origin, *terms.entry(name).or_default())
+            (None, Register::Store(store)) => store.begin_epoch(origin, EpochOptions::default()),
+            (None, Register::Load { with, options, .. }) => {
+                with.origin(origin, *options.entry(name).or_default())
             }
         }
     }
@@ -252,11 +252,15 @@ impl<'s> Register<'s> {
     }
 }
 
-/// The terms of a new epoch: what was said of it first counts.
-fn describe(all: &mut HashMap<String, Terms>, name: &str, described: Terms) -> Terms {
-    let terms = all.entry(name.to_owned()).or_insert(described);
-    terms.bands = terms.bands.or(described.bands);
-    *terms
+/// The options of a new epoch: what was said of it first counts.
+fn describe(
+    all: &mut HashMap<String, EpochOptions>,
+    name: &str,
+    described: EpochOptions,
+) -> EpochOptions {
+    let options = all.entry(name.to_owned()).or_insert(described);
+    options.bands = options.bands.or(described.bands);
+    *options
 }
 
 /// The number of an epoch that something may be observed in.
@@ -319,15 +323,15 @@ impl<'s> Epochs<'s> {
         }
     }
 
-    /// Epochs of a store that is loaded: each begins on its terms there, if it is new.
+    /// Epochs of a store that is loaded: each begins with its options there, if it is new.
     pub(crate) fn come(&mut self, epochs: &[EpochInfo]) {
-        epochs.iter().for_each(|info| self.comes(&info.name, info.terms()));
+        epochs.iter().for_each(|info| self.comes(&info.name, info.options()));
     }
 
-    /// An epoch of a whole store, which begins on these terms if it is new.
-    pub(crate) fn comes(&mut self, name: &str, has: Terms) {
-        if let Register::Load { terms, .. } = &mut self.register {
-            describe(terms, name, has);
+    /// An epoch of a whole store, which begins with these options if it is new.
+    pub(crate) fn comes(&mut self, name: &str, has: EpochOptions) {
+        if let Register::Load { options, .. } = &mut self.register {
+            describe(options, name, has);
         }
     }
 
@@ -335,20 +339,20 @@ impl<'s> Epochs<'s> {
     /// changes them no more.
     pub(crate) fn first_bands(&mut self, name: &str) -> Option<Bands> {
         match &mut self.register {
-            Register::Load { terms, .. } => {
-                let first = terms.entry(name.to_owned()).or_default();
+            Register::Load { options, .. } => {
+                let first = options.entry(name.to_owned()).or_default();
                 Some(*first.bands.get_or_insert(Recipe::DEFAULT.bands()))
             }
             Register::Store(_) => None,
         }
     }
 
-    /// The one of this name; a new one begins on these terms.
-    pub(crate) fn named(&mut self, name: &str, terms: Terms) -> simkeep::Result<Epoch> {
+    /// The one of this name; a new one begins with these options.
+    pub(crate) fn named(&mut self, name: &str, options: EpochOptions) -> simkeep::Result<Epoch> {
         if let Some(&epoch) = self.by_name.get(name) {
             return Ok(epoch);
         }
-        let epoch = self.register.named(name, terms)?;
+        let epoch = self.register.named(name, options)?;
         self.by_name.insert(name.to_owned(), epoch);
         Ok(epoch)
     }

@@ -8,8 +8,8 @@ use std::time::Duration;
 use arrayvec::ArrayVec;
 use simkeep::fingerprint::Fingerprinter;
 use simkeep::{
-    Content, Digest, Epoch, FetchFailure, Origin, Property, Request, Restated, Seen, Terms, Time,
-    Visit,
+    Content, Digest, Epoch, EpochOptions, FetchFailure, Origin, Property, Request, Restated, Seen,
+    Time, Visit,
 };
 
 use crate::exit::Failure;
@@ -140,8 +140,8 @@ pub(crate) enum Fed {
     Broken(Broken),
     /// A source that is none, and what to read in its place.
     Refused(Broken),
-    /// The name of an epoch, older than those whose names come after, and its terms.
-    Epoch(String, Terms),
+    /// The name of an epoch, older than those whose names come after, and its options.
+    Epoch(String, EpochOptions),
     /// A line of an export that is no entry.
     Export(Line),
     /// A record of this kind is no visit to a page.
@@ -250,7 +250,7 @@ fn prepare(item: Item, fingerprinters: &mut [Fingerprinter<'_>]) -> Fed {
         Item::Question(question) => return Fed::Question(question),
         Item::Broken(broken) => return Fed::Broken(broken),
         Item::Passed(kind) => return Fed::Passed(kind),
-        Item::Epoch(name, terms) => return Fed::Epoch(name, terms),
+        Item::Epoch(name, options) => return Fed::Epoch(name, options),
         Item::Export(line) => return Fed::Export(line),
         Item::Refused(broken) => return Fed::Refused(broken),
         _ => return Fed::Passed("unknown"),

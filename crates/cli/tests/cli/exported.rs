@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use simkeep::df::{Counter, Table};
 use simkeep::fingerprint::{Bands, Recipe};
-use simkeep::{Durability, Epoch, Observation, Origin, Query, Restatement, Role, Terms};
+use simkeep::{Durability, Epoch, EpochOptions, Observation, Origin, Query, Restatement, Role};
 
 use super::epoch::{Record, histories};
 use super::*;
@@ -39,7 +39,7 @@ fn everything(place: &Place) -> String {
         store.observe(Observation::content(&url(n), ms(time), fingerprint, epoch)).unwrap();
     };
     (0..60).for_each(|n| observe(n, 1000 + n as i64, first));
-    let near = Terms::from(Role::Near).bands(Bands { minor: 0, moderate: 64 });
+    let near = EpochOptions::from(Role::Near).bands(Bands { minor: 0, moderate: 64 });
     let near = store.register_epoch("near \u{202e} it", near).unwrap();
     let minwise = store.register_epoch("words2-minwise/2", Role::Change).unwrap();
     (0..60).for_each(|n| observe(n, 5000 - 7 * n as i64, [first, near, minwise][n % 3]));

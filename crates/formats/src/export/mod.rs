@@ -13,7 +13,7 @@ mod read;
 #[cfg(test)]
 mod tests;
 
-use simkeep::Terms;
+use simkeep::EpochOptions;
 
 pub use encode::{Encoder, entry};
 pub(super) use read::{is_head, read};
@@ -77,7 +77,7 @@ pub struct Epoch {
     /// How many leading bits of its fingerprints are reserved, and not compared.
     pub reserved: u32,
     /// Its role and bands.
-    pub terms: Terms,
+    pub options: EpochOptions,
     /// How many visits the store knew when it began.
     pub begun: u64,
     /// Whether it has ended.

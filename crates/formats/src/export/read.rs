@@ -3,9 +3,9 @@
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use serde_json::{Map, Value};
-use simkeep::Terms;
+use simkeep::EpochOptions;
 
-use super::super::epoch::{epoch_name, terms};
+use super::super::epoch::{epoch_name, options};
 use super::super::lines::{Lines, has_key, without_mark};
 use super::super::object::{self, Object};
 use super::super::surrogates::with_whole_characters;
@@ -189,13 +189,13 @@ impl Keys {
         let name = self.text("epoch");
         let role = self.take("role", false, |value| Some(Some(value.as_str()?.to_owned())));
         let [minor, moderate] = ["minor", "moderate"].map(|key| self.number(key, true));
-        let terms: Terms = terms(role.as_deref(), Some((minor, moderate)))?;
+        let options: EpochOptions = options(role.as_deref(), Some((minor, moderate)))?;
         let begun = self.number("begun_at_visit", true);
         let reserved = self.take("reserved", false, |value| {
             u32::try_from(value.as_u64()?).ok().filter(|bits| *bits <= u64::BITS)
         });
         let (ended, table) = (self.flag("ended"), self.id(false));
-        Ok(Epoch { name: epoch_name(&name)?, reserved, terms, begun, ended, table })
+        Ok(Epoch { name: epoch_name(&name)?, reserved, options, begun, ended, table })
     }
 
     fn part(&mut self) -> Result<TablePart, String> {

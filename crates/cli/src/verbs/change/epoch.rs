@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use simkeep::df::Table;
 use simkeep::fingerprint::{Bands, EXTRACTOR, Frequencies as _};
-use simkeep::{EpochInfo, Options, Origin, Role, Snapshot, Store, Terms, query};
+use simkeep::{EpochInfo, EpochOptions, Options, Origin, Role, Snapshot, Store, query};
 use simkeep_formats::escape;
 
 use crate::common::Common;
@@ -151,15 +151,15 @@ impl Begin {
             let what = "the bands of an epoch are at most 64 bits, and --minor at most --moderate";
             return Err(Failure::Usage(what.to_owned()));
         }
-        let mut terms = Terms::from(self.role);
-        terms.bands = bands;
+        let mut epoch_options = EpochOptions::from(self.role);
+        epoch_options.bands = bands;
         // A new store that has one recipe for all has it from the start.
         let options = match self.role {
-            Role::Both => Options::default().epoch(origin.name()).epoch_bands(terms.bands),
+            Role::Both => Options::default().epoch(origin.name()).epoch_bands(epoch_options.bands),
             _ => Options::default(),
         };
         let store = Store::open_or_create(common.store()?, options)?;
-        let epoch = store.begin_epoch(&origin, terms)?;
+        let epoch = store.begin_epoch(&origin, epoch_options)?;
         let snapshot = store.snapshot();
         let in_use = [snapshot.change_epoch(), snapshot.near_epoch()].contains(&epoch);
         store.close()?;

@@ -5,7 +5,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use simkeep::{
-    Answer, Content, Digest, Entry, GiveOutcome, Given, Restated, Seen, Store, Terms, Time, Visit,
+    Answer, Content, Digest, Entry, EpochOptions, GiveOutcome, Given, Restated, Seen, Store, Time,
+    Visit,
 };
 use simkeep_formats::{Broken, Question, digest_of_file, escape, file_of};
 
@@ -248,10 +249,10 @@ impl<'a> Observer<'a> {
             }
             Found::Ready(fingerprint, name) => {
                 let name = name.as_ref().unwrap_or(&self.ready_made);
-                from.content((*fingerprint, self.epochs.named(name, Terms::default())?))
+                from.content((*fingerprint, self.epochs.named(name, EpochOptions::default())?))
             }
             Found::Restated(fingerprint, name) => {
-                from.restated(*fingerprint, self.epochs.named(name, Terms::default())?)
+                from.restated(*fingerprint, self.epochs.named(name, EpochOptions::default())?)
             }
             Found::Given => {
                 self.give(&from.url, from.time, &from.given);
@@ -408,8 +409,8 @@ impl<'a> Observer<'a> {
     }
 
     /// Registers an epoch of what comes.
-    pub(super) fn epoch(&mut self, name: &str, terms: Terms) -> Result<(), Failure> {
-        self.epochs.named(name, terms)?;
+    pub(super) fn epoch(&mut self, name: &str, options: EpochOptions) -> Result<(), Failure> {
+        self.epochs.named(name, options)?;
         Ok(())
     }
 

@@ -1,6 +1,6 @@
 //! How an ingest begins: what the store has, and what comes before the first record.
 
-use simkeep::{Options, Store, Terms};
+use simkeep::{EpochOptions, Options, Store};
 use simkeep_formats::Broken;
 
 use super::summary::Summary;
@@ -35,8 +35,8 @@ impl InitialCounts {
 /// What comes before the first record.
 #[derive(Default)]
 pub(super) struct Before {
-    /// The names of epochs, with their terms.
-    pub(super) epochs: Vec<(String, Terms)>,
+    /// The names of epochs, with their options.
+    pub(super) epochs: Vec<(String, EpochOptions)>,
     pub(super) summary: Summary,
     pub(super) first: Option<Fed>,
     /// The broken record that it stopped at.
@@ -47,7 +47,7 @@ impl Before {
     /// The options of a new store, whose first epoch has the bands that were named.
     pub(super) fn first_epoch(&self, mut options: Options) -> Options {
         let first = self.epochs.iter().find(|(name, _)| *name == options.epoch);
-        options.epoch_bands = first.and_then(|(_, terms)| terms.bands);
+        options.epoch_bands = first.and_then(|(_, options)| options.bands);
         options
     }
 }

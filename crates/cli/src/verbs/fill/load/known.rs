@@ -1,6 +1,6 @@
 //! What the store knows already of what is loaded.
 
-use simkeep::{Digest, Entry, Epoch, Restated, Terms, Time, Visit};
+use simkeep::{Digest, Entry, Epoch, EpochOptions, Restated, Time, Visit};
 
 use super::{Record, Taken};
 use crate::input::epochs::{KnownContent, Made};
@@ -10,7 +10,7 @@ impl Taken<'_> {
     pub(super) fn epoch(&mut self, name: &str) -> simkeep::Result<Epoch> {
         match &self.export {
             Some(export) => export.epoch(name),
-            None => self.epochs.named(name, Terms::default()),
+            None => self.epochs.named(name, EpochOptions::default()),
         }
     }
 
