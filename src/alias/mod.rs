@@ -97,7 +97,7 @@ impl AliasQuery {
     ///
     /// # Errors
     ///
-    /// [`Error::Option`] for a share that is none, [`Error::UnknownEpoch`] or [`Error::EndedEpoch`],
+    /// [`Error::InvalidOption`] for a share that is none, [`Error::UnknownEpoch`] or [`Error::EndedEpoch`],
     /// [`Error::Corrupt`] if what it touches is damaged, [`Error::Cancelled`] if the progress was. Sites
     /// passed on before that are right.
     pub fn run(

@@ -114,6 +114,6 @@ impl AliasQuery {
         if (0.0..=1.0).contains(&self.share) {
             return Ok(());
         }
-        Err(Error::Option { name: "share", takes: "from 0 to 1" })
+        Err(Error::InvalidOption { name: "share", takes: "from 0 to 1" })
     }
 }

@@ -92,7 +92,7 @@ impl Counter {
     ///
     /// # Errors
     ///
-    /// [`Error::InTheWay`] if `path` is something else than a table, [`Error::Io`] if no file can
+    /// [`Error::AlreadyExists`] if `path` is something else than a table, [`Error::Io`] if no file can
     /// be made there.
     pub fn new(recipe: &Recipe, path: impl AsRef<Path>, memory_bytes: usize) -> Result<Counter> {
         Counter::at(Destination::file(path.as_ref())?, recipe, memory_bytes)
@@ -155,7 +155,7 @@ impl Counter {
     ///
     /// # Errors
     ///
-    /// [`Error::InTheWay`] if something else than a table has appeared at the path meanwhile,
+    /// [`Error::AlreadyExists`] if something else than a table has appeared at the path meanwhile,
     /// [`Error::Io`] if a file cannot be read or written, or if counting failed.
     pub fn freeze(self, least: u32) -> Result<Table> {
         let Counter { to, file, name, mut counts, .. } = self;

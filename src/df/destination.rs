@@ -110,12 +110,12 @@ impl Destination {
     ///
     /// # Errors
     ///
-    /// [`Error::InTheWay`] if something else is there.
+    /// [`Error::AlreadyExists`] if something else is there.
     pub(super) fn check(&self) -> Result<()> {
         let Some(disk) = &self.named else { return Ok(()) };
         let name = Name::Df(self.number);
         let refused = |why: &'static str| {
-            Err(Error::InTheWay { file: disk.path(name).display().to_string(), why })
+            Err(Error::AlreadyExists { file: disk.path(name).display().to_string(), why })
         };
         if disk.is_of_a_store(name) {
             return refused("it is a file of a store");

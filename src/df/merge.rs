@@ -27,9 +27,9 @@ use crate::sort::Tournament;
 ///
 /// # Errors
 ///
-/// [`Error::Misuse`] for no table, for the same table twice, for tables of different features, and
+/// [`Error::InvalidArgument`] for no table, for the same table twice, for tables of different features, and
 /// for tables that left out features which `least` asks for: their sum is unknown. [`Error::Limit`]
-/// for more documents than a table can count. [`Error::InTheWay`] if `path` is something else than
+/// for more documents than a table can count. [`Error::AlreadyExists`] if `path` is something else than
 /// a table, [`Error::Io`] if the file cannot be written.
 pub fn merge(tables: &[Table], path: impl AsRef<Path>, least: u32) -> Result<Table> {
     merge_into(Destination::file(path.as_ref())?, tables, least)
@@ -43,7 +43,7 @@ pub(super) fn merge_into(mut to: Destination, tables: &[Table], least: u32) -> R
 
 /// What is known of the table before it is written.
 fn frame_of(tables: &[Table], least: u32) -> Result<Frame> {
-    let refused = |what: String| Err(Error::Misuse(what));
+    let refused = |what: String| Err(Error::InvalidArgument(what));
     let Some(first) = tables.first() else { return refused("name a table to merge".into()) };
     if let Some(other) = tables.iter().find(|table| table.features() != first.features()) {
         let (one, other) = (first.features(), other.features());

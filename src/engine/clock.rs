@@ -69,7 +69,7 @@ mod tests {
 
     fn kind<T>(result: Result<T>) -> Option<ErrorKind> {
         match result {
-            Err(Error::Load { cause, .. }) => Some(cause.kind()),
+            Err(Error::LoadRejected { cause, .. }) => Some(cause.kind()),
             other => other.err().map(|e| e.kind()),
         }
     }

@@ -28,7 +28,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`Error::Misuse`] for a name that is empty or has control characters, for bands that no
+    /// [`Error::InvalidArgument`] for a name that is empty or has control characters, for bands that no
     /// fingerprint can have, or an epoch with other options; [`Error::Limit`] if there are 32,768 epochs
     /// already, [`Error::EndedEpoch`] if it has ended, [`Error::Io`].
     pub fn register_epoch(&self, name: &str, options: impl Into<EpochOptions>) -> Result<Epoch> {
@@ -68,7 +68,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`Error::EndedEpoch`] if it has ended, [`Error::Misuse`] if the recipe needs a table and there
+    /// [`Error::EndedEpoch`] if it has ended, [`Error::InvalidArgument`] if the recipe needs a table and there
     /// is none, for bands that no fingerprint can have, or if it began with other options; [`Error::Io`].
     pub fn begin_epoch(&self, origin: &Origin, options: impl Into<EpochOptions>) -> Result<Epoch> {
         self.change(|db| db.registry.begin(origin, options.into()))
@@ -86,7 +86,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`Error::EpochInUse`] if there are more such pages, [`Error::UnknownEpoch`], [`Error::Misuse`]
+    /// [`Error::EpochInUse`] if there are more such pages, [`Error::UnknownEpoch`], [`Error::InvalidArgument`]
     /// for the last of its role, [`Error::Corrupt`], [`Error::Io`].
     pub fn end_epoch(&self, epoch: Epoch, left: u64) -> Result<()> {
         self.change(|db| db.registry.end(epoch, left))
@@ -150,7 +150,7 @@ impl EpochRegistry {
         }
         if !may_end(&view.epochs, info) {
             let what = format!("{} is the last of its role; begin another epoch first", info.name);
-            return Err(Error::Misuse(what));
+            return Err(Error::InvalidArgument(what));
         }
         if left < u64::MAX {
             let now = Snapshot::new(Arc::clone(&view), u64::MAX);

@@ -138,7 +138,7 @@ pub(crate) fn may_end(epochs: &[EpochInfo], info: &EpochInfo) -> bool {
 /// Whether an epoch may have this name.
 pub(crate) fn check_name(name: &str) -> Result<()> {
     if !is_epoch_name(name) {
-        return Err(Error::misuse("an epoch's name has 1 to 256 bytes and no control characters"));
+        return Err(Error::invalid_argument("an epoch's name has 1 to 256 bytes and no control characters"));
     }
     Ok(())
 }
@@ -156,7 +156,7 @@ pub(crate) fn first(options: &Options) -> Result<EpochInfo> {
 ///
 /// # Errors
 ///
-/// [`Error::Misuse`] for bands that no fingerprint can have.
+/// [`Error::InvalidArgument`] for bands that no fingerprint can have.
 pub(crate) fn begun(
     epoch: Epoch,
     name: &str,
@@ -170,7 +170,7 @@ pub(crate) fn begun(
         let what = format!(
             "the bands of an epoch are at most 64 bits, the larger ones for more: not {minor} and {moderate}"
         );
-        return Err(Error::Misuse(what));
+        return Err(Error::InvalidArgument(what));
     }
     Ok(EpochInfo { epoch, name: name.to_owned(), begun: visits, role, bands, ended: false })
 }
@@ -229,7 +229,7 @@ pub(crate) fn check_options(name: &str, has: EpochOptions, asked: EpochOptions) 
     if role != wanted {
         let what =
             format!("the epoch {name} began with the role {role}, and keeps it: not {wanted}");
-        return Err(Error::Misuse(what));
+        return Err(Error::InvalidArgument(what));
     }
     let own = has.bands.unwrap_or_else(|| calibrated(name));
     match asked.bands {
@@ -239,7 +239,7 @@ pub(crate) fn check_options(name: &str, has: EpochOptions, asked: EpochOptions) 
                 "in the epoch {name} a change is minor up to {minor} bits, and moderate up to {moderate}: \
                  it keeps these bands"
             );
-            Err(Error::Misuse(what))
+            Err(Error::InvalidArgument(what))
         }
         _ => Ok(()),
     }

@@ -19,7 +19,7 @@ impl Origin {
     ///
     /// # Errors
     ///
-    /// [`Error::UnknownEpoch`], [`Error::EndedEpoch`]; [`Error::Misuse`] if an earlier version of
+    /// [`Error::UnknownEpoch`], [`Error::EndedEpoch`]; [`Error::InvalidArgument`] if an earlier version of
     /// simkeep made the fingerprints; [`Error::NoTable`] if the table is not there, [`Error::Corrupt`]
     /// if it is damaged or another one, [`Error::Io`] if it cannot be read.
     pub fn of(snapshot: &Snapshot, epoch: Epoch) -> Result<Option<Origin>> {
@@ -62,7 +62,7 @@ impl Origin {
     ///
     /// # Errors
     ///
-    /// [`Error::Misuse`] if an earlier version of simkeep made the fingerprints of the first: begin an
+    /// [`Error::InvalidArgument`] if an earlier version of simkeep made the fingerprints of the first: begin an
     /// epoch. [`Error::NoTable`] if its table is not there, [`Error::Corrupt`] if a table is
     /// damaged or another one, [`Error::Io`] if it cannot be read.
     pub fn in_use(snapshot: &Snapshot) -> Result<Vec<(Epoch, Origin)>> {
@@ -101,7 +101,7 @@ impl Origin {
     ///
     /// # Errors
     ///
-    /// [`Error::Misuse`] if there is no such epoch, or if simkeep makes no fingerprints of it any
+    /// [`Error::InvalidArgument`] if there is no such epoch, or if simkeep makes no fingerprints of it any
     /// more. It names the epoch of the store and the one to begin.
     pub fn text_epochs(snapshot: &Snapshot) -> Result<Vec<Epoch>> {
         let epochs = snapshot.epochs();
@@ -109,7 +109,7 @@ impl Origin {
         let rest = of_texts(epochs).filter(|info| is_made(info));
         for info in in_use(epochs).chain(rest) {
             if !is_made(info) {
-                return Err(Error::Misuse(made_otherwise(info)));
+                return Err(Error::InvalidArgument(made_otherwise(info)));
             }
             if !chosen.contains(&info) && chosen.len() < MOST {
                 chosen.push(info);
@@ -118,7 +118,7 @@ impl Origin {
         let in_use = [snapshot.change_epoch(), snapshot.near_epoch()];
         let has_pages = |epoch| in_use.contains(&epoch) || snapshot.fingerprints(epoch) > 0;
         if !chosen.iter().any(|info| has_pages(info.epoch)) {
-            return Err(Error::Misuse(made_elsewhere(known(epochs, snapshot.change_epoch()))));
+            return Err(Error::InvalidArgument(made_elsewhere(known(epochs, snapshot.change_epoch()))));
         }
         Ok(chosen.iter().map(|info| info.epoch).collect())
     }
@@ -131,7 +131,7 @@ fn origin_of(view: &View, epoch: Epoch) -> Result<Option<Origin>> {
     let info = known(&view.epochs, epoch).or_bug("an epoch that lives is known")?;
     let Some(named) = Named::parse(&info.name) else { return Ok(None) };
     if !named.is_made() {
-        return Err(Error::Misuse(format!(
+        return Err(Error::InvalidArgument(format!(
             "an earlier version of simkeep made the fingerprints of {}, and this one makes others, of \
              {}; they must not be compared: begin an epoch",
             info.name,

@@ -84,7 +84,7 @@ pub(crate) fn require_empty(disk: &Arc<dyn Disk>) -> Result<()> {
     let has = |name| names.contains(&Some(name));
     // A catalog decides, wherever it comes in the listing.
     if has(Name::Catalog) {
-        return Err(Error::Exists { location });
+        return Err(Error::StoreExists { location });
     }
     let begun = if has(Name::Lock) { mark::look(&**disk)? } else { Begun::Blank };
     if generations::is_published(&**disk)? {
@@ -250,7 +250,7 @@ pub(crate) fn unlisted_ids(disk: &Arc<dyn Disk>, contents: &Contents) -> Result<
 }
 
 fn check_options(options: &Options) -> Result<()> {
-    let wrong = |name, takes| Err(Error::Option { name, takes });
+    let wrong = |name, takes| Err(Error::InvalidOption { name, takes });
     if options.memtable_observations == 0 || options.memtable_observations > 1 << 24 {
         return wrong("memtable_observations", "between 1 and 16,777,216");
     }

@@ -103,10 +103,10 @@ impl Origin {
     ///
     /// # Errors
     ///
-    /// [`Error::Misuse`] for a name that is empty or has spaces.
+    /// [`Error::InvalidArgument`] for a name that is empty or has spaces.
     pub fn extractor(mut self, name: &str) -> Result<Origin> {
         if name.is_empty() || name.contains(char::is_whitespace) {
-            return Err(Error::misuse("an extractor's name has characters, and no spaces"));
+            return Err(Error::invalid_argument("an extractor's name has characters, and no spaces"));
         }
         self.extractor = Some(name.to_owned());
         Ok(self)
@@ -116,12 +116,12 @@ impl Origin {
     ///
     /// # Errors
     ///
-    /// [`Error::Misuse`] if the recipe uses none, or has other features than the table.
+    /// [`Error::InvalidArgument`] if the recipe uses none, or has other features than the table.
     pub fn table(mut self, table: impl Into<Arc<Table>>) -> Result<Origin> {
         let table = table.into();
         if !self.recipe.needs_frequencies() {
             let what = format!("the recipe {} weighs nothing by a table", self.recipe);
-            return Err(Error::Misuse(what));
+            return Err(Error::InvalidArgument(what));
         }
         Fingerprinter::with_frequencies(&self.recipe, &*table)?;
         self.table = Some(table);
@@ -174,7 +174,7 @@ impl Origin {
     ///
     /// # Errors
     ///
-    /// [`Error::Misuse`] if the recipe needs a table and there is none.
+    /// [`Error::InvalidArgument`] if the recipe needs a table and there is none.
     pub fn fingerprinter(&self) -> Result<Fingerprinter<'_>> {
         match &self.table {
             Some(table) => Ok(Fingerprinter::with_frequencies(&self.recipe, &**table)?),

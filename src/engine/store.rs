@@ -104,7 +104,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`Error::Exists`] if there is a store already, [`Error::NotAStore`] if the directory holds
+    /// [`Error::StoreExists`] if there is a store already, [`Error::NotAStore`] if the directory holds
     /// something else, [`Error::Io`].
     pub fn create(at: impl Into<Location>, options: Options) -> Result<Store> {
         let disk = at.into().disk(Some(options.file_mode));
@@ -125,7 +125,7 @@ impl Store {
         }
         match Self::create(at.clone(), options.clone()) {
             // Somebody else was quicker.
-            Err(Error::Exists { .. }) => Self::open(at, options),
+            Err(Error::StoreExists { .. }) => Self::open(at, options),
             made => made,
         }
     }

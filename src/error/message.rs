@@ -28,10 +28,10 @@ impl fmt::Display for Error {
                 "{location} is unfinished: the repair or the load that makes it was broken off, so it is \
                  no store yet; run that again, which begins anew"
             ),
-            Error::InTheWay { file, why } => {
+            Error::AlreadyExists { file, why } => {
                 write!(f, "{file} is not replaced: {why}; name another file")
             }
-            Error::Exists { location } => {
+            Error::StoreExists { location } => {
                 write!(f, "{location} is a simkeep store already; open it instead")
             }
             Error::NotABackup { location, why } => write!(
@@ -103,19 +103,19 @@ impl Error {
                 "the epoch {name} is still in use, as by {url}; restate such pages first, or forget \
                  them, or say how many may be left behind"
             ),
-            Error::Load { nth, cause } => {
+            Error::LoadRejected { nth, cause } => {
                 write!(f, "observation {nth} of the load: {cause}; nothing was stored")
             }
             Error::Input(error) => write!(f, "{error}"),
             Error::Cancelled => f.write_str("it was stopped before it was done"),
-            Error::Doubtful { what } => write!(
+            Error::AmbiguousRepair { what } => write!(
                 f,
                 "{what}; whatever was forgotten there would be known again, so nothing was repaired; \
                  restore it from a copy, or choose to keep it all"
             ),
-            Error::Option { name, takes } => write!(f, "{name} must be {takes}"),
+            Error::InvalidOption { name, takes } => write!(f, "{name} must be {takes}"),
             Error::Limit { what, max, instead } => write!(f, "more than {max} {what}; {instead}"),
-            Error::Misuse(what) => f.write_str(what),
+            Error::InvalidArgument(what) => f.write_str(what),
             of_files => fmt::Debug::fmt(of_files, f),
         }
     }
@@ -242,11 +242,11 @@ mod tests {
                  is no store yet; run that again, which begins anew",
             ),
             (
-                Error::InTheWay { file: file(), why: "it is a symbolic link" },
+                Error::AlreadyExists { file: file(), why: "it is a symbolic link" },
                 "crawl.df is not replaced: it is a symbolic link; name another file",
             ),
             (
-                Error::Exists { location: place() },
+                Error::StoreExists { location: place() },
                 "crawl.simkeep is a simkeep store already; open it instead",
             ),
             (
@@ -374,18 +374,18 @@ mod tests {
                  them, or say how many may be left behind",
             ),
             (
-                Error::Load { nth: 3, cause: Arc::new(UrlError::Empty.into()) },
+                Error::LoadRejected { nth: 3, cause: Arc::new(UrlError::Empty.into()) },
                 "observation 3 of the load: the URL is empty; nothing was stored",
             ),
             (Error::input(input), "line 3 is no JSON"),
             (Error::Cancelled, "it was stopped before it was done"),
             (
-                Error::Doubtful { what: "operations 11 to 12 are lost with catalog.redb".into() },
+                Error::AmbiguousRepair { what: "operations 11 to 12 are lost with catalog.redb".into() },
                 "operations 11 to 12 are lost with catalog.redb; whatever was forgotten there would be \
                  known again, so nothing was repaired; restore it from a copy, or choose to keep it all",
             ),
             (
-                Error::Option { name: "merge_fanout", takes: "at least 2" },
+                Error::InvalidOption { name: "merge_fanout", takes: "at least 2" },
                 "merge_fanout must be at least 2",
             ),
             (
@@ -396,7 +396,7 @@ mod tests {
                 },
                 "more than 32768 epochs in a store; make another store",
             ),
-            (Error::misuse("the same table is there twice"), "the same table is there twice"),
+            (Error::invalid_argument("the same table is there twice"), "the same table is there twice"),
         ]
     }
 

@@ -94,7 +94,7 @@ pub enum Error {
     },
     /// Something that must not be replaced already has the name of the file to be written. It stays
     /// as it is; name another file.
-    InTheWay {
+    AlreadyExists {
         /// The file.
         file: String,
         /// What it is.
@@ -102,7 +102,7 @@ pub enum Error {
     },
     /// There is a store already at the place where one was to be created. It stays as it is; open
     /// it, or name another place.
-    Exists {
+    StoreExists {
         /// The place.
         location: String,
     },
@@ -197,7 +197,7 @@ pub enum Error {
         url: String,
     },
     /// An observation of a load was an error, or cannot be stored as it is. Nothing was stored.
-    Load {
+    LoadRejected {
         /// Which one, counted from 1.
         nth: u64,
         /// What is wrong with it.
@@ -212,12 +212,12 @@ pub enum Error {
     /// something. Nothing was repaired.
     /// [`RepairOptions::keep_forgotten`](crate::integrity::RepairOptions::keep_forgotten) repairs
     /// the store anyway.
-    Doubtful {
+    AmbiguousRepair {
         /// What is lost.
         what: String,
     },
     /// An option has an invalid value.
-    Option {
+    InvalidOption {
         /// The option's name.
         name: &'static str,
         /// What values it takes.
@@ -233,7 +233,7 @@ pub enum Error {
         instead: &'static str,
     },
     /// A call whose arguments do not go together, or that makes no sense now. It changed nothing.
-    Misuse(String),
+    InvalidArgument(String),
     /// redb, the database behind `catalog.redb`, refused for a reason other than damage or a failed
     /// system call. If it was a write, the store is [poisoned](Error::Poisoned).
     Catalog(String),
@@ -304,8 +304,8 @@ impl Error {
         self
     }
 
-    pub(crate) fn misuse(what: impl Into<String>) -> Error {
-        Error::Misuse(what.into())
+    pub(crate) fn invalid_argument(what: impl Into<String>) -> Error {
+        Error::InvalidArgument(what.into())
     }
 
     pub(crate) fn corrupt(file: impl fmt::Display, offset: u64, what: impl Into<String>) -> Error {
@@ -329,7 +329,7 @@ impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Error::Io { source, .. } => Some(source),
-            Error::Poisoned(cause) | Error::Load { cause, .. } => Some(cause),
+            Error::Poisoned(cause) | Error::LoadRejected { cause, .. } => Some(cause),
             Error::Input(error) => Some(&**error),
             Error::Url(e) => Some(e),
             Error::Prefix(e) => Some(e),
@@ -361,8 +361,8 @@ impl From<TimeError> for Error {
 impl From<RecrawlError> for Error {
     fn from(e: RecrawlError) -> Self {
         match e {
-            RecrawlError::Value { name, takes } => Error::Option { name, takes },
-            RecrawlError::Invalid(what) => Error::Misuse(what),
+            RecrawlError::Value { name, takes } => Error::InvalidOption { name, takes },
+            RecrawlError::Invalid(what) => Error::InvalidArgument(what),
             RecrawlError::Cancelled => Error::Cancelled,
         }
     }
@@ -371,7 +371,7 @@ impl From<RecrawlError> for Error {
 impl From<FingerprintError> for Error {
     fn from(e: FingerprintError) -> Self {
         match e {
-            FingerprintError::Invalid(what) => Error::Misuse(what),
+            FingerprintError::Invalid(what) => Error::InvalidArgument(what),
             // A source of ours fails with an error of ours.
             FingerprintError::Frequencies(e) => {
                 let own = e.downcast_ref::<Error>().cloned();

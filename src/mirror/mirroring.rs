@@ -187,9 +187,9 @@ impl Mirroring {
 
     /// # Errors
     ///
-    /// [`Error::Misuse`] for what makes no sense.
+    /// [`Error::InvalidArgument`] for what makes no sense.
     pub(super) fn check(&self) -> Result<()> {
-        let wrong = |what: &str| Err(Error::Misuse(format!("mirrors: {what}")));
+        let wrong = |what: &str| Err(Error::InvalidArgument(format!("mirrors: {what}")));
         match self {
             Mirroring { k: Some(65..), .. } => wrong("two fingerprints differ in at most 64 bits"),
             Mirroring { paths: ..=1, .. } => wrong("two paths are the least to tell mirrors by"),

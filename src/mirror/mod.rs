@@ -104,7 +104,7 @@ impl Mirroring {
     ///
     /// # Errors
     ///
-    /// [`Error::Misuse`] if what is asked makes no sense, [`Error::UnknownEpoch`] or
+    /// [`Error::InvalidArgument`] if what is asked makes no sense, [`Error::UnknownEpoch`] or
     /// [`Error::EndedEpoch`]; [`Error::Corrupt`] if what it touches is damaged, [`Error::Cancelled`] if
     /// `progress` was, [`Error::Io`] if there is no room for scratch files, [`Error::Limit`] above four
     /// thousand million sites. Nothing is left behind.

@@ -31,7 +31,7 @@ impl Replay {
         return_share: f64,
     ) -> Result<Replay> {
         if !(0.0..=1.0).contains(&return_share) {
-            return Err(Error::Option { name: "return_share", takes: "from 0 to 1" });
+            return Err(Error::InvalidOption { name: "return_share", takes: "from 0 to 1" });
         }
         let (mut kept, mut of, mut hosts) = (BTreeMap::new(), 0, Hosts::default());
         let (mut first, mut last) = (Time(i64::MAX), Time(i64::MIN));

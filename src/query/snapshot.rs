@@ -144,7 +144,7 @@ impl Snapshot {
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupt`] if what it touches is damaged, and [`Error::Option`] if the share is not from
+    /// [`Error::Corrupt`] if what it touches is damaged, and [`Error::InvalidOption`] if the share is not from
     /// 0 to 1.
     pub fn replay(
         &self,

@@ -49,12 +49,12 @@ impl Asked {
         // they would match wrong pages or none.
         if due.hints.as_ref().is_some_and(|hints| !hints.are_for(seed)) {
             let what = "the hints are for pages of another store; make them with this one";
-            return Err(Error::misuse(what));
+            return Err(Error::invalid_argument(what));
         }
         let learned = match &due.learned {
             Some(learned) if !learned.is_for(seed) => {
                 let what = "what was learned is of another store; learn it from this one";
-                return Err(Error::misuse(what));
+                return Err(Error::invalid_argument(what));
             }
             Some(learned) => learned.clone(),
             None => Learned::kept(snapshot)?,

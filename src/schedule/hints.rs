@@ -126,10 +126,10 @@ impl Hints {
     ///
     /// # Errors
     ///
-    /// [`Error::Option`] if it is not from 0 to 1.
+    /// [`Error::InvalidOption`] if it is not from 0 to 1.
     pub fn trust(self, trust: f64) -> Result<Hints> {
         if !(0.0..=1.0).contains(&trust) {
-            return Err(Error::Option { name: "trust", takes: "from 0 to 1" });
+            return Err(Error::InvalidOption { name: "trust", takes: "from 0 to 1" });
         }
         Ok(Hints { trust, ..self })
     }
@@ -155,7 +155,7 @@ impl Hints {
     ///
     /// # Errors
     ///
-    /// [`Error::Option`] if the weight is not positive and finite, or what the visit is worth otherwise
+    /// [`Error::InvalidOption`] if the weight is not positive and finite, or what the visit is worth otherwise
     /// is negative or infinite.
     pub fn worth(
         &self,

@@ -91,7 +91,7 @@ impl Plan {
     ///
     /// # Errors
     ///
-    /// [`Error::Option`](crate::Error::Option) if the visits a day are not positive and finite;
+    /// [`Error::InvalidOption`](crate::Error::InvalidOption) if the visits a day are not positive and finite;
     /// [`Error::Corrupt`](crate::Error::Corrupt) if what it touches is damaged.
     pub fn of(snapshot: &Snapshot, due: &Due, per_day: f64) -> Result<Plan> {
         snapshot.poison_on_bug(|| {
@@ -102,7 +102,7 @@ impl Plan {
 
     pub(crate) fn new(snapshot: &Snapshot, due: &Due, per_day: f64) -> Result<Plan> {
         if !(per_day > 0.0 && per_day.is_finite()) {
-            return Err(Error::Option { name: "per_day", takes: "a positive number" });
+            return Err(Error::InvalidOption { name: "per_day", takes: "a positive number" });
         }
         let learned = match &due.learned {
             Some(learned) => learned.clone(),

@@ -110,9 +110,9 @@ impl std::error::Error for RulesError {
 }
 
 impl From<RulesError> for Error {
-    /// What is wrong with the rules, as [`Error::Misuse`].
+    /// What is wrong with the rules, as [`Error::InvalidArgument`].
     fn from(error: RulesError) -> Error {
-        Error::misuse(error.to_string())
+        Error::invalid_argument(error.to_string())
     }
 }
 
@@ -314,7 +314,7 @@ impl Rule {
 
     /// That its numbers can be meant.
     pub(super) fn check(&self) -> Result<()> {
-        let wrong = |name, takes| Err(Error::Option { name, takes });
+        let wrong = |name, takes| Err(Error::InvalidOption { name, takes });
         // The product with any weight of a page is still positive and finite.
         if !(1e-100..=1e100).contains(&self.weight) {
             return wrong("weight", "from 1e-100 to 1e100");

@@ -109,7 +109,7 @@ fn nothing_is_told_where_there_is_nothing() {
     assert_eq!((told.sites, told.pages, sites.len()), (1, 1, 0));
     let share = AliasQuery::default().share(f64::NAN);
     let refused = share.run(&store.snapshot(), &Progress::default(), |_| panic!());
-    assert!(matches!(refused, Err(Error::Option { name: "share", .. })));
+    assert!(matches!(refused, Err(Error::InvalidOption { name: "share", .. })));
     let cancelled = Progress::default();
     cancelled.cancel();
     let refused = AliasQuery::default().run(&store.snapshot(), &cancelled, |_| panic!());

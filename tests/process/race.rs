@@ -32,7 +32,7 @@ fn meet(parent: &Parent, opened: simkeep::Result<Store>) {
             store.close().unwrap();
         }
         Err(Error::Locked { .. }) => parent.say("locked"),
-        Err(Error::Exists { .. }) => parent.say("exists"),
+        Err(Error::StoreExists { .. }) => parent.say("exists"),
         Err(e) => parent.say(e),
     }
 }

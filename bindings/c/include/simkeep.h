@@ -97,7 +97,7 @@ struct ArrowArray {
  * An argument is not what it must be: NULL, of an impossible length, not UTF-8, a structure of another
  * size, a number that stands for nothing. The message names it. Nothing was done.
  */
-#define SIMKEEP_ARGUMENT 3
+#define SIMKEEP_MALFORMED_ARGUMENT 3
 
 /**
  * A call to the operating system failed; `simkeep_error_errno` says how. If it was a write, the store
@@ -128,12 +128,12 @@ struct ArrowArray {
 /**
  * Something that must not be replaced has the name of a file to be written.
  */
-#define SIMKEEP_IN_THE_WAY 9
+#define SIMKEEP_ALREADY_EXISTS 9
 
 /**
  * There is a store already where one was to be created.
  */
-#define SIMKEEP_EXISTS 10
+#define SIMKEEP_STORE_EXISTS 10
 
 /**
  * A backup was to go to a directory that holds no earlier state of the store.
@@ -213,7 +213,7 @@ struct ArrowArray {
 /**
  * An observation of a load cannot be stored; `simkeep_error_row` says which, from 0. Nothing was.
  */
-#define SIMKEEP_LOAD 26
+#define SIMKEEP_LOAD_REJECTED 26
 
 /**
  * The source of the observations of a load failed.
@@ -228,12 +228,12 @@ struct ArrowArray {
 /**
  * A repair cannot tell what was forgotten.
  */
-#define SIMKEEP_DOUBTFUL 29
+#define SIMKEEP_AMBIGUOUS_REPAIR 29
 
 /**
  * An option has an invalid value.
  */
-#define SIMKEEP_OPTION 30
+#define SIMKEEP_INVALID_OPTION 30
 
 /**
  * A limit was reached.
@@ -243,7 +243,7 @@ struct ArrowArray {
 /**
  * The arguments do not go together, or the call makes no sense now.
  */
-#define SIMKEEP_MISUSE 32
+#define SIMKEEP_INVALID_ARGUMENT 32
 
 /**
  * The database behind `catalog.redb` refused.
@@ -2735,7 +2735,7 @@ struct simkeep_store *simkeep_store_open(const char *path,
 
 /**
  * Creates a store in a new or empty directory, and opens it: completely or not at all. `options` may be
- * NULL. `SIMKEEP_EXISTS` if there is a store already. The caller frees what it gets with
+ * NULL. `SIMKEEP_STORE_EXISTS` if there is a store already. The caller frees what it gets with
  * `simkeep_store_free`. Any thread. Costs a few syncs.
  */
 struct simkeep_store *simkeep_store_create(const char *path,
@@ -2804,7 +2804,7 @@ int32_t simkeep_fingerprint_text(const char *text,
 
 /**
  * Makes a fingerprinter by the recipe of an epoch of a store, or by the default recipe if `store` is
- * NULL; then `epoch` does not matter. `SIMKEEP_MISUSE` for an epoch of fingerprints that are made
+ * NULL; then `epoch` does not matter. `SIMKEEP_INVALID_ARGUMENT` for an epoch of fingerprints that are made
  * elsewhere. The caller frees what it gets with `simkeep_fingerprinter_free`. Any thread. Costs reading
  * the table of the epoch, if it has one.
  */
@@ -2917,7 +2917,7 @@ int32_t simkeep_copy_from(struct simkeep_store *store,
  * corpus may be larger than memory. `memory_bytes` bounds the memory of the load, 0 for 512 MiB; what
  * is waiting comes on top, two batches at most. `progress` may be NULL. The caller ends it with
  * `simkeep_loading_finish`, and frees it with `simkeep_loading_free`. Any thread. A store has one load
- * at a time: until this one is over, each other is refused with `SIMKEEP_MISUSE`.
+ * at a time: until this one is over, each other is refused with `SIMKEEP_INVALID_ARGUMENT`.
  */
 struct simkeep_loading *simkeep_loading_begin(struct simkeep_store *store,
                                               uint64_t memory_bytes,
@@ -2928,7 +2928,7 @@ struct simkeep_loading *simkeep_loading_begin(struct simkeep_store *store,
  * Brings more visits to a load. They are copied. Waits until the load takes them, as it sorts or writes
  * what came before. `size` is `sizeof *visits`.
  *
- * An argument that is wrong is `SIMKEEP_ARGUMENT` with `simkeep_error_row` within these visits; none of
+ * An argument that is wrong is `SIMKEEP_MALFORMED_ARGUMENT` with `simkeep_error_row` within these visits; none of
  * them was taken, and the load may go on. Any other error is the load's, which is over then and has
  * stored nothing; it may be of visits that came before, and `simkeep_error_row` counts from the first
  * of all. One thread at a time.
@@ -4041,7 +4041,7 @@ int32_t simkeep_purge_under(struct simkeep_store *store,
 /**
  * Makes a new store, in a new or empty directory, of everything that is sound in the one at `path`, and
  * says what is lost. `keep_forgotten` is 1 to keep pages that a lost operation may have forgotten; with
- * 0 it is `SIMKEEP_DOUBTFUL` if that is not known. `memory_bytes` bounds the memory, 0 for 512 MiB.
+ * 0 it is `SIMKEEP_AMBIGUOUS_REPAIR` if that is not known. `memory_bytes` bounds the memory, 0 for 512 MiB.
  * `progress` may be NULL. After an error there is no new store. The caller frees what it gets with
  * `simkeep_repaired_free`. Any thread. Costs reading all files twice, and writing a store.
  */

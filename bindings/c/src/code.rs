@@ -11,7 +11,7 @@ pub const SIMKEEP_NONE: i32 = 1;
 pub const SIMKEEP_INTERNAL: i32 = 2;
 /// An argument is not what it must be: NULL, of an impossible length, not UTF-8, a structure of another
 /// size, a number that stands for nothing. The message names it. Nothing was done.
-pub const SIMKEEP_ARGUMENT: i32 = 3;
+pub const SIMKEEP_MALFORMED_ARGUMENT: i32 = 3;
 /// A call to the operating system failed; `simkeep_error_errno` says how. If it was a write, the store
 /// is poisoned from then on.
 pub const SIMKEEP_IO: i32 = 4;
@@ -24,9 +24,9 @@ pub const SIMKEEP_NOT_A_TABLE: i32 = 7;
 /// The repair or load that makes this store was interrupted, or is running still.
 pub const SIMKEEP_UNFINISHED: i32 = 8;
 /// Something that must not be replaced has the name of a file to be written.
-pub const SIMKEEP_IN_THE_WAY: i32 = 9;
+pub const SIMKEEP_ALREADY_EXISTS: i32 = 9;
 /// There is a store already where one was to be created.
-pub const SIMKEEP_EXISTS: i32 = 10;
+pub const SIMKEEP_STORE_EXISTS: i32 = 10;
 /// A backup was to go to a directory that holds no earlier state of the store.
 pub const SIMKEEP_NOT_A_BACKUP: i32 = 11;
 /// A file was written by another version of simkeep.
@@ -58,19 +58,19 @@ pub const SIMKEEP_NO_TABLE: i32 = 24;
 /// An epoch cannot end yet: pages have their content in force in it alone.
 pub const SIMKEEP_EPOCH_IN_USE: i32 = 25;
 /// An observation of a load cannot be stored; `simkeep_error_row` says which, from 0. Nothing was.
-pub const SIMKEEP_LOAD: i32 = 26;
+pub const SIMKEEP_LOAD_REJECTED: i32 = 26;
 /// The source of the observations of a load failed.
 pub const SIMKEEP_INPUT: i32 = 27;
 /// A long call was stopped by its progress.
 pub const SIMKEEP_CANCELLED: i32 = 28;
 /// A repair cannot tell what was forgotten.
-pub const SIMKEEP_DOUBTFUL: i32 = 29;
+pub const SIMKEEP_AMBIGUOUS_REPAIR: i32 = 29;
 /// An option has an invalid value.
-pub const SIMKEEP_OPTION: i32 = 30;
+pub const SIMKEEP_INVALID_OPTION: i32 = 30;
 /// A limit was reached.
 pub const SIMKEEP_LIMIT: i32 = 31;
 /// The arguments do not go together, or the call makes no sense now.
-pub const SIMKEEP_MISUSE: i32 = 32;
+pub const SIMKEEP_INVALID_ARGUMENT: i32 = 32;
 /// The database behind `catalog.redb` refused.
 pub const SIMKEEP_CATALOG: i32 = 33;
 /// An error of a kind that this version of the header does not name.
@@ -84,8 +84,8 @@ pub(crate) fn of(kind: ErrorKind) -> i32 {
         ErrorKind::NotAStore => SIMKEEP_NOT_A_STORE,
         ErrorKind::NotATable => SIMKEEP_NOT_A_TABLE,
         ErrorKind::Unfinished => SIMKEEP_UNFINISHED,
-        ErrorKind::InTheWay => SIMKEEP_IN_THE_WAY,
-        ErrorKind::Exists => SIMKEEP_EXISTS,
+        ErrorKind::AlreadyExists => SIMKEEP_ALREADY_EXISTS,
+        ErrorKind::StoreExists => SIMKEEP_STORE_EXISTS,
         ErrorKind::NotABackup => SIMKEEP_NOT_A_BACKUP,
         ErrorKind::Version => SIMKEEP_VERSION,
         ErrorKind::UrlHash => SIMKEEP_URL_HASH,
@@ -102,13 +102,13 @@ pub(crate) fn of(kind: ErrorKind) -> i32 {
         ErrorKind::EndedEpoch => SIMKEEP_ENDED_EPOCH,
         ErrorKind::NoTable => SIMKEEP_NO_TABLE,
         ErrorKind::EpochInUse => SIMKEEP_EPOCH_IN_USE,
-        ErrorKind::Load => SIMKEEP_LOAD,
+        ErrorKind::LoadRejected => SIMKEEP_LOAD_REJECTED,
         ErrorKind::Input => SIMKEEP_INPUT,
         ErrorKind::Cancelled => SIMKEEP_CANCELLED,
-        ErrorKind::Doubtful => SIMKEEP_DOUBTFUL,
-        ErrorKind::Option => SIMKEEP_OPTION,
+        ErrorKind::AmbiguousRepair => SIMKEEP_AMBIGUOUS_REPAIR,
+        ErrorKind::InvalidOption => SIMKEEP_INVALID_OPTION,
         ErrorKind::Limit => SIMKEEP_LIMIT,
-        ErrorKind::Misuse => SIMKEEP_MISUSE,
+        ErrorKind::InvalidArgument => SIMKEEP_INVALID_ARGUMENT,
         ErrorKind::Catalog => SIMKEEP_CATALOG,
         _ => SIMKEEP_OTHER,
     }
@@ -126,6 +126,6 @@ mod tests {
         let codes: HashSet<i32> = own.clone().map(of).collect();
         assert_eq!(codes.len(), own.count());
         let none_is = |code| assert!(!codes.contains(&code), "{code}");
-        [SIMKEEP_OK, SIMKEEP_NONE, SIMKEEP_ARGUMENT, SIMKEEP_OTHER].into_iter().for_each(none_is);
+        [SIMKEEP_OK, SIMKEEP_NONE, SIMKEEP_MALFORMED_ARGUMENT, SIMKEEP_OTHER].into_iter().for_each(none_is);
     }
 }

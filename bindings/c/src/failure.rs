@@ -29,7 +29,7 @@ impl Failure {
 
     /// An argument is not what it must be.
     pub(crate) fn argument(name: &str, what: impl AsRef<str>) -> Failure {
-        Failure::new(code::SIMKEEP_ARGUMENT, &format!("{name}: {}", what.as_ref()))
+        Failure::new(code::SIMKEEP_MALFORMED_ARGUMENT, &format!("{name}: {}", what.as_ref()))
     }
 
     /// An argument is NULL that must not be.
@@ -98,14 +98,14 @@ impl Failure {
                 self.errno = source.raw_os_error().unwrap_or(0);
             }
             Error::NotATable { file, .. }
-            | Error::InTheWay { file, .. }
+            | Error::AlreadyExists { file, .. }
             | Error::Version { file, .. }
             | Error::UrlHash { file, .. }
             | Error::Replaced { file }
             | Error::NoTable { file, .. } => self.file = Some(c_string(file)),
             Error::NotAStore { location, .. }
             | Error::Unfinished { location }
-            | Error::Exists { location }
+            | Error::StoreExists { location }
             | Error::NotABackup { location, .. } => self.file = Some(c_string(location)),
             Error::Locked { location, holder } => {
                 self.file = Some(c_string(location));
@@ -116,7 +116,7 @@ impl Failure {
                 };
             }
             Error::Poisoned(cause) => self.tell(cause),
-            Error::Load { nth, cause } => {
+            Error::LoadRejected { nth, cause } => {
                 self.tell(cause);
                 self.row = nth.checked_sub(1);
             }

@@ -185,7 +185,7 @@ def main():
         closes = name == "simkeep_store_close"
         if not closes:
             refused = name in TABLES or name in SOUND
-            good_is = "SIMKEEP_ARGUMENT" if refused else "NOT_ARGUMENT"
+            good_is = "SIMKEEP_MALFORMED_ARGUMENT" if refused else "NOT_ARGUMENT"
             emit(arguments, good_is, "good")
         for at, (kind, parameter) in enumerate(parameters):
             if closes or kind.endswith("**"):
@@ -196,17 +196,17 @@ def main():
 
             if kind.endswith("*"):
                 optional = (name, parameter) in OPTIONAL and name not in TABLES
-                instead("NULL", "NOT_ARGUMENT" if optional else "SIMKEEP_ARGUMENT", "NULL")
+                instead("NULL", "NOT_ARGUMENT" if optional else "SIMKEEP_MALFORMED_ARGUMENT", "NULL")
                 if kind == "const char *" and parameter not in BYTES:
                     instead('"\\xff\\xff\\xff\\xff\\xff\\xff\\xff\\xff\\xff\\xff\\xff\\xff\\xff\\xff\\xff\\xff'
                             '\\xff\\xff\\xff\\xff\\xff\\xff\\xff\\xff\\xff\\xff\\xff\\xff\\xff\\xff\\xff\\xff'
                             '\\xff\\xff\\xff\\xff\\xff\\xff\\xff\\xff\\xff\\xff\\xff\\xff\\xff\\xff\\xff\\xff"',
-                            "SIMKEEP_ARGUMENT", "no UTF-8")
+                            "SIMKEEP_MALFORMED_ARGUMENT", "no UTF-8")
             elif kind == "size_t":
                 any_size = (name, parameter) in ANY_SIZE
-                instead("SIZE_MAX", "NOT_ARGUMENT" if any_size else "SIMKEEP_ARGUMENT", "SIZE_MAX")
+                instead("SIZE_MAX", "NOT_ARGUMENT" if any_size else "SIMKEEP_MALFORMED_ARGUMENT", "SIZE_MAX")
                 is_size = parameter == "size" or parameter.endswith("_size")
-                instead("0", "SIMKEEP_ARGUMENT" if is_size else "ANY", "0")
+                instead("0", "SIMKEEP_MALFORMED_ARGUMENT" if is_size else "ANY", "0")
     with open(sys.argv[0].replace("every.py", "c/every.h"), encoding="utf-8") as file:
         frame = file.read()
     calls = "\n".join(out)

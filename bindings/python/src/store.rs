@@ -101,7 +101,7 @@ impl Store {
 
     /// Creates a store in a new or empty directory, and opens it.
     ///
-    /// Raises `ExistsError` if there is a store already. Takes the options of `open_or_create`.
+    /// Raises `AlreadyExistsError` if there is a store already. Takes the options of `open_or_create`.
     #[staticmethod]
     #[pyo3(signature = (path, **options: "Unpack[_types.Options]"))]
     fn create(

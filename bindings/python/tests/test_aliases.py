@@ -98,7 +98,7 @@ def test_a_rule_is_a_value() -> None:
         (lambda s: s.aliases(all=1), TypeError, "all must be True or False"),
         (lambda s: s.aliases(pairs=-1), ValueError, "pairs must be"),
         (lambda s: s.aliases(limit=3), TypeError, "there is no keyword limit"),
-        (lambda s: list(s.aliases(share=2)), simkeep.OptionError, "share must be from 0 to 1"),
+        (lambda s: list(s.aliases(share=2)), simkeep.InvalidOptionError, "share must be from 0 to 1"),
         (lambda s: list(s.aliases(epoch=9)), simkeep.EpochError, "epoch 9"),
         (lambda s: simkeep.AliasRule("colour"), ValueError, 'no such rule: "colour"'),  # type: ignore[arg-type]
         (lambda s: simkeep.AliasRule("case", "lower"), ValueError, 'no such rule: "case" "lower"'),

@@ -55,7 +55,7 @@ BAD: list[tuple[Call, type[Exception], str]] = [
     (lambda s: s.observe(URL, AT, fingerprint=1, epoch=-1), ValueError, "epoch must be the number"),
     (lambda s: s.observe(URL, AT, fingerprint=1, epoch=9), simkeep.EpochError, "epoch 9 is not registered"),
     (lambda s: s.observe(URL, AT, fingerprint=1, also=3), TypeError, "also must be a pair"),
-    (lambda s: s.observe(URL, AT, fingerprint=1, also=(2, 0)), simkeep.MisuseError, "same epoch"),
+    (lambda s: s.observe(URL, AT, fingerprint=1, also=(2, 0)), simkeep.InvalidArgumentError, "same epoch"),
     (lambda s: s.observe(URL, AT, text=TEXT, digest=b"short"), ValueError, "digest must be 16 bytes, not 5"),
     (lambda s: s.observe(URL, AT, text=TEXT, digest="0" * 32), TypeError, "digest must be 16 bytes, not str"),
     # Numbers.
@@ -76,7 +76,7 @@ BAD: list[tuple[Call, type[Exception], str]] = [
     (lambda s: s.observe_batch([row(seen="gone")]), TypeError, "seen in row 0 is no content, so"),
     (lambda s: s.observe_batch([row(seen="lost")]), ValueError, "seen in row 0 must be one of content"),
     (lambda s: s.load([row(), row(fingerprint=1)]), TypeError, "text in row 1 excludes"),
-    (lambda s: s.load([row(), row(url="a\tb")]), simkeep.LoadError, "observation 2 of the load"),
+    (lambda s: s.load([row(), row(url="a\tb")]), simkeep.LoadRejectedError, "observation 2 of the load"),
     # Questions.
     (lambda s: s.near(1, k=65), ValueError, "k must be an int from 0 to 64, not 65"),
     (lambda s: s.near(1, k=-1), ValueError, "k must be"),
@@ -101,7 +101,7 @@ BAD: list[tuple[Call, type[Exception], str]] = [
     (lambda s: s.forget(URL, prefix="a.example"), TypeError, "forget takes one of"),
     (lambda s: s.give(URL, AT), TypeError, "give takes one of weight and class_"),
     (lambda s: s.register_epoch("x", role="some"), ValueError, "role must be one of change, near, both"),
-    (lambda s: s.register_epoch(""), simkeep.MisuseError, "epoch"),
+    (lambda s: s.register_epoch(""), simkeep.InvalidArgumentError, "epoch"),
     (lambda s: s.restate(URL, AT, 1, 77), simkeep.EpochError, "epoch 77"),
 ]
 
@@ -127,10 +127,10 @@ def test_bad_input_is_named_and_nothing_is_stored(store: simkeep.Store, number: 
         ({"near_distanc": 3}, TypeError, "there is no keyword near_distanc"),
         ({"durability": "never"}, ValueError, 'durability must be "each"'),
         ({"seal_after": -1}, ValueError, "seal_after must be"),
-        ({"merge_fanout": 1}, simkeep.OptionError, "merge_fanout must be at least 2"),
+        ({"merge_fanout": 1}, simkeep.InvalidOptionError, "merge_fanout must be at least 2"),
         ({"background": 1}, TypeError, "background must be True or False"),
         ({"rule": "oldest"}, ValueError, "rule is no rule"),
-        ({"epoch_bands": (3, 1)}, simkeep.MisuseError, "bands"),
+        ({"epoch_bands": (3, 1)}, simkeep.InvalidArgumentError, "bands"),
     ],
 )
 def test_a_store_is_not_made_by_options_that_make_no_sense(

@@ -56,9 +56,9 @@ def test_pages_are_led_by_pages_with_texts_like_theirs(store: simkeep.Store) -> 
     assert 0.9 < pages[1].resemblance <= 1
     dropped = found.dropped()
     assert len(dropped) == 1 and not dropped.has(other.place)
-    with pytest.raises(simkeep.MisuseError, match="find candidates anew"):
+    with pytest.raises(simkeep.InvalidArgumentError, match="find candidates anew"):
         candidates.candidacy("https://example.com/a")
-    with pytest.raises(simkeep.MisuseError, match="find candidates anew"):
+    with pytest.raises(simkeep.InvalidArgumentError, match="find candidates anew"):
         candidates.clusters(0.8)
 
 
@@ -79,7 +79,7 @@ def test_what_was_dropped_is_known_by_its_place(store: simkeep.Store) -> None:
         (lambda c: c.candidacy(7), TypeError, "url must be str, not int"),
         (lambda c: c.candidacy(""), simkeep.UrlError, "the URL is empty"),
         (lambda c: c.add("x", "y"), TypeError, "place must be .*not str"),
-        (lambda c: c.add(2**63, "y"), simkeep.MisuseError, "has no candidate"),
+        (lambda c: c.add(2**63, "y"), simkeep.InvalidArgumentError, "has no candidate"),
         (lambda c: c.add(0, b"y"), TypeError, "text must be str, not bytes"),
         (lambda c: c.clusters("x"), TypeError, "resemblance must be a number, not str"),
         (lambda c: c.clusters(1.5), ValueError, "resemblance must be between 0 and 1, not 1.5"),

@@ -21,7 +21,7 @@ def test_an_origin_is_named_by_what_it_is() -> None:
     assert simkeep.Origin.is_name(origin.name) and not simkeep.Origin.is_name("mine/3")
     with pytest.raises(ValueError, match="recipe is no recipe"):
         simkeep.Origin("words0")
-    with pytest.raises(simkeep.MisuseError):
+    with pytest.raises(simkeep.InvalidArgumentError):
         simkeep.Origin(extractor="two words")
 
 
@@ -82,7 +82,7 @@ def test_fingerprints_are_those_of_the_crate() -> None:
     assert simkeep.decode(b"<meta charset=koi8-r>\xc1").endswith("\u0430")
     assert simkeep.decode(b"<meta charset=gbk>\xc3\xa9", "text/plain") == "<meta charset=gbk>é"
     assert simkeep.fingerprint(OTHER, recipe="near") == simkeep.Fingerprinter("near").of_text(OTHER)
-    with pytest.raises(simkeep.MisuseError, match="needs a table"):
+    with pytest.raises(simkeep.InvalidArgumentError, match="needs a table"):
         simkeep.Fingerprinter("words-idf")
 
 
@@ -100,7 +100,7 @@ def test_words_are_weighed_by_a_table(store: simkeep.Store, tmp_path: Path) -> N
         for text in (TEXT, OTHER, TEXT):
             counter.add(text)
         table = counter.freeze()
-        with pytest.raises(simkeep.MisuseError):
+        with pytest.raises(simkeep.InvalidArgumentError):
             counter.add(TEXT)
     assert table.documents == 3 and table.terms > 20 and table.bytes == file.stat().st_size
     assert Table(file).id == table.id and table.left_out == (1, 0)
@@ -113,7 +113,7 @@ def test_words_are_weighed_by_a_table(store: simkeep.Store, tmp_path: Path) -> N
     maker = simkeep.Fingerprinter("words-idf", table=Table(file))
     assert page.content.fingerprint == maker.of_page(TEXT)
     assert store.origin(epoch) == origin
-    with pytest.raises(simkeep.MisuseError, match="the same table"):
+    with pytest.raises(simkeep.InvalidArgumentError, match="the same table"):
         merge([file, file], tmp_path / "sum.df")
     with Counter(tmp_path / "other.df", "words-idf") as counter:
         counter.add("one more text of a few words")

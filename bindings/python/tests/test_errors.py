@@ -40,7 +40,7 @@ def test_words_are_those_of_the_extension() -> None:
         ("UrlError", ValueError),
         ("PrefixError", ValueError),
         ("TimeError", ValueError),
-        ("ExistsError", FileExistsError),
+        ("AlreadyExistsError", FileExistsError),
         ("IoError", OSError),
     ],
 )
@@ -55,7 +55,7 @@ def test_no_store_is_told_from_another_and_from_one_that_is_there(tmp_path: Path
     with pytest.raises(simkeep.NotAStoreError):
         simkeep.Reader(tmp_path / "none")
     simkeep.Store.create(tmp_path / "one").close()
-    with pytest.raises(simkeep.ExistsError):
+    with pytest.raises(simkeep.AlreadyExistsError):
         simkeep.Store.create(tmp_path / "one")
 
 
@@ -106,7 +106,7 @@ def test_an_error_of_the_system_has_its_number(tmp_path: Path) -> None:
 
 def test_a_load_names_the_observation_and_the_cause(store: simkeep.Store) -> None:
     rows = [simkeep.Observation(URL, AT, text=TEXT), simkeep.Observation("", AT, text=TEXT)]
-    with pytest.raises(simkeep.LoadError) as raised:
+    with pytest.raises(simkeep.LoadRejectedError) as raised:
         store.load(rows)
     assert raised.value.nth == 2
     assert isinstance(raised.value.__cause__, simkeep.UrlError)

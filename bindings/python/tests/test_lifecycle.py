@@ -203,6 +203,6 @@ def test_a_progress_stops_a_call_from_another_thread(store: simkeep.Store) -> No
     for call in (store.verify, store.merge, store.compact, store.snapshot().warm_up):
         with pytest.raises(simkeep.CancelledError):
             call(progress=progress)
-    with pytest.raises((simkeep.CancelledError, simkeep.LoadError)):
+    with pytest.raises((simkeep.CancelledError, simkeep.LoadRejectedError)):
         store.load([simkeep.Observation(URL, AT + DAY, text=TEXT)], progress=progress)
     assert store.latest(URL) is None

@@ -83,7 +83,7 @@ def test_what_is_loaded_from_cannot_load_or_close(store: simkeep.Store, tmp_path
                 verb()
 
             # Each of them would wait for the load, and that for the next row.
-            with pytest.raises(simkeep.MisuseError, match="iterates over"):
+            with pytest.raises(simkeep.InvalidArgumentError, match="iterates over"):
                 store.load(rows())
         assert store.stats().pages == 0
 
@@ -140,7 +140,7 @@ def test_a_store_is_made_of_a_load_or_not_at_all(path: Path) -> None:
 
     with pytest.raises(LookupError, match="broke off"):
         simkeep.Store.create_from(path, broken())
-    with pytest.raises(simkeep.LoadError, match="observation 2"):
+    with pytest.raises(simkeep.LoadRejectedError, match="observation 2"):
         simkeep.Store.create_from(path, [visits()[0], simkeep.Observation("a\tb", AT, text=TEXT)])
     assert not any(file.is_file() for file in path.rglob("*"))
     store, loaded = simkeep.Store.create_from(path, iter(visits()), near_distance=5, memory_bytes=1 << 20)
@@ -151,7 +151,7 @@ def test_a_store_is_made_of_a_load_or_not_at_all(path: Path) -> None:
             assert [info.name for info in store.epochs()] == [info.name for info in other.epochs()]
             other.load(visits())
             assert list(store.observations()) == list(other.observations())
-    with pytest.raises(simkeep.ExistsError):
+    with pytest.raises(simkeep.AlreadyExistsError):
         simkeep.Store.create_from(path, [])
 
 
@@ -161,7 +161,7 @@ def test_a_store_made_of_a_load_begins_with_the_epoch_that_is_named(tmp_path: Pa
     with store:
         assert [info.name for info in store.epochs()] == ["mine/1"]
         assert store.epochs()[0].bands == simkeep.Bands(1, 2)
-    with pytest.raises(simkeep.LoadError, match="observation 1") as raised:
+    with pytest.raises(simkeep.LoadRejectedError, match="observation 1") as raised:
         simkeep.Store.create_from(tmp_path / "b", visits(), epoch="mine/1")
     assert "mine/1" in str(raised.value.__cause__)
     origin = simkeep.Origin("strict", extractor="mine/2")
@@ -217,11 +217,11 @@ def test_epochs_begin_with_the_load_that_brings_them(store: simkeep.Store) -> No
     assert store.load([simkeep.Observation(URL, AT, fingerprint=1, epoch=mine)], epochs=again).begun == ()
     page = store.latest(URL)
     assert page is not None and page.content is not None and page.content.epoch == 2
-    with pytest.raises(simkeep.LoadError, match="observation 1"):
+    with pytest.raises(simkeep.LoadRejectedError, match="observation 1"):
         store.load([simkeep.Observation(URL, AT + DAY, fingerprint=1, epoch=mine)])
     other = simkeep.LoadEpochs()
     other.named("mine/0", role="both")
-    with pytest.raises(simkeep.MisuseError, match="keeps it"):
+    with pytest.raises(simkeep.InvalidArgumentError, match="keeps it"):
         store.load([simkeep.Observation(URL, AT + DAY, fingerprint=1)], epochs=other)
 
 
@@ -238,9 +238,9 @@ def test_epochs_of_other_stores_come_as_they_were(tmp_path: Path) -> None:
         with pytest.raises(TypeError, match="other"):
             numbers.of("store")  # type: ignore[arg-type]
         assert other.load([], epochs=numbers).begun[0].name == "mine/1"
-    with pytest.raises(simkeep.MisuseError):
+    with pytest.raises(simkeep.InvalidArgumentError):
         epochs.named("")
-    with pytest.raises(simkeep.MisuseError, match="64 bits"):
+    with pytest.raises(simkeep.InvalidArgumentError, match="64 bits"):
         epochs.like("mine/3", reserved=65)
     with pytest.raises(TypeError, match="name must be str, not int"):
         epochs.named(7)  # type: ignore[arg-type]

@@ -107,9 +107,9 @@ def test_html_is_reduced_to_what_a_reader_sees(store: simkeep.Store) -> None:
 def test_html_is_only_for_epochs_of_its_extractor(path: Path) -> None:
     with simkeep.Store.create(path, epoch="mine/1 words2-sqrt/2") as store:
         store.observe(URL, AT, text=TEXT)
-        with pytest.raises(simkeep.MisuseError, match=r"mine/1 words2-sqrt/2.*html/3 words2-sqrt/2.*begin"):
+        with pytest.raises(simkeep.InvalidArgumentError, match=r"mine/1 words2-sqrt/2.*html/3 words2-sqrt/2.*begin"):
             store.text_epochs()
-        with pytest.raises(simkeep.MisuseError, match="html/3"):
+        with pytest.raises(simkeep.InvalidArgumentError, match="html/3"):
             store.observe(URL, AT + DAY, html=TEXT)
         new = store.begin_epoch(simkeep.Origin())
         assert store.text_epochs() == (new,)
@@ -121,7 +121,7 @@ def test_no_text_gets_a_fingerprint_where_all_others_are_made_elsewhere(path: Pa
         own = store.register_epoch("mine/1")
         store.observe(URL, AT, fingerprint=7, epoch=own)
         for content in ({"text": TEXT}, {"html": TEXT}):
-            with pytest.raises(simkeep.MisuseError, match="mine/1.*made elsewhere"):
+            with pytest.raises(simkeep.InvalidArgumentError, match="mine/1.*made elsewhere"):
                 store.observe(URL, AT + DAY, **content)  # type: ignore[arg-type]
         assert len(store.history(URL)) == 1
 

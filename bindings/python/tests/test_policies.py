@@ -303,48 +303,48 @@ CRAWL: dict[str, Any] = {"step_days": 1, "start": 1, "end": 9, "every": 3}
     ("call", "error", "message"),
     [
         (lambda s: Comparison("7"), TypeError, "days must be a number, not str"),  # type: ignore[arg-type]
-        (lambda s: Comparison(0), simkeep.OptionError, "days must be from a millisecond"),
+        (lambda s: Comparison(0), simkeep.InvalidOptionError, "days must be from a millisecond"),
         (lambda s: Comparison(7, 1), TypeError, "changed must be True or False"),  # type: ignore[arg-type]
-        (lambda s: Comparison(7, True, 8), simkeep.OptionError, "days ago must be from 0 to the days"),
+        (lambda s: Comparison(7, True, 8), simkeep.InvalidOptionError, "days ago must be from 0 to the days"),
         (lambda s: Comparison(7, False, 3), ValueError, "days_ago is for a page that changed"),
         (lambda s: recrawl.naive(-1, 3), ValueError, "changes must be an int from 0"),
-        (lambda s: recrawl.naive(1, 0), simkeep.OptionError, "days must be"),
-        (lambda s: recrawl.regular(0, 0), simkeep.OptionError, "comparisons must be at least one"),
-        (lambda s: recrawl.regular(1, 2), simkeep.OptionError, "changes must be at most the number"),
+        (lambda s: recrawl.naive(1, 0), simkeep.InvalidOptionError, "days must be"),
+        (lambda s: recrawl.regular(0, 0), simkeep.InvalidOptionError, "comparisons must be at least one"),
+        (lambda s: recrawl.regular(1, 2), simkeep.InvalidOptionError, "changes must be at most the number"),
         (lambda s: recrawl.regular(1, 1, "all"), ValueError, "halves must be one of none, unchanged, both"),  # type: ignore[arg-type]
-        (lambda s: recrawl.irregular([]), simkeep.OptionError, "comparisons must be at least one"),
+        (lambda s: recrawl.irregular([]), simkeep.InvalidOptionError, "comparisons must be at least one"),
         (lambda s: recrawl.irregular([7]), TypeError, "comparisons in row 0 must be a Comparison, not int"),  # type: ignore[list-item]
         (lambda s: recrawl.irregular("ab"), TypeError, "comparisons must be an iterable of Comparisons"),  # type: ignore[arg-type]
-        (lambda s: recrawl.last_modified([Comparison(7, True)]), simkeep.MisuseError, "without a time"),
-        (lambda s: recrawl.value(0, 1, 1), simkeep.OptionError, "weight must be a positive number"),
-        (lambda s: recrawl.value(1, 1, math.nan), simkeep.OptionError, "days must be a number"),
-        (lambda s: recrawl.harmonic(1, -1, 1), simkeep.OptionError, "per_day must be a positive"),
-        (lambda s: recrawl.interval(1, 1, 0), simkeep.OptionError, "threshold must be a positive"),
+        (lambda s: recrawl.last_modified([Comparison(7, True)]), simkeep.InvalidArgumentError, "without a time"),
+        (lambda s: recrawl.value(0, 1, 1), simkeep.InvalidOptionError, "weight must be a positive number"),
+        (lambda s: recrawl.value(1, 1, math.nan), simkeep.InvalidOptionError, "days must be a number"),
+        (lambda s: recrawl.harmonic(1, -1, 1), simkeep.InvalidOptionError, "per_day must be a positive"),
+        (lambda s: recrawl.interval(1, 1, 0), simkeep.InvalidOptionError, "threshold must be a positive"),
         (lambda s: recrawl.interval(1, 1, 1, "worth"), ValueError, "index must be one of value, harmonic"),  # type: ignore[arg-type]
-        (lambda s: recrawl.hinted(2, 1, 1, 1), simkeep.OptionError, "trust must be from 0 to 1"),
-        (lambda s: Prior.log_normal(1, 0), simkeep.OptionError, "width must be from 0.1 to 100"),
-        (lambda s: Prior.gamma(0, 1), simkeep.OptionError, "shape must be from 0.01"),
-        (lambda s: Likelihood([(Comparison(1), -1)]), simkeep.OptionError, "times must be from 0"),
+        (lambda s: recrawl.hinted(2, 1, 1, 1), simkeep.InvalidOptionError, "trust must be from 0 to 1"),
+        (lambda s: Prior.log_normal(1, 0), simkeep.InvalidOptionError, "width must be from 0.1 to 100"),
+        (lambda s: Prior.gamma(0, 1), simkeep.InvalidOptionError, "shape must be from 0.01"),
+        (lambda s: Likelihood([(Comparison(1), -1)]), simkeep.InvalidOptionError, "times must be from 0"),
         (lambda s: Likelihood([7]), TypeError, "comparisons in row 0 must be a Comparison, or a pair"),  # type: ignore[list-item]
         (lambda s: Likelihood([(7, 1)]), TypeError, "comparisons in row 0 must be a Comparison, or"),  # type: ignore[list-item]
         (lambda s: Fit([Prior()]), TypeError, "pages in row 0 must be a Likelihood, not Prior"),  # type: ignore[list-item]
         (lambda s: recrawl.Hosts([1]), TypeError, "hosts in row 0 must be a Fit, not int"),  # type: ignore[list-item]
-        (lambda s: Policy("weekly"), simkeep.MisuseError, "there is no policy .*stormcrawler"),
+        (lambda s: Policy("weekly"), simkeep.InvalidArgumentError, "there is no policy .*stormcrawler"),
         (lambda s: Policy(7), TypeError, "name must be str, not int"),  # type: ignore[arg-type]
-        (lambda s: recrawl.fixed_intervals([], 1), simkeep.OptionError, "pages"),
+        (lambda s: recrawl.fixed_intervals([], 1), simkeep.InvalidOptionError, "pages"),
         (lambda s: recrawl.fixed_intervals([1.0], 1), TypeError, "pages in row 0 must be a pair of a rate"),  # type: ignore[list-item]
-        (lambda s: recrawl.random_times([(0, 1)], 1), simkeep.OptionError, "per_day must be from 1e-100"),
-        (lambda s: recrawl.few_misses([(1, 1)], 0), simkeep.OptionError, "visits"),
-        (lambda s: PoissonPages.flat(0, days=1), simkeep.OptionError, "pages must be from 1"),
-        (lambda s: PoissonPages.flat(10**7, days=4e6), simkeep.OptionError, "days must be"),
-        (lambda s: Decider("weekly"), simkeep.MisuseError, "there is no policy"),
+        (lambda s: recrawl.random_times([(0, 1)], 1), simkeep.InvalidOptionError, "per_day must be from 1e-100"),
+        (lambda s: recrawl.few_misses([(1, 1)], 0), simkeep.InvalidOptionError, "visits"),
+        (lambda s: PoissonPages.flat(0, days=1), simkeep.InvalidOptionError, "pages must be from 1"),
+        (lambda s: PoissonPages.flat(10**7, days=4e6), simkeep.InvalidOptionError, "days must be"),
+        (lambda s: Decider("weekly"), simkeep.InvalidArgumentError, "there is no policy"),
         (lambda s: Decider("value", "all"), ValueError, "learning must be one of nothing, pages, hosts"),  # type: ignore[arg-type]
         (lambda s: recrawl.crawl(7, **CRAWL), TypeError, "pages must be a Replay or"),  # type: ignore[arg-type]
-        (lambda s: recrawl.crawl(s.replay(), **CRAWL), simkeep.OptionError, "pages"),
+        (lambda s: recrawl.crawl(s.replay(), **CRAWL), simkeep.InvalidOptionError, "pages"),
         (lambda s: recrawl.crawl(s.replay(), 7, **CRAWL), TypeError, "by must be str, not"),  # type: ignore[arg-type]
         (lambda s: recrawl.crawl(s.replay(), **CRAWL, visits_per_day=3), TypeError, "crawl takes one of"),
         (lambda s: recrawl.crawl(s.replay(), **(CRAWL | {"every": None})), TypeError, "crawl takes one of"),
-        (lambda s: recrawl.crawl(s.replay(), **(CRAWL | {"start": 9})), simkeep.OptionError, "from must be"),
+        (lambda s: recrawl.crawl(s.replay(), **(CRAWL | {"start": 9})), simkeep.InvalidOptionError, "from must be"),
         (lambda s: s.replay(return_share=2), ValueError, "return_share must be a number from 0 to 1"),
         (lambda s: s.replay(7), TypeError, "under must be str"),
         (lambda s: s.replay(pages_max=-1), ValueError, "pages_max must be"),

@@ -115,7 +115,7 @@ def test_a_generation_tells_what_it_names_before_that_is_there(store: simkeep.St
     simkeep.check_generation(to, 1, file=file.name)
     with pytest.raises(simkeep.CorruptError, match=file.name):
         simkeep.check_generation(alone, 1, file=file.name)
-    with pytest.raises(simkeep.MisuseError, match="generation 1 names no file LOCK"):
+    with pytest.raises(simkeep.InvalidArgumentError, match="generation 1 names no file LOCK"):
         simkeep.check_generation(to, 1, file="LOCK")
     with pytest.raises(TypeError, match="generation"):
         simkeep.generation_files(to, "1")  # type: ignore[arg-type]
@@ -176,6 +176,6 @@ def test_what_cannot_be_published_or_opened_is_told(store: simkeep.Store, tmp_pa
     with pytest.raises(simkeep.NotAStoreError, match="it is a store itself"):
         with simkeep.Store.create(tmp_path / "other") as other:
             other.publish(store.path)
-    with pytest.raises(simkeep.ExistsError, match="is published there"):
+    with pytest.raises(simkeep.AlreadyExistsError, match="is published there"):
         with simkeep.Store.create(tmp_path / "another") as other:
             other.publish(to)

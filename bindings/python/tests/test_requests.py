@@ -48,7 +48,7 @@ def test_what_observations_tell_another_store_takes(store: simkeep.Store, tmp_pa
         ([(7, simkeep.Given(AT, 1.0, None))], TypeError, "entries in row 0 must be str, not int"),
         ([(URL, simkeep.Given(AT, 1.0, 1))], ValueError, "entries in row 0 has neither a weight alone"),
         ([("a", simkeep.Given(AT, 1.0, None)), ("", simkeep.Given(AT, 1.0, None))], simkeep.UrlError, "row 1: "),
-        ([("a", simkeep.Given(AT, -1.0, None))], simkeep.OptionError, "weight must be finite"),
+        ([("a", simkeep.Given(AT, -1.0, None))], simkeep.InvalidOptionError, "weight must be finite"),
         ([("a", simkeep.Restated(AT, 1, None, 9))], simkeep.EpochError, "epoch 9"),
     ],
 )

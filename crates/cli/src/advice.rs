@@ -26,9 +26,9 @@ fn advice(error: &Error) -> Option<&'static str> {
         Error::NoTable { .. } => Some("see simkeep epoch begin --df"),
         Error::UnknownEpoch(_) => Some("see simkeep epoch list"),
         Error::EpochInUse { .. } => Some("see simkeep epoch stale and simkeep epoch end --left"),
-        Error::Doubtful { .. } => Some("see simkeep repair --keep-forgotten"),
+        Error::AmbiguousRepair { .. } => Some("see simkeep repair --keep-forgotten"),
         Error::Catalog(_) => Some("see simkeep verify"),
-        Error::Poisoned(cause) | Error::Load { cause, .. } => advice(cause),
+        Error::Poisoned(cause) | Error::LoadRejected { cause, .. } => advice(cause),
         _ => None,
     }
 }
@@ -101,7 +101,7 @@ mod tests {
                  --left",
             ),
             (
-                Error::Doubtful { what: "operations 11 to 12 are lost".into() },
+                Error::AmbiguousRepair { what: "operations 11 to 12 are lost".into() },
                 "operations 11 to 12 are lost; whatever was forgotten there would be known again, so \
                  nothing was repaired; restore it from a copy, or choose to keep it all; see simkeep \
                  repair --keep-forgotten",
@@ -112,7 +112,7 @@ mod tests {
                  files if that does not help; see simkeep verify",
             ),
             (
-                Error::Load { nth: 3, cause: Arc::new(Error::EndedEpoch(epoch())) },
+                Error::LoadRejected { nth: 3, cause: Arc::new(Error::EndedEpoch(epoch())) },
                 "observation 3 of the load: the epoch 2024 has ended; begin another one; nothing was \
                  stored; see simkeep epoch begin",
             ),

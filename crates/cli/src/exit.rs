@@ -122,7 +122,7 @@ impl Failure {
 fn code_of(error: &Error) -> u8 {
     match error {
         Error::Url(_) | Error::Prefix(_) | Error::Time(_) | Error::InTheFuture { .. } => 2,
-        Error::Corrupt(_) | Error::Doubtful { .. } => 4,
+        Error::Corrupt(_) | Error::AmbiguousRepair { .. } => 4,
         // Not what a system says of a disk that fails: a file of the store is not what it must be.
         Error::Io { source, .. }
             if matches!(
@@ -132,7 +132,7 @@ fn code_of(error: &Error) -> u8 {
         {
             4
         }
-        Error::Poisoned(cause) | Error::Load { cause, .. } => code_of(cause),
+        Error::Poisoned(cause) | Error::LoadRejected { cause, .. } => code_of(cause),
         _ => 5,
     }
 }
@@ -140,13 +140,13 @@ fn code_of(error: &Error) -> u8 {
 /// The kind of an error, as programs read it.
 fn kind_of(error: &Error) -> &'static str {
     match error {
-        Error::Poisoned(cause) | Error::Load { cause, .. } => kind_of(cause),
+        Error::Poisoned(cause) | Error::LoadRejected { cause, .. } => kind_of(cause),
         error if code_of(error) == 4 => "damaged",
         error if code_of(error) == 2 => "usage",
         Error::Io { .. } => "io",
         Error::NotAStore { .. } | Error::Unfinished { .. } => "not-a-store",
         Error::NotATable { .. } | Error::NoTable { .. } => "no-table",
-        Error::InTheWay { .. } | Error::Exists { .. } => "in-the-way",
+        Error::AlreadyExists { .. } | Error::StoreExists { .. } => "already-exists",
         Error::Version { .. } | Error::UrlHash { .. } => "version",
         Error::Locked { .. } => "locked",
         Error::UnknownEpoch(_) | Error::EndedEpoch(_) | Error::EpochInUse { .. } => "epoch",
@@ -162,17 +162,17 @@ fn place_of(error: &Error) -> (Option<&str>, Option<u64>) {
         Error::Corrupt(flaw) => (Some(&flaw.file), Some(flaw.offset)),
         Error::Io { file, .. }
         | Error::NotATable { file, .. }
-        | Error::InTheWay { file, .. }
+        | Error::AlreadyExists { file, .. }
         | Error::Version { file, .. }
         | Error::UrlHash { file, .. }
         | Error::Replaced { file }
         | Error::NoTable { file, .. } => (Some(file), None),
         Error::NotAStore { location, .. }
         | Error::Unfinished { location }
-        | Error::Exists { location }
+        | Error::StoreExists { location }
         | Error::Locked { location, .. } => (Some(location), None),
         Error::Catalog(_) => (Some("catalog.redb"), None),
-        Error::Poisoned(cause) | Error::Load { cause, .. } => place_of(cause),
+        Error::Poisoned(cause) | Error::LoadRejected { cause, .. } => place_of(cause),
         _ => (None, None),
     }
 }

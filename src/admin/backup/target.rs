@@ -25,7 +25,7 @@ impl Target {
     /// Takes a directory for a backup of a store that holds this.
     pub(super) fn take(disk: &Arc<dyn Disk>, newest: &Contents) -> Result<Target> {
         let (locks, earlier) = match open::require_empty(disk) {
-            Err(Error::Exists { .. }) => {
+            Err(Error::StoreExists { .. }) => {
                 let locks = Locks::take(&**disk, Lock::Exclusive)?;
                 (locks, Some(earlier(disk, newest)?))
             }

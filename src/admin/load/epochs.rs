@@ -124,7 +124,7 @@ impl LoadEpochs {
     ///
     /// # Errors
     ///
-    /// [`Error::Misuse`] for a name that is empty or has control characters, or was asked for on other
+    /// [`Error::InvalidArgument`] for a name that is empty or has control characters, or was asked for on other
     /// options before; [`Error::Limit`] for more names than a store can have. If the epoch has ended in
     /// the store, or has other options there, the load returns an error.
     pub fn named(&self, name: &str, options: impl Into<EpochOptions>) -> Result<Epoch> {
@@ -137,7 +137,7 @@ impl LoadEpochs {
     ///
     /// # Errors
     ///
-    /// Those of [`named`](Self::named), and [`Error::Misuse`] if the recipe needs a table and there is
+    /// Those of [`named`](Self::named), and [`Error::InvalidArgument`] if the recipe needs a table and there is
     /// none.
     pub fn origin(&self, origin: &Origin, options: impl Into<EpochOptions>) -> Result<Epoch> {
         origin.fingerprinter()?;
@@ -201,7 +201,7 @@ impl LoadEpochs {
     ///
     /// # Errors
     ///
-    /// Those of [`named`](Self::named), and [`Error::Misuse`] for more than 64 reserved bits. If the
+    /// Those of [`named`](Self::named), and [`Error::InvalidArgument`] for more than 64 reserved bits. If the
     /// store has an epoch of the name with other reserved bits, the load returns an error.
     pub fn like(
         &self,
@@ -212,7 +212,7 @@ impl LoadEpochs {
         ended: bool,
     ) -> Result<Epoch> {
         if reserved > u64::BITS {
-            return Err(Error::misuse("a fingerprint has no more than 64 bits to reserve"));
+            return Err(Error::invalid_argument("a fingerprint has no more than 64 bits to reserve"));
         }
         let like = Like { options: options.into(), begun, ended };
         self.name(name, reserved, |named| {
@@ -226,7 +226,7 @@ impl LoadEpochs {
     ///
     /// # Errors
     ///
-    /// [`Error::UnknownEpoch`] if this has not given the number, [`Error::Misuse`] if the name of the
+    /// [`Error::UnknownEpoch`] if this has not given the number, [`Error::InvalidArgument`] if the name of the
     /// epoch is of another table, or none.
     pub fn table(&self, epoch: Epoch, table: Arc<Table>) -> Result<()> {
         let mut coming = self.coming.lock();
@@ -235,7 +235,7 @@ impl LoadEpochs {
         let named = named.ok_or(Error::UnknownEpoch(epoch.0))?;
         if table_of(&named.name) != Some(table.id()) {
             let what = format!("the epoch {} has not the table {:016x}", named.name, table.id());
-            return Err(Error::Misuse(what));
+            return Err(Error::InvalidArgument(what));
         }
         named.table.get_or_insert(Source::Table(table));
         Ok(())
@@ -348,7 +348,7 @@ impl Settled {
                     "the epoch {} reserves other bits of its fingerprints here than there",
                     named.name
                 );
-                return Err(Error::Misuse(what));
+                return Err(Error::InvalidArgument(what));
             }
             self.numbers.push(info.epoch);
             return Ok(());

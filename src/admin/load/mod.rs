@@ -86,7 +86,7 @@ impl Store {
         open::require_empty(&disk)?;
         let mut observations = observations.into_iter().peekable();
         if let Some(Err(e)) = observations.next_if(Result::is_err) {
-            return Err(Error::Load { nth: 1, cause: Arc::new(e) });
+            return Err(Error::LoadRejected { nth: 1, cause: Arc::new(e) });
         }
         let first = first(&options)?;
         let store = Self::begin(&disk, options, vec![first])?;
@@ -130,7 +130,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`Error::Load`] names the first observation that is an error or invalid (its URL, time or
+    /// [`Error::LoadRejected`] names the first observation that is an error or invalid (its URL, time or
     /// epoch). [`Error::Cancelled`] if its progress was, [`Error::Io`] if a file could not be
     /// written, [`Error::Corrupt`] if a page of the store could not be read. In all these cases
     /// nothing is stored, and the store goes on. If the commit itself fails, it is as for
@@ -296,7 +296,7 @@ impl Load<'_> {
                         Ok(Ok(())) => watch.advance(1)?,
                         // The writer says why.
                         Ok(Err(gather::Ended)) => return Ok(()),
-                        Err(e) => return Err(Error::Load { nth, cause: Arc::new(e) }),
+                        Err(e) => return Err(Error::LoadRejected { nth, cause: Arc::new(e) }),
                     }
                 }
                 // If that fails, the writer says why.

@@ -35,7 +35,7 @@ settings! {
 }
 
 pub(super) fn check(memory_bytes: usize, segment_pages: u64) -> Result<()> {
-    let wrong = |name, takes| Err(Error::Option { name, takes });
+    let wrong = |name, takes| Err(Error::InvalidOption { name, takes });
     if memory_bytes < 1 << 16 {
         return wrong("memory_bytes", "at least 65,536");
     }

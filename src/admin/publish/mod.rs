@@ -79,7 +79,7 @@ pub use options::{GenerationInfo, Publication, PublishOptions};
 /// store is published there, or a copy of this one that is newer or went another way;
 /// [`Error::Locked`] if somebody publishes there.
 /// [`Error::Corrupt`] if a file of the store or a generation that is there is damaged;
-/// [`Error::Option`], [`Error::Cancelled`], [`Error::Io`].
+/// [`Error::InvalidOption`], [`Error::Cancelled`], [`Error::Io`].
 ///
 /// After an error, or if the process is killed or the power fails, the generations that were there are
 /// whole, and the new one is whole or not there. Files that no generation names go at the end of the
@@ -287,7 +287,7 @@ fn publish_disk(
 ) -> Result<Publication> {
     let PublishOptions { keep, grace, copy, check_kept, progress } = options;
     if *keep == 0 {
-        return Err(Error::Option { name: "keep", takes: "at least 1" });
+        return Err(Error::InvalidOption { name: "keep", takes: "at least 1" });
     }
     progress.start(Stage::Copying, None)?;
     // Before the store is read: what another run publishes meanwhile would be newer than that.

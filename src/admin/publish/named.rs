@@ -71,7 +71,7 @@ pub fn files(at: impl Into<Location>, generation: u64) -> Result<Vec<PublishedFi
 /// # Errors
 ///
 /// [`Error::Corrupt`] if it is damaged; [`Error::Io`] if it is not there, or [`Error::NoTable`] if that
-/// is a table; [`Error::Misuse`] if the generation names no such file; [`Error::NotAStore`],
+/// is a table; [`Error::InvalidArgument`] if the generation names no such file; [`Error::NotAStore`],
 /// [`Error::Version`], [`Error::Cancelled`].
 pub fn check_file(
     at: impl Into<Location>,
@@ -85,7 +85,7 @@ pub fn check_file(
     let Some((of, bytes)) = all.find(|(of, _)| Files::Published(store).of(of).to_string() == name)
     else {
         let number = generation.number;
-        return Err(Error::misuse(format!(
+        return Err(Error::invalid_argument(format!(
             "generation {number} names no file {}",
             name.escape_debug()
         )));

@@ -69,12 +69,12 @@ const FLAWS_MAX: usize = 1000;
 ///
 /// # Errors
 ///
-/// [`Error::Doubtful`] if it is unknown what was forgotten; [`Error::Exists`] and
+/// [`Error::AmbiguousRepair`] if it is unknown what was forgotten; [`Error::StoreExists`] and
 /// [`Error::NotAStore`] if the new place is not empty or lies in a store, or if there is nothing to
 /// repair; [`Error::Locked`], [`Error::Version`], [`Error::Cancelled`], [`Error::Io`]. After any of
 /// them there is no new store, unless it is whole and closing it failed. A repair that is killed leaves
 /// an [unfinished](Error::Unfinished) store, which the next repair to this place replaces. One that is
-/// killed after its last commit leaves all of the new store, and the next one returns [`Error::Exists`].
+/// killed after its last commit leaves all of the new store, and the next one returns [`Error::StoreExists`].
 pub fn repair(
     from: impl Into<Location>,
     to: impl Into<Location>,
@@ -177,7 +177,7 @@ fn survey<'f>(
         inputs.push(Input { component, tombstones, resets_lost });
     }
     if !doubts.is_empty() && !keep_forgotten {
-        return Err(Error::Doubtful { what: doubts.join("; ") });
+        return Err(Error::AmbiguousRepair { what: doubts.join("; ") });
     }
     repaired.doubts = doubts;
     Ok(inputs)
@@ -263,7 +263,7 @@ fn copy_tables(
 /// Why a load failed.
 fn cause(error: Error) -> Error {
     match error {
-        Error::Load { cause, .. } => (*cause).clone(),
+        Error::LoadRejected { cause, .. } => (*cause).clone(),
         other => other,
     }
 }

@@ -60,7 +60,7 @@ impl Store {
     /// # Errors
     ///
     /// [`Error::Url`], [`Error::Time`], [`Error::UnknownEpoch`], [`Error::EndedEpoch`],
-    /// [`Error::Option`] for a weight that is not finite or not positive, [`Error::InTheFuture`] with
+    /// [`Error::InvalidOption`] for a weight that is not finite or not positive, [`Error::InTheFuture`] with
     /// [`Options::clock_tolerance`](crate::Options::clock_tolerance), or [`Error::Corrupt`] if a page
     /// needed for the answer is damaged: nothing was stored.
     /// [`Error::Io`] if the commit failed: the observation may or may not be stored, and the store

@@ -30,8 +30,8 @@ impl Request<'_> {
     ///
     /// # Errors
     ///
-    /// What is wrong with it: [`Error::Url`], [`Error::Time`], [`Error::Option`],
-    /// [`Error::UnknownEpoch`], [`Error::EndedEpoch`], or [`Error::Misuse`] if both of its fingerprints
+    /// What is wrong with it: [`Error::Url`], [`Error::Time`], [`Error::InvalidOption`],
+    /// [`Error::UnknownEpoch`], [`Error::EndedEpoch`], or [`Error::InvalidArgument`] if both of its fingerprints
     /// are of the same epoch.
     pub fn check(&self, snapshot: &Snapshot) -> Result<()> {
         check_in(snapshot.epochs(), self)
@@ -67,12 +67,12 @@ pub(crate) fn check(request: &Request<'_>) -> Result<()> {
         }
     }
     if weight.is_some_and(|weight| !weight.is_sound()) {
-        return Err(Error::Option { name: "weight", takes: "finite and greater than 0" });
+        return Err(Error::InvalidOption { name: "weight", takes: "finite and greater than 0" });
     }
     match (request.seen(), request.also()) {
         // One content has one fingerprint in an epoch. Two would make one of them count by chance.
         (Some(own), Some(also)) if own.epoch == also.epoch => {
-            Err(Error::misuse("both fingerprints of an observation are of the same epoch"))
+            Err(Error::invalid_argument("both fingerprints of an observation are of the same epoch"))
         }
         _ => Ok(()),
     }

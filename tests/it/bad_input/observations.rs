@@ -167,7 +167,7 @@ fn a_page_that_was_modified_outside_the_years_1_to_9999_is_refused() {
 #[test]
 fn a_weight_that_is_not_finite_and_positive_is_refused() {
     for weight in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 0.0, -0.0, -1.0] {
-        let is_named = |e: &Error| matches!(e, Error::Option { name: "weight", .. });
+        let is_named = |e: &Error| matches!(e, Error::InvalidOption { name: "weight", .. });
         expect_refused(Observation::gone(URLS[0], ms(1)).weight(weight), is_named);
         let store = create(&SimDisk::new(), small());
         store.observe(Observation::gone(URLS[0], ms(1))).unwrap();
@@ -192,7 +192,7 @@ fn names_of_epochs_and_options_that_cannot_be_are_refused() {
     let store = create(&disk, small());
     for name in ["", "a\nb", &"x".repeat(10_000)] {
         assert!(
-            matches!(store.register_epoch(name, Role::Both), Err(Error::Misuse(_))),
+            matches!(store.register_epoch(name, Role::Both), Err(Error::InvalidArgument(_))),
             "{name:?}"
         );
     }
@@ -205,6 +205,6 @@ fn names_of_epochs_and_options_that_cannot_be_are_refused() {
         small().epoch(String::new()),
     ] {
         let made = Store::create(on(&SimDisk::new()), options.clone());
-        assert!(matches!(made, Err(Error::Option { .. } | Error::Misuse(_))), "{options:?}");
+        assert!(matches!(made, Err(Error::InvalidOption { .. } | Error::InvalidArgument(_))), "{options:?}");
     }
 }

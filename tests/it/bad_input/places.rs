@@ -81,7 +81,7 @@ fn a_store_is_not_made_over_another() {
     store.register_epoch(EPOCHS[1], Role::Both).unwrap();
     let model = sample(&store);
     store.close().unwrap();
-    assert!(matches!(Store::create(dir.path(), small()), Err(Error::Exists { .. })));
+    assert!(matches!(Store::create(dir.path(), small()), Err(Error::StoreExists { .. })));
     check_store(&Store::open_or_create(dir.path(), small()).unwrap(), &model);
 }
 

@@ -36,7 +36,7 @@ fn nothing_is_stored_if_one_cannot_be() {
             let all =
                 (0..2000).map(|n| Ok::<Request<'_>, _>(if n == place { bad } else { sound(n) }));
             let error = store.load(all, little()).unwrap_err();
-            let Error::Load { nth, cause } = &error else { panic!("{error}") };
+            let Error::LoadRejected { nth, cause } = &error else { panic!("{error}") };
             assert!(*nth == place as u64 + 1 && cause.to_string().starts_with(why), "{error}");
             assert!(error.to_string().starts_with(&format!("observation {nth} ")), "{error}");
         }
@@ -113,7 +113,7 @@ fn options_that_cannot_be_are_refused() {
         LoadOptions::default().segment_pages(0),
         LoadOptions::default().segment_pages((1 << 29) + 1),
     ] {
-        assert!(matches!(store.load(none(), options), Err(Error::Option { .. })));
+        assert!(matches!(store.load(none(), options), Err(Error::InvalidOption { .. })));
     }
     assert_eq!(store.load(none(), LoadOptions::default()).unwrap(), Loaded::default());
 }

@@ -140,13 +140,13 @@ fn a_candidate_says_which_text_is_wanted() {
         candidates.add(places[page], sketches[sketch]).unwrap();
     }
     let refused = candidates.add(Place::from_bits(u64::MAX), BitSketch::default());
-    assert!(matches!(refused, Err(Error::Misuse(_))), "{refused:?}");
+    assert!(matches!(refused, Err(Error::InvalidArgument(_))), "{refused:?}");
     assert!(candidates.candidacy("no\u{7f}url").is_err());
     assert_eq!(candidates.clusters(0.0, &progress).unwrap().len(), 2);
     for share in [-0.1, 1.1, f64::NAN] {
         let candidates =
             Candidates::of(&store.snapshot(), &Clustering::within(3), &progress).unwrap();
         let refused = candidates.clusters(share, &progress);
-        assert!(matches!(refused, Err(Error::Misuse(_))), "{refused:?}");
+        assert!(matches!(refused, Err(Error::InvalidArgument(_))), "{refused:?}");
     }
 }

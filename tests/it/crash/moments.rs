@@ -215,7 +215,7 @@ fn a_store_is_created_whole_or_not_at_all() {
             assert_eq!(names(store.snapshot().epochs()), ["one"]);
             drop(store);
             let again = Store::create(on(&disk), small());
-            assert!(matches!(again, Err(Error::Exists { .. })), "{what}");
+            assert!(matches!(again, Err(Error::StoreExists { .. })), "{what}");
         }
     }
 }

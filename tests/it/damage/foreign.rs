@@ -295,7 +295,7 @@ fn a_catalog_that_is_older_than_the_snapshot_is_refused_and_nothing_is_removed()
     let to = SimDisk::new();
     let doubtful = repair(on(&disk), on(&to), RepairOptions::default());
     let says = |what: &str| what.contains("older than SNAPSHOT");
-    assert!(matches!(doubtful, Err(Error::Doubtful { what }) if says(&what)));
+    assert!(matches!(doubtful, Err(Error::AmbiguousRepair { what }) if says(&what)));
     // The mark alone is of no account, and the catalog alone is found out by the mark as well.
     let disk = mixed(&newer, &older, &[Name::Lock]);
     assert!(verified(&disk).is_sound());

@@ -46,7 +46,7 @@ pub(crate) fn check(disk: &SimDisk, sound: &Sound, counts: &Counts) -> (Repaired
         repair(on(disk), on(&to), options.keep_forgotten(keep)).map(|repaired| (repaired, to))
     };
     let repaired = match repair(false) {
-        Err(Error::Doubtful { .. }) => None,
+        Err(Error::AmbiguousRepair { .. }) => None,
         done => Some(done.unwrap()),
     };
     add(&counts.refused, repaired.is_none());
@@ -269,7 +269,7 @@ fn what_was_forgotten_does_not_come_back_and_what_is_in_doubt_is_refused() {
     let disk = sound.with(name, content);
     let to = SimDisk::new();
     let refused = repair(on(&disk), on(&to), RepairOptions::default()).unwrap_err();
-    assert!(matches!(&refused, Error::Doubtful { what } if what.contains(&name.to_string())));
+    assert!(matches!(&refused, Error::AmbiguousRepair { what } if what.contains(&name.to_string())));
     assert!(to.contents().is_empty());
     let (repaired, _) = check(&disk, &sound, &Counts::default());
     assert!(repaired.lost.is_empty(), "no page is lost by that: {repaired:#?}");
@@ -281,7 +281,7 @@ fn a_store_is_not_repaired_into_a_place_that_holds_something() {
     let sound = Sound::killed();
     let (from, to) = (SimDisk::of(sound.files.clone()), SimDisk::of(sound.files.clone()));
     let refused = repair(on(&from), on(&to), RepairOptions::default()).unwrap_err();
-    assert!(matches!(refused, Error::Exists { .. }), "{refused}");
+    assert!(matches!(refused, Error::StoreExists { .. }), "{refused}");
     assert!(to.contents() == sound.files);
     let nothing = repair(on(&SimDisk::new()), on(&SimDisk::new()), RepairOptions::default());
     assert!(matches!(nothing, Err(Error::NotAStore { .. })));

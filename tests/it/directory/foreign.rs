@@ -217,7 +217,7 @@ fn a_table_replaces_tables_and_nothing_else() {
         let tables = std::slice::from_ref(&table);
         let errors = [count(&at(name)), simkeep::df::merge(tables, at(name), 2)];
         for error in errors {
-            assert!(matches!(error, Err(Error::InTheWay { .. })), "{name}: {error:?}");
+            assert!(matches!(error, Err(Error::AlreadyExists { .. })), "{name}: {error:?}");
         }
         assert!(fs::read(at(name)).ok() == before, "{name}");
     }

@@ -163,11 +163,11 @@ fn a_load_that_fails_removes_nothing_of_a_store_that_came_into_its_place() {
     let lines = (0..2).map(|number| {
         if number == 1 {
             put_another(&path, 2);
-            return Err(Error::Misuse("a broken line".to_owned()));
+            return Err(Error::InvalidArgument("a broken line".to_owned()));
         }
         Ok(Observation::gone("http://a/", ms(0)))
     });
     let error = Store::create_from(&path, Options::default(), lines, LoadOptions::default());
-    assert!(matches!(error, Err(Error::Load { nth: 2, .. })));
+    assert!(matches!(error, Err(Error::LoadRejected { nth: 2, .. })));
     is_whole(&path, 2);
 }

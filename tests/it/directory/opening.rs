@@ -20,7 +20,7 @@ fn a_store_is_found_whatever_order_its_names_are_listed_in() {
     for order in 0..ORDERS {
         disk.set_list_order(order);
         let made = Store::create(Arc::new(disk.clone()), Options::default());
-        assert!(matches!(made, Err(Error::Exists { .. })), "{order}: {made:?}");
+        assert!(matches!(made, Err(Error::StoreExists { .. })), "{order}: {made:?}");
         let store = Store::open(Arc::new(disk.clone()), Options::default()).unwrap();
         assert_eq!(store.stats().unwrap().visits, 1);
         store.close().unwrap();

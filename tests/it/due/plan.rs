@@ -236,7 +236,7 @@ fn visits_a_day_are_a_positive_number_and_what_was_learned_is_of_one_store() {
     let due = Due::new(ms(110 * DAY), 10);
     for per_day in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         let refused = Plan::of(&store.snapshot(), &due, per_day);
-        assert!(matches!(refused, Err(Error::Option { name: "per_day", .. })), "{per_day}");
+        assert!(matches!(refused, Err(Error::InvalidOption { name: "per_day", .. })), "{per_day}");
     }
     // Any number of visits is one: none is enough for the largest interval, or all are.
     let least = Plan::of(&store.snapshot(), &due, 1e-300).unwrap();

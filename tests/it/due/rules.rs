@@ -106,7 +106,7 @@ fn what_no_rule_can_mean_is_refused_by_its_number() {
         (rule().min(interval("2d")).max(interval("1d")), "rule 2: min must be at most max"),
     ] {
         let error = Rules::new([good.clone(), wrong]).unwrap_err();
-        assert!(matches!(error, RulesError::Rule { nth: 2, cause: Error::Option { .. } }));
+        assert!(matches!(error, RulesError::Rule { nth: 2, cause: Error::InvalidOption { .. } }));
         assert_eq!(error.to_string(), said);
         assert_eq!(Error::from(error).to_string(), said);
     }

@@ -179,10 +179,10 @@ fn an_epoch_that_is_not_there_is_refused() {
             Query::new(7, 0).epoch(unknown).run_batch(&store.snapshot(), &[7]).unwrap_err(),
         );
         let loaded = store.load([Ok(seen)], LoadOptions::default());
-        assert!(matches!(loaded, Err(Error::Load { nth: 1, .. })));
+        assert!(matches!(loaded, Err(Error::LoadRejected { nth: 1, .. })));
     }
     let twice = Observation::content(URL, ms(1), 7, reserved).also(8, reserved);
-    assert!(matches!(store.observe(twice), Err(Error::Misuse(_))));
+    assert!(matches!(store.observe(twice), Err(Error::InvalidArgument(_))));
     assert_eq!(store.stats().unwrap().visits, 0);
 }
 

@@ -153,7 +153,7 @@ fn a_load_is_refused_an_epoch_in_another_role() {
     let nothing = || std::iter::empty::<simkeep::Result<Observation<'_>>>();
     let epochs = LoadEpochs::default();
     let number = epochs.named("near", Role::Both).unwrap();
-    assert!(matches!(epochs.named("near", Role::Near), Err(Error::Misuse(_))));
+    assert!(matches!(epochs.named("near", Role::Near), Err(Error::InvalidArgument(_))));
     assert_eq!(epochs.named("near", Role::Both).unwrap(), number);
     let refused = store.load(nothing(), LoadOptions::default().epochs(epochs)).unwrap_err();
     let same = store.register_epoch("near", Role::Both).unwrap_err();

@@ -134,7 +134,7 @@ fn an_epoch_keeps_its_role_and_one_of_each_use_lives() {
         assert!(refused.to_string().contains("role"), "{refused}");
     }
     assert!(
-        matches!(store.end_epoch(CHANGE, u64::MAX), Err(Error::Misuse(_))),
+        matches!(store.end_epoch(CHANGE, u64::MAX), Err(Error::InvalidArgument(_))),
         "the last for change"
     );
     let strict = store.begin_epoch(&plain("strict"), Role::Change).unwrap();
@@ -150,7 +150,7 @@ fn an_epoch_keeps_its_role_and_one_of_each_use_lives() {
     let expected = [(Role::Both, true), (Role::Near, false), (Role::Change, false)];
     assert_eq!(roles(&store), expected);
     for epoch in [strict, near] {
-        assert!(matches!(store.end_epoch(epoch, u64::MAX), Err(Error::Misuse(_))), "the last");
+        assert!(matches!(store.end_epoch(epoch, u64::MAX), Err(Error::InvalidArgument(_))), "the last");
     }
     // A copy has the same roles, and so has the store after a crash.
     let other_disk = SimDisk::new();
@@ -192,7 +192,7 @@ fn an_epoch_keeps_its_bands() {
     assert!(refused.contains("minor up to 3 bits, and moderate up to 10"), "{refused}");
     for (minor, moderate) in [(4, 3), (0, 65), (u32::MAX, u32::MAX)] {
         let options = EpochOptions::from(Role::Near).bands(Bands { minor, moderate });
-        assert!(matches!(store.register_epoch("new", options), Err(Error::Misuse(_))));
+        assert!(matches!(store.register_epoch("new", options), Err(Error::InvalidArgument(_))));
     }
     assert_eq!(bands(&store), expected);
     // A reader, a copy, a repair and a crash leave them as they are.

@@ -60,7 +60,7 @@ fn what_makes_no_sense_is_refused() {
         Mirroring::new().depth(17),
     ] {
         let refused = asked.run(&store.snapshot(), &Progress::default());
-        assert!(matches!(refused, Err(Error::Misuse(_))), "{asked:?}");
+        assert!(matches!(refused, Err(Error::InvalidArgument(_))), "{asked:?}");
     }
     let unknown = Mirroring::new().epoch(Epoch::from_number(9));
     let refused = unknown.run(&store.snapshot(), &Progress::default());

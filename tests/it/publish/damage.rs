@@ -160,6 +160,6 @@ fn a_file_is_checked_by_itself() {
     }
     for name in ["LOCK", "files/../LOCK", "generations/0000000001", ""] {
         let error = one(&to, name).unwrap_err();
-        assert!(matches!(error, Error::Misuse(_)), "{error}");
+        assert!(matches!(error, Error::InvalidArgument(_)), "{error}");
     }
 }

@@ -182,7 +182,7 @@ fn two_at_once_and_none_to_keep_are_refused() {
     });
     store.publish(Arc::new(disk) as Arc<dyn Disk>, options()).unwrap();
     let none = store.publish(on(&to), options().keep(0));
-    assert!(matches!(none, Err(Error::Option { name: "keep", .. })), "{none:?}");
+    assert!(matches!(none, Err(Error::InvalidOption { name: "keep", .. })), "{none:?}");
 }
 
 #[test]

@@ -95,7 +95,7 @@ pub extern "C" fn simkeep_store_open(
 }
 
 /// Creates a store in a new or empty directory, and opens it: completely or not at all. `options` may be
-/// NULL. `SIMKEEP_EXISTS` if there is a store already. The caller frees what it gets with
+/// NULL. `SIMKEEP_STORE_EXISTS` if there is a store already. The caller frees what it gets with
 /// `simkeep_store_free`. Any thread. Costs a few syncs.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_store_create(

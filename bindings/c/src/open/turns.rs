@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::code::SIMKEEP_MISUSE;
+use crate::code::SIMKEEP_INVALID_ARGUMENT;
 use crate::failure::{Failure, Result};
 
 /// That a load of a store waits for its caller. Another one would wait for it, so whoever brings visits
@@ -35,5 +35,5 @@ impl Drop for Turn {
 
 fn taken() -> Failure {
     let what = "a load of simkeep_loading_begin is not over, and a store has one load at a time";
-    Failure::new(SIMKEEP_MISUSE, what)
+    Failure::new(SIMKEEP_INVALID_ARGUMENT, what)
 }

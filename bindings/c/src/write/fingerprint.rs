@@ -36,7 +36,7 @@ pub extern "C" fn simkeep_fingerprint_text(
 }
 
 /// Makes a fingerprinter by the recipe of an epoch of a store, or by the default recipe if `store` is
-/// NULL; then `epoch` does not matter. `SIMKEEP_MISUSE` for an epoch of fingerprints that are made
+/// NULL; then `epoch` does not matter. `SIMKEEP_INVALID_ARGUMENT` for an epoch of fingerprints that are made
 /// elsewhere. The caller frees what it gets with `simkeep_fingerprinter_free`. Any thread. Costs reading
 /// the table of the epoch, if it has one.
 #[unsafe(no_mangle)]
@@ -52,7 +52,7 @@ pub extern "C" fn simkeep_fingerprinter_new(
         let origin =
             Origin::of(&store::open(store)?.snapshot(), simkeep::Epoch::from_number(epoch))?;
         let elsewhere = "the fingerprints of this epoch are made elsewhere, and not by simkeep";
-        let elsewhere = || simkeep::Error::Misuse(elsewhere.to_owned());
+        let elsewhere = || simkeep::Error::InvalidArgument(elsewhere.to_owned());
         Ok(FingerprinterHandle { origin: origin.ok_or_else(elsewhere)? })
     })
 }

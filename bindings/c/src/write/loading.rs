@@ -11,7 +11,7 @@ use simkeep::{Error, Observation, Progress, Request};
 use crate::abi;
 use crate::abi::arrow::{ArrowArray, ArrowSchema, Table};
 use crate::call::{any_thread, done, free, make};
-use crate::code::{SIMKEEP_CANCELLED, SIMKEEP_MISUSE};
+use crate::code::{SIMKEEP_CANCELLED, SIMKEEP_INVALID_ARGUMENT};
 use crate::failure::{Failure, Result};
 use crate::fork::Guarded;
 use crate::open::store::{StoreHandle, open, turns};
@@ -108,7 +108,7 @@ impl Iterator for Coming {
 /// corpus may be larger than memory. `memory_bytes` bounds the memory of the load, 0 for 512 MiB; what
 /// is waiting comes on top, two batches at most. `progress` may be NULL. The caller ends it with
 /// `simkeep_loading_finish`, and frees it with `simkeep_loading_free`. Any thread. A store has one load
-/// at a time: until this one is over, each other is refused with `SIMKEEP_MISUSE`.
+/// at a time: until this one is over, each other is refused with `SIMKEEP_INVALID_ARGUMENT`.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_loading_begin(
     store: *mut StoreHandle,
@@ -158,7 +158,7 @@ fn push(state: &mut Option<Running>, observations: &[Observation<'_>]) -> Result
 }
 
 fn over() -> Failure {
-    Failure::new(SIMKEEP_MISUSE, "this load is over; begin another")
+    Failure::new(SIMKEEP_INVALID_ARGUMENT, "this load is over; begin another")
 }
 
 /// What came of a load whose thread ends.
@@ -171,7 +171,7 @@ fn ended(running: Running) -> Result<Loaded> {
 /// Brings more visits to a load. They are copied. Waits until the load takes them, as it sorts or writes
 /// what came before. `size` is `sizeof *visits`.
 ///
-/// An argument that is wrong is `SIMKEEP_ARGUMENT` with `simkeep_error_row` within these visits; none of
+/// An argument that is wrong is `SIMKEEP_MALFORMED_ARGUMENT` with `simkeep_error_row` within these visits; none of
 /// them was taken, and the load may go on. Any other error is the load's, which is over then and has
 /// stored nothing; it may be of visits that came before, and `simkeep_error_row` counts from the first
 /// of all. One thread at a time.

@@ -111,7 +111,7 @@ static void errors_say_what_and_where(const char *path) {
 
     /* The first error stays, and nobody else has to free another. */
     CHECK(!simkeep_store_open("/nonexistent/store", NULL, &error));
-    CHECK(simkeep_flush(NULL, &error) == SIMKEEP_ARGUMENT);
+    CHECK(simkeep_flush(NULL, &error) == SIMKEEP_MALFORMED_ARGUMENT);
     EXPECT(error, SIMKEEP_NOT_A_STORE);
 
     /* A row that is bad is named, and nothing is stored. */
@@ -119,7 +119,7 @@ static void errors_say_what_and_where(const char *path) {
     visits[2].seen = 77;
     CHECK(!simkeep_observe_batch(store, visits, 3, sizeof *visits, &error));
     CHECK(simkeep_error_row(error) == 2 && strstr(simkeep_error_message(error), "seen"));
-    EXPECT(error, SIMKEEP_ARGUMENT);
+    EXPECT(error, SIMKEEP_MALFORMED_ARGUMENT);
     visits[2].seen = SIMKEEP_SEEN_GONE;
     visits[1].time_ms = INT64_MAX;
     CHECK(!simkeep_observe_batch(store, visits, 3, sizeof *visits, &error));
@@ -144,13 +144,13 @@ static void errors_say_what_and_where(const char *path) {
     EXPECT(error, SIMKEEP_UNKNOWN_EPOCH);
     visits[1].epoch = 0;
     visits[1].time_ms = INT64_MAX;
-    CHECK(simkeep_load(store, visits, 3, sizeof *visits, 0, NULL, NULL, 0, &error) == SIMKEEP_LOAD);
+    CHECK(simkeep_load(store, visits, 3, sizeof *visits, 0, NULL, NULL, 0, &error) == SIMKEEP_LOAD_REJECTED);
     CHECK(simkeep_error_row(error) == 1);
-    EXPECT(error, SIMKEEP_LOAD);
+    EXPECT(error, SIMKEEP_LOAD_REJECTED);
     simkeep_stats stats;
     CHECK(simkeep_store_stats(store, &stats, sizeof stats, &error) == SIMKEEP_OK && stats.visits == 0);
     /* Without wanting to know. */
-    CHECK(simkeep_flush(NULL, NULL) == SIMKEEP_ARGUMENT);
+    CHECK(simkeep_flush(NULL, NULL) == SIMKEEP_MALFORMED_ARGUMENT);
 
     simkeep_progress *progress = simkeep_progress_new(&error);
     CHECK(simkeep_progress_cancel(progress, &error) == SIMKEEP_OK);
@@ -207,7 +207,7 @@ static void structures_grow_at_their_end(const char *path) {
     later[1].later = 1;
     CHECK(!simkeep_observe_batch(store, &later[0].visit, 2, sizeof *later, &error));
     CHECK(simkeep_error_row(error) == 1);
-    EXPECT(error, SIMKEEP_ARGUMENT);
+    EXPECT(error, SIMKEEP_MALFORMED_ARGUMENT);
 
     struct {
         const char *url;
@@ -348,7 +348,7 @@ static void a_redirect_is_named_by_its_target(const char *path) {
     visit.seen = SIMKEEP_SEEN_REDIRECT;
     visit.has = SIMKEEP_HAS_DIGEST;
     CHECK(!simkeep_observe_batch(store, &visit, 1, sizeof visit, &error));
-    EXPECT(error, SIMKEEP_ARGUMENT);
+    EXPECT(error, SIMKEEP_MALFORMED_ARGUMENT);
     CHECK(simkeep_redirect_digest(URL, URL_LEN, "/b#part", 7, visit.digest, &error) == SIMKEEP_OK);
     simkeep_outcomes_free(simkeep_observe_batch(store, &visit, 1, sizeof visit, &error));
     EXPECT(error, SIMKEEP_OK);

@@ -24,7 +24,7 @@ static void begin(const char *name, const char *what) {
 static void end(int32_t expected, int tells) {
     int32_t told = simkeep_error_code(error);
     int right = 1;
-    if (tells && expected == NOT_ARGUMENT) right = told != SIMKEEP_ARGUMENT && told != SIMKEEP_INTERNAL;
+    if (tells && expected == NOT_ARGUMENT) right = told != SIMKEEP_MALFORMED_ARGUMENT && told != SIMKEEP_INTERNAL;
     if (tells && expected >= 0) right = told == expected;
     if (told != SIMKEEP_OK && code != SIMKEEP_OK) right = right && code == told;
     if (expected != SIMKEEP_INTERNAL && told == SIMKEEP_INTERNAL) right = 0;

@@ -68,9 +68,9 @@ static void pages_are_given_weights_and_classes(const char *path) {
     simkeep_error_free(error);
     error = NULL;
     givings[1].has = 0;
-    CHECK(simkeep_give_batch(store, givings, 3, sizeof *givings, NULL, &error) == SIMKEEP_ARGUMENT);
+    CHECK(simkeep_give_batch(store, givings, 3, sizeof *givings, NULL, &error) == SIMKEEP_MALFORMED_ARGUMENT);
     CHECK(simkeep_error_row(error) == 1);
-    EXPECT(error, SIMKEEP_ARGUMENT);
+    EXPECT(error, SIMKEEP_MALFORMED_ARGUMENT);
     simkeep_store_free(store);
 }
 
@@ -166,10 +166,10 @@ static void due_pages_are_taken_once(const char *path) {
     plain.policy = "weekly";
     plain.policy_len = 6;
     CHECK(!simkeep_snapshot_due(snapshot, &plain, &error));
-    EXPECT(error, SIMKEEP_ARGUMENT);
+    EXPECT(error, SIMKEEP_MALFORMED_ARGUMENT);
     rules[1] = rules[0];
     CHECK(!simkeep_snapshot_due(snapshot, &query, &error));
-    EXPECT(error, SIMKEEP_MISUSE);
+    EXPECT(error, SIMKEEP_INVALID_ARGUMENT);
     simkeep_plan_free(plan);
     simkeep_hints_free(hints);
     simkeep_snapshot_free(snapshot);
@@ -245,7 +245,7 @@ static void clusters_have_leaders(const char *path) {
     EXPECT(error, SIMKEEP_OK);
     clustering.rule = "oldest";
     CHECK(!simkeep_snapshot_clusters(snapshot, &clustering, NULL, &error));
-    EXPECT(error, SIMKEEP_ARGUMENT);
+    EXPECT(error, SIMKEEP_MALFORMED_ARGUMENT);
 
     simkeep_page_pair_query query;
     simkeep_page_pair_query_init(&query, sizeof query, 3, &error);
@@ -349,7 +349,7 @@ static void a_load_comes_in_parts(const char *path) {
     simkeep_loading *loading = simkeep_loading_begin(store, 1 << 20, NULL, &error);
     /* One load at a time: another one would wait for ever. */
     CHECK(!simkeep_loading_begin(store, 0, NULL, &error));
-    EXPECT(error, SIMKEEP_MISUSE);
+    EXPECT(error, SIMKEEP_INVALID_ARGUMENT);
     char url[64];
     for (int part = 0; part < 20; part++) {
         simkeep_visit visits[50];
@@ -359,15 +359,15 @@ static void a_load_comes_in_parts(const char *path) {
         CHECK(simkeep_loading_push(loading, visits, 50, sizeof *visits, &error) == SIMKEEP_OK);
         /* What is wrong is not taken, and the load goes on. */
         visits[7].seen = 77;
-        CHECK(simkeep_loading_push(loading, visits, 50, sizeof *visits, &error) == SIMKEEP_ARGUMENT);
+        CHECK(simkeep_loading_push(loading, visits, 50, sizeof *visits, &error) == SIMKEEP_MALFORMED_ARGUMENT);
         CHECK(simkeep_error_row(error) == 7);
-        EXPECT(error, SIMKEEP_ARGUMENT);
+        EXPECT(error, SIMKEEP_MALFORMED_ARGUMENT);
     }
     simkeep_loaded loaded;
     CHECK(simkeep_loading_finish(loading, &loaded, sizeof loaded, &error) == SIMKEEP_OK);
     CHECK(loaded.visits == 1000 && loaded.pages == 20);
-    CHECK(simkeep_loading_finish(loading, NULL, 0, &error) == SIMKEEP_MISUSE);
-    EXPECT(error, SIMKEEP_MISUSE);
+    CHECK(simkeep_loading_finish(loading, NULL, 0, &error) == SIMKEEP_INVALID_ARGUMENT);
+    EXPECT(error, SIMKEEP_INVALID_ARGUMENT);
     simkeep_loading_free(loading);
 
     /* One that ends early stores nothing, nor does one with a visit that cannot be stored. */
@@ -379,9 +379,9 @@ static void a_load_comes_in_parts(const char *path) {
     CHECK(simkeep_loading_push(loading, visits, 2, sizeof *visits, &error) == SIMKEEP_OK);
     visits[1].time_ms = INT64_MAX;
     CHECK(simkeep_loading_push(loading, visits, 2, sizeof *visits, &error) == SIMKEEP_OK);
-    CHECK(simkeep_loading_finish(loading, &loaded, sizeof loaded, &error) == SIMKEEP_LOAD);
+    CHECK(simkeep_loading_finish(loading, &loaded, sizeof loaded, &error) == SIMKEEP_LOAD_REJECTED);
     CHECK(simkeep_error_row(error) == 3);
-    EXPECT(error, SIMKEEP_LOAD);
+    EXPECT(error, SIMKEEP_LOAD_REJECTED);
     simkeep_loading_free(loading);
     simkeep_progress *progress = simkeep_progress_new(&error);
     loading = simkeep_loading_begin(store, 0, progress, &error);
@@ -438,11 +438,11 @@ static void stores_are_saved_and_copied(const char *path) {
     CHECK(simkeep_repaired_doubts(repaired)->count == 0);
     CHECK(simkeep_repaired_unnamed_epochs(repaired)->count == 0);
     EXPECT(error, SIMKEEP_OK);
-    CHECK(simkeep_repaired_loss(repaired, 0, &loss, sizeof loss, &error) == SIMKEEP_ARGUMENT);
-    EXPECT(error, SIMKEEP_ARGUMENT);
+    CHECK(simkeep_repaired_loss(repaired, 0, &loss, sizeof loss, &error) == SIMKEEP_MALFORMED_ARGUMENT);
+    EXPECT(error, SIMKEEP_MALFORMED_ARGUMENT);
     simkeep_repaired_free(repaired);
     CHECK(!simkeep_repair(to, other, 0, 0, NULL, &error));
-    EXPECT(error, SIMKEEP_EXISTS);
+    EXPECT(error, SIMKEEP_STORE_EXISTS);
 
     /* What is purged is gone, and comes back from another store. */
     uint64_t pages = 0;

@@ -1,25 +1,25 @@
 """The exceptions of simkeep. Each says in its message what is wrong, where, and what to do."""
 
 __all__ = [
+    "AlreadyExistsError",
+    "AmbiguousRepairError",
     "BugError",
     "CancelledError",
     "CatalogError",
     "ClosedError",
     "CorruptError",
-    "DoubtfulError",
     "EpochError",
     "Error",
-    "ExistsError",
     "ForkedError",
     "InputError",
+    "InvalidArgumentError",
+    "InvalidOptionError",
     "IoError",
     "LimitError",
-    "LoadError",
+    "LoadRejectedError",
     "LockedError",
-    "MisuseError",
     "NotAStoreError",
     "NotATableError",
-    "OptionError",
     "PoisonedError",
     "PrefixError",
     "TimeError",
@@ -70,7 +70,7 @@ class NotATableError(Error):
     """A file is not a table of document frequencies."""
 
 
-class ExistsError(Error, FileExistsError):
+class AlreadyExistsError(Error, FileExistsError):
     """Something that must not be replaced is there already. It stays as it is."""
 
 
@@ -125,7 +125,7 @@ class EpochError(Error):
     """An epoch that is unknown, has ended, lacks its table, or cannot end yet."""
 
 
-class LoadError(Error):
+class LoadRejectedError(Error):
     """An observation of a load cannot be stored: `__cause__` is why. Nothing was stored."""
 
     nth: int
@@ -140,11 +140,11 @@ class CancelledError(Error):
     """A long call was stopped by its `Progress`."""
 
 
-class DoubtfulError(Error):
+class AmbiguousRepairError(Error):
     """A repair cannot tell what was forgotten. Nothing was repaired."""
 
 
-class OptionError(Error, ValueError):
+class InvalidOptionError(Error, ValueError):
     """An option has a value that it cannot have."""
 
 
@@ -152,7 +152,7 @@ class LimitError(Error):
     """A limit was reached. What was there before is not affected."""
 
 
-class MisuseError(Error, ValueError):
+class InvalidArgumentError(Error, ValueError):
     """A call whose arguments do not go together, or that makes no sense now. It changed nothing."""
 
 

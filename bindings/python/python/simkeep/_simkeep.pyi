@@ -324,7 +324,7 @@ def crawl(
 
     Takes 1 to 3 KiB for each page; a step takes some 50 nanoseconds for each page, and some 10
     microseconds for each visit. Other threads run meanwhile, and Ctrl-C leaves it. Raises
-    `OptionError` if there are no pages before the end, or rates are wanted that are not known.
+    `InvalidOptionError` if there are no pages before the end, or rates are wanted that are not known.
     """
 
 def decode(body: bytes | bytearray, content_type: str | None = None) -> str:
@@ -345,7 +345,7 @@ def few_misses(pages: Iterable[tuple[float, float]], visits_per_day: float) -> O
 
     Visits are at random times, and no page is left alone. Each page is a pair of its rate, in
     changes a day, and its weight. Takes 64 roots for each page; Ctrl-C leaves it. Raises
-    `OptionError` if there are no pages, or a number is not from 1e-100 to 1e100.
+    `InvalidOptionError` if there are no pages, or a number is not from 1e-100 to 1e100.
     """
 
 def fingerprint(text: str, *, recipe: str | None = None) -> int | None:
@@ -373,7 +373,7 @@ def fixed_intervals(pages: Iterable[tuple[float, float]], visits_per_day: float)
 
     No policy that knows the rates does better. Each page is a pair of its rate, in changes a day,
     and its weight. Takes some 4,000 exponentials for each page; Ctrl-C leaves it. Raises
-    `OptionError` if there are no pages, or a number is not from 1e-100 to 1e100.
+    `InvalidOptionError` if there are no pages, or a number is not from 1e-100 to 1e100.
     """
 
 def generation_files(path: str | PathLike[str], generation: int) -> tuple[PublishedFile, ...]:
@@ -398,14 +398,14 @@ def harmonic(weight: float, per_day: float, days: float) -> float:
 
     That is what it is worth to a page of this weight, which changes so many times a day, so many
     days after its last visit, if each further change that is missed counts less. It leaves no page
-    alone. Raises `OptionError` if the weight or the rate is not positive and finite.
+    alone. Raises `InvalidOptionError` if the weight or the rate is not positive and finite.
     """
 
 def hinted(trust: float, weight: float, after_days: float, otherwise: float) -> float:
     """What a visit is worth, in days, to a page that somebody says has changed, as a sitemap does.
 
     `trust` is the probability that this is true, `after_days` how long after the last visit the change
-    was, and `otherwise` what a visit is worth without the hint. Raises `OptionError` if the trust is not
+    was, and `otherwise` what a visit is worth without the hint. Raises `InvalidOptionError` if the trust is not
     from 0 to 1, the weight is not positive and finite, or the worth is negative or infinite.
     """
 
@@ -422,7 +422,7 @@ def interval(weight: float, per_day: float, threshold: float, index: _Index | No
     """The days after a visit from which on the next one is worth a threshold.
 
     To a page of this weight that changes so many times a day, by the index `"value"` (the default)
-    or `"harmonic"`; `None` if it never is, or not within 4,000,000 days. Raises `OptionError` if a
+    or `"harmonic"`; `None` if it never is, or not within 4,000,000 days. Raises `InvalidOptionError` if a
     number is not positive and finite.
     """
 
@@ -432,7 +432,7 @@ def irregular(comparisons: Iterable[Comparison], halves: _Halves | None = None) 
     With the halves of the mean interval added that `halves` says: `"none"`, `"unchanged"` (the
     default) or `"both"`. Takes 64 steps, each in proportion to the comparisons. With `"none"` the
     rate of a page that never changed is 0, and of one that always did, without a date, infinite.
-    Raises `OptionError` if there is no comparison.
+    Raises `InvalidOptionError` if there is no comparison.
     """
 
 def is_published(path: str | PathLike[str]) -> bool:
@@ -483,7 +483,7 @@ def last_modified(comparisons: Iterable[Comparison]) -> float:
     """Changes a day, where the time of the last change before each visit is known, as by
     `Last-Modified`.
 
-    Raises `OptionError` if there is no comparison, and `MisuseError` if a change has no date.
+    Raises `InvalidOptionError` if there is no comparison, and `InvalidArgumentError` if a change has no date.
     """
 
 def merge(tables: list[str | PathLike[str]], path: str | PathLike[str], least: int = 1) -> Table:
@@ -495,7 +495,7 @@ def merge(tables: list[str | PathLike[str]], path: str | PathLike[str], least: i
 def naive(changes: int, days: float) -> float:
     """Changes seen, over the days in which they were seen, in changes a day.
 
-    That is too low where a page may change more than once between visits. Raises `OptionError` if
+    That is too low where a page may change more than once between visits. Raises `InvalidOptionError` if
     the days are not from a millisecond to 4,000,000.
     """
 
@@ -531,7 +531,7 @@ def random_times(pages: Iterable[tuple[float, float]], visits_per_day: float) ->
     """The most freshness that so many visits a day can reach, if each page is visited at random times.
 
     As often on average as is best. Each page is a pair of its rate, in changes a day, and its
-    weight. Sorts the pages; Ctrl-C leaves it. Raises `OptionError` if there are no pages, or a
+    weight. Sorts the pages; Ctrl-C leaves it. Raises `InvalidOptionError` if there are no pages, or a
     number is not from 1e-100 to 1e100.
     """
 
@@ -543,7 +543,7 @@ def regular(comparisons: int, changes: int, halves: _Halves | None = None) -> fl
 
     Divide by the interval in days to have changes a day. `halves` says what is added, so that the
     answer is neither zero nor infinite: `"none"`, `"unchanged"` for half an unchanged comparison
-    (the default), or `"both"` for half a changed one as well. Raises `OptionError` if there are no
+    (the default), or `"both"` for half a changed one as well. Raises `InvalidOptionError` if there are no
     comparisons, or more changes than comparisons.
     """
 
@@ -558,7 +558,7 @@ def repair(
     """Makes a new store of everything in another that is sound, and says what is lost.
 
     The old one stays as it is. Costs two reads of all files, and a load of what is saved. Raises
-    `DoubtfulError` if it cannot be told what was forgotten, unless `keep_forgotten`. Ctrl-C ends
+    `AmbiguousRepairError` if it cannot be told what was forgotten, unless `keep_forgotten`. Ctrl-C ends
     it, and leaves no new store.
     """
 
@@ -609,7 +609,7 @@ def value(weight: float, per_day: float, days: float) -> float:
 
     That is what it is worth to a page of this weight, which changes so many times a day, so many
     days after its last visit. Visits to what is worth most keep the most pages fresh. Raises
-    `OptionError` if the weight or the rate is not positive and finite.
+    `InvalidOptionError` if the weight or the rate is not positive and finite.
     """
 
 def verify(
@@ -1082,7 +1082,7 @@ class Belief:
         """The days after a visit from which on the next one is worth a threshold.
 
         By the index `"value"` (the default) or `"harmonic"`; `None` if it never is, or not within
-        4,000,000 days. Takes 65 times as long as `worth`. Raises `OptionError` if the weight or the
+        4,000,000 days. Takes 65 times as long as `worth`. Raises `InvalidOptionError` if the weight or the
         threshold is not positive and finite.
         """
 
@@ -1090,7 +1090,7 @@ class Belief:
         """What a visit is worth so many days after the last one, in days.
 
         That is the expectation of the index, `"value"` (the default) or `"harmonic"`, of a page of
-        this weight. Takes about a microsecond. Negative days count as none. Raises `OptionError` if
+        this weight. Takes about a microsecond. Negative days count as none. Raises `InvalidOptionError` if
         the weight is not positive and finite.
         """
 
@@ -1155,7 +1155,7 @@ class Candidates:
         """Adds the text of the page at a `place`, once or more often.
 
         A page of which different texts are added is compared with none, since it is not known which
-        of them is the one in force. Linear in the text. Raises `MisuseError` if no candidate stands
+        of them is the one in force. Linear in the text. Raises `InvalidArgumentError` if no candidate stands
         there.
         """
 
@@ -1174,7 +1174,7 @@ class Candidates:
         candidates are gone then. Costs some joins, and a crowd of fingerprints whose texts are not
         alike its square. Ctrl-C ends it.
 
-        Raises `MisuseError` if it was called before, or while another thread adds texts.
+        Raises `InvalidArgumentError` if it was called before, or while another thread adds texts.
         """
 
 @final
@@ -1653,7 +1653,7 @@ class Comparison:
     """What two visits in a row say of the time between them.
 
     They are `days` apart: from a millisecond to 4,000,000 days. If the page `changed`, `days_ago` says
-    how many days before the later visit it last did; `None` where nobody knows. Raises `OptionError` if
+    how many days before the later visit it last did; `None` where nobody knows. Raises `InvalidOptionError` if
     they are nearer or farther apart, or the change was not between them.
     """
 
@@ -2786,7 +2786,7 @@ class Hints:
         """What a visit to a page of some weight is worth, in days, if without a hint it is worth
         `otherwise`.
 
-        Raises `OptionError` if the weight is not positive and finite, or `otherwise` is negative or
+        Raises `InvalidOptionError` if the weight is not positive and finite, or `otherwise` is negative or
         infinite.
         """
 
@@ -3051,7 +3051,7 @@ class Likelihood:
     """How likely each of 64 rates makes the comparisons of a page, which may be none.
 
     Each is a `Comparison`, or a pair of one and how many it counts for: several equal ones, or half a
-    one that is doubtful. Costs time in proportion to them. Raises `OptionError` if one counts for less
+    one that is doubtful. Costs time in proportion to them. Raises `InvalidOptionError` if one counts for less
     than none, or more than a thousand million.
     """
 
@@ -3090,7 +3090,7 @@ class LoadEpochs:
     ) -> int:
         """The number in the load of the epoch with this name, of fingerprints that are made elsewhere.
 
-        If the store has none of the name, one begins. Raises `MisuseError` for a name that is empty
+        If the store has none of the name, one begins. Raises `InvalidArgumentError` for a name that is empty
         or has control characters, or was asked for on other terms before.
         """
 
@@ -3113,7 +3113,7 @@ class LoadEpochs:
         """Brings the table of document frequencies of an epoch of this load.
 
         It is copied into the store unless that has one. Raises `EpochError` for a number that this
-        has not given, `MisuseError` if the name of the epoch is of another table, or none.
+        has not given, `InvalidArgumentError` if the name of the epoch is of another table, or none.
         """
 
 @final
@@ -4270,7 +4270,7 @@ class PoissonPages:
 
         The rates of hosts are log-normal around the `median`, in changes a day, with the width
         `between`; those of pages around that of their host, with the width `within`. The seed is 1
-        by default. Raises `OptionError` if a number is not positive, or more than 100 million
+        by default. Raises `InvalidOptionError` if a number is not positive, or more than 100 million
         changes are to be expected. Ctrl-C leaves it.
         """
 
@@ -4279,7 +4279,7 @@ class PoissonPages:
         """Draws so many pages, with their changes up to a day.
 
         All octaves from a change in 400 days to one every eight hours or so are equally likely. The
-        seed is 1 by default. Raises `OptionError` if there are no pages, or more than 100 million
+        seed is 1 by default. Raises `InvalidOptionError` if there are no pages, or more than 100 million
         changes are to be expected. Ctrl-C leaves it.
         """
 
@@ -4291,7 +4291,7 @@ class Policy:
     `"nutch:0.4,0.2,0.3"` and `"stormcrawler"`. By `"value"` and `"harmonic"` it is what a visit is
     worth; by `"uniform"` the time since the last one; by all others that time over an interval.
     Parameters that are left out are those above. As a text it is its name with all parameters.
-    Raises `MisuseError` if there is none of that name.
+    Raises `InvalidArgumentError` if there is none of that name.
     """
 
     __match_args__: tuple[Literal["name"]]
@@ -4313,7 +4313,7 @@ class Policy:
 
         By `"value"` and `"harmonic"` it is what a visit is worth, in days, with the weight; by
         `"uniform"` the days since the last visit; by all others those over the interval, 1 when a
-        page is due. Raises `OptionError` if the weight is not positive and finite.
+        page is due. Raises `InvalidOptionError` if the weight is not positive and finite.
         """
 
 @final
@@ -4366,7 +4366,7 @@ class Prior:
         """The Gamma distribution of a shape whose mean is shape/days.
 
         That is what is known after so many changes in so many days, if nothing was known before.
-        Raises `OptionError` if the shape is not from 0.01 to a million, or the days are not from a
+        Raises `InvalidOptionError` if the shape is not from 0.01 to a million, or the days are not from a
         millisecond to 4,000,000.
         """
 
@@ -4375,7 +4375,7 @@ class Prior:
         """Rates whose logarithms are normal.
 
         Half of them are above the median, in changes a day, and two of three are within a factor of
-        e^width from it. Raises `OptionError` if the median is not positive and finite, or the width
+        e^width from it. Raises `InvalidOptionError` if the median is not positive and finite, or the width
         is not from 0.1 to 100.
         """
 
@@ -5358,7 +5358,7 @@ class Store(View):
     def create(path: str | PathLike[str], **options: Unpack[_types.Options]) -> Store:
         """Creates a store in a new or empty directory, and opens it.
 
-        Raises `ExistsError` if there is a store already. Takes the options of `open_or_create`.
+        Raises `AlreadyExistsError` if there is a store already. Takes the options of `open_or_create`.
         """
 
     @staticmethod
@@ -5384,7 +5384,7 @@ class Store(View):
         begins with its epoch. Nothing is created before the first observation arrives. Ctrl-C ends
         it, and leaves nothing but perhaps empty directories.
 
-        Raises `ExistsError` if there is a store already, and what `load` raises.
+        Raises `AlreadyExistsError` if there is a store already, and what `load` raises.
         """
 
     def end_epoch(self, epoch: int, *, left: int | None = 0) -> None:
@@ -5457,7 +5457,7 @@ class Store(View):
         Of a table, `url`, `text`, `html` and `at` name the columns of URLs, texts, pages and times,
         where these are not named so; `at` may also be one time for all. Other columns are left alone.
 
-        Raises `LoadError` with the number of the first observation that the store refuses, counted
+        Raises `LoadRejectedError` with the number of the first observation that the store refuses, counted
         from 1. What the iterable raises, this raises.
         """
 
@@ -6046,7 +6046,7 @@ class View:
         Costs a scan of all pages and up to some microseconds for each, in a thread that waits for
         whoever reads and ends when the stream is closed; `memory_bytes` for one site at a time.
 
-        Raises, when it is read, `OptionError` for a share that is none, and `EpochError` for an
+        Raises, when it is read, `InvalidOptionError` for a share that is none, and `EpochError` for an
         epoch that has ended or is not known.
 
         Keywords: `share` (0.9); `pairs` (10); `all=True` also tells of rules that do not hold;
@@ -6326,7 +6326,7 @@ class View:
         true, from 0 to 1 (0.8). Reads nothing of the store, and takes up to 48 bytes for each
         change while it is made.
 
-        Raises `UrlError` or `TimeError` for what no visit can have, `OptionError` for a trust that
+        Raises `UrlError` or `TimeError` for what no visit can have, `InvalidOptionError` for a trust that
         is none, `LimitError` above a hundred million changes. What the iterable raises, this
         raises.
         """
@@ -6376,7 +6376,7 @@ class View:
         pages of both; `memory_bytes`, and scratch files for what does not fit. Other threads run
         meanwhile. Ctrl-C ends it.
 
-        Raises `MisuseError` if what is asked makes no sense, `EpochError` for an epoch that has
+        Raises `InvalidArgumentError` if what is asked makes no sense, `EpochError` for an epoch that has
         ended or is not known, `IoError` if there is no room for scratch files.
 
         Keywords: `paths`, of how many at least (10); `share`, what share they must be of all that
@@ -6408,7 +6408,7 @@ class View:
 
         Exact for every k. Give a fingerprint, a `text`, a page as `html`, or the `url` of a page of the
         store, which is not near itself. Texts and HTML get a fingerprint by the recipe of the epoch
-        that is searched. Nothing is near a text of fewer than eight words. Raises `MisuseError` for a
+        that is searched. Nothing is near a text of fewer than eight words. Raises `InvalidArgumentError` for a
         text if the fingerprints of the epoch are made elsewhere.
 
         `k` is the largest distance in bits, 0 to 64; by default that within which the store takes
@@ -6568,7 +6568,7 @@ class View:
         do not matter. Passed to `due`, `take_due` or `decide`, a plan gives decisions dates.
 
         Reads 28 bytes for each page, or for a million of them where there are more, and takes up to
-        a second and 100 MB. Raises `OptionError` unless `per_day` is positive and finite.
+        a second and 100 MB. Raises `InvalidOptionError` unless `per_day` is positive and finite.
         """
 
     def ranked(self, **like: Unpack[_types.Clustering]) -> Stream[RankedPage]:
@@ -6664,7 +6664,7 @@ class View:
     def text_epochs(self) -> tuple[int, ...]:
         """The numbers of the epochs in which the text of a page gets a fingerprint, at most two.
 
-        The page comes as HTML or as the text that a reader sees. `MisuseError` if there is none such: it
+        The page comes as HTML or as the text that a reader sees. `InvalidArgumentError` if there is none such: it
         names the epoch of the store, and the one to begin. Reads nothing.
         """
 

@@ -79,7 +79,7 @@ pub(crate) fn alone<T: Send + 'static>(
 
 /// That a thread ended without an answer.
 pub(crate) fn no_answer() -> Error {
-    Error::Misuse("the thread of a call panicked".to_owned())
+    Error::InvalidArgument("the thread of a call panicked".to_owned())
 }
 
 /// That the system starts no more threads.

@@ -67,14 +67,14 @@ impl Candidates {
         Arc::try_unwrap(of.take().ok_or_else(over)?).map_err(|shared| {
             *of = Some(shared);
             let what = "another thread is still adding texts to these candidates";
-            Error::Misuse(what.to_owned())
+            Error::InvalidArgument(what.to_owned())
         })
     }
 }
 
 /// That there are no candidates any more.
 fn over() -> Error {
-    Error::Misuse("the clusters of these candidates were found; find candidates anew".to_owned())
+    Error::InvalidArgument("the clusters of these candidates were found; find candidates anew".to_owned())
 }
 
 #[pymethods]
@@ -96,7 +96,7 @@ impl Candidates {
     /// Adds the text of the page at a `place`, once or more often.
     ///
     /// A page of which different texts are added is compared with none, since it is not known which
-    /// of them is the one in force. Linear in the text. Raises `MisuseError` if no candidate stands
+    /// of them is the one in force. Linear in the text. Raises `InvalidArgumentError` if no candidate stands
     /// there.
     #[pyo3(signature = (place: "int", text: "str"))]
     fn add<'py>(
@@ -118,7 +118,7 @@ impl Candidates {
     /// candidates are gone then. Costs some joins, and a crowd of fingerprints whose texts are not
     /// alike its square. Ctrl-C ends it.
     ///
-    /// Raises `MisuseError` if it was called before, or while another thread adds texts.
+    /// Raises `InvalidArgumentError` if it was called before, or while another thread adds texts.
     #[pyo3(signature = (resemblance: "float", *, progress=None))]
     fn clusters<'py>(
         &self,

@@ -18,7 +18,7 @@ fn class(kind: ErrorKind) -> Option<&'static str> {
         ErrorKind::NotAStore => "NotAStoreError",
         ErrorKind::Unfinished => "UnfinishedError",
         ErrorKind::NotATable => "NotATableError",
-        ErrorKind::InTheWay | ErrorKind::Exists | ErrorKind::NotABackup => "ExistsError",
+        ErrorKind::AlreadyExists | ErrorKind::StoreExists | ErrorKind::NotABackup => "AlreadyExistsError",
         ErrorKind::Version | ErrorKind::UrlHash => "VersionError",
         ErrorKind::Locked => "LockedError",
         ErrorKind::Forked => "ForkedError",
@@ -32,13 +32,13 @@ fn class(kind: ErrorKind) -> Option<&'static str> {
         | ErrorKind::EndedEpoch
         | ErrorKind::NoTable
         | ErrorKind::EpochInUse => "EpochError",
-        ErrorKind::Load => "LoadError",
+        ErrorKind::LoadRejected => "LoadRejectedError",
         ErrorKind::Input => "InputError",
         ErrorKind::Cancelled => "CancelledError",
-        ErrorKind::Doubtful => "DoubtfulError",
-        ErrorKind::Option => "OptionError",
+        ErrorKind::AmbiguousRepair => "AmbiguousRepairError",
+        ErrorKind::InvalidOption => "InvalidOptionError",
         ErrorKind::Limit => "LimitError",
-        ErrorKind::Misuse => "MisuseError",
+        ErrorKind::InvalidArgument => "InvalidArgumentError",
         ErrorKind::Catalog => "CatalogError",
         _ => return None,
     })
@@ -90,7 +90,7 @@ fn exception(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
             made.setattr("found", *found)?;
             made.setattr("reads", *reads)?;
         }
-        Error::Load { nth, cause } => {
+        Error::LoadRejected { nth, cause } => {
             made.setattr("nth", *nth)?;
             raised.set_cause(py, Some(exception(py, cause)?));
         }

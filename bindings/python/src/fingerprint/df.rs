@@ -89,7 +89,7 @@ impl Counter {
         self.birth.check(py)?;
         let message = "the counter was frozen or closed, or another thread counts";
         let taken = self.counter.lock().take();
-        taken.ok_or_else(|| of_class(py, "MisuseError", message.to_owned()))
+        taken.ok_or_else(|| of_class(py, "InvalidArgumentError", message.to_owned()))
     }
 }
 

@@ -128,7 +128,7 @@ pub(crate) fn verify<'py>(
 /// Makes a new store of everything in another that is sound, and says what is lost.
 ///
 /// The old one stays as it is. Costs two reads of all files, and a load of what is saved. Raises
-/// `DoubtfulError` if it cannot be told what was forgotten, unless `keep_forgotten`. Ctrl-C ends
+/// `AmbiguousRepairError` if it cannot be told what was forgotten, unless `keep_forgotten`. Ctrl-C ends
 /// it, and leaves no new store.
 #[pyfunction]
 #[pyo3(signature = (

@@ -39,8 +39,8 @@ impl LoadEpochs {
 
     /// The number in the load of the epoch with this name, of fingerprints that are made elsewhere.
     ///
-    /// If the store has none of the name, one begins. Raises `MisuseError` for a name that is empty
-    /// or has control characters, or was asked for on other terms before.
+    /// If the store has none of the name, one begins. Raises `InvalidArgumentError` for a name that is empty
+    /// or has control characters, or was asked for on other options before.
     #[pyo3(signature = (
         name: "str", *, role: "_types.EpochRole | None" = None,
         bands: "_types.EpochBands | None" = None
@@ -52,9 +52,9 @@ impl LoadEpochs {
         role: Option<&Bound<'py, PyAny>>,
         bands: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<u32> {
-        let (name, terms) = (arg::text(Arg::new("name"), name)?, epoch::terms(role, bands)?);
+        let (name, options) = (arg::text(Arg::new("name"), name)?, epoch::options(role, bands)?);
         let epochs = self.open(py)?;
-        Ok(py.detach(|| epochs.named(name, terms)).or_raise(py)?.number())
+        Ok(py.detach(|| epochs.named(name, options)).or_raise(py)?.number())
     }
 
     /// The number in the load of an epoch whose fingerprints simkeep makes.
@@ -71,14 +71,14 @@ impl LoadEpochs {
         role: Option<&Bound<'py, PyAny>>,
         bands: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<u32> {
-        let terms = epoch::terms(role, bands)?;
+        let options = epoch::options(role, bands)?;
         let (epochs, origin) = (self.open(py)?, &origin.get().0);
-        Ok(py.detach(|| epochs.origin(origin, terms)).or_raise(py)?.number())
+        Ok(py.detach(|| epochs.origin(origin, options)).or_raise(py)?.number())
     }
 
     /// The number in the load of an epoch of another store, of which this is known.
     ///
-    /// How many leading bits of its fingerprints are `reserved` for metadata; its terms; how many
+    /// How many leading bits of its fingerprints are `reserved` for metadata; its options; how many
     /// visits that store knew when it began; and whether it has ended there. Its table comes by
     /// `table`.
     #[pyo3(signature = (
@@ -95,16 +95,16 @@ impl LoadEpochs {
         #[pyo3(from_py_with = begun)] begun: u64,
         ended: bool,
     ) -> PyResult<u32> {
-        let (name, terms) = (arg::text(Arg::new("name"), name)?, epoch::terms(role, bands)?);
+        let (name, options) = (arg::text(Arg::new("name"), name)?, epoch::options(role, bands)?);
         let epochs = self.open(py)?;
-        let number = py.detach(|| epochs.like(name, reserved, terms, begun, ended));
+        let number = py.detach(|| epochs.like(name, reserved, options, begun, ended));
         Ok(number.or_raise(py)?.number())
     }
 
     /// Brings the table of document frequencies of an epoch of this load.
     ///
     /// It is copied into the store unless that has one. Raises `EpochError` for a number that this
-    /// has not given, `MisuseError` if the name of the epoch is of another table, or none.
+    /// has not given, `InvalidArgumentError` if the name of the epoch is of another table, or none.
     #[pyo3(signature = (epoch: "int", table))]
     fn table<'py>(
         &self,

@@ -49,12 +49,12 @@ impl Makers {
     fn new(snapshot: &Snapshot) -> Result<Makers> {
         let change = snapshot.change_epoch();
         let of_html = match Origin::text_epochs(snapshot) {
-            Err(Error::Misuse(why)) => Err(why),
+            Err(Error::InvalidArgument(why)) => Err(why),
             epochs => Ok(epochs?),
         };
         let mut origins = match Origin::in_use(snapshot) {
             // An earlier version made the fingerprints that verdicts go by.
-            Err(Error::Misuse(_)) => Vec::new(),
+            Err(Error::InvalidArgument(_)) => Vec::new(),
             origins => origins?,
         };
         // A crawler that has its own extractor gives the texts that this makes.
@@ -123,7 +123,7 @@ impl Makers {
 
     /// The fingerprints of a document in the first two of these epochs.
     fn made(&self, document: &Document, epochs: &Result<Vec<Epoch>, String>) -> Result<Made> {
-        let epochs = epochs.as_ref().map_err(|why| Error::Misuse(why.clone()))?;
+        let epochs = epochs.as_ref().map_err(|why| Error::InvalidArgument(why.clone()))?;
         let mut made = Vec::with_capacity(epochs.len());
         for epoch in epochs {
             if let Some((_, origin)) = self.origins.iter().find(|(known, _)| known == epoch) {
@@ -132,7 +132,7 @@ impl Makers {
         }
         let mut made = made.into_iter();
         let first = made.next().ok_or_else(|| {
-            Error::Misuse("no epoch of this store has what makes fingerprints of texts".to_owned())
+            Error::InvalidArgument("no epoch of this store has what makes fingerprints of texts".to_owned())
         })?;
         Ok((first, made.next()))
     }

@@ -39,7 +39,7 @@ fn spend<'py>(
 ///
 /// No policy that knows the rates does better. Each page is a pair of its rate, in changes a day,
 /// and its weight. Takes some 4,000 exponentials for each page; Ctrl-C leaves it. Raises
-/// `OptionError` if there are no pages, or a number is not from 1e-100 to 1e100.
+/// `InvalidOptionError` if there are no pages, or a number is not from 1e-100 to 1e100.
 #[pyfunction]
 #[pyo3(signature = (pages: "Iterable[tuple[float, float]]", visits_per_day: "float"))]
 pub(crate) fn fixed_intervals<'py>(
@@ -53,7 +53,7 @@ pub(crate) fn fixed_intervals<'py>(
 /// The most freshness that so many visits a day can reach, if each page is visited at random times.
 ///
 /// As often on average as is best. Each page is a pair of its rate, in changes a day, and its
-/// weight. Sorts the pages; Ctrl-C leaves it. Raises `OptionError` if there are no pages, or a
+/// weight. Sorts the pages; Ctrl-C leaves it. Raises `InvalidOptionError` if there are no pages, or a
 /// number is not from 1e-100 to 1e100.
 #[pyfunction]
 #[pyo3(signature = (pages: "Iterable[tuple[float, float]]", visits_per_day: "float"))]
@@ -70,7 +70,7 @@ pub(crate) fn random_times<'py>(
 ///
 /// Visits are at random times, and no page is left alone. Each page is a pair of its rate, in
 /// changes a day, and its weight. Takes 64 roots for each page; Ctrl-C leaves it. Raises
-/// `OptionError` if there are no pages, or a number is not from 1e-100 to 1e100.
+/// `InvalidOptionError` if there are no pages, or a number is not from 1e-100 to 1e100.
 #[pyfunction]
 #[pyo3(signature = (pages: "Iterable[tuple[float, float]]", visits_per_day: "float"))]
 pub(crate) fn few_misses<'py>(

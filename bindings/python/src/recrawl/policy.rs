@@ -26,7 +26,7 @@ value! {
 /// `"nutch:0.4,0.2,0.3"` and `"stormcrawler"`. By `"value"` and `"harmonic"` it is what a visit is
 /// worth; by `"uniform"` the time since the last one; by all others that time over an interval.
 /// Parameters that are left out are those above. As a text it is its name with all parameters.
-/// Raises `MisuseError` if there is none of that name.
+/// Raises `InvalidArgumentError` if there is none of that name.
 #[pyclass(frozen, module = "simkeep.recrawl")]
 pub(crate) struct Policy(pub(crate) recrawl::Policy);
 
@@ -66,7 +66,7 @@ impl Policy {
     ///
     /// By `"value"` and `"harmonic"` it is what a visit is worth, in days, with the weight; by
     /// `"uniform"` the days since the last visit; by all others those over the interval, 1 when a
-    /// page is due. Raises `OptionError` if the weight is not positive and finite.
+    /// page is due. Raises `InvalidOptionError` if the weight is not positive and finite.
     #[pyo3(signature = (belief, recent, weight: "float", days: "float"))]
     fn score(
         &self,

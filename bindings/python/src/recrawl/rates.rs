@@ -27,7 +27,7 @@ fn halves(given: Option<&Bound<'_, PyAny>>) -> PyResult<Halves> {
 
 /// Changes seen, over the days in which they were seen, in changes a day.
 ///
-/// That is too low where a page may change more than once between visits. Raises `OptionError` if
+/// That is too low where a page may change more than once between visits. Raises `InvalidOptionError` if
 /// the days are not from a millisecond to 4,000,000.
 #[pyfunction]
 #[pyo3(signature = (changes: "int", days: "float"))]
@@ -44,7 +44,7 @@ pub(crate) fn naive(
 ///
 /// Divide by the interval in days to have changes a day. `halves` says what is added, so that the
 /// answer is neither zero nor infinite: `"none"`, `"unchanged"` for half an unchanged comparison
-/// (the default), or `"both"` for half a changed one as well. Raises `OptionError` if there are no
+/// (the default), or `"both"` for half a changed one as well. Raises `InvalidOptionError` if there are no
 /// comparisons, or more changes than comparisons.
 #[pyfunction]
 #[pyo3(signature = (comparisons: "int", changes: "int", halves: "_Halves | None" = None))]
@@ -64,7 +64,7 @@ pub(crate) fn regular(
 /// With the halves of the mean interval added that `halves` says: `"none"`, `"unchanged"` (the
 /// default) or `"both"`. Takes 64 steps, each in proportion to the comparisons. With `"none"` the
 /// rate of a page that never changed is 0, and of one that always did, without a date, infinite.
-/// Raises `OptionError` if there is no comparison.
+/// Raises `InvalidOptionError` if there is no comparison.
 #[pyfunction]
 #[pyo3(signature = (comparisons: "Iterable[Comparison]", halves: "_Halves | None" = None))]
 pub(crate) fn irregular(
@@ -80,7 +80,7 @@ pub(crate) fn irregular(
 /// Changes a day, where the time of the last change before each visit is known, as by
 /// `Last-Modified`.
 ///
-/// Raises `OptionError` if there is no comparison, and `MisuseError` if a change has no date.
+/// Raises `InvalidOptionError` if there is no comparison, and `InvalidArgumentError` if a change has no date.
 #[pyfunction]
 #[pyo3(signature = (comparisons: "Iterable[Comparison]"))]
 pub(crate) fn last_modified(py: Python<'_>, comparisons: &Bound<'_, PyAny>) -> PyResult<f64> {
@@ -92,7 +92,7 @@ pub(crate) fn last_modified(py: Python<'_>, comparisons: &Bound<'_, PyAny>) -> P
 ///
 /// That is what it is worth to a page of this weight, which changes so many times a day, so many
 /// days after its last visit. Visits to what is worth most keep the most pages fresh. Raises
-/// `OptionError` if the weight or the rate is not positive and finite.
+/// `InvalidOptionError` if the weight or the rate is not positive and finite.
 #[pyfunction]
 #[pyo3(signature = (weight: "float", per_day: "float", days: "float"))]
 pub(crate) fn value(
@@ -109,7 +109,7 @@ pub(crate) fn value(
 ///
 /// That is what it is worth to a page of this weight, which changes so many times a day, so many
 /// days after its last visit, if each further change that is missed counts less. It leaves no page
-/// alone. Raises `OptionError` if the weight or the rate is not positive and finite.
+/// alone. Raises `InvalidOptionError` if the weight or the rate is not positive and finite.
 #[pyfunction]
 #[pyo3(signature = (weight: "float", per_day: "float", days: "float"))]
 pub(crate) fn harmonic(
@@ -135,7 +135,7 @@ fn three(
 /// The days after a visit from which on the next one is worth a threshold.
 ///
 /// To a page of this weight that changes so many times a day, by the index `"value"` (the default)
-/// or `"harmonic"`; `None` if it never is, or not within 4,000,000 days. Raises `OptionError` if a
+/// or `"harmonic"`; `None` if it never is, or not within 4,000,000 days. Raises `InvalidOptionError` if a
 /// number is not positive and finite.
 #[pyfunction]
 #[pyo3(signature = (
@@ -158,7 +158,7 @@ pub(crate) fn interval(
 /// What a visit is worth, in days, to a page that somebody says has changed, as a sitemap does.
 ///
 /// `trust` is the probability that this is true, `after_days` how long after the last visit the change
-/// was, and `otherwise` what a visit is worth without the hint. Raises `OptionError` if the trust is not
+/// was, and `otherwise` what a visit is worth without the hint. Raises `InvalidOptionError` if the trust is not
 /// from 0 to 1, the weight is not positive and finite, or the worth is negative or infinite.
 #[pyfunction]
 #[pyo3(signature = (trust: "float", weight: "float", after_days: "float", otherwise: "float"))]

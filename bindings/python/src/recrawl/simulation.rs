@@ -61,7 +61,7 @@ impl PoissonPages {
     /// Draws so many pages, with their changes up to a day.
     ///
     /// All octaves from a change in 400 days to one every eight hours or so are equally likely. The
-    /// seed is 1 by default. Raises `OptionError` if there are no pages, or more than 100 million
+    /// seed is 1 by default. Raises `InvalidOptionError` if there are no pages, or more than 100 million
     /// changes are to be expected. Ctrl-C leaves it.
     #[staticmethod]
     #[pyo3(signature = (pages: "int", *, days: "float", seed: "int | None" = None))]
@@ -79,7 +79,7 @@ impl PoissonPages {
     ///
     /// The rates of hosts are log-normal around the `median`, in changes a day, with the width
     /// `between`; those of pages around that of their host, with the width `within`. The seed is 1
-    /// by default. Raises `OptionError` if a number is not positive, or more than 100 million
+    /// by default. Raises `InvalidOptionError` if a number is not positive, or more than 100 million
     /// changes are to be expected. Ctrl-C leaves it.
     #[staticmethod]
     #[pyo3(signature = (
@@ -305,7 +305,7 @@ fn crawled<P: Page + Send + 'static>(
 ///
 /// Takes 1 to 3 KiB for each page; a step takes some 50 nanoseconds for each page, and some 10
 /// microseconds for each visit. Other threads run meanwhile, and Ctrl-C leaves it. Raises
-/// `OptionError` if there are no pages before the end, or rates are wanted that are not known.
+/// `InvalidOptionError` if there are no pages before the end, or rates are wanted that are not known.
 #[pyfunction]
 #[pyo3(signature = (
     pages: "Replay | PoissonPages", by: "Decider | Policy | str | None" = None, *,

@@ -55,7 +55,7 @@ impl View {
     /// do not matter. Passed to `due`, `take_due` or `decide`, a plan gives decisions dates.
     ///
     /// Reads 28 bytes for each page, or for a million of them where there are more, and takes up to
-    /// a second and 100 MB. Raises `OptionError` unless `per_day` is positive and finite.
+    /// a second and 100 MB. Raises `InvalidOptionError` unless `per_day` is positive and finite.
     #[pyo3(signature = (now: "Time", per_day: "float", **like: "Unpack[_types.Due]"))]
     fn plan<'py>(
         &self,
@@ -94,7 +94,7 @@ impl View {
     /// true, from 0 to 1 (0.8). Reads nothing of the store, and takes up to 48 bytes for each
     /// change while it is made.
     ///
-    /// Raises `UrlError` or `TimeError` for what no visit can have, `OptionError` for a trust that
+    /// Raises `UrlError` or `TimeError` for what no visit can have, `InvalidOptionError` for a trust that
     /// is none, `LimitError` above a hundred million changes. What the iterable raises, this
     /// raises.
     #[pyo3(signature = (changes: "Iterable[tuple[str, Time]]", *, trust: "float | None" = None))]

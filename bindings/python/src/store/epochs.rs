@@ -59,7 +59,7 @@ impl View {
 
     /// The numbers of the epochs in which the text of a page gets a fingerprint, at most two.
     ///
-    /// The page comes as HTML or as the text that a reader sees. `MisuseError` if there is none such: it
+    /// The page comes as HTML or as the text that a reader sees. `InvalidArgumentError` if there is none such: it
     /// names the epoch of the store, and the one to begin. Reads nothing.
     fn text_epochs(&self, py: Python<'_>) -> PyResult<Tuple<u32>> {
         let epochs = simkeep::Origin::text_epochs(&self.now(py)?).or_raise(py)?;
@@ -141,8 +141,8 @@ impl Store {
         role: Option<&Bound<'py, PyAny>>,
         bands: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<u32> {
-        let (name, terms) = (arg::text(Arg::new("name"), name)?, epoch::options(role, bands)?);
-        Ok(self.call(py, |store| store.register_epoch(name, terms))?.number())
+        let (name, options) = (arg::text(Arg::new("name"), name)?, epoch::options(role, bands)?);
+        Ok(self.call(py, |store| store.register_epoch(name, options))?.number())
     }
 
     /// Begins an epoch of fingerprints that simkeep makes, and returns its number.
@@ -159,8 +159,8 @@ impl Store {
         role: Option<&Bound<'py, PyAny>>,
         bands: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<u32> {
-        let (origin, terms) = (&origin.get().0, epoch::options(role, bands)?);
-        Ok(self.call(py, |store| store.begin_epoch(origin, terms))?.number())
+        let (origin, options) = (&origin.get().0, epoch::options(role, bands)?);
+        Ok(self.call(py, |store| store.begin_epoch(origin, options))?.number())
     }
 
     /// Ends an epoch for good.

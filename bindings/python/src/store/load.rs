@@ -31,7 +31,7 @@ impl Store {
     /// Of a table, `url`, `text`, `html` and `at` name the columns of URLs, texts, pages and times,
     /// where these are not named so; `at` may also be one time for all. Other columns are left alone.
     ///
-    /// Raises `LoadError` with the number of the first observation that the store refuses, counted
+    /// Raises `LoadRejectedError` with the number of the first observation that the store refuses, counted
     /// from 1. What the iterable raises, this raises.
     #[pyo3(signature = (
         observations: "_types.Rows", *, url: "str | None" = None, text: "str | None" = None,
@@ -89,7 +89,7 @@ impl Store {
     /// begins with its epoch. Nothing is created before the first observation arrives. Ctrl-C ends
     /// it, and leaves nothing but perhaps empty directories.
     ///
-    /// Raises `ExistsError` if there is a store already, and what `load` raises.
+    /// Raises `AlreadyExistsError` if there is a store already, and what `load` raises.
     #[staticmethod]
     #[pyo3(signature = (
         path, observations: "_types.Rows", *, url: "str | None" = None, text: "str | None" = None,

@@ -176,7 +176,7 @@ impl Store {
             // They go when this ends, and not when the interpreter waits for that.
             let ready = ready;
             if !Arc::ptr_eq(&makers, &self.open.makers.of(&store.snapshot())?) {
-                return Err(Error::Misuse(
+                return Err(Error::InvalidArgument(
                     "an epoch began or ended while observations were given; nothing was stored"
                         .to_owned(),
                 ));

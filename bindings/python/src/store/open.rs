@@ -50,11 +50,11 @@ impl Open {
     ///
     /// # Errors
     ///
-    /// `MisuseError` in a thread whose iterable gives a load what it loads.
+    /// `InvalidArgumentError` in a thread whose iterable gives a load what it loads.
     pub(crate) fn not_giving(&self, py: Python<'_>) -> PyResult<()> {
         let is_giving = self.giving.lock().contains(&thread::current().id());
         let what = "what a load iterates over cannot load into its store or close it";
-        if is_giving { Err(raise(py, Error::Misuse(what.to_owned()))) } else { Ok(()) }
+        if is_giving { Err(raise(py, Error::InvalidArgument(what.to_owned()))) } else { Ok(()) }
     }
 
     /// Notes that the iterable of this thread gives a load what it loads, until this is dropped.

@@ -23,7 +23,7 @@ impl View {
     /// Costs a scan of all pages and up to some microseconds for each, in a thread that waits for
     /// whoever reads and ends when the stream is closed; `memory_bytes` for one site at a time.
     ///
-    /// Raises, when it is read, `OptionError` for a share that is none, and `EpochError` for an
+    /// Raises, when it is read, `InvalidOptionError` for a share that is none, and `EpochError` for an
     /// epoch that has ended or is not known.
     ///
     /// Keywords: `share` (0.9); `pairs` (10); `all=True` also tells of rules that do not hold;
@@ -55,7 +55,7 @@ impl View {
     /// pages of both; `memory_bytes`, and scratch files for what does not fit. Other threads run
     /// meanwhile. Ctrl-C ends it.
     ///
-    /// Raises `MisuseError` if what is asked makes no sense, `EpochError` for an epoch that has
+    /// Raises `InvalidArgumentError` if what is asked makes no sense, `EpochError` for an epoch that has
     /// ended or is not known, `IoError` if there is no room for scratch files.
     ///
     /// Keywords: `paths`, of how many at least (10); `share`, what share they must be of all that

@@ -86,7 +86,7 @@ impl Subject {
 fn of_document(snapshot: &Snapshot, epoch: Epoch, document: &Document) -> Result<Option<u64>> {
     let origin = Origin::of(snapshot, epoch)?.ok_or_else(|| {
         let number = epoch.number();
-        Error::Misuse(format!(
+        Error::InvalidArgument(format!(
             "the fingerprints of epoch {number} are made elsewhere: give a fingerprint of it"
         ))
     })?;

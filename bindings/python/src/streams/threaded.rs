@@ -113,7 +113,7 @@ impl<T: Send> Source<T> for Threaded<T> {
                 self.found = None;
                 match self.thread.take().map(JoinHandle::join) {
                     Some(Err(_)) => {
-                        Err(Error::Misuse("the thread of a stream panicked".to_owned()))
+                        Err(Error::InvalidArgument("the thread of a stream panicked".to_owned()))
                     }
                     _ => Ok(Step::End),
                 }

@@ -277,7 +277,7 @@ def test_another_store_in_the_same_place_is_not_taken_for_it(tmp_path: Path, cac
     published(tmp_path, "w1", pages=100)
     (after,) = resolved(cache, there.uri)
     assert pages(after) == 100
-    with pytest.raises(simkeep.MisuseError, match="is of another store or another state by now: make Stores anew"):
+    with pytest.raises(simkeep.InvalidArgumentError, match="is of another store or another state by now: make Stores anew"):
         pages(before)
     # The same store, in another state under the same number.
     with simkeep.Store.open(tmp_path / "stores" / "w1") as store:
@@ -287,7 +287,7 @@ def test_another_store_in_the_same_place_is_not_taken_for_it(tmp_path: Path, cac
     (last,) = resolved(cache, there.uri)
     pinned._close_idle(0)
     assert (last.generation, pages(last)) == (1, 101)
-    with pytest.raises(simkeep.MisuseError, match="another state by now"):
+    with pytest.raises(simkeep.InvalidArgumentError, match="another state by now"):
         pages(after)
 
 

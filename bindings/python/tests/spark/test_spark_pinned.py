@@ -113,7 +113,7 @@ def test_another_store_in_the_same_place_is_not_taken_for_it(spark: "SparkSessio
     after = Stores(spark, to)
     assert (after.near([0xFF]).count(), after.near([0xF0], k=0).count()) == (0, 1)
     workers = before.pinned[0]
-    with pytest.raises(simkeep.MisuseError, match="is of another store or another state by now"):
+    with pytest.raises(simkeep.InvalidArgumentError, match="is of another store or another state by now"):
         workers.reader()
 
 

@@ -16,8 +16,8 @@ pub(crate) type Makers = Result<Vec<Origin>, String>;
 pub(crate) fn live(snapshot: Option<&Snapshot>, may_begin: bool) -> Result<Makers, Failure> {
     let Some(snapshot) = snapshot else { return Ok(Ok(vec![Origin::default()])) };
     let epochs = match Origin::text_epochs(snapshot) {
-        Err(Error::Misuse(_)) if may_begin => return Ok(Ok(vec![Origin::default()])),
-        Err(Error::Misuse(why)) => return Ok(Err(why)),
+        Err(Error::InvalidArgument(_)) if may_begin => return Ok(Ok(vec![Origin::default()])),
+        Err(Error::InvalidArgument(why)) => return Ok(Err(why)),
         epochs => epochs?,
     };
     let mut origins = Vec::new();
@@ -42,7 +42,7 @@ pub(crate) fn of_texts(
         Some(named) => named,
         None => {
             let of_texts = Origin::text_epochs(snapshot).map_err(|e| match e {
-                Error::Misuse(why) => Failure::Usage(format!("{why}; or name one with --epoch")),
+                Error::InvalidArgument(why) => Failure::Usage(format!("{why}; or name one with --epoch")),
                 other => Failure::Store(other),
             })?;
             let finds_near =

@@ -65,7 +65,7 @@ fn what_is_written_is_read() {
     assert_eq!((says(&all[0]), says(&all[8])), (Some(&Says::Begin), Some(&Says::End)));
     assert_eq!(says(&all[9]), Some(&Says::FileEnd));
     let Some(Says::Epoch(epoch)) = says(&all[2]) else { panic!("{:?}", all[2]) };
-    assert_eq!((epoch.name.as_str(), epoch.terms.role), ("mine \u{202e}\"", Role::Near));
+    assert_eq!((epoch.name.as_str(), epoch.options.role), ("mine \u{202e}\"", Role::Near));
     let record = |item: &Item| match item {
         Item::Record(record) => record.clone(),
         other => panic!("{other:?}"),

@@ -155,7 +155,7 @@ class Room:
             (info,) = simkeep.generations(new)
             if (info.number, info.store, info.sequence) != wanted:
                 what = f"{remote.where}: generation {generation} is of another store or another state by now"
-                raise simkeep.MisuseError(f"{what}: make Stores anew")
+                raise simkeep.InvalidArgumentError(f"{what}: make Stores anew")
             named = _named(new, generation)
             lacking = [file for file in named if not _has(folder, file)]
             self._reserve(folder, remote, lacking, {file.name for file in named}, give_up)

@@ -143,7 +143,7 @@ def _opened(pinned: Pinned) -> _Opened:
     there = one(pinned.path, pinned.generation)
     if (there.store, there.sequence) != (pinned.store, pinned.sequence):
         what = f"{pinned.path}: generation {pinned.generation} is of another store or another state by now"
-        raise simkeep.MisuseError(f"{what}: make Stores anew")
+        raise simkeep.InvalidArgumentError(f"{what}: make Stores anew")
     return _Opened(Reader.published(pinned.path, pinned.generation), None)
 
 

@@ -52,7 +52,7 @@ impl Export {
         if self.epochs.contains_key(&told.name) {
             return flaw(format!("the epoch {name} comes twice"));
         }
-        let epoch = load.like(&told.name, told.reserved, told.terms, told.begun, told.ended);
+        let epoch = load.like(&told.name, told.reserved, told.options, told.begun, told.ended);
         let epoch = epoch.map_err(|e| Failure::Broken(e.to_string()))?;
         self.epochs.insert(told.name.clone(), epoch);
         if let Some(id) = told.table {
@@ -148,7 +148,7 @@ impl Export {
     /// The epoch of a name.
     pub(super) fn epoch(&self, name: &str) -> simkeep::Result<Epoch> {
         let epoch = self.epochs.get(name).copied();
-        epoch.ok_or_else(|| Error::Misuse(format!("the export has no epoch {}", whole(name))))
+        epoch.ok_or_else(|| Error::InvalidArgument(format!("the export has no epoch {}", whole(name))))
     }
 }
 
@@ -197,9 +197,9 @@ impl Taken<'_> {
             (Says::Epoch(told), Some(export)) => {
                 self.admission.admit_exported(&told.name, told.ended).map_err(Failure::Broken)?;
                 export.take_epoch(&told, self.coming)?;
-                self.epochs.comes(&told.name, told.terms);
+                self.epochs.comes(&told.name, told.options);
                 if std::mem::take(&mut self.at_start) {
-                    if (told.terms.role, told.begun) != (Role::Both, 0) {
+                    if (told.options.role, told.begun) != (Role::Both, 0) {
                         let why =
                             "the first epoch of a store has both roles, and began at 0 visits";
                         return Err(Failure::Broken(why.to_owned()));

@@ -84,7 +84,7 @@ fn nothing() -> Failure {
 /// What cannot be done with these tables is a mistake of the command line.
 fn refused(error: Error) -> Failure {
     match error {
-        Error::Misuse(_) | Error::Limit { .. } => Failure::Usage(error.to_string()),
+        Error::InvalidArgument(_) | Error::Limit { .. } => Failure::Usage(error.to_string()),
         other => other.into(),
     }
 }
