@@ -145,7 +145,8 @@ impl Candidates {
     /// written.
     pub fn add(&self, place: Place, sketch: BitSketch) -> Result<()> {
         let number = self.pages.number(place.0);
-        let number = number.ok_or_else(|| Error::InvalidArgument(format!("{place:?} has no candidate")))?;
+        let number =
+            number.ok_or_else(|| Error::InvalidArgument(format!("{place:?} has no candidate")))?;
         let pushed = self.sketches.lock().push(Sketched { number, sketch });
         pushed.map_err(|e| self.clusters.work.named(e))
     }
@@ -167,7 +168,9 @@ impl Candidates {
     /// [`Clustering::run`].
     pub fn clusters(self, resemblance: f64, progress: &Progress) -> Result<Clusters> {
         if !(0.0..=1.0).contains(&resemblance) {
-            return Err(Error::InvalidArgument(format!("a resemblance is between 0 and 1: {resemblance}")));
+            return Err(Error::InvalidArgument(format!(
+                "a resemblance is between 0 and 1: {resemblance}"
+            )));
         }
         let Candidates { asked, clusters, pages, sketches } = self;
         let (all, k, fingerprints) = (clusters.pages(), clusters.k(), clusters.fingerprints());

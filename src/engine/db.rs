@@ -34,7 +34,7 @@ pub(crate) struct Db {
     pub(crate) committer: Arc<Committer>,
     /// From memtables to segments.
     pub(crate) sealer: Arc<Sealer>,
-    /// Pages that are handed out to be visited.
+    /// Pages that are leased.
     pub(crate) leases: Leases,
     /// Taken by a load from beginning to end.
     pub(crate) loading: RankedMutex<()>,

@@ -138,7 +138,9 @@ pub(crate) fn may_end(epochs: &[EpochInfo], info: &EpochInfo) -> bool {
 /// Whether an epoch may have this name.
 pub(crate) fn check_name(name: &str) -> Result<()> {
     if !is_epoch_name(name) {
-        return Err(Error::invalid_argument("an epoch's name has 1 to 256 bytes and no control characters"));
+        return Err(Error::invalid_argument(
+            "an epoch's name has 1 to 256 bytes and no control characters",
+        ));
     }
     Ok(())
 }

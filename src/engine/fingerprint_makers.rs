@@ -118,7 +118,10 @@ impl Origin {
         let in_use = [snapshot.change_epoch(), snapshot.near_epoch()];
         let has_pages = |epoch| in_use.contains(&epoch) || snapshot.fingerprints(epoch) > 0;
         if !chosen.iter().any(|info| has_pages(info.epoch)) {
-            return Err(Error::InvalidArgument(made_elsewhere(known(epochs, snapshot.change_epoch()))));
+            return Err(Error::InvalidArgument(made_elsewhere(known(
+                epochs,
+                snapshot.change_epoch(),
+            ))));
         }
         Ok(chosen.iter().map(|info| info.epoch).collect())
     }

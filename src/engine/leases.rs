@@ -101,7 +101,7 @@ impl LeaseSession<'_> {
         &mut self.one
     }
 
-    /// Whether a page is not to be taken: it is handed out, or was until a moment ago.
+    /// Whether a page is not to be taken: it is leased, or was until a moment ago.
     pub(crate) fn is_out(&self, url: &str) -> bool {
         let out = self.leases.out.lock();
         out.until.contains_key(url) || out.ended.contains(url)

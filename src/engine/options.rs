@@ -95,7 +95,7 @@ settings! {
         /// [original](field@crate::Outcome::original). Default: that which was first seen with its
         /// content.
         pub rule: Ranking = Ranking::default(),
-        /// How many pages may be handed out at a time by [`Store::take_due`](crate::Store::take_due).
+        /// How many pages may be leased at a time by [`Store::lease_due`](crate::Store::lease_due).
         /// Each takes some 100 bytes and its URL. Default: 1,000,000.
         pub leases_max: usize = 1_000_000,
         /// How many fingerprints are compared to find near-duplicates, in each segment and in memory,

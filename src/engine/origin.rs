@@ -106,7 +106,9 @@ impl Origin {
     /// [`Error::InvalidArgument`] for a name that is empty or has spaces.
     pub fn extractor(mut self, name: &str) -> Result<Origin> {
         if name.is_empty() || name.contains(char::is_whitespace) {
-            return Err(Error::invalid_argument("an extractor's name has characters, and no spaces"));
+            return Err(Error::invalid_argument(
+                "an extractor's name has characters, and no spaces",
+            ));
         }
         self.extractor = Some(name.to_owned());
         Ok(self)

@@ -380,7 +380,9 @@ mod tests {
             (Error::input(input), "line 3 is no JSON"),
             (Error::Cancelled, "it was stopped before it was done"),
             (
-                Error::AmbiguousRepair { what: "operations 11 to 12 are lost with catalog.redb".into() },
+                Error::AmbiguousRepair {
+                    what: "operations 11 to 12 are lost with catalog.redb".into(),
+                },
                 "operations 11 to 12 are lost with catalog.redb; whatever was forgotten there would be \
                  known again, so nothing was repaired; restore it from a copy, or choose to keep it all",
             ),
@@ -396,7 +398,10 @@ mod tests {
                 },
                 "more than 32768 epochs in a store; make another store",
             ),
-            (Error::invalid_argument("the same table is there twice"), "the same table is there twice"),
+            (
+                Error::invalid_argument("the same table is there twice"),
+                "the same table is there twice",
+            ),
         ]
     }
 

@@ -18,16 +18,16 @@ impl Store {
     /// Leases the most valuable due pages: those of [`Snapshot::due`] without pages that are leased
     /// already, and without pages that are not worth a visit.
     ///
-    /// A page is out until it is [observed](Store::observe) in any way, or
-    /// [handed back](Store::hand_back), or until the lease is over by the time that a later call
-    /// gives. Threads may take at once: each gets pages of its own, one after another. A page that is
-    /// out counts among those of its host where [`per_host`](Due::per_host) bounds them.
+    /// A page is leased until it is [observed](Store::observe) in any way, or
+    /// [released](Store::release), or until the lease is over by the time that a later call
+    /// gives. Threads may lease concurrently: each gets pages of its own, one after another. A page that is
+    /// leased counts among those of its host where [`per_host`](Due::per_host) bounds them.
     ///
     /// Leases are in memory only. After a crash, or when the store is opened again, all pages can be
-    /// taken: then a page may be visited twice, and none is forgotten. At most
-    /// [`Options::leases_max`](crate::Options::leases_max) are out, and then nothing is handed out.
+    /// leased: then a page may be visited twice, and none is forgotten. At most
+    /// [`Options::leases_max`](crate::Options::leases_max) are leased at a time.
     ///
-    /// Costs what [`Snapshot::due`] does, with the budget and as many more pages as are out. What pages
+    /// Costs what [`Snapshot::due`] does, with the budget and as many more pages as are leased. What pages
     /// tell of how pages change is learned anew after as many operations as an eighth of the pages.
     ///
     /// ```
@@ -46,13 +46,13 @@ impl Store {
     ///
     /// let day = Duration::from_secs(86_400);
     /// let (now, lease) = (start + 21 * day, "1h".parse()?);
-    /// let taken = store.take_due(&Due::new(now, 10), lease)?;
-    /// assert_eq!(taken[0].page.url, url);
-    /// assert!(store.take_due(&Due::new(now, 10), lease)?.is_empty());
-    /// // Visited, it can be taken again: another time, since now a visit is worth nothing.
+    /// let leased = store.lease_due(&Due::new(now, 10), lease)?;
+    /// assert_eq!(leased[0].page.url, url);
+    /// assert!(store.lease_due(&Due::new(now, 10), lease)?.is_empty());
+    /// // Visited, it can be leased again: another time, since now a visit is worth nothing.
     /// store.observe(Observation::content(url, now, 17, epoch))?;
-    /// assert!(store.take_due(&Due::new(now, 10), lease)?.is_empty());
-    /// assert_eq!(store.take_due(&Due::new(now + 21 * day, 10), lease)?.len(), 1);
+    /// assert!(store.lease_due(&Due::new(now, 10), lease)?.is_empty());
+    /// assert_eq!(store.lease_due(&Due::new(now + 21 * day, 10), lease)?.len(), 1);
     /// # Ok(())
     /// # }
     /// ```
@@ -60,18 +60,18 @@ impl Store {
     /// # Errors
     ///
     /// [`Error::Corrupt`] or [`Error::Io`] if what it reads is damaged or cannot be read: then nothing
-    /// is handed out. [`Error::Poisoned`], [`Error::Forked`].
-    pub fn take_due(&self, due: &Due, lease: Interval) -> Result<Vec<Decision>> {
-        self.change(|db| take(db, due, lease))
+    /// is leased. [`Error::Poisoned`], [`Error::Forked`].
+    pub fn lease_due(&self, due: &Due, lease: Interval) -> Result<Vec<Decision>> {
+        self.change(|db| lease_best(db, due, lease))
     }
 
-    /// Ends the lease of a page that was not visited, so that it can be taken again. Returns whether it
+    /// Ends the lease of a page that was not visited, so that it can be leased again. Returns whether it
     /// had one.
     ///
     /// # Errors
     ///
     /// [`Error::Forked`] and [`Error::Closed`].
-    pub fn hand_back(&self, url: &str) -> Result<bool> {
+    pub fn release(&self, url: &str) -> Result<bool> {
         self.change(|db| Ok(db.leases.end(url)))
     }
 }
@@ -105,7 +105,7 @@ fn learned(session: &mut LeaseSession<'_>, snapshot: &Snapshot) -> Result<Learne
 }
 
 /// Leases the best pages that are not leased yet.
-pub(crate) fn take(db: &Db, due: &Due, lease: Interval) -> Result<Vec<Decision>> {
+pub(crate) fn lease(db: &Db, due: &Due, lease: Interval) -> Result<Vec<Decision>> {
     db.core.lifecycle.check()?;
     // Holds a lock until it is dropped: one thread chooses at a time, so no two lease one page.
     let mut session = db.leases.take(due.now);

@@ -1,4 +1,4 @@
-//! Pages that threads take, visit and hand back: each is with one of them at a time.
+//! Pages that threads lease, visit and release: each is with one of them at a time.
 
 use simkeep_testing::ms;
 use std::collections::BTreeSet;
@@ -16,7 +16,7 @@ const NOW: i64 = 30 * 86_400_000;
 
 /// No page is with two threads, and none is visited again that was just visited.
 #[test]
-fn each_page_is_taken_by_one_thread_and_visited_once() {
+fn each_page_is_leased_by_one_thread_and_visited_once() {
     explore(|disk| {
         let store = start(&disk, busy());
         let visit = |page: &str, time| {
@@ -25,27 +25,27 @@ fn each_page_is_taken_by_one_thread_and_visited_once() {
         (0..PAGES).for_each(|page| visit(&url(page), 0));
         // Not a lock of the scheduler's: nobody waits while holding it.
         let with_somebody = Mutex::new(BTreeSet::new());
-        let take = || store.take_due(&Due::new(ms(NOW), 2), "1d".parse().unwrap()).unwrap();
+        let lease_two = || store.lease_due(&Due::new(ms(NOW), 2), "1d".parse().unwrap()).unwrap();
         let work = || {
             loop {
-                let taken = take();
-                for page in &taken {
+                let leased = lease_two();
+                for page in &leased {
                     let url = &page.page.url;
                     assert_eq!(page.page.last.time, ms(0), "{url} was visited already");
-                    assert!(with_somebody.lock().unwrap().insert(url.clone()), "{url} is taken");
+                    assert!(with_somebody.lock().unwrap().insert(url.clone()), "{url} is leased");
                 }
-                for page in &taken {
+                for page in &leased {
                     let url = &page.page.url;
                     pause();
                     let is_given_up = shuttle::rand::thread_rng().gen_range(0..4) == 0;
                     assert!(with_somebody.lock().unwrap().remove(url));
                     if is_given_up {
-                        assert!(store.hand_back(url).unwrap());
+                        assert!(store.release(url).unwrap());
                     } else {
                         visit(url, NOW);
                     }
                 }
-                if taken.is_empty() {
+                if leased.is_empty() {
                     return;
                 }
             }
@@ -53,12 +53,12 @@ fn each_page_is_taken_by_one_thread_and_visited_once() {
         thread::scope(|scope| {
             (0..3).for_each(|_| drop(scope.spawn(work)));
         });
-        // Of what was handed back last.
+        // Of what was released last.
         work();
         for page in 0..PAGES {
             assert_eq!(store.history(&url(page)).unwrap().len(), 2);
         }
-        assert!(take().is_empty());
+        assert!(lease_two().is_empty());
         store.close().unwrap();
     });
 }

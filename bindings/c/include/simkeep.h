@@ -1111,7 +1111,7 @@ typedef struct simkeep_options {
      */
     uint64_t epoch_visits;
     /**
-     * How many pages may be handed out at a time. Default: 1000000.
+     * How many pages may be leased at a time. Default: 1000000.
      */
     uint64_t leases_max;
     /**
@@ -3757,21 +3757,21 @@ struct simkeep_decisions *simkeep_snapshot_due(const struct simkeep_snapshot *sn
 
 /**
  * Leases the pages that `simkeep_snapshot_due` finds, except those that are leased already and those
- * that a visit is worth nothing of. A lease ends when the page is observed or handed back, or `lease_s`
+ * that a visit is worth nothing of. A lease ends when the page is observed or released, or `lease_s`
  * seconds after `now`, by the time of a later call. Leases are in memory only: after the store is
- * opened again, all pages can be taken. The caller frees what it gets with `simkeep_decisions_free`.
+ * opened again, all pages can be leased. The caller frees what it gets with `simkeep_decisions_free`.
  * Any thread; each gets pages of its own. Costs what `simkeep_snapshot_due` does.
  */
-struct simkeep_decisions *simkeep_take_due(struct simkeep_store *store,
+struct simkeep_decisions *simkeep_lease_due(struct simkeep_store *store,
                                            const struct simkeep_due_query *due_query,
                                            uint64_t lease_s,
                                            struct simkeep_error **error);
 
 /**
- * Ends the lease of a page that was not visited, so that it can be taken again. `SIMKEEP_NONE` if it
+ * Ends the lease of a page that was not visited, so that it can be leased again. `SIMKEEP_NONE` if it
  * had none. Any thread; costs nothing.
  */
-int32_t simkeep_hand_back(struct simkeep_store *store,
+int32_t simkeep_release(struct simkeep_store *store,
                           const char *url,
                           size_t url_len,
                           struct simkeep_error **error);

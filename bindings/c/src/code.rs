@@ -126,6 +126,8 @@ mod tests {
         let codes: HashSet<i32> = own.clone().map(of).collect();
         assert_eq!(codes.len(), own.count());
         let none_is = |code| assert!(!codes.contains(&code), "{code}");
-        [SIMKEEP_OK, SIMKEEP_NONE, SIMKEEP_MALFORMED_ARGUMENT, SIMKEEP_OTHER].into_iter().for_each(none_is);
+        [SIMKEEP_OK, SIMKEEP_NONE, SIMKEEP_MALFORMED_ARGUMENT, SIMKEEP_OTHER]
+            .into_iter()
+            .for_each(none_is);
     }
 }

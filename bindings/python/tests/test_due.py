@@ -1,4 +1,4 @@
-"""Which pages are due, and how they are handed out."""
+"""Which pages are due, and how they are leased."""
 
 from datetime import timedelta
 from pathlib import Path
@@ -33,24 +33,24 @@ def test_what_changes_and_was_long_unvisited_comes_first(store: simkeep.Store) -
     assert paths(list(store.snapshot().due(AT + 40 * DAY, None, policy="uniform"))) == ["calm", "busy"]
 
 
-def test_a_page_is_handed_out_once_until_it_is_visited_or_handed_back(store: simkeep.Store) -> None:
+def test_a_page_is_leased_once_until_it_is_visited_or_released(store: simkeep.Store) -> None:
     visited(store, ("a", 0, 1), ("b", 0, 2))
     now = AT + 10 * DAY
-    assert sorted(paths(store.take_due(now, 10, 3600))) == ["a", "b"]
-    assert store.take_due(now, 10, timedelta(hours=1)) == []
-    assert store.hand_back("https://example.com/a") and not store.hand_back("https://example.com/a")
-    assert paths(store.take_due(now, 10, 3600)) == ["a"]
+    assert sorted(paths(store.lease_due(now, 10, 3600))) == ["a", "b"]
+    assert store.lease_due(now, 10, timedelta(hours=1)) == []
+    assert store.release("https://example.com/a") and not store.release("https://example.com/a")
+    assert paths(store.lease_due(now, 10, 3600)) == ["a"]
     visited(store, ("b", 10, 2))
-    assert store.take_due(now, 10, 3600) == []  # a visit is worth nothing now
-    assert paths(store.take_due(now + timedelta(hours=2), 1, 3600)) == ["a"]  # its lease was over
+    assert store.lease_due(now, 10, 3600) == []  # a visit is worth nothing now
+    assert paths(store.lease_due(now + timedelta(hours=2), 1, 3600)) == ["a"]  # its lease was over
 
 
 def test_leases_end_with_the_store(path: Path) -> None:
     with simkeep.Store.create(path) as store:
         visited(store, ("a", 0, 1))
-        assert len(store.take_due(AT + DAY, 1, DAY)) == 1
+        assert len(store.lease_due(AT + DAY, 1, DAY)) == 1
     with simkeep.Store.open(path) as store:
-        assert len(store.take_due(AT + DAY, 1, DAY)) == 1
+        assert len(store.lease_due(AT + DAY, 1, DAY)) == 1
 
 
 def test_rules_say_what_is_wanted_under_prefixes(store: simkeep.Store) -> None:
@@ -59,7 +59,7 @@ def test_rules_say_what_is_wanted_under_prefixes(store: simkeep.Store) -> None:
         {"min": 5 * DAY},
         {"under": "example.com/news", "max": DAY, "weight": 3.0, "per_host": 1, "policy": "harmonic"},
     ]
-    [first] = store.take_due(AT + 2 * DAY, None, 60, rules=rules)
+    [first] = store.lease_due(AT + 2 * DAY, None, 60, rules=rules)
     assert first.rule == "example.com/news" and first.weight == 3
     assert first.reason == simkeep.Reason.OVERDUE and first.interval == DAY
     assert len(list(store.due(AT + 6 * DAY, None, rules=rules))) == 2
@@ -75,7 +75,7 @@ def test_what_fails_is_left_alone(store: simkeep.Store) -> None:
     [left] = store.due(AT + DAY + timedelta(minutes=1), 1)
     assert left.reason == simkeep.Reason.LEFT_ALONE
     assert left.until is not None and left.until > AT + DAY and left.value == 0
-    assert store.take_due(AT + DAY + timedelta(minutes=1), 1, 60) == []
+    assert store.lease_due(AT + DAY + timedelta(minutes=1), 1, 60) == []
 
 
 @pytest.mark.parametrize(
@@ -105,17 +105,17 @@ def test_what_cannot_be_meant_is_named(
     with pytest.raises(error, match=message):
         store.due(AT, 1, **keywords)  # type: ignore[arg-type]
     with pytest.raises(error, match=message):
-        store.take_due(AT, 1, 60, **keywords)  # type: ignore[arg-type]
+        store.lease_due(AT, 1, 60, **keywords)  # type: ignore[arg-type]
 
 
 def test_a_lease_is_some_seconds(store: simkeep.Store) -> None:
     for lease in (0, 0.9, timedelta(days=4_000_001)):
         with pytest.raises(ValueError, match="lease must be"):
-            store.take_due(AT, 1, lease)
+            store.lease_due(AT, 1, lease)
     with pytest.raises(ValueError, match="budget must be"):
-        store.take_due(AT, -1, 60)
+        store.lease_due(AT, -1, 60)
     store.close()
     with pytest.raises(simkeep.ClosedError):
-        store.take_due(AT, 1, 60)
+        store.lease_due(AT, 1, 60)
     with pytest.raises(simkeep.ClosedError):
-        store.hand_back("https://example.com/")
+        store.release("https://example.com/")

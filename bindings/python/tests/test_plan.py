@@ -41,7 +41,7 @@ def test_a_plan_spends_so_many_visits_a_day(store: simkeep.Store) -> None:
     assert listed and all(one.due is not None and one.every is not None for one in listed)
     assert store.decide(listed[0].page.url, plan) == listed[0]
     assert all(one.due is None and one.every is None for one in store.due(now, None))
-    assert store.take_due(now + 30 * DAY, 1, 60, plan=plan)[0].due is not None
+    assert store.lease_due(now + 30 * DAY, 1, 60, plan=plan)[0].due is not None
     assert store.plan(now, 5.0, under="example.org").pages == 0
     assert store.plan(now, 5.0, policy="harmonic").threshold != plan.threshold
 
@@ -60,7 +60,7 @@ def test_hints_say_that_a_page_changed(store: simkeep.Store) -> None:
     [first, *rest] = store.due(now, None, hints=hints)
     assert first.page.url == url and first.reason == "hinted" and first.changed == AT + 12 * DAY
     assert all(one.reason == "worth" and one.changed is None for one in rest)
-    assert store.take_due(now, 1, 60, hints=hints)[0].page.url == url
+    assert store.lease_due(now, 1, 60, hints=hints)[0].page.url == url
     assert store.due(now, None, hints=None) is not None
 
 

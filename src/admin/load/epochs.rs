@@ -212,7 +212,9 @@ impl LoadEpochs {
         ended: bool,
     ) -> Result<Epoch> {
         if reserved > u64::BITS {
-            return Err(Error::invalid_argument("a fingerprint has no more than 64 bits to reserve"));
+            return Err(Error::invalid_argument(
+                "a fingerprint has no more than 64 bits to reserve",
+            ));
         }
         let like = Like { options: options.into(), begun, ended };
         self.name(name, reserved, |named| {

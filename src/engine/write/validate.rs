@@ -71,9 +71,9 @@ pub(crate) fn check(request: &Request<'_>) -> Result<()> {
     }
     match (request.seen(), request.also()) {
         // One content has one fingerprint in an epoch. Two would make one of them count by chance.
-        (Some(own), Some(also)) if own.epoch == also.epoch => {
-            Err(Error::invalid_argument("both fingerprints of an observation are of the same epoch"))
-        }
+        (Some(own), Some(also)) if own.epoch == also.epoch => Err(Error::invalid_argument(
+            "both fingerprints of an observation are of the same epoch",
+        )),
         _ => Ok(()),
     }
 }

@@ -205,6 +205,9 @@ fn names_of_epochs_and_options_that_cannot_be_are_refused() {
         small().epoch(String::new()),
     ] {
         let made = Store::create(on(&SimDisk::new()), options.clone());
-        assert!(matches!(made, Err(Error::InvalidOption { .. } | Error::InvalidArgument(_))), "{options:?}");
+        assert!(
+            matches!(made, Err(Error::InvalidOption { .. } | Error::InvalidArgument(_))),
+            "{options:?}"
+        );
     }
 }

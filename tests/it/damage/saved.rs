@@ -269,7 +269,9 @@ fn what_was_forgotten_does_not_come_back_and_what_is_in_doubt_is_refused() {
     let disk = sound.with(name, content);
     let to = SimDisk::new();
     let refused = repair(on(&disk), on(&to), RepairOptions::default()).unwrap_err();
-    assert!(matches!(&refused, Error::AmbiguousRepair { what } if what.contains(&name.to_string())));
+    assert!(
+        matches!(&refused, Error::AmbiguousRepair { what } if what.contains(&name.to_string()))
+    );
     assert!(to.contents().is_empty());
     let (repaired, _) = check(&disk, &sound, &Counts::default());
     assert!(repaired.lost.is_empty(), "no page is lost by that: {repaired:#?}");

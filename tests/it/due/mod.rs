@@ -2,9 +2,9 @@
 
 mod figures;
 mod hints;
+mod lease;
 mod near;
 mod order;
 mod plan;
 mod ruled;
 mod rules;
-mod take;

@@ -150,7 +150,10 @@ fn an_epoch_keeps_its_role_and_one_of_each_use_lives() {
     let expected = [(Role::Both, true), (Role::Near, false), (Role::Change, false)];
     assert_eq!(roles(&store), expected);
     for epoch in [strict, near] {
-        assert!(matches!(store.end_epoch(epoch, u64::MAX), Err(Error::InvalidArgument(_))), "the last");
+        assert!(
+            matches!(store.end_epoch(epoch, u64::MAX), Err(Error::InvalidArgument(_))),
+            "the last"
+        );
     }
     // A copy has the same roles, and so has the store after a crash.
     let other_disk = SimDisk::new();

@@ -49,7 +49,7 @@ pub struct Options {
     pub near_limit: u64,
     /// After how many visits of an epoch a new one is advised. Default: 1000000.
     pub epoch_visits: u64,
-    /// How many pages may be handed out at a time. Default: 1000000.
+    /// How many pages may be leased at a time. Default: 1000000.
     pub leases_max: u64,
     /// Memory that sealing and merging may take. Default: 256 MiB.
     pub background_memory_bytes: u64,

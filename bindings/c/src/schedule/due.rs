@@ -30,35 +30,35 @@ pub extern "C" fn simkeep_snapshot_due(
 }
 
 /// Leases the pages that `simkeep_snapshot_due` finds, except those that are leased already and those
-/// that a visit is worth nothing of. A lease ends when the page is observed or handed back, or `lease_s`
+/// that a visit is worth nothing of. A lease ends when the page is observed or released, or `lease_s`
 /// seconds after `now`, by the time of a later call. Leases are in memory only: after the store is
-/// opened again, all pages can be taken. The caller frees what it gets with `simkeep_decisions_free`.
+/// opened again, all pages can be leased. The caller frees what it gets with `simkeep_decisions_free`.
 /// Any thread; each gets pages of its own. Costs what `simkeep_snapshot_due` does.
 #[unsafe(no_mangle)]
-pub extern "C" fn simkeep_take_due(
+pub extern "C" fn simkeep_lease_due(
     store: *mut StoreHandle,
     due_query: *const DueQuery,
     lease_s: u64,
     error: *mut *mut Failure,
 ) -> Option<Box<Decisions>> {
-    make("simkeep_take_due", error, || {
+    make("simkeep_lease_due", error, || {
         let (of, process) = (open(store)?, process(store)?);
         let lease = interval(lease_s, "lease_s")?;
-        Decisions::found(of.take_due(&read(due_query)?, lease)?, Some(process))
+        Decisions::found(of.lease_due(&read(due_query)?, lease)?, Some(process))
     })
 }
 
-/// Ends the lease of a page that was not visited, so that it can be taken again. `SIMKEEP_NONE` if it
+/// Ends the lease of a page that was not visited, so that it can be leased again. `SIMKEEP_NONE` if it
 /// had none. Any thread; costs nothing.
 #[unsafe(no_mangle)]
-pub extern "C" fn simkeep_hand_back(
+pub extern "C" fn simkeep_release(
     store: *mut StoreHandle,
     url: *const c_char,
     url_len: usize,
     error: *mut *mut Failure,
 ) -> i32 {
-    found("simkeep_hand_back", error, || {
-        let had = open(store)?.hand_back(abi::text(url, url_len, "url")?)?;
+    found("simkeep_release", error, || {
+        let had = open(store)?.release(abi::text(url, url_len, "url")?)?;
         Ok(had.then_some(()))
     })
 }

@@ -29,7 +29,7 @@ use crate::schedule::decisions::{
     Decision, Decisions, simkeep_decisions_free, simkeep_decisions_next,
 };
 use crate::schedule::due::{
-    simkeep_hand_back, simkeep_snapshot_due, simkeep_snapshot_plan, simkeep_take_due,
+    simkeep_lease_due, simkeep_release, simkeep_snapshot_due, simkeep_snapshot_plan,
 };
 use crate::schedule::due_query::{DueQuery, simkeep_due_query_init};
 use crate::schedule::plan;
@@ -139,7 +139,7 @@ impl Twins {
         same_decisions(of_c, of_rust);
     }
 
-    /// Takes pages that are due by a plan, and hands them back.
+    /// Leases pages that are due by a plan, and releases them.
     pub(super) fn take(&self, dice: &mut Dice) {
         let (mut query, due) = asked(dice);
         let view = self.view();
@@ -147,14 +147,14 @@ impl Twins {
         let of_c = made(|error| simkeep_snapshot_plan(&raw const *view, at, 20.0, error));
         let of_rust = Plan::of(&self.rust.snapshot(), &due, 20.0).unwrap();
         query.plan = &raw const *of_c;
-        let taken = made(|error| simkeep_take_due(self.c(), &raw const query, 60, error));
+        let taken = made(|error| simkeep_lease_due(self.c(), &raw const query, 60, error));
         let lease = "60s".parse().unwrap();
-        let of_rust = self.rust.take_due(&due.plan(&of_rust), lease).unwrap();
+        let of_rust = self.rust.lease_due(&due.plan(&of_rust), lease).unwrap();
         for url in same_decisions(taken, of_rust) {
             let (text, len) = given(&url);
-            let code = done(|error| simkeep_hand_back(self.c(), text, len, error));
-            assert_eq!((code, self.rust.hand_back(&url).unwrap()), (SIMKEEP_OK, true));
-            let code = done(|error| simkeep_hand_back(self.c(), text, len, error));
+            let code = done(|error| simkeep_release(self.c(), text, len, error));
+            assert_eq!((code, self.rust.release(&url).unwrap()), (SIMKEEP_OK, true));
+            let code = done(|error| simkeep_release(self.c(), text, len, error));
             assert_eq!(code, SIMKEEP_NONE);
         }
         plan::simkeep_plan_free(Some(of_c));

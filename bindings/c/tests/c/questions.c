@@ -98,19 +98,19 @@ static void due_pages_are_taken_once(const char *path) {
     simkeep_decisions_free(due);
     EXPECT(error, SIMKEEP_OK);
 
-    /* Each page is handed out once, until it is handed back, or seen. */
+    /* Each page is leased once, until it is released or seen. */
     query.budget = 2;
-    simkeep_decisions_free(simkeep_take_due(store, &query, 3600, &error));
-    due = simkeep_take_due(store, &query, 3600, &error);
+    simkeep_decisions_free(simkeep_lease_due(store, &query, 3600, &error));
+    due = simkeep_lease_due(store, &query, 3600, &error);
     CHECK(simkeep_decisions_next(due, &decision, sizeof decision, NULL, 0, &error) == SIMKEEP_OK);
     char last[64] = "";
     CHECK(decision.url_len < sizeof last);
     memcpy(last, decision.url, decision.url_len);
     CHECK(simkeep_decisions_next(due, &decision, sizeof decision, NULL, 0, &error) == SIMKEEP_NONE);
     simkeep_decisions_free(due);
-    CHECK(simkeep_hand_back(store, last, strlen(last), &error) == SIMKEEP_OK);
-    CHECK(simkeep_hand_back(store, last, strlen(last), &error) == SIMKEEP_NONE);
-    due = simkeep_take_due(store, &query, 3600, &error);
+    CHECK(simkeep_release(store, last, strlen(last), &error) == SIMKEEP_OK);
+    CHECK(simkeep_release(store, last, strlen(last), &error) == SIMKEEP_NONE);
+    due = simkeep_lease_due(store, &query, 3600, &error);
     CHECK(simkeep_decisions_next(due, &decision, sizeof decision, NULL, 0, &error) == SIMKEEP_OK);
     CHECK(is(decision.url, decision.url_len, last));
     simkeep_decisions_free(due);

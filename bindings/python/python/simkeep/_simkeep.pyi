@@ -5428,8 +5428,8 @@ class Store(View):
         Keywords: `status`, `weight`, `class_`.
         """
 
-    def hand_back(self, url: str) -> bool:
-        """Ends the lease of a page that was not visited, so that it can be taken again.
+    def release(self, url: str) -> bool:
+        """Ends the lease of a page that was not visited, so that it can be leased again.
 
         Returns whether it had one.
         """
@@ -5643,13 +5643,13 @@ class Store(View):
     def stats(self) -> Stats:
         """Sizes of the store. Reads no table."""
 
-    def take_due(
+    def lease_due(
         self, now: Time, budget: int | None, lease: _types.Seconds, **like: Unpack[_types.Due]
     ) -> list[Decision]:
         """Leases the most valuable due pages: those of `due`, whose keywords it takes.
 
         Pages that are leased already are left out, and so are pages with zero value. A lease ends
-        when its page is observed in any way or handed back, or when the `lease` is over by the `now`
+        when its page is observed in any way or released, or when the `lease` is over by the `now`
         of a later call. Threads may call this concurrently. Leases are in memory only: after the
         store is opened again, no page is leased. At most `leases_max` pages are leased.
         """
@@ -6565,7 +6565,7 @@ class View:
 
         It finds from which worth on a page is visited, and how fresh that keeps the pages. It goes
         by `policy`, `under`, `rules`, `largest_interval` and `learned`; the other keywords of `due`
-        do not matter. Passed to `due`, `take_due` or `decide`, a plan gives decisions dates.
+        do not matter. Passed to `due`, `lease_due` or `decide`, a plan gives decisions dates.
 
         Reads 28 bytes for each page, or for a million of them where there are more, and takes up to
         a second and 100 MB. Raises `InvalidOptionError` unless `per_day` is positive and finite.

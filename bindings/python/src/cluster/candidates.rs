@@ -74,7 +74,9 @@ impl Candidates {
 
 /// That there are no candidates any more.
 fn over() -> Error {
-    Error::InvalidArgument("the clusters of these candidates were found; find candidates anew".to_owned())
+    Error::InvalidArgument(
+        "the clusters of these candidates were found; find candidates anew".to_owned(),
+    )
 }
 
 #[pymethods]

@@ -18,7 +18,9 @@ fn class(kind: ErrorKind) -> Option<&'static str> {
         ErrorKind::NotAStore => "NotAStoreError",
         ErrorKind::Unfinished => "UnfinishedError",
         ErrorKind::NotATable => "NotATableError",
-        ErrorKind::AlreadyExists | ErrorKind::StoreExists | ErrorKind::NotABackup => "AlreadyExistsError",
+        ErrorKind::AlreadyExists | ErrorKind::StoreExists | ErrorKind::NotABackup => {
+            "AlreadyExistsError"
+        }
         ErrorKind::Version | ErrorKind::UrlHash => "VersionError",
         ErrorKind::Locked => "LockedError",
         ErrorKind::Forked => "ForkedError",

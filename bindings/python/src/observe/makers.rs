@@ -132,7 +132,9 @@ impl Makers {
         }
         let mut made = made.into_iter();
         let first = made.next().ok_or_else(|| {
-            Error::InvalidArgument("no epoch of this store has what makes fingerprints of texts".to_owned())
+            Error::InvalidArgument(
+                "no epoch of this store has what makes fingerprints of texts".to_owned(),
+            )
         })?;
         Ok((first, made.next()))
     }

@@ -52,7 +52,7 @@ impl View {
     ///
     /// It finds from which worth on a page is visited, and how fresh that keeps the pages. It goes
     /// by `policy`, `under`, `rules`, `largest_interval` and `learned`; the other keywords of `due`
-    /// do not matter. Passed to `due`, `take_due` or `decide`, a plan gives decisions dates.
+    /// do not matter. Passed to `due`, `lease_due` or `decide`, a plan gives decisions dates.
     ///
     /// Reads 28 bytes for each page, or for a million of them where there are more, and takes up to
     /// a second and 100 MB. Raises `InvalidOptionError` unless `per_day` is positive and finite.
@@ -219,13 +219,13 @@ impl Store {
     /// Leases the most valuable due pages: those of `due`, whose keywords it takes.
     ///
     /// Pages that are leased already are left out, and so are pages with zero value. A lease ends
-    /// when its page is observed in any way or handed back, or when the `lease` is over by the `now`
+    /// when its page is observed in any way or released, or when the `lease` is over by the `now`
     /// of a later call. Threads may call this concurrently. Leases are in memory only: after the
     /// store is opened again, no page is leased. At most `leases_max` pages are leased.
     #[pyo3(signature = (
         now: "Time", budget: "int | None", lease: "_types.Seconds", **like: "Unpack[_types.Due]"
     ))]
-    fn take_due<'py>(
+    fn lease_due<'py>(
         &self,
         py: Python<'py>,
         now: &Bound<'py, PyAny>,
@@ -235,16 +235,16 @@ impl Store {
     ) -> PyResult<Vec<Decision>> {
         let asked = due::asked(py, (now, budget), like)?;
         let lease = arg::interval(Arg::new("lease"), lease)?;
-        let taken = self.call(py, |store| store.take_due(&asked, lease))?;
-        FromRust::from_rust(py, taken)
+        let leased = self.call(py, |store| store.lease_due(&asked, lease))?;
+        FromRust::from_rust(py, leased)
     }
 
-    /// Ends the lease of a page that was not visited, so that it can be taken again.
+    /// Ends the lease of a page that was not visited, so that it can be leased again.
     ///
     /// Returns whether it had one.
     #[pyo3(signature = (url: "str"))]
-    fn hand_back(&self, py: Python<'_>, url: &Bound<'_, PyAny>) -> PyResult<bool> {
+    fn release(&self, py: Python<'_>, url: &Bound<'_, PyAny>) -> PyResult<bool> {
         let url = arg::url(Arg::new("url"), url)?;
-        self.call(py, |store| store.hand_back(url))
+        self.call(py, |store| store.release(url))
     }
 }

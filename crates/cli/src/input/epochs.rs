@@ -235,7 +235,9 @@ impl<'s> Register<'s> {
         let epochs = self.epochs();
         let tells = |info: &&EpochInfo| !info.ended && info.role.tells_change();
         let newest = epochs.iter().rfind(tells).map(|info| info.epoch);
-        newest.ok_or_else(|| Error::InvalidArgument("the store has no epoch that verdicts go by".to_owned()))
+        newest.ok_or_else(|| {
+            Error::InvalidArgument("the store has no epoch that verdicts go by".to_owned())
+        })
     }
 
     /// The epochs that were there, and of a store those that began since.

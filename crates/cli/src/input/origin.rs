@@ -42,7 +42,9 @@ pub(crate) fn of_texts(
         Some(named) => named,
         None => {
             let of_texts = Origin::text_epochs(snapshot).map_err(|e| match e {
-                Error::InvalidArgument(why) => Failure::Usage(format!("{why}; or name one with --epoch")),
+                Error::InvalidArgument(why) => {
+                    Failure::Usage(format!("{why}; or name one with --epoch"))
+                }
                 other => Failure::Store(other),
             })?;
             let finds_near =

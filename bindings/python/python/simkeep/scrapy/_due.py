@@ -24,8 +24,8 @@ async def due(session: Session, spider: Spider) -> AsyncIterator[Request]:
     rules: list[_types.Rule] = []
     if session.settings.revisit_after >= 1:
         rules.append({"min": session.settings.revisit_after})
-    while left and (taken := await session.ask(_take, left, domains, rules)):
-        for decision in taken:
+    while left and (leased := await session.ask(_lease, left, domains, rules)):
+        for decision in leased:
             # What is known by a key of another kind cannot be requested.
             if decision.page.url.startswith(("http://", "https://")):
                 left -= 1
@@ -33,18 +33,18 @@ async def due(session: Session, spider: Spider) -> AsyncIterator[Request]:
                 yield Request(decision.page.url)
 
 
-def _take(
+def _lease(
     store: simkeep.Store, count: int, domains: Sequence[str], rules: list[_types.Rule]
 ) -> list[simkeep.Decision]:
     """The best pages of some domains, or of all."""
-    at, taken = now(), []
+    at, leased = now(), []
     for under in domains or (None,):
         try:
-            taken += store.take_due(at, count, LEASE, under=under, rules=rules)
+            leased += store.lease_due(at, count, LEASE, under=under, rules=rules)
         except simkeep.PrefixError:
             continue  # Scrapy says what is no domain.
     # Of each domain the best come first: of all of them those of which a visit is worth most.
-    taken.sort(key=lambda decision: (decision.reason != simkeep.Reason.OVERDUE, -decision.value))
-    for decision in taken[count:]:
-        store.hand_back(decision.page.url)
-    return taken[:count]
+    leased.sort(key=lambda decision: (decision.reason != simkeep.Reason.OVERDUE, -decision.value))
+    for decision in leased[count:]:
+        store.release(decision.page.url)
+    return leased[:count]

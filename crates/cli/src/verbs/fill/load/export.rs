@@ -148,7 +148,9 @@ impl Export {
     /// The epoch of a name.
     pub(super) fn epoch(&self, name: &str) -> simkeep::Result<Epoch> {
         let epoch = self.epochs.get(name).copied();
-        epoch.ok_or_else(|| Error::InvalidArgument(format!("the export has no epoch {}", whole(name))))
+        epoch.ok_or_else(|| {
+            Error::InvalidArgument(format!("the export has no epoch {}", whole(name)))
+        })
     }
 }
 

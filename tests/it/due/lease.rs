@@ -1,4 +1,4 @@
-//! Pages that are handed out, beside going through all that are due.
+//! Leases of pages, while going through all that are due.
 
 use std::collections::BTreeMap;
 
@@ -31,8 +31,8 @@ fn store_of(disk: &SimDisk, pages: usize, options: Options) -> Store {
     store
 }
 
-fn taken(store: &Store, due: &Due, hours: u64) -> Vec<String> {
-    let pages = store.take_due(due, lease(hours)).unwrap();
+fn leased(store: &Store, due: &Due, hours: u64) -> Vec<String> {
+    let pages = store.lease_due(due, lease(hours)).unwrap();
     pages.into_iter().map(|page| page.page.url).collect()
 }
 
@@ -60,9 +60,9 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(u32::try_from(deep(200)).unwrap()))]
 
-    /// The best that are not out, whatever was visited, handed back, or over meanwhile.
+    /// The best that are not out, whatever was visited, released or expired meanwhile.
     #[test]
-    fn what_is_taken_is_the_best_of_what_is_not_out(steps in steps(), most in 1..12usize) {
+    fn what_is_leased_is_the_best_of_what_is_not_out(steps in steps(), most in 1..12usize) {
         let disk = SimDisk::new();
         let store = store_of(&disk, 10, small().leases_max(most));
         let (mut now, mut out) = (24 * HOUR, BTreeMap::<String, i64>::new());
@@ -85,7 +85,7 @@ proptest! {
                             wanted.push(url);
                         }
                     }
-                    prop_assert_eq!(&taken(&store, &due, hours), &wanted);
+                    prop_assert_eq!(&leased(&store, &due, hours), &wanted);
                     let until = now + i64::try_from(hours).unwrap() * HOUR;
                     out.extend(wanted.into_iter().map(|url| (url, until)));
                 }
@@ -95,7 +95,7 @@ proptest! {
                 }
                 Step::HandBack(page) => {
                     let was_out = out.remove(&url(page)).is_some();
-                    prop_assert_eq!(store.hand_back(&url(page)).unwrap(), was_out);
+                    prop_assert_eq!(store.release(&url(page)).unwrap(), was_out);
                 }
                 Step::Wait { hours } => now += hours * HOUR,
                 Step::Seal => store.seal().unwrap(),
@@ -104,18 +104,18 @@ proptest! {
     }
 }
 
-/// What is handed out is known to one process, and forgotten with it.
+/// Leases are known to one process, and forgotten with it.
 #[test]
-fn a_store_that_is_opened_again_hands_all_pages_out() {
+fn a_store_that_is_opened_again_leases_all_pages() {
     let disk = SimDisk::new();
     let store = store_of(&disk, 5, small());
     let due = Due::new(ms(24 * HOUR), 3);
-    let first = taken(&store, &due, 1000);
-    assert_eq!((first.len(), taken(&store, &due, 1000).len()), (3, 2));
-    assert!(taken(&store, &due, 1000).is_empty());
+    let first = leased(&store, &due, 1000);
+    assert_eq!((first.len(), leased(&store, &due, 1000).len()), (3, 2));
+    assert!(leased(&store, &due, 1000).is_empty());
     drop(store);
     let store = open(&disk, small());
-    assert_eq!(taken(&store, &due, 1000), first);
+    assert_eq!(leased(&store, &due, 1000), first);
 }
 
 /// A visit that failed ends the lease, too: the page is left alone for a while by what is known of it.
@@ -124,10 +124,10 @@ fn any_visit_ends_a_lease_and_what_is_restated_does_not() {
     let disk = SimDisk::new();
     let store = store_of(&disk, 2, small());
     let now = 24 * HOUR;
-    assert_eq!(taken(&store, &Due::new(ms(now), 9), 1000).len(), 2);
+    assert_eq!(leased(&store, &Due::new(ms(now), 9), 1000).len(), 2);
     store.observe(Observation::failed(&url(0), ms(now))).unwrap();
-    assert!(!store.hand_back(&url(0)).unwrap());
+    assert!(!store.release(&url(0)).unwrap());
     let epoch = store.register_epoch("other", simkeep::Role::Near).unwrap();
     store.restate(simkeep::Restatement::new(&url(1), ms(1), 9, epoch)).unwrap();
-    assert!(store.hand_back(&url(1)).unwrap());
+    assert!(store.release(&url(1)).unwrap());
 }
