@@ -189,9 +189,9 @@ pub use disk::{Holder, Location};
 pub use error::{Corruption, Error, ErrorKind, NotStore, Result};
 pub use page::{
     Changes, Classes, ClassesError, Content, Digest, Distance, Entry, Epoch, EpochInfo,
-    EpochOptions, FetchFailure, GiveOutcome, Given, Giving, HISTORY_WINDOW, LastChange,
-    Observation, Prefix, Property, Request, Response, ResponseMeaning, RestateOutcome, Restated,
-    Restatement, Role, RoleError, SameBy, Seen, Verdict, Visit, Weight,
+    EpochOptions, FetchFailure, HISTORY_WINDOW, LastChange, Observation, Prefix, Property,
+    PropertyEntry, PropertyOutcome, PropertyUpdate, Request, Response, ResponseMeaning,
+    RestateOutcome, Restated, Restatement, Role, RoleError, SameBy, Seen, Verdict, Visit, Weight,
 };
 pub use progress::{Progress, Stage};
 

@@ -7,7 +7,8 @@ use super::epochs::Epochs;
 use crate::bug::{Bug, OrBug};
 use crate::fingerprint::Meaning;
 use crate::page::{
-    Changes, Content, Entry, GiveOutcome, Given, RestateOutcome, Restated, Verdict, Visit, Weight,
+    Changes, Content, Entry, PropertyEntry, PropertyOutcome, RestateOutcome, Restated, Verdict,
+    Visit, Weight,
 };
 use crate::time::Time;
 
@@ -173,14 +174,14 @@ pub enum Answer {
     /// To a restatement.
     Restated(RestateOutcome),
     /// To a property that came without a visit.
-    Given(GiveOutcome),
+    PropertySet(PropertyOutcome),
 }
 
 impl Answer {
     pub(crate) fn observed(self) -> Result<Outcome, Bug> {
         let outcome = match self {
             Answer::Observed(outcome) => Some(outcome),
-            Answer::Restated(_) | Answer::Given(_) => None,
+            Answer::Restated(_) | Answer::PropertySet(_) => None,
         };
         outcome.or_bug("an observation is answered as one")
     }
@@ -188,17 +189,17 @@ impl Answer {
     pub(crate) fn restated(self) -> Result<RestateOutcome, Bug> {
         let outcome = match self {
             Answer::Restated(outcome) => Some(outcome),
-            Answer::Observed(_) | Answer::Given(_) => None,
+            Answer::Observed(_) | Answer::PropertySet(_) => None,
         };
         outcome.or_bug("a restatement is answered as one")
     }
 
-    pub(crate) fn given(self) -> Result<GiveOutcome, Bug> {
+    pub(crate) fn property_set(self) -> Result<PropertyOutcome, Bug> {
         let outcome = match self {
-            Answer::Given(outcome) => Some(outcome),
+            Answer::PropertySet(outcome) => Some(outcome),
             Answer::Observed(_) | Answer::Restated(_) => None,
         };
-        outcome.or_bug("what is given is answered as that")
+        outcome.or_bug("a property update is answered as one")
     }
 }
 
@@ -255,7 +256,7 @@ pub enum HistoryEntry {
     /// Restated content of the visit before it.
     Restated(Restated),
     /// A property that was given.
-    Given(Given),
+    Property(PropertyEntry),
 }
 
 impl HistoryEntry {
@@ -264,7 +265,7 @@ impl HistoryEntry {
         match *self {
             HistoryEntry::Visit { visit, .. } => Entry::Visit(visit),
             HistoryEntry::Restated(restated) => Entry::Restated(restated),
-            HistoryEntry::Given(given) => Entry::Given(given),
+            HistoryEntry::Property(given) => Entry::Property(given),
         }
     }
 
@@ -272,7 +273,7 @@ impl HistoryEntry {
     pub fn visit(&self) -> Option<(Visit, Verdict)> {
         match *self {
             HistoryEntry::Visit { visit, verdict, .. } => Some((visit, verdict)),
-            HistoryEntry::Restated(_) | HistoryEntry::Given(_) => None,
+            HistoryEntry::Restated(_) | HistoryEntry::Property(_) => None,
         }
     }
 }
@@ -283,7 +284,7 @@ impl fmt::Display for HistoryEntry {
         match *self {
             HistoryEntry::Visit { verdict, meaning, .. } => write_verdict(f, verdict, meaning),
             HistoryEntry::Restated(_) => f.write_str("restated in another epoch"),
-            HistoryEntry::Given(given) => write!(f, "{}", given.property),
+            HistoryEntry::Property(given) => write!(f, "{}", given.property),
         }
     }
 }

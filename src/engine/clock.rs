@@ -59,6 +59,7 @@ mod tests {
     use crate::engine::options::Options;
     use crate::engine::store::Store;
     use crate::error::ErrorKind;
+    use crate::page::PropertyUpdate;
     use crate::page::{Observation, Restatement};
 
     const HOUR: i64 = 3_600_000;
@@ -100,7 +101,7 @@ mod tests {
         // What is no visit has a time of its own.
         let epoch = store.register_epoch("other", crate::page::Role::Near).unwrap();
         store.restate(Restatement::new("http://a/", Time(late), 9, epoch)).unwrap();
-        store.give(Observation::weighed("http://a/", Time(late), 2.0)).unwrap();
+        store.set_property(PropertyUpdate::weight("http://a/", Time(late), 2.0)).unwrap();
     }
 
     #[test]

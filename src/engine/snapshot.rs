@@ -266,7 +266,7 @@ pub(crate) fn fold(entries: &[Entry], epochs: &Epochs) -> (History, Option<Head>
                 HistoryEntry::Visit { visit, verdict, meaning }
             }
             Entry::Restated(restated) => HistoryEntry::Restated(restated),
-            Entry::Given(given) => HistoryEntry::Given(given),
+            Entry::Property(given) => HistoryEntry::Property(given),
         });
         Head::absorb_into(&mut head, entry);
     }

@@ -85,7 +85,7 @@ impl JournalView {
     fn entry(&mut self, entry: &HistoryEntry) {
         let count = match *entry {
             HistoryEntry::Restated(_) => &mut self.restated,
-            HistoryEntry::Given(given) => match given.property {
+            HistoryEntry::Property(given) => match given.property {
                 Property::Weight(_) => &mut self.weights,
                 Property::Class(_) => &mut self.classes,
             },

@@ -155,7 +155,7 @@ fn done(inner: &Inner, sequence: u64, logged: &Logged<'_>, epochs: &Epochs) -> D
             let url = page.url().to_owned();
             let entry = match entry {
                 Entry::Restated(restated) => HistoryEntry::Restated(restated),
-                Entry::Given(given) => HistoryEntry::Given(given),
+                Entry::Property(given) => HistoryEntry::Property(given),
                 Entry::Visit(visit) => {
                     let also = also(inner, sequence, &url, &visit);
                     let mut head = page.head_at(sequence - 1);

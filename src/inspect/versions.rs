@@ -72,7 +72,7 @@ pub fn versions(history: &[HistoryEntry]) -> Vec<Version> {
         match *entry {
             HistoryEntry::Visit { visit, verdict, .. } => folding.visit(visit, verdict),
             HistoryEntry::Restated(restated) => folding.restated(&restated),
-            HistoryEntry::Given(_) => {}
+            HistoryEntry::Property(_) => {}
         }
     }
     folding.finish()

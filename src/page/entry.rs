@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::{Content, Digest, Epoch, Given, Property, Seen, Visit, Weight};
+use super::{Content, Digest, Epoch, Property, PropertyEntry, Seen, Visit, Weight};
 use crate::time::Time;
 
 /// Restated content: what another epoch makes of the content that an earlier visit saw, a
@@ -41,7 +41,7 @@ pub enum Entry {
     /// What was restated of a visit.
     Restated(Restated),
     /// A property that was given.
-    Given(Given),
+    Property(PropertyEntry),
 }
 
 impl Entry {
@@ -50,7 +50,7 @@ impl Entry {
         match self {
             Entry::Visit(visit) => visit.time,
             Entry::Restated(restated) => restated.time,
-            Entry::Given(given) => given.time,
+            Entry::Property(given) => given.time,
         }
     }
 
@@ -58,7 +58,7 @@ impl Entry {
     pub fn visit(&self) -> Option<&Visit> {
         match self {
             Entry::Visit(visit) => Some(visit),
-            Entry::Restated(_) | Entry::Given(_) => None,
+            Entry::Restated(_) | Entry::Property(_) => None,
         }
     }
 
@@ -73,16 +73,16 @@ impl Entry {
     }
 
     /// What was given, if it is that.
-    pub fn given(&self) -> Option<&Given> {
+    pub fn property(&self) -> Option<&PropertyEntry> {
         match self {
-            Entry::Given(given) => Some(given),
+            Entry::Property(given) => Some(given),
             Entry::Visit(_) | Entry::Restated(_) => None,
         }
     }
 
     /// The weight, if it is one.
     pub fn weight(&self) -> Option<Weight> {
-        match self.given()?.property {
+        match self.property()?.property {
             Property::Weight(weight) => Some(weight),
             Property::Class(_) => None,
         }
@@ -90,7 +90,7 @@ impl Entry {
 
     /// The class, if it is one.
     pub fn class(&self) -> Option<u32> {
-        match self.given()?.property {
+        match self.property()?.property {
             Property::Class(class) => Some(class),
             Property::Weight(_) => None,
         }
@@ -101,7 +101,7 @@ impl Entry {
         match self {
             Entry::Visit(visit) => visit.seen.content().copied(),
             Entry::Restated(restated) => Some(restated.content()),
-            Entry::Given(_) => None,
+            Entry::Property(_) => None,
         }
     }
 
@@ -110,7 +110,7 @@ impl Entry {
         match self {
             Entry::Visit(visit) => visit.seen.digest(),
             Entry::Restated(restated) => restated.digest,
-            Entry::Given(_) => None,
+            Entry::Property(_) => None,
         }
     }
 
@@ -129,7 +129,7 @@ impl Entry {
         match self {
             Entry::Visit(visit) => visit.seen.content()?.made_in(),
             Entry::Restated(restated) => Some(restated.epoch),
-            Entry::Given(_) => None,
+            Entry::Property(_) => None,
         }
     }
 
@@ -138,7 +138,7 @@ impl Entry {
         self.epoch()?;
         match self {
             Entry::Visit(Visit { seen: Seen::Content(content), .. }) => Some(&mut content.epoch),
-            Entry::Visit(_) | Entry::Given(_) => None,
+            Entry::Visit(_) | Entry::Property(_) => None,
             Entry::Restated(restated) => Some(&mut restated.epoch),
         }
     }
@@ -159,9 +159,11 @@ impl Ord for Entry {
             }
             (Entry::Visit(visit), Entry::Restated(restated)) => place(visit, restated),
             (Entry::Restated(restated), Entry::Visit(visit)) => place(visit, restated).reverse(),
-            (Entry::Given(given), Entry::Given(other)) => given.cmp(other),
-            (Entry::Given(given), other) => given.time.cmp(&other.time()).then(Ordering::Greater),
-            (other, Entry::Given(given)) => other.time().cmp(&given.time).then(Ordering::Less),
+            (Entry::Property(given), Entry::Property(other)) => given.cmp(other),
+            (Entry::Property(given), other) => {
+                given.time.cmp(&other.time()).then(Ordering::Greater)
+            }
+            (other, Entry::Property(given)) => other.time().cmp(&given.time).then(Ordering::Less),
         }
     }
 }
@@ -178,9 +180,9 @@ impl From<Visit> for Entry {
     }
 }
 
-impl From<Given> for Entry {
-    fn from(given: Given) -> Entry {
-        Entry::Given(given)
+impl From<PropertyEntry> for Entry {
+    fn from(given: PropertyEntry) -> Entry {
+        Entry::Property(given)
     }
 }
 

@@ -113,7 +113,7 @@ pub(crate) fn restated<'e>(
 ) -> impl Iterator<Item = Content> + use<'e> {
     let of_visit = of(visit);
     // In the order in which they came, what was given at other times may stand between.
-    let others = following.iter().filter(|other| other.given().is_none());
+    let others = following.iter().filter(|other| other.property().is_none());
     let same = others.take_while(move |other| of(other) == of_visit);
     same.filter(|other| other.is_restated()).filter_map(Entry::content)
 }
@@ -143,7 +143,7 @@ impl Course {
     pub(crate) fn of(entries: &[Entry], epochs: &[EpochInfo]) -> Course {
         let Fold { mut head, changes } = Fold::of(entries, epochs);
         // A property may be of a time before the first visit, and counts from that on.
-        let given = entries.iter().filter(|entry| entry.given().is_some());
+        let given = entries.iter().filter(|entry| entry.property().is_some());
         given.for_each(|entry| Head::absorb_into(&mut head, *entry));
         Course { head, changes: Some(changes) }
     }
@@ -156,7 +156,7 @@ impl Course {
         let mut opened = None;
         let mut rest = arrivals;
         while let [entry, following @ ..] = rest {
-            opened = opened.filter(|opened| *opened == of(entry) || entry.given().is_some());
+            opened = opened.filter(|opened| *opened == of(entry) || entry.property().is_some());
             let settled = head.as_ref().and_then(|head| head.settled.as_ref());
             let in_order = match entry {
                 Entry::Visit(visit) if visit.seen == Seen::Failed => true,
@@ -167,7 +167,7 @@ impl Course {
                     settled < Some(visit)
                 }
                 Entry::Restated(_) => opened.is_some(),
-                Entry::Given(_) => true,
+                Entry::Property(_) => true,
             };
             if !in_order {
                 *changes = None;
@@ -187,7 +187,7 @@ impl Course {
     /// before it. So no later entry is restated of a visit among them.
     pub(crate) fn settled<'e>(arrivals: impl Iterator<Item = &'e Entry>) -> usize {
         let (mut before, mut settled) = (None, 0);
-        for (place, entry) in arrivals.enumerate().filter(|(_, entry)| entry.given().is_none()) {
+        for (place, entry) in arrivals.enumerate().filter(|(_, entry)| entry.property().is_none()) {
             if before.replace(of(entry)).is_some_and(|before| before != of(entry)) {
                 settled = place;
             }
@@ -236,12 +236,12 @@ fn version_among(entries: impl Iterator<Item = Entry>) -> Option<Visit> {
 /// properties that are: none if no content is in force.
 pub(crate) fn retain_in_force<T>(items: &mut Vec<T>, entry: impl Fn(&T) -> Entry) {
     let Some(visit) = version_among(items.iter().map(&entry)) else { return items.clear() };
-    let given = items.iter().filter_map(|item| entry(item).given().copied());
+    let given = items.iter().filter_map(|item| entry(item).property().copied());
     let properties: Properties = given.collect();
     let of = (visit.time, visit.seen.digest());
     items.retain(|item| {
         let entry = entry(item);
         let is_of_it = entry.content().is_some() && (entry.time(), entry.digest()) == of;
-        is_of_it || entry.given().is_some_and(|g| properties.like(g.property) == Some(*g))
+        is_of_it || entry.property().is_some_and(|g| properties.like(g.property) == Some(*g))
     });
 }

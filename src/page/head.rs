@@ -10,8 +10,8 @@ use smallvec::SmallVec;
 use super::compare::{Likeness, SeenContent, is_minor};
 use super::epoch::tells_change;
 use super::{
-    Content, Digest, Distance, Entry, EpochInfo, Given, Properties, SameBy, Seen, Verdict, Visit,
-    Weight,
+    Content, Digest, Distance, Entry, EpochInfo, Properties, PropertyEntry, SameBy, Seen, Verdict,
+    Visit, Weight,
 };
 use crate::time::Time;
 
@@ -136,8 +136,8 @@ impl Head {
                 let (content, time) = (restated.content(), restated.time);
                 head.see(LastSeen { content, time, restated: true });
             }
-            (Some(head), Entry::Given(given)) => head.give(given),
-            (None, Entry::Restated(_) | Entry::Given(_)) => {}
+            (Some(head), Entry::Property(given)) => head.set_property(given),
+            (None, Entry::Restated(_) | Entry::Property(_)) => {}
         }
     }
 
@@ -147,7 +147,7 @@ impl Head {
         let mut head = None;
         // A property may be of a time before the first visit, and counts from that on.
         let (given, others): (Vec<&Entry>, _) =
-            entries.iter().partition(|entry| entry.given().is_some());
+            entries.iter().partition(|entry| entry.property().is_some());
         others.into_iter().chain(given).for_each(|entry| Head::absorb_into(&mut head, *entry));
         head
     }
@@ -177,7 +177,7 @@ impl Head {
     }
 
     /// Adds a property.
-    pub(crate) fn give(&mut self, given: Given) {
+    pub(crate) fn set_property(&mut self, given: PropertyEntry) {
         self.properties.take(given);
     }
 

@@ -2,7 +2,9 @@
 
 use arrayvec::ArrayVec;
 
-use super::{Content, Digest, Entry, Epoch, Given, Property, Restated, Seen, Visit, Weight};
+use super::{
+    Content, Digest, Entry, Epoch, Property, PropertyEntry, Restated, Seen, Visit, Weight,
+};
 use crate::time::Time;
 
 /// One visit to one page, as a crawler reports it.
@@ -102,37 +104,6 @@ impl<'a> Observation<'a> {
         Self::new(url, time, Seen::Failed)
     }
 
-    /// No visit: only how important the page is from a time on, until
-    /// another weight is given. See [`weight`](Observation::weight). A page that was never visited has
-    /// none.
-    ///
-    /// [`Store::give`](crate::Store::give) stores one of these, [`Store::load`](crate::Store::load)
-    /// as many as there are pages. Each takes six to eleven bytes in a file.
-    ///
-    /// ```
-    /// use simkeep::{Observation, Property, Time, Weight};
-    /// let giving = Observation::weighed("https://example.com/", Time::now(), 2.5);
-    /// assert_eq!(giving.given.property, Property::Weight(Weight::from(2.5)));
-    /// ```
-    pub fn weighed(url: &'a str, time: impl Into<Time>, weight: impl Into<Weight>) -> Giving<'a> {
-        Giving::of(url, Given { time: time.into(), property: Property::Weight(weight.into()) })
-    }
-
-    /// No visit: only the class that the page is of from a time on, until
-    /// another one is given. See [`class`](Observation::class). A page that was never visited has none.
-    ///
-    /// [`Store::give`](crate::Store::give) stores one of these, [`Store::load`](crate::Store::load)
-    /// as many as there are pages. Each takes three to twelve bytes in a file.
-    ///
-    /// ```
-    /// use simkeep::{Observation, Property, Time};
-    /// let giving = Observation::classed("https://example.com/", Time::now(), 7);
-    /// assert_eq!(giving.given.property, Property::Class(7));
-    /// ```
-    pub fn classed(url: &'a str, time: impl Into<Time>, class: u32) -> Giving<'a> {
-        Giving::of(url, Given { time: time.into(), property: Property::Class(class) })
-    }
-
     /// Adds the fingerprint of the content in another epoch, or that it has none there, so that the
     /// content can be compared with earlier content of both epochs. Does nothing to a visit that saw
     /// no content.
@@ -182,7 +153,7 @@ impl<'a> Observation<'a> {
     }
 
     /// Adds how important the page is from now on: finite and positive, 1 if none was ever given. It is
-    /// kept until another is given, with a later visit or [without one](Observation::weighed); of those
+    /// kept until another is given, with a later visit or [without one](PropertyUpdate::weight); of those
     /// that are given for one time, the greatest counts. It is an entry of its own, and costs nothing
     /// where it is left out.
     ///
@@ -196,7 +167,7 @@ impl<'a> Observation<'a> {
     /// Adds the class that the page is of from now on: a number whose meaning is the caller's. 0 is one
     /// like any other; a page of which none was ever given has none, and once it has one, it always
     /// has. It is kept until another is given, with a later visit or
-    /// [without one](Observation::classed); of those that are given for one time, the greatest counts.
+    /// [without one](PropertyUpdate::class); of those that are given for one time, the greatest counts.
     /// It is an entry of its own, and costs nothing where it is left out.
     ///
     /// Searches can be held to [some classes](crate::Query::classes).
@@ -300,28 +271,57 @@ impl<'a> Restatement<'a> {
     }
 }
 
-/// A property that a page is given without a visit: what [`Observation::weighed`] and
-/// [`Observation::classed`] make.
+/// A property that a page gets without a visit.
+///
+/// [`Store::set_property`](crate::Store::set_property) stores one, and
+/// [`Store::load`](crate::Store::load) as many as there are pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Giving<'a> {
+pub struct PropertyUpdate<'a> {
     /// The page: its identity is these bytes.
     pub url: &'a str,
     /// The property, and from when on.
-    pub given: Given,
+    pub entry: PropertyEntry,
 }
 
-impl<'a> Giving<'a> {
-    /// An entry of a page that is something given.
-    pub fn of(url: &'a str, given: Given) -> Self {
-        Giving { url, given }
+impl<'a> PropertyUpdate<'a> {
+    /// Makes an update of a page from an entry.
+    pub fn of(url: &'a str, entry: PropertyEntry) -> Self {
+        PropertyUpdate { url, entry }
+    }
+
+    /// Sets how important a page is from a time on, until another weight is set. See
+    /// [`Observation::weight`]. A page that was never visited has none. Takes six to eleven bytes in a
+    /// file.
+    ///
+    /// ```
+    /// use simkeep::{Property, PropertyUpdate, Time, Weight};
+    /// let update = PropertyUpdate::weight("https://example.com/", Time::now(), 2.5);
+    /// assert_eq!(update.entry.property, Property::Weight(Weight::from(2.5)));
+    /// ```
+    pub fn weight(url: &'a str, time: impl Into<Time>, weight: impl Into<Weight>) -> Self {
+        let property = Property::Weight(weight.into());
+        Self::of(url, PropertyEntry { time: time.into(), property })
+    }
+
+    /// Sets the class of a page from a time on, until another class is set. See
+    /// [`Observation::class`]. A page that was never visited has none. Takes three to twelve bytes in a
+    /// file.
+    ///
+    /// ```
+    /// use simkeep::{Property, PropertyUpdate, Time};
+    /// let update = PropertyUpdate::class("https://example.com/", Time::now(), 7);
+    /// assert_eq!(update.entry.property, Property::Class(7));
+    /// ```
+    pub fn class(url: &'a str, time: impl Into<Time>, class: u32) -> Self {
+        Self::of(url, PropertyEntry { time: time.into(), property: Property::Class(class) })
     }
 }
 
 /// What comes with a visit.
 pub(crate) type Beside = ArrayVec<Entry, 3>;
 
-/// One request to store something: an [`Observation`], a [`Restatement`] or a [`Giving`].
+/// One request to store something: an [`Observation`], a [`Restatement`] or a [`PropertyUpdate`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Request<'a> {
     /// A visit to a page.
@@ -329,7 +329,7 @@ pub enum Request<'a> {
     /// What another epoch makes of what a visit saw.
     Restate(Restatement<'a>),
     /// A property that a page is given.
-    Give(Giving<'a>),
+    SetProperty(PropertyUpdate<'a>),
 }
 
 impl<'a> Request<'a> {
@@ -338,7 +338,7 @@ impl<'a> Request<'a> {
         match entry {
             Entry::Visit(visit) => Request::Observe(Observation::of(url, visit)),
             Entry::Restated(restated) => Request::Restate(Restatement { url, restated }),
-            Entry::Given(given) => Request::Give(Giving { url, given }),
+            Entry::Property(given) => Request::SetProperty(PropertyUpdate { url, entry: given }),
         }
     }
 
@@ -347,7 +347,7 @@ impl<'a> Request<'a> {
         match self {
             Request::Observe(observation) => observation.url,
             Request::Restate(restatement) => restatement.url,
-            Request::Give(giving) => giving.url,
+            Request::SetProperty(update) => update.url,
         }
     }
 
@@ -356,7 +356,7 @@ impl<'a> Request<'a> {
         match self {
             Request::Observe(observation) => Entry::Visit(observation.visit),
             Request::Restate(restatement) => Entry::Restated(restatement.restated),
-            Request::Give(giving) => Entry::Given(giving.given),
+            Request::SetProperty(update) => Entry::Property(update.entry),
         }
     }
 
@@ -364,7 +364,7 @@ impl<'a> Request<'a> {
     pub(crate) fn also(&self) -> Option<Restated> {
         match self {
             Request::Observe(observation) => observation.restated(),
-            Request::Restate(_) | Request::Give(_) => None,
+            Request::Restate(_) | Request::SetProperty(_) => None,
         }
     }
 
@@ -379,11 +379,11 @@ impl<'a> Request<'a> {
         let restated = self.also().map(Entry::Restated);
         let (weight, class) = match self {
             Request::Observe(Observation { weight, class, .. }) => (*weight, *class),
-            Request::Restate(_) | Request::Give(_) => (None, None),
+            Request::Restate(_) | Request::SetProperty(_) => (None, None),
         };
         let properties = weight.map(Property::Weight).into_iter().chain(class.map(Property::Class));
         let time = self.entry().time();
-        let given = properties.map(|property| Entry::Given(Given { time, property }));
+        let given = properties.map(|property| Entry::Property(PropertyEntry { time, property }));
         restated.into_iter().chain(given).collect()
     }
 
@@ -391,7 +391,7 @@ impl<'a> Request<'a> {
     pub(crate) fn seen(&self) -> Option<&Content> {
         match self {
             Request::Observe(observation) => observation.visit.seen.content(),
-            Request::Restate(_) | Request::Give(_) => None,
+            Request::Restate(_) | Request::SetProperty(_) => None,
         }
     }
 }
@@ -402,9 +402,9 @@ impl<'a> From<Observation<'a>> for Request<'a> {
     }
 }
 
-impl<'a> From<Giving<'a>> for Request<'a> {
-    fn from(giving: Giving<'a>) -> Self {
-        Request::Give(giving)
+impl<'a> From<PropertyUpdate<'a>> for Request<'a> {
+    fn from(update: PropertyUpdate<'a>) -> Self {
+        Request::SetProperty(update)
     }
 }
 

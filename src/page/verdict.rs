@@ -114,11 +114,11 @@ pub enum RestateOutcome {
     Missing,
 }
 
-/// The answer to a [weight](crate::Observation::weighed) or a [class](crate::Observation::classed) that
+/// The answer to a [weight](crate::PropertyUpdate::weight) or a [class](crate::PropertyUpdate::class) that
 /// comes without a visit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum GiveOutcome {
+pub enum PropertyOutcome {
     /// It was stored.
     Stored,
     /// It was known already; nothing changed.

@@ -105,7 +105,7 @@ fn learned(session: &mut LeaseSession<'_>, snapshot: &Snapshot) -> Result<Learne
 }
 
 /// Leases the best pages that are not leased yet.
-pub(crate) fn lease(db: &Db, due: &Due, lease: Interval) -> Result<Vec<Decision>> {
+pub(crate) fn lease_best(db: &Db, due: &Due, lease: Interval) -> Result<Vec<Decision>> {
     db.core.lifecycle.check()?;
     // Holds a lock until it is dropped: one thread chooses at a time, so no two lease one page.
     let mut session = db.leases.take(due.now);

@@ -8,8 +8,8 @@ use super::changes::{put_changes, take_changes};
 use super::entries::{Entries, count_visits, put_entries, put_property, take_property};
 use crate::layout::{Cursor, put_signed, put_varint};
 use crate::page::{
-    CONTENTS_MAX, Changes, Content, Course, Entry, Given, HISTORY_WINDOW, Head, KINDS, LastSeen,
-    Modified, Properties, Property, Restated, Seen, Visit,
+    CONTENTS_MAX, Changes, Content, Course, Entry, HISTORY_WINDOW, Head, KINDS, LastSeen, Modified,
+    Properties, Property, PropertyEntry, Restated, Seen, Visit,
 };
 use crate::time::Time;
 
@@ -103,7 +103,7 @@ pub(crate) fn put_carried(out: &mut Vec<u8>, head: &Head, own: &[Entry]) {
     let contents: SmallVec<[&LastSeen; HISTORY_WINDOW]> =
         head.contents.iter().filter(|v| !is_told(v)).collect();
     let told = told.map_or_else(Properties::default, |told| told.properties);
-    let given: ArrayVec<Given, KINDS> =
+    let given: ArrayVec<PropertyEntry, KINDS> =
         head.properties.iter().filter(|given| told.like(given.property) != Some(*given)).collect();
     let parts =
         [(last.is_some(), LAST), (settled.is_some(), SETTLED), (modified.is_some(), MODIFIED)];
@@ -118,7 +118,7 @@ pub(crate) fn put_carried(out: &mut Vec<u8>, head: &Head, own: &[Entry]) {
         put_signed(out, heard.0.wrapping_sub(head.first.0));
         put_signed(out, heard.0.wrapping_sub(time.0));
     }
-    for Given { time, property } in given {
+    for PropertyEntry { time, property } in given {
         put_signed(out, time.0.wrapping_sub(head.first.0));
         put_property(out, property);
     }
@@ -180,7 +180,8 @@ impl Carried {
         let mut properties = Properties::default();
         for kind in [WEIGHED, CLASSED].into_iter().filter(|kind| flags & kind != 0) {
             let time = Time(first.checked_add(cursor.signed()?)?);
-            properties.take(Given { time, property: take_property(cursor, kind == CLASSED)? });
+            properties
+                .take(PropertyEntry { time, property: take_property(cursor, kind == CLASSED)? });
         }
         let count = cursor.count().filter(|count| *count <= CONTENTS_MAX)?;
         let ends = usize::from(flags & LAST != 0) + usize::from(flags & SETTLED != 0);
@@ -209,7 +210,7 @@ impl Carried {
         head.visits = self.visits + count;
         head.first = head.first.min(Time(self.first));
         head.modified = head.modified.max(self.modified);
-        self.properties.iter().for_each(|given| head.give(given));
+        self.properties.iter().for_each(|given| head.set_property(given));
         self.contents.into_iter().for_each(|version| head.see(version));
         let settled = head.settled.map(|visit| visit.time);
         // Some settled visit saw each content. A later one means that the bytes are damaged.
@@ -245,7 +246,7 @@ impl Told {
                 let (content, time) = (restated.content(), restated.time);
                 self.restated.push(LastSeen { content, time, restated: true });
             }
-            (None, Entry::Given(given)) => self.properties.take(given),
+            (None, Entry::Property(given)) => self.properties.take(given),
             _ => Head::absorb_into(&mut self.head, entry),
         }
     }
@@ -254,7 +255,7 @@ impl Told {
     pub(super) fn head(self) -> Option<Head> {
         let mut head = self.head?;
         self.restated.into_iter().for_each(|version| head.see(version));
-        self.properties.iter().for_each(|given| head.give(given));
+        self.properties.iter().for_each(|given| head.set_property(given));
         Some(head)
     }
 }

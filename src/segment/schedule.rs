@@ -254,7 +254,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::page::{Entry, Given, Property, Visit};
+    use crate::page::{Entry, Property, PropertyEntry, Visit};
     use crate::time::Time;
 
     fn head_of(visits: &[Visit]) -> Option<Head> {
@@ -316,8 +316,8 @@ mod tests {
         #[test]
         fn a_weight_is_off_by_a_five_hundredth_at_most(weight in f64::from(f32::MIN_POSITIVE)..1e38) {
             let mut head = head_of(&[Visit { time: Time(0), seen: Seen::Gone, status: None, modified: None }]);
-            let given = Given { time: Time(0), property: Property::Weight(Weight::from(weight)) };
-            Head::absorb_into(&mut head, Entry::Given(given));
+            let given = PropertyEntry { time: Time(0), property: Property::Weight(Weight::from(weight)) };
+            Head::absorb_into(&mut head, Entry::Property(given));
             let found = Row::new(head.as_ref(), &Changes::default(), 1, 0).weight();
             prop_assert!((found - weight).abs() <= weight / 500.0, "{} is {}", weight, found);
         }

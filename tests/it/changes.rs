@@ -7,8 +7,8 @@ use proptest::prelude::*;
 use simkeep::disk::SimDisk;
 use simkeep::fingerprint::Bands;
 use simkeep::{
-    Changes, Content, Entry, Epoch, EpochInfo, EpochOptions, Observation, Progress, Restated,
-    Restatement, Role, SameBy, Seen, Store, Verdict, Visit,
+    Changes, Content, Entry, Epoch, EpochInfo, EpochOptions, Observation, Progress, PropertyUpdate,
+    Restated, Restatement, Role, SameBy, Seen, Store, Verdict, Visit,
 };
 use simkeep_testing::{TIME_MAX, TIME_MIN, ms};
 
@@ -261,7 +261,7 @@ fn what_is_restated_counts_behind_a_weight_of_another_time() {
     let other = store.register_epoch(EPOCHS[1], Role::Change).unwrap();
     for (time, fingerprint, restated) in [(0, 0, 0), (1000, 0, u64::MAX)] {
         store.observe(Observation::content(URL, ms(time), fingerprint, FIRST)).unwrap();
-        store.give(Observation::weighed(URL, ms(5000 + time), 2.0)).unwrap();
+        store.set_property(PropertyUpdate::weight(URL, ms(5000 + time), 2.0)).unwrap();
         store.restate(Restatement::new(URL, ms(time), restated, other)).unwrap();
     }
     // By the newer epoch, in which all bits differ.

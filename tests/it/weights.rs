@@ -3,7 +3,8 @@
 use simkeep::disk::SimDisk;
 use simkeep::load::LoadOptions;
 use simkeep::{
-    Answer, Epoch, GiveOutcome, Observation, Progress, Request, Scope, Store, Verdict, Weight,
+    Answer, Epoch, Observation, Progress, PropertyOutcome, PropertyUpdate, Request, Scope, Store,
+    Verdict, Weight,
 };
 use simkeep_testing::{create, ms, open, small, sound};
 
@@ -14,7 +15,7 @@ fn content(time: i64) -> Observation<'static> {
 }
 
 fn weighed(time: i64, weight: f64) -> Request<'static> {
-    Observation::weighed(URL, ms(time), weight).into()
+    PropertyUpdate::weight(URL, ms(time), weight).into()
 }
 
 fn weight(store: &Store) -> Weight {
@@ -67,18 +68,18 @@ fn a_page_that_was_never_weighed_has_a_weight_of_1() {
 #[test]
 fn a_weight_is_no_visit_and_needs_one() {
     let store = create(&SimDisk::new(), small());
-    let weighing = Observation::weighed(URL, ms(5), 2.0);
-    assert_eq!(store.give(weighing).unwrap(), GiveOutcome::Missing);
+    let weighing = PropertyUpdate::weight(URL, ms(5), 2.0);
+    assert_eq!(store.set_property(weighing).unwrap(), PropertyOutcome::Missing);
     assert_eq!(store.snapshot().latest(URL).unwrap(), None);
     store.observe(content(10)).unwrap();
-    assert_eq!(store.give(weighing).unwrap(), GiveOutcome::Stored);
-    assert_eq!(store.give(weighing).unwrap(), GiveOutcome::Known);
+    assert_eq!(store.set_property(weighing).unwrap(), PropertyOutcome::Stored);
+    assert_eq!(store.set_property(weighing).unwrap(), PropertyOutcome::Known);
     let stats = store.stats().unwrap();
     assert_eq!((stats.pages, stats.visits), (1, 1));
     // What is later is judged as if there were no weight.
     assert_eq!(store.observe(content(20)).unwrap().verdict.distance(), None);
     store.forget(Scope::Url(URL)).unwrap();
-    assert_eq!(store.give(weighing).unwrap(), GiveOutcome::Missing);
+    assert_eq!(store.set_property(weighing).unwrap(), PropertyOutcome::Missing);
 }
 
 #[test]
@@ -102,7 +103,7 @@ fn a_weight_that_comes_with_a_known_visit_is_kept() {
     let again = store.observe(content(10).weight(3.0)).unwrap();
     assert_eq!((again.verdict, weight(&store)), (Verdict::Known, Weight::from(3.0)));
     let answers = store.request_batch(&[weighed(10, 3.0), weighed(10, 2.0)]).unwrap();
-    let expected = [GiveOutcome::Known, GiveOutcome::Stored].map(Answer::Given);
+    let expected = [PropertyOutcome::Known, PropertyOutcome::Stored].map(Answer::PropertySet);
     assert_eq!(answers, expected);
     assert_eq!(weight(&store), Weight::from(3.0));
 }
@@ -117,9 +118,9 @@ fn all_pages_are_weighed_anew_by_a_load() {
     let unknown = "https://b.example/".to_owned();
     for (round, found) in [(100, 100), (100, 0)] {
         let weights = urls.iter().chain([&unknown]).zip(1_u32..);
-        let weights = weights.map(|(url, nth)| Observation::weighed(url, ms(2), f64::from(nth)));
+        let weights = weights.map(|(url, nth)| PropertyUpdate::weight(url, ms(2), f64::from(nth)));
         let loaded = store.load(weights.map(Ok), LoadOptions::default()).unwrap();
-        assert_eq!((loaded.observations, loaded.weighed), (round + 1, found));
+        assert_eq!((loaded.observations, loaded.weights), (round + 1, found));
         assert_eq!((loaded.visits, loaded.new_pages, loaded.restated), (0, 0, 0));
     }
     store.merge(&Progress::default()).unwrap();

@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 use simkeep::disk::SimDisk;
 use simkeep::{
-    Content, Digest, Epoch, EpochOptions, Observation, Outcome, Progress, Role, SameBy, Seen,
-    Store, Verdict, Visit,
+    Content, Digest, Epoch, EpochOptions, Observation, Outcome, Progress, PropertyUpdate, Role,
+    SameBy, Seen, Store, Verdict, Visit,
 };
 use simkeep_testing::{EPOCHS, create, digest, ms, on, open, small};
 
@@ -142,16 +142,16 @@ fn a_priority_goes_by_the_weight_in_force_after_the_visit() {
     assert_eq!(observe(visit(20, content(16))), 4.0);
     assert_eq!(observe(visit(30, content(0)).weight(0.5)), 0.25);
     // One of an earlier time is not in force.
-    store.give(Observation::weighed(URL, ms(15), 64.0)).unwrap();
+    store.set_property(PropertyUpdate::weight(URL, ms(15), 64.0)).unwrap();
     assert_eq!(observe(visit(40, content(16))), 0.25);
-    store.give(Observation::weighed(URL, ms(45), 64.0)).unwrap();
+    store.set_property(PropertyUpdate::weight(URL, ms(45), 64.0)).unwrap();
     store.seal().unwrap();
     assert_eq!(observe(visit(50, content(0))), 32.0);
     // Of a time to come: it was given.
-    store.give(Observation::weighed(URL, ms(100), 2.0)).unwrap();
+    store.set_property(PropertyUpdate::weight(URL, ms(100), 2.0)).unwrap();
     assert_eq!(observe(visit(60, content(32)).weight(5.0)), 2.0);
     for weight in [f64::from(f32::MAX), f64::from(f32::from_bits(1))] {
-        store.give(Observation::weighed(URL, ms(200), weight)).unwrap();
+        store.set_property(PropertyUpdate::weight(URL, ms(200), weight)).unwrap();
     }
     assert_eq!(observe(visit(300, content(33))), f64::from(f32::MAX) / 32.0);
     assert_eq!(

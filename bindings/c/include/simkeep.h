@@ -1188,7 +1188,7 @@ typedef struct simkeep_options {
 /**
  * What a page is given from a time on. Set all to 0, then what there is, with the bits of it in `has`.
  */
-typedef struct simkeep_giving {
+typedef struct simkeep_property_update {
     /**
      * The page. Read only by the call that is given it.
      */
@@ -1213,7 +1213,7 @@ typedef struct simkeep_giving {
      * The class.
      */
     uint32_t page_class;
-} simkeep_giving;
+} simkeep_property_update;
 
 /**
  * One visit to one page. Set all to 0, then what there is, with the bits of it in `has`.
@@ -2845,12 +2845,12 @@ void simkeep_fingerprinter_free(struct simkeep_fingerprinter *fingerprinter);
 
 /**
  * Gives many pages weights or classes, without a visit: that is no change of a page. If one of them is
- * invalid none is stored, and `simkeep_error_row` says which. `size` is `sizeof *givings`. `missing`
+ * invalid none is stored, and `simkeep_error_row` says which. `size` is `sizeof *updates`. `missing`
  * gets how many of them are of pages that the store does not know, of which nothing is stored; it may
  * be NULL. Any thread. Costs what `simkeep_observe_batch` does, without searches.
  */
-int32_t simkeep_give_batch(struct simkeep_store *store,
-                           const struct simkeep_giving *givings,
+int32_t simkeep_set_property_batch(struct simkeep_store *store,
+                           const struct simkeep_property_update *updates,
                            size_t count,
                            size_t size,
                            uint64_t *missing,
@@ -2861,7 +2861,7 @@ int32_t simkeep_give_batch(struct simkeep_store *store,
  * positive. That is neither a visit nor a change. `SIMKEEP_NONE` if the page is not known, and nothing
  * was stored. Any thread. Costs what `simkeep_observe` does, without a search.
  */
-int32_t simkeep_give_weight(struct simkeep_store *store,
+int32_t simkeep_set_weight(struct simkeep_store *store,
                             const char *url,
                             size_t url_len,
                             int64_t time_ms,
@@ -2869,10 +2869,10 @@ int32_t simkeep_give_weight(struct simkeep_store *store,
                             struct simkeep_error **error);
 
 /**
- * Gives a page a class from a time on, in milliseconds since 1970, as `simkeep_give_weight` gives a
+ * Gives a page a class from a time on, in milliseconds since 1970, as `simkeep_set_weight` gives a
  * weight. What a class means is up to whoever gives it.
  */
-int32_t simkeep_give_class(struct simkeep_store *store,
+int32_t simkeep_set_class(struct simkeep_store *store,
                            const char *url,
                            size_t url_len,
                            int64_t time_ms,
@@ -2965,7 +2965,7 @@ int32_t simkeep_loading_finish(struct simkeep_loading *loading,
 void simkeep_loading_free(struct simkeep_loading *loading);
 
 /**
- * Reports many visits, and is answered column by column. Each is judged after those before it. If one
+ * Reports many visits, and is answered column by column. Each is decided after those before it. If one
  * of them is invalid none is stored, and `simkeep_error_row` says which. `size` is `sizeof *visits`.
  * The caller frees what it gets with `simkeep_outcomes_free`. Any thread; many at a time share commits.
  *

@@ -36,11 +36,11 @@ pub mod open {
 /// What a crawler reports, and what each visit meant.
 pub mod write {
     pub mod fingerprint;
-    pub mod give;
     pub mod load;
     pub mod loading;
     pub mod observe;
     pub mod outcomes;
+    pub mod properties;
     pub mod table;
     pub mod verdict;
     pub mod visit;

@@ -248,7 +248,7 @@ impl Twins {
         let of_rust = self.rust.history(&url).unwrap();
         assert_eq!(history::simkeep_entries_count(&raw const *of_c), of_rust.len());
         for (nth, entry) in of_rust.iter().enumerate() {
-            let mut got = Entry::of(&HistoryEntry::Given(simkeep::Given {
+            let mut got = Entry::of(&HistoryEntry::Property(simkeep::PropertyEntry {
                 time: Time::from_ms_unchecked(0),
                 property: simkeep::Property::Class(0),
             }));
@@ -399,7 +399,7 @@ fn ten_thousand_random_calls_are_answered_as_by_the_crate() {
             0..400 => twins.observe(&mut dice),
             400..630 => twins.search(&mut dice),
             630..930 => twins.ask(&mut dice),
-            930..945 => twins.give(&mut dice),
+            930..945 => twins.set_properties(&mut dice),
             945..950 => twins.load(&mut dice),
             950..954 => twins.due(&mut dice),
             954..956 => twins.take(&mut dice),

@@ -24,7 +24,7 @@ OPTIONAL = {
     ("simkeep_purge", "pages"),
     ("simkeep_purge_under", "progress"),
     ("simkeep_purge_under", "pages"),
-    ("simkeep_give_batch", "missing"),
+    ("simkeep_set_property_batch", "missing"),
     ("simkeep_merge", "progress"),
     ("simkeep_backup", "progress"),
     ("simkeep_backup", "backed_up"),
@@ -69,12 +69,12 @@ CANCELS = {
 BYTES = {"html", "path", "to_path", "table"}
 
 # Structures of which an array is good, named as its parameter is.
-ARRAYS = {"visit", "giving", "change", "text"}
+ARRAYS = {"visit", "property_update", "change", "text"}
 GOOD = {
     "path": "path", "to_path": "backup_path", "table": "NULL", "url": "url", "prefix": '"example.com"',
     "name": '"mine/1"', "recipe": '"default"', "extractor": '"mine/1"', "text": "text", "html": "text",
     "encoding": '"utf-8"', "fingerprints": "numbers", "digest": "digest", "visits": "visits",
-    "givings": "givings", "changes": "changes", "urls": "texts", "open": "classes", "fingerprint": "&u64",
+    "updates": "updates", "changes": "changes", "urls": "texts", "open": "classes", "fingerprint": "&u64",
     "pages": "&u64", "behind": "&u64", "sequence": "&u64", "missing": "&u64", "changed": "&u32",
     "generation": "&u64", "incomplete": "&u64",
     "complete": "&u32", "epoch": "&u32", "per_day": "&f64", "error": "&error", "to": "url",

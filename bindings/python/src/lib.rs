@@ -73,7 +73,6 @@ mod search {
 
 /// Reporting visits.
 mod observe {
-    pub(crate) mod giving;
     pub(crate) mod load;
     pub(crate) mod load_epochs;
     pub(crate) mod makers;
@@ -82,6 +81,7 @@ mod observe {
     pub(crate) mod route;
     pub(crate) mod row;
     pub(crate) mod table;
+    pub(crate) mod update;
     pub(crate) mod what;
 }
 
@@ -222,7 +222,7 @@ mod _simkeep {
     #[pymodule_export]
     use super::observe::route::route;
     #[pymodule_export]
-    use super::pages::history::{Given, Judged, Restated, Visit};
+    use super::pages::history::{PropertyEntry, Restated, Visit, VisitEntry};
     #[pymodule_export]
     use super::pages::outcome::{Copy, Meaning, NearDuplicate, Original, Outcome};
     #[pymodule_export]

@@ -274,12 +274,12 @@ def test_many_texts_are_reduced_at_once() -> None:
 def test_what_is_written_as_columns_is_read_again(store: simkeep.Store, tmp_path: Path) -> None:
     store.observe_batch(rows())
     columns = polars.DataFrame(store.observations().batches()).filter(
-        polars.col("seen").cast(polars.String) != "given"
+        polars.col("seen").cast(polars.String) != "property"
     )
     with simkeep.Store.create(tmp_path / "again") as again:
         again.load(columns.drop("weight", "class_"))
         assert [entry for _, entry in again.observations()] == [
-            entry for _, entry in store.observations() if not isinstance(entry, simkeep.Given)
+            entry for _, entry in store.observations() if not isinstance(entry, simkeep.PropertyEntry)
         ]
 
 

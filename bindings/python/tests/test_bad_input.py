@@ -99,7 +99,7 @@ BAD: list[tuple[Call, type[Exception], str]] = [
     (lambda s: s.as_of(URL, datetime(2024, 5, 1)), ValueError, "at is .* no time zone"),
     (lambda s: s.forget(), TypeError, "forget takes one of url and prefix"),
     (lambda s: s.forget(URL, prefix="a.example"), TypeError, "forget takes one of"),
-    (lambda s: s.give(URL, AT), TypeError, "give takes one of weight and class_"),
+    (lambda s: s.set_property(URL, AT), TypeError, "set_property takes one of weight and class_"),
     (lambda s: s.register_epoch("x", role="some"), ValueError, "role must be one of change, near, both"),
     (lambda s: s.register_epoch(""), simkeep.InvalidArgumentError, "epoch"),
     (lambda s: s.restate(URL, AT, 1, 77), simkeep.EpochError, "epoch 77"),

@@ -64,7 +64,7 @@ def lived(path: Path) -> Iterator[simkeep.Store]:
         store.seal()
         store.gone("https://0.example/0", AT + 20 * DAY, status=410)
         store.observe(URL, AT + 21 * DAY, text=OTHER)
-        store.give("https://0.example/3", AT + 21 * DAY, weight=3.0)
+        store.set_property("https://0.example/3", AT + 21 * DAY, weight=3.0)
         store.forget("https://0.example/6")
         store.forget(prefix="1.example")
         yield store
@@ -271,10 +271,10 @@ def test_operations_come_in_their_order_with_what_they_meant(lived: simkeep.Stor
         gone, changed, given, forgot, prefix = operations
     assert held == (gone.sequence, prefix.sequence) and prefix.sequence == lived.sequence
     assert (gone.done, gone.url) == (simkeep.Done.ENTRY, "https://0.example/0")
-    assert isinstance(gone.entry, simkeep.Judged) and gone.entry.verdict == "gone"
+    assert isinstance(gone.entry, simkeep.VisitEntry) and gone.entry.verdict == "gone"
     assert gone.entry.visit.status == 410
     assert changed.entry == lived.history(URL)[-1]
-    assert isinstance(given.entry, simkeep.Given) and given.entry.weight == 3
+    assert isinstance(given.entry, simkeep.PropertyEntry) and given.entry.weight == 3
     assert (forgot.done, forgot.url, forgot.visits, forgot.entry) == ("forgot", "https://0.example/6", 1, None)
     assert (prefix.done, prefix.url) == ("forgot-prefix", None)
     assert (prefix.prefix, prefix.pages, prefix.visits) == ("1.example", 10, 10) and known == 0
@@ -319,7 +319,7 @@ def test_a_history_folds_into_versions(store: simkeep.Store) -> None:
     store.failed(URL, AT + 4 * DAY, status=500)
     store.failed(URL, AT + 5 * DAY, status=500)
     store.gone(URL, AT + 6 * DAY)
-    store.give(URL, AT + 6 * DAY, weight=2.0)
+    store.set_property(URL, AT + 6 * DAY, weight=2.0)
     first, second, third, failed, gone = simkeep.versions(store.history(URL))
     assert (first.kind, first.number, first.visits, first.verdict) == ("content", 1, 2, "new")
     assert (first.visit.time, first.last, first.differing) == (AT, AT + DAY, None)
@@ -347,9 +347,9 @@ def test_a_history_folds_into_versions(store: simkeep.Store) -> None:
         (lambda s: s.trace(7), TypeError, "url must be str, not int"),
         (lambda s: s.trace(""), simkeep.UrlError, "the URL is empty"),
         (lambda s: simkeep.surt(7), TypeError, "url must be str"),  # type: ignore[arg-type]
-        (lambda s: simkeep.versions(7), TypeError, "history must be an iterable of Judged"),  # type: ignore[arg-type]
+        (lambda s: simkeep.versions(7), TypeError, "history must be an iterable of VisitEntry"),  # type: ignore[arg-type]
         (lambda s: simkeep.versions("ab"), TypeError, "history must be an iterable"),  # type: ignore[arg-type]
-        (lambda s: simkeep.versions([7]), TypeError, "history in row 0 must be Judged, Restated or Given"),  # type: ignore[list-item]
+        (lambda s: simkeep.versions([7]), TypeError, "history in row 0 must be VisitEntry, Restated or PropertyEntry"),  # type: ignore[list-item]
     ],
 )
 def test_what_cannot_be_meant_is_named(
@@ -361,15 +361,15 @@ def test_what_cannot_be_meant_is_named(
 
 def test_a_history_that_nobody_told_is_refused() -> None:
     visit = simkeep.Visit(AT, simkeep.Seen.CONTENT, 7, None, None, None, None)
-    judged = simkeep.Judged(visit, simkeep.Verdict.NEW, None, None, None, None, None)
+    entry = simkeep.VisitEntry(visit, simkeep.Verdict.NEW, None, None, None, None, None)
     with pytest.raises(ValueError, match="history in row 0 saw content without an epoch"):
-        simkeep.versions([judged])
+        simkeep.versions([entry])
     visit = simkeep.Visit(AT, simkeep.Seen.GONE, None, None, None, None, None)
-    judged = simkeep.Judged(visit, simkeep.Verdict.REVERTED, None, None, None, None, None)
+    entry = simkeep.VisitEntry(visit, simkeep.Verdict.REVERTED, None, None, None, None, None)
     with pytest.raises(ValueError, match="history in row 0 has a verdict without what belongs to it"):
-        simkeep.versions([judged])
+        simkeep.versions([entry])
     with pytest.raises(ValueError, match="history in row 0 has neither a weight alone nor a class"):
-        simkeep.versions([simkeep.Given(AT, None, None)])
+        simkeep.versions([simkeep.PropertyEntry(AT, None, None)])
 
 
 def test_a_closed_store_says_so(store: simkeep.Store) -> None:

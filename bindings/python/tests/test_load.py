@@ -31,7 +31,7 @@ def test_a_load_makes_what_observing_makes(tmp_path: Path) -> None:
     ):
         done = loaded.load(iter(visits()), memory_bytes=1 << 20, segment_pages=1 << 20)
         assert (done.observations, done.visits, done.pages, done.new_pages) == (5, 5, 3, 3)
-        assert (done.weighed, done.classed, done.segments) == (1, 1, 1)
+        assert (done.weights, done.classes, done.segments) == (1, 1, 1)
         observed.observe_batch(visits())
         assert list(loaded.observations()) == list(observed.observations())
         assert list(loaded.scan()) == list(observed.scan())

@@ -172,7 +172,7 @@ def test_times_of_any_zone_come_back_in_utc(store: simkeep.Store) -> None:
     first, second = store.history(URL)
     assert (first.time, second.time) == (AT, AT + DAY)
     assert first.time.utcoffset() == timedelta(0)
-    assert isinstance(second, simkeep.Judged)
+    assert isinstance(second, simkeep.VisitEntry)
     assert second.visit.modified == AT.replace(1970, 1, 1, 0)
     for year in (1, 9999):
         at = AT.replace(year=year)
@@ -184,13 +184,13 @@ def test_weights_and_classes_hold_until_others_are_given(store: simkeep.Store) -
     store.observe(URL, AT, text=TEXT, weight=0.1, class_=7)
     page = store.latest(URL)
     assert page is not None and (page.weight, page.class_) == (0.1, 7)
-    assert store.give(URL, AT + DAY, weight=2) == "stored"
-    assert store.give(URL, AT + DAY, class_=0) is simkeep.Stored.STORED
-    assert store.give("https://example.org/", AT, weight=2) == "missing"
+    assert store.set_property(URL, AT + DAY, weight=2) == "stored"
+    assert store.set_property(URL, AT + DAY, class_=0) is simkeep.Stored.STORED
+    assert store.set_property("https://example.org/", AT, weight=2) == "missing"
     page = store.latest(URL)
     assert page is not None and (page.weight, page.class_, page.visits) == (2.0, 0, 1)
     kinds = [type(entry) for entry in store.history(URL)]
-    assert kinds == [simkeep.Judged, simkeep.Given, simkeep.Given, simkeep.Given, simkeep.Given]
+    assert kinds == [simkeep.VisitEntry, simkeep.PropertyEntry, simkeep.PropertyEntry, simkeep.PropertyEntry, simkeep.PropertyEntry]
 
 
 def test_a_batch_takes_dictionaries_and_objects(store: simkeep.Store) -> None:

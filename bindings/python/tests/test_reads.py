@@ -89,7 +89,7 @@ def test_histories_and_past_days(store: simkeep.Store) -> None:
     store.observe(URL, AT + DAY, text=OTHER, status=200)
     store.gone(URL, AT + 2 * DAY, status=404)
     history = store.history(URL)
-    assert [entry.verdict for entry in history if isinstance(entry, simkeep.Judged)] == [
+    assert [entry.verdict for entry in history if isinstance(entry, simkeep.VisitEntry)] == [
         "new",
         "changed",
         "gone",
@@ -131,7 +131,7 @@ def test_all_observations_are_told(store: simkeep.Store) -> None:
     assert [url for url, _ in told] == [URL] * 4
     assert [type(entry) for _, entry in told] == [
         simkeep.Visit,
-        simkeep.Given,
+        simkeep.PropertyEntry,
         simkeep.Visit,
         simkeep.Visit,
     ]

@@ -73,7 +73,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def told(store: simkeep.View) -> dict[str, list[str]]:
     """What the visits of each page meant."""
     return {
-        url: [entry.verdict for entry in entries if isinstance(entry, simkeep.Judged)]
+        url: [entry.verdict for entry in entries if isinstance(entry, simkeep.VisitEntry)]
         for url, entries in store.histories()
     }
 
@@ -334,7 +334,7 @@ def test_warc_archives(folder: Path) -> None:
             other: ["new"],
             old: ["unseen", "unseen"],
         }
-        revisit, *_ = [entry for entry in reader.history(rules) if isinstance(entry, simkeep.Judged)]
+        revisit, *_ = [entry for entry in reader.history(rules) if isinstance(entry, simkeep.VisitEntry)]
         fingerprint = simkeep.Fingerprinter().of_text(simkeep.visible_text(first))
         assert revisit.visit.fingerprint == fingerprint and revisit.visit.status == 200
         russians = reader.near(simkeep.Fingerprinter().of_text(RUSSIAN), k=0)

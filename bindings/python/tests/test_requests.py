@@ -33,7 +33,7 @@ def test_what_observations_tell_another_store_takes(store: simkeep.Store, tmp_pa
         again = other.request_batch((URL, entry) for entry in store.history(URL))
         assert {str(one.verdict) if isinstance(one, simkeep.Outcome) else one for one in again} == {"known"}
     assert store.request_batch([]) == []
-    given = simkeep.Given(AT, 3.0, None)
+    given = simkeep.PropertyEntry(AT, 3.0, None)
     missing = store.request_batch([("https://nowhere.example/", given)])
     assert missing == [simkeep.Stored.MISSING]
 
@@ -44,11 +44,11 @@ def test_what_observations_tell_another_store_takes(store: simkeep.Store, tmp_pa
         (7, TypeError, "entries must be an iterable of pairs"),
         ("ab", TypeError, "entries must be an iterable of pairs"),
         ([7], TypeError, "entries in row 0 must be a pair of a URL and an entry, not int"),
-        ([(URL, 7)], TypeError, "entries in row 0 must be .*Restated or Given, not int"),
-        ([(7, simkeep.Given(AT, 1.0, None))], TypeError, "entries in row 0 must be str, not int"),
-        ([(URL, simkeep.Given(AT, 1.0, 1))], ValueError, "entries in row 0 has neither a weight alone"),
-        ([("a", simkeep.Given(AT, 1.0, None)), ("", simkeep.Given(AT, 1.0, None))], simkeep.UrlError, "row 1: "),
-        ([("a", simkeep.Given(AT, -1.0, None))], simkeep.InvalidOptionError, "weight must be finite"),
+        ([(URL, 7)], TypeError, "entries in row 0 must be .*Restated or PropertyEntry, not int"),
+        ([(7, simkeep.PropertyEntry(AT, 1.0, None))], TypeError, "entries in row 0 must be str, not int"),
+        ([(URL, simkeep.PropertyEntry(AT, 1.0, 1))], ValueError, "entries in row 0 has neither a weight alone"),
+        ([("a", simkeep.PropertyEntry(AT, 1.0, None)), ("", simkeep.PropertyEntry(AT, 1.0, None))], simkeep.UrlError, "row 1: "),
+        ([("a", simkeep.PropertyEntry(AT, -1.0, None))], simkeep.InvalidOptionError, "weight must be finite"),
         ([("a", simkeep.Restated(AT, 1, None, 9))], simkeep.EpochError, "epoch 9"),
     ],
 )

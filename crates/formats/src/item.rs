@@ -30,7 +30,7 @@ pub enum Payload {
         fingerprint: Option<u64>,
     },
     /// No visit: only the weight or the class of the record, or both.
-    Given,
+    Properties,
     /// The server said that nothing changed.
     NotModified,
     /// Content that is not text, such as a PDF or an image: it has a digest and no fingerprint.

@@ -213,7 +213,7 @@ mod tests {
         }
         // Alone, a weight is no visit.
         let alone = with(r#""weight":2.5"#).unwrap();
-        assert_eq!((alone.payload, alone.weight), (Payload::Given, Some(Weight::from(2.5))));
+        assert_eq!((alone.payload, alone.weight), (Payload::Properties, Some(Weight::from(2.5))));
         let with_status = with(r#""weight":2.5,"status":404"#).unwrap();
         assert_eq!(with_status.payload, Payload::Gone);
         assert!(with(r#""weight":2.5,"status":200"#).unwrap_err().contains("neither"));
@@ -255,9 +255,12 @@ mod tests {
         }
         // Alone, a class is no visit, and so it is beside a weight.
         let alone = with(r#""class":0"#).unwrap();
-        assert_eq!((alone.payload, alone.class, alone.weight), (Payload::Given, Some(0), None));
+        assert_eq!(
+            (alone.payload, alone.class, alone.weight),
+            (Payload::Properties, Some(0), None)
+        );
         let both = with(r#""class":3,"weight":2"#).unwrap();
-        assert_eq!((both.payload, both.class), (Payload::Given, Some(3)));
+        assert_eq!((both.payload, both.class), (Payload::Properties, Some(3)));
         assert_eq!(both.weight, Some(Weight::from(2.0)));
         assert_eq!(with(r#""class":1,"status":404"#).unwrap().payload, Payload::Gone);
         for told in ["-1", "4294967296", "1.0", "1e3", "\"1\"", "\"none\"", "[]", "true", "1e300"] {

@@ -153,7 +153,7 @@ impl LineFields<'_> {
         match digest {
             Some(_) if is_declared => Ok((Payload::Binary, digest)),
             _ if self.is_given && self.seen.is_none() && self.status.is_none() => {
-                Ok((Payload::Given, None))
+                Ok((Payload::Properties, None))
             }
             _ => Err("neither \"text\" nor \"fingerprint\"".into()),
         }

@@ -90,7 +90,7 @@ pub fn check_answer(found: &Answer, expected: &expected::Answer, limit: usize) {
         (Answer::Restated(found), expected::Answer::Restated(expected)) => {
             assert_eq!(found, expected);
         }
-        (Answer::Given(found), expected::Answer::Given(expected)) => {
+        (Answer::PropertySet(found), expected::Answer::PropertySet(expected)) => {
             assert_eq!(found, expected);
         }
         _ => panic!("{found:?} is no answer of the kind of {expected:?}"),

@@ -1,6 +1,6 @@
 //! What the model expects a store to answer.
 
-use simkeep::{Content, GiveOutcome, RestateOutcome, Time, Verdict, Visit, Weight};
+use simkeep::{Content, PropertyOutcome, RestateOutcome, Time, Verdict, Visit, Weight};
 
 /// Another page near a fingerprint.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,7 +61,7 @@ pub struct Outcome {
 pub enum Answer {
     Observed(Outcome),
     Restated(RestateOutcome),
-    Given(GiveOutcome),
+    PropertySet(PropertyOutcome),
 }
 
 /// A page as it stands.

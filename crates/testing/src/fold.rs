@@ -237,7 +237,7 @@ pub fn history(entries: &[Entry]) -> History {
 
 pub(super) fn history_by(entries: &[Entry], roles: &Roles) -> History {
     let entry = |i: usize| match entries[i] {
-        Entry::Restated(_) | Entry::Given(_) => (entries[i], None),
+        Entry::Restated(_) | Entry::Property(_) => (entries[i], None),
         Entry::Visit(visit) => {
             let of = (visit.time, visit.seen.digest());
             let behind = entries[i + 1..].iter().filter(|entry| entry.is_restated());

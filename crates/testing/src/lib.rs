@@ -30,8 +30,8 @@ use std::time::Duration;
 use simkeep::disk::{Disk, SimDisk};
 use simkeep::integrity::{Verified, VerifyOptions};
 use simkeep::{
-    Content, Digest, Epoch, EpochInfo, Observation, Options, Request, Restatement, Result, Role,
-    Seen, Store, Time, Visit, Weight,
+    Content, Digest, Epoch, EpochInfo, Observation, Options, PropertyUpdate, Request, Restatement,
+    Result, Role, Seen, Store, Time, Visit, Weight,
 };
 
 /// The earliest time of a visit, in milliseconds since 1970.
@@ -206,11 +206,11 @@ pub fn request(choice: &mut impl FnMut(u64) -> u64, pages: u64, time: i64) -> Re
     let late = if choice(4) == 0 { choice(10).cast_signed() } else { 0 };
     let (url, time) = (pages::URLS[usize::try_from(choice(pages)).unwrap()], time - late);
     if let Some(weight) = weight.filter(|_| choice(2) == 0) {
-        return Observation::weighed(url, ms(time), weight).into();
+        return PropertyUpdate::weight(url, ms(time), weight).into();
     }
     let class = (choice(6) == 0).then(|| [0, 1, u32::MAX][usize::try_from(choice(3)).unwrap()]);
     if let Some(class) = class.filter(|_| choice(2) == 0) {
-        return Observation::classed(url, ms(time), class).into();
+        return PropertyUpdate::class(url, ms(time), class).into();
     }
     match restated {
         Some(Content { fingerprint, digest, epoch }) => {

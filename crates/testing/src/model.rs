@@ -4,9 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use simkeep::{
-    Content, Digest, Entry, Epoch, EpochOptions, Forgotten, GiveOutcome, Given, Giving,
-    Observation, Property, Query, Request, RestateOutcome, Restated, Restatement, Seen, Verdict,
-    Versions, Visit,
+    Content, Digest, Entry, Epoch, EpochOptions, Forgotten, Observation, Property, PropertyEntry,
+    PropertyOutcome, PropertyUpdate, Query, Request, RestateOutcome, Restated, Restatement, Seen,
+    Verdict, Versions, Visit,
 };
 
 use super::changes::{Compared, comparisons, is_novel};
@@ -45,19 +45,19 @@ impl Model {
                 Answer::Observed(self.observe(observation, near_distance))
             }
             Request::Restate(restatement) => Answer::Restated(self.restate(restatement)),
-            Request::Give(giving) => Answer::Given(self.give(giving)),
+            Request::SetProperty(update) => Answer::PropertySet(self.set_property(update)),
         }
     }
 
     /// Takes in a property and says what the store should.
-    pub fn give(&mut self, giving: &Giving<'_>) -> GiveOutcome {
-        let Giving { url, given, .. } = *giving;
+    pub fn set_property(&mut self, update: &PropertyUpdate<'_>) -> PropertyOutcome {
+        let PropertyUpdate { url, entry: given, .. } = *update;
         match &self.entries_of(url)[..] {
-            [] => GiveOutcome::Missing,
-            known if known.contains(&Entry::Given(given)) => GiveOutcome::Known,
+            [] => PropertyOutcome::Missing,
+            known if known.contains(&Entry::Property(given)) => PropertyOutcome::Known,
             _ => {
                 self.insert(url, given.into());
-                GiveOutcome::Stored
+                PropertyOutcome::Stored
             }
         }
     }
@@ -143,7 +143,7 @@ impl Model {
         let Observation { url, visit, weight, class, .. } = *observation;
         let weight = weight.map(Property::Weight);
         for property in weight.into_iter().chain(class.map(Property::Class)) {
-            self.insert(url, Given { time: visit.time, property }.into());
+            self.insert(url, PropertyEntry { time: visit.time, property }.into());
         }
     }
 
@@ -180,8 +180,8 @@ impl Model {
                     self.insert(url, Restated { time, fingerprint, digest, epoch }.into());
                 }
             }
-            Request::Give(giving) => {
-                self.give(&giving);
+            Request::SetProperty(update) => {
+                self.set_property(&update);
             }
             Request::Restate(Restatement { url, restated, .. }) => {
                 let there = self.entries_of(url);

@@ -168,10 +168,10 @@ impl Batch {
             page.before = start..self.heads.len();
         }
         let is_new = |entry: &Entry| match (&course.head, entry) {
-            (_, Entry::Restated(_)) | (None, Entry::Given(_)) => false,
+            (_, Entry::Restated(_)) | (None, Entry::Property(_)) => false,
             (None, Entry::Visit(_)) => true,
             (Some(head), Entry::Visit(visit)) => *visit > head.last || visit.time < head.first,
-            (Some(head), Entry::Given(given)) => {
+            (Some(head), Entry::Property(given)) => {
                 Some(*given) > head.properties.like(given.property)
             }
         };
@@ -242,7 +242,7 @@ fn text(url: Option<&[u8]>) -> Result<&str, Bug> {
 fn resolve(entry: &Entry, entries: &[Entry], old: &[Entry]) -> Option<Entry> {
     let restated = match *entry {
         Entry::Visit(_) => return Some(*entry),
-        Entry::Given(_) => {
+        Entry::Property(_) => {
             let is_known = entries.iter().chain(old).any(Entry::is_visit);
             return Some(*entry).filter(|_| is_known);
         }

@@ -3,7 +3,7 @@
 use super::epochs::LoadEpochs;
 use crate::engine::settings::settings;
 use crate::error::{Error, Result};
-use crate::page::{Entry, EpochInfo, Giving, Observation, Request, Restatement};
+use crate::page::{Entry, EpochInfo, Observation, PropertyUpdate, Request, Restatement};
 use crate::progress::Progress;
 
 settings! {
@@ -57,9 +57,9 @@ pub struct Loaded {
     /// visits are among it.
     pub restated: u64,
     /// [Weights](crate::Observation::weight) that the store did not have, with a visit or without.
-    pub weighed: u64,
+    pub weights: u64,
     /// [Classes](crate::Observation::class) that the store did not have, with a visit or without.
-    pub classed: u64,
+    pub classes: u64,
     /// Pages with such visits, weights or classes, or something restated.
     pub pages: u64,
     /// How many of these pages the store did not know before.
@@ -74,7 +74,7 @@ pub struct Loaded {
 
 /// A borrowed or owned request, as [`Store::load`](crate::Store::load) takes it.
 ///
-/// An [`Observation`], a [`Restatement`] and a [`Giving`] borrow their URL. If there is nothing to
+/// An [`Observation`], a [`Restatement`] and a [`PropertyUpdate`] borrow their URL. If there is nothing to
 /// borrow from, because pages are read one after another, use a pair of a URL and an [`Entry`], or
 /// anything that converts into one.
 pub trait Observed {
@@ -100,9 +100,9 @@ impl Observed for Restatement<'_> {
     }
 }
 
-impl Observed for Giving<'_> {
+impl Observed for PropertyUpdate<'_> {
     fn request(&self) -> Request<'_> {
-        Request::Give(*self)
+        Request::SetProperty(*self)
     }
 }
 

@@ -91,8 +91,8 @@ pub(super) struct Written {
     pub(super) visits: u64,
     /// What was restated beside, and given.
     pub(super) restated: u64,
-    pub(super) weighed: u64,
-    pub(super) classed: u64,
+    pub(super) weights: u64,
+    pub(super) classes: u64,
     /// The pages that it did not know.
     pub(super) new_pages: u64,
     /// Bytes of the segments.
@@ -124,8 +124,8 @@ struct Open {
     /// All entries, and of them visits, weights and classes.
     operations: u64,
     visits: u64,
-    weighed: u64,
-    classed: u64,
+    weights: u64,
+    classes: u64,
 }
 
 impl Written {
@@ -138,8 +138,8 @@ impl Written {
             pages: 0,
             visits: 0,
             restated: 0,
-            weighed: 0,
-            classed: 0,
+            weights: 0,
+            classes: 0,
             new_pages: 0,
             bytes: 0,
         }
@@ -177,12 +177,12 @@ impl Writing<'_> {
         let stamp = self.segment_ids.stamp(&**self.disk);
         let sealer = Sealer::new(self.disk, stamp, self.memory_bytes / 16 * 15)?;
         let (pages, delta, operations, visits) = (0, Delta::default(), 0, 0);
-        let (id, weighed, classed) = (stamp.id, 0, 0);
-        Ok(Open { id, sealer, pages, delta, operations, visits, weighed, classed })
+        let (id, weights, classes) = (stamp.id, 0, 0);
+        Ok(Open { id, sealer, pages, delta, operations, visits, weights, classes })
     }
 
     fn finish(&self, open: Open, written: &mut Written) -> Result<()> {
-        let Open { id, sealer, pages, delta, operations, visits, weighed, classed } = open;
+        let Open { id, sealer, pages, delta, operations, visits, weights, classes } = open;
         let delta = Delta { visits: visits.cast_signed(), ..delta };
         let new_pages = u64::try_from(delta.pages).ok().filter(|new| *new <= pages);
         let new_pages = new_pages.filter(|_| pages <= operations);
@@ -195,9 +195,9 @@ impl Writing<'_> {
         written.sequence = sequences.1;
         written.pages += pages;
         written.visits += visits;
-        written.restated += operations - visits - weighed - classed;
-        written.weighed += weighed;
-        written.classed += classed;
+        written.restated += operations - visits - weights - classes;
+        written.weights += weights;
+        written.classes += classes;
         written.new_pages += new_pages;
         Ok(())
     }
@@ -217,8 +217,8 @@ impl Open {
         self.delta = sum.or_bug("a segment has fewer than 2^30 pages")?;
         self.operations += entries.len() as u64;
         self.visits += count_visits(entries) as u64;
-        self.weighed += entries.iter().filter(|entry| entry.weight().is_some()).count() as u64;
-        self.classed += entries.iter().filter(|entry| entry.class().is_some()).count() as u64;
+        self.weights += entries.iter().filter(|entry| entry.weight().is_some()).count() as u64;
+        self.classes += entries.iter().filter(|entry| entry.class().is_some()).count() as u64;
         Ok(())
     }
 }

@@ -15,8 +15,8 @@ use crate::engine::memtable::Effect;
 use crate::engine::view::View;
 use crate::error::Result;
 use crate::page::{
-    Beside, Digest, Entry, GiveOutcome, HISTORY_WINDOW, Head, Observation, Request, RestateOutcome,
-    Restated, Seen, Verdict, VisitVerdict, Weight, restated_digest,
+    Beside, Digest, Entry, HISTORY_WINDOW, Head, Observation, PropertyOutcome, Request,
+    RestateOutcome, Restated, Seen, Verdict, VisitVerdict, Weight, restated_digest,
 };
 use crate::segment::{put_course, unpack_head};
 use crate::time::Time;
@@ -34,7 +34,7 @@ pub(crate) struct RequestContext<'c> {
 pub(crate) enum RequestVerdict {
     Visit(VisitVerdict),
     Restated(RestateOutcome),
-    Given(GiveOutcome),
+    PropertySet(PropertyOutcome),
 }
 
 /// What a request means, and the operations that it causes, each with its effect on the page.
@@ -137,15 +137,15 @@ impl WriteDecision {
     fn new(context: RequestContext<'_>, head: &mut Option<Head>) -> Result<WriteDecision> {
         let RequestContext { view, lookup, request } = context;
         let visit = request.entry();
-        let given = |outcome| Ok(WriteDecision::nothing(RequestVerdict::Given(outcome)));
+        let given = |outcome| Ok(WriteDecision::nothing(RequestVerdict::PropertySet(outcome)));
         match visit {
             Entry::Restated(restated) => return WriteDecision::restated(context, head, restated),
-            Entry::Given(_) if head.is_none() => return given(GiveOutcome::Missing),
-            Entry::Given(_) if is_stated(view, lookup, head.as_ref(), &visit)? => {
-                return given(GiveOutcome::Known);
+            Entry::Property(_) if head.is_none() => return given(PropertyOutcome::Missing),
+            Entry::Property(_) if is_stated(view, lookup, head.as_ref(), &visit)? => {
+                return given(PropertyOutcome::Known);
             }
-            Entry::Given(_) => {
-                let verdict = RequestVerdict::Given(GiveOutcome::Stored);
+            Entry::Property(_) => {
+                let verdict = RequestVerdict::PropertySet(PropertyOutcome::Stored);
                 return Ok(WriteDecision::one(verdict, view, head, visit));
             }
             Entry::Visit(_) => {}
@@ -267,7 +267,7 @@ fn restated_of(
 /// must not.
 fn is_stated(view: &View, lookup: &Lookup<'_>, head: Option<&Head>, entry: &Entry) -> Result<bool> {
     let last = match entry {
-        Entry::Given(given) => {
+        Entry::Property(given) => {
             head.and_then(|head| head.properties.like(given.property)).map(|last| last.time)
         }
         _ => head.and_then(|head| head.contents.first()).map(|seen| seen.time),

@@ -32,7 +32,7 @@ use crate::engine::answer::Outcome;
 use crate::engine::store::Store;
 use crate::error::{Error, Result};
 use crate::page::{
-    GiveOutcome, Giving, Observation, Request, RestateOutcome, Restatement, Verdict,
+    Observation, PropertyOutcome, PropertyUpdate, Request, RestateOutcome, Restatement, Verdict,
 };
 use crate::sync::thread;
 
@@ -145,23 +145,23 @@ impl Store {
         self.answered(&requests, |answers| answers.into_iter().map(Answer::restated).collect())
     }
 
-    /// Gives a page a property from a time on, without a visit: a [weight](Observation::weighed) or a
-    /// [class](Observation::classed). That is no change of the page;
+    /// Sets a property of a page from a time on, without a visit: a [weight](PropertyUpdate::weight) or a
+    /// [class](PropertyUpdate::class). That is no change of the page;
     /// [`Page::weight`](crate::Page::weight) and [`Page::class`](crate::Page::class) tell those in
     /// force. As durable and as fast as [`observe`](Store::observe);
-    /// [`request_batch`](Store::request_batch) takes many at a time, and [`load`](Store::load) gives
-    /// all pages others.
+    /// [`request_batch`](Store::request_batch) takes many at a time, and [`load`](Store::load) sets
+    /// those of all pages.
     ///
     /// ```
     /// # fn main() -> simkeep::Result<()> {
-    /// # use simkeep::{GiveOutcome, Observation, Options, Store, Time, Weight};
+    /// # use simkeep::{Observation, Options, PropertyOutcome, PropertyUpdate, Store, Time, Weight};
     /// # let dir = tempfile::tempdir().unwrap();
     /// # let store = Store::create(dir.path().join("store"), Options::default())?;
     /// # let (url, epoch) = ("https://example.com/", store.change_epoch());
     /// store.observe(Observation::content(url, Time::from_ms(1_000)?, 0x1234, epoch))?;
-    /// let outcome = store.give(Observation::weighed(url, Time::from_ms(2_000)?, 2.5))?;
-    /// assert_eq!(outcome, GiveOutcome::Stored);
-    /// store.give(Observation::classed(url, Time::from_ms(2_000)?, 7))?;
+    /// let outcome = store.set_property(PropertyUpdate::weight(url, Time::from_ms(2_000)?, 2.5))?;
+    /// assert_eq!(outcome, PropertyOutcome::Stored);
+    /// store.set_property(PropertyUpdate::class(url, Time::from_ms(2_000)?, 7))?;
     /// let page = store.snapshot().latest(url)?.unwrap();
     /// assert_eq!((page.visits, page.weight, page.class), (1, Weight::from(2.5), Some(7)));
     /// # Ok(())
@@ -171,9 +171,9 @@ impl Store {
     /// # Errors
     ///
     /// Those of [`observe`](Store::observe).
-    pub fn give(&self, giving: Giving<'_>) -> Result<GiveOutcome> {
-        self.answered(&[Request::Give(giving)], |mut answers| {
-            answers.pop().or_bug("what is given has an outcome")?.given()
+    pub fn set_property(&self, update: PropertyUpdate<'_>) -> Result<PropertyOutcome> {
+        self.answered(&[Request::SetProperty(update)], |mut answers| {
+            answers.pop().or_bug("each property update has an outcome")?.property_set()
         })
     }
 
@@ -244,7 +244,7 @@ pub(crate) fn observe(db: &Db, requests: &[Request<'_>]) -> Result<Vec<Answer>> 
 fn visited<'a>(request: &Request<'a>) -> Option<&'a str> {
     match request {
         Request::Observe(observation) => Some(observation.url),
-        Request::Restate(_) | Request::Give(_) => None,
+        Request::Restate(_) | Request::SetProperty(_) => None,
     }
 }
 
@@ -252,7 +252,7 @@ fn visited<'a>(request: &Request<'a>) -> Option<&'a str> {
 fn found(answer: &Answer) -> Option<(&Verdict, bool)> {
     match answer {
         Answer::Observed(outcome) => Some((&outcome.verdict, outcome.complete)),
-        Answer::Restated(_) | Answer::Given(_) => None,
+        Answer::Restated(_) | Answer::PropertySet(_) => None,
     }
 }
 

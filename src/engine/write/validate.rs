@@ -57,7 +57,7 @@ pub(crate) fn check(request: &Request<'_>) -> Result<()> {
     let (modified, weight) = match request {
         Request::Observe(observation) => (observation.visit.modified, observation.weight),
         Request::Restate(_) => (None, None),
-        Request::Give(giving) => (None, Entry::Given(giving.given).weight()),
+        Request::SetProperty(update) => (None, Entry::Property(update.entry).weight()),
     };
     let time = request.entry().time();
     // Times beyond the years 1 to 9999 are refused here, so that no difference of times overflows later.

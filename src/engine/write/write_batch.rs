@@ -27,7 +27,7 @@ pub(crate) fn apply(
     // Before the operations are in the memtable, where a search would find the page itself.
     let answer = match decided.decision.verdict {
         RequestVerdict::Restated(outcome) => Answer::Restated(outcome),
-        RequestVerdict::Given(outcome) => Answer::Given(outcome),
+        RequestVerdict::PropertySet(outcome) => Answer::PropertySet(outcome),
         RequestVerdict::Visit(verdict) => {
             Answer::Observed(outcome(options, context, &mut page, verdict, &decided)?)
         }

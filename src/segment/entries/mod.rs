@@ -2,7 +2,9 @@
 //! takes two to five bytes and a small change names the bits that moved.
 
 use crate::layout::{Cursor, Put, put_signed, put_varint};
-use crate::page::{Content, Digest, Entry, Epoch, Given, Property, Restated, Seen, Visit, Weight};
+use crate::page::{
+    Content, Digest, Entry, Epoch, Property, PropertyEntry, Restated, Seen, Visit, Weight,
+};
 use crate::time::Time;
 
 /// Low two bits of a tag: what was seen.
@@ -144,7 +146,7 @@ fn kind_of(entry: &Entry, before: &Before) -> (u8, Option<Option<u16>>) {
             (CONTENT | RESTATED | HAS_FINGERPRINT, None)
         }
         Entry::Restated(_) => (CONTENT | RESTATED, None),
-        Entry::Given(given) => match given.property {
+        Entry::Property(given) => match given.property {
             Property::Weight(_) => (GIVEN, None),
             Property::Class(_) => (GIVEN | CLASS, None),
         },
@@ -200,7 +202,7 @@ fn put_entry(out: &mut Vec<u8>, entry: &Entry, before: &Before, first: bool) {
     if let Some(status) = status {
         put_varint(out, status.map_or(0, |s| u64::from(s) + 1));
     }
-    if let Some(given) = entry.given() {
+    if let Some(given) = entry.property() {
         put_property(out, given.property);
     }
     if same {
@@ -280,7 +282,7 @@ impl<'a> Entries<'a> {
         let time = self.before.time.checked_add(since)?;
         let entry = if given {
             let property = take_property(&mut self.cursor, tag & CLASS != 0)?;
-            Entry::Given(Given { time: Time(time), property })
+            Entry::Property(PropertyEntry { time: Time(time), property })
         } else if restated {
             let (fingerprint, epoch) = match tag & (HAS_FINGERPRINT | MOVED_BITS) {
                 0 => (None, self.epoch()?),

@@ -76,7 +76,7 @@ fn what_is_given_passes_on_neither_status_nor_content() {
         let seen = Seen::Content(content);
         Entry::Visit(Visit { time, seen, status: Some(200), modified: Some(Time(-500)) })
     };
-    let given = |time, property| Entry::Given(Given { time, property });
+    let given = |time, property| Entry::Property(PropertyEntry { time, property });
     let weighed = |time, weight: f64| given(time, Property::Weight(Weight::from(weight)));
     let classed = |time, class| given(time, Property::Class(class));
     let entries = [

@@ -2,7 +2,9 @@
 
 use super::*;
 use crate::fingerprint::Bands;
-use crate::page::{Content, Digest, Epoch, Given, Property, Restated, Role, Seen, Visit, Weight};
+use crate::page::{
+    Content, Digest, Epoch, Property, PropertyEntry, Restated, Role, Seen, Visit, Weight,
+};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
@@ -90,7 +92,7 @@ fn beside(of: &[Entry], picks: &Picks) -> Vec<Entry> {
                 at => Property::Class([0, 300, u32::MAX][at - 4]),
             };
             let time = (i64::try_from(pick % 4200).unwrap() - 2100) * 250;
-            return Some(Entry::Given(Given { time: Time(time), property }));
+            return Some(Entry::Property(PropertyEntry { time: Time(time), property }));
         }
         let (time, content) = *contents.get(pick.checked_rem(contents.len())?)?;
         let (digest, epoch) = (content.digest, Epoch(epoch));

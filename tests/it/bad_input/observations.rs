@@ -2,8 +2,8 @@
 
 use simkeep::disk::SimDisk;
 use simkeep::{
-    Epoch, Error, Observation, Prefix, Progress, Query, Role, Scope, Store, TimeError,
-    URL_BYTES_MAX, UrlError,
+    Epoch, Error, Observation, Prefix, Progress, PropertyUpdate, Query, Role, Scope, Store,
+    TimeError, URL_BYTES_MAX, UrlError,
 };
 use simkeep_testing::compare::check_store;
 use simkeep_testing::model::Model;
@@ -171,7 +171,8 @@ fn a_weight_that_is_not_finite_and_positive_is_refused() {
         expect_refused(Observation::gone(URLS[0], ms(1)).weight(weight), is_named);
         let store = create(&SimDisk::new(), small());
         store.observe(Observation::gone(URLS[0], ms(1))).unwrap();
-        let refused = store.give(Observation::weighed(URLS[0], ms(1), weight)).unwrap_err();
+        let refused =
+            store.set_property(PropertyUpdate::weight(URLS[0], ms(1), weight)).unwrap_err();
         assert!(is_named(&refused), "{refused}");
     }
 }

@@ -5,8 +5,8 @@ mod queries;
 use simkeep::disk::SimDisk;
 use simkeep::load::LoadOptions;
 use simkeep::{
-    Answer, Entry, Epoch, GiveOutcome, Observation, Progress, Request, Scope, Store, Verdict,
-    Weight,
+    Answer, Entry, Epoch, Observation, Progress, PropertyOutcome, PropertyUpdate, Request, Scope,
+    Store, Verdict, Weight,
 };
 use simkeep_testing::{create, ms, open, small, sound};
 
@@ -17,7 +17,7 @@ fn content(time: i64) -> Observation<'static> {
 }
 
 fn classed(time: i64, class: u32) -> Request<'static> {
-    Observation::classed(URL, ms(time), class).into()
+    PropertyUpdate::class(URL, ms(time), class).into()
 }
 
 fn class(store: &Store) -> Option<u32> {
@@ -33,7 +33,7 @@ fn the_class_of_the_latest_time_is_in_force_whatever_came_first() {
         classed(300, 1),
         // Of one time the greatest.
         classed(300, 0),
-        Observation::weighed(URL, ms(400), 3.0).into(),
+        PropertyUpdate::weight(URL, ms(400), 3.0).into(),
         content(400).into(),
     ];
     for turned in 0..requests.len() {
@@ -71,19 +71,19 @@ fn the_class_of_the_latest_time_is_in_force_whatever_came_first() {
 #[test]
 fn a_page_has_no_class_until_one_is_given_and_0_is_one() {
     let store = create(&SimDisk::new(), small());
-    let classing = Observation::classed(URL, ms(5), 0);
-    assert_eq!(store.give(classing).unwrap(), GiveOutcome::Missing);
+    let classing = PropertyUpdate::class(URL, ms(5), 0);
+    assert_eq!(store.set_property(classing).unwrap(), PropertyOutcome::Missing);
     store.observe(content(10)).unwrap();
     assert_eq!(class(&store), None);
-    assert_eq!(store.give(classing).unwrap(), GiveOutcome::Stored);
-    assert_eq!(store.give(classing).unwrap(), GiveOutcome::Known);
+    assert_eq!(store.set_property(classing).unwrap(), PropertyOutcome::Stored);
+    assert_eq!(store.set_property(classing).unwrap(), PropertyOutcome::Known);
     assert_eq!(class(&store), Some(0));
     let stats = store.stats().unwrap();
     assert_eq!((stats.pages, stats.visits, stats.sequence), (1, 1, 2));
     store.seal().unwrap();
     assert_eq!(class(&store), Some(0));
     store.forget(Scope::Url(URL)).unwrap();
-    assert_eq!(store.give(classing).unwrap(), GiveOutcome::Missing);
+    assert_eq!(store.set_property(classing).unwrap(), PropertyOutcome::Missing);
     store.observe(content(20)).unwrap();
     assert_eq!(class(&store), None);
 }
@@ -109,7 +109,7 @@ fn a_class_that_comes_with_a_known_visit_is_kept() {
     let again = store.observe(content(10).class(3)).unwrap();
     assert_eq!((again.verdict, class(&store)), (Verdict::Known, Some(3)));
     let answers = store.request_batch(&[classed(10, 3), classed(10, 2)]).unwrap();
-    assert_eq!(answers, [GiveOutcome::Known, GiveOutcome::Stored].map(Answer::Given));
+    assert_eq!(answers, [PropertyOutcome::Known, PropertyOutcome::Stored].map(Answer::PropertySet));
     assert_eq!(class(&store), Some(3));
 }
 
@@ -118,7 +118,7 @@ fn what_is_in_force_has_the_last_weight_and_the_last_class() {
     let store = create(&SimDisk::new(), small());
     store.observe(content(10).class(3).weight(2.0)).unwrap();
     store.observe(content(20).class(4)).unwrap();
-    store.give(Observation::weighed(URL, ms(5), 9.0)).unwrap();
+    store.set_property(PropertyUpdate::weight(URL, ms(5), 9.0)).unwrap();
     let snapshot = store.snapshot();
     let told = snapshot.observations(None).in_force().map(|entry| entry.unwrap().1);
     let told: Vec<Entry> = told.filter(|entry| !entry.is_visit()).collect();
@@ -135,10 +135,10 @@ fn all_pages_are_classed_anew_by_a_load() {
     let unknown = "https://b.example/".to_owned();
     for (round, found) in [(100, 100), (100, 0)] {
         let classes = urls.iter().chain([&unknown]).zip(0_u32..);
-        let classes = classes.map(|(url, nth)| Observation::classed(url, ms(2), nth));
+        let classes = classes.map(|(url, nth)| PropertyUpdate::class(url, ms(2), nth));
         let loaded = store.load(classes.map(Ok), LoadOptions::default()).unwrap();
-        assert_eq!((loaded.observations, loaded.classed), (round + 1, found));
-        assert_eq!((loaded.visits, loaded.restated, loaded.weighed), (0, 0, 0));
+        assert_eq!((loaded.observations, loaded.classes), (round + 1, found));
+        assert_eq!((loaded.visits, loaded.restated, loaded.weights), (0, 0, 0));
     }
     store.merge(&Progress::default()).unwrap();
     for (url, nth) in urls.iter().zip(0_u32..) {

@@ -8,8 +8,8 @@ use std::time::Duration;
 use simkeep::disk::SimDisk;
 use simkeep::query::{Explanation, FingerprintPairs, PairQuery};
 use simkeep::{
-    Classes, Epoch, Matches, Observation, Prefix, Progress, Query, Request, Scope, Snapshot, Store,
-    Versions,
+    Classes, Epoch, Matches, Observation, Prefix, Progress, PropertyUpdate, Query, Request, Scope,
+    Snapshot, Store, Versions,
 };
 use simkeep_testing::depth::deep;
 use simkeep_testing::{again, choice, create, digest, ms, small};
@@ -101,7 +101,7 @@ impl World {
                 2 => Observation::not_modified(url, ms(time)),
                 3 => return (page, Event::Forget),
                 4..8 if class.is_some() => {
-                    let classed = Observation::classed(url, ms(time), class.unwrap());
+                    let classed = PropertyUpdate::class(url, ms(time), class.unwrap());
                     return (page, Event::Request(classed.into()));
                 }
                 _ => Observation::content(url, ms(time), fingerprint, FIRST)
@@ -270,12 +270,12 @@ fn a_page_is_of_the_class_that_it_has_now_whenever_it_had_its_content() {
         })
     };
     assert_eq!((found(1), found(2)), ([1; 3], [0; 3]));
-    store.give(Observation::classed("http://a/", ms(20), 2)).unwrap();
+    store.set_property(PropertyUpdate::class("http://a/", ms(20), 2)).unwrap();
     assert_eq!((found(1), found(2)), ([0; 3], [1; 3]));
     store.seal().unwrap();
     assert_eq!((found(1), found(2)), ([0; 3], [1; 3]));
     // One that is late is not in force.
-    store.give(Observation::classed("http://a/", ms(19), 1)).unwrap();
+    store.set_property(PropertyUpdate::class("http://a/", ms(19), 1)).unwrap();
     assert_eq!((found(1), found(2)), ([0; 3], [1; 3]));
 }
 

@@ -6,8 +6,8 @@ use simkeep::cluster::{Balls, Clustering, Components, PageCluster, Rule};
 use simkeep::disk::SimDisk;
 use simkeep::load::LoadOptions;
 use simkeep::{
-    Classes, Digest, Epoch, Observation, Options, Prefix, Progress, Reader, Restatement, Scope,
-    Snapshot, Store,
+    Classes, Digest, Epoch, Observation, Options, Prefix, Progress, PropertyUpdate, Reader,
+    Restatement, Scope, Snapshot, Store,
 };
 use simkeep_testing::clusters::{Clusters, Found, known};
 use simkeep_testing::depth::deep;
@@ -276,14 +276,14 @@ fn clusters_are_those_of_a_plain_loop_however_the_pages_came() {
             let (url, time) = (url(choose(pages)), choose(TIMES) as i64);
             let weight = [0.25, 8.0, 16.0][choose(3) as usize];
             for store in [&first, &second] {
-                store.give(Observation::weighed(&url, ms(time), weight)).unwrap();
+                store.set_property(PropertyUpdate::weight(&url, ms(time), weight)).unwrap();
             }
         }
         for _ in 0..choose(pages) {
             let (url, time) = (url(choose(pages)), choose(TIMES) as i64);
             let class = choose(3) as u32;
             for store in [&first, &second] {
-                store.give(Observation::classed(&url, ms(time), class)).unwrap();
+                store.set_property(PropertyUpdate::class(&url, ms(time), class)).unwrap();
             }
         }
         check(&first.snapshot(), &mut choose);
@@ -338,10 +338,10 @@ fn clusters_of_some_classes_are_those_of_a_store_without_the_other_pages() {
         let shown = store(&other, &shown, &mut choose);
         for (page, time, new) in &given {
             let url = url(*page);
-            let given = Observation::classed(&url, ms(*time), *new);
-            all.give(given).unwrap();
+            let given = PropertyUpdate::class(&url, ms(*time), *new);
+            all.set_property(given).unwrap();
             if classes.have(class(*page)) {
-                shown.give(given).unwrap();
+                shown.set_property(given).unwrap();
             }
         }
         let shown = shown.snapshot();

@@ -18,7 +18,7 @@ fn observe(store: &Store, observation: Observation<'_>) -> Outcome {
 fn meanings(store: &Store) -> Vec<Option<Meaning>> {
     let meaning = |entry: HistoryEntry| match entry {
         HistoryEntry::Visit { meaning, .. } => Some(meaning),
-        HistoryEntry::Restated(_) | HistoryEntry::Given(_) => None,
+        HistoryEntry::Restated(_) | HistoryEntry::Property(_) => None,
     };
     store.history(URL).unwrap().into_iter().filter_map(meaning).collect()
 }

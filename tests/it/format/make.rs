@@ -13,8 +13,9 @@ use simkeep::disk::SimDisk;
 use simkeep::fingerprint::Bands;
 use simkeep::publishing::{PublishOptions, publish};
 use simkeep::{
-    Answer, Digest, Epoch, EpochOptions, GiveOutcome, Observation, Options, Origin, Prefix,
-    Progress, Request, RestateOutcome, Restated, Restatement, Role, Scope, Store,
+    Answer, Digest, Epoch, EpochOptions, Observation, Options, Origin, Prefix, Progress,
+    PropertyOutcome, PropertyUpdate, Request, RestateOutcome, Restated, Restatement, Role, Scope,
+    Store,
 };
 
 use super::golden::{self, Expected};
@@ -85,8 +86,10 @@ impl Maker {
         let requests: Vec<_> = batch.iter().map(request).collect();
         let answers = self.store.request_batch(&requests).unwrap();
         for ((url, entry, also), answer) in batch.iter().zip(answers) {
-            let stored =
-                [Answer::Restated(RestateOutcome::Stored), Answer::Given(GiveOutcome::Stored)];
+            let stored = [
+                Answer::Restated(RestateOutcome::Stored),
+                Answer::PropertySet(PropertyOutcome::Stored),
+            ];
             assert_eq!(stored.contains(&answer), !entry.is_visit());
             let also = also.map(|(fingerprint, epoch)| restated(*entry, fingerprint, epoch));
             let entries = self.pages.entry((*url).to_owned()).or_default();
@@ -112,11 +115,11 @@ impl Maker {
 
 fn request<'a>((url, entry, also): &Told<'a>) -> Request<'a> {
     if let Some(class) = entry.class {
-        return Request::Give(Observation::classed(url, ms(entry.time), class));
+        return Request::SetProperty(PropertyUpdate::class(url, ms(entry.time), class));
     }
     if let Some(bits) = entry.weight {
         let weight = f64::from(f32::from_bits(bits));
-        return Request::Give(Observation::weighed(url, ms(entry.time), weight));
+        return Request::SetProperty(PropertyUpdate::weight(url, ms(entry.time), weight));
     }
     let fingerprint = entry.fingerprint;
     let observation = match (entry.seen, entry.epoch) {

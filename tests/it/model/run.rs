@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use simkeep::disk::{Disk, Name, RealDisk, SimDisk};
 use simkeep::{
-    Answer, Content, Durability, Epoch, EpochOptions, Observation, Options, Progress, Reader,
-    Request, Restated, Restatement, Scope, Seen, Snapshot, Store, Visit,
+    Answer, Content, Durability, Epoch, EpochOptions, Observation, Options, Progress,
+    PropertyUpdate, Reader, Request, Restated, Restatement, Scope, Seen, Snapshot, Store, Visit,
 };
 use simkeep_testing::{TIME_MAX, TIME_MIN, ms};
 use tempfile::TempDir;
@@ -164,10 +164,10 @@ impl Run {
             When::At(time) => time,
         };
         let url = URLS[page];
-        let weighed = weight.map(|weight| Observation::weighed(url, ms(time), weight));
-        let classed = class.map(|class| Observation::classed(url, ms(time), class));
-        if let Some(giving) = weighed.or(classed).filter(|_| alone) {
-            return Some(Request::Give(giving));
+        let weighed = weight.map(|weight| PropertyUpdate::weight(url, ms(time), weight));
+        let classed = class.map(|class| PropertyUpdate::class(url, ms(time), class));
+        if let Some(update) = weighed.or(classed).filter(|_| alone) {
+            return Some(Request::SetProperty(update));
         }
         if let Seen::Content(Content { fingerprint, digest, epoch }) = seen
             && restated
@@ -201,8 +201,8 @@ impl Run {
             [Request::Restate(restatement)] if single => {
                 vec![Answer::Restated(self.store().restate(restatement).unwrap())]
             }
-            [Request::Give(giving)] if single => {
-                vec![Answer::Given(self.store().give(giving).unwrap())]
+            [Request::SetProperty(update)] if single => {
+                vec![Answer::PropertySet(self.store().set_property(update).unwrap())]
             }
             _ => self.store().request_batch(&requests).unwrap(),
         };

@@ -19,7 +19,7 @@ pub enum EntryKind {
     /// What another epoch makes of the content of the visit before it.
     Restated = 2,
     /// A weight or a class that was given.
-    Given = 3,
+    Property = 3,
 }
 
 /// One entry of a page's history. `has` says by `SIMKEEP_HAS_...` which of the fields there are whose
@@ -114,8 +114,8 @@ impl Entry {
                 entry.content(restated.fingerprint, restated.digest, restated.epoch.number());
                 entry
             }
-            HistoryEntry::Given(given) => {
-                let mut entry = Entry::new(given.time.as_ms(), EntryKind::Given);
+            HistoryEntry::Property(given) => {
+                let mut entry = Entry::new(given.time.as_ms(), EntryKind::Property);
                 match given.property {
                     Property::Weight(weight) => {
                         entry.has |= SIMKEEP_HAS_WEIGHT;

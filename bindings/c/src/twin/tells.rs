@@ -3,70 +3,90 @@
 use std::ptr;
 
 use simkeep::load::LoadOptions;
-use simkeep::{Answer, GiveOutcome, Observation, Prefix, Progress, Request, Scope, Time};
+use simkeep::{
+    Answer, Observation, Prefix, Progress, PropertyOutcome, PropertyUpdate as CrateUpdate, Request,
+    Scope, Time,
+};
 
 use super::{Dice, Twins, done, given, made};
 use crate::code::{SIMKEEP_NONE, SIMKEEP_OK};
 use crate::maintain::forget::{
     simkeep_forget, simkeep_forget_under, simkeep_purge, simkeep_purge_under,
 };
-use crate::write::give::{Giving, simkeep_give_batch, simkeep_give_class, simkeep_give_weight};
 use crate::write::load::LoadedNumbers;
 use crate::write::loading::{
     simkeep_loading_begin, simkeep_loading_finish, simkeep_loading_free, simkeep_loading_push,
+};
+use crate::write::properties::{
+    PropertyUpdate, simkeep_set_class, simkeep_set_property_batch, simkeep_set_weight,
 };
 use crate::write::visit::{SIMKEEP_HAS_CLASS, SIMKEEP_HAS_FINGERPRINT, SIMKEEP_HAS_WEIGHT, Visit};
 
 impl Twins {
     /// Gives pages weights and classes.
-    pub(super) fn give(&self, dice: &mut Dice) {
+    pub(super) fn set_properties(&self, dice: &mut Dice) {
         let (url, time) = (dice.url(), dice.time());
         let (weight, class) = (dice.roll(9) as f64 / 4.0 + 0.1, dice.roll(3) as u32);
         let (text, len) = given(&url);
         let (code, outcome) = match dice.roll(3) {
             0 => (
-                done(|error| simkeep_give_weight(self.c(), text, len, time, weight, error)),
+                done(|error| simkeep_set_weight(self.c(), text, len, time, weight, error)),
                 self.rust
-                    .give(Observation::weighed(&url, Time::from_ms_unchecked(time), weight))
+                    .set_property(CrateUpdate::weight(&url, Time::from_ms_unchecked(time), weight))
                     .unwrap(),
             ),
             1 => (
-                done(|error| simkeep_give_class(self.c(), text, len, time, class, error)),
+                done(|error| simkeep_set_class(self.c(), text, len, time, class, error)),
                 self.rust
-                    .give(Observation::classed(&url, Time::from_ms_unchecked(time), class))
+                    .set_property(CrateUpdate::class(&url, Time::from_ms_unchecked(time), class))
                     .unwrap(),
             ),
-            _ => return self.give_batch(dice),
+            _ => return self.set_property_batch(dice),
         };
-        let is_missing = outcome == GiveOutcome::Missing;
+        let is_missing = outcome == PropertyOutcome::Missing;
         assert_eq!(code, if is_missing { SIMKEEP_NONE } else { SIMKEEP_OK });
     }
 
-    fn give_batch(&self, dice: &mut Dice) {
+    fn set_property_batch(&self, dice: &mut Dice) {
         let urls: Vec<String> = (0..=dice.roll(6)).map(|_| dice.url()).collect();
-        let (mut givings, mut requests) = (Vec::new(), Vec::new());
+        let (mut updates, mut requests) = (Vec::new(), Vec::new());
         for url in &urls {
             let (time, weight, page_class) = (dice.time(), 2.5, dice.roll(3) as u32);
             let (text, url_len) = given(url);
             let has = SIMKEEP_HAS_WEIGHT | SIMKEEP_HAS_CLASS;
-            givings.push(Giving { url: text, url_len, time_ms: time, weight, has, page_class });
-            requests.push(Request::Give(Observation::weighed(
+            updates.push(PropertyUpdate {
+                url: text,
+                url_len,
+                time_ms: time,
+                weight,
+                has,
+                page_class,
+            });
+            requests.push(Request::SetProperty(CrateUpdate::weight(
                 url,
                 Time::from_ms_unchecked(time),
                 weight,
             )));
-            requests.push(Request::Give(Observation::classed(
+            requests.push(Request::SetProperty(CrateUpdate::class(
                 url,
                 Time::from_ms_unchecked(time),
                 page_class,
             )));
         }
-        let (count, size, mut missing) = (givings.len(), size_of::<Giving>(), 0);
+        let (count, size, mut missing) = (updates.len(), size_of::<PropertyUpdate>(), 0);
         done(|error| {
-            simkeep_give_batch(self.c(), givings.as_ptr(), count, size, &raw mut missing, error)
+            simkeep_set_property_batch(
+                self.c(),
+                updates.as_ptr(),
+                count,
+                size,
+                &raw mut missing,
+                error,
+            )
         });
         let answers = self.rust.request_batch(&requests).unwrap();
-        let is_missing = |answer: &&Answer| **answer == Answer::Given(GiveOutcome::Missing);
+        let is_missing =
+            |answer: &&Answer| **answer == Answer::PropertySet(PropertyOutcome::Missing);
         assert_eq!(missing * 2, answers.iter().filter(is_missing).count() as u64);
     }
 

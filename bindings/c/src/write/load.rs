@@ -22,9 +22,9 @@ structure! {
         /// Fingerprints in other epochs that were stored.
         restated: u64,
         /// Weights that were stored.
-        weighed: u64,
+        weights: u64,
         /// Classes that were stored.
-        classed: u64,
+        classes: u64,
         /// Pages that something was stored of.
         pages: u64,
         new_pages: u64,

@@ -12,7 +12,7 @@ use crate::open::store::{StoreHandle, open};
 use crate::write::outcomes::Outcomes;
 use crate::write::visit::{SeenCode, Visit, all, array};
 
-/// Reports many visits, and is answered column by column. Each is judged after those before it. If one
+/// Reports many visits, and is answered column by column. Each is decided after those before it. If one
 /// of them is invalid none is stored, and `simkeep_error_row` says which. `size` is `sizeof *visits`.
 /// The caller frees what it gets with `simkeep_outcomes_free`. Any thread; many at a time share commits.
 ///

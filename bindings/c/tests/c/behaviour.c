@@ -64,7 +64,7 @@ static void verdicts_and_columns(const char *path) {
     simkeep_entries *entries = simkeep_snapshot_history(now, "https://example.org/b", 21, &error);
     CHECK(simkeep_entries_count(entries) == 3);
     CHECK(simkeep_entries_get(entries, 1, &entry, sizeof entry, &error) == SIMKEEP_OK);
-    CHECK(entry.kind == SIMKEEP_ENTRY_KIND_GIVEN && entry.has == SIMKEEP_HAS_WEIGHT && entry.weight == 0.1);
+    CHECK(entry.kind == SIMKEEP_ENTRY_KIND_PROPERTY && entry.has == SIMKEEP_HAS_WEIGHT && entry.weight == 0.1);
     simkeep_entries_free(entries);
     simkeep_snapshot_free(now);
 

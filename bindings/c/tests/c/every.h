@@ -66,16 +66,16 @@ int main(int argc, char **argv) {
         visits[i].has = SIMKEEP_HAS_FINGERPRINT;
         visits[i].fingerprint = numbers[i];
     }
-    simkeep_giving givings[2];
+    simkeep_property_update updates[2];
     simkeep_change changes[2];
     simkeep_text texts[2];
-    memset(givings, 0, sizeof givings);
+    memset(updates, 0, sizeof updates);
     for (int i = 0; i < 2; i++) {
-        givings[i].url = changes[i].url = texts[i].bytes = visits[i].url;
-        givings[i].url_len = changes[i].url_len = texts[i].len = visits[i].url_len;
-        givings[i].time_ms = changes[i].time_ms = 2000;
-        givings[i].has = SIMKEEP_HAS_WEIGHT | SIMKEEP_HAS_CLASS;
-        givings[i].weight = 2;
+        updates[i].url = changes[i].url = texts[i].bytes = visits[i].url;
+        updates[i].url_len = changes[i].url_len = texts[i].len = visits[i].url_len;
+        updates[i].time_ms = changes[i].time_ms = 2000;
+        updates[i].has = SIMKEEP_HAS_WEIGHT | SIMKEEP_HAS_CLASS;
+        updates[i].weight = 2;
     }
     const uint32_t classes[1] = {7};
     char backup_path[4096], repaired_path[4096];

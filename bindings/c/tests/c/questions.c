@@ -1,4 +1,4 @@
-/* What is asked of a store beyond visits and searches: givings, due pages, clusters, pairs; and what is done
+/* What is asked of a store beyond visits and searches: updates, due pages, clusters, pairs; and what is done
    to all of it: loads, backups, repairs, purges. */
 #define _POSIX_C_SOURCE 200809L
 #include "check.h"
@@ -37,38 +37,38 @@ static simkeep_store *three(const char *path) {
 static void pages_are_given_weights_and_classes(const char *path) {
     simkeep_error *error = NULL;
     simkeep_store *store = three(path);
-    CHECK(simkeep_give_weight(store, A, strlen(A), 5000, 2.5, &error) == SIMKEEP_OK);
-    CHECK(simkeep_give_class(store, A, strlen(A), 5000, 7, &error) == SIMKEEP_OK);
-    CHECK(simkeep_give_class(store, "x", 1, 5000, 7, &error) == SIMKEEP_NONE);
+    CHECK(simkeep_set_weight(store, A, strlen(A), 5000, 2.5, &error) == SIMKEEP_OK);
+    CHECK(simkeep_set_class(store, A, strlen(A), 5000, 7, &error) == SIMKEEP_OK);
+    CHECK(simkeep_set_class(store, "x", 1, 5000, 7, &error) == SIMKEEP_NONE);
     simkeep_page page;
     CHECK(latest(store, A, &page, sizeof page, &error) == SIMKEEP_OK);
     CHECK(page.visits == 1 && page.weight == 2.5 && page.page_class == 7);
     EXPECT(error, SIMKEEP_OK);
 
-    simkeep_giving givings[3];
-    memset(givings, 0, sizeof givings);
+    simkeep_property_update updates[3];
+    memset(updates, 0, sizeof updates);
     const char *const urls[3] = {A, B, "y"};
     for (int i = 0; i < 3; i++) {
-        givings[i].url = urls[i];
-        givings[i].url_len = strlen(urls[i]);
-        givings[i].time_ms = 6000;
-        givings[i].has = SIMKEEP_HAS_WEIGHT | SIMKEEP_HAS_CLASS;
-        givings[i].weight = i + 1;
-        givings[i].page_class = (uint32_t)i;
+        updates[i].url = urls[i];
+        updates[i].url_len = strlen(urls[i]);
+        updates[i].time_ms = 6000;
+        updates[i].has = SIMKEEP_HAS_WEIGHT | SIMKEEP_HAS_CLASS;
+        updates[i].weight = i + 1;
+        updates[i].page_class = (uint32_t)i;
     }
     uint64_t missing = 0;
-    CHECK(simkeep_give_batch(store, givings, 3, sizeof *givings, &missing, &error) == SIMKEEP_OK);
+    CHECK(simkeep_set_property_batch(store, updates, 3, sizeof *updates, &missing, &error) == SIMKEEP_OK);
     CHECK(missing == 1);
     CHECK(latest(store, B, &page, sizeof page, &error) == SIMKEEP_OK);
     CHECK(page.weight == 2 && page.page_class == 1);
     EXPECT(error, SIMKEEP_OK);
-    givings[1].weight = -1;
-    CHECK(simkeep_give_batch(store, givings, 3, sizeof *givings, NULL, &error) != SIMKEEP_OK);
+    updates[1].weight = -1;
+    CHECK(simkeep_set_property_batch(store, updates, 3, sizeof *updates, NULL, &error) != SIMKEEP_OK);
     CHECK(simkeep_error_row(error) == 1);
     simkeep_error_free(error);
     error = NULL;
-    givings[1].has = 0;
-    CHECK(simkeep_give_batch(store, givings, 3, sizeof *givings, NULL, &error) == SIMKEEP_MALFORMED_ARGUMENT);
+    updates[1].has = 0;
+    CHECK(simkeep_set_property_batch(store, updates, 3, sizeof *updates, NULL, &error) == SIMKEEP_MALFORMED_ARGUMENT);
     CHECK(simkeep_error_row(error) == 1);
     EXPECT(error, SIMKEEP_MALFORMED_ARGUMENT);
     simkeep_store_free(store);

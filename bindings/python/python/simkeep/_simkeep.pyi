@@ -119,7 +119,7 @@ __all__ = [
     "Forgotten",
     "Found",
     "GenerationInfo",
-    "Given",
+    "PropertyEntry",
     "HISTORY_WINDOW",
     "Hints",
     "HostCensus",
@@ -128,7 +128,7 @@ __all__ = [
     "Incomplete",
     "JoinedPair",
     "JournalView",
-    "Judged",
+    "VisitEntry",
     "KeptFor",
     "LastChange",
     "Learned",
@@ -625,7 +625,7 @@ def verify(
     Ctrl-C ends it.
     """
 
-def versions(history: Iterable[Judged | Restated | Given]) -> list[Version]:
+def versions(history: Iterable[VisitEntry | Restated | PropertyEntry]) -> list[Version]:
     """The versions of a page, from its history, as `View.history` or `View.histories` tell it.
 
     Visits that saw one content, were told that it was not modified, or saw it again after failures
@@ -2237,19 +2237,19 @@ class ExactDifference:
     def __new__(
         cls,
         url: str,
-        before: tuple[Visit | Restated | Given, ...],
-        after: tuple[Visit | Restated | Given, ...],
+        before: tuple[Visit | Restated | PropertyEntry, ...],
+        after: tuple[Visit | Restated | PropertyEntry, ...],
     ) -> Self: ...
     @property
     def url(self) -> str:
         """The page."""
 
     @property
-    def before(self) -> tuple[Visit | Restated | Given, ...]:
+    def before(self) -> tuple[Visit | Restated | PropertyEntry, ...]:
         """What only the side before has."""
 
     @property
-    def after(self) -> tuple[Visit | Restated | Given, ...]:
+    def after(self) -> tuple[Visit | Restated | PropertyEntry, ...]:
         """What only the side after has."""
 
 @final
@@ -2948,7 +2948,7 @@ class JournalView:
         """Pages and prefixes that were forgotten."""
 
 @final
-class Judged:
+class VisitEntry:
     """A visit in a history, with what it meant after those before it."""
 
     __match_args__: tuple[
@@ -3604,7 +3604,7 @@ class Operation:
         sequence: int,
         done: Done,
         url: str | None,
-        entry: Judged | Restated | Given | None,
+        entry: VisitEntry | Restated | PropertyEntry | None,
         prefix: str | None,
         pages: int | None,
         visits: int | None,
@@ -3622,8 +3622,8 @@ class Operation:
         """The page; `None` if a prefix was forgotten."""
 
     @property
-    def entry(self) -> Judged | Restated | Given | None:
-        """The entry that the page got: `Judged`, `Restated` or `Given`; `None` if something was
+    def entry(self) -> VisitEntry | Restated | PropertyEntry | None:
+        """The entry that the page got: `VisitEntry`, `Restated` or `PropertyEntry`; `None` if something was
         forgotten.
         """
 
@@ -5509,7 +5509,7 @@ class Store(View):
         """
 
     def observe_batch(self, observations: _types.Rows) -> Outcomes:
-        """Reports many visits, each judged after those before it.
+        """Reports many visits, each decided after those before it.
 
         They are `Observation`s, or dictionaries with the arguments of `observe` as keys, and
         perhaps `seen`; or a table that has `__arrow_c_stream__`, with columns of these names. Other
@@ -5608,12 +5608,12 @@ class Store(View):
         """
 
     def request_batch(
-        self, entries: Iterable[tuple[str, Visit | Restated | Given | Judged]]
+        self, entries: Iterable[tuple[str, Visit | Restated | PropertyEntry | VisitEntry]]
     ) -> list[Outcome | Stored]:
         """Observes, restates and gives in one call: pairs of a URL and an entry, as `observations`
         tells them.
 
-        Each is judged after those before it, and all become durable together, in one commit or a
+        Each is decided after those before it, and all become durable together, in one commit or a
         few. If one of them is invalid, none is stored. Answers an `Outcome` for each visit, and for
         each of the others whether it was stored.
         """
@@ -5840,7 +5840,7 @@ class Trace:
         surt: str,
         hash: int,
         places: tuple[Place, ...],
-        history: tuple[Judged | Restated | Given, ...],
+        history: tuple[VisitEntry | Restated | PropertyEntry, ...],
     ) -> Self: ...
     @property
     def page(self) -> Page:
@@ -5859,7 +5859,7 @@ class Trace:
         """Where something of it stands, the newest first."""
 
     @property
-    def history(self) -> tuple[Judged | Restated | Given, ...]:
+    def history(self) -> tuple[VisitEntry | Restated | PropertyEntry, ...]:
         """Its visits, and what each meant."""
 
 @final
@@ -6244,7 +6244,7 @@ class View:
         """How this store differs from what it was `before`, or from any other store.
 
         Tells the pages under a prefix, or all, whose version in force is not the same, in SURT
-        order. A page is judged as if what is in force here were observed there next. So a page that
+        order. A page is compared as if what is in force here were observed there next. So a page that
         changed and went back does not differ; one that only this has is new, and one that only the
         other has is gone. Epochs are the same if their names are. Reads both once, lazily, with one
         page of each in memory.
@@ -6331,12 +6331,12 @@ class View:
         raises.
         """
 
-    def histories(self, under: str | None = None) -> Stream[tuple[str, list[Judged | Restated | Given]]]:
+    def histories(self, under: str | None = None) -> Stream[tuple[str, list[VisitEntry | Restated | PropertyEntry]]]:
         """The history of every page, or of those under a prefix, in SURT order, with its URL. Reads
         lazily.
         """
 
-    def history(self, url: str) -> list[Judged | Restated | Given]:
+    def history(self, url: str) -> list[VisitEntry | Restated | PropertyEntry]:
         """All visits of a page in order, each with what it meant after those before it.
 
         What was restated and given stands among them. Empty for an unknown page.
@@ -6479,7 +6479,7 @@ class View:
         start: str | None = None,
         end: str | None = None,
         in_force: bool = False,
-    ) -> Stream[tuple[str, Visit | Restated | Given]]:
+    ) -> Stream[tuple[str, Visit | Restated | PropertyEntry]]:
         """Every observation of all pages, or of those under a prefix, in SURT order, with its URL.
 
         With `start` and `end` only of the pages from this URL on, and before that one; with

@@ -314,12 +314,12 @@ impl From<simkeep::RestateOutcome> for Stored {
     }
 }
 
-impl From<simkeep::GiveOutcome> for Stored {
-    fn from(outcome: simkeep::GiveOutcome) -> Stored {
+impl From<simkeep::PropertyOutcome> for Stored {
+    fn from(outcome: simkeep::PropertyOutcome) -> Stored {
         match outcome {
-            simkeep::GiveOutcome::Stored => Stored::Stored,
-            simkeep::GiveOutcome::Known => Stored::Known,
-            simkeep::GiveOutcome::Missing => Stored::Missing,
+            simkeep::PropertyOutcome::Stored => Stored::Stored,
+            simkeep::PropertyOutcome::Known => Stored::Known,
+            simkeep::PropertyOutcome::Missing => Stored::Missing,
             _ => Stored::Other,
         }
     }

@@ -41,7 +41,7 @@ value! {
         done: Done,
         /// The page; `None` if a prefix was forgotten.
         url: Option<String>,
-        /// The entry that the page got: `Judged`, `Restated` or `Given`; `None` if something was
+        /// The entry that the page got: `VisitEntry`, `Restated` or `PropertyEntry`; `None` if something was
         /// forgotten.
         entry: Option<Typed<HistoryEntry>>,
         /// The prefix that was forgotten.

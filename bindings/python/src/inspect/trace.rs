@@ -67,15 +67,16 @@ value! {
 /// with one status are one, and so are visits that find the page gone. What the page was given is
 /// left out. Linear in the history.
 #[pyfunction]
-#[pyo3(signature = (history: "Iterable[Judged | Restated | Given]"))]
+#[pyo3(signature = (history: "Iterable[VisitEntry | Restated | PropertyEntry]"))]
 pub(crate) fn versions(py: Python<'_>, history: &Bound<'_, PyAny>) -> PyResult<Vec<Version>> {
     let arg = Arg::new("history");
-    let expected = "an iterable of Judged, Restated and Given";
+    let expected = "an iterable of VisitEntry, Restated and PropertyEntry";
     if history.is_instance_of::<PyString>() {
         return Err(arg.type_error(expected, history));
     }
     let all = history.try_iter().map_err(|_| arg.type_error(expected, history))?;
-    let entries = (0..).zip(all).map(|(row, entry)| history::taken(arg.at(row), &entry?));
+    let entries =
+        (0..).zip(all).map(|(row, entry)| history::read_history_entry(arg.at(row), &entry?));
     let entries = entries.collect::<PyResult<Vec<_>>>()?;
     FromRust::from_rust(py, inspect::versions(&entries))
 }

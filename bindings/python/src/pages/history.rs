@@ -35,7 +35,7 @@ value! {
 
 value! {
     /// A visit in a history, with what it meant after those before it.
-    Judged {
+    VisitEntry {
         /// The visit.
         visit: Py<Visit>,
         /// What the page was then.
@@ -75,7 +75,7 @@ value! {
 
 value! {
     /// A property that a page was given: a weight or a class.
-    Given from given: simkeep::Given {
+    PropertyEntry from given: simkeep::PropertyEntry {
         time: Time,
         /// The weight, if it is one.
         weight: Option<f64> = weight(given.property),
@@ -89,7 +89,7 @@ value! {
 pub(crate) enum Entry {
     Visit(Visit),
     Restated(Restated),
-    Given(Given),
+    Property(PropertyEntry),
 }
 
 impl FromRust<simkeep::Entry> for Entry {
@@ -97,7 +97,9 @@ impl FromRust<simkeep::Entry> for Entry {
         Ok(match entry {
             simkeep::Entry::Visit(visit) => Entry::Visit(Visit::from_rust(py, visit)?),
             simkeep::Entry::Restated(of) => Entry::Restated(Restated::from_rust(py, of)?),
-            simkeep::Entry::Given(given) => Entry::Given(Given::from_rust(py, given)?),
+            simkeep::Entry::Property(given) => {
+                Entry::Property(PropertyEntry::from_rust(py, given)?)
+            }
         })
     }
 }
@@ -105,9 +107,9 @@ impl FromRust<simkeep::Entry> for Entry {
 /// An entry with what it meant.
 #[derive(IntoPyObject)]
 pub(crate) enum HistoryEntry {
-    Judged(Judged),
+    Visit(VisitEntry),
     Restated(Restated),
-    Given(Given),
+    Property(PropertyEntry),
 }
 
 impl FromRust<simkeep::HistoryEntry> for HistoryEntry {
@@ -117,13 +119,16 @@ impl FromRust<simkeep::HistoryEntry> for HistoryEntry {
                 let VerdictParts { verdict, by, distance, distance_epoch, to } = verdict.into();
                 let visit = FromRust::from_rust(py, visit)?;
                 let meaning = FromRust::from_rust(py, meaning)?;
-                let judged = Judged { visit, verdict, by, distance, distance_epoch, to, meaning };
-                HistoryEntry::Judged(judged)
+                let entry =
+                    VisitEntry { visit, verdict, by, distance, distance_epoch, to, meaning };
+                HistoryEntry::Visit(entry)
             }
             simkeep::HistoryEntry::Restated(of) => {
                 HistoryEntry::Restated(Restated::from_rust(py, of)?)
             }
-            simkeep::HistoryEntry::Given(of) => HistoryEntry::Given(Given::from_rust(py, of)?),
+            simkeep::HistoryEntry::Property(of) => {
+                HistoryEntry::Property(PropertyEntry::from_rust(py, of)?)
+            }
         })
     }
 }
@@ -153,18 +158,18 @@ impl Item for (Arc<str>, simkeep::Entry) {
             seen: Word = match entry {
                 simkeep::Entry::Visit(visit) => Seen::from(&visit.seen).value(),
                 simkeep::Entry::Restated(_) => "restated",
-                simkeep::Entry::Given(_) => "given",
+                simkeep::Entry::Property(_) => "property",
             },
             fingerprint: Option<Bits> = entry.content().and_then(|content| content.fingerprint),
             epoch: Option<Int64> = entry.content().map(|content| content.epoch.number()),
             digest: Option<columns::Digest> = entry.digest(),
             status: Option<Int32> = entry.visit().and_then(|visit| visit.status),
             modified: Option<Timestamp> = entry.visit().and_then(|visit| visit.modified),
-            weight: Option<Float64> = entry.given().and_then(|given| match given.property {
+            weight: Option<Float64> = entry.property().and_then(|given| match given.property {
                 simkeep::Property::Weight(weight) => Some(weight.to_f64()),
                 simkeep::Property::Class(_) => None,
             }),
-            class_: Option<Int64> = entry.given().and_then(|given| match given.property {
+            class_: Option<Int64> = entry.property().and_then(|given| match given.property {
                 simkeep::Property::Weight(_) => None,
                 simkeep::Property::Class(class) => Some(class),
             }),
@@ -178,11 +183,14 @@ impl Item for (String, simkeep::History) {
 }
 
 /// An entry that a caller gives back, without what the distance of its verdict means.
-pub(crate) fn taken(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<simkeep::HistoryEntry> {
-    if let Ok(judged) = given.cast::<Judged>() {
-        let judged = judged.get();
-        let visit = judged.visit.get().taken(arg)?;
-        let verdict = judged.verdict(arg)?;
+pub(crate) fn read_history_entry(
+    arg: Arg,
+    given: &Bound<'_, PyAny>,
+) -> PyResult<simkeep::HistoryEntry> {
+    if let Ok(entry) = given.cast::<VisitEntry>() {
+        let entry = entry.get();
+        let visit = entry.visit.get().to_rust(arg)?;
+        let verdict = entry.verdict(arg)?;
         return Ok(simkeep::HistoryEntry::Visit { visit, verdict, meaning: None });
     }
     if let Ok(restated) = given.cast::<Restated>() {
@@ -194,30 +202,30 @@ pub(crate) fn taken(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<simkeep::His
             epoch: Epoch::from_number(*epoch),
         }));
     }
-    if let Ok(given) = given.cast::<Given>() {
-        let Given { time, weight, class_ } = given.get();
+    if let Ok(given) = given.cast::<PropertyEntry>() {
+        let PropertyEntry { time, weight, class_ } = given.get();
         let property = match (weight, class_) {
             (Some(weight), None) => simkeep::Property::Weight(simkeep::Weight::from(*weight)),
             (None, Some(class)) => simkeep::Property::Class(*class),
             _ => return Err(arg.wrong("has neither a weight alone nor a class alone")),
         };
-        let given = simkeep::Given { time: time.0, property };
-        return Ok(simkeep::HistoryEntry::Given(given));
+        let given = simkeep::PropertyEntry { time: time.0, property };
+        return Ok(simkeep::HistoryEntry::Property(given));
     }
-    Err(arg.type_error("Judged, Restated or Given", given))
+    Err(arg.type_error("VisitEntry, Restated or PropertyEntry", given))
 }
 
 /// An entry that a caller gives back, with or without what it meant.
-pub(crate) fn taken_entry(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<simkeep::Entry> {
+pub(crate) fn read_entry(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<simkeep::Entry> {
     if let Ok(visit) = given.cast::<Visit>() {
-        return Ok(simkeep::Entry::Visit(visit.get().taken(arg)?));
+        return Ok(simkeep::Entry::Visit(visit.get().to_rust(arg)?));
     }
-    Ok(taken(arg, given)?.entry())
+    Ok(read_history_entry(arg, given)?.entry())
 }
 
 impl Visit {
     /// The visit that this tells of.
-    fn taken(&self, arg: Arg) -> PyResult<simkeep::Visit> {
+    fn to_rust(&self, arg: Arg) -> PyResult<simkeep::Visit> {
         let digest = self.digest.map(Digest);
         let seen = match (self.seen, self.epoch) {
             (Seen::Content, Some(epoch)) => simkeep::Seen::Content(simkeep::Content {
@@ -240,7 +248,7 @@ impl Visit {
     }
 }
 
-impl Judged {
+impl VisitEntry {
     /// The verdict that this tells of.
     fn verdict(&self, arg: Arg) -> PyResult<simkeep::Verdict> {
         let distance = self.distance.zip(self.distance_epoch);

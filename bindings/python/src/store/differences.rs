@@ -14,7 +14,7 @@ impl View {
     /// How this store differs from what it was `before`, or from any other store.
     ///
     /// Tells the pages under a prefix, or all, whose version in force is not the same, in SURT
-    /// order. A page is judged as if what is in force here were observed there next. So a page that
+    /// order. A page is compared as if what is in force here were observed there next. So a page that
     /// changed and went back does not differ; one that only this has is new, and one that only the
     /// other has is gone. Epochs are the same if their names are. Reads both once, lazily, with one
     /// page of each in memory.

@@ -13,7 +13,7 @@ use crate::convert::value::FromRust;
 use crate::convert::word::Stored;
 use crate::observe::row::{Ready, Row, given};
 use crate::observe::what::What;
-use crate::observe::{giving, load};
+use crate::observe::{load, update};
 use crate::pages::history;
 use crate::pages::outcome::Outcome;
 use crate::search::answers::Outcomes;
@@ -30,7 +30,7 @@ impl Answered {
         Ok(match answer {
             Answer::Observed(outcome) => Answered::Observed(Outcome::from_rust(py, outcome)?),
             Answer::Restated(outcome) => Answered::Stored(outcome.into()),
-            Answer::Given(outcome) => Answered::Stored(outcome.into()),
+            Answer::PropertySet(outcome) => Answered::Stored(outcome.into()),
         })
     }
 }
@@ -155,7 +155,7 @@ impl Store {
         self.observe_row(py, Row::of_keywords((url, at), known, What::Failed)?)
     }
 
-    /// Reports many visits, each judged after those before it.
+    /// Reports many visits, each decided after those before it.
     ///
     /// They are `Observation`s, or dictionaries with the arguments of `observe` as keys, and
     /// perhaps `seen`; or a table that has `__arrow_c_stream__`, with columns of these names. Other
@@ -197,20 +197,20 @@ impl Store {
     /// Observes, restates and gives in one call: pairs of a URL and an entry, as `observations`
     /// tells them.
     ///
-    /// Each is judged after those before it, and all become durable together, in one commit or a
+    /// Each is decided after those before it, and all become durable together, in one commit or a
     /// few. If one of them is invalid, none is stored. Answers an `Outcome` for each visit, and for
     /// each of the others whether it was stored.
-    #[pyo3(signature = (entries: "Iterable[tuple[str, Visit | Restated | Given | Judged]]"))]
+    #[pyo3(signature = (entries: "Iterable[tuple[str, Visit | Restated | PropertyEntry | VisitEntry]]"))]
     fn request_batch<'py>(
         &self,
         py: Python<'py>,
         entries: &Bound<'py, PyAny>,
     ) -> PyResult<Vec<Answered>> {
         drop(self.open.store(py)?); // What is closed says that, and not what is wrong with a row.
-        let expected = "an iterable of pairs of a URL and a Visit, Restated or Given";
+        let expected = "an iterable of pairs of a URL and a Visit, Restated or PropertyEntry";
         let entries = each(Arg::new("entries"), entries, expected, |arg, given| {
             let (url, entry) = arg::pair(arg, given, "a pair of a URL and an entry")?;
-            Ok((arg::url(arg, &url)?.to_owned(), history::taken_entry(arg, &entry)?))
+            Ok((arg::url(arg, &url)?.to_owned(), history::read_entry(arg, &entry)?))
         })?;
         let (several, mut at_fault) = (entries.len() > 1, None);
         let answers = self.call(py, |store| {
@@ -246,17 +246,17 @@ impl Store {
         epoch: &Bound<'py, PyAny>,
         digest: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Stored> {
-        let restatement = giving::restatement((url, at), (fingerprint, epoch), digest)?;
+        let restatement = update::restatement((url, at), (fingerprint, epoch), digest)?;
         self.call(py, |store| store.restate(restatement)).map(Stored::from)
     }
 
-    /// Gives a page a weight or a class from a time on, without a visit.
+    /// Sets the weight or the class of a page from a time on, without a visit.
     ///
     /// The answer is `"stored"`, `"known"`, or `"missing"` for a page that is not known.
     #[pyo3(signature = (
         url: "str", at: "Time", *, weight: "float | None" = None, class_: "int | None" = None
     ))]
-    fn give<'py>(
+    fn set_property<'py>(
         &self,
         py: Python<'py>,
         url: &Bound<'py, PyAny>,
@@ -264,7 +264,7 @@ impl Store {
         weight: Option<&Bound<'py, PyAny>>,
         class_: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Stored> {
-        let giving = giving::giving((url, at), weight, class_)?;
-        self.call(py, |store| store.give(giving)).map(Stored::from)
+        let update = update::property_update((url, at), weight, class_)?;
+        self.call(py, |store| store.set_property(update)).map(Stored::from)
     }
 }

@@ -18,7 +18,7 @@ const BASES: &[(&str, &str)] = &[
 /// Methods that require exactly one of two arguments: they have one overload for each argument.
 const ONE_OF: &[(&str, &str, [&str; 2])] = &[
     ("Store", "forget", ["url", "prefix"]),
-    ("Store", "give", ["weight", "class_"]),
+    ("Store", "set_property", ["weight", "class_"]),
     ("Store", "purge", ["url", "prefix"]),
 ];
 

@@ -95,7 +95,7 @@ def test_the_store_knows_both_urls_of_a_redirect(crawls: Crawls) -> None:
             if kind not in ("moved", "refresh"):
                 continue
             history = reader.history(crawls.url + path)
-            assert [entry.verdict for entry in history if isinstance(entry, simkeep.Judged)] == ["new", "same"]
+            assert [entry.verdict for entry in history if isinstance(entry, simkeep.VisitEntry)] == ["new", "same"]
             page = reader.latest(crawls.url + path)
             assert page is not None and page.content is not None and page.content.fingerprint is None
             assert page.last.status == (302 if kind == "moved" else None)

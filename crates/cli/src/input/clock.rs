@@ -86,7 +86,7 @@ impl ClockCheck {
     /// What came; a visit that is too late is a broken record.
     pub(crate) fn check(&mut self, fed: Fed) -> Fed {
         let Fed::Entry(entry) = &fed else { return fed };
-        let is_visit = !matches!(entry.found, Found::Given | Found::Restated(..));
+        let is_visit = !matches!(entry.found, Found::Properties | Found::Restated(..));
         let time = Time::from_ms_unchecked(entry.time);
         let Some(limit) = self.limit().filter(|limit| is_visit && time > *limit) else {
             return fed;

@@ -62,7 +62,7 @@ impl Entry {
             Found::Ready(_, name) => name.as_ref().map_or(0, String::len),
             Found::Restated(_, name) => name.len(),
             Found::Revisit(refers_to, _) => refers_to.as_ref().map_or(0, String::len),
-            Found::Text(_) | Found::Binary | Found::BinaryFile | Found::Given => 0,
+            Found::Text(_) | Found::Binary | Found::BinaryFile | Found::Properties => 0,
             Found::Redirect(_) | Found::NotModified | Found::Gone | Found::Failed(_) => 0,
         };
         let claim = self.claim.as_ref().map_or(0, |_| size_of::<Claim>());
@@ -117,7 +117,7 @@ pub(crate) enum Found {
     /// What another epoch, of this name, makes of content that was seen before.
     Restated(Option<u64>, String),
     /// No visit, but what the page is given.
-    Given,
+    Properties,
     NotModified,
     Gone,
     Failed(FetchFailure),
@@ -270,7 +270,7 @@ fn prepare(item: Item, fingerprinters: &mut [Fingerprinter<'_>]) -> Fed {
         Payload::Restated { fingerprint } => {
             Found::Restated(fingerprint, epoch.map(String::from).unwrap_or_default())
         }
-        Payload::Given => Found::Given,
+        Payload::Properties => Found::Properties,
         Payload::NotModified => Found::NotModified,
         Payload::Gone => Found::Gone,
         Payload::Failed(failure) => Found::Failed(failure),

@@ -99,7 +99,7 @@ fn classes_are_exported_and_come_back_and_wrong_ones_are_refused() {
 "#;
     let place = Place::new();
     let summary = place.ingest(lines);
-    let told = ["records", "new", "weighed", "classed", "unclassed"].map(|key| &summary[key]);
+    let told = ["records", "new", "weights", "classes", "unclassed"].map(|key| &summary[key]);
     assert_eq!(told.map(|n| n.as_u64().unwrap()), [3, 1, 1, 1, 1]);
     let export = place.export();
     let of_classes = |line: &&str| line.contains("class") && !line.contains("fingerprint");
@@ -116,14 +116,14 @@ fn classes_are_exported_and_come_back_and_wrong_ones_are_refused() {
     for summary in [(4, 1, 2), (4, 0, 0)] {
         let ran = loaded.run_with_input(&["load", "-", "--json"], &export);
         let found = ran.objects().remove(0);
-        let told = ["records", "visits", "classed"].map(|key| found[key].as_u64().unwrap());
+        let told = ["records", "visits", "classes"].map(|key| found[key].as_u64().unwrap());
         assert_eq!((told[0], told[1], told[2]), summary);
         assert_eq!(loaded.export(), export);
     }
     let other = Place::new();
     let ran = other.run_with_input(&["load", "-", "--json"], lines);
     assert_eq!(
-        (&ran.objects()[0]["weighed"], &ran.objects()[0]["classed"]),
+        (&ran.objects()[0]["weights"], &ran.objects()[0]["classes"]),
         (&1.into(), &2.into())
     );
     assert_eq!(other.export(), export);
@@ -153,7 +153,7 @@ fn dates_and_weights_are_exported_and_come_back() {
 "#;
     let place = Place::new();
     let summary = place.ingest(lines);
-    let told = ["records", "new", "same", "weighed", "unweighed"].map(|key| &summary[key]);
+    let told = ["records", "new", "same", "weights", "weights_missing"].map(|key| &summary[key]);
     assert_eq!(told.map(|n| n.as_u64().unwrap()), [5, 1, 1, 2, 1]);
     let export = place.export();
     let of_weights = |line: &&str| line.contains("weight") && !line.contains("fingerprint");
@@ -174,7 +174,7 @@ fn dates_and_weights_are_exported_and_come_back() {
         let unknown = loaded.write("b.jsonl", r#"{"url":"http://b.example/","t":5,"weight":1}"#);
         let ran = loaded.run_with_input(&["load", "-", &unknown, "--json"], &export);
         let found = ran.objects().remove(0);
-        let told = ["records", "visits", "weighed"].map(|key| found[key].as_u64().unwrap());
+        let told = ["records", "visits", "weights"].map(|key| found[key].as_u64().unwrap());
         assert_eq!((told[0], told[1], told[2]), summary);
         assert_eq!(loaded.export(), export);
     }
@@ -247,7 +247,8 @@ fn properties_that_are_older_than_the_first_visit_come_back_by_ingest() {
     let other = Place::new();
     let never = "{\"url\":\"http://never.example/\",\"t\":1,\"weight\":2}\n";
     let summary = other.ingest(&(never.to_owned() + &entries));
-    let told = ["weighed", "classed", "unweighed", "unclassed"].map(|key| summary[key].as_u64());
+    let told =
+        ["weights", "classes", "weights_missing", "unclassed"].map(|key| summary[key].as_u64());
     assert_eq!(told, [1, 1, 1, 0].map(Some), "{summary}");
     assert_eq!(other.run(&["export", "--no-tables"]).out, export);
     // With a line for each record, which says at once what is stored, they are left out.

@@ -5,7 +5,9 @@ use std::collections::HashMap;
 
 use simkeep::df::{Counter, Table};
 use simkeep::fingerprint::{Bands, Recipe};
-use simkeep::{Durability, Epoch, EpochOptions, Observation, Origin, Query, Restatement, Role};
+use simkeep::{
+    Durability, Epoch, EpochOptions, Observation, Origin, PropertyUpdate, Query, Restatement, Role,
+};
 
 use super::epoch::{Record, histories};
 use super::*;
@@ -51,7 +53,9 @@ fn everything(place: &Place) -> String {
         let time = 1000 + n as i64;
         store.restate(Restatement::new(&url(n), ms(time), n as u64, near)).unwrap();
         let weight = 1e-3 * (n + 1) as f64;
-        store.give(Observation::weighed(&url(n), ms(-5_000_000 + n as i64), weight)).unwrap();
+        store
+            .set_property(PropertyUpdate::weight(&url(n), ms(-5_000_000 + n as i64), weight))
+            .unwrap();
         store.observe(Observation::failed(&url(n), ms(700)).status(503)).unwrap();
         store.observe(Observation::not_modified(&url(n), ms(99_500)).modified(ms(-1))).unwrap();
     }

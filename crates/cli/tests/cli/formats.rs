@@ -74,8 +74,8 @@ fn told(place: &Place, entries: &[Value]) -> Vec<(String, Option<u64>)> {
                     let word = word.split(|c: char| !c.is_alphanumeric()).next().unwrap();
                     (word.to_lowercase(), verdict.distance().map(|d| d.bits.into()))
                 }
-                None if entry.entry().weight().is_some() => ("weighed".to_owned(), None),
-                None if entry.entry().class().is_some() => ("classed".to_owned(), None),
+                None if entry.entry().weight().is_some() => ("weight".to_owned(), None),
+                None if entry.entry().class().is_some() => ("class".to_owned(), None),
                 None => ("restated".to_owned(), None),
             });
         }
@@ -145,7 +145,7 @@ fn an_index_has_a_line_for_each_visit() {
     let cdxj = place.done(&["export", "--format", "cdxj"]);
     let mut lines = cdxj.lines();
     for (entry, (verdict, distance)) in all.iter().zip(&told) {
-        if ["weighed", "classed", "restated"].contains(&verdict.as_str()) {
+        if ["weight", "class", "restated"].contains(&verdict.as_str()) {
             continue;
         }
         let line = lines.next().unwrap();

@@ -233,7 +233,7 @@ fn put_entry(out: &mut Vec<u8>, url: &[u8], entry: &Entry, epoch: &[u8]) {
             Seen::Failed => b",\"seen\":\"failed\"",
         },
         Entry::Restated(_) => b",\"seen\":\"restated\"",
-        Entry::Given(_) => b"",
+        Entry::Property(_) => b"",
     };
     out.extend_from_slice(seen);
 }

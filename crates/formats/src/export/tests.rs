@@ -76,8 +76,8 @@ fn what_is_written_is_read() {
     assert_eq!((records[0].status, records[0].modified), (Some(200), Some(-1)));
     assert_eq!(records[1].payload, Payload::Restated { fingerprint: None });
     assert_eq!((&records[2].payload, records[2].time), (&Payload::Gone, 2_000));
-    assert_eq!((&records[3].payload, records[3].weight), (&Payload::Given, Some(0.1.into())));
-    assert_eq!((&records[4].payload, records[4].class), (&Payload::Given, Some(7)));
+    assert_eq!((&records[3].payload, records[3].weight), (&Payload::Properties, Some(0.1.into())));
+    assert_eq!((&records[4].payload, records[4].class), (&Payload::Properties, Some(7)));
 }
 
 /// Whether a file says that it is no sound export, or is none at all.

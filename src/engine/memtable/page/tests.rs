@@ -5,7 +5,9 @@ use proptest::prelude::*;
 use super::*;
 use crate::engine::memtable::{Effect, Inner};
 use crate::fingerprint::Bands;
-use crate::page::{Content, Digest, Epoch, Given, Property, Restated, Role, Seen, Visit, Weight};
+use crate::page::{
+    Content, Digest, Epoch, Property, PropertyEntry, Restated, Role, Seen, Visit, Weight,
+};
 use crate::segment::{RecordRef, put_course};
 
 fn epochs() -> [EpochInfo; 1] {
@@ -102,7 +104,7 @@ proptest! {
                     continue;
                 }
                 0 | 1 => visit(Seen::Failed),
-                2 | 3 => Entry::Given(Given { time: Time(time), property: Property::Weight(Weight::ONE) }),
+                2 | 3 => Entry::Property(PropertyEntry { time: Time(time), property: Property::Weight(Weight::ONE) }),
                 4..8 => {
                     // Mostly of the last visit that saw content.
                     let seen = |entry: &&Entry| entry.is_visit() && entry.content().is_some();

@@ -124,7 +124,7 @@ fn told(entry: &HistoryEntry, clock: &Clock) -> String {
         }
         HistoryEntry::Visit { verdict, meaning: None, .. } => found(*verdict, clock),
         HistoryEntry::Restated(_) => "restated".to_owned(),
-        HistoryEntry::Given(given) => given.property.to_string(),
+        HistoryEntry::Property(given) => given.property.to_string(),
     }
 }
 

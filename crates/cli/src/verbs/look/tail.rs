@@ -225,7 +225,7 @@ fn meant(entry: &HistoryEntry) -> String {
     let (visit, verdict) = match entry {
         HistoryEntry::Visit { visit, verdict, .. } => (visit, *verdict),
         HistoryEntry::Restated(_) => return "restated".to_owned(),
-        HistoryEntry::Given(given) => return given.property.to_string(),
+        HistoryEntry::Property(given) => return given.property.to_string(),
     };
     let key = words::verdict_key(verdict);
     match (verdict.distance(), verdict, visit.status) {

@@ -57,7 +57,7 @@ fn line(record: &Record) -> String {
         Payload::Failed(_) => line["seen"] = json!("failed"),
         Payload::Redirect => line["seen"] = json!("redirect"),
         Payload::Binary => line["seen"] = json!("content"),
-        Payload::Given => {}
+        Payload::Properties => {}
         other => panic!("no line says {other:?}"),
     }
     if !matches!(record.payload, Payload::Text(_))

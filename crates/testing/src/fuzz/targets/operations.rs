@@ -10,8 +10,8 @@ use std::sync::LazyLock;
 use crate::{TIME_MAX, TIME_MIN, ms};
 use simkeep::disk::{Fault, Name, SimDisk, Strikes};
 use simkeep::{
-    Classes, Content, Epoch, Observation, Options, Progress, Query, Request, Restatement, Scope,
-    Seen, Snapshot, Store, Versions, Visit, Weight,
+    Classes, Content, Epoch, Observation, Options, Progress, PropertyUpdate, Query, Request,
+    Restatement, Scope, Seen, Snapshot, Store, Versions, Visit, Weight,
 };
 
 use crate::compare::{
@@ -155,8 +155,8 @@ impl Run {
         let class = CLASSES[usize::from(what >> 6)];
         observation.class = (last % 8 == 4).then_some(class);
         match (last % 8, seen.content()) {
-            (3, _) => Observation::weighed(url, ms(time), weight).into(),
-            (5, _) => Observation::classed(url, ms(time), class).into(),
+            (3, _) => PropertyUpdate::weight(url, ms(time), weight).into(),
+            (5, _) => PropertyUpdate::class(url, ms(time), class).into(),
             (0, Some(content)) => {
                 let other = (what & 0x30 != 0x30).then(|| fingerprint(input));
                 observation.also(other, Epoch::from_number(1 - content.epoch.number())).into()

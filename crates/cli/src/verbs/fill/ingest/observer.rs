@@ -5,8 +5,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use simkeep::{
-    Answer, Content, Digest, Entry, EpochOptions, GiveOutcome, Given, Restated, Seen, Store, Time,
-    Visit,
+    Answer, Content, Digest, Entry, EpochOptions, PropertyEntry, PropertyOutcome, Restated, Seen,
+    Store, Time, Visit,
 };
 use simkeep_formats::{Broken, Question, digest_of_file, escape, file_of};
 
@@ -254,8 +254,8 @@ impl<'a> Observer<'a> {
             Found::Restated(fingerprint, name) => {
                 from.restated(*fingerprint, self.epochs.named(name, EpochOptions::default())?)
             }
-            Found::Given => {
-                self.give(&from.url, from.time, &from.given);
+            Found::Properties => {
+                self.set_properties(&from.url, from.time, &from.given);
                 return Ok(Step::End(Taken::Record));
             }
             Found::Gone => from.visit(Seen::Gone),
@@ -298,7 +298,7 @@ impl<'a> Observer<'a> {
         if self.restate || known.visit(*status).is_some() {
             // The visit is known, perhaps from before one of the epochs began.
             self.restate(url, (*time, *digest), &known, [Some(made), also].into_iter().flatten());
-            self.give(url, *time, given);
+            self.set_properties(url, *time, given);
             return Ok(Step::End(Taken::Known));
         }
         Ok(Step::Add(from.content(made), also))
@@ -333,11 +333,14 @@ impl<'a> Observer<'a> {
     }
 
     /// Gives a page what comes without a visit.
-    fn give(&mut self, url: &str, time: i64, given: &Properties) {
+    fn set_properties(&mut self, url: &str, time: i64, given: &Properties) {
         for property in given {
             self.add_alone(
                 url,
-                Entry::Given(Given { time: Time::from_ms_unchecked(time), property: *property }),
+                Entry::Property(PropertyEntry {
+                    time: Time::from_ms_unchecked(time),
+                    property: *property,
+                }),
             );
         }
     }
@@ -432,8 +435,9 @@ impl<'a> Observer<'a> {
             match answer {
                 Answer::Observed(outcome) => self.summary.outcome(outcome),
                 Answer::Restated(outcome) => self.summary.restated(*outcome),
-                Answer::Given(outcome) => match (&mut self.unvisited, pending.entry, outcome) {
-                    (Some(unvisited), Entry::Given(given), GiveOutcome::Missing) => {
+                Answer::PropertySet(outcome) => match (&mut self.unvisited, pending.entry, outcome)
+                {
+                    (Some(unvisited), Entry::Property(given), PropertyOutcome::Missing) => {
                         unvisited.add(&pending.url, &given)?;
                     }
                     (_, entry, outcome) => self.summary.given(&entry, *outcome),

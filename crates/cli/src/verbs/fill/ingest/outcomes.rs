@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use simkeep::{Answer, GiveOutcome, OriginalBy, RestateOutcome};
+use simkeep::{Answer, OriginalBy, PropertyOutcome, RestateOutcome};
 use simkeep_formats::{Broken, Question};
 
 use super::pending::Pending;
@@ -254,7 +254,7 @@ impl<'a> Outcome<'a> {
         let told = match told {
             Answer::Observed(told) => told,
             Answer::Restated(told) => return self.stored |= *told == RestateOutcome::Stored,
-            Answer::Given(told) => return self.stored |= *told == GiveOutcome::Stored,
+            Answer::PropertySet(told) => return self.stored |= *told == PropertyOutcome::Stored,
         };
         self.stored |= told.verdict != simkeep::Verdict::Known || told.also;
         self.verdict = Some(Verdict(told.verdict));

@@ -6,7 +6,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::Serialize;
 use simkeep::fingerprint::Band;
-use simkeep::{Entry, EpochInfo, FetchFailure, GiveOutcome, Outcome, RestateOutcome, Verdict};
+use simkeep::{Entry, EpochInfo, FetchFailure, Outcome, PropertyOutcome, RestateOutcome, Verdict};
 
 use crate::input::epochs::with_roles;
 use crate::output::json::EpochName;
@@ -44,13 +44,13 @@ pub(super) struct Summary {
     /// What was to be restated and was never seen.
     missing: u64,
     /// Weights that came without a visit.
-    weighed: u64,
+    weights: u64,
     /// Such weights of pages that are not known.
-    unweighed: u64,
+    weights_missing: u64,
     /// Classes that came without a visit.
-    classed: u64,
+    classes: u64,
     /// Such classes of pages that are not known.
-    unclassed: u64,
+    classes_missing: u64,
     /// What a later store may say, and this tool has no word for.
     other: u64,
     /// Observations of content far from all versions at hand of its page.
@@ -129,16 +129,16 @@ impl Summary {
     }
 
     /// Counts what became of an entry that is a weight or a class.
-    pub(super) fn given(&mut self, entry: &Entry, outcome: GiveOutcome) {
+    pub(super) fn given(&mut self, entry: &Entry, outcome: PropertyOutcome) {
         let (stored, missing) = if entry.class().is_some() {
-            (&mut self.classed, &mut self.unclassed)
+            (&mut self.classes, &mut self.classes_missing)
         } else {
-            (&mut self.weighed, &mut self.unweighed)
+            (&mut self.weights, &mut self.weights_missing)
         };
         let count = match outcome {
-            GiveOutcome::Stored => stored,
-            GiveOutcome::Known => &mut self.known,
-            GiveOutcome::Missing => missing,
+            PropertyOutcome::Stored => stored,
+            PropertyOutcome::Known => &mut self.known,
+            PropertyOutcome::Missing => missing,
             _ => &mut self.other,
         };
         *count += 1;
@@ -147,7 +147,7 @@ impl Summary {
     /// Records that are in the store, whether they were before or not.
     pub(super) fn observed(&self) -> u64 {
         let kept = self.same + self.unseen + self.known + self.out_of_order;
-        let given = self.weighed + self.classed;
+        let given = self.weights + self.classes;
         self.versions() + kept + self.gone + self.failed + self.restated + given + self.other
     }
 
@@ -178,10 +178,10 @@ impl Summary {
             out_of_order: self.out_of_order,
             restated: self.restated,
             missing: self.missing,
-            weighed: self.weighed,
-            unweighed: self.unweighed,
-            classed: self.classed,
-            unclassed: self.unclassed,
+            weights: self.weights,
+            weights_missing: self.weights_missing,
+            classes: self.classes,
+            classes_missing: self.classes_missing,
             other: self.other,
             novel: self.novel,
             near_duplicates: self.near,
@@ -225,10 +225,10 @@ impl Summary {
         line("out of order", self.out_of_order, "not after the last visit of their page");
         line("restated", self.restated, "of what was seen before, in another epoch");
         line("not seen before", self.missing, "so not restated");
-        line("weighed", self.weighed, "without a visit");
-        line("not visited before", self.unweighed, "so not weighed");
-        line("classed", self.classed, "without a visit");
-        line("not visited before", self.unclassed, "so not classed");
+        line("weights", self.weights, "set without a visit");
+        line("not visited before", self.weights_missing, "so no weight was set");
+        line("classes", self.classes, "set without a visit");
+        line("not visited before", self.classes_missing, "so no class was set");
         line("something else", self.other, "");
         line("revisits alone", self.revisits_alone, "their original was not found");
         line("novel", self.novel, "far from the last versions of their page");
@@ -298,13 +298,13 @@ pub(crate) struct Answer<'a> {
     /// What was to be restated and was never seen.
     missing: u64,
     /// Weights that came without a visit.
-    weighed: u64,
+    weights: u64,
     /// Such weights of pages that are not known.
-    unweighed: u64,
+    weights_missing: u64,
     /// Classes that came without a visit.
-    classed: u64,
+    classes: u64,
     /// Such classes of pages that are not known.
-    unclassed: u64,
+    classes_missing: u64,
     other: u64,
     /// Contents far from the last versions of their page.
     novel: u64,

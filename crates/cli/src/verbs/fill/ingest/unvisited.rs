@@ -4,7 +4,7 @@
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, ErrorKind, Read, Seek, Write};
 
-use simkeep::{Entry, Given, Property, Time};
+use simkeep::{Entry, Property, PropertyEntry, Time};
 
 use crate::exit::Failure;
 
@@ -20,11 +20,11 @@ pub(super) struct Unvisited {
 
 impl Unvisited {
     /// Keeps a property of a page.
-    pub(super) fn add(&mut self, url: &str, given: &Given) -> Result<(), Failure> {
+    pub(super) fn add(&mut self, url: &str, given: &PropertyEntry) -> Result<(), Failure> {
         self.write(url, given).map_err(|e| failed(&e))
     }
 
-    fn write(&mut self, url: &str, given: &Given) -> io::Result<()> {
+    fn write(&mut self, url: &str, given: &PropertyEntry) -> io::Result<()> {
         let file = match &mut self.file {
             Some(file) => file,
             none => none.insert(BufWriter::new(tempfile::tempfile()?)),
@@ -82,7 +82,10 @@ fn read(file: &mut BufReader<File>) -> io::Result<Option<(String, Entry)>> {
     let url = String::from_utf8(url).map_err(|_| io::Error::from(ErrorKind::InvalidData))?;
     Ok(Some((
         url,
-        Entry::Given(Given { time: Time::from_ms_unchecked(i64::from_le_bytes(time)), property }),
+        Entry::Property(PropertyEntry {
+            time: Time::from_ms_unchecked(i64::from_le_bytes(time)),
+            property,
+        }),
     )))
 }
 
@@ -97,7 +100,7 @@ mod tests {
 
     #[test]
     fn what_is_kept_comes_back_in_its_order() {
-        let given = |time, property| Given { time, property };
+        let given = |time, property| PropertyEntry { time, property };
         let all = [
             ("http://ä/", given(Time::from_ms_unchecked(-5), Property::Weight(1e-45.into()))),
             ("x", given(Time::from_ms_unchecked(i64::MAX), Property::Class(u32::MAX))),
@@ -109,7 +112,7 @@ mod tests {
         let mut next = || kept.next().ok().unwrap();
         for (url, given) in all {
             let (found, entry) = next().unwrap();
-            assert_eq!((found.as_str(), entry), (url, Entry::Given(given)));
+            assert_eq!((found.as_str(), entry), (url, Entry::Property(given)));
         }
         assert!(next().is_none());
         assert!(Unvisited::default().read().ok().unwrap().next().ok().unwrap().is_none());

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use simkeep::load::{LoadEpochs, LoadOptions, Loaded, Observed};
 use simkeep::{
-    Content, Entry, Error, Given, Options, Origin, Request, Seen, Snapshot, Store, Time,
+    Content, Entry, Error, Options, Origin, PropertyEntry, Request, Seen, Snapshot, Store, Time,
 };
 use simkeep_formats::{Broken, Keys, Question, Source};
 
@@ -263,7 +263,7 @@ impl Part<'_> {
                 Ok(Box::new(observations.map(move |observation| {
                     let (url, entry) = observation?;
                     taken.borrow_mut().restated += u64::from(entry.is_restated());
-                    taken.borrow_mut().given += u64::from(entry.given().is_some());
+                    taken.borrow_mut().given += u64::from(entry.property().is_some());
                     Ok(Record::alone(url.to_string(), entry))
                 })))
             }
@@ -447,7 +447,7 @@ impl Taken<'_> {
                 self.restated += 1;
                 (from.restated(*fingerprint, self.epoch(name)?), None)
             }
-            Found::Given => return Ok(self.properties(from)),
+            Found::Properties => return Ok(self.properties(from)),
             Found::NotModified => (from.visit(Seen::NotModified { digest: from.digest }), None),
             Found::Gone => (from.visit(Seen::Gone), None),
             Found::Redirect(digest) => {
@@ -485,7 +485,7 @@ impl Taken<'_> {
         let mut all = given.into_iter().map(|property| {
             Record::alone(
                 url.clone(),
-                Entry::Given(Given { time: Time::from_ms_unchecked(time), property }),
+                Entry::Property(PropertyEntry { time: Time::from_ms_unchecked(time), property }),
             )
         });
         let first = all.next();

@@ -51,8 +51,8 @@ impl Summary {
             visits: self.loaded.visits,
             known: self.known(),
             restated: self.loaded.restated,
-            weighed: self.loaded.weighed,
-            classed: self.loaded.classed,
+            weights: self.loaded.weights,
+            classes: self.loaded.classes,
             short_texts: self.too_short,
             pages: self.loaded.pages,
             new_pages: self.loaded.new_pages,
@@ -84,11 +84,11 @@ impl Summary {
                 "fingerprints of what was seen, in another epoch",
             );
         }
-        if self.loaded.weighed > 0 {
-            line("weighed", self.loaded.weighed, "weights that were not known");
+        if self.loaded.weights > 0 {
+            line("weights", self.loaded.weights, "that were not known");
         }
-        if self.loaded.classed > 0 {
-            line("classed", self.loaded.classed, "classes that were not known");
+        if self.loaded.classes > 0 {
+            line("classes", self.loaded.classes, "that were not known");
         }
         line("pages", self.loaded.pages, "");
         line("  new pages", self.loaded.new_pages, "");
@@ -135,9 +135,9 @@ pub(crate) struct Answer<'a> {
     /// Fingerprints in another epoch than that of their visit.
     restated: u64,
     /// Weights that were not known.
-    weighed: u64,
+    weights: u64,
     /// Classes that were not known.
-    classed: u64,
+    classes: u64,
     /// Texts that have no fingerprint.
     short_texts: u64,
     /// Pages that something came of.

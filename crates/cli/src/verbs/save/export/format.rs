@@ -111,9 +111,9 @@ impl<'a> Row<'a> {
             status: entry.visit().and_then(|visit| visit.status),
             verdict: match (told, of) {
                 (Some(verdict), _) => words::verdict_key(verdict),
-                (None, HistoryEntry::Given(given)) => match given.property {
-                    Property::Weight(_) => "weighed",
-                    Property::Class(_) => "classed",
+                (None, HistoryEntry::Property(given)) => match given.property {
+                    Property::Weight(_) => "weight",
+                    Property::Class(_) => "class",
                 },
                 (None, _) => "restated",
             },

@@ -83,7 +83,7 @@ visits that saw its content last, what was restated of it, the last weight and t
 Formats for other programs have no epochs or tables of their own, and are not loaded again:
   csv      a line for each entry, below the header url,time,epoch,fingerprint,digest,status,verdict,
            distance,weight,class. The verdict is that of `simkeep history --json`, \"restated\",
-           \"weighed\" or \"classed\"; the distance is in bits. A text that a spreadsheet would take for
+           \"weight\" or \"class\"; the distance is in bits. A text that a spreadsheet would take for
            a formula has a ' in front: take one ' off where a cell begins with it
   cdxj     a line for each visit: SURT, time in 14 digits, and JSON with url, digest, status,
            fingerprint, verdict and distance. All else is left out

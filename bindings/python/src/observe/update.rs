@@ -1,7 +1,7 @@
-//! What a page is given without a visit: fingerprints in another epoch, a weight, a class.
+//! Updates of a page without a visit: fingerprints in another epoch, a weight, a class.
 
 use pyo3::prelude::*;
-use simkeep::{Giving, Observation, Restatement};
+use simkeep::{PropertyUpdate, Restatement};
 
 use crate::convert::arg::{self, Arg, optional};
 use crate::search::query;
@@ -30,17 +30,17 @@ pub(crate) fn restatement<'a>(
 }
 
 /// A weight or a class.
-pub(crate) fn giving<'a>(
+pub(crate) fn property_update<'a>(
     page: Of<'a, '_>,
     weight: Option<&Bound<'_, PyAny>>,
     class: Option<&Bound<'_, PyAny>>,
-) -> PyResult<Giving<'a>> {
+) -> PyResult<PropertyUpdate<'a>> {
     let (url, at) = of(page)?;
     let weight = optional(weight, |v| arg::weight(Arg::new("weight"), v))?;
     let class = optional(class, |v| arg::u32(Arg::new("class_"), v))?;
     match (weight, class) {
-        (Some(weight), None) => Ok(Observation::weighed(url, at, weight)),
-        (None, Some(class)) => Ok(Observation::classed(url, at, class)),
-        _ => Err(query::one_of("give", "weight and class_")),
+        (Some(weight), None) => Ok(PropertyUpdate::weight(url, at, weight)),
+        (None, Some(class)) => Ok(PropertyUpdate::class(url, at, class)),
+        _ => Err(query::one_of("set_property", "weight and class_")),
     }
 }

@@ -1,4 +1,4 @@
-//! What a page is given: properties that no visit sees, and that hold until others are given.
+//! Properties of a page that no visit sees. Each holds until another of its kind is set.
 //!
 //! Each goes the same way: as an entry of its own, into the head, and on into newer segments. A new one
 //! is a variant of [`Property`], a field of [`Properties`], and its bytes in `segment`.
@@ -15,7 +15,7 @@ use crate::time::Time;
 pub enum Property {
     /// How important the page is.
     Weight(Weight),
-    /// The class that the page is of: a number that means what its giver says. See
+    /// The class that the page is of: a number that means what the caller decides. See
     /// [`Classes`](crate::Classes).
     Class(u32),
 }
@@ -30,23 +30,23 @@ impl fmt::Display for Property {
     }
 }
 
-/// That a page has a property from a time on, until another of its kind is given. It is neither a
+/// A property of a page from a time on, until another of its kind is set. It is neither a
 /// visit nor a change of the page.
 ///
-/// What is given to one page is ordered by time, and at one time by property: of several of one kind the
+/// The properties of a page are ordered by time, and at one time by property: of several of one kind the
 /// greatest is in force, whichever came first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Given {
-    /// When it was given.
+pub struct PropertyEntry {
+    /// When it was set.
     pub time: Time,
-    /// What.
+    /// The property.
     pub property: Property,
 }
 
 /// How many kinds there are.
 pub(crate) const KINDS: usize = 2;
 
-/// The properties in force on a page, each with the time when it was given. A fold: what is in force
+/// The properties in force on a page, each with the time when it was set. A fold: what is in force
 /// does not depend on the order in which they came.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Properties {
@@ -56,7 +56,7 @@ pub(crate) struct Properties {
 
 impl Properties {
     /// Takes what was given into account.
-    pub(crate) fn take(&mut self, given: Given) {
+    pub(crate) fn take(&mut self, given: PropertyEntry) {
         let time = given.time;
         match given.property {
             Property::Weight(weight) => self.weight = self.weight.max(Some((time, weight))),
@@ -69,13 +69,13 @@ impl Properties {
         self.weight.map_or(Weight::ONE, |(_, weight)| weight)
     }
 
-    /// The class in force; none if none was ever given.
+    /// The class in force; none if none was ever set.
     pub(crate) fn class(&self) -> Option<u32> {
         self.class.map(|(_, class)| class)
     }
 
     /// What is in force of the kind of a property.
-    pub(crate) fn like(&self, property: Property) -> Option<Given> {
+    pub(crate) fn like(&self, property: Property) -> Option<PropertyEntry> {
         match property {
             Property::Weight(_) => self.given_weight(),
             Property::Class(_) => self.given_class(),
@@ -83,21 +83,21 @@ impl Properties {
     }
 
     /// All that is in force, a weight first.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = Given> + use<> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = PropertyEntry> + use<> {
         self.given_weight().into_iter().chain(self.given_class())
     }
 
-    fn given_weight(&self) -> Option<Given> {
-        self.weight.map(|(time, weight)| Given { time, property: Property::Weight(weight) })
+    fn given_weight(&self) -> Option<PropertyEntry> {
+        self.weight.map(|(time, weight)| PropertyEntry { time, property: Property::Weight(weight) })
     }
 
-    fn given_class(&self) -> Option<Given> {
-        self.class.map(|(time, class)| Given { time, property: Property::Class(class) })
+    fn given_class(&self) -> Option<PropertyEntry> {
+        self.class.map(|(time, class)| PropertyEntry { time, property: Property::Class(class) })
     }
 }
 
-impl FromIterator<Given> for Properties {
-    fn from_iter<I: IntoIterator<Item = Given>>(all: I) -> Properties {
+impl FromIterator<PropertyEntry> for Properties {
+    fn from_iter<I: IntoIterator<Item = PropertyEntry>>(all: I) -> Properties {
         let mut properties = Properties::default();
         all.into_iter().for_each(|given| properties.take(given));
         properties
@@ -111,8 +111,8 @@ mod tests {
     #[test]
     fn of_each_kind_the_last_is_in_force_and_of_one_time_the_greatest() {
         let weight =
-            |time, weight| Given { time, property: Property::Weight(Weight::from(weight)) };
-        let class = |time, class| Given { time, property: Property::Class(class) };
+            |time, weight| PropertyEntry { time, property: Property::Weight(Weight::from(weight)) };
+        let class = |time, class| PropertyEntry { time, property: Property::Class(class) };
         let mut all = [
             weight(Time(3), 2.0),
             class(Time(2), 0),

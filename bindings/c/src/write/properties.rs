@@ -1,8 +1,8 @@
-//! Weights and classes that pages are given without a visit.
+//! Setting weights and classes of pages without a visit.
 
 use std::ffi::c_char;
 
-use simkeep::{Answer, GiveOutcome, Giving as CrateGiving, Observation, Request, Store, Time};
+use simkeep::{Answer, PropertyOutcome, PropertyUpdate as CrateUpdate, Request, Store, Time};
 
 use crate::abi::{self, plain};
 use crate::argument;
@@ -12,10 +12,10 @@ use crate::open::store::{StoreHandle, open};
 use crate::write::observe::at_row;
 use crate::write::visit::{SIMKEEP_HAS_CLASS, SIMKEEP_HAS_WEIGHT};
 
-/// What a page is given from a time on. Set all to 0, then what there is, with the bits of it in `has`.
+/// The properties of a page from a time on. Set all to 0, then those to set, with their bits in `has`.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
-pub struct Giving {
+pub struct PropertyUpdate {
     /// The page. Read only by the call that is given it.
     pub url: *const c_char,
     /// Its length in bytes.
@@ -30,14 +30,14 @@ pub struct Giving {
     pub page_class: u32,
 }
 
-plain!(Giving, up to page_class);
+plain!(PropertyUpdate, up to page_class);
 
-/// What can be given.
+/// The properties that can be set.
 const KNOWN: u32 = SIMKEEP_HAS_WEIGHT | SIMKEEP_HAS_CLASS;
 
-impl Giving {
-    /// What is given as simkeep takes it: a weight, a class, or both.
-    fn requests<'a>(&self) -> Result<impl Iterator<Item = CrateGiving<'a>> + use<'a>> {
+impl PropertyUpdate {
+    /// The updates as the crate takes them: a weight, a class, or both.
+    fn requests<'a>(&self) -> Result<impl Iterator<Item = CrateUpdate<'a>> + use<'a>> {
         let url = abi::text(self.url, self.url_len, "url")?;
         if self.has & !KNOWN != 0 || self.has & KNOWN == 0 {
             let what = "it must be SIMKEEP_HAS_WEIGHT, SIMKEEP_HAS_CLASS, or both";
@@ -45,39 +45,39 @@ impl Giving {
         }
         let (time, weight, class) = (argument::time(self.time_ms)?, self.weight, self.page_class);
         let is_there = |bit| self.has & bit != 0;
-        let weight = is_there(SIMKEEP_HAS_WEIGHT).then(|| Observation::weighed(url, time, weight));
-        let class = is_there(SIMKEEP_HAS_CLASS).then(|| Observation::classed(url, time, class));
+        let weight = is_there(SIMKEEP_HAS_WEIGHT).then(|| CrateUpdate::weight(url, time, weight));
+        let class = is_there(SIMKEEP_HAS_CLASS).then(|| CrateUpdate::class(url, time, class));
         Ok(weight.into_iter().chain(class))
     }
 }
 
-/// Gives many pages weights or classes, without a visit: that is no change of a page. If one of them is
-/// invalid none is stored, and `simkeep_error_row` says which. `size` is `sizeof *givings`. `missing`
+/// Sets weights or classes of many pages without a visit. That is no change of a page. If one of them is
+/// invalid none is stored, and `simkeep_error_row` says which. `size` is `sizeof *updates`. `missing`
 /// gets how many of them are of pages that the store does not know, of which nothing is stored; it may
 /// be NULL. Any thread. Costs what `simkeep_observe_batch` does, without searches.
 #[unsafe(no_mangle)]
-pub extern "C" fn simkeep_give_batch(
+pub extern "C" fn simkeep_set_property_batch(
     store: *mut StoreHandle,
-    givings: *const Giving,
+    updates: *const PropertyUpdate,
     count: usize,
     size: usize,
     missing: *mut u64,
     error: *mut *mut Failure,
 ) -> i32 {
-    done("simkeep_give_batch", error, || {
+    done("simkeep_set_property_batch", error, || {
         let store = open(store)?;
-        let givings = abi::structures(givings, count, size, "givings")?;
-        let unknown = batch(store, &givings)?;
+        let updates = abi::structures(updates, count, size, "updates")?;
+        let unknown = batch(store, &updates)?;
         if missing.is_null() { Ok(()) } else { abi::put(missing, unknown, "missing") }
     })
 }
 
-/// Gives, and says of how many givings the page is not known.
-fn batch(store: &Store, givings: &[Giving]) -> Result<u64> {
+/// Stores updates, and returns how many are of unknown pages.
+fn batch(store: &Store, updates: &[PropertyUpdate]) -> Result<u64> {
     let (mut requests, mut rows) = (Vec::new(), Vec::new());
-    for (row, giving) in givings.iter().enumerate() {
-        for request in giving.requests().map_err(|failure| failure.at(row))? {
-            requests.push(Request::Give(request));
+    for (row, update) in updates.iter().enumerate() {
+        for request in update.requests().map_err(|failure| failure.at(row))? {
+            requests.push(Request::SetProperty(request));
             rows.push(row);
         }
     }
@@ -86,7 +86,7 @@ fn batch(store: &Store, givings: &[Giving]) -> Result<u64> {
         answers.map_err(|error| at_row(store, error, rows.iter().copied().zip(&requests)))?;
     let mut missing: Vec<usize> = Vec::new();
     for (row, answer) in rows.iter().zip(answers) {
-        if answer == Answer::Given(GiveOutcome::Missing) {
+        if answer == Answer::PropertySet(PropertyOutcome::Missing) {
             missing.push(*row);
         }
     }
@@ -94,26 +94,26 @@ fn batch(store: &Store, givings: &[Giving]) -> Result<u64> {
     Ok(missing.len() as u64)
 }
 
-/// Gives a page one thing.
-fn give<'a>(
+/// Sets one property of a page.
+fn set<'a>(
     function: &'static str,
     store: *mut StoreHandle,
     (url, url_len, time_ms): (*const c_char, usize, i64),
     error: *mut *mut Failure,
-    giving: impl FnOnce(&'a str, Time) -> CrateGiving<'a>,
+    update: impl FnOnce(&'a str, Time) -> CrateUpdate<'a>,
 ) -> i32 {
     found(function, error, || {
-        let outcome =
-            open(store)?.give(giving(abi::text(url, url_len, "url")?, argument::time(time_ms)?))?;
-        Ok((outcome != GiveOutcome::Missing).then_some(()))
+        let outcome = open(store)?
+            .set_property(update(abi::text(url, url_len, "url")?, argument::time(time_ms)?))?;
+        Ok((outcome != PropertyOutcome::Missing).then_some(()))
     })
 }
 
-/// Gives a page a weight from a time on, in milliseconds since 1970: how important it is, finite and
+/// Sets the weight of a page from a time on, in milliseconds since 1970: how important it is, finite and
 /// positive. That is neither a visit nor a change. `SIMKEEP_NONE` if the page is not known, and nothing
 /// was stored. Any thread. Costs what `simkeep_observe` does, without a search.
 #[unsafe(no_mangle)]
-pub extern "C" fn simkeep_give_weight(
+pub extern "C" fn simkeep_set_weight(
     store: *mut StoreHandle,
     url: *const c_char,
     url_len: usize,
@@ -121,15 +121,15 @@ pub extern "C" fn simkeep_give_weight(
     weight: f64,
     error: *mut *mut Failure,
 ) -> i32 {
-    give("simkeep_give_weight", store, (url, url_len, time_ms), error, |url, time| {
-        Observation::weighed(url, time, weight)
+    set("simkeep_set_weight", store, (url, url_len, time_ms), error, |url, time| {
+        CrateUpdate::weight(url, time, weight)
     })
 }
 
-/// Gives a page a class from a time on, in milliseconds since 1970, as `simkeep_give_weight` gives a
-/// weight. What a class means is up to whoever gives it.
+/// Sets the class of a page from a time on, in milliseconds since 1970, as `simkeep_set_weight` sets a
+/// weight. What a class means is up to the caller.
 #[unsafe(no_mangle)]
-pub extern "C" fn simkeep_give_class(
+pub extern "C" fn simkeep_set_class(
     store: *mut StoreHandle,
     url: *const c_char,
     url_len: usize,
@@ -137,7 +137,7 @@ pub extern "C" fn simkeep_give_class(
     page_class: u32,
     error: *mut *mut Failure,
 ) -> i32 {
-    give("simkeep_give_class", store, (url, url_len, time_ms), error, |url, time| {
-        Observation::classed(url, time, page_class)
+    set("simkeep_set_class", store, (url, url_len, time_ms), error, |url, time| {
+        CrateUpdate::class(url, time, page_class)
     })
 }
