@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::found::Found;
-use super::operations::Done;
+use super::operations::OperationKind;
 use crate::engine::answer::HistoryEntry;
 use crate::engine::snapshot::Snapshot;
 use crate::error::Result;
@@ -68,9 +68,9 @@ impl JournalView {
         let mut pages = BTreeSet::new();
         for operation in operations {
             view.operations += 1;
-            let (url, entry) = match operation?.done {
-                Done::Entry { url, entry } => (url, entry),
-                Done::Forgot { .. } | Done::ForgotPrefix { .. } => {
+            let (url, entry) = match operation?.kind {
+                OperationKind::Entry { url, entry } => (url, entry),
+                OperationKind::Forget { .. } | OperationKind::ForgetPrefix { .. } => {
                     view.forgotten += 1;
                     continue;
                 }

@@ -14,16 +14,16 @@ use crate::page::{Content, Entry, Prefix, Seen, Verdict, Visit, surt};
 /// An operation, as it was acknowledged.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Operation {
+pub struct LoggedOperation {
     /// Its number.
     pub sequence: u64,
     /// What was done.
-    pub done: Done,
+    pub kind: OperationKind,
 }
 
 /// What an operation did.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Done {
+pub enum OperationKind {
     /// A page got an entry: a visit, with what it meant, restated content, or what it was given.
     Entry {
         /// The page.
@@ -32,14 +32,14 @@ pub enum Done {
         entry: HistoryEntry,
     },
     /// A page was forgotten.
-    Forgot {
+    Forget {
         /// The page.
         url: String,
         /// How many visits of it were known.
         visits: u64,
     },
     /// All pages under a prefix were forgotten.
-    ForgotPrefix {
+    ForgetPrefix {
         /// The prefix.
         prefix: Prefix,
         /// How many pages were known under it.
@@ -49,14 +49,14 @@ pub enum Done {
     },
 }
 
-impl Done {
+impl OperationKind {
     /// Whether it is of a page under this prefix, or of a prefix that has pages with it in common.
     pub fn is_under(&self, prefix: &Prefix) -> bool {
         match self {
-            Done::Entry { url, .. } | Done::Forgot { url, .. } => {
+            OperationKind::Entry { url, .. } | OperationKind::Forget { url, .. } => {
                 prefix.contains(&surt::key_of(url))
             }
-            Done::ForgotPrefix { prefix: other, .. } => {
+            OperationKind::ForgetPrefix { prefix: other, .. } => {
                 prefix.covers(other) || other.covers(prefix)
             }
         }
@@ -88,14 +88,14 @@ impl Operations {
     /// ```
     /// use simkeep::inspect::Operations;
     /// # fn main() -> simkeep::Result<()> {
-    /// use simkeep::inspect::Done;
+    /// use simkeep::inspect::OperationKind;
     /// # use simkeep::{Observation, Options, Store, Time, Verdict};
     /// # let dir = tempfile::tempdir().unwrap();
     /// # let store = Store::create(dir.path().join("store"), Options::default())?;
     /// store.observe(Observation::gone("https://example.com/", Time::from_ms(0)?))?;
     /// store.observe(Observation::gone("https://example.com/a", Time::from_ms(0)?))?;
     /// let last = Operations::after(&store.snapshot(), 1).next().expect("there are two")?;
-    /// let Done::Entry { url, entry } = last.done else { panic!("it was a visit") };
+    /// let OperationKind::Entry { url, entry } = last.kind else { panic!("it was a visit") };
     /// assert_eq!((last.sequence, url.as_str()), (2, "https://example.com/a"));
     /// assert_eq!(entry.visit().map(|(_, verdict)| verdict), Some(Verdict::Gone));
     /// # Ok(())
@@ -118,7 +118,7 @@ impl Operations {
         self.held.clone()
     }
 
-    fn read(&self, sequence: u64) -> Result<Done> {
+    fn read(&self, sequence: u64) -> Result<OperationKind> {
         let view = self.snapshot.view();
         view.check()?;
         let of = |memtable: &Memtable| {
@@ -132,7 +132,7 @@ impl Operations {
 }
 
 impl Iterator for Operations {
-    type Item = Result<Operation>;
+    type Item = Result<LoggedOperation>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let sequence = self.next;
@@ -144,11 +144,11 @@ impl Iterator for Operations {
             self.held = None;
         }
         self.next += 1;
-        Some(done.map(|done| Operation { sequence, done }))
+        Some(done.map(|done| LoggedOperation { sequence, done }))
     }
 }
 
-fn done(inner: &Inner, sequence: u64, logged: &Logged<'_>, epochs: &Epochs) -> Done {
+fn done(inner: &Inner, sequence: u64, logged: &Logged<'_>, epochs: &Epochs) -> OperationKind {
     let unsigned = i64::unsigned_abs;
     match *logged {
         Logged::Entry(page, entry) => {
@@ -166,12 +166,12 @@ fn done(inner: &Inner, sequence: u64, logged: &Logged<'_>, epochs: &Epochs) -> D
                     HistoryEntry::Visit { visit, verdict, meaning }
                 }
             };
-            Done::Entry { url, entry }
+            OperationKind::Entry { url, entry }
         }
         Logged::Page(page, Delta { visits, .. }) => {
-            Done::Forgot { url: page.url().to_owned(), visits: unsigned(visits) }
+            OperationKind::Forget { url: page.url().to_owned(), visits: unsigned(visits) }
         }
-        Logged::Prefix(prefix, Delta { pages, visits, .. }) => Done::ForgotPrefix {
+        Logged::Prefix(prefix, Delta { pages, visits, .. }) => OperationKind::ForgetPrefix {
             prefix: prefix.clone(),
             pages: unsigned(pages),
             visits: unsigned(visits),

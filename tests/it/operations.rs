@@ -3,7 +3,7 @@
 #![expect(clippy::cast_possible_truncation, reason = "small numbers, drawn by lot")]
 
 use simkeep::disk::SimDisk;
-use simkeep::inspect::{Done, Operation, Operations, Overview};
+use simkeep::inspect::{OperationKind, LoggedOperation, Operations, Overview};
 use simkeep::{
     Entry, Epoch, HistoryEntry, Observation, Reader, Restatement, Scope, Snapshot, Store, Verdict,
 };
@@ -11,7 +11,7 @@ use simkeep_testing::depth::deep;
 use simkeep_testing::pages::{PREFIXES, URLS};
 use simkeep_testing::{choice, create, ms, on, small};
 
-fn all(view: &Snapshot, after: u64) -> Vec<Operation> {
+fn all(view: &Snapshot, after: u64) -> Vec<LoggedOperation> {
     Operations::after(view, after).map(|operation| operation.unwrap()).collect()
 }
 
@@ -60,7 +60,7 @@ enum Expected {
     ForgotPrefix(String, u64, u64),
 }
 
-fn check(expected: &Expected, found: &[Operation]) {
+fn check(expected: &Expected, found: &[LoggedOperation]) {
     let Some(first) = found.first() else {
         let nothing = match expected {
             Expected::Visit(_, _, verdict) => *verdict == Verdict::Known,
@@ -68,12 +68,12 @@ fn check(expected: &Expected, found: &[Operation]) {
         };
         return assert!(nothing, "it did something");
     };
-    match (expected, &first.done) {
+    match (expected, &first.kind) {
         (Expected::Visit(url, visit, verdict), _) => {
             // What is given beside a visit that is known already is an operation all the same.
             let beside = usize::from(*verdict != Verdict::Known);
             for (at, operation) in found.iter().enumerate() {
-                let Done::Entry { url: of, entry } = &operation.done else { panic!("no entry") };
+                let OperationKind::Entry { url: of, entry } = &operation.kind else { panic!("no entry") };
                 assert_eq!(of, url);
                 assert_eq!(entry.visit().is_some(), at < beside);
                 if let HistoryEntry::Visit { verdict: told, meaning, .. } = entry {
@@ -82,12 +82,12 @@ fn check(expected: &Expected, found: &[Operation]) {
                 }
             }
         }
-        (Expected::Forgot(url, visits), Done::Forgot { url: of, visits: told }) => {
+        (Expected::Forgot(url, visits), OperationKind::Forget { url: of, visits: told }) => {
             assert_eq!((of, told, found.len()), (url, visits, 1));
         }
         (
             Expected::ForgotPrefix(prefix, pages, visits),
-            Done::ForgotPrefix { prefix: of, pages: p, visits: v },
+            OperationKind::ForgetPrefix { prefix: of, pages: p, visits: v },
         ) => assert_eq!((of.to_string(), p, v), (prefix.clone(), pages, visits)),
         (_, other) => panic!("{other:?}"),
     }
@@ -100,7 +100,7 @@ fn operations_are_those_that_were_acknowledged() {
         let disk = SimDisk::new();
         let store = create(&disk, small().memtable_observations(1000));
         let (mut log, mut sealed) = (Vec::new(), 0);
-        let mut early: Option<(Snapshot, Vec<Operation>)> = None;
+        let mut early: Option<(Snapshot, Vec<LoggedOperation>)> = None;
         for _ in 0..60 {
             let before = store.snapshot().sequence();
             if choose(20) == 0 {
@@ -120,7 +120,7 @@ fn operations_are_those_that_were_acknowledged() {
                 early = Some((view, held.cloned().collect()));
             }
         }
-        let held: Vec<Operation> = log.into_iter().filter(|o| o.sequence > sealed).collect();
+        let held: Vec<LoggedOperation> = log.into_iter().filter(|o| o.sequence > sealed).collect();
         let view = store.snapshot();
         assert_eq!(all(&view, 0), held);
         let ends = held.first().zip(held.last()).map(|(a, b)| a.sequence..=b.sequence);
@@ -149,7 +149,7 @@ fn what_is_restated_and_weighed_is_an_operation_of_its_own() {
     store.observe(Observation::content(url, ms(5), 1, Epoch::from_number(0))).unwrap();
     store.restate(Restatement::new(url, ms(5), 9, epoch)).unwrap();
     let found = all(&store.snapshot(), 1);
-    let Done::Entry { entry: HistoryEntry::Restated(restated), .. } = &found[0].done else {
+    let OperationKind::Entry { entry: HistoryEntry::Restated(restated), .. } = &found[0].kind else {
         panic!("{found:?}")
     };
     assert_eq!((restated.time, restated.fingerprint, found.len()), (ms(5), Some(9), 1));

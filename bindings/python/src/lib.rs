@@ -193,7 +193,7 @@ mod _simkeep {
     #[pymodule_export]
     use super::inspect::found::Found;
     #[pymodule_export]
-    use super::inspect::journal::{JournalView, Operation, Operations};
+    use super::inspect::journal::{JournalView, LoggedOperation, Operations};
     #[pymodule_export]
     use super::inspect::overview::{
         Compaction, EpochOverview, HostShare, Overview, SegmentOverview, SpaceOf,

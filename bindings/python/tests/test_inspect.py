@@ -270,13 +270,13 @@ def test_operations_come_in_their_order_with_what_they_meant(lived: simkeep.Stor
         held = operations.held
         gone, changed, given, forgot, prefix = operations
     assert held == (gone.sequence, prefix.sequence) and prefix.sequence == lived.sequence
-    assert (gone.done, gone.url) == (simkeep.Done.ENTRY, "https://0.example/0")
+    assert (gone.kind, gone.url) == (simkeep.OperationKind.ENTRY, "https://0.example/0")
     assert isinstance(gone.entry, simkeep.VisitEntry) and gone.entry.verdict == "gone"
     assert gone.entry.visit.status == 410
     assert changed.entry == lived.history(URL)[-1]
     assert isinstance(given.entry, simkeep.PropertyEntry) and given.entry.weight == 3
-    assert (forgot.done, forgot.url, forgot.visits, forgot.entry) == ("forgot", "https://0.example/6", 1, None)
-    assert (prefix.done, prefix.url) == ("forgot-prefix", None)
+    assert (forgot.kind, forgot.url, forgot.visits, forgot.entry) == ("forget", "https://0.example/6", 1, None)
+    assert (prefix.kind, prefix.url) == ("forget-prefix", None)
     assert (prefix.prefix, prefix.pages, prefix.visits) == ("1.example", 10, 10) and known == 0
     assert list(lived.operations(changed.sequence)) == [given, forgot, prefix]
     assert list(lived.operations(under="0.example")) == [gone, given, forgot]

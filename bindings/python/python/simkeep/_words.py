@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 __all__ = [
     "Band",
     "Candidacy",
-    "Done",
     "Fate",
+    "OperationKind",
     "OriginalBy",
     "Reason",
     "Role",
@@ -229,14 +229,14 @@ class VersionKind(_Word):
     """What a newer version of simkeep tells."""
 
 
-class Done(_Word):
+class OperationKind(_Word):
     """What an operation did."""
 
     ENTRY = "entry"
-    """A page got an entry: a visit, restated content, or what it was given."""
-    FORGOT = "forgot"
+    """A page got an entry: a visit, restated content, or a property."""
+    FORGET = "forget"
     """A page was forgotten."""
-    FORGOT_PREFIX = "forgot-prefix"
+    FORGET_PREFIX = "forget-prefix"
     """All pages under a prefix were forgotten."""
 
 

@@ -217,10 +217,10 @@ words! {
         Other = "other",
     }
     /// What an operation did.
-    Done {
+    OperationKind {
         Entry = "entry",
-        Forgot = "forgot",
-        ForgotPrefix = "forgot-prefix",
+        Forget = "forget",
+        ForgetPrefix = "forget-prefix",
     }
     /// What a long call is doing.
     Stage {
@@ -402,12 +402,12 @@ impl From<inspect::VersionKind> for VersionKind {
     }
 }
 
-impl From<&inspect::Done> for Done {
-    fn from(done: &inspect::Done) -> Done {
-        match done {
-            inspect::Done::Entry { .. } => Done::Entry,
-            inspect::Done::Forgot { .. } => Done::Forgot,
-            inspect::Done::ForgotPrefix { .. } => Done::ForgotPrefix,
+impl From<&inspect::OperationKind> for OperationKind {
+    fn from(kind: &inspect::OperationKind) -> OperationKind {
+        match kind {
+            inspect::OperationKind::Entry { .. } => OperationKind::Entry,
+            inspect::OperationKind::Forget { .. } => OperationKind::Forget,
+            inspect::OperationKind::ForgetPrefix { .. } => OperationKind::ForgetPrefix,
         }
     }
 }

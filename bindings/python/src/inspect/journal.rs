@@ -8,7 +8,7 @@ use crate::convert::error::OrRaise;
 use crate::convert::time::Time;
 use crate::convert::typed::Typed;
 use crate::convert::value::{FromRust, value};
-use crate::convert::word::Done;
+use crate::convert::word::OperationKind;
 use crate::inspect::found::Found;
 use crate::pages::history::HistoryEntry;
 use crate::streams::stream::{Item, Stream};
@@ -34,11 +34,11 @@ value! {
 
 value! {
     /// An operation, as it was acknowledged.
-    Operation {
+    LoggedOperation {
         /// Its number.
         sequence: u64,
         /// What it did.
-        done: Done,
+        kind: OperationKind,
         /// The page; `None` if a prefix was forgotten.
         url: Option<String>,
         /// The entry that the page got: `VisitEntry`, `Restated` or `PropertyEntry`; `None` if something was
@@ -53,29 +53,29 @@ value! {
     }
 }
 
-impl FromRust<inspect::Operation> for Operation {
-    fn from_rust(py: Python<'_>, of: inspect::Operation) -> PyResult<Operation> {
-        let inspect::Operation { sequence, done: of, .. } = of;
-        let done = Done::from(&of);
+impl FromRust<inspect::LoggedOperation> for LoggedOperation {
+    fn from_rust(py: Python<'_>, of: inspect::LoggedOperation) -> PyResult<LoggedOperation> {
+        let inspect::LoggedOperation { sequence, kind: of, .. } = of;
+        let kind = OperationKind::from(&of);
         let (mut url, mut entry, mut prefix, mut pages, mut visits) =
             (None, None, None, None, None);
         match of {
-            inspect::Done::Entry { url: page, entry: got } => {
+            inspect::OperationKind::Entry { url: page, entry: got } => {
                 (url, entry) = (Some(page), Some(FromRust::from_rust(py, got)?));
             }
-            inspect::Done::Forgot { url: page, visits: of } => {
+            inspect::OperationKind::Forget { url: page, visits: of } => {
                 (url, visits) = (Some(page), Some(of));
             }
-            inspect::Done::ForgotPrefix { prefix: under, pages: known, visits: of } => {
+            inspect::OperationKind::ForgetPrefix { prefix: under, pages: known, visits: of } => {
                 (prefix, pages, visits) = (Some(under.to_string()), Some(known), Some(of));
             }
         }
-        Ok(Operation { sequence, done, url, entry, prefix, pages, visits })
+        Ok(LoggedOperation { sequence, kind, url, entry, prefix, pages, visits })
     }
 }
 
-impl Item for inspect::Operation {
-    type Object = Operation;
+impl Item for inspect::LoggedOperation {
+    type Object = LoggedOperation;
 }
 
 /// The operations that the journal holds, in the order in which they were acknowledged.
@@ -94,8 +94,8 @@ impl Operations {
         let held = all.held().map(std::ops::RangeInclusive::into_inner);
         let progress = simkeep::Progress::default();
         let items = Threaded::begin(NAME, progress, move |progress, out| {
-            let wanted = |of: &simkeep::Result<inspect::Operation>| match (of, &under) {
-                (Ok(of), Some(under)) => of.done.is_under(under),
+            let wanted = |of: &simkeep::Result<inspect::LoggedOperation>| match (of, &under) {
+                (Ok(of), Some(under)) => of.kind.is_under(under),
                 _ => true,
             };
             out.all(all.take_while(|_| !progress.is_cancelled()).filter(wanted))

@@ -26,8 +26,8 @@ from ._types import Time
 from ._words import (
     Band,
     Candidacy,
-    Done,
     Fate,
+    OperationKind,
     OriginalBy,
     Reason,
     Role,

@@ -49,12 +49,12 @@ fn an_operation_has_the_keys_of_a_history() {
         for (key, value) in entry.as_object().unwrap() {
             assert_eq!(&line[key], value);
         }
-        assert_eq!((&line["done"], &line["near"]), (&json!("entry"), &json!(null)));
+        assert_eq!((&line["kind"], &line["near"]), (&json!("entry"), &json!(null)));
     }
     let forgot =
-        json!({"operation": 11, "done": "forgot", "url": "https://example.org/", "visits": 1});
+        json!({"operation": 11, "kind": "forget", "url": "https://example.org/", "visits": 1});
     assert_eq!(lines[10], forgot);
-    assert_eq!((&lines[11]["done"], &lines[11]["pages"]), (&json!("forgot-prefix"), &json!(1)));
+    assert_eq!((&lines[11]["kind"], &lines[11]["pages"]), (&json!("forget-prefix"), &json!(1)));
     let near = place.run(&["tail", "-n", "4", "--near=2", "--json"]).objects();
     let urls = |line: &Value| {
         let near = line["near"].as_array().unwrap().iter();
@@ -108,7 +108,7 @@ fn what_comes_is_told_and_gaps_are_named() {
         let line = next();
         match (line["first_operation"].as_u64(), line["operation"].as_u64()) {
             (Some(first), None) => {
-                assert_eq!((first, &line["done"]), (told + 1, &json!("missed")));
+                assert_eq!((first, &line["kind"]), (told + 1, &json!("missed")));
                 told = line["last_operation"].as_u64().unwrap();
             }
             (None, Some(operation)) => {

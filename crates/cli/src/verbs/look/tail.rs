@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
-use simkeep::inspect::{Done, Operation, Operations};
+use simkeep::inspect::{LoggedOperation, OperationKind, Operations};
 use simkeep::{EpochInfo, HistoryEntry, Matches, Prefix, Query, Reader, Snapshot, Verdict};
 use simkeep_formats::escape;
 
@@ -43,7 +43,7 @@ minutes of a crawl. What was there before is in segments, which do not know in w
 is said from which operation on there are any. If operations come and go between two looks, their numbers
 are told.
 
-With --json, a line has \"done\": \"entry\", \"forgot\", \"forgot-prefix\", or \"missed\" for operations that were
+With --json, a line has \"kind\": \"entry\", \"forget\", \"forget-prefix\", or \"missed\" for operations that were
 sealed before they could be shown; its number, \"operation\"; and of an entry the keys of a line of `simkeep
 history --json`, and \"near\".")]
 pub(crate) struct Tail {
@@ -94,8 +94,8 @@ impl Tail {
     }
 
     /// Whether an operation is asked for.
-    fn wants(&self, done: &Done) -> bool {
-        self.under.as_ref().is_none_or(|prefix| done.is_under(prefix))
+    fn wants(&self, kind: &OperationKind) -> bool {
+        self.under.as_ref().is_none_or(|prefix| kind.is_under(prefix))
     }
 }
 
@@ -113,7 +113,7 @@ impl Lines<'_> {
         let mut last = VecDeque::new();
         for operation in &mut operations {
             let operation = operation?;
-            if self.asked.wants(&operation.done) {
+            if self.asked.wants(&operation.kind) {
                 last.push_back(operation);
             }
             if last.len() > self.asked.n {
@@ -145,7 +145,7 @@ impl Lines<'_> {
         }
         for operation in operations {
             let operation = operation?;
-            if self.asked.wants(&operation.done) {
+            if self.asked.wants(&operation.kind) {
                 self.print(&operation, snapshot)?;
             }
         }
@@ -165,8 +165,8 @@ impl Lines<'_> {
         Ok(())
     }
 
-    fn print(&mut self, operation: &Operation, snapshot: &Snapshot) -> Result<(), Failure> {
-        let near = self.near(&operation.done, snapshot)?;
+    fn print(&mut self, operation: &LoggedOperation, snapshot: &Snapshot) -> Result<(), Failure> {
+        let near = self.near(&operation.kind, snapshot)?;
         if self.is_json {
             let line = line(operation, snapshot.epochs(), near.as_ref())?;
             return Ok(self.output.object(&line)?);
@@ -182,9 +182,9 @@ impl Lines<'_> {
     }
 
     /// The pages near what a visit saw, if they are asked for, and it has a fingerprint that finds any.
-    fn near(&self, done: &Done, snapshot: &Snapshot) -> Result<Option<Matches>, Failure> {
+    fn near(&self, kind: &OperationKind, snapshot: &Snapshot) -> Result<Option<Matches>, Failure> {
         let Some(k) = self.asked.near else { return Ok(None) };
-        let Done::Entry { url, entry } = done else { return Ok(None) };
+        let OperationKind::Entry { url, entry } = kind else { return Ok(None) };
         let epoch = snapshot.near_epoch();
         let content = entry.entry().content().filter(|content| content.epoch == epoch);
         let Some(fingerprint) = content.and_then(|content| content.fingerprint) else {
@@ -202,17 +202,17 @@ impl Lines<'_> {
     }
 }
 
-fn row(operation: &Operation, clock: &Clock) -> [String; 4] {
+fn row(operation: &LoggedOperation, clock: &Clock) -> [String; 4] {
     let number = words::count(operation.sequence);
-    match &operation.done {
-        Done::Entry { url, entry } => {
+    match &operation.kind {
+        OperationKind::Entry { url, entry } => {
             [number, clock.show(entry.entry().time()), meant(entry), escape::whole(url)]
         }
-        Done::Forgot { url, visits } => {
+        OperationKind::Forget { url, visits } => {
             let visits = words::many(*visits, "visit", "visits");
             [number, String::new(), format!("forgot {visits}"), escape::whole(url)]
         }
-        Done::ForgotPrefix { prefix, pages, .. } => {
+        OperationKind::ForgetPrefix { prefix, pages, .. } => {
             let pages = words::many(*pages, "page", "pages");
             let prefix = escape::whole(&prefix.to_string());
             [number, String::new(), format!("forgot {pages}"), prefix]
@@ -239,7 +239,7 @@ fn meant(entry: &HistoryEntry) -> String {
 
 /// What an operation did, or the numbers of some that could not be shown.
 #[derive(Serialize, JsonSchema)]
-#[serde(tag = "done", rename_all = "kebab-case")]
+#[serde(tag = "kind", rename_all = "kebab-case")]
 pub(crate) enum Line<'a> {
     /// A page got an entry: a visit, restated content, a weight, or a class.
     Entry {
@@ -252,7 +252,7 @@ pub(crate) enum Line<'a> {
         near: Option<Vec<NearPage<'a>>>,
     },
     /// A page was forgotten.
-    Forgot {
+    Forget {
         /// The number of the operation.
         operation: u64,
         url: &'a str,
@@ -260,7 +260,7 @@ pub(crate) enum Line<'a> {
         visits: u64,
     },
     /// All pages under a prefix were forgotten.
-    ForgotPrefix {
+    ForgetPrefix {
         /// The number of the operation.
         operation: u64,
         prefix: String,
@@ -285,13 +285,13 @@ pub(crate) struct NearPage<'a> {
 }
 
 fn line<'a>(
-    operation: &'a Operation,
+    operation: &'a LoggedOperation,
     epochs: &'a [EpochInfo],
     near: Option<&'a Matches>,
 ) -> simkeep::Result<Line<'a>> {
     let number = operation.sequence;
-    Ok(match &operation.done {
-        Done::Entry { url, entry } => {
+    Ok(match &operation.kind {
+        OperationKind::Entry { url, entry } => {
             let near = near.map(|matches| {
                 let pages = matches.near.iter().map(|near| NearPage {
                     url: &near.url,
@@ -303,8 +303,8 @@ fn line<'a>(
             let entry = Box::new(crate::verbs::ask::history::Line::new(url, entry, epochs)?);
             Line::Entry { operation: number, entry, near }
         }
-        Done::Forgot { url, visits } => Line::Forgot { operation: number, url, visits: *visits },
-        Done::ForgotPrefix { prefix, pages, visits } => Line::ForgotPrefix {
+        OperationKind::Forget { url, visits } => Line::Forget { operation: number, url, visits: *visits },
+        OperationKind::ForgetPrefix { prefix, pages, visits } => Line::ForgetPrefix {
             operation: number,
             prefix: prefix.to_string(),
             pages: *pages,

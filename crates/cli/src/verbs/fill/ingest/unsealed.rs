@@ -1,6 +1,6 @@
 //! What the journal still holds at the end.
 
-use simkeep::inspect::{Done, Operations};
+use simkeep::inspect::{OperationKind, Operations};
 use simkeep::{Result, Store};
 
 /// More operations than these are sealed at the end, and fewer if their URLs have more bytes than that.
@@ -15,9 +15,9 @@ pub(super) fn seal(store: &Store) -> Result<()> {
     let mut bytes = 0;
     if held.end() - held.start() < UNSEALED_MAX {
         for operation in operations {
-            bytes += match operation?.done {
-                Done::Entry { url, .. } | Done::Forgot { url, .. } => url.len(),
-                Done::ForgotPrefix { .. } => 0,
+            bytes += match operation?.kind {
+                OperationKind::Entry { url, .. } | OperationKind::Forget { url, .. } => url.len(),
+                OperationKind::ForgetPrefix { .. } => 0,
             };
         }
         if bytes <= UNSEALED_BYTES_MAX {
