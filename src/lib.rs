@@ -170,7 +170,7 @@ mod url;
 pub use crate::admin::compact::Compacted;
 pub use crate::admin::forget::Scope;
 pub use crate::engine::answer::{
-    Answer, ExactCopy, Forgotten, History, HistoryEntry, Merged, NearDuplicate, Original,
+    ExactCopy, Forgotten, History, HistoryEntry, Merged, NearDuplicate, OperationResult, Original,
     OriginalBy, Outcome, Page,
 };
 pub use crate::engine::options::{Durability, Options};
@@ -189,8 +189,8 @@ pub use disk::{Holder, Location};
 pub use error::{Corruption, Error, ErrorKind, NotStore, Result};
 pub use page::{
     Changes, Classes, ClassesError, Content, Digest, Distance, Entry, Epoch, EpochInfo,
-    EpochOptions, FetchFailure, HISTORY_WINDOW, LastChange, Observation, Prefix, Property,
-    PropertyEntry, PropertyOutcome, PropertyUpdate, Request, Response, ResponseMeaning,
+    EpochOptions, FetchFailure, HISTORY_WINDOW, LastChange, Observation, Operation, Prefix,
+    Property, PropertyEntry, PropertyOutcome, PropertyUpdate, Response, ResponseMeaning,
     RestateOutcome, Restated, Restatement, Role, RoleError, SameBy, Seen, Verdict, Visit, Weight,
 };
 pub use progress::{Progress, Stage};

@@ -166,9 +166,9 @@ pub struct Outcome {
     pub complete: bool,
 }
 
-/// The answer to a [`Request`](crate::Request).
+/// The answer to a [`Operation`](crate::Operation).
 #[derive(Clone, Debug, PartialEq)]
-pub enum Answer {
+pub enum OperationResult {
     /// To an observation.
     Observed(Outcome),
     /// To a restatement.
@@ -177,27 +177,27 @@ pub enum Answer {
     PropertySet(PropertyOutcome),
 }
 
-impl Answer {
+impl OperationResult {
     pub(crate) fn observed(self) -> Result<Outcome, Bug> {
         let outcome = match self {
-            Answer::Observed(outcome) => Some(outcome),
-            Answer::Restated(_) | Answer::PropertySet(_) => None,
+            OperationResult::Observed(outcome) => Some(outcome),
+            OperationResult::Restated(_) | OperationResult::PropertySet(_) => None,
         };
         outcome.or_bug("an observation is answered as one")
     }
 
     pub(crate) fn restated(self) -> Result<RestateOutcome, Bug> {
         let outcome = match self {
-            Answer::Restated(outcome) => Some(outcome),
-            Answer::Observed(_) | Answer::PropertySet(_) => None,
+            OperationResult::Restated(outcome) => Some(outcome),
+            OperationResult::Observed(_) | OperationResult::PropertySet(_) => None,
         };
         outcome.or_bug("a restatement is answered as one")
     }
 
     pub(crate) fn property_set(self) -> Result<PropertyOutcome, Bug> {
         let outcome = match self {
-            Answer::PropertySet(outcome) => Some(outcome),
-            Answer::Observed(_) | Answer::Restated(_) => None,
+            OperationResult::PropertySet(outcome) => Some(outcome),
+            OperationResult::Observed(_) | OperationResult::Restated(_) => None,
         };
         outcome.or_bug("a property update is answered as one")
     }

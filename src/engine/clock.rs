@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use super::core::Core;
 use crate::error::{Error, Result};
-use crate::page::Request;
+use crate::page::Operation;
 use crate::time::Time;
 
 /// The last time that a visit may have, where the options bound it.
@@ -35,8 +35,8 @@ impl<'b> Clock<'b> {
     /// # Errors
     ///
     /// [`Error::InTheFuture`].
-    pub(crate) fn check(&self, request: &Request<'_>) -> Result<()> {
-        let (Some(tolerance), Request::Observe(visit)) = (self.tolerance, request) else {
+    pub(crate) fn check(&self, operation: &Operation<'_>) -> Result<()> {
+        let (Some(tolerance), Operation::Observe(visit)) = (self.tolerance, operation) else {
             return Ok(());
         };
         let tolerance = i64::try_from(tolerance.as_millis()).unwrap_or(i64::MAX);

@@ -23,7 +23,7 @@ pub use compaction::Compaction;
 pub use dump::{DumpLine, DumpQuery};
 pub use found::Found;
 pub use journal::JournalView;
-pub use operations::{OperationKind, LoggedOperation, Operations};
+pub use operations::{LoggedOperation, OperationKind, Operations};
 pub use overview::{EpochOverview, HostShare, Overview, SegmentOverview};
 pub use segment::{SectionView, SegmentView, TableView};
 pub use space::{Space, SpaceOf};

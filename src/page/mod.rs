@@ -42,7 +42,7 @@ pub(crate) use head::{
     visit_verdict,
 };
 pub(crate) use observation::Beside;
-pub use observation::{Observation, PropertyUpdate, Request, Restatement};
+pub use observation::{Observation, Operation, PropertyUpdate, Restatement};
 pub use prefix::Prefix;
 pub(crate) use prefix::Users;
 pub(crate) use property::{KINDS, Properties};

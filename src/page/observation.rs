@@ -321,9 +321,9 @@ impl<'a> PropertyUpdate<'a> {
 /// What comes with a visit.
 pub(crate) type Beside = ArrayVec<Entry, 3>;
 
-/// One request to store something: an [`Observation`], a [`Restatement`] or a [`PropertyUpdate`].
+/// One operation to store something: an [`Observation`], a [`Restatement`] or a [`PropertyUpdate`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Request<'a> {
+pub enum Operation<'a> {
     /// A visit to a page.
     Observe(Observation<'a>),
     /// What another epoch makes of what a visit saw.
@@ -332,39 +332,39 @@ pub enum Request<'a> {
     SetProperty(PropertyUpdate<'a>),
 }
 
-impl<'a> Request<'a> {
-    /// The request that creates this entry in the history of a page.
+impl<'a> Operation<'a> {
+    /// The operation that creates this entry in the history of a page.
     pub fn of(url: &'a str, entry: Entry) -> Self {
         match entry {
-            Entry::Visit(visit) => Request::Observe(Observation::of(url, visit)),
-            Entry::Restated(restated) => Request::Restate(Restatement { url, restated }),
-            Entry::Property(given) => Request::SetProperty(PropertyUpdate { url, entry: given }),
+            Entry::Visit(visit) => Operation::Observe(Observation::of(url, visit)),
+            Entry::Restated(restated) => Operation::Restate(Restatement { url, restated }),
+            Entry::Property(given) => Operation::SetProperty(PropertyUpdate { url, entry: given }),
         }
     }
 
     /// The page.
     pub fn url(&self) -> &'a str {
         match self {
-            Request::Observe(observation) => observation.url,
-            Request::Restate(restatement) => restatement.url,
-            Request::SetProperty(update) => update.url,
+            Operation::Observe(observation) => observation.url,
+            Operation::Restate(restatement) => restatement.url,
+            Operation::SetProperty(update) => update.url,
         }
     }
 
     /// The entry that it creates.
     pub fn entry(&self) -> Entry {
         match self {
-            Request::Observe(observation) => Entry::Visit(observation.visit),
-            Request::Restate(restatement) => Entry::Restated(restatement.restated),
-            Request::SetProperty(update) => Entry::Property(update.entry),
+            Operation::Observe(observation) => Entry::Visit(observation.visit),
+            Operation::Restate(restatement) => Entry::Restated(restatement.restated),
+            Operation::SetProperty(update) => Entry::Property(update.entry),
         }
     }
 
     /// What is restated together with the visit.
     pub(crate) fn also(&self) -> Option<Restated> {
         match self {
-            Request::Observe(observation) => observation.restated(),
-            Request::Restate(_) | Request::SetProperty(_) => None,
+            Operation::Observe(observation) => observation.restated(),
+            Operation::Restate(_) | Operation::SetProperty(_) => None,
         }
     }
 
@@ -378,8 +378,8 @@ impl<'a> Request<'a> {
     pub(crate) fn beside(&self) -> Beside {
         let restated = self.also().map(Entry::Restated);
         let (weight, class) = match self {
-            Request::Observe(Observation { weight, class, .. }) => (*weight, *class),
-            Request::Restate(_) | Request::SetProperty(_) => (None, None),
+            Operation::Observe(Observation { weight, class, .. }) => (*weight, *class),
+            Operation::Restate(_) | Operation::SetProperty(_) => (None, None),
         };
         let properties = weight.map(Property::Weight).into_iter().chain(class.map(Property::Class));
         let time = self.entry().time();
@@ -390,26 +390,26 @@ impl<'a> Request<'a> {
     /// The content that was seen; `None` if there was none, or if it is restated.
     pub(crate) fn seen(&self) -> Option<&Content> {
         match self {
-            Request::Observe(observation) => observation.visit.seen.content(),
-            Request::Restate(_) | Request::SetProperty(_) => None,
+            Operation::Observe(observation) => observation.visit.seen.content(),
+            Operation::Restate(_) | Operation::SetProperty(_) => None,
         }
     }
 }
 
-impl<'a> From<Observation<'a>> for Request<'a> {
+impl<'a> From<Observation<'a>> for Operation<'a> {
     fn from(observation: Observation<'a>) -> Self {
-        Request::Observe(observation)
+        Operation::Observe(observation)
     }
 }
 
-impl<'a> From<PropertyUpdate<'a>> for Request<'a> {
+impl<'a> From<PropertyUpdate<'a>> for Operation<'a> {
     fn from(update: PropertyUpdate<'a>) -> Self {
-        Request::SetProperty(update)
+        Operation::SetProperty(update)
     }
 }
 
-impl<'a> From<Restatement<'a>> for Request<'a> {
+impl<'a> From<Restatement<'a>> for Operation<'a> {
     fn from(restatement: Restatement<'a>) -> Self {
-        Request::Restate(restatement)
+        Operation::Restate(restatement)
     }
 }

@@ -25,7 +25,7 @@ fn source() -> (SimDisk, Store) {
     let mut choice = choice(3);
     let all: Vec<_> = (0..90).map(|time| request(&mut choice, 12, 100 + time)).collect();
     for some in all.chunks(7) {
-        store.request_batch(some).unwrap();
+        store.write_batch(some).unwrap();
     }
     store.register_epoch("last", Role::Both).unwrap();
     store.end_epoch(ended, u64::MAX).unwrap();

@@ -44,7 +44,7 @@ fn histories(path: &Path, seed: u64) -> u64 {
     for batch in 0..20 {
         let times = batch * 100..(batch + 1) * 100;
         let requests = times.map(|at| request(&mut choice, 16, 1_700_000_000_000 + at * 777));
-        store.request_batch(&requests.collect::<Vec<_>>()).unwrap();
+        store.write_batch(&requests.collect::<Vec<_>>()).unwrap();
         if batch == 8 {
             store.seal().unwrap();
         }

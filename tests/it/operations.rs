@@ -3,7 +3,7 @@
 #![expect(clippy::cast_possible_truncation, reason = "small numbers, drawn by lot")]
 
 use simkeep::disk::SimDisk;
-use simkeep::inspect::{OperationKind, LoggedOperation, Operations, Overview};
+use simkeep::inspect::{LoggedOperation, OperationKind, Operations, Overview};
 use simkeep::{
     Entry, Epoch, HistoryEntry, Observation, Reader, Restatement, Scope, Snapshot, Store, Verdict,
 };
@@ -73,7 +73,9 @@ fn check(expected: &Expected, found: &[LoggedOperation]) {
             // What is given beside a visit that is known already is an operation all the same.
             let beside = usize::from(*verdict != Verdict::Known);
             for (at, operation) in found.iter().enumerate() {
-                let OperationKind::Entry { url: of, entry } = &operation.kind else { panic!("no entry") };
+                let OperationKind::Entry { url: of, entry } = &operation.kind else {
+                    panic!("no entry")
+                };
                 assert_eq!(of, url);
                 assert_eq!(entry.visit().is_some(), at < beside);
                 if let HistoryEntry::Visit { verdict: told, meaning, .. } = entry {
@@ -149,7 +151,8 @@ fn what_is_restated_and_weighed_is_an_operation_of_its_own() {
     store.observe(Observation::content(url, ms(5), 1, Epoch::from_number(0))).unwrap();
     store.restate(Restatement::new(url, ms(5), 9, epoch)).unwrap();
     let found = all(&store.snapshot(), 1);
-    let OperationKind::Entry { entry: HistoryEntry::Restated(restated), .. } = &found[0].kind else {
+    let OperationKind::Entry { entry: HistoryEntry::Restated(restated), .. } = &found[0].kind
+    else {
         panic!("{found:?}")
     };
     assert_eq!((restated.time, restated.fingerprint, found.len()), (ms(5), Some(9), 1));

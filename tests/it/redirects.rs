@@ -4,7 +4,7 @@ use simkeep::disk::SimDisk;
 use simkeep::load::LoadOptions;
 use simkeep::query::Stale;
 use simkeep::{
-    Changes, Content, Digest, Epoch, Observation, Progress, Request, Role, SameBy, Scope, Seen,
+    Changes, Content, Digest, Epoch, Observation, Operation, Progress, Role, SameBy, Scope, Seen,
     Store, Verdict, Visit,
 };
 use simkeep_testing::{create, ms, on, small, sound};
@@ -72,10 +72,10 @@ fn a_redirect_belongs_to_no_epoch() {
         let store = Store::create(on(&SimDisk::new()), small().epoch(name)).unwrap();
         let first = store.change_epoch();
         let observed = [
-            Request::from(Observation::redirect(URL, ms(10), "/b").status(302)),
-            Request::from(Observation::content(OTHER, ms(11), PRINT, first)),
+            Operation::from(Observation::redirect(URL, ms(10), "/b").status(302)),
+            Operation::from(Observation::content(OTHER, ms(11), PRINT, first)),
         ];
-        store.request_batch(&observed).unwrap();
+        store.write_batch(&observed).unwrap();
         store.seal().unwrap();
         let second = store.register_epoch("second", Role::Both).unwrap();
         store.restate(simkeep::Restatement::new(OTHER, ms(11), PRINT, second)).unwrap();
@@ -96,7 +96,7 @@ fn a_redirect_belongs_to_no_epoch() {
         assert_eq!(history.len(), 3);
 
         let loaded = create(&SimDisk::new(), small());
-        let entries = history.iter().map(|entry| Request::of(URL, entry.entry()));
+        let entries = history.iter().map(|entry| Operation::of(URL, entry.entry()));
         loaded.load(entries.map(Ok), LoadOptions::default()).unwrap();
         assert_eq!(loaded.history(URL).unwrap(), history);
         store.forget(Scope::Url(URL)).unwrap();

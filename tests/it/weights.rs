@@ -3,8 +3,8 @@
 use simkeep::disk::SimDisk;
 use simkeep::load::LoadOptions;
 use simkeep::{
-    Answer, Epoch, Observation, Progress, PropertyOutcome, PropertyUpdate, Request, Scope, Store,
-    Verdict, Weight,
+    Epoch, Observation, Operation, OperationResult, Progress, PropertyOutcome, PropertyUpdate,
+    Scope, Store, Verdict, Weight,
 };
 use simkeep_testing::{create, ms, open, small, sound};
 
@@ -14,7 +14,7 @@ fn content(time: i64) -> Observation<'static> {
     Observation::content(URL, ms(time), 7, Epoch::from_number(0))
 }
 
-fn weighed(time: i64, weight: f64) -> Request<'static> {
+fn weighed(time: i64, weight: f64) -> Operation<'static> {
     PropertyUpdate::weight(URL, ms(time), weight).into()
 }
 
@@ -24,7 +24,7 @@ fn weight(store: &Store) -> Weight {
 
 #[test]
 fn the_weight_of_the_latest_time_is_in_force_whatever_came_first() {
-    let requests: [Request<'_>; 6] = [
+    let requests: [Operation<'_>; 6] = [
         content(100).into(),
         weighed(50, 9.0),
         content(200).weight(2.0).into(),
@@ -41,7 +41,7 @@ fn the_weight_of_the_latest_time_is_in_force_whatever_came_first() {
         let mut requests = requests;
         requests.rotate_left(turned);
         for request in &requests {
-            store.request_batch(&[*request]).unwrap();
+            store.write_batch(&[*request]).unwrap();
             store.seal().unwrap();
         }
         assert_eq!(weight(&store), Weight::from(0.5), "turned by {turned}");
@@ -86,7 +86,7 @@ fn a_weight_is_no_visit_and_needs_one() {
 fn a_weight_from_before_the_first_visit_is_in_force_however_both_come() {
     let requests = [content(100).into(), weighed(50, 3.0)];
     let observed = create(&SimDisk::new(), small());
-    observed.request_batch(&requests).unwrap();
+    observed.write_batch(&requests).unwrap();
     observed.seal().unwrap();
     let loaded = create(&SimDisk::new(), small());
     loaded.load(requests.iter().map(Ok), LoadOptions::default()).unwrap();
@@ -102,8 +102,9 @@ fn a_weight_that_comes_with_a_known_visit_is_kept() {
     store.observe(content(10)).unwrap();
     let again = store.observe(content(10).weight(3.0)).unwrap();
     assert_eq!((again.verdict, weight(&store)), (Verdict::Known, Weight::from(3.0)));
-    let answers = store.request_batch(&[weighed(10, 3.0), weighed(10, 2.0)]).unwrap();
-    let expected = [PropertyOutcome::Known, PropertyOutcome::Stored].map(Answer::PropertySet);
+    let answers = store.write_batch(&[weighed(10, 3.0), weighed(10, 2.0)]).unwrap();
+    let expected =
+        [PropertyOutcome::Known, PropertyOutcome::Stored].map(OperationResult::PropertySet);
     assert_eq!(answers, expected);
     assert_eq!(weight(&store), Weight::from(3.0));
 }

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use simkeep::load::{LoadOptions, Observed};
 use simkeep::query::Explanation;
-use simkeep::{Options, Progress, Query, Request, Store};
+use simkeep::{Operation, Options, Progress, Query, Store};
 use simkeep_testing::bench::report::{Report, Row};
 
 use self::pages::Pages;
@@ -225,8 +225,8 @@ impl Crawl {
     fn observe(&self, count: usize) {
         let mut pages = self.pages.lock().unwrap();
         let visits = pages.visits(count);
-        let requests: Vec<Request<'_>> = visits.iter().map(Observed::request).collect();
-        self.store.request_batch(&requests).unwrap();
+        let requests: Vec<Operation<'_>> = visits.iter().map(Observed::operation).collect();
+        self.store.write_batch(&requests).unwrap();
         self.visits.fetch_add(count as u64, Ordering::Relaxed);
     }
 

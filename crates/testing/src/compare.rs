@@ -5,7 +5,8 @@ use std::fmt::Debug;
 
 use simkeep::query::Stale;
 use simkeep::{
-    Answer, Changes, Matches, Outcome, Query, Reader, Result, Snapshot, Stats, Store, Versions,
+    Changes, Matches, OperationResult, Outcome, Query, Reader, Result, Snapshot, Stats, Store,
+    Versions,
 };
 
 use super::changes::check_sums;
@@ -82,15 +83,15 @@ pub fn check_search(view: &Snapshot, model: &Model, query: &Query) {
     }
 }
 
-pub fn check_answer(found: &Answer, expected: &expected::Answer, limit: usize) {
+pub fn check_answer(found: &OperationResult, expected: &expected::OperationResult, limit: usize) {
     match (found, expected) {
-        (Answer::Observed(found), expected::Answer::Observed(expected)) => {
+        (OperationResult::Observed(found), expected::OperationResult::Observed(expected)) => {
             check_outcome(found, expected, limit);
         }
-        (Answer::Restated(found), expected::Answer::Restated(expected)) => {
+        (OperationResult::Restated(found), expected::OperationResult::Restated(expected)) => {
             assert_eq!(found, expected);
         }
-        (Answer::PropertySet(found), expected::Answer::PropertySet(expected)) => {
+        (OperationResult::PropertySet(found), expected::OperationResult::PropertySet(expected)) => {
             assert_eq!(found, expected);
         }
         _ => panic!("{found:?} is no answer of the kind of {expected:?}"),

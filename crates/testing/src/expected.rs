@@ -58,7 +58,7 @@ pub struct Outcome {
 
 /// Of a request.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Answer {
+pub enum OperationResult {
     Observed(Outcome),
     Restated(RestateOutcome),
     PropertySet(PropertyOutcome),

@@ -30,8 +30,8 @@ use std::time::Duration;
 use simkeep::disk::{Disk, SimDisk};
 use simkeep::integrity::{Verified, VerifyOptions};
 use simkeep::{
-    Content, Digest, Epoch, EpochInfo, Observation, Options, PropertyUpdate, Request, Restatement,
-    Result, Role, Seen, Store, Time, Visit, Weight,
+    Content, Digest, Epoch, EpochInfo, Observation, Operation, Options, PropertyUpdate,
+    Restatement, Result, Role, Seen, Store, Time, Visit, Weight,
 };
 
 /// The earliest time of a visit, in milliseconds since 1970.
@@ -163,7 +163,7 @@ pub fn observation(
     time: i64,
 ) -> Observation<'static> {
     loop {
-        if let Request::Observe(observation) = request(choice, pages, time) {
+        if let Operation::Observe(observation) = request(choice, pages, time) {
             return observation;
         }
     }
@@ -171,7 +171,7 @@ pub fn observation(
 
 /// Some visit, or something restated, of one of the first `pages` test pages, not far from `time`:
 /// among contents that meet again and lie near each other.
-pub fn request(choice: &mut impl FnMut(u64) -> u64, pages: u64, time: i64) -> Request<'static> {
+pub fn request(choice: &mut impl FnMut(u64) -> u64, pages: u64, time: i64) -> Operation<'static> {
     let what = choice(12);
     let mut fingerprint = || 0x0123_4567_89ab_cdef ^ (1 << choice(4)) ^ (choice(2) << 60);
     let (first, second) = (fingerprint(), fingerprint());
@@ -215,7 +215,7 @@ pub fn request(choice: &mut impl FnMut(u64) -> u64, pages: u64, time: i64) -> Re
     match restated {
         Some(Content { fingerprint, digest, epoch }) => {
             let restatement = Restatement::new(url, ms(time), fingerprint, epoch);
-            Request::Restate(match digest {
+            Operation::Restate(match digest {
                 Some(digest) => restatement.digest(digest),
                 None => restatement,
             })
@@ -225,7 +225,7 @@ pub fn request(choice: &mut impl FnMut(u64) -> u64, pages: u64, time: i64) -> Re
             let mut observation = Observation::of(url, visit);
             observation.weight = weight.map(Weight::from);
             observation.class = class;
-            Request::Observe(match also {
+            Operation::Observe(match also {
                 Some((fingerprint, epoch)) => observation.also(fingerprint, epoch),
                 None => observation,
             })

@@ -4,13 +4,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use simkeep::{
-    Content, Digest, Entry, Epoch, EpochOptions, Forgotten, Observation, Property, PropertyEntry,
-    PropertyOutcome, PropertyUpdate, Query, Request, RestateOutcome, Restated, Restatement, Seen,
-    Verdict, Versions, Visit,
+    Content, Digest, Entry, Epoch, EpochOptions, Forgotten, Observation, Operation, Property,
+    PropertyEntry, PropertyOutcome, PropertyUpdate, Query, RestateOutcome, Restated, Restatement,
+    Seen, Verdict, Versions, Visit,
 };
 
 use super::changes::{Compared, comparisons, is_novel};
-use super::expected::{Answer, ExactCopy, Near, NearDuplicate, Outcome, Page};
+use super::expected::{ExactCopy, Near, NearDuplicate, OperationResult, Outcome, Page};
 use super::fold::{
     History, Roles, class as class_of, content_modified, contents, gone, history_by, in_force,
     judge_by, same_digest, since, version_at, weight as weight_of,
@@ -39,13 +39,15 @@ impl Model {
     }
 
     /// Takes in a request and says what the store should.
-    pub fn request(&mut self, request: &Request<'_>, near_distance: u32) -> Answer {
+    pub fn request(&mut self, request: &Operation<'_>, near_distance: u32) -> OperationResult {
         match request {
-            Request::Observe(observation) => {
-                Answer::Observed(self.observe(observation, near_distance))
+            Operation::Observe(observation) => {
+                OperationResult::Observed(self.observe(observation, near_distance))
             }
-            Request::Restate(restatement) => Answer::Restated(self.restate(restatement)),
-            Request::SetProperty(update) => Answer::PropertySet(self.set_property(update)),
+            Operation::Restate(restatement) => OperationResult::Restated(self.restate(restatement)),
+            Operation::SetProperty(update) => {
+                OperationResult::PropertySet(self.set_property(update))
+            }
         }
     }
 
@@ -158,7 +160,7 @@ impl Model {
     }
 
     /// Takes in requests in no order: of what is restated or given, the visit may come after.
-    pub fn load(&mut self, requests: &[Request<'_>]) {
+    pub fn load(&mut self, requests: &[Operation<'_>]) {
         for request in requests.iter().filter(|request| request.entry().is_visit()) {
             self.insert(request.url(), request.entry());
         }
@@ -169,9 +171,9 @@ impl Model {
 
     /// Adds all that a request may become, whatever is forgotten in between: what is restated has the
     /// digest of any content of its time.
-    pub fn insert_any(&mut self, request: &Request<'_>) {
+    pub fn insert_any(&mut self, request: &Operation<'_>) {
         match *request {
-            Request::Observe(observation) => {
+            Operation::Observe(observation) => {
                 let Observation { url, visit, also, .. } = observation;
                 self.insert(url, visit.into());
                 self.insert_given(&observation);
@@ -180,10 +182,10 @@ impl Model {
                     self.insert(url, Restated { time, fingerprint, digest, epoch }.into());
                 }
             }
-            Request::SetProperty(update) => {
+            Operation::SetProperty(update) => {
                 self.set_property(&update);
             }
-            Request::Restate(Restatement { url, restated, .. }) => {
+            Operation::Restate(Restatement { url, restated, .. }) => {
                 let there = self.entries_of(url);
                 let at = there.iter().filter_map(Entry::visit).filter(|v| v.time == restated.time);
                 for content in at.filter_map(|visit| visit.seen.content()) {

@@ -1,14 +1,14 @@
 //! A small store with everything in it that can be damaged, and its files.
 
 use simkeep::disk::{Name, SimDisk};
-use simkeep::{Progress, Request, Scope, Store};
+use simkeep::{Operation, Progress, Scope, Store};
 
 use super::model::Model;
 use super::pages::{PREFIXES, URLS};
 use super::{choice, create, open, request, small};
 
 /// So many requests of all test pages, always the same of one seed.
-pub fn each_request(seed: u64, n: usize, mut take: impl FnMut(Request<'static>)) {
+pub fn each_request(seed: u64, n: usize, mut take: impl FnMut(Operation<'static>)) {
     let mut choice = choice(seed);
     let pages = URLS.len() as u64;
     for time in 0..n {
@@ -20,7 +20,7 @@ pub fn each_request(seed: u64, n: usize, mut take: impl FnMut(Request<'static>))
 /// Requests `n` times, on all test pages, and keeps the model in step.
 pub fn fill(store: &Store, model: &mut Model, seed: u64, n: usize) {
     each_request(seed, n, |request| {
-        store.request_batch(&[request]).unwrap();
+        store.write_batch(&[request]).unwrap();
         model.request(&request, 3);
     });
 }

@@ -9,7 +9,7 @@ use crate::cpu::prefetch;
 use crate::disk::{Disk, Name};
 use crate::error::Result;
 use crate::layout::{Cursor, put_varint};
-use crate::page::{Entry, Request, surt};
+use crate::page::{Entry, Operation, surt};
 use crate::segment::{Entries, put_entries};
 use crate::sort::{Keyed, sort_by_digits};
 use crate::sync::mpsc::{Receiver, Sender, channel};
@@ -85,10 +85,10 @@ impl Gathered {
         self.places.clear();
     }
 
-    fn push(&mut self, request: &Request<'_>) {
-        self.push_entry(request.url(), &request.entry());
-        for entry in request.beside() {
-            self.push_entry(request.url(), &entry);
+    fn push(&mut self, operation: &Operation<'_>) {
+        self.push_entry(operation.url(), &operation.entry());
+        for entry in operation.beside() {
+            self.push_entry(operation.url(), &entry);
         }
     }
 
@@ -178,11 +178,11 @@ pub(super) fn pair(memory_bytes: usize) -> (Gatherer, Writer) {
 impl Gatherer {
     /// Takes an observation. An error means that the writer has ended, and says why.
     #[inline]
-    pub(super) fn push(&mut self, request: &Request<'_>) -> Result<(), Ended> {
+    pub(super) fn push(&mut self, operation: &Operation<'_>) -> Result<(), Ended> {
         if self.gathered.bytes_used() >= self.bytes {
             self.pass_on()?;
         }
-        self.gathered.push(request);
+        self.gathered.push(operation);
         Ok(())
     }
 

@@ -278,10 +278,10 @@ impl Load<'_> {
                 for observation in observations {
                     let nth = watch.observations + 1;
                     let observed = observation.and_then(|observed| {
-                        let request = observed.request();
-                        check(&request)?;
-                        clock.check(&request)?;
-                        for epoch in of_epochs(&request) {
+                        let operation = observed.operation();
+                        check(&operation)?;
+                        clock.check(&operation)?;
+                        for epoch in of_epochs(&operation) {
                             let comes = self.epochs.has(epoch);
                             if !comes && known(&epochs, epoch).is_none() {
                                 // It may have come meanwhile.
@@ -290,7 +290,7 @@ impl Load<'_> {
                                 known(&epochs, epoch).ok_or(unknown)?;
                             }
                         }
-                        Ok(gatherer.push(&request))
+                        Ok(gatherer.push(&operation))
                     });
                     match observed {
                         Ok(Ok(())) => watch.advance(1)?,

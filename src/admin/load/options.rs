@@ -3,7 +3,7 @@
 use super::epochs::LoadEpochs;
 use crate::engine::settings::settings;
 use crate::error::{Error, Result};
-use crate::page::{Entry, EpochInfo, Observation, PropertyUpdate, Request, Restatement};
+use crate::page::{Entry, EpochInfo, Observation, Operation, PropertyUpdate, Restatement};
 use crate::progress::Progress;
 
 settings! {
@@ -72,48 +72,48 @@ pub struct Loaded {
     pub begun: Vec<EpochInfo>,
 }
 
-/// A borrowed or owned request, as [`Store::load`](crate::Store::load) takes it.
+/// A borrowed or owned operation, as [`Store::load`](crate::Store::load) takes it.
 ///
 /// An [`Observation`], a [`Restatement`] and a [`PropertyUpdate`] borrow their URL. If there is nothing to
 /// borrow from, because pages are read one after another, use a pair of a URL and an [`Entry`], or
 /// anything that converts into one.
 pub trait Observed {
-    /// The request.
-    fn request(&self) -> Request<'_>;
+    /// The operation.
+    fn operation(&self) -> Operation<'_>;
 }
 
-impl Observed for Request<'_> {
-    fn request(&self) -> Request<'_> {
+impl Observed for Operation<'_> {
+    fn operation(&self) -> Operation<'_> {
         *self
     }
 }
 
 impl Observed for Observation<'_> {
-    fn request(&self) -> Request<'_> {
-        Request::Observe(*self)
+    fn operation(&self) -> Operation<'_> {
+        Operation::Observe(*self)
     }
 }
 
 impl Observed for Restatement<'_> {
-    fn request(&self) -> Request<'_> {
-        Request::Restate(*self)
+    fn operation(&self) -> Operation<'_> {
+        Operation::Restate(*self)
     }
 }
 
 impl Observed for PropertyUpdate<'_> {
-    fn request(&self) -> Request<'_> {
-        Request::SetProperty(*self)
+    fn operation(&self) -> Operation<'_> {
+        Operation::SetProperty(*self)
     }
 }
 
 impl<U: AsRef<str>, E: Into<Entry> + Copy> Observed for (U, E) {
-    fn request(&self) -> Request<'_> {
-        Request::of(self.0.as_ref(), self.1.into())
+    fn operation(&self) -> Operation<'_> {
+        Operation::of(self.0.as_ref(), self.1.into())
     }
 }
 
 impl<O: Observed + ?Sized> Observed for &O {
-    fn request(&self) -> Request<'_> {
-        (**self).request()
+    fn operation(&self) -> Operation<'_> {
+        (**self).operation()
     }
 }

@@ -15,7 +15,7 @@ use crate::engine::memtable::Effect;
 use crate::engine::view::View;
 use crate::error::Result;
 use crate::page::{
-    Beside, Digest, Entry, HISTORY_WINDOW, Head, Observation, PropertyOutcome, Request,
+    Beside, Digest, Entry, HISTORY_WINDOW, Head, Observation, Operation, PropertyOutcome,
     RestateOutcome, Restated, Seen, Verdict, VisitVerdict, Weight, restated_digest,
 };
 use crate::segment::{put_course, unpack_head};
@@ -26,12 +26,12 @@ use crate::time::Time;
 pub(crate) struct RequestContext<'c> {
     pub(crate) view: &'c View,
     pub(crate) lookup: &'c Lookup<'c>,
-    pub(crate) request: &'c Request<'c>,
+    pub(crate) request: &'c Operation<'c>,
 }
 
 /// What a request means for its page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum RequestVerdict {
+pub(crate) enum OperationVerdict {
     Visit(VisitVerdict),
     Restated(RestateOutcome),
     PropertySet(PropertyOutcome),
@@ -39,7 +39,7 @@ pub(crate) enum RequestVerdict {
 
 /// What a request means, and the operations that it causes, each with its effect on the page.
 pub(crate) struct WriteDecision {
-    pub(crate) verdict: RequestVerdict,
+    pub(crate) verdict: OperationVerdict,
     pub(crate) operations: SmallVec<[(Entry, Effect); 1]>,
 }
 
@@ -128,8 +128,8 @@ impl<'p> Decided<'p> {
 }
 
 /// Whether a request is a visit, and no other entry.
-fn is_alone(request: &Request<'_>) -> bool {
-    matches!(request, Request::Observe(Observation { also: None, weight: None, class: None, .. }))
+fn is_alone(request: &Operation<'_>) -> bool {
+    matches!(request, Operation::Observe(Observation { also: None, weight: None, class: None, .. }))
 }
 
 impl WriteDecision {
@@ -137,7 +137,7 @@ impl WriteDecision {
     fn new(context: RequestContext<'_>, head: &mut Option<Head>) -> Result<WriteDecision> {
         let RequestContext { view, lookup, request } = context;
         let visit = request.entry();
-        let given = |outcome| Ok(WriteDecision::nothing(RequestVerdict::PropertySet(outcome)));
+        let given = |outcome| Ok(WriteDecision::nothing(OperationVerdict::PropertySet(outcome)));
         match visit {
             Entry::Restated(restated) => return WriteDecision::restated(context, head, restated),
             Entry::Property(_) if head.is_none() => return given(PropertyOutcome::Missing),
@@ -145,7 +145,7 @@ impl WriteDecision {
                 return given(PropertyOutcome::Known);
             }
             Entry::Property(_) => {
-                let verdict = RequestVerdict::PropertySet(PropertyOutcome::Stored);
+                let verdict = OperationVerdict::PropertySet(PropertyOutcome::Stored);
                 return Ok(WriteDecision::one(verdict, view, head, visit));
             }
             Entry::Visit(_) => {}
@@ -185,26 +185,26 @@ impl WriteDecision {
     ) -> Result<WriteDecision> {
         let digest = restated_of(view, lookup, head.as_ref(), restated.time, restated.digest)?;
         let Some(digest) = digest else {
-            return Ok(WriteDecision::nothing(RequestVerdict::Restated(RestateOutcome::Missing)));
+            return Ok(WriteDecision::nothing(OperationVerdict::Restated(RestateOutcome::Missing)));
         };
         // The digest of the visit that it restates, so that both are one version in the order of
         // entries.
         restated.digest = digest;
         let entry = Entry::Restated(restated);
         if is_stated(view, lookup, head.as_ref(), &entry)? {
-            return Ok(WriteDecision::nothing(RequestVerdict::Restated(RestateOutcome::Known)));
+            return Ok(WriteDecision::nothing(OperationVerdict::Restated(RestateOutcome::Known)));
         }
-        let verdict = RequestVerdict::Restated(RestateOutcome::Stored);
+        let verdict = OperationVerdict::Restated(RestateOutcome::Stored);
         Ok(WriteDecision::one(verdict, view, head, entry))
     }
 
-    fn nothing(verdict: RequestVerdict) -> WriteDecision {
+    fn nothing(verdict: OperationVerdict) -> WriteDecision {
         WriteDecision { verdict, operations: SmallVec::new() }
     }
 
     /// An entry that is no visit, and news to a page with this head.
     fn one(
-        verdict: RequestVerdict,
+        verdict: OperationVerdict,
         view: &View,
         head: &mut Option<Head>,
         entry: Entry,
@@ -217,7 +217,7 @@ impl WriteDecision {
     fn visit(verdict: VisitVerdict, visit: Entry, effect: Effect) -> WriteDecision {
         let news = (verdict.verdict != Verdict::Known).then_some((visit, effect));
         WriteDecision {
-            verdict: RequestVerdict::Visit(verdict),
+            verdict: OperationVerdict::Visit(verdict),
             operations: news.into_iter().collect(),
         }
     }
@@ -230,7 +230,7 @@ impl WriteDecision {
     /// Whether what is restated beside a visit is an operation.
     pub(crate) fn also(&self) -> bool {
         let restates = |(entry, _): &(Entry, Effect)| entry.is_restated();
-        matches!(self.verdict, RequestVerdict::Visit(_)) && self.operations.iter().any(restates)
+        matches!(self.verdict, OperationVerdict::Visit(_)) && self.operations.iter().any(restates)
     }
 }
 

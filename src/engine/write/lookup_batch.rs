@@ -1,4 +1,4 @@
-//! What the segments of a view know about requests, looked up before the write lock is taken.
+//! What the segments of a view know about operations, looked up before the write lock is taken.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -14,22 +14,22 @@ use crate::engine::options::Options;
 use crate::engine::search::{HitSet, SearchRequest, segment_hits_of_many};
 use crate::engine::view::View;
 use crate::error::{Error, Result};
-use crate::page::Request;
+use crate::page::Operation;
 use crate::segment::put_course;
 
-/// What the segments of a view know about some requests: the first stage of a write.
+/// What the segments of a view know about some operations: the first stage of a write.
 pub(crate) struct LookedUp<'a> {
     pub(crate) view: Arc<View>,
-    /// How many requests come before the first of these.
+    /// How many operations come before the first of these.
     skipped: usize,
     pages: Vec<Page<'a>>,
     /// Pages as segments know them, packed as in the journal.
     heads: Vec<u8>,
-    /// What is searched for, request by request.
+    /// What is searched for, operation by operation.
     searches: Vec<SearchRequest<'a>>,
 }
 
-/// What the segments know about one request and its page.
+/// What the segments know about one operation and its page.
 struct Page<'a> {
     lookup: Lookup<'a>,
     /// Whether any segment has the page.
@@ -49,7 +49,7 @@ pub(crate) struct LookedUpPage<'p> {
     pub(crate) earlier: bool,
     /// Its packed head; empty without one.
     pub(crate) head: &'p [u8],
-    /// What the request does to the page, if the memtables do not know the page.
+    /// What the operation does to the page, if the memtables do not know the page.
     pub(crate) effect: &'p mut Effect,
     pub(crate) searches: &'p [SearchRequest<'p>],
     /// What each search found in the segments.
@@ -61,19 +61,20 @@ impl<'a> LookedUp<'a> {
     pub(crate) fn new(
         view: Arc<View>,
         options: &Options,
-        requests: &[Request<'a>],
+        operations: &[Operation<'a>],
     ) -> Result<LookedUp<'a>> {
-        let lookups: Vec<_> = requests.iter().map(|o| Lookup::new(o.url(), view.seed)).collect();
-        let mut searches: Vec<SearchRequest<'a>> = Vec::with_capacity(requests.len());
-        // Where those of each request end.
-        let mut ends = Vec::with_capacity(requests.len());
-        for request in requests {
+        let lookups: Vec<_> = operations.iter().map(|o| Lookup::new(o.url(), view.seed)).collect();
+        let mut searches: Vec<SearchRequest<'a>> = Vec::with_capacity(operations.len());
+        // Where those of each operation end.
+        let mut ends = Vec::with_capacity(operations.len());
+        for operation in operations {
             let each = 0..SEARCHES_MAX;
-            searches.extend(each.filter_map(|n| search_request(options, &view.epochs, request, n)));
+            searches
+                .extend(each.filter_map(|n| search_request(options, &view.epochs, operation, n)));
             ends.push(searches.len());
         }
         let mut hits = segment_hits_of_many(&view.segments, &searches)?.into_iter();
-        let (known, heads) = known_in_segments(&view, requests, &lookups)?;
+        let (known, heads) = known_in_segments(&view, operations, &lookups)?;
         let shown = |search: &SearchRequest<'_>, found: HitSet, location| {
             let mut hits = Vec::new();
             // Hits that can name no page are dropped here, so that nobody waits for it under the write
@@ -85,7 +86,7 @@ impl<'a> LookedUp<'a> {
             }
             Ok::<_, Error>(HitSet { hits, ..found })
         };
-        let (mut pages, mut start) = (Vec::with_capacity(requests.len()), 0);
+        let (mut pages, mut start) = (Vec::with_capacity(operations.len()), 0);
         for ((lookup, end), page) in lookups.into_iter().zip(ends).zip(known) {
             let KnownPage { head, effect, location } = page;
             let mut found = SmallVec::new();
@@ -97,7 +98,7 @@ impl<'a> LookedUp<'a> {
             pages.push(Page { lookup, earlier, head, effect, searches: start..end, found });
             start = end;
         }
-        let is_all = pages.len() == requests.len() && hits.len() == 0;
+        let is_all = pages.len() == operations.len() && hits.len() == 0;
         ensure(is_all, "each observation is looked up, and each search")?;
         Ok(LookedUp { view, skipped: 0, pages, heads, searches })
     }
@@ -107,17 +108,17 @@ impl<'a> LookedUp<'a> {
         LookedUp { view, ..self }
     }
 
-    /// Sets how many requests come before the first of these.
+    /// Sets how many operations come before the first of these.
     pub(crate) fn after(self, skipped: usize) -> Self {
         LookedUp { skipped, ..self }
     }
 
-    /// What is known about request number `at`.
+    /// What is known about operation number `at`.
     fn get(&self, at: usize) -> Option<&Page<'_>> {
         self.pages.get(at.checked_sub(self.skipped)?)
     }
 
-    /// What is known about request number `at`, with the view and the lookup.
+    /// What is known about operation number `at`, with the view and the lookup.
     pub(crate) fn page<'p>(
         &'p mut self,
         at: usize,
@@ -131,15 +132,15 @@ impl<'a> LookedUp<'a> {
         Ok((view, lookup, LookedUpPage { earlier: *earlier, head, effect, searches, found }))
     }
 
-    /// Prefetches what the memtables will be asked for soon after request `at`.
-    pub(crate) fn prefetch(&self, requests: &[Request<'_>], at: usize) {
-        /// How many requests this is done for at once, since it takes the memtables' locks.
+    /// Prefetches what the memtables will be asked for soon after operation `at`.
+    pub(crate) fn prefetch(&self, operations: &[Operation<'_>], at: usize) {
+        /// How many operations this is done for at once, since it takes the memtables' locks.
         const TOGETHER: usize = 8;
         if !at.is_multiple_of(TOGETHER) {
             return;
         }
         let soon = at + TOGETHER..at + 2 * TOGETHER;
-        // Three stages, eight requests apart: each reads the address that the stage before has
+        // Three stages, eight operations apart: each reads the address that the stage before has
         // prefetched.
         let later = |by: usize| soon.start + by * TOGETHER..soon.end + by * TOGETHER;
         let looked = |range: Range<usize>| range.filter_map(|at| self.get(at));
@@ -149,9 +150,9 @@ impl<'a> LookedUp<'a> {
             looked(later(2)).for_each(|looked| inner.prefetch_number(looked.lookup.hash));
             looked(later(1)).for_each(|looked| inner.prefetch_page(looked.lookup.hash));
             looked(soon.clone()).for_each(|looked| inner.prefetch_contents(looked.lookup.hash));
-            // For the last few requests there is nothing left to prefetch.
-            let contents = requests.get(soon.clone()).unwrap_or(&[]).iter();
-            for content in contents.filter_map(Request::seen) {
+            // For the last few operations there is nothing left to prefetch.
+            let contents = operations.get(soon.clone()).unwrap_or(&[]).iter();
+            for content in contents.filter_map(Operation::seen) {
                 if let Some(fingerprint) = content.compared() {
                     inner.prefetch(content.epoch.0, fingerprint);
                 }
@@ -160,7 +161,7 @@ impl<'a> LookedUp<'a> {
     }
 }
 
-/// What the segments know about a page, and what the request does to it.
+/// What the segments know about a page, and what the operation does to it.
 struct KnownPage {
     /// Where its head is, if it has one.
     head: Range<usize>,
@@ -172,27 +173,27 @@ struct KnownPage {
 /// Looks up pages in the segments. Returns what they know of each, and the packed heads.
 fn known_in_segments(
     view: &View,
-    requests: &[Request<'_>],
+    operations: &[Operation<'_>],
     lookups: &[Lookup<'_>],
 ) -> Result<(Vec<KnownPage>, Vec<u8>)> {
-    let unknown = |request: &Request<'_>| {
-        let also = request.also_content();
-        let effect = Effect::of(&mut None, &request.entry(), also.as_slice(), &view.epochs);
+    let unknown = |operation: &Operation<'_>| {
+        let also = operation.also_content();
+        let effect = Effect::of(&mut None, &operation.entry(), also.as_slice(), &view.epochs);
         KnownPage { head: 0..0, effect, location: None }
     };
     // Filled for pages that no segment has. Those that are found are overwritten below.
-    let mut pages: Vec<KnownPage> = requests.iter().map(unknown).collect();
+    let mut pages: Vec<KnownPage> = operations.iter().map(unknown).collect();
     let mut heads = Vec::new();
     view.known_in_segments(lookups, |place, location, mut course| {
         let page = pages.get_mut(place).or_bug("a place is that of a lookup")?;
-        let request = requests.get(place).or_bug("a place is that of a lookup")?;
+        let operation = operations.get(place).or_bug("a place is that of a lookup")?;
         // All heads go into one buffer: no page costs an allocation.
         let start = heads.len();
         if let Some(head) = &course.head {
             put_course(&mut heads, head, course.changes.as_ref());
         }
-        let also = request.also_content();
-        let (head, entry) = (&mut course.head, request.entry());
+        let also = operation.also_content();
+        let (head, entry) = (&mut course.head, operation.entry());
         let effect = Effect::of(head, &entry, also.as_slice(), &view.epochs);
         *page = KnownPage { head: start..heads.len(), effect, location: Some(location) };
         Ok(())

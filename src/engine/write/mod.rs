@@ -1,4 +1,4 @@
-//! Observing and restating: requests are looked up, decided, applied in memory and journalled.
+//! Observing and restating: operations are looked up, decided, applied in memory and journalled.
 //!
 //! What the segments know is looked up before the write lock is taken, by two threads if there is
 //! enough to do. Under the lock, the memtables are asked and the operations are applied. So
@@ -20,7 +20,7 @@ use self::admission::WriteLock;
 use self::lookup_batch::LookedUp;
 use self::validate::{check_in, of_epochs};
 use self::write_batch::apply;
-use super::answer::Answer;
+use super::answer::OperationResult;
 use super::clock::Clock;
 use super::core::Core;
 use super::db::Db;
@@ -32,19 +32,19 @@ use crate::engine::answer::Outcome;
 use crate::engine::store::Store;
 use crate::error::{Error, Result};
 use crate::page::{
-    Observation, PropertyOutcome, PropertyUpdate, Request, RestateOutcome, Restatement, Verdict,
+    Observation, Operation, PropertyOutcome, PropertyUpdate, RestateOutcome, Restatement, Verdict,
 };
 use crate::sync::thread;
 
 impl Store {
-    /// Stores requests, and lets `read` take the answers. Answers of the wrong kind are a bug.
+    /// Stores operations, and lets `read` take the answers. Answers of the wrong kind are a bug.
     fn answered<T>(
         &self,
-        requests: &[Request<'_>],
-        read: impl FnOnce(Vec<Answer>) -> Result<T, Bug>,
+        operations: &[Operation<'_>],
+        read: impl FnOnce(Vec<OperationResult>) -> Result<T, Bug>,
     ) -> Result<T> {
         self.change(|db| {
-            let answers = if requests.is_empty() { Vec::new() } else { observe(db, requests)? };
+            let answers = if operations.is_empty() { Vec::new() } else { observe(db, operations)? };
             read(answers).map_err(Error::from)
         })
     }
@@ -66,7 +66,7 @@ impl Store {
     /// [`Error::Io`] if the commit failed: the observation may or may not be stored, and the store
     /// accepts nothing more ([`Error::Poisoned`]) until it is opened again.
     pub fn observe(&self, observation: Observation<'_>) -> Result<Outcome> {
-        self.answered(&[Request::Observe(observation)], |mut answers| {
+        self.answered(&[Operation::Observe(observation)], |mut answers| {
             answers.pop().or_bug("each observation has an outcome")?.observed()
         })
     }
@@ -83,19 +83,21 @@ impl Store {
     /// that could not be decided are stored, and the rest is not. Observing all of them again is
     /// harmless.
     pub fn observe_batch(&self, observations: &[Observation<'_>]) -> Result<Vec<Outcome>> {
-        let requests: Vec<_> = observations.iter().copied().map(Request::Observe).collect();
-        self.answered(&requests, |answers| answers.into_iter().map(Answer::observed).collect())
+        let operations: Vec<_> = observations.iter().copied().map(Operation::Observe).collect();
+        self.answered(&operations, |answers| {
+            answers.into_iter().map(OperationResult::observed).collect()
+        })
     }
 
-    /// Observes and restates in one call. Each request is decided after those before it. They become
+    /// Writes operations of any kind in one call. Each operation is decided after those before it. They become
     /// durable together, in one commit or a few. If one of them is invalid (its URL, time or
     /// epoch), none is stored.
     ///
     /// # Errors
     ///
     /// Those of [`observe_batch`](Store::observe_batch).
-    pub fn request_batch(&self, requests: &[Request<'_>]) -> Result<Vec<Answer>> {
-        self.answered(requests, Ok)
+    pub fn write_batch(&self, operations: &[Operation<'_>]) -> Result<Vec<OperationResult>> {
+        self.answered(operations, Ok)
     }
 
     /// Restates the content that a page had at a time: gives it a fingerprint in another epoch,
@@ -129,7 +131,7 @@ impl Store {
     ///
     /// Those of [`observe`](Store::observe).
     pub fn restate(&self, restatement: Restatement<'_>) -> Result<RestateOutcome> {
-        self.answered(&[Request::Restate(restatement)], |mut answers| {
+        self.answered(&[Operation::Restate(restatement)], |mut answers| {
             answers.pop().or_bug("each restatement has an outcome")?.restated()
         })
     }
@@ -141,15 +143,17 @@ impl Store {
     ///
     /// Those of [`observe_batch`](Store::observe_batch).
     pub fn restate_batch(&self, restatements: &[Restatement<'_>]) -> Result<Vec<RestateOutcome>> {
-        let requests: Vec<_> = restatements.iter().copied().map(Request::Restate).collect();
-        self.answered(&requests, |answers| answers.into_iter().map(Answer::restated).collect())
+        let operations: Vec<_> = restatements.iter().copied().map(Operation::Restate).collect();
+        self.answered(&operations, |answers| {
+            answers.into_iter().map(OperationResult::restated).collect()
+        })
     }
 
     /// Sets a property of a page from a time on, without a visit: a [weight](PropertyUpdate::weight) or a
     /// [class](PropertyUpdate::class). That is no change of the page;
     /// [`Page::weight`](crate::Page::weight) and [`Page::class`](crate::Page::class) tell those in
     /// force. As durable and as fast as [`observe`](Store::observe);
-    /// [`request_batch`](Store::request_batch) takes many at a time, and [`load`](Store::load) sets
+    /// [`write_batch`](Store::write_batch) takes many at a time, and [`load`](Store::load) sets
     /// those of all pages.
     ///
     /// ```
@@ -172,7 +176,7 @@ impl Store {
     ///
     /// Those of [`observe`](Store::observe).
     pub fn set_property(&self, update: PropertyUpdate<'_>) -> Result<PropertyOutcome> {
-        self.answered(&[Request::SetProperty(update)], |mut answers| {
+        self.answered(&[Operation::SetProperty(update)], |mut answers| {
             answers.pop().or_bug("each property update has an outcome")?.property_set()
         })
     }
@@ -187,27 +191,27 @@ impl Store {
     }
 }
 
-/// The most requests that are looked up together. The more there are, the closer together they read
+/// The most operations that are looked up together. The more there are, the closer together they read
 /// in the index of URLs.
 const CHUNK_MAX: usize = 5000;
 
 /// Fewer than this are not worth a second thread.
 const CHUNK_MIN: usize = 250;
 
-/// Applies requests one after another. Acknowledged together, as the options say.
-pub(crate) fn observe(db: &Db, requests: &[Request<'_>]) -> Result<Vec<Answer>> {
+/// Applies operations one after another. Acknowledged together, as the options say.
+pub(crate) fn observe(db: &Db, operations: &[Operation<'_>]) -> Result<Vec<OperationResult>> {
     let Db { core, admission, committer, leases, .. } = db;
     core.lifecycle.check()?;
     let epochs = Arc::clone(&core.live.view().epochs);
     let clock = Clock::of(core);
-    // All before any is applied: one invalid request means that none is stored.
-    requests.iter().try_for_each(|request| {
-        check_in(&epochs, request)?;
-        clock.check(request)
+    // All before any is applied: one invalid operation means that none is stored.
+    operations.iter().try_for_each(|operation| {
+        check_in(&epochs, operation)?;
+        clock.check(operation)
     })?;
-    let mut answers = Vec::with_capacity(requests.len());
+    let mut answers = Vec::with_capacity(operations.len());
     let look_up = |chunk| LookedUp::new(core.live.view(), &core.options, chunk);
-    let pipeline = Pipeline::new(chunks(requests));
+    let pipeline = Pipeline::new(chunks(operations));
     let applied = thread::scope(|scope| {
         // Also after an error, so that the helper does not look up chunks that nobody applies.
         let _until = pipeline.until_dropped();
@@ -220,7 +224,8 @@ pub(crate) fn observe(db: &Db, requests: &[Request<'_>]) -> Result<Vec<Answer>> 
         Ok::<_, Error>(())
     });
     let counted = applied.and_then(|()| {
-        ensure(answers.len() == requests.len(), "each request has an answer").map_err(Error::from)
+        ensure(answers.len() == operations.len(), "each operation has an answer")
+            .map_err(Error::from)
     });
     // May be an operation of another call. To commit that as well does no harm.
     let last = admission.last_sequence();
@@ -233,7 +238,7 @@ pub(crate) fn observe(db: &Db, requests: &[Request<'_>]) -> Result<Vec<Answer>> 
         return Err(e);
     }
     committer.acknowledge(last)?;
-    for url in requests.iter().filter_map(visited) {
+    for url in operations.iter().filter_map(visited) {
         leases.end(url);
     }
     core.metrics.observed(answers.iter().filter_map(found));
@@ -241,18 +246,18 @@ pub(crate) fn observe(db: &Db, requests: &[Request<'_>]) -> Result<Vec<Answer>> 
 }
 
 /// The page that was visited.
-fn visited<'a>(request: &Request<'a>) -> Option<&'a str> {
-    match request {
-        Request::Observe(observation) => Some(observation.url),
-        Request::Restate(_) | Request::SetProperty(_) => None,
+fn visited<'a>(operation: &Operation<'a>) -> Option<&'a str> {
+    match operation {
+        Operation::Observe(observation) => Some(observation.url),
+        Operation::Restate(_) | Operation::SetProperty(_) => None,
     }
 }
 
 /// What a visit was found to be, and whether everything near it is named.
-fn found(answer: &Answer) -> Option<(&Verdict, bool)> {
+fn found(answer: &OperationResult) -> Option<(&Verdict, bool)> {
     match answer {
-        Answer::Observed(outcome) => Some((&outcome.verdict, outcome.complete)),
-        Answer::Restated(_) | Answer::PropertySet(_) => None,
+        OperationResult::Observed(outcome) => Some((&outcome.verdict, outcome.complete)),
+        OperationResult::Restated(_) | OperationResult::PropertySet(_) => None,
     }
 }
 
@@ -265,33 +270,33 @@ fn is_sealing_late(core: &Core) -> bool {
     view.memtables.sealing.is_some() && half_full(&view.memtables.active)
 }
 
-/// Applies requests that were looked up.
+/// Applies operations that were looked up.
 fn apply_all<'a>(
     db: &Db,
-    requests: &[Request<'a>],
+    operations: &[Operation<'a>],
     looked_up: LookedUp<'a>,
-    answers: &mut Vec<Answer>,
+    answers: &mut Vec<OperationResult>,
 ) -> Result<()> {
     let Db { core, committer, .. } = db;
     let checked = Arc::clone(&looked_up.view.epochs);
-    let (mut writer, mut looked_up) = begin(db, looked_up, requests, 0)?;
+    let (mut writer, mut looked_up) = begin(db, looked_up, operations, 0)?;
     let epochs = Arc::clone(&core.live.view().epochs);
     if !Arc::ptr_eq(&epochs, &checked) {
         // An epoch may have ended meanwhile.
-        let mut all = requests.iter().flat_map(of_epochs);
+        let mut all = operations.iter().flat_map(of_epochs);
         all.try_for_each(|epoch| check_live(&epochs, epoch))?;
     }
     let mut full = false;
-    for (at, request) in requests.iter().enumerate() {
+    for (at, operation) in operations.iter().enumerate() {
         // The next operation goes to another memtable. `begin` decides whether what was looked up still
         // holds.
         if full {
             drop(writer);
-            (writer, looked_up) = begin(db, looked_up, requests, at)?;
+            (writer, looked_up) = begin(db, looked_up, operations, at)?;
         }
-        looked_up.prefetch(requests, at);
+        looked_up.prefetch(operations, at);
         // Under the lock, so that nobody commits half an operation.
-        let applied = apply(&core.options, &mut writer, &mut looked_up, at, request);
+        let applied = apply(&core.options, &mut writer, &mut looked_up, at, operation);
         let applied = core.lifecycle.poison_on_bug(applied)?;
         full = applied.1;
         answers.push(applied.0);
@@ -299,7 +304,7 @@ fn apply_all<'a>(
     committer.applied(writer)
 }
 
-/// Takes the write lock, and brings what was looked up to the current view: the requests from
+/// Takes the write lock, and brings what was looked up to the current view: the operations from
 /// `from` on are looked up again if they must be.
 ///
 /// As long as the same memtable is written, an older view still says everything, if perhaps in
@@ -307,7 +312,7 @@ fn apply_all<'a>(
 fn begin<'s, 'a>(
     db: &'s Db,
     mut looked_up: LookedUp<'a>,
-    requests: &[Request<'a>],
+    operations: &[Operation<'a>],
     from: usize,
 ) -> Result<(WriteLock<'s>, LookedUp<'a>)> {
     let Db { core, admission, sealer, .. } = db;
@@ -329,7 +334,7 @@ fn begin<'s, 'a>(
         // Below the limit this drops the lock, so that others write during the lookup. Above it the lock
         // is kept: otherwise quick rotations could make a call look up for ever.
         let held = (tries > TRIES).then_some(writer);
-        let left = requests.get(from..).or_bug("what is left is of the observations")?;
+        let left = operations.get(from..).or_bug("what is left is of the observations")?;
         looked_up = LookedUp::new(live, &core.options, left)?.after(from);
         if let Some(writer) = held {
             return Ok((writer, looked_up));
@@ -339,12 +344,12 @@ fn begin<'s, 'a>(
 
 /// Two smaller chunks, for two threads to begin with; then one is applied while the next is looked
 /// up.
-fn chunks<'s, 'a>(requests: &'s [Request<'a>]) -> impl Iterator<Item = &'s [Request<'a>]> {
-    let tenth = requests.len().div_ceil(10);
-    let size = |tenths: usize| match requests.len() {
+fn chunks<'s, 'a>(operations: &'s [Operation<'a>]) -> impl Iterator<Item = &'s [Operation<'a>]> {
+    let tenth = operations.len().div_ceil(10);
+    let size = |tenths: usize| match operations.len() {
         few if few < 2 * CHUNK_MIN => few.max(1),
         _ => (tenths * tenth).clamp(CHUNK_MIN, CHUNK_MAX),
     };
-    let (first, rest) = requests.split_at((2 * size(2)).min(requests.len()));
+    let (first, rest) = operations.split_at((2 * size(2)).min(operations.len()));
     first.chunks(size(2)).chain(rest.chunks(size(3)))
 }

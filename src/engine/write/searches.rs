@@ -6,7 +6,7 @@ use crate::engine::epochs::Epochs;
 use crate::engine::options::Options;
 use crate::engine::search::query::Versions;
 use crate::engine::search::{SearchRequest, bounds};
-use crate::page::{Content, Epoch, Request};
+use crate::page::{Content, Epoch, Operation};
 
 /// How many searches a request causes at most.
 pub(crate) const SEARCHES_MAX: usize = 2;
@@ -18,7 +18,7 @@ pub(crate) const SEARCHES_MAX: usize = 2;
 pub(crate) fn search_request<'a>(
     options: &Options,
     epochs: &Epochs,
-    request: &Request<'a>,
+    request: &Operation<'a>,
     nth: usize,
 ) -> Option<SearchRequest<'a>> {
     // A limit of 0 means that only verdicts are wanted, and nothing is searched.

@@ -2,15 +2,15 @@
 //! are journalled and put into the memtable, and its answer is made.
 
 use super::admission::Writer;
-use super::decide::{Decided, RequestContext, RequestVerdict};
+use super::decide::{Decided, OperationVerdict, RequestContext};
 use super::lookup_batch::{LookedUp, LookedUpPage};
 use super::nearby::Nearby;
-use crate::engine::answer::{Answer, Outcome};
+use crate::engine::answer::{OperationResult, Outcome};
 use crate::engine::journal;
 use crate::engine::journal::PageName;
 use crate::engine::options::Options;
 use crate::error::Result;
-use crate::page::{Request, VisitVerdict};
+use crate::page::{Operation, VisitVerdict};
 
 /// Decides request number `at` and applies it, under the write lock. Also returns whether the
 /// memtable is full now.
@@ -19,17 +19,17 @@ pub(crate) fn apply(
     writer: &mut Writer,
     looked_up: &mut LookedUp<'_>,
     at: usize,
-    request: &Request<'_>,
-) -> Result<(Answer, bool)> {
+    request: &Operation<'_>,
+) -> Result<(OperationResult, bool)> {
     let (view, lookup, mut page) = looked_up.page(at)?;
     let context = RequestContext { view, lookup, request };
     let decided = Decided::new(context, &mut page)?;
     // Before the operations are in the memtable, where a search would find the page itself.
     let answer = match decided.decision.verdict {
-        RequestVerdict::Restated(outcome) => Answer::Restated(outcome),
-        RequestVerdict::PropertySet(outcome) => Answer::PropertySet(outcome),
-        RequestVerdict::Visit(verdict) => {
-            Answer::Observed(outcome(options, context, &mut page, verdict, &decided)?)
+        OperationVerdict::Restated(outcome) => OperationResult::Restated(outcome),
+        OperationVerdict::PropertySet(outcome) => OperationResult::PropertySet(outcome),
+        OperationVerdict::Visit(verdict) => {
+            OperationResult::Observed(outcome(options, context, &mut page, verdict, &decided)?)
         }
     };
     let full = put_operations(options, writer, context, &decided)?;

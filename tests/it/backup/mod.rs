@@ -43,7 +43,7 @@ pub(crate) fn crawl(store: &Store, seed: u64, count: i64) {
     let mut choice = choice(seed);
     let all: Vec<_> = (0..count).map(|time| request(&mut choice, 12, 100 + time)).collect();
     for some in all.chunks(7) {
-        store.request_batch(some).unwrap();
+        store.write_batch(some).unwrap();
     }
 }
 

@@ -26,7 +26,7 @@ fn on_a_full_disk_nothing_acknowledged_is_lost_and_reading_goes_on() {
             let request = request(&mut choice, 16, time);
             maybe = model.clone();
             maybe.request(&request, 3);
-            let done = store.request_batch(&[request]).map(drop).and_then(|()| match time % 50 {
+            let done = store.write_batch(&[request]).map(drop).and_then(|()| match time % 50 {
                 // A merge that does not fit is not begun, or leaves everything as it was.
                 0 => store.merge(&Progress::default()).map(drop).or_else(|e| match e {
                     Error::Io { ref source, .. } if source.kind() == ErrorKind::StorageFull => {

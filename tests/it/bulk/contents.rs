@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use simkeep::disk::{Dir, Disk, SimDisk};
 use simkeep::load::{LoadOptions, Loaded};
 use simkeep::{
-    Content, Entry, Epoch, HistoryEntry, Observation, Progress, Request, Restated, Scope, Seen,
+    Content, Entry, Epoch, HistoryEntry, Observation, Operation, Progress, Restated, Scope, Seen,
     Stage, Store, Visit,
 };
 use simkeep_testing::compare::{check_counts, check_store, dump};
@@ -58,7 +58,7 @@ proptest! {
             match step {
                 Step::Observe(seed, count) => {
                     let batch = some(seed, count, time);
-                    store.request_batch(&batch).unwrap();
+                    store.write_batch(&batch).unwrap();
                     batch.iter().for_each(|r| drop(model.request(r, 3)));
                 }
                 Step::Load(seed, count) => {
@@ -157,7 +157,7 @@ fn pages_with_one_visit_that_are_loaded_again_stay_as_they_are() {
     let store = create(&SimDisk::new(), small());
     let urls: Vec<String> = (0..100).map(|page| format!("http://h{page}.example/")).collect();
     let visit = |url| Observation::content(url, ms(1_000), 7, Epoch::from_number(0)).into();
-    let all: Vec<Request<'_>> = urls.iter().map(|url| visit(url)).collect();
+    let all: Vec<Operation<'_>> = urls.iter().map(|url| visit(url)).collect();
     assert_eq!(load(&store, &all).unwrap().visits, 100);
     for _ in 0..2 {
         let again = load(&store, &all).unwrap();
@@ -195,10 +195,10 @@ fn what_was_forgotten_before_does_not_hide_what_is_loaded_after() {
 #[test]
 fn a_store_is_loaded_into_another() {
     let source = create(&SimDisk::new(), small());
-    source.request_batch(&some(5, 100, 0)).unwrap();
+    source.write_batch(&some(5, 100, 0)).unwrap();
     load(&source, &some(6, 100, 60)).unwrap();
     source.forget(Scope::Url(URLS[3])).unwrap();
-    source.request_batch(&some(7, 30, 120)).unwrap();
+    source.write_batch(&some(7, 30, 120)).unwrap();
     let model = dump(&source.snapshot()).unwrap();
     // The same numbers for the epochs, and others.
     let same = create(&SimDisk::new(), small());

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use simkeep::disk::{Dir, Disk, Fault, SimDisk, Strikes};
 use simkeep::load::{LoadOptions, Loaded};
-use simkeep::{Entry, Epoch, Error, Observation, Progress, Request, Result, Store};
+use simkeep::{Entry, Epoch, Error, Observation, Operation, Progress, Result, Store};
 use simkeep_testing::TIME_MAX;
 
 use super::{LITTLE, little, load, many, some};
@@ -19,7 +19,7 @@ fn nothing_is_stored_if_one_cannot_be() {
     let disk = SimDisk::new();
     let store = create(&disk, small());
     let good = some(1, 60, 0);
-    store.request_batch(&good[..10]).unwrap();
+    store.write_batch(&good[..10]).unwrap();
     let before = dump(&store.snapshot()).unwrap();
     let sound = |n: usize| good[n % good.len()];
     let long = "x".repeat(9000);
@@ -34,7 +34,7 @@ fn nothing_is_stored_if_one_cannot_be() {
     ] {
         for place in [0, 700, 1999] {
             let all =
-                (0..2000).map(|n| Ok::<Request<'_>, _>(if n == place { bad } else { sound(n) }));
+                (0..2000).map(|n| Ok::<Operation<'_>, _>(if n == place { bad } else { sound(n) }));
             let error = store.load(all, little()).unwrap_err();
             let Error::LoadRejected { nth, cause } = &error else { panic!("{error}") };
             assert!(*nth == place as u64 + 1 && cause.to_string().starts_with(why), "{error}");
@@ -52,7 +52,7 @@ fn nothing_is_stored_if_one_cannot_be() {
     assert!(dump(&store.snapshot()).unwrap() == before);
     // And it goes on.
     load(&store, &good).unwrap();
-    store.request_batch(&good[..1]).unwrap();
+    store.write_batch(&good[..1]).unwrap();
     assert!(
         disk.list(Dir::Segments).unwrap().iter().all(|n| n.to_str().unwrap().ends_with(".seg"))
     );
@@ -122,7 +122,7 @@ fn power_failure(nth: u64) -> Fault {
     Fault { strikes: Strikes::Changes, nth, kind: std::io::ErrorKind::Other, lasting: true }
 }
 
-fn owned(requests: &[Request<'_>]) -> Vec<(String, Entry)> {
+fn owned(requests: &[Operation<'_>]) -> Vec<(String, Entry)> {
     requests.iter().map(|r| (r.url().to_owned(), r.entry())).collect()
 }
 
@@ -133,7 +133,7 @@ fn after_a_crash_at_any_moment_all_of_it_is_there_or_nothing() {
     let options = || little().segment_pages(300);
     let before = |disk: &SimDisk| {
         let store = create(disk, small());
-        store.request_batch(&observed).unwrap();
+        store.write_batch(&observed).unwrap();
         store
     };
     let (changes, expected) = {
@@ -180,7 +180,7 @@ fn a_disk_that_fails_now_and_then_loses_nothing() {
     for nth in (1..60).chain((60..400).step_by(13)) {
         let disk = SimDisk::new();
         let store = create(&disk, small());
-        store.request_batch(&observed).unwrap();
+        store.write_batch(&observed).unwrap();
         let before = dump(&store.snapshot()).unwrap();
         disk.fail_after(nth, std::io::ErrorKind::StorageFull);
         let done = store.load(loaded.iter().map(Ok), little());

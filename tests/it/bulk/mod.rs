@@ -5,7 +5,7 @@ mod failures;
 mod neighbours;
 
 use simkeep::load::{LoadOptions, Loaded};
-use simkeep::{Entry, Epoch, Observation, Request, Result, Store};
+use simkeep::{Entry, Epoch, Observation, Operation, Result, Store};
 
 use simkeep_testing::{choice, ms, request};
 
@@ -16,12 +16,12 @@ fn little() -> LoadOptions {
     LoadOptions::default().memory_bytes(LITTLE)
 }
 
-fn load(store: &Store, requests: &[Request<'_>]) -> Result<Loaded> {
+fn load(store: &Store, requests: &[Operation<'_>]) -> Result<Loaded> {
     store.load(requests.iter().map(Ok), little())
 }
 
 /// Some requests around a time, of pages that come again and again.
-fn some(seed: u64, count: usize, time: i64) -> Vec<Request<'static>> {
+fn some(seed: u64, count: usize, time: i64) -> Vec<Operation<'static>> {
     let mut choice = choice(seed);
     let mut one = |n: usize| {
         let late = choice(count as u64 + 1).cast_signed();

@@ -5,7 +5,7 @@ use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use simkeep::disk::SimDisk;
-use simkeep::{Error, Observation, Request, Role, Store};
+use simkeep::{Error, Observation, Operation, Role, Store};
 use simkeep_testing::compare::check_store;
 use simkeep_testing::disks::{Gate, PATIENCE};
 use simkeep_testing::model::Model;
@@ -15,10 +15,10 @@ use simkeep_testing::{create, ms, on, small, sound};
 use super::{little, load, many, some};
 
 /// Leaves visits alone: what else is stored depends on the order.
-fn alone(requests: &mut Vec<Request<'static>>) {
+fn alone(requests: &mut Vec<Operation<'static>>) {
     requests.retain(|request| request.entry().is_visit());
     for request in requests {
-        *request = Request::of(request.url(), request.entry());
+        *request = Operation::of(request.url(), request.entry());
     }
 }
 
@@ -75,7 +75,7 @@ fn observing_beside_loads_loses_nothing() {
                         let seed = next.fetch_add(1, Ordering::Relaxed);
                         let mut batch = some(seed, 20, seed.cast_signed());
                         alone(&mut batch);
-                        store.request_batch(&batch).unwrap();
+                        store.write_batch(&batch).unwrap();
                         model.extend(batch);
                     }
                     model

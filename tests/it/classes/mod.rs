@@ -5,8 +5,8 @@ mod queries;
 use simkeep::disk::SimDisk;
 use simkeep::load::LoadOptions;
 use simkeep::{
-    Answer, Entry, Epoch, Observation, Progress, PropertyOutcome, PropertyUpdate, Request, Scope,
-    Store, Verdict, Weight,
+    Entry, Epoch, Observation, Operation, OperationResult, Progress, PropertyOutcome,
+    PropertyUpdate, Scope, Store, Verdict, Weight,
 };
 use simkeep_testing::{create, ms, open, small, sound};
 
@@ -16,7 +16,7 @@ fn content(time: i64) -> Observation<'static> {
     Observation::content(URL, ms(time), 7, Epoch::from_number(0))
 }
 
-fn classed(time: i64, class: u32) -> Request<'static> {
+fn classed(time: i64, class: u32) -> Operation<'static> {
     PropertyUpdate::class(URL, ms(time), class).into()
 }
 
@@ -26,7 +26,7 @@ fn class(store: &Store) -> Option<u32> {
 
 #[test]
 fn the_class_of_the_latest_time_is_in_force_whatever_came_first() {
-    let requests: [Request<'_>; 7] = [
+    let requests: [Operation<'_>; 7] = [
         content(100).into(),
         classed(50, 9),
         content(200).class(u32::MAX).weight(2.0).into(),
@@ -43,7 +43,7 @@ fn the_class_of_the_latest_time_is_in_force_whatever_came_first() {
         let mut requests = requests;
         requests.rotate_left(turned);
         for request in &requests {
-            store.request_batch(&[*request]).unwrap();
+            store.write_batch(&[*request]).unwrap();
             store.seal().unwrap();
         }
         let is = |store: &Store| {
@@ -92,7 +92,7 @@ fn a_page_has_no_class_until_one_is_given_and_0_is_one() {
 fn a_class_from_before_the_first_visit_is_in_force_however_both_come() {
     let requests = [content(100).into(), classed(50, 3)];
     let observed = create(&SimDisk::new(), small());
-    observed.request_batch(&requests).unwrap();
+    observed.write_batch(&requests).unwrap();
     observed.seal().unwrap();
     let loaded = create(&SimDisk::new(), small());
     loaded.load(requests.iter().map(Ok), LoadOptions::default()).unwrap();
@@ -108,8 +108,11 @@ fn a_class_that_comes_with_a_known_visit_is_kept() {
     store.observe(content(10)).unwrap();
     let again = store.observe(content(10).class(3)).unwrap();
     assert_eq!((again.verdict, class(&store)), (Verdict::Known, Some(3)));
-    let answers = store.request_batch(&[classed(10, 3), classed(10, 2)]).unwrap();
-    assert_eq!(answers, [PropertyOutcome::Known, PropertyOutcome::Stored].map(Answer::PropertySet));
+    let answers = store.write_batch(&[classed(10, 3), classed(10, 2)]).unwrap();
+    assert_eq!(
+        answers,
+        [PropertyOutcome::Known, PropertyOutcome::Stored].map(OperationResult::PropertySet)
+    );
     assert_eq!(class(&store), Some(3));
 }
 

@@ -8,8 +8,8 @@ use std::time::Duration;
 use simkeep::disk::SimDisk;
 use simkeep::query::{Explanation, FingerprintPairs, PairQuery};
 use simkeep::{
-    Classes, Epoch, Matches, Observation, Prefix, Progress, PropertyUpdate, Query, Request, Scope,
-    Snapshot, Store, Versions,
+    Classes, Epoch, Matches, Observation, Operation, Prefix, Progress, PropertyUpdate, Query,
+    Scope, Snapshot, Store, Versions,
 };
 use simkeep_testing::depth::deep;
 use simkeep_testing::{again, choice, create, digest, ms, small};
@@ -22,7 +22,7 @@ const ALL: [Option<u32>; 5] = [None, Some(0), Some(1), Some(7), Some(u32::MAX)];
 /// What happens to a page.
 #[derive(Clone)]
 enum Event {
-    Request(Request<'static>),
+    Operation(Operation<'static>),
     Forget,
 }
 
@@ -65,21 +65,21 @@ fn lived(
     let mut batch = Vec::new();
     for (page, event) in events.iter().filter(|(page, _)| is_there(urls[*page])) {
         match event {
-            Event::Request(request) => batch.push(*request),
+            Event::Operation(request) => batch.push(*request),
             Event::Forget => {
-                store.request_batch(&std::mem::take(&mut batch)).unwrap();
+                store.write_batch(&std::mem::take(&mut batch)).unwrap();
                 store.forget(Scope::Url(urls[*page])).unwrap();
             }
         }
         if draw(sealed_each * 8) == 0 {
-            store.request_batch(&std::mem::take(&mut batch)).unwrap();
+            store.write_batch(&std::mem::take(&mut batch)).unwrap();
             store.seal().unwrap();
             if draw(4) == 0 {
                 store.merge(&Progress::default()).unwrap();
             }
         }
     }
-    store.request_batch(&batch).unwrap();
+    store.write_batch(&batch).unwrap();
     store
 }
 
@@ -102,7 +102,7 @@ impl World {
                 3 => return (page, Event::Forget),
                 4..8 if class.is_some() => {
                     let classed = PropertyUpdate::class(url, ms(time), class.unwrap());
-                    return (page, Event::Request(classed.into()));
+                    return (page, Event::Operation(classed.into()));
                 }
                 _ => Observation::content(url, ms(time), fingerprint, FIRST)
                     .digest(digest(u8::try_from(draw(3)).unwrap())),
@@ -111,7 +111,7 @@ impl World {
                 Some(class) => observation.class(class),
                 None => observation,
             };
-            (page, Event::Request(observation.into()))
+            (page, Event::Operation(observation.into()))
         });
         let events: Vec<_> = events.collect();
         let whole = lived(&events, &urls, |_| true, draw);

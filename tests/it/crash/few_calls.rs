@@ -70,7 +70,7 @@ impl Run {
                 }
                 // All of it fits the memtable, so it is there whole or not at all.
                 during.push(model);
-                Box::new(move || drop(store.request_batch(&requests).unwrap()))
+                Box::new(move || drop(store.write_batch(&requests).unwrap()))
             }
             Call::Flush => Box::new(move || store.flush().unwrap()),
             Call::Seal => Box::new(move || store.seal().unwrap()),

@@ -4,7 +4,7 @@ use simkeep::disk::{Dir, Disk as _, Fault, Name, SimDisk, Strikes};
 use simkeep::fingerprint::Recipe;
 use simkeep::integrity::{RepairOptions, VerifyOptions, repair, verify};
 use simkeep::load::{LoadEpochs, LoadOptions, Loaded};
-use simkeep::{EpochInfo, Error, Observation, Origin, Reader, Request, Result, Role, Store};
+use simkeep::{EpochInfo, Error, Observation, Operation, Origin, Reader, Result, Role, Store};
 use simkeep_testing::compare::{check_counts, dump};
 use simkeep_testing::depth::every;
 use simkeep_testing::model::Model;
@@ -22,7 +22,7 @@ fn crashes(disk: &SimDisk, seed: u64) -> Vec<SimDisk> {
     disks
 }
 
-fn some(seed: u64, count: i64) -> Vec<Request<'static>> {
+fn some(seed: u64, count: i64) -> Vec<Operation<'static>> {
     let mut choice = choice(seed);
     (0..count).map(|time| request(&mut choice, 12, time)).collect()
 }
@@ -47,7 +47,7 @@ fn weighed() -> Origin {
 /// A store with an epoch that has ended, one with a table, and one that is but a name.
 fn source(origin: &Origin) -> Store {
     let store = create(&SimDisk::new(), small());
-    store.request_batch(&some(1, 60)).unwrap();
+    store.write_batch(&some(1, 60)).unwrap();
     let ended = store.register_epoch("ended", Role::Both).unwrap();
     let weighed = store.begin_epoch(origin, Role::Both).unwrap();
     let last = store.register_epoch("last", Role::Both).unwrap();
@@ -83,7 +83,7 @@ fn after_a_crash_of_a_load_its_epochs_are_there_with_the_rest_or_not_at_all() {
     let begin = || {
         let disk = SimDisk::new();
         let store = create(&disk, small());
-        store.request_batch(&some(2, 30)).unwrap();
+        store.write_batch(&some(2, 30)).unwrap();
         (disk, store)
     };
     let (disk, store) = begin();

@@ -43,7 +43,7 @@ fn run(trial: &Arc<Trial>, begin: &(SimDisk, Model), seed: u64) {
         }
         let step = any_step(&mut random, &mut time);
         during.extend(passes(during.last().unwrap(), &step));
-        let inside = !matches!(step, Step::Request(_) | Step::Flush);
+        let inside = !matches!(step, Step::Operation(_) | Step::Flush);
         under.allow(during.clone(), inside);
         let armed = random(12) == 0;
         if armed {

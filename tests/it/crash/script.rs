@@ -1,6 +1,6 @@
 //! Workloads, and the states that they go through.
 
-use simkeep::{Progress, Request, Result, Scope, Store};
+use simkeep::{Operation, Progress, Result, Scope, Store};
 
 use simkeep_testing::model::Model;
 use simkeep_testing::pages::{PREFIXES, URLS};
@@ -9,7 +9,7 @@ use simkeep_testing::{choice, request};
 /// One call of a workload.
 #[derive(Clone, Debug)]
 pub(crate) enum Step {
-    Request(Vec<Request<'static>>),
+    Operation(Vec<Operation<'static>>),
     Seal,
     Merge,
     Flush,
@@ -30,7 +30,7 @@ pub(crate) fn script() -> Vec<Step> {
             time += 1;
             requests.push(request(&mut choice, 10, time));
         }
-        Step::Request(requests)
+        Step::Operation(requests)
     };
     vec![
         batch(1),
@@ -69,7 +69,7 @@ pub(crate) fn any_step(choice: &mut impl FnMut(u64) -> u64, time: &mut i64) -> S
             *time += 1;
             request(&mut choice, 12, *time)
         });
-        Step::Request(requests.collect())
+        Step::Operation(requests.collect())
     };
     let url = |n: u64| URLS[usize::try_from(n).unwrap()];
     let prefix = |n: u64| usize::try_from(n).unwrap();
@@ -94,7 +94,7 @@ pub(crate) fn any_step(choice: &mut impl FnMut(u64) -> u64, time: &mut i64) -> S
 pub(crate) fn take(store: &Store, step: &Step) -> Result<()> {
     let prefix = |n: &usize| Scope::Prefix(PREFIXES[*n].prefix());
     match step {
-        Step::Request(batch) => store.request_batch(batch).map(drop),
+        Step::Operation(batch) => store.write_batch(batch).map(drop),
         Step::Seal => store.seal(),
         Step::Merge => store.merge(&Progress::default()).map(drop),
         Step::Flush => store.flush(),
@@ -111,7 +111,7 @@ pub(crate) fn passes(model: &Model, step: &Step) -> Vec<Model> {
     let mut model = model.clone();
     let mut states = Vec::new();
     match step {
-        Step::Request(batch) => {
+        Step::Operation(batch) => {
             for request in batch {
                 model.request(request, 3);
                 states.push(model.clone());

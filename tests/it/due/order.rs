@@ -6,7 +6,7 @@ use simkeep::disk::SimDisk;
 use simkeep::due::Due;
 use simkeep::load::LoadOptions;
 use simkeep::recrawl::Policy;
-use simkeep::{Epoch, Observation, Progress, Reader, Request, Scope, Snapshot};
+use simkeep::{Epoch, Observation, Operation, Progress, Reader, Scope, Snapshot};
 use simkeep_testing::depth::deep;
 use simkeep_testing::due::check_due;
 use simkeep_testing::model::Model;
@@ -65,7 +65,7 @@ fn what_is_due_is_what_scoring_all_pages_and_sorting_gives() {
                 }
                 6 => {
                     let some: Vec<_> = (0..choose(30)).map(|_| visit(&mut choose)).collect();
-                    let requests: Vec<_> = some.iter().copied().map(Request::Observe).collect();
+                    let requests: Vec<_> = some.iter().copied().map(Operation::Observe).collect();
                     model.load(&requests);
                     store.load(some.into_iter().map(Ok), LoadOptions::default()).unwrap();
                 }

@@ -13,8 +13,8 @@ use simkeep::disk::SimDisk;
 use simkeep::fingerprint::Bands;
 use simkeep::publishing::{PublishOptions, publish};
 use simkeep::{
-    Answer, Digest, Epoch, EpochOptions, Observation, Options, Origin, Prefix, Progress,
-    PropertyOutcome, PropertyUpdate, Request, RestateOutcome, Restated, Restatement, Role, Scope,
+    Digest, Epoch, EpochOptions, Observation, Operation, OperationResult, Options, Origin, Prefix,
+    Progress, PropertyOutcome, PropertyUpdate, RestateOutcome, Restated, Restatement, Role, Scope,
     Store,
 };
 
@@ -84,11 +84,11 @@ impl Maker {
     /// Observes visits that come with a fingerprint in a second epoch.
     fn observe_in_two(&mut self, batch: &[Told<'_>]) {
         let requests: Vec<_> = batch.iter().map(request).collect();
-        let answers = self.store.request_batch(&requests).unwrap();
+        let answers = self.store.write_batch(&requests).unwrap();
         for ((url, entry, also), answer) in batch.iter().zip(answers) {
             let stored = [
-                Answer::Restated(RestateOutcome::Stored),
-                Answer::PropertySet(PropertyOutcome::Stored),
+                OperationResult::Restated(RestateOutcome::Stored),
+                OperationResult::PropertySet(PropertyOutcome::Stored),
             ];
             assert_eq!(stored.contains(&answer), !entry.is_visit());
             let also = also.map(|(fingerprint, epoch)| restated(*entry, fingerprint, epoch));
@@ -113,13 +113,13 @@ impl Maker {
     }
 }
 
-fn request<'a>((url, entry, also): &Told<'a>) -> Request<'a> {
+fn request<'a>((url, entry, also): &Told<'a>) -> Operation<'a> {
     if let Some(class) = entry.class {
-        return Request::SetProperty(PropertyUpdate::class(url, ms(entry.time), class));
+        return Operation::SetProperty(PropertyUpdate::class(url, ms(entry.time), class));
     }
     if let Some(bits) = entry.weight {
         let weight = f64::from(f32::from_bits(bits));
-        return Request::SetProperty(PropertyUpdate::weight(url, ms(entry.time), weight));
+        return Operation::SetProperty(PropertyUpdate::weight(url, ms(entry.time), weight));
     }
     let fingerprint = entry.fingerprint;
     let observation = match (entry.seen, entry.epoch) {
@@ -130,7 +130,7 @@ fn request<'a>((url, entry, also): &Told<'a>) -> Request<'a> {
             let (time, digest) = (entry.time, entry.digest.map(Digest));
             let restated =
                 Restated { time: ms(time), fingerprint, digest, epoch: Epoch::from_number(epoch) };
-            return Request::Restate(Restatement::of(url, restated));
+            return Operation::Restate(Restatement::of(url, restated));
         }
         (Seen::NotModified, _) => Observation::not_modified(url, ms(entry.time)),
         (Seen::Gone, _) => Observation::gone(url, ms(entry.time)),
@@ -148,7 +148,7 @@ fn request<'a>((url, entry, also): &Told<'a>) -> Request<'a> {
         Some(time) => observation.modified(ms(time)),
         None => observation,
     };
-    Request::Observe(match also {
+    Operation::Observe(match also {
         Some((fingerprint, epoch)) => observation.also(*fingerprint, Epoch::from_number(*epoch)),
         None => observation,
     })

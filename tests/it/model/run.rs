@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use simkeep::disk::{Disk, Name, RealDisk, SimDisk};
 use simkeep::{
-    Answer, Content, Durability, Epoch, EpochOptions, Observation, Options, Progress,
-    PropertyUpdate, Reader, Request, Restated, Restatement, Scope, Seen, Snapshot, Store, Visit,
+    Content, Durability, Epoch, EpochOptions, Observation, Operation, OperationResult, Options,
+    Progress, PropertyUpdate, Reader, Restated, Restatement, Scope, Seen, Snapshot, Store, Visit,
 };
 use simkeep_testing::{TIME_MAX, TIME_MIN, ms};
 use tempfile::TempDir;
@@ -58,7 +58,7 @@ struct Run {
     /// Of the last snapshot of this store since it was opened.
     last_sequence: u64,
     clock: i64,
-    requested: Vec<Request<'static>>,
+    requested: Vec<Operation<'static>>,
 }
 
 impl Run {
@@ -147,7 +147,7 @@ impl Run {
     }
 
     /// What is asked for next; nothing if that is to repeat what was never asked for.
-    fn request(&mut self, what: &What) -> Option<Request<'static>> {
+    fn request(&mut self, what: &What) -> Option<Operation<'static>> {
         let new = match what {
             What::Again(_) if self.requested.is_empty() => return None,
             What::Again(at) => return Some(*at.get(&self.requested)),
@@ -167,13 +167,13 @@ impl Run {
         let weighed = weight.map(|weight| PropertyUpdate::weight(url, ms(time), weight));
         let classed = class.map(|class| PropertyUpdate::class(url, ms(time), class));
         if let Some(update) = weighed.or(classed).filter(|_| alone) {
-            return Some(Request::SetProperty(update));
+            return Some(Operation::SetProperty(update));
         }
         if let Seen::Content(Content { fingerprint, digest, epoch }) = seen
             && restated
         {
             let restated = Restated { time: ms(time), fingerprint, digest, epoch };
-            return Some(Request::Restate(Restatement::of(url, restated)));
+            return Some(Operation::Restate(Restatement::of(url, restated)));
         }
         let modified = modified.map(|earlier| (time - earlier).clamp(TIME_MIN, TIME_MAX));
         let mut observation = Observation::of(
@@ -182,7 +182,7 @@ impl Run {
         );
         (observation.weight, observation.class) = (weight, class);
         let other = seen.content().map_or(0, |content| 1 - content.epoch.number());
-        Some(Request::Observe(match also {
+        Some(Operation::Observe(match also {
             Some(also) => observation.also(also, Epoch::from_number(other)),
             None => observation,
         }))
@@ -195,16 +195,16 @@ impl Run {
             self.requested.extend(requests.last());
         }
         let found = match requests[..] {
-            [Request::Observe(observation)] if single => {
-                vec![Answer::Observed(self.store().observe(observation).unwrap())]
+            [Operation::Observe(observation)] if single => {
+                vec![OperationResult::Observed(self.store().observe(observation).unwrap())]
             }
-            [Request::Restate(restatement)] if single => {
-                vec![Answer::Restated(self.store().restate(restatement).unwrap())]
+            [Operation::Restate(restatement)] if single => {
+                vec![OperationResult::Restated(self.store().restate(restatement).unwrap())]
             }
-            [Request::SetProperty(update)] if single => {
-                vec![Answer::PropertySet(self.store().set_property(update).unwrap())]
+            [Operation::SetProperty(update)] if single => {
+                vec![OperationResult::PropertySet(self.store().set_property(update).unwrap())]
             }
-            _ => self.store().request_batch(&requests).unwrap(),
+            _ => self.store().write_batch(&requests).unwrap(),
         };
         assert_eq!(found.len(), requests.len());
         for (found, request) in found.iter().zip(&requests) {

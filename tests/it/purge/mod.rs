@@ -32,7 +32,7 @@ fn see_some(store: &Store, model: &mut Model, seed: u64, n: i64) {
     for time in 0..n {
         let request = request(&mut choice, URLS.len() as u64, 100 + time);
         let expected = model.request(&request, 3);
-        let found = store.request_batch(&[request]).unwrap();
+        let found = store.write_batch(&[request]).unwrap();
         check_answer(&found[0], &expected, small().near_limit);
     }
 }

@@ -152,7 +152,7 @@ fn a_refresh_reads_what_is_new_and_changes_no_snapshot() {
     let mut reader = Reader::open(on(&disk)).unwrap();
     let (mut random, mut kept) = (choice(7), Vec::new());
     for time in 0..300 {
-        store.request_batch(&[request(&mut random, 12, time)]).unwrap();
+        store.write_batch(&[request(&mut random, 12, time)]).unwrap();
         match random(16) {
             0 => drop(store.forget(Scope::Url(URLS[usize::try_from(time).unwrap() % 7])).unwrap()),
             1 => drop(store.forget(Scope::Prefix(PREFIXES[1].prefix())).unwrap()),

@@ -4,8 +4,8 @@ use std::ptr;
 
 use simkeep::load::LoadOptions;
 use simkeep::{
-    Answer, Observation, Prefix, Progress, PropertyOutcome, PropertyUpdate as CrateUpdate, Request,
-    Scope, Time,
+    Observation, Operation, OperationResult, Prefix, Progress, PropertyOutcome,
+    PropertyUpdate as CrateUpdate, Scope, Time,
 };
 
 use super::{Dice, Twins, done, given, made};
@@ -62,12 +62,12 @@ impl Twins {
                 has,
                 page_class,
             });
-            requests.push(Request::SetProperty(CrateUpdate::weight(
+            requests.push(Operation::SetProperty(CrateUpdate::weight(
                 url,
                 Time::from_ms_unchecked(time),
                 weight,
             )));
-            requests.push(Request::SetProperty(CrateUpdate::class(
+            requests.push(Operation::SetProperty(CrateUpdate::class(
                 url,
                 Time::from_ms_unchecked(time),
                 page_class,
@@ -84,9 +84,10 @@ impl Twins {
                 error,
             )
         });
-        let answers = self.rust.request_batch(&requests).unwrap();
-        let is_missing =
-            |answer: &&Answer| **answer == Answer::PropertySet(PropertyOutcome::Missing);
+        let answers = self.rust.write_batch(&requests).unwrap();
+        let is_missing = |answer: &&OperationResult| {
+            **answer == OperationResult::PropertySet(PropertyOutcome::Missing)
+        };
         assert_eq!(missing * 2, answers.iter().filter(is_missing).count() as u64);
     }
 

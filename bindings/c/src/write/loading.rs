@@ -6,7 +6,7 @@ use std::thread::JoinHandle;
 use std::{mem, vec};
 
 use simkeep::load::{Loaded, Observed};
-use simkeep::{Error, Observation, Progress, Request};
+use simkeep::{Error, Observation, Operation, Progress};
 
 use crate::abi;
 use crate::abi::arrow::{ArrowArray, ArrowSchema, Table};
@@ -67,10 +67,10 @@ impl Own {
 }
 
 impl Observed for Own {
-    fn request(&self) -> Request<'_> {
+    fn operation(&self) -> Operation<'_> {
         let mut of: Observation<'_> = self.of;
         of.url = &self.url;
-        Request::Observe(of)
+        Operation::Observe(of)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::ffi::c_char;
 
-use simkeep::{Digest, Epoch, Observation, Request, Response, ResponseMeaning, Store, Time};
+use simkeep::{Digest, Epoch, Observation, Operation, Response, ResponseMeaning, Store, Time};
 
 use crate::abi;
 use crate::argument;
@@ -36,7 +36,7 @@ pub extern "C" fn simkeep_observe_batch(
 pub(crate) fn batch(store: &Store, visits: &[Visit]) -> Result<Outcomes> {
     let visits = all(visits)?;
     let outcomes = store.observe_batch(&visits).map_err(|error| {
-        let requests: Vec<_> = visits.iter().copied().map(Request::from).collect();
+        let requests: Vec<_> = visits.iter().copied().map(Operation::from).collect();
         at_row(store, error, requests.iter().enumerate())
     })?;
     Ok(Outcomes::new(&outcomes))
@@ -46,7 +46,7 @@ pub(crate) fn batch(store: &Store, visits: &[Visit]) -> Result<Outcomes> {
 pub(crate) fn at_row<'a>(
     store: &Store,
     error: simkeep::Error,
-    mut requests: impl Iterator<Item = (usize, &'a Request<'a>)>,
+    mut requests: impl Iterator<Item = (usize, &'a Operation<'a>)>,
 ) -> Failure {
     let view = store.snapshot();
     let at_fault = requests.find(|(_, request)| request.check(&view).is_err());

@@ -2,7 +2,9 @@
 
 use std::ffi::c_char;
 
-use simkeep::{Answer, PropertyOutcome, PropertyUpdate as CrateUpdate, Request, Store, Time};
+use simkeep::{
+    Operation, OperationResult, PropertyOutcome, PropertyUpdate as CrateUpdate, Store, Time,
+};
 
 use crate::abi::{self, plain};
 use crate::argument;
@@ -77,16 +79,16 @@ fn batch(store: &Store, updates: &[PropertyUpdate]) -> Result<u64> {
     let (mut requests, mut rows) = (Vec::new(), Vec::new());
     for (row, update) in updates.iter().enumerate() {
         for request in update.requests().map_err(|failure| failure.at(row))? {
-            requests.push(Request::SetProperty(request));
+            requests.push(Operation::SetProperty(request));
             rows.push(row);
         }
     }
-    let answers = store.request_batch(&requests);
+    let answers = store.write_batch(&requests);
     let answers =
         answers.map_err(|error| at_row(store, error, rows.iter().copied().zip(&requests)))?;
     let mut missing: Vec<usize> = Vec::new();
     for (row, answer) in rows.iter().zip(answers) {
-        if answer == Answer::PropertySet(PropertyOutcome::Missing) {
+        if answer == OperationResult::PropertySet(PropertyOutcome::Missing) {
             missing.push(*row);
         }
     }

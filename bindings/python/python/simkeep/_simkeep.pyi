@@ -5607,7 +5607,7 @@ class Store(View):
         A known name costs nothing.
         """
 
-    def request_batch(
+    def write_batch(
         self, entries: Iterable[tuple[str, Visit | Restated | PropertyEntry | VisitEntry]]
     ) -> list[Outcome | Stored]:
         """Observes, restates and gives in one call: pairs of a URL and an entry, as `observations`

@@ -4,7 +4,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use simkeep::load::Observed;
-use simkeep::{Digest, Epoch, Observation, Request, Seen, Time, Visit, Weight};
+use simkeep::{Digest, Epoch, Observation, Operation, Seen, Time, Visit, Weight};
 
 use crate::convert::arg::{self, Arg};
 use crate::convert::keywords::unknown;
@@ -162,7 +162,7 @@ impl Ready {
 }
 
 impl Observed for Ready {
-    fn request(&self) -> Request<'_> {
-        Request::Observe(self.observation())
+    fn operation(&self) -> Operation<'_> {
+        Operation::Observe(self.observation())
     }
 }

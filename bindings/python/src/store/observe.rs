@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use simkeep::{Answer, Error, Request};
+use simkeep::{Error, Operation, OperationResult};
 
 use super::Store;
 use crate::convert::arg::{self, Arg, each};
@@ -26,11 +26,13 @@ enum Answered {
 }
 
 impl Answered {
-    fn of(py: Python<'_>, answer: Answer) -> PyResult<Answered> {
+    fn of(py: Python<'_>, answer: OperationResult) -> PyResult<Answered> {
         Ok(match answer {
-            Answer::Observed(outcome) => Answered::Observed(Outcome::from_rust(py, outcome)?),
-            Answer::Restated(outcome) => Answered::Stored(outcome.into()),
-            Answer::PropertySet(outcome) => Answered::Stored(outcome.into()),
+            OperationResult::Observed(outcome) => {
+                Answered::Observed(Outcome::from_rust(py, outcome)?)
+            }
+            OperationResult::Restated(outcome) => Answered::Stored(outcome.into()),
+            OperationResult::PropertySet(outcome) => Answered::Stored(outcome.into()),
         })
     }
 }
@@ -184,7 +186,7 @@ impl Store {
             let observations: Vec<_> = ready.iter().map(Ready::observation).collect();
             store.observe_batch(&observations).inspect_err(|_| {
                 let view = store.snapshot();
-                let mut requests = observations.iter().map(|seen| Request::from(*seen));
+                let mut requests = observations.iter().map(|seen| Operation::from(*seen));
                 at_fault = requests.position(|request| request.check(&view).is_err());
             })
         });
@@ -201,7 +203,7 @@ impl Store {
     /// few. If one of them is invalid, none is stored. Answers an `Outcome` for each visit, and for
     /// each of the others whether it was stored.
     #[pyo3(signature = (entries: "Iterable[tuple[str, Visit | Restated | PropertyEntry | VisitEntry]]"))]
-    fn request_batch<'py>(
+    fn write_batch<'py>(
         &self,
         py: Python<'py>,
         entries: &Bound<'py, PyAny>,
@@ -214,9 +216,9 @@ impl Store {
         })?;
         let (several, mut at_fault) = (entries.len() > 1, None);
         let answers = self.call(py, |store| {
-            let requests = entries.iter().map(|(url, entry)| Request::of(url, *entry));
-            let requests: Vec<Request<'_>> = requests.collect();
-            store.request_batch(&requests).inspect_err(|_| {
+            let requests = entries.iter().map(|(url, entry)| Operation::of(url, *entry));
+            let requests: Vec<Operation<'_>> = requests.collect();
+            store.write_batch(&requests).inspect_err(|_| {
                 let view = store.snapshot();
                 at_fault = requests.iter().position(|request| request.check(&view).is_err());
             })

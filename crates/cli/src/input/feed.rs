@@ -8,8 +8,8 @@ use std::time::Duration;
 use arrayvec::ArrayVec;
 use simkeep::fingerprint::Fingerprinter;
 use simkeep::{
-    Content, Digest, Epoch, EpochOptions, FetchFailure, Origin, Property, Request, Restated, Seen,
-    Time, Visit,
+    Content, Digest, Epoch, EpochOptions, FetchFailure, Operation, Origin, Property, Restated,
+    Seen, Time, Visit,
 };
 
 use crate::exit::Failure;
@@ -29,11 +29,11 @@ pub(crate) fn request<'u>(
     entry: simkeep::Entry,
     also: Option<Made>,
     given: &Properties,
-) -> Request<'u> {
-    match Request::of(url, entry) {
-        Request::Observe(mut observation) => {
+) -> Operation<'u> {
+    match Operation::of(url, entry) {
+        Operation::Observe(mut observation) => {
             observation.also = also;
-            Request::Observe(given.iter().fold(observation, |o, property| o.property(*property)))
+            Operation::Observe(given.iter().fold(observation, |o, property| o.property(*property)))
         }
         other => other,
     }

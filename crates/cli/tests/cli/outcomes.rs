@@ -5,7 +5,7 @@ use std::process::{Child, ChildStdin};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
-use simkeep::{Answer, Epoch, Observation, Request, Role, Verdict};
+use simkeep::{Epoch, Observation, Operation, OperationResult, Role, Verdict};
 use simkeep_testing::{choice, ms};
 
 use super::*;
@@ -167,17 +167,17 @@ fn outcomes_are_those_of_the_store_in_the_order_of_the_records() {
         let size: usize = batch.parse().unwrap();
         let mut answers = Vec::new();
         for records in records.chunks(size) {
-            let requests: Vec<Request<'_>> = records
+            let requests: Vec<Operation<'_>> = records
                 .iter()
                 .map(|(_, url, time, print)| match print {
                     Some(print) => Observation::content(url, ms(*time), *print, epoch).into(),
                     None => Observation::gone(url, ms(*time)).into(),
                 })
                 .collect();
-            answers.extend(store.request_batch(&requests).unwrap());
+            answers.extend(store.write_batch(&requests).unwrap());
         }
         for ((line, told), answer) in records.iter().zip(&told).zip(&answers) {
-            let Answer::Observed(outcome) = answer else { panic!("{answer:?}") };
+            let OperationResult::Observed(outcome) = answer else { panic!("{answer:?}") };
             assert_eq!(told["url"], line.1, "{}", line.0);
             let verdict = match outcome.verdict {
                 Verdict::New => "new",

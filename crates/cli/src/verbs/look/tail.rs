@@ -303,7 +303,9 @@ fn line<'a>(
             let entry = Box::new(crate::verbs::ask::history::Line::new(url, entry, epochs)?);
             Line::Entry { operation: number, entry, near }
         }
-        OperationKind::Forget { url, visits } => Line::Forget { operation: number, url, visits: *visits },
+        OperationKind::Forget { url, visits } => {
+            Line::Forget { operation: number, url, visits: *visits }
+        }
         OperationKind::ForgetPrefix { prefix, pages, visits } => Line::ForgetPrefix {
             operation: number,
             prefix: prefix.to_string(),

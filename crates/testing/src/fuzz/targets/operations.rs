@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 use crate::{TIME_MAX, TIME_MIN, ms};
 use simkeep::disk::{Fault, Name, SimDisk, Strikes};
 use simkeep::{
-    Classes, Content, Epoch, Observation, Options, Progress, PropertyUpdate, Query, Request,
+    Classes, Content, Epoch, Observation, Operation, Options, Progress, PropertyUpdate, Query,
     Restatement, Scope, Seen, Snapshot, Store, Versions, Visit, Weight,
 };
 
@@ -120,7 +120,7 @@ impl Run {
         }
     }
 
-    fn request(&mut self, input: &mut Input<'_>) -> Request<'static> {
+    fn request(&mut self, input: &mut Input<'_>) -> Operation<'static> {
         let url = page(input);
         let time = match input.u8() {
             0 => TIME_MIN,
@@ -170,7 +170,7 @@ impl Run {
 
     fn observe(&mut self, input: &mut Input<'_>, n: usize) {
         let requests: Vec<_> = (0..n).map(|_| self.request(input)).collect();
-        let found = self.store().request_batch(&requests).unwrap();
+        let found = self.store().write_batch(&requests).unwrap();
         assert_eq!(found.len(), n);
         for (found, request) in found.iter().zip(&requests) {
             let expected = self.model.request(request, self.options.near_distance.unwrap_or(3));
@@ -229,7 +229,7 @@ impl Run {
         self.disk.fail(fault);
         let store = self.store();
         let done = match what {
-            0 => store.request_batch(&[request]).map(drop),
+            0 => store.write_batch(&[request]).map(drop),
             1 => store.forget(Scope::Prefix(under.prefix())).map(drop),
             2 => store.seal(),
             3 => store.merge(&Progress::default()).map(drop),

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use simkeep::{
-    Answer, Content, Digest, Entry, EpochOptions, PropertyEntry, PropertyOutcome, Restated, Seen,
-    Store, Time, Visit,
+    Content, Digest, Entry, EpochOptions, OperationResult, PropertyEntry, PropertyOutcome,
+    Restated, Seen, Store, Time, Visit,
 };
 use simkeep_formats::{Broken, Question, digest_of_file, escape, file_of};
 
@@ -430,18 +430,19 @@ impl<'a> Observer<'a> {
     /// Observes what is pending: durable when this returns.
     pub(super) fn flush(&mut self) -> Result<(), Failure> {
         let batch: Vec<_> = self.pending.iter().map(Pending::request).collect();
-        let answers = self.store.request_batch(&batch)?;
+        let answers = self.store.write_batch(&batch)?;
         for (answer, pending) in answers.iter().zip(&self.pending) {
             match answer {
-                Answer::Observed(outcome) => self.summary.outcome(outcome),
-                Answer::Restated(outcome) => self.summary.restated(*outcome),
-                Answer::PropertySet(outcome) => match (&mut self.unvisited, pending.entry, outcome)
-                {
-                    (Some(unvisited), Entry::Property(given), PropertyOutcome::Missing) => {
-                        unvisited.add(&pending.url, &given)?;
+                OperationResult::Observed(outcome) => self.summary.outcome(outcome),
+                OperationResult::Restated(outcome) => self.summary.restated(*outcome),
+                OperationResult::PropertySet(outcome) => {
+                    match (&mut self.unvisited, pending.entry, outcome) {
+                        (Some(unvisited), Entry::Property(given), PropertyOutcome::Missing) => {
+                            unvisited.add(&pending.url, &given)?;
+                        }
+                        (_, entry, outcome) => self.summary.given(&entry, *outcome),
                     }
-                    (_, entry, outcome) => self.summary.given(&entry, *outcome),
-                },
+                }
             }
         }
         if let Some(outcomes) = &mut self.outcomes {

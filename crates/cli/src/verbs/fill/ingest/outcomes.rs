@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use simkeep::{Answer, OriginalBy, PropertyOutcome, RestateOutcome};
+use simkeep::{OperationResult, OriginalBy, PropertyOutcome, RestateOutcome};
 use simkeep_formats::{Broken, Question};
 
 use super::pending::Pending;
@@ -180,7 +180,11 @@ impl<'o> Outcomes<'o> {
     }
 
     /// Writes all lines that are to come, by the answers to the batch.
-    pub(super) fn pay(&mut self, batch: &[Pending], answers: &[Answer]) -> Result<(), Failure> {
+    pub(super) fn pay(
+        &mut self,
+        batch: &[Pending],
+        answers: &[OperationResult],
+    ) -> Result<(), Failure> {
         let mut answered = batch.iter().zip(answers);
         for owed in self.owed.drain(..) {
             let line = match &owed {
@@ -250,11 +254,15 @@ impl<'a> Outcome<'a> {
     }
 
     /// Adds what one of its requests was answered.
-    fn add(&mut self, of: &'a Pending, told: &'a Answer) {
+    fn add(&mut self, of: &'a Pending, told: &'a OperationResult) {
         let told = match told {
-            Answer::Observed(told) => told,
-            Answer::Restated(told) => return self.stored |= *told == RestateOutcome::Stored,
-            Answer::PropertySet(told) => return self.stored |= *told == PropertyOutcome::Stored,
+            OperationResult::Observed(told) => told,
+            OperationResult::Restated(told) => {
+                return self.stored |= *told == RestateOutcome::Stored;
+            }
+            OperationResult::PropertySet(told) => {
+                return self.stored |= *told == PropertyOutcome::Stored;
+            }
         };
         self.stored |= told.verdict != simkeep::Verdict::Known || told.also;
         self.verdict = Some(Verdict(told.verdict));

@@ -1,6 +1,6 @@
 //! A request that waits for its batch.
 
-use simkeep::{Entry, Request, Restated};
+use simkeep::{Entry, Operation, Restated};
 
 use crate::input::epochs::Made;
 use crate::input::feed::{self, Properties};
@@ -14,7 +14,7 @@ pub(super) struct Pending {
 }
 
 impl Pending {
-    pub(super) fn request(&self) -> Request<'_> {
+    pub(super) fn operation(&self) -> Operation<'_> {
         feed::request(&self.url, self.entry, self.also, &self.given)
     }
 

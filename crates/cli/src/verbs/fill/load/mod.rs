@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use simkeep::load::{LoadEpochs, LoadOptions, Loaded, Observed};
 use simkeep::{
-    Content, Entry, Error, Options, Origin, PropertyEntry, Request, Seen, Snapshot, Store, Time,
+    Content, Entry, Error, Operation, Options, Origin, PropertyEntry, Seen, Snapshot, Store, Time,
 };
 use simkeep_formats::{Broken, Keys, Question, Source};
 
@@ -237,7 +237,7 @@ impl Record {
 }
 
 impl Observed for Record {
-    fn request(&self) -> Request<'_> {
+    fn operation(&self) -> Operation<'_> {
         feed::request(&self.url, self.entry, self.also, &self.given)
     }
 }

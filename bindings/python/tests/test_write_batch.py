@@ -22,7 +22,7 @@ def test_what_observations_tell_another_store_takes(store: simkeep.Store, tmp_pa
     store.restate(URL, AT, 9, epoch, digest=bytes(16))
     with simkeep.Store.create(tmp_path / "other") as other:
         assert other.register_epoch("mine/1", role="near") == epoch
-        answers = other.request_batch(store.observations())
+        answers = other.write_batch(store.observations())
         assert list(other.observations()) == list(store.observations())
         assert other.history(URL) == store.history(URL)
         outcomes = [one for one in answers if isinstance(one, simkeep.Outcome)]
@@ -30,11 +30,11 @@ def test_what_observations_tell_another_store_takes(store: simkeep.Store, tmp_pa
         assert [one for one in answers if isinstance(one, simkeep.Stored)] == ["stored"] * 3
         # All at one time, so that they share a commit.
         assert other.sequence == len(answers) == 8
-        again = other.request_batch((URL, entry) for entry in store.history(URL))
+        again = other.write_batch((URL, entry) for entry in store.history(URL))
         assert {str(one.verdict) if isinstance(one, simkeep.Outcome) else one for one in again} == {"known"}
-    assert store.request_batch([]) == []
+    assert store.write_batch([]) == []
     given = simkeep.PropertyEntry(AT, 3.0, None)
-    missing = store.request_batch([("https://nowhere.example/", given)])
+    missing = store.write_batch([("https://nowhere.example/", given)])
     assert missing == [simkeep.Stored.MISSING]
 
 
@@ -56,7 +56,7 @@ def test_entries_that_are_wrong_are_refused_and_nothing_is_stored(
     store: simkeep.Store, entries: Any, error: type[Exception], message: str
 ) -> None:
     with pytest.raises(error, match=message):
-        store.request_batch(entries)
+        store.write_batch(entries)
     assert store.sequence == 0
 
 
@@ -110,7 +110,7 @@ def test_limits_are_those_that_hold(store: simkeep.Store) -> None:
 
 
 CALLS: list[Callable[[simkeep.Store], object]] = [
-    lambda s: s.request_batch([]),
+    lambda s: s.write_batch([]),
     lambda s: s.near_batch_of_pages([]),
     lambda s: s.origins(),
     lambda s: s.table_file(0),
