@@ -264,11 +264,12 @@ pub mod integrity {
 /// reports its progress to a [`Monitor`](join::Monitor). The pairs of a store come from
 /// [`FingerprintPairs`](crate::query::FingerprintPairs) and [`PairQuery`](crate::query::PairQuery).
 ///
-/// Where the fingerprints of several stores are joined in several places, [`Tally`](join::Tally),
-/// [`Shares`](join::Shares) and [`Deal`](join::Deal) say what is joined where.
+/// where the fingerprints of several stores are joined in several places, [`Histogram`](join::Histogram),
+/// [`JoinPlan`](join::JoinPlan) and [`Partitioner`](join::Partitioner) say what is joined where.
 pub mod join {
     pub use crate::search::{
-        Deal, Hand, Join, JoinPart as Part, Monitor, Pair, Share, Shares, Source, Tally,
+        Chunk, Histogram, Join, JoinPart as Part, JoinPlan, JoinTask, Monitor, Pair, Partitioner,
+        Source,
     };
 }
 

@@ -139,12 +139,12 @@ impl Iterator for Operations {
         if !self.held.as_ref()?.contains(&sequence) {
             return None;
         }
-        let done = self.snapshot.poison_on_bug(|| self.read(sequence));
-        if done.is_err() {
+        let kind = self.snapshot.poison_on_bug(|| self.read(sequence));
+        if kind.is_err() {
             self.held = None;
         }
         self.next += 1;
-        Some(done.map(|done| LoggedOperation { sequence, done }))
+        Some(kind.map(|kind| LoggedOperation { sequence, kind }))
     }
 }
 

@@ -10,7 +10,7 @@ use crate::engine::snapshot::Snapshot;
 use crate::error::Error;
 use crate::error::Result;
 use crate::progress::{Progress, Stage};
-use crate::search::{Deal, Hand, Shares, Tally};
+use crate::search::{Chunk, Histogram, JoinPlan, Partitioner};
 use crate::sync::Mutex;
 
 /// Finds the different fingerprints that pages have, each once.
@@ -104,39 +104,39 @@ impl<'a> DistinctFingerprints<'a> {
     }
 
     /// Counts the fingerprints in `buckets` buckets, for a [join](crate::join) within `k` bits that is
-    /// split into parts; [`Tally::within`] explains the buckets. 4,096 suffice for some 10^9
+    /// split into parts; [`Histogram::within`] explains the buckets. 4,096 suffice for some 10^9
     /// fingerprints in all stores together. Costs a [run](Self::run).
     ///
     /// # Errors
     ///
     /// As [`run`](Self::run).
-    pub fn tally(
+    pub fn histogram(
         &self,
         snapshot: &Snapshot,
         k: u32,
         buckets: u32,
         progress: &Progress,
-    ) -> Result<Tally> {
-        let tally = Mutex::new(Tally::within(k, buckets));
+    ) -> Result<Histogram> {
+        let histogram = Mutex::new(Histogram::within(k, buckets));
         self.run(snapshot, progress, |some| {
-            tally.lock().add(some);
+            histogram.lock().add(some);
             ControlFlow::Continue(())
         })?;
-        Ok(tally.into_inner())
+        Ok(histogram.into_inner())
     }
 
     /// Partitions the fingerprints among the tasks of a [join](crate::join) of several stores. Each task
-    /// gets `most` at a time, or what is left at the end; [`Deal`](crate::join::Deal) says more. `sink`
+    /// gets `most` at a time, or what is left at the end; [`Partitioner`](crate::join::Partitioner) says more. `sink`
     /// is called by one thread at a time. If it breaks, the run ends.
     ///
-    /// The query must have the epoch, versions, prefix and classes of the [`tally`](Self::tally). Costs
+    /// The query must have the epoch, versions, prefix and classes of the [`histogram`](Self::histogram). Costs
     /// a [run](Self::run), and 8 bytes of memory for each task and each of `most`.
     ///
     /// ```
     /// use std::ops::ControlFlow;
     /// use std::sync::Mutex;
     ///
-    /// use simkeep::join::Shares;
+    /// use simkeep::join::JoinPlan;
     /// use simkeep::query::DistinctFingerprints;
     /// use simkeep::{Observation, Options, Progress, Query, Store, Time};
     ///
@@ -146,14 +146,14 @@ impl<'a> DistinctFingerprints<'a> {
     /// store.observe(Observation::content("https://example.com/", Time::now(), 0xff, store.change_epoch()))?;
     /// let (snapshot, like, progress) = (store.snapshot(), Query::new(0, 0), Progress::default());
     /// let fingerprints = DistinctFingerprints::like(&like);
-    /// let shares = Shares::new(&fingerprints.tally(&snapshot, 3, 4096, &progress)?, 4, 1 << 20);
-    /// let dealt = Mutex::new(Vec::new());
-    /// fingerprints.deal(&snapshot, &shares, 1 << 16, &progress, |hand| {
-    ///     dealt.lock().unwrap().extend(hand.fingerprints);
+    /// let plan = JoinPlan::new(&fingerprints.histogram(&snapshot, 3, 4096, &progress)?, 4, 1 << 20);
+    /// let received = Mutex::new(Vec::new());
+    /// fingerprints.partition(&snapshot, &plan, 1 << 16, &progress, |chunk| {
+    ///     received.lock().unwrap().extend(chunk.fingerprints);
     ///     ControlFlow::Continue(())
     /// })?;
     /// // Once for each part.
-    /// assert_eq!(dealt.into_inner().unwrap(), [0xff; 4]);
+    /// assert_eq!(received.into_inner().unwrap(), [0xff; 4]);
     /// # Ok(())
     /// # }
     /// ```
@@ -161,27 +161,28 @@ impl<'a> DistinctFingerprints<'a> {
     /// # Errors
     ///
     /// As [`run`](Self::run).
-    pub fn deal(
+    pub fn partition(
         &self,
         snapshot: &Snapshot,
-        shares: &Shares,
+        plan: &JoinPlan,
         most: usize,
         progress: &Progress,
-        mut sink: impl FnMut(Hand) -> ControlFlow<()> + Send,
+        mut sink: impl FnMut(Chunk) -> ControlFlow<()> + Send,
     ) -> Result<()> {
-        let dealing = Mutex::new((Deal::new(shares, most), &mut sink, ControlFlow::Continue(())));
+        let partitioner =
+            Mutex::new((Partitioner::new(plan, most), &mut sink, ControlFlow::Continue(())));
         self.run(snapshot, progress, |some| {
-            let (deal, sink, flow) = &mut *dealing.lock();
+            let (partitioner, sink, flow) = &mut *partitioner.lock();
             // Other threads may call once more after one that broke.
             if flow.is_continue() {
-                *flow = deal.add(some, sink);
+                *flow = partitioner.add(some, sink);
             }
             *flow
         })?;
-        let (deal, sink, flow) = dealing.into_inner();
+        let (partitioner, sink, flow) = partitioner.into_inner();
         if flow.is_continue() {
             // Whether it had enough makes no difference any more.
-            let _ = deal.end(sink);
+            let _ = partitioner.end(sink);
         }
         Ok(())
     }

@@ -59,8 +59,8 @@
 //! rotations for fingerprints that are still arriving: each bucket is a chain in memory.
 //! [`Tables::find_each`] answers many queries at once.
 //!
-//! [`Join`] finds all pairs that are near each other in any [`Source`], without an index. [`Shares`]
-//! share such a join out among several machines.
+//! [`Join`] finds all pairs that are near each other in any [`Source`], without an index. [`JoinPlan`]
+//! splits such a join among several machines.
 //!
 //! # Sources
 //!
@@ -90,13 +90,13 @@ mod memory;
 mod nearest;
 mod node;
 mod outward;
+mod partition;
 mod plan;
 mod probe;
 mod rotation;
 mod scratch;
 mod shape;
 mod shards;
-mod share;
 mod tables;
 #[cfg(test)]
 mod tests;
@@ -114,13 +114,13 @@ pub(crate) use line::GOES_ON;
 pub use line::{LINE_BYTES, Line};
 pub use memory::Chains;
 pub use nearest::{Bounds, Extent};
+pub use partition::{Chunk, Histogram, JoinPlan, JoinTask, Partitioner};
 pub use plan::{Plan, Way};
 #[cfg(feature = "internals")]
 pub use probe::BLOCKS;
 pub use rotation::{Address, Rotation, Rotations};
 pub use shape::Shape;
 pub use shards::{Census, DISTANCE_MAX, Shards, canonical_key};
-pub use share::{Deal, Hand, Share, Shares, Tally};
 pub(crate) use tables::Steps;
 pub use tables::{Index, Tables};
 

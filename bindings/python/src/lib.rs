@@ -65,10 +65,10 @@ mod search {
     pub(crate) mod answers;
     pub(crate) mod explain;
     pub(crate) mod join;
+    pub(crate) mod join_plan;
     pub(crate) mod matches;
     pub(crate) mod pairs;
     pub(crate) mod query;
-    pub(crate) mod shares;
 }
 
 /// Reporting visits.
@@ -260,9 +260,9 @@ mod _simkeep {
     #[pymodule_export]
     use super::search::join::{JoinedPair, join, join_parts};
     #[pymodule_export]
-    use super::search::matches::{Matches, Near, PagePair, Pair, PairedPage};
+    use super::search::join_plan::JoinPlan;
     #[pymodule_export]
-    use super::search::shares::Shares;
+    use super::search::matches::{Matches, Near, PagePair, Pair, PairedPage};
     #[pymodule_export]
     use super::sites::alias_rule::{AliasRule, normalised, site_of};
     #[pymodule_export]

@@ -85,11 +85,12 @@ def test_near_is_the_best_of_all_stores(stores: dict[str, simkeep.Reader], k: in
 def test_pairs_are_those_of_all_fingerprints(
     stores: dict[str, simkeep.Reader], k: int, ranges: int, most: int
 ) -> None:
-    shares = simkeep.Shares([of.tally(k, buckets=256) for of in stores.values()], ranges, most)
-    again = pickle.loads(pickle.dumps(shares))
-    assert (len(again), again.dealt, again.k, again.fingerprints) == (len(shares), shares.dealt, k, shares.fingerprints)
+    plan = simkeep.JoinPlan([of.histogram(k, buckets=256) for of in stores.values()], ranges, most)
+    again = pickle.loads(pickle.dumps(plan))
+    assert (len(again), again.k, again.fingerprints) == (len(plan), k, plan.fingerprints)
+    assert again.fingerprints_sent == plan.fingerprints_sent
     assert max(map(again.size, range(len(again)))) <= most + most // 10 or k == 20
-    uncounted = pickle.loads(pickle.dumps(simkeep.Shares.uncounted(k, 2)))
+    uncounted = pickle.loads(pickle.dumps(simkeep.JoinPlan.uncounted(k, 2)))
     assert (len(uncounted), uncounted.k, uncounted.fingerprints) == (2 if 0 < k < 15 else 1, k, 0)
     different = sorted(set(prints(3000)))
     wanted = sorted(
@@ -101,48 +102,49 @@ def test_pairs_are_those_of_all_fingerprints(
     assert sorted(pairs_by(uncounted, stores)) == wanted
 
 
-def pairs_by(shares: simkeep.Shares, stores: dict[str, simkeep.Reader]) -> list[tuple[int, int, int]]:
+def pairs_by(plan: simkeep.JoinPlan, stores: dict[str, simkeep.Reader]) -> list[tuple[int, int, int]]:
     """The pairs that all tasks find."""
-    hands: dict[int, list[Any]] = {share: [] for share in range(len(shares))}
+    chunks: dict[int, list[Any]] = {task: [] for task in range(len(plan))}
     for of in stores.values():
-        for hand in partition.dealt(of, shares, hand_bytes=8 << 10):
-            hands[hand["share"][0].as_py()].append(hand)
+        for chunk in partition.chunks(of, plan, chunk_bytes=8 << 10):
+            chunks[chunk["task"][0].as_py()].append(chunk)
     return [
         (pair["left"] & MASK, pair["right"] & MASK, pair["distance"])
-        for share, mine in hands.items()
-        for batch in partition.joined(shares, share, mine, threads=1)
+        for task, mine in chunks.items()
+        for batch in partition.joined(plan, task, mine, threads=1)
         for pair in batch.to_pylist()
     ]
 
 
 def test_what_shares_cannot_be_made_of_is_refused(stores: dict[str, simkeep.Reader]) -> None:
-    tally = stores["a"].tally(3, buckets=64)
-    shares = simkeep.Shares([tally], 4, 1 << 20)
+    histogram = stores["a"].histogram(3, buckets=64)
+    of_two = stores["b"].histogram(2, buckets=64)
+    plan = simkeep.JoinPlan([histogram], 4, 1 << 20)
     text: Any = "x"
     cases: list[tuple[Callable[[], Any], type[Exception], str]] = [
-        (lambda: simkeep.Shares([], 4, 9), ValueError, "tallies must be at least one"),
-        (lambda: simkeep.Shares([tally, tally[:-1]], 4, 9), ValueError, "tallies in row 1 is not what"),
-        (lambda: simkeep.Shares([tally, stores["b"].tally(2, buckets=64)], 4, 9), ValueError, "another distance"),
-        (lambda: simkeep.Shares([tally, stores["b"].tally(3)], 4, 9), ValueError, "other buckets"),
-        (lambda: simkeep.Shares([text], 4, 9), TypeError, "tallies in row 0"),
-        (lambda: simkeep.Shares([tally], -1, 9), ValueError, "ranges"),
-        (lambda: simkeep.Shares.uncounted(65, 4), ValueError, "k must be"),
-        (lambda: simkeep.Shares.uncounted(3, -1), ValueError, "tasks"),
-        (lambda: shares.join(len(shares), [], []), ValueError, "share must be below"),
-        (lambda: shares.join(0, [b"1234567"], []), ValueError, "first in row 0 must be 8 bytes each"),
-        (lambda: shares.join(0, [], [text]), TypeError, "second in row 0 must be bytes"),
-        (lambda: shares.join(0, [], [b"12345678"]), ValueError, "second must be empty"),
-        (lambda: shares.size(-1), ValueError, "share"),
-        (lambda: stores["a"].tally(65), ValueError, "k must be"),
+        (lambda: simkeep.JoinPlan([], 4, 9), ValueError, "histograms must be at least one"),
+        (lambda: simkeep.JoinPlan([histogram, histogram[:-1]], 4, 9), ValueError, "histograms in row 1 is not what"),
+        (lambda: simkeep.JoinPlan([histogram, of_two], 4, 9), ValueError, "another distance"),
+        (lambda: simkeep.JoinPlan([histogram, stores["b"].histogram(3)], 4, 9), ValueError, "other buckets"),
+        (lambda: simkeep.JoinPlan([text], 4, 9), TypeError, "histograms in row 0"),
+        (lambda: simkeep.JoinPlan([histogram], -1, 9), ValueError, "ranges"),
+        (lambda: simkeep.JoinPlan.uncounted(65, 4), ValueError, "k must be"),
+        (lambda: simkeep.JoinPlan.uncounted(3, -1), ValueError, "tasks"),
+        (lambda: plan.join(len(plan), [], []), ValueError, "task must be below"),
+        (lambda: plan.join(0, [b"1234567"], []), ValueError, "first in row 0 must be 8 bytes each"),
+        (lambda: plan.join(0, [], [text]), TypeError, "second in row 0 must be bytes"),
+        (lambda: plan.join(0, [], [b"12345678"]), ValueError, "second must be empty"),
+        (lambda: plan.size(-1), ValueError, "task"),
+        (lambda: stores["a"].histogram(65), ValueError, "k must be"),
     ]
     for wrong, error, told in cases:
         with pytest.raises(error, match=told):
             wrong()
     with pytest.raises(ValueError, match="one is for task 1, not 0"):
-        hand = [[1], [False], [b""]]
-        arrays = [pa.array(of, field.type) for of, field in zip(hand, partition.HANDS, strict=True)]
-        list(partition.joined(shares, 0, [pa.record_batch(arrays, schema=partition.HANDS)]))
-    assert "tasks" in repr(shares)
+        chunk = [[1], [False], [b""]]
+        arrays = [pa.array(of, field.type) for of, field in zip(chunk, partition.CHUNKS, strict=True)]
+        list(partition.joined(plan, 0, [pa.record_batch(arrays, schema=partition.CHUNKS)]))
+    assert "tasks" in repr(plan)
 
 
 def test_ranks_of_several_stores_are_those_of_one(stores: dict[str, simkeep.Reader], tmp_path: Path) -> None:

@@ -9,9 +9,9 @@ mod damage;
 mod join;
 mod kernels;
 mod lookups;
+mod partition;
 mod passes;
 mod probes;
-mod shares;
 mod tables;
 mod timing;
 

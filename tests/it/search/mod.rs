@@ -5,8 +5,8 @@ mod crowds;
 mod lists;
 mod page_pairs;
 mod pairs;
+mod partition;
 mod shapes;
-mod shared;
 
 use simkeep::disk::SimDisk;
 use simkeep::{Epoch, Matches, Observation, Options, Store};

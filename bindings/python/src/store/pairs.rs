@@ -12,8 +12,8 @@ use crate::call::progress::{self, Progress};
 use crate::convert::arg::{self, Arg, optional};
 use crate::convert::error::OrRaise;
 use crate::fingerprint::prints;
+use crate::search::join_plan::{BUCKETS, JoinPlan, TaskChunk};
 use crate::search::matches::{PagePair, Pair};
-use crate::search::shares::{BUCKETS, Dealt, Shares};
 use crate::search::{pairs, query};
 use crate::streams::stream::StreamOf;
 
@@ -114,10 +114,10 @@ impl View {
         Ok(StreamOf::new(join, Some(Birth::now())))
     }
 
-    /// Counts the different fingerprints that pages have, for a join within `k` bits that is shared
-    /// out.
+    /// Counts the different fingerprints that pages have, for a join within `k` bits that is
+    /// distributed.
     ///
-    /// It is what `Shares` is made of. Fingerprints are counted in so many buckets for each part of
+    /// It is what `JoinPlan` is made of. Fingerprints are counted in so many buckets for each part of
     /// the join, a power of two: more than there are to be tasks. Reads all fingerprints on all
     /// cores. Ctrl-C ends it.
     ///
@@ -125,7 +125,7 @@ impl View {
     #[pyo3(signature = (
         k: "int", *, buckets: "int | None" = None, progress=None, **like: "Unpack[_types.Pairs]"
     ))]
-    fn tally<'py>(
+    fn histogram<'py>(
         &self,
         py: Python<'py>,
         k: &Bound<'py, PyAny>,
@@ -138,35 +138,35 @@ impl View {
         let buckets = optional(buckets, |v| arg::u32(Arg::new("buckets"), v))?.unwrap_or(BUCKETS);
         let query = query::with(Query::new(0, 0), like)?;
         let progress = progress::given(progress);
-        let tally = long(py, &progress, || {
-            DistinctFingerprints::like(&query).tally(&snapshot, k, buckets, &progress)
+        let histogram = long(py, &progress, || {
+            DistinctFingerprints::like(&query).histogram(&snapshot, k, buckets, &progress)
         })?;
-        Ok(PyBytes::new(py, &tally.to_bytes()))
+        Ok(PyBytes::new(py, &histogram.to_bytes()))
     }
 
-    /// Deals the different fingerprints that pages have out to the tasks of a join of several
+    /// Partitions the different fingerprints that pages have among the tasks of a join of several
     /// stores.
     ///
     /// Triples of a task's number, whether they are of its second piece, and the fingerprints as
-    /// `bytes`, 8 for each, little-endian. Takes the keywords that `tally` took.
+    /// `bytes`, 8 for each, little-endian. Takes the keywords that `histogram` took.
     ///
-    /// Each task is handed `hand_bytes` (4 MiB) at a time, and what is left at the end; that much
+    /// Each task gets `chunk_bytes` (4 MiB) at a time, and what is left at the end; that much
     /// is held for each of them. Reads all fingerprints on all cores, and waits for whoever reads
     /// them. It ends when the iterator is closed.
     #[pyo3(signature = (
-        shares, *, hand_bytes: "int | None" = None, progress=None, **like: "Unpack[_types.Pairs]"
+        plan, *, chunk_bytes: "int | None" = None, progress=None, **like: "Unpack[_types.Pairs]"
     ))]
-    fn deal<'py>(
+    fn partition<'py>(
         &self,
         py: Python<'py>,
-        shares: &Bound<'py, Shares>,
-        hand_bytes: Option<&Bound<'py, PyAny>>,
+        plan: &Bound<'py, JoinPlan>,
+        chunk_bytes: Option<&Bound<'py, PyAny>>,
         progress: Option<&Bound<'py, Progress>>,
         like: Option<&Bound<'py, PyDict>>,
-    ) -> PyResult<StreamOf<Dealt>> {
+    ) -> PyResult<StreamOf<TaskChunk>> {
         let snapshot = self.now(py)?;
-        let bytes = optional(hand_bytes, |v| arg::size(Arg::new("hand_bytes"), v))?;
+        let bytes = optional(chunk_bytes, |v| arg::size(Arg::new("chunk_bytes"), v))?;
         let query = query::with(Query::new(0, 0), like)?;
-        shares.get().deal(snapshot, query, bytes, progress::given(progress)).or_raise(py)
+        plan.get().partition(snapshot, query, bytes, progress::given(progress)).or_raise(py)
     }
 }

@@ -66,7 +66,7 @@ def test_pairs_of_bits_that_are_biased_and_of_a_value_that_is_everywhere(
     for ranges in (None, 1, 64):
         assert np.array_equal(told(stores.pairs(3, ranges=ranges)), wanted)
     # One value of one part is more than a task may have.
-    monkeypatch.setattr(module, "_SHARE_BYTES_MAX", 8 * 1500)
+    monkeypatch.setattr(module, "_TASK_BYTES_MAX", 8 * 1500)
     assert np.array_equal(told(stores.pairs(3, ranges=2)), wanted)
 
 

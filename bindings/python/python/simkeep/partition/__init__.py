@@ -11,11 +11,11 @@ Pages near fingerprints:
 
 Pairs of fingerprints, each once, wherever the two are:
 
-    shares = simkeep.Shares([reader.tally(3) for _, reader in stores], ranges=8, most=8_000_000)
-    hands = [hand for _, reader in stores for hand in dealt(reader, shares)]
-    for share in range(len(shares)):
-        mine = [hand for hand in hands if hand["share"][0].as_py() == share]
-        for pairs in joined(shares, share, mine): ...
+    plan = simkeep.JoinPlan([reader.histogram(3) for _, reader in stores], ranges=8, most=8_000_000)
+    sent = [chunk for _, reader in stores for chunk in chunks(reader, plan)]
+    for task in range(len(plan)):
+        mine = [chunk for chunk in sent if chunk["task"][0].as_py() == task]
+        for pairs in joined(plan, task, mine): ...
 
 Clusters, of a table `pages` of `RANKED` and one of all `pairs`, where they fit one place; if not, `spread` takes each
 table apart by the fingerprints that a step looks for:
@@ -51,14 +51,14 @@ from .clusters import (
     ranked,
 )
 from .hits import HITS, fingerprints, merged, near
-from .pairs import HANDS, PAIRS, capped, dealt, joined, pairs_with
+from .pairs import CHUNKS, PAIRS, capped, chunks, joined, pairs_with
 
 __all__ = [
+    "CHUNKS",
     "CLUSTERED",
     "EDGES",
     "FOLLOWERS",
     "HALVES",
-    "HANDS",
     "HITS",
     "LED",
     "NAMES",
@@ -69,7 +69,7 @@ __all__ = [
     "RANKS",
     "belonging",
     "capped",
-    "dealt",
+    "chunks",
     "edges",
     "fingerprints",
     "firsts",

@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from .. import Shares, View
+from .. import JoinPlan, View
 from .order import place_among_equals
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-HANDS = pa.schema(
+CHUNKS = pa.schema(
     [
-        pa.field("share", pa.int32(), nullable=False),
+        pa.field("task", pa.int32(), nullable=False),
         pa.field("second", pa.bool_(), nullable=False),
-        pa.field("hand", pa.binary(), nullable=False),
+        pa.field("chunk", pa.binary(), nullable=False),
     ]
 )
 """The columns of fingerprints on their way to the tasks of a join."""
@@ -34,50 +34,50 @@ _ROWS = 1 << 20
 """How many pairs are held, beyond twice what is left of all."""
 
 
-def dealt(
+def chunks(
     view: View,
-    shares: Shares,
+    plan: JoinPlan,
     *,
-    hand_bytes: int = 4 << 20,
+    chunk_bytes: int = 4 << 20,
     memory_bytes: int = 256 << 20,
     epoch: int | None = None,
     threads: int | None = None,
 ) -> Iterator[pa.RecordBatch]:
-    """The fingerprints of one store, dealt out to the tasks of a join: batches of `HANDS`, one row each.
+    """The fingerprints of one store, partitioned among the tasks of a join: batches of `CHUNKS`, one row each.
 
-    `epoch` is to be what `View.tally` was asked with. A hand has up to `hand_bytes`, and less where hands for
+    `epoch` is to be what `View.histogram` was asked with. A chunk has up to `chunk_bytes`, and less where chunks for
     all tasks together would take more than `memory_bytes`. Costs a read of all fingerprints, and some
     nanoseconds for each of them and each of `k + 1` parts, on as many `threads` (as there are cores).
     """
-    each = min(hand_bytes, max(memory_bytes // max(len(shares), 1), 8 << 10))
-    with view.deal(shares, hand_bytes=each, epoch=epoch, threads=threads) as hands:
-        for share, second, hand in hands:
-            columns = [pa.array([share], pa.int32()), pa.array([second]), pa.array([hand], pa.binary())]
-            yield pa.record_batch(columns, schema=HANDS)
+    each = min(chunk_bytes, max(memory_bytes // max(len(plan), 1), 8 << 10))
+    with view.partition(plan, chunk_bytes=each, epoch=epoch, threads=threads) as chunks:
+        for task, second, chunk in chunks:
+            columns = [pa.array([task], pa.int32()), pa.array([second]), pa.array([chunk], pa.binary())]
+            yield pa.record_batch(columns, schema=CHUNKS)
 
 
 def joined(
-    shares: Shares,
-    share: int,
-    hands: Iterable[pa.RecordBatch | pa.Table],
+    plan: JoinPlan,
+    task: int,
+    chunks: Iterable[pa.RecordBatch | pa.Table],
     *,
     memory_bytes: int = 256 << 20,
     threads: int | None = None,
 ) -> Iterator[pa.RecordBatch]:
-    """The pairs of one task of a join among what all stores dealt to it: batches of `PAIRS`.
+    """The pairs of one task of a join among what all stores sent to it: batches of `PAIRS`.
 
     Each pair of different fingerprints comes once from all tasks together, the smaller one first, as unsigned
     numbers. Takes 24 bytes of memory for each fingerprint at most, and `memory_bytes` beside.
     """
     pieces: tuple[list[Any], list[Any]] = ([], [])
-    for batch in hands:
-        columns = zip(batch["share"], batch["second"], batch["hand"], strict=True)
-        for of, second, hand in columns:
-            if of.as_py() != share:
-                raise ValueError(f"hands: one is for task {of}, not {share}")
-            pieces[second.as_py()].append(memoryview(hand.as_buffer()).cast("B"))
+    for batch in chunks:
+        columns = zip(batch["task"], batch["second"], batch["chunk"], strict=True)
+        for of, second, chunk in columns:
+            if of.as_py() != task:
+                raise ValueError(f"chunks: one is for task {of}, not {task}")
+            pieces[second.as_py()].append(memoryview(chunk.as_buffer()).cast("B"))
     first, second = pieces
-    with shares.join(share, first, second, memory_bytes=memory_bytes, threads=threads) as pairs:
+    with plan.join(task, first, second, memory_bytes=memory_bytes, threads=threads) as pairs:
         yield from pa.RecordBatchReader.from_stream(pairs.batches(signed=True)).cast(PAIRS)
 
 

@@ -44,7 +44,7 @@ _FOUND_SECONDS = 4e-6
 """Seconds of a core for a page that is found."""
 
 _COUNTED, _MOVED = 270e-9, 80e-9
-"""Seconds of a core to read a fingerprint twice, to count and to deal it; and to move it, for each of k + 1 parts."""
+"""Seconds of a core to read a fingerprint twice, to count and to partition it; and to move it, for each of k + 1 parts."""
 
 _JOINED = (80e-9, 160e-9, 250e-9, 400e-9, 850e-9, 1.5e-6, 2.4e-6, 4.5e-6, 9e-6)
 """Seconds of a core to join a fingerprint with all others within 0, 1, ... bits; a third more for each bit more."""
@@ -62,7 +62,7 @@ _BLOB = 130e-6
 """Seconds of a core to pack and unpack a blob, however small."""
 
 
-class Share(NamedTuple):
+class TaskCost(NamedTuple):
     """What a task takes of a question."""
 
     core_seconds: float
@@ -87,7 +87,7 @@ class Plan(NamedTuple):
     """Bytes of the stores' files, about: what is fetched once of stores that are elsewhere."""
     exchanged_bytes: int
     """Bytes that go from tasks to other tasks, or from the driver to all machines."""
-    longest: Share
+    longest: TaskCost
     """What of this is for one task, however many cores there are."""
     core_seconds: float
     """Seconds of one core, of Spark's own work as well, with the files in memory."""
@@ -100,7 +100,7 @@ class Plan(NamedTuple):
         """How long it takes on so many cores, after half a second or so in which Spark begins.
 
         `disk` is how many bytes a second a core reads of what is not in memory, and `network` how many it fetches of
-        stores that are elsewhere, and not in the cache. A store is counted, dealt out and fetched by one task, so
+        stores that are elsewhere, and not in the cache. A store is counted, partitioned and fetched by one task, so
         that more cores than stores shorten little but the rest.
         """
         shared = (self.core_seconds + self.read_bytes / disk) / cores
@@ -171,7 +171,7 @@ def _search(count: int, k: int) -> float:
     return min(each * wider, 1e-6 + count * 0.6e-9)
 
 
-def _asked(fingerprints: Sequence[int], k: int, queries: int, tasks: int) -> tuple[int, int, float, Share]:
+def _asked(fingerprints: Sequence[int], k: int, queries: int, tasks: int) -> tuple[int, int, float, TaskCost]:
     """How many tasks ask stores, the bytes that they look into, the seconds, and the longest of them."""
     each = slice_of(queries, len(fingerprints), tasks)
     whole, rest = divmod(queries, SLICE)
@@ -179,7 +179,7 @@ def _asked(fingerprints: Sequence[int], k: int, queries: int, tasks: int) -> tup
     if whole:
         asking += whole * len(counts_of(SLICE, each, len(fingerprints), tasks))
     found = queries * _FOUND / len(fingerprints)
-    read, seconds, longest = 0, 0.0, Share(0, 0, 0)
+    read, seconds, longest = 0, 0.0, TaskCost(0, 0, 0)
     for count in fingerprints:
         looked = min(_TABLE_BYTES * count, queries * (k + 1) * _LINE_BYTES)
         mine = int(looked + min(found * _LINE_BYTES, _URL_BYTES * count))
@@ -188,7 +188,7 @@ def _asked(fingerprints: Sequence[int], k: int, queries: int, tasks: int) -> tup
         seconds += taken
         # Several tasks may ask one store, or one of them several; a machine reads and fetches it once for all.
         share = len(fingerprints) / asking
-        longest = max(longest, Share(taken * share, int(mine * share), int(_FILE_BYTES * count * max(share, 1))))
+        longest = max(longest, TaskCost(taken * share, int(mine * share), int(_FILE_BYTES * count * max(share, 1))))
     return asking, read, seconds, longest
 
 
@@ -237,8 +237,8 @@ def _pairs(fingerprints: Sequence[int], k: int, tasks: int, ranges: int | None) 
     count, parts = sum(fingerprints), k + 1
     reading, most = _groups(fingerprints, tasks)
     joining, moved, counting = ranges or ranges_of(count, k, tasks), parts, reading
-    if ranges is None and (shares := few(count, k, tasks)) is not None:
-        joining = moved = len(shares)
+    if ranges is None and (plan := few(count, k, tasks)) is not None:
+        joining = moved = len(plan)
         counting = 0
     more = max(k + 1 - len(_JOINED), 0)
     dealing = (_COUNTED if counting else _COUNTED / 2) + moved * _MOVED
@@ -247,7 +247,7 @@ def _pairs(fingerprints: Sequence[int], k: int, tasks: int, ranges: int | None) 
     return _made(
         f"pairs within {k} of {_of(fingerprints)}",
         "a join",
-        f"of {parts} parts of 64 bits, each fingerprint dealt out to "
+        f"of {parts} parts of 64 bits, each fingerprint sent to "
         + ("a task for each" if counting else "every task"),
         fingerprints,
         k,
@@ -255,7 +255,7 @@ def _pairs(fingerprints: Sequence[int], k: int, tasks: int, ranges: int | None) 
         read=_COLUMN_BYTES * count,
         exchanged=8 * moved * count,
         seconds=seconds,
-        longest=Share(max(dealing * most, join * count / joining), _COLUMN_BYTES * most, _FILE_BYTES * most),
+        longest=TaskCost(max(dealing * most, join * count / joining), _COLUMN_BYTES * most, _FILE_BYTES * most),
     )
 
 
@@ -275,7 +275,7 @@ def _clusters(fingerprints: Sequence[int], k: int, tasks: int) -> Plan:
         tasks=pairs.tasks + more,
         read_bytes=pairs.read_bytes + 2 * _URL_BYTES * count,
         exchanged_bytes=pairs.exchanged_bytes + _RANKED_BYTES * count,
-        longest=Share(
+        longest=TaskCost(
             longest.core_seconds + 2 * _SENT_ON * most, longest.read_bytes + 2 * _URL_BYTES * most, longest.file_bytes
         ),
         core_seconds=pairs.core_seconds + _RANKED_SECONDS * count + more * _TASK + blobs * _BLOB,
@@ -300,7 +300,7 @@ def _made(
     read: int,
     exchanged: int,
     seconds: float,
-    longest: Share,
+    longest: TaskCost,
 ) -> Plan:
     count = sum(fingerprints)
     seconds += _JOB + tasks * _TASK

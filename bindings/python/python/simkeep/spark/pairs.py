@@ -7,7 +7,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
-from simkeep import Shares, partition
+from simkeep import JoinPlan, partition
 
 from .exchange import SENT, sent
 from .keys import keys
@@ -18,7 +18,7 @@ from .tables import spark_schema
 
 SHARE_BYTES = 64 << 20
 """How many bytes of fingerprints a task of a join is meant to have."""
-_SHARE_BYTES_MAX = 256 << 20
+_TASK_BYTES_MAX = 256 << 20
 """Of how many bytes on a task's fingerprints are cut into pieces."""
 _FEW = 1 << 20
 """How many fingerprints a few tasks join within 3 bits, however many could run: in some tenths of a second."""
@@ -33,11 +33,11 @@ Then = Callable[[Batches], Batches]
 _SCHEMA = spark_schema(partition.PAIRS)
 
 
-def few(count: int, k: int, tasks: int) -> Shares | None:
+def few(count: int, k: int, tasks: int) -> JoinPlan | None:
     """How a join of so few fingerprints is shared out that they need not be counted, where so many tasks run."""
     # With more tasks than parts, most would have nothing to do, and the others the more, the wider the distance.
     most = SHARE_BYTES // 8 if tasks <= k + 1 else _FEW >> max(k - 3, 0)
-    return Shares.uncounted(k, tasks) if count <= most else None
+    return JoinPlan.uncounted(k, tasks) if count <= most else None
 
 
 def ranges_of(count: int, k: int, tasks: int) -> int:
@@ -46,7 +46,7 @@ def ranges_of(count: int, k: int, tasks: int) -> int:
 
 
 def joined(places: Places, k: int, ranges: int | None, limit: int | None) -> DataFrame:
-    """The pairs of all fingerprints, or what is needed of them for some of each, from tasks that join a share each."""
+    """The pairs of all fingerprints, or what is needed of them for some of each, from the tasks of a join."""
     return _from_shares(places, k, ranges, iter if limit is None else _capped(limit), _SCHEMA)
 
 
@@ -56,21 +56,21 @@ def sent_by_left(places: Places, k: int, parts: int) -> DataFrame:
 
 
 def _from_shares(places: Places, k: int, ranges: int | None, then: Then, schema: str) -> DataFrame:
-    """What comes of all pairs: fingerprints are dealt out to tasks, each of which joins what it is dealt."""
-    shares = few(places.fingerprints, k, places.tasks) if ranges is None else None
-    if shares is None:
-        shares = _counted(places, k, ranges)
-    dealt = places.read(_dealt(shares), "key int, share int, second boolean, hand binary")
-    return dealt.repartition(len(shares), "key").mapInArrow(_joined(shares, then), schema)
+    """What comes of all pairs: fingerprints are partitioned among tasks, each of which joins what it receives."""
+    plan = few(places.fingerprints, k, places.tasks) if ranges is None else None
+    if plan is None:
+        plan = _counted(places, k, ranges)
+    chunks = places.read(_chunks(plan), "key int, task int, second boolean, chunk binary")
+    return chunks.repartition(len(plan), "key").mapInArrow(_joined(plan, then), schema)
 
 
-def _counted(places: Places, k: int, ranges: int | None) -> Shares:
+def _counted(places: Places, k: int, ranges: int | None) -> JoinPlan:
     """How a join is shared out, from counts that a job of its own makes."""
     count = places.fingerprints
     buckets = _BUCKETS[count >= _MANY]
-    tallies = places.read(_tally(k, buckets), "tally binary").collect()
+    histograms = places.read(_histogram(k, buckets), "histogram binary").collect()
     ranges = ranges or ranges_of(count, k, places.tasks)
-    return Shares([bytes(row.tally) for row in tallies], ranges, _SHARE_BYTES_MAX // 8)
+    return JoinPlan([bytes(row.histogram) for row in histograms], ranges, _TASK_BYTES_MAX // 8)
 
 
 def searched(places: Places, new: Any, k: int) -> DataFrame:
@@ -104,35 +104,35 @@ def cut(pairs: DataFrame, limit: int) -> DataFrame:
 # What follows runs in tasks.
 
 
-def _tally(k: int, buckets: int) -> Callable[[Pinned], Batches]:
+def _histogram(k: int, buckets: int) -> Callable[[Pinned], Batches]:
     def run(store: Pinned) -> Batches:
         with store.asked() as reader:
-            tally = reader.tally(k, buckets=buckets, epoch=store.epoch, threads=1)
-        yield pa.record_batch({"tally": pa.array([tally], pa.binary())})
+            histogram = reader.histogram(k, buckets=buckets, epoch=store.epoch, threads=1)
+        yield pa.record_batch({"histogram": pa.array([histogram], pa.binary())})
 
     return run
 
 
-def _dealt(shares: Shares) -> Callable[[Pinned], Batches]:
+def _chunks(plan: JoinPlan) -> Callable[[Pinned], Batches]:
     def run(store: Pinned) -> Batches:
-        places = pa.array(keys(len(shares)), pa.int32())
+        places = pa.array(keys(len(plan)), pa.int32())
         with store.asked() as reader:
-            for hands in partition.dealt(reader, shares, epoch=store.epoch, threads=1):
-                columns = [places.take(hands["share"]), *hands.columns]
-                yield pa.record_batch(columns, names=["key", *hands.schema.names])
+            for chunks in partition.chunks(reader, plan, epoch=store.epoch, threads=1):
+                columns = [places.take(chunks["task"]), *chunks.columns]
+                yield pa.record_batch(columns, names=["key", *chunks.schema.names])
 
     return run
 
 
-def _joined(shares: Shares, then: Then) -> Callable[[Batches], Batches]:
+def _joined(plan: JoinPlan, then: Then) -> Callable[[Batches], Batches]:
     def run(batches: Batches) -> Batches:
         # There is one task in a partition, or few.
-        by_share: dict[int, list[pa.RecordBatch]] = {}
+        by_task: dict[int, list[pa.RecordBatch]] = {}
         for batch in batches:
-            for at, share in enumerate(batch["share"].to_pylist()):
-                by_share.setdefault(share, []).append(batch.slice(at, 1))
-        for share in sorted(by_share):
-            yield from then(partition.joined(shares, share, by_share.pop(share), threads=1))
+            for at, task in enumerate(batch["task"].to_pylist()):
+                by_task.setdefault(task, []).append(batch.slice(at, 1))
+        for task in sorted(by_task):
+            yield from then(partition.joined(plan, task, by_task.pop(task), threads=1))
 
     return run
 

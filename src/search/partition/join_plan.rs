@@ -1,68 +1,68 @@
-//! The tasks of a join that is shared out.
+//! The tasks of a distributed join.
 
 use std::ops::ControlFlow;
 
-use super::tally::{Tally, bucket, total};
+use super::histogram::{Histogram, bucket, total};
 use crate::search::join::{Join, Monitor, Pair, Part};
 
-/// With so many tasks, whatever is still to be shared out is not cut into pieces.
-const SHARES_MAX: usize = 1 << 20;
+/// With so many tasks, whatever is still to be split is not cut into pieces.
+const TASKS_MAX: usize = 1 << 20;
 /// The most ranges that are asked for.
 const RANGES_MAX: u64 = 1 << 16;
 /// The most pieces of a range.
 const PIECES_MAX: u64 = 1 << 8;
 
-/// How a join of fingerprints in several places is shared out: in tasks that are run each by itself.
+/// Splits a join of fingerprints in several places into tasks that run independently.
 ///
-/// It follows from a [`Tally`] of all fingerprints and two numbers, or, where each task can have all,
+/// It follows from a [`Histogram`] of all fingerprints and two numbers, or, where each task can have all,
 /// from two numbers alone. It is the same wherever it is made.
 ///
 /// ```
 /// use std::ops::ControlFlow;
 /// use std::sync::Mutex;
 ///
-/// use simkeep::join::{Deal, Join, Shares, Tally};
+/// use simkeep::join::{Partitioner, Join, JoinPlan, Histogram};
 ///
 /// // Two places, which have one fingerprint in common.
 /// let places = [vec![0b0000, 0xffff_0000_0000_0000, 0b0111], vec![0b0000, 0b0001]];
-/// let mut tally = Tally::within(2, 64);
-/// places.iter().for_each(|place| tally.add(place));
-/// let shares = Shares::new(&tally, 6, 1 << 20);
+/// let mut histogram = Histogram::within(2, 64);
+/// places.iter().for_each(|place| histogram.add(place));
+/// let plan = JoinPlan::new(&histogram, 6, 1 << 20);
 ///
-/// let mut dealt = vec![[Vec::new(), Vec::new()]; shares.all().len()];
+/// let mut received = vec![[Vec::new(), Vec::new()]; plan.tasks().len()];
 /// for place in &places {
-///     let mut deal = Deal::new(&shares, 1 << 20);
-///     let mut take = |hand: simkeep::join::Hand| {
-///         dealt[hand.share as usize][usize::from(hand.is_second)].extend(hand.fingerprints);
+///     let mut partitioner = Partitioner::new(&plan, 1 << 20);
+///     let mut take = |chunk: simkeep::join::Chunk| {
+///         received[chunk.task as usize][usize::from(chunk.is_second)].extend(chunk.fingerprints);
 ///         ControlFlow::Continue(())
 ///     };
-///     let _ = deal.add(place, &mut take);
-///     let _ = deal.end(&mut take);
+///     let _ = partitioner.add(place, &mut take);
+///     let _ = partitioner.end(&mut take);
 /// }
 ///
 /// let found = Mutex::new(Vec::new());
-/// for (share, sides) in shares.all().iter().zip(dealt) {
+/// for (task, sides) in plan.tasks().iter().zip(received) {
 ///     let sink = |pairs: &[simkeep::join::Pair]| {
 ///         found.lock().unwrap().extend(pairs.iter().map(|pair| (pair.fingerprints, pair.distance)));
 ///         ControlFlow::Continue(())
 ///     };
-///     let _ = share.run(sides, Join::within(2), &(), sink);
+///     let _ = task.run(sides, Join::within(2), &(), sink);
 /// }
 /// let mut found = found.into_inner().unwrap();
 /// found.sort();
 /// assert_eq!(found, [([0b0000, 0b0001], 1), ([0b0001, 0b0111], 2)]);
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Shares {
+pub struct JoinPlan {
     bits: u32,
     parts: Vec<OfPart>,
-    all: Vec<Share>,
+    all: Vec<JoinTask>,
 }
 
 /// One of the tasks of a join: the pairs of one range of values of a part, or of two pieces of it; or of
 /// all values of some parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Share {
+pub struct JoinTask {
     k: u32,
     /// The first pass of the join, and the one after its last; none if it is joined whole.
     passes: Option<(u32, u32)>,
@@ -88,22 +88,22 @@ struct OfRange {
     pieces: u32,
 }
 
-impl Shares {
-    /// Shares a join out in about so many ranges of values, all parts together. None has more than
+impl JoinPlan {
+    /// Splits a join into about so many ranges of values, all parts together. None has more than
     /// `most` fingerprints, unless a single bucket has. Such a one is cut into pieces, up to 256, so
     /// that a task, which joins two of them, has about as many at most.
     ///
     /// Each fingerprint goes to one task of each part; if its range is cut into pieces, to as many as
     /// there are.
     #[must_use]
-    pub fn new(tally: &Tally, ranges: u32, most: u64) -> Shares {
-        let (k, bits) = (tally.k(), tally.bits());
-        let count = tally.parts().count() as u64;
+    pub fn new(histogram: &Histogram, ranges: u32, most: u64) -> JoinPlan {
+        let (k, bits) = (histogram.k(), histogram.bits());
+        let count = histogram.parts().count() as u64;
         let of_part = u64::from(ranges).div_ceil(count.max(1)).clamp(1, RANGES_MAX);
         // A range is cut into pieces of `most / 2`, which must not be 0.
         let most = most.max(2);
         let (mut parts, mut all) = (Vec::new(), Vec::new());
-        for (pass, (part, counts)) in (0..).zip(tally.parts()) {
+        for (pass, (part, counts)) in (0..).zip(histogram.parts()) {
             // Beyond `PARTED_K_MAX` the only part has no bits:
             // such a task joins everything, without passes.
             let passes = (part.bits() > 0).then_some((pass, pass + 1));
@@ -129,45 +129,45 @@ impl Shares {
             let tasks = sizes.into_iter().map(|size| tasks(size, most, k, passes, &mut all));
             parts.push(OfPart { part, ranges, tasks: tasks.collect() });
         }
-        Shares { bits, parts, all }
+        JoinPlan { bits, parts, all }
     }
 
-    /// Shares a join within `k` bits out in at most so many tasks, of which each can have all
+    /// Splits a join within `k` bits into at most so many tasks, of which each can have all
     /// fingerprints: none need be counted for that. Each looks for the pairs of some of the parts, so
     /// there are no more tasks than parts.
     ///
     /// Each fingerprint goes to every task.
     #[must_use]
-    pub fn uncounted(k: u32, tasks: u32) -> Shares {
-        let tally = Tally::within(k, 1);
-        let (k, count) = (tally.k(), tally.parts().count());
+    pub fn uncounted(k: u32, tasks: u32) -> JoinPlan {
+        let histogram = Histogram::within(k, 1);
+        let (k, count) = (histogram.k(), histogram.parts().count());
         // Consecutive parts for each task: a pass knows which
         // parts come before it, so pairs are reported once.
         let each = count.div_ceil(tasks.max(1) as usize);
         let (mut parts, mut all) = (Vec::new(), Vec::new());
-        for (first, (part, _)) in tally.parts().enumerate().step_by(each) {
+        for (first, (part, _)) in histogram.parts().enumerate().step_by(each) {
             let end = count.min(first + each);
             let tasks = vec![OfRange { first: number(all.len()), pieces: 1 }];
             // Only the first part of each task is listed, with
             // one bucket: `each` then yields every task once.
             parts.push(OfPart { part, ranges: vec![0], tasks });
             let passes = (end - first < count).then(|| (number(first), number(end)));
-            all.push(Share { k, passes, is_across: false, fingerprints: 0 });
+            all.push(JoinTask { k, passes, is_across: false, fingerprints: 0 });
         }
-        Shares { bits: tally.bits(), parts, all }
+        JoinPlan { bits: histogram.bits(), parts, all }
     }
 
     /// The tasks, which are named by their places here.
     #[must_use]
-    pub fn all(&self) -> &[Share] {
+    pub fn tasks(&self) -> &[JoinTask] {
         &self.all
     }
 
-    /// How many fingerprints are dealt out in all, each as often as there are tasks that take it: of
+    /// How many fingerprints all tasks receive, each as often as there are tasks that take it: of
     /// those that were counted.
     #[must_use]
-    pub fn dealt(&self) -> u64 {
-        total(self.all.iter().map(|share| &share.fingerprints))
+    pub fn fingerprints_sent(&self) -> u64 {
+        total(self.all.iter().map(|task| &task.fingerprints))
     }
 
     /// Calls `take` with the number of each task that takes this fingerprint, and whether it is of its
@@ -192,7 +192,7 @@ impl Shares {
     }
 }
 
-impl Share {
+impl JoinTask {
     /// How many fingerprints were counted that go to it.
     #[must_use]
     pub fn fingerprints(&self) -> u64 {
@@ -205,7 +205,7 @@ impl Share {
         self.is_across
     }
 
-    /// Finds the pairs of this task among what was dealt to it: of its first piece and of its second
+    /// Finds the pairs of this task among the fingerprints it received: of its first piece and of its second
     /// one, in any order. Equal fingerprints, which come from several places, count once. The join says
     /// how much memory and how many threads to take, and the rest of it is ignored.
     ///
@@ -222,12 +222,12 @@ impl Share {
     /// For 2^32 fingerprints or more, and for a second piece of a task that has none.
     pub fn run(
         &self,
-        dealt: [Vec<u64>; 2],
+        received: [Vec<u64>; 2],
         join: Join,
         monitor: &dyn Monitor,
         sink: impl Fn(&[Pair]) -> ControlFlow<()> + Sync,
     ) -> ControlFlow<()> {
-        let [mut first, mut second] = dealt;
+        let [mut first, mut second] = received;
         assert!(self.is_across || second.is_empty(), "this task has no second piece");
         for piece in [&mut first, &mut second] {
             // Sorted and without duplicates, the task's answer does not depend on the order of
@@ -270,11 +270,11 @@ fn tasks(
     most: u64,
     k: u32,
     passes: Option<(u32, u32)>,
-    all: &mut Vec<Share>,
+    all: &mut Vec<JoinTask>,
 ) -> OfRange {
     let first = number(all.len());
-    if size <= most || all.len() >= SHARES_MAX {
-        all.push(Share { k, passes, is_across: false, fingerprints: size });
+    if size <= most || all.len() >= TASKS_MAX {
+        all.push(JoinTask { k, passes, is_across: false, fingerprints: size });
         return OfRange { first, pieces: 1 };
     }
     // A task joins two pieces, so each has half of `most`.
@@ -286,7 +286,7 @@ fn tasks(
         for earlier in 0..=later {
             let is_across = earlier < later;
             let fingerprints = of_piece.saturating_mul(1 + u64::from(is_across));
-            all.push(Share { k, passes, is_across, fingerprints });
+            all.push(JoinTask { k, passes, is_across, fingerprints });
         }
     }
     OfRange { first, pieces }
@@ -312,7 +312,7 @@ fn piece(fingerprint: u64, pieces: u32) -> u32 {
 }
 
 /// As a number of a range or a task.
-#[expect(clippy::expect_used, reason = "few more than SHARES_MAX")]
+#[expect(clippy::expect_used, reason = "few more than TASKS_MAX")]
 fn number(count: usize) -> u32 {
     u32::try_from(count).expect("fewer than 2^32 tasks")
 }

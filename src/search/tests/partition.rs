@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use super::join::{all_pairs, skewed};
 use super::*;
 use crate::progress::Progress;
-use crate::search::{Deal, Hand, Shares, Tally};
+use crate::search::{Chunk, Histogram, JoinPlan, Partitioner};
 
 /// The pairs of different fingerprints within `k` bits, the smaller one first, in order.
 fn truth(fingerprints: &[u64], k: u32) -> Vec<([u64; 2], u32)> {
@@ -29,33 +29,33 @@ fn shared(
     ranges: u32,
     most: u64,
 ) -> (Vec<([u64; 2], u32)>, u64) {
-    let mut tally = Tally::within(k, buckets);
+    let mut histogram = Histogram::within(k, buckets);
     for place in places {
-        let mut own = Tally::within(k, buckets);
+        let mut own = Histogram::within(k, buckets);
         own.add(place);
-        assert!(tally.merge(&Tally::from_bytes(&own.to_bytes()).unwrap()));
+        assert!(histogram.merge(&Histogram::from_bytes(&own.to_bytes()).unwrap()));
     }
-    let shares = Shares::new(&tally, ranges, most);
-    assert_eq!(shares, Shares::new(&tally, ranges, most));
-    found_by(&shares, places)
+    let plan = JoinPlan::new(&histogram, ranges, most);
+    assert_eq!(plan, JoinPlan::new(&histogram, ranges, most));
+    found_by(&plan, places)
 }
 
 /// Deals out to these tasks what several places have, and runs them.
-fn found_by(shares: &Shares, places: &[Vec<u64>]) -> (Vec<([u64; 2], u32)>, u64) {
-    let mut dealt = vec![[Vec::new(), Vec::new()]; shares.all().len()];
+fn found_by(plan: &JoinPlan, places: &[Vec<u64>]) -> (Vec<([u64; 2], u32)>, u64) {
+    let mut received = vec![[Vec::new(), Vec::new()]; plan.tasks().len()];
     for place in places {
-        let mut deal = Deal::new(shares, 0);
-        let mut take = |hand: Hand| {
-            assert!(hand.fingerprints.len() <= 1024);
-            dealt[hand.share as usize][usize::from(hand.is_second)].extend(hand.fingerprints);
+        let mut partitioner = Partitioner::new(plan, 0);
+        let mut take = |chunk: Chunk| {
+            assert!(chunk.fingerprints.len() <= 1024);
+            received[chunk.task as usize][usize::from(chunk.is_second)].extend(chunk.fingerprints);
             ControlFlow::Continue(())
         };
-        assert!(place.chunks(1000).all(|some| deal.add(some, &mut take).is_continue()));
-        assert!(deal.end(&mut take).is_continue());
+        assert!(place.chunks(1000).all(|some| partitioner.add(some, &mut take).is_continue()));
+        assert!(partitioner.end(&mut take).is_continue());
     }
     let (found, mut largest) = (Mutex::new(Vec::new()), 0);
-    for (share, sides) in shares.all().iter().zip(dealt) {
-        assert!(share.is_across() || sides[1].is_empty());
+    for (task, sides) in plan.tasks().iter().zip(received) {
+        assert!(task.is_across() || sides[1].is_empty());
         largest = largest.max(sides.iter().map(Vec::len).sum::<usize>() as u64);
         let sink = |pairs: &[Pair]| {
             let pairs = pairs.iter().map(|pair| (pair.fingerprints, pair.distance));
@@ -63,7 +63,7 @@ fn found_by(shares: &Shares, places: &[Vec<u64>]) -> (Vec<([u64; 2], u32)>, u64)
             ControlFlow::Continue(())
         };
         let join = Join::within(0).threads(1).memory_bytes(1 << 20);
-        assert!(share.run(sides, join, &Progress::default(), sink).is_continue());
+        assert!(task.run(sides, join, &Progress::default(), sink).is_continue());
     }
     let mut found = found.into_inner().unwrap();
     found.sort_unstable();
@@ -105,11 +105,11 @@ fn a_shared_join_finds_what_a_double_loop_finds() {
                 );
             }
             for tasks in [0, 1, 2, 3, 100] {
-                let shares = Shares::uncounted(k, tasks);
-                let (found, _) = found_by(&shares, &places);
+                let plan = JoinPlan::uncounted(k, tasks);
+                let (found, _) = found_by(&plan, &places);
                 assert!(found == truth, "{kind:?} within {k} by {tasks} tasks that have all");
                 let most = if k <= 14 { k as usize + 1 } else { 1 };
-                assert!((1..=most.min(tasks.max(1) as usize)).contains(&shares.all().len()));
+                assert!((1..=most.min(tasks.max(1) as usize)).contains(&plan.tasks().len()));
             }
         }
     }
@@ -142,24 +142,26 @@ fn tasks_are_of_about_one_size_whatever_the_bits() {
 
 #[test]
 fn what_is_no_tally_is_none() {
-    let mut tally = Tally::within(3, 64);
-    tally.add(&[1, 2, 3]);
-    let bytes = tally.to_bytes();
-    assert_eq!((bytes.len(), tally.fingerprints()), (8 + 4 * 64 * 8, 3));
-    assert_eq!(Tally::from_bytes(&bytes), Some(tally.clone()));
-    assert_eq!(Tally::from_bytes(&bytes[..bytes.len() - 1]), None);
-    assert_eq!(Tally::from_bytes(&[&bytes[..], &[0]].concat()), None);
-    assert_eq!(Tally::from_bytes(&bytes[..7]), None);
+    let mut histogram = Histogram::within(3, 64);
+    histogram.add(&[1, 2, 3]);
+    let bytes = histogram.to_bytes();
+    assert_eq!((bytes.len(), histogram.fingerprints()), (8 + 4 * 64 * 8, 3));
+    assert_eq!(Histogram::from_bytes(&bytes), Some(histogram.clone()));
+    assert_eq!(Histogram::from_bytes(&bytes[..bytes.len() - 1]), None);
+    assert_eq!(Histogram::from_bytes(&[&bytes[..], &[0]].concat()), None);
+    assert_eq!(Histogram::from_bytes(&bytes[..7]), None);
     for (at, wrong) in [(0, 4), (0, 65), (0, 15), (4, 7), (4, 21), (3, 1), (7, 1)] {
         let mut bytes = bytes.clone();
         bytes[at] = wrong;
-        assert_eq!(Tally::from_bytes(&bytes), None, "{wrong} at {at}");
+        assert_eq!(Histogram::from_bytes(&bytes), None, "{wrong} at {at}");
     }
-    assert!(!tally.merge(&Tally::within(3, 128)) && !tally.merge(&Tally::within(2, 64)));
-    assert_eq!(tally.fingerprints(), 3);
+    assert!(
+        !histogram.merge(&Histogram::within(3, 128)) && !histogram.merge(&Histogram::within(2, 64))
+    );
+    assert_eq!(histogram.fingerprints(), 3);
     // No number of fingerprints makes more tasks than can be named.
     let mut bytes = bytes;
     bytes[8..].fill(0xff);
-    let tally = Tally::from_bytes(&bytes).unwrap();
-    assert!(Shares::new(&tally, u32::MAX, 0).all().len() < 1 << 30);
+    let histogram = Histogram::from_bytes(&bytes).unwrap();
+    assert!(JoinPlan::new(&histogram, u32::MAX, 0).tasks().len() < 1 << 30);
 }

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::sync::Mutex;
 
-use simkeep::join::{Hand, Join, Pair, Shares, Tally};
+use simkeep::join::{Chunk, Histogram, Join, JoinPlan, Pair};
 use simkeep::query::{DistinctFingerprints, FingerprintPairs};
 use simkeep::{Options, Progress, Query, Snapshot, Store};
 
@@ -28,35 +28,37 @@ fn all_pairs(store: &Store, k: u32) -> Vec<([u64; 2], u32)> {
 /// All pairs of several stores, in order.
 fn shared(stores: &[Snapshot], k: u32, ranges: u32, most: u64) -> Vec<([u64; 2], u32)> {
     let (like, progress) = (Query::new(0, 0), Progress::default());
-    let mut tally = Tally::within(k, 4096);
+    let mut histogram = Histogram::within(k, 4096);
     for store in stores {
-        assert!(
-            tally.merge(
-                &DistinctFingerprints::like(&like).tally(store, k, 4096, &progress).unwrap()
-            )
-        );
+        assert!(histogram.merge(
+            &DistinctFingerprints::like(&like).histogram(store, k, 4096, &progress).unwrap()
+        ));
     }
-    let shares = Shares::new(&tally, ranges, most);
-    let mut dealt = vec![[Vec::new(), Vec::new()]; shares.all().len()];
+    let plan = JoinPlan::new(&histogram, ranges, most);
+    let mut received = vec![[Vec::new(), Vec::new()]; plan.tasks().len()];
     let mut count = 0;
     for store in stores {
-        let sink = |hand: Hand| {
-            count += hand.fingerprints.len() as u64;
-            dealt[hand.share as usize][usize::from(hand.is_second)].extend(hand.fingerprints);
+        let sink = |chunk: Chunk| {
+            count += chunk.fingerprints.len() as u64;
+            received[chunk.task as usize][usize::from(chunk.is_second)].extend(chunk.fingerprints);
             ControlFlow::Continue(())
         };
-        DistinctFingerprints::like(&like).deal(store, &shares, 1024, &progress, sink).unwrap();
+        DistinctFingerprints::like(&like).partition(store, &plan, 1024, &progress, sink).unwrap();
     }
     // Of a range in pieces it is known about how many go where.
-    assert!(count.abs_diff(shares.dealt()) * 20 <= count, "{count}, not {}", shares.dealt());
+    assert!(
+        count.abs_diff(plan.fingerprints_sent()) * 20 <= count,
+        "{count}, not {}",
+        plan.fingerprints_sent()
+    );
     let found = Mutex::new(Vec::new());
-    for (share, sides) in shares.all().iter().zip(dealt) {
+    for (task, sides) in plan.tasks().iter().zip(received) {
         let sink = |pairs: &[Pair]| {
             let pairs = pairs.iter().map(|pair| (pair.fingerprints, pair.distance));
             found.lock().unwrap().extend(pairs);
             ControlFlow::Continue(())
         };
-        assert!(share.run(sides, Join::within(0), &progress, sink).is_continue());
+        assert!(task.run(sides, Join::within(0), &progress, sink).is_continue());
     }
     let mut found = found.into_inner().unwrap();
     found.sort_unstable();
@@ -94,7 +96,7 @@ fn a_join_of_several_stores_finds_what_one_store_of_all_pages_does() {
             assert!(found == truth, "within {k}: {} rather than {}", found.len(), truth.len());
         }
     }
-    // What is no longer in force is dealt out no more.
+    // What is no longer in force is passed on no more.
     fill_later(&all, &later);
     for store in &stores {
         fill_later(store, &later);
@@ -105,24 +107,25 @@ fn a_join_of_several_stores_finds_what_one_store_of_all_pages_does() {
 }
 
 #[test]
-fn who_has_seen_enough_of_a_deal_ends_it() {
+fn who_has_seen_enough_of_a_partition_ends_it() {
     let store = create(Options::default());
     fill(&store, &random(33).take(20_000).collect::<Vec<_>>());
     let (snapshot, like) = (store.snapshot(), Query::new(0, 0));
-    let tally =
-        DistinctFingerprints::like(&like).tally(&snapshot, 3, 4096, &Progress::default()).unwrap();
-    let shares = Shares::new(&tally, 4, 1 << 20);
-    let mut hands = 0;
-    let end = DistinctFingerprints::like(&like).deal(
+    let histogram = DistinctFingerprints::like(&like)
+        .histogram(&snapshot, 3, 4096, &Progress::default())
+        .unwrap();
+    let plan = JoinPlan::new(&histogram, 4, 1 << 20);
+    let mut chunks = 0;
+    let end = DistinctFingerprints::like(&like).partition(
         &snapshot,
-        &shares,
+        &plan,
         1024,
         &Progress::default(),
         |_| {
-            hands += 1;
-            if hands == 2 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            chunks += 1;
+            if chunks == 2 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         },
     );
     assert!(end.is_ok());
-    assert_eq!(hands, 2);
+    assert_eq!(chunks, 2);
 }

@@ -13,23 +13,23 @@ const HEAD_BYTES: usize = 8;
 /// How many of some fingerprints fall into which bucket: for each of the `k + 1` parts of a join, by a
 /// hash of the value that they have there.
 ///
-/// From it follows how the join is shared out ([`Shares`](super::Shares)). It has the same size, 8
+/// From it follows how the join is split ([`JoinPlan`](super::JoinPlan)). It has the same size, 8
 /// bytes for each bucket and part, however many fingerprints were counted.
 ///
 /// ```
-/// use simkeep::join::Tally;
+/// use simkeep::join::Histogram;
 ///
-/// let mut here = Tally::within(3, 4096);
+/// let mut here = Histogram::within(3, 4096);
 /// here.add(&[0x1111_2222_3333_4444, 0x1111_2222_3333_4445]);
-/// let mut there = Tally::within(3, 4096);
+/// let mut there = Histogram::within(3, 4096);
 /// there.add(&[0xffff]);
 /// // It comes from elsewhere.
-/// let came = Tally::from_bytes(&there.to_bytes()).unwrap();
+/// let came = Histogram::from_bytes(&there.to_bytes()).unwrap();
 /// assert!(here.merge(&came));
 /// assert_eq!(here.fingerprints(), 3);
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Tally {
+pub struct Histogram {
     k: u32,
     bits: u32,
     parts: Vec<Part>,
@@ -37,22 +37,22 @@ pub struct Tally {
     counts: Vec<u64>,
 }
 
-impl Tally {
+impl Histogram {
     /// Counts for a join within `k` bits (64 at most), with so many buckets to a part: the power of two
     /// from it on, 2^20 at most. Wider distances than 14 have one bucket for all, since such a join
     /// compares all with all.
     #[must_use]
-    pub fn within(k: u32, buckets: u32) -> Tally {
+    pub fn within(k: u32, buckets: u32) -> Histogram {
         let bits = buckets.clamp(1, 1 << BUCKET_BITS_MAX).next_power_of_two().ilog2();
-        Tally::of(k.min(u64::BITS), bits)
+        Histogram::of(k.min(u64::BITS), bits)
     }
 
-    fn of(k: u32, bits: u32) -> Tally {
+    fn of(k: u32, bits: u32) -> Histogram {
         // One empty part for wider distances, with one bucket: the other code needs no special case.
         let is_parted = k <= PARTED_K_MAX;
         let parts = if is_parted { Join::within(k).parts() } else { vec![Part::default()] };
         let bits = if is_parted { bits } else { 0 };
-        Tally { k, bits, counts: vec![0; parts.len() << bits], parts }
+        Histogram { k, bits, counts: vec![0; parts.len() << bits], parts }
     }
 
     /// The distance.
@@ -70,7 +70,7 @@ impl Tally {
     /// Counts these as well. Costs some 1.5 ns for each and each part.
     #[expect(clippy::indexing_slicing, reason = "a bucket is one of those of a part")]
     pub fn add(&mut self, fingerprints: &[u64]) {
-        let Tally { bits, parts, counts, .. } = self;
+        let Histogram { bits, parts, counts, .. } = self;
         // Part by part, so that the counts of only one part compete for the cache.
         for (part, counts) in parts.iter().zip(counts.chunks_exact_mut(1 << *bits)) {
             for fingerprint in fingerprints {
@@ -84,7 +84,7 @@ impl Tally {
     /// Adds the counts of another one. `false`, and nothing is changed, if that is of another distance
     /// or has another number of buckets.
     #[must_use]
-    pub fn merge(&mut self, other: &Tally) -> bool {
+    pub fn merge(&mut self, other: &Histogram) -> bool {
         let alike = (self.k, self.bits) == (other.k, other.bits);
         if alike {
             for (count, more) in self.counts.iter_mut().zip(&other.counts) {
@@ -102,9 +102,9 @@ impl Tally {
         [self.k, self.bits].into_iter().flat_map(u32::to_le_bytes).chain(counts).collect()
     }
 
-    /// What [`to_bytes`](Tally::to_bytes) made these bytes of; `None` if it did not.
+    /// What [`to_bytes`](Histogram::to_bytes) made these bytes of; `None` if it did not.
     #[must_use]
-    pub fn from_bytes(bytes: &[u8]) -> Option<Tally> {
+    pub fn from_bytes(bytes: &[u8]) -> Option<Histogram> {
         let (head, rest) = bytes.split_at_checked(HEAD_BYTES)?;
         let (k, bits) = head.split_at_checked(4)?;
         let k = u32::from_le_bytes(k.try_into().ok()?);
@@ -118,15 +118,15 @@ impl Tally {
         if counts.len() >> bits == 0 || !rest.is_empty() {
             return None;
         }
-        let mut tally = Tally::of(k, bits);
+        let mut histogram = Histogram::of(k, bits);
         // Wide distances have no bucket bits, and k decides the number of parts.
-        if tally.bits != bits || counts.len() != tally.counts.len() {
+        if histogram.bits != bits || counts.len() != histogram.counts.len() {
             return None;
         }
-        for (count, bytes) in tally.counts.iter_mut().zip(counts) {
+        for (count, bytes) in histogram.counts.iter_mut().zip(counts) {
             *count = u64::from_le_bytes(*bytes);
         }
-        Some(tally)
+        Some(histogram)
     }
 
     pub(super) fn bits(&self) -> u32 {

@@ -1,10 +1,10 @@
-//! A join that is shared out: in tasks that know nothing of each other, wherever they run.
+//! A distributed join, in tasks that know nothing of each other, wherever they run.
 //!
 //! Fingerprints that lie in several places, such as the stores of several workers, are joined in three
-//! steps. Each place counts its own ([`Tally`]). From all counts together follow the tasks
-//! ([`Shares`]); they follow from nothing where each task can have all fingerprints. Then each place
-//! deals its fingerprints out to these ([`Deal`]), and each task joins what it was dealt
-//! ([`Share::run`]). All of it is a function of the counts and the fingerprints: a task that is run
+//! steps. Each place counts its own ([`Histogram`]). From all counts together follow the tasks
+//! ([`JoinPlan`]); they follow from nothing where each task can have all fingerprints. Then each place
+//! partitions its fingerprints among these ([`Partitioner`]), and each task joins what it received
+//! ([`JoinTask::run`]). All of it is a function of the counts and the fingerprints: a task that is run
 //! again finds the same pairs.
 //!
 //! ```text
@@ -21,10 +21,10 @@
 //! by a hash of whole fingerprints into pieces, which are joined each with each. Equal fingerprints
 //! from several places meet in one piece, and count once.
 
-mod deal;
-mod shares;
-mod tally;
+mod histogram;
+mod join_plan;
+mod partitioner;
 
-pub use deal::{Deal, Hand};
-pub use shares::{Share, Shares};
-pub use tally::Tally;
+pub use histogram::Histogram;
+pub use join_plan::{JoinPlan, JoinTask};
+pub use partitioner::{Chunk, Partitioner};

@@ -1,0 +1,106 @@
+//! Fingerprints on their way to the tasks of a join.
+
+use std::ops::ControlFlow;
+
+use super::join_plan::JoinPlan;
+
+/// A chunk has at least so many fingerprints, unless it is the last of its task.
+const CHUNK_MIN: usize = 1 << 10;
+
+/// Partitions fingerprints among the tasks of a join: gathers them by task, and passes on what has come
+/// together.
+///
+/// ```
+/// use std::ops::ControlFlow;
+///
+/// use simkeep::join::{Partitioner, Chunk, JoinPlan, Histogram};
+///
+/// let fingerprints: Vec<u64> = (0..5_000_u64).map(|n| n.wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();
+/// let mut histogram = Histogram::within(3, 4096);
+/// histogram.add(&fingerprints);
+/// let plan = JoinPlan::new(&histogram, 8, 1 << 20);
+/// let mut received = 0;
+/// let mut take = |chunk: Chunk| {
+///     received += chunk.fingerprints.len();
+///     ControlFlow::Continue(())
+/// };
+/// let mut partitioner = Partitioner::new(&plan, 4096);
+/// let _ = partitioner.add(&fingerprints, &mut take);
+/// let _ = partitioner.end(&mut take);
+/// // Each to one task of each of the four parts.
+/// assert_eq!(received, 20_000);
+/// ```
+#[derive(Debug)]
+pub struct Partitioner<'s> {
+    plan: &'s JoinPlan,
+    most: usize,
+    /// For the first piece of each task, and for the second one.
+    chunks: Vec<[Vec<u64>; 2]>,
+}
+
+/// Fingerprints for a task.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Chunk {
+    /// The task, by its place in [`JoinPlan::tasks`].
+    pub task: u32,
+    /// Whether they are of its second piece.
+    pub is_second: bool,
+    /// The fingerprints, in no particular order.
+    pub fingerprints: Vec<u64>,
+}
+
+impl<'s> Partitioner<'s> {
+    /// Partitions among the tasks of a plan. A task gets a chunk as soon as `most` fingerprints have come
+    /// together (1,024 at least): that often, 8 bytes each are held for every task.
+    #[must_use]
+    pub fn new(plan: &'s JoinPlan, most: usize) -> Partitioner<'s> {
+        let chunks = vec![<[Vec<u64>; 2]>::default(); plan.tasks().len()];
+        Partitioner { plan, most: most.max(CHUNK_MIN), chunks }
+    }
+
+    /// Adds fingerprints, and passes on full chunks. Costs some nanoseconds for each fingerprint and
+    /// part.
+    ///
+    /// Returns `Break` if `take` did; what was to be passed on later is lost then.
+    #[expect(clippy::indexing_slicing, reason = "there are chunks for each task")]
+    pub fn add(
+        &mut self,
+        fingerprints: &[u64],
+        take: &mut impl FnMut(Chunk) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        let Partitioner { plan, most, chunks } = self;
+        let mut flow = ControlFlow::Continue(());
+        for fingerprint in fingerprints {
+            plan.each(*fingerprint, |task, is_second| {
+                // One buffer for each task and piece. They fill at different times, so the tasks get
+                // many small batches instead of one at the end.
+                let chunk = &mut chunks[task as usize][usize::from(is_second)];
+                chunk.push(*fingerprint);
+                // A fingerprint goes to several tasks. After a break the
+                // others still store it, but `take` is not called again.
+                if chunk.len() >= *most && flow.is_continue() {
+                    let fingerprints = std::mem::take(chunk);
+                    flow = take(Chunk { task, is_second, fingerprints });
+                }
+            });
+            if flow.is_break() {
+                break;
+            }
+        }
+        flow
+    }
+
+    /// Passes on all that is left.
+    ///
+    /// Returns `Break` if `take` did.
+    pub fn end(self, take: &mut impl FnMut(Chunk) -> ControlFlow<()>) -> ControlFlow<()> {
+        for (task, sides) in (0..).zip(self.chunks) {
+            for (is_second, fingerprints) in [false, true].into_iter().zip(sides) {
+                if !fingerprints.is_empty() {
+                    take(Chunk { task, is_second, fingerprints })?;
+                }
+            }
+        }
+        ControlFlow::Continue(())
+    }
+}
