@@ -74,7 +74,7 @@
 //! [restated](Store::restate), and the old epoch [ends](Store::end_epoch).
 //!
 //! Damage is an error that names the file and the byte, never a wrong answer.
-//! [`verify`](integrity::verify) finds all of it. [`repair`](integrity::repair) makes a new store from
+//! [`verify`](verify::verify) finds all of it. [`repair`](repair::repair) makes a new store from
 //! everything that is sound, and says what is lost.
 //!
 //! # Queries
@@ -85,7 +85,7 @@
 //! the module of their subject, mostly in two forms:
 //!
 //! - A query with options has `run`: `Clustering::within(3).run(&snapshot, &progress)?`. So have
-//!   [`Clustering`](cluster::Clustering), [`Mirroring`](mirrors::Mirroring),
+//!   [`Clustering`](cluster::Clustering), [`Mirroring`](mirror::Mirroring),
 //!   [`AliasQuery`](alias::AliasQuery), [`PairQuery`](query::PairQuery),
 //!   [`FingerprintPairs`](query::FingerprintPairs),
 //!   [`DistinctFingerprints`](query::DistinctFingerprints) and [`DumpQuery`](inspect::DumpQuery).
@@ -152,7 +152,7 @@ mod layout;
 pub mod metrics;
 #[cfg(not(feature = "metrics"))]
 mod metrics;
-mod mirror;
+pub mod mirror;
 mod page;
 mod process;
 mod progress;
@@ -224,38 +224,46 @@ pub mod due {
 
 /// States of a store as files that never change, for readers on other machines.
 ///
-/// [`publish`](publishing::publish()) and [`Store::publish`] make a state of a store a generation in a
+/// [`publish`](publish::publish()) and [`Store::publish`] make a state of a store a generation in a
 /// directory, which any tool can carry elsewhere, and which [`Reader::published`] opens.
-/// [`generations`](publishing::generations()) lists what is there, [`files`](publishing::files()) the
-/// files of one, and [`fingerprints`](publishing::fingerprints()) counts before they are all there.
-/// [`check`](publishing::check()) reads all files of a generation,
-/// [`check_file`](publishing::check_file()) one of them, and [`holding`](publishing::holding()) says
-/// which generations still have what was purged. [`is_published`](publishing::is_published()) tells such
+/// [`generations`](publish::generations()) lists what is there, [`files`](publish::files()) the
+/// files of one, and [`fingerprints`](publish::fingerprints()) counts before they are all there.
+/// [`check`](publish::check()) reads all files of a generation,
+/// [`check_file`](publish::check_file()) one of them, and
+/// [`generations_with`](publish::generations_with()) returns the generations that still have what was
+/// purged. [`is_published`](publish::is_published()) tells such
 /// a directory from others; [`Reader::open`] reads it like a store.
-pub mod publishing {
+pub mod publish {
     pub use crate::admin::copy::FileCount;
     pub use crate::admin::publish::{
         GenerationInfo, Publication, PublishOptions, PublishedFile, check_file, generations,
-        holding, is_published,
+        generations_with, is_published,
     };
     pub use crate::admin::publish::{check, files, fingerprints, publish};
     pub use crate::engine::generations::Incomplete;
 }
 
-/// Checking that a store is sound, saving it, and repairing one that is not.
+/// Copying a store to a second directory.
 ///
-/// [`backup`](integrity::backup()) makes a second directory with the same store, also of one that is
-/// being written.
-/// [`verify`](integrity::verify()) reads all of a store and names every flaw.
-/// [`repair`](integrity::repair()) makes a new store of what is sound, and says what is lost.
-pub mod integrity {
-    pub use crate::admin::backup::backup;
-    pub use crate::admin::backup::{BackedUp, BackupOptions};
+/// [`backup`](backup::backup()) also copies a store that is being written, and
+/// [`Store::backup`] one that is open.
+pub mod backup {
+    pub use crate::admin::backup::{BackedUp, BackupOptions, backup};
     pub use crate::admin::copy::FileCount;
-    pub use crate::admin::repair::repair;
-    pub use crate::admin::repair::{Loss, RepairOptions, Repaired};
-    pub use crate::admin::verify::verify;
-    pub use crate::admin::verify::{Verified, VerifyOptions};
+}
+
+/// Saving what is sound of a damaged store.
+///
+/// [`repair`](repair::repair()) makes a new store of it, and says what is lost.
+pub mod repair {
+    pub use crate::admin::repair::{Loss, RepairOptions, Repaired, repair};
+}
+
+/// Checking that a store is sound.
+///
+/// [`verify`](verify::verify()) reads all of a store and names every flaw.
+pub mod verify {
+    pub use crate::admin::verify::{Verified, VerifyOptions, verify};
 }
 
 /// All pairs within a distance among fingerprints that are in no store.
@@ -264,21 +272,13 @@ pub mod integrity {
 /// reports its progress to a [`Monitor`](join::Monitor). The pairs of a store come from
 /// [`FingerprintPairs`](crate::query::FingerprintPairs) and [`PairQuery`](crate::query::PairQuery).
 ///
-/// where the fingerprints of several stores are joined in several places, [`Histogram`](join::Histogram),
+/// Where the fingerprints of several stores are joined in several places, [`Histogram`](join::Histogram),
 /// [`JoinPlan`](join::JoinPlan) and [`Partitioner`](join::Partitioner) say what is joined where.
 pub mod join {
     pub use crate::search::{
         Chunk, Histogram, Join, JoinPart as Part, JoinPlan, JoinTask, Monitor, Pair, Partitioner,
         Source,
     };
-}
-
-/// Sites that mirror each other.
-///
-/// [`Mirroring`](mirrors::Mirroring) finds hosts, or folders of them, that have the same paths with
-/// pages near each other.
-pub mod mirrors {
-    pub use crate::mirror::{Mirror, MirrorExample, MirrorSite, Mirroring, Mirrors};
 }
 
 #[cfg(doctest)]

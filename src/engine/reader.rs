@@ -127,7 +127,7 @@ impl Reader {
         }
     }
 
-    /// Opens a generation that is [published](crate::publishing) in a directory: the one of a number,
+    /// Opens a generation that is [published](crate::publish) in a directory: the one of a number,
     /// or with `None` the newest that is whole. Costs mapping its segments. Takes no lock, and needs
     /// nothing but the files that the generation names. Its segments may go while it is open, where the
     /// system keeps what is mapped; a table of document frequencies is opened when an epoch's origin is
@@ -140,7 +140,7 @@ impl Reader {
     /// nothing.
     ///
     /// ```
-    /// use simkeep::publishing::PublishOptions;
+    /// use simkeep::publish::PublishOptions;
     /// use simkeep::{Observation, Options, Reader, Store, Time};
     ///
     /// # fn main() -> simkeep::Result<()> {
@@ -197,7 +197,7 @@ impl Reader {
     ///
     /// ```
     /// # fn main() -> simkeep::Result<()> {
-    /// # use simkeep::publishing::PublishOptions;
+    /// # use simkeep::publish::PublishOptions;
     /// # use simkeep::{Observation, Options, Reader, Store, Time};
     /// # let dir = tempfile::tempdir().unwrap();
     /// # let to = dir.path().join("published");

@@ -45,7 +45,7 @@ pub enum NotStore {
     /// What a store has published. A [`Reader`](crate::Reader) opens it, and nothing writes to it.
     Published,
     /// A number of segment files, without the catalog that names them.
-    /// [`repair`](crate::integrity::repair) saves what they hold.
+    /// [`repair`](crate::repair::repair) saves what they hold.
     Segments(usize),
     /// Something else, or part of another store: name another directory.
     Other,
@@ -68,7 +68,7 @@ pub enum Error {
         source: Arc<io::Error>,
     },
     /// A file is damaged. Its damaged part cannot be read, everything else can. Restore the file
-    /// from a copy, or save the rest with [`repair`](crate::integrity::repair).
+    /// from a copy, or save the rest with [`repair`](crate::repair::repair).
     Corrupt(Corruption),
     /// There is no store at this place. Name another one, or create it.
     NotAStore {
@@ -210,7 +210,7 @@ pub enum Error {
     Cancelled,
     /// A repair cannot tell what was forgotten, because a lost operation may have forgotten
     /// something. Nothing was repaired.
-    /// [`RepairOptions::keep_forgotten`](crate::integrity::RepairOptions::keep_forgotten) repairs
+    /// [`RepairOptions::keep_forgotten`](crate::repair::RepairOptions::keep_forgotten) repairs
     /// the store anyway.
     AmbiguousRepair {
         /// What is lost.

@@ -2,7 +2,7 @@
 
 use crate::page::Prefix;
 
-/// Which sites mirror each other; from [`Mirroring::run`](crate::mirrors::Mirroring::run).
+/// Which sites mirror each other; from [`Mirroring::run`](crate::mirror::Mirroring::run).
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Mirrors {

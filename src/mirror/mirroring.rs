@@ -15,7 +15,7 @@ const DEPTH_MAX: u8 = 16;
 ///
 /// ```
 /// use simkeep::Prefix;
-/// use simkeep::mirrors::Mirroring;
+/// use simkeep::mirror::Mirroring;
 ///
 /// let asked = Mirroring::new().paths(50).share(0.9).under(Prefix::parse("example.org")?);
 /// assert_eq!((asked.depth, asked.k), (2, None));
@@ -171,7 +171,7 @@ impl Mirroring {
     /// reach further, and share more.
     ///
     /// ```
-    /// use simkeep::mirrors::Mirroring;
+    /// use simkeep::mirror::Mirroring;
     ///
     /// assert!(Mirroring::recall(0.8) > 0.999_999_999);
     /// assert!(Mirroring::recall(0.4) > 0.996);

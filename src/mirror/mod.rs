@@ -1,20 +1,22 @@
 //! Mirrors: sites of which many paths lead to pages near each other.
 //!
+//! [`Mirroring`] finds hosts, or folders of them, that have the same paths with pages near each other.
+//!
 //! A site is a host, or a folder of one up to some depth. Comparing all sites with all would be
 //! quadratic, so it is done in three steps, in bounded memory:
 //!
 //! 1. One scan of all pages in SURT order, in which those of a site are neighbours, draws a *sample* of
 //!    each site that is large enough: of its paths the sixteen with the smallest hashes, and as many
-//!    of its paths with some bits of the fingerprint ([`sample`]). The hashes are the same on all
+//!    of its paths with some bits of the fingerprint (`sample`). The hashes are the same on all
 //!    sites, so two that have paths in common have those in common of their samples, too: a bottom-k
 //!    sketch (E. Cohen, "Size-estimation framework with applications to transitive closure and
 //!    reachability", 1997). The hashes go to scratch files, and so does the list of the sites
-//!    ([`sites`]).
+//!    (`sites`).
 //! 2. Sorted by hash, sites that share one meet. Of those that share two the ones with most are
-//!    *candidates* ([`candidates`]).
-//! 3. Candidates are *compared* exactly, as two lists of paths that are merged ([`compare`]). Only what
+//!    *candidates* (`candidates`).
+//! 3. Candidates are *compared* exactly, as two lists of paths that are merged (`compare`). Only what
 //!    was compared is reported. What folders lie in comes before them, and where that mirrors each
-//!    other, its folders go without saying ([`families`]).
+//!    other, its folders go without saying (`families`).
 
 mod answer;
 mod candidates;
@@ -80,7 +82,7 @@ impl Mirroring {
     /// the pages of a site.
     ///
     /// ```
-    /// use simkeep::mirrors::Mirroring;
+    /// use simkeep::mirror::Mirroring;
     /// use simkeep::{Observation, Options, Progress, Store, Time};
     ///
     /// # fn main() -> simkeep::Result<()> {

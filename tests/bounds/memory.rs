@@ -9,7 +9,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use simkeep::disk::{Disk, Name, RealDisk, SimDisk};
-use simkeep::integrity::{RepairOptions, VerifyOptions, repair, verify};
+use simkeep::repair::{RepairOptions, repair};
+use simkeep::verify::{VerifyOptions, verify};
 use simkeep::{Epoch, Options, Progress, Query, Reader, Snapshot, Store};
 
 use simkeep_testing::allocator::{alone, most_taken};

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use simkeep::load::LoadOptions;
-use simkeep::mirrors::Mirroring;
+use simkeep::mirror::Mirroring;
 use simkeep::{Content, Epoch, Options, Progress, Seen, Store, Visit};
 use simkeep_testing::allocator::{alone, most_taken};
 use simkeep_testing::depth::up_to;

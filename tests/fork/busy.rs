@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use simkeep::integrity::VerifyOptions;
 use simkeep::load::LoadOptions;
+use simkeep::verify::VerifyOptions;
 use simkeep::{Epoch, Error, Observation, Options, Progress, Reader, Result, Role, Scope, Store};
 use simkeep_testing::{ms, sound};
 

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use simkeep::disk::SimDisk;
-use simkeep::integrity::{RepairOptions, VerifyOptions, repair};
 use simkeep::load::LoadOptions;
 use simkeep::query::{DistinctFingerprints, FingerprintPairs};
+use simkeep::repair::{RepairOptions, repair};
+use simkeep::verify::VerifyOptions;
 use simkeep::{Error, Observation, Progress, Query, Result, Scope, Stage, Store};
 use simkeep_testing::compare::dump;
 use simkeep_testing::disks::HookDisk;

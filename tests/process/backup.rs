@@ -3,7 +3,8 @@
 use std::time::{Duration, Instant};
 
 use simkeep::Reader;
-use simkeep::integrity::{BackupOptions, VerifyOptions, backup, verify};
+use simkeep::backup::{BackupOptions, backup};
+use simkeep::verify::{VerifyOptions, verify};
 
 use super::child::Child;
 use super::live::{acknowledged, check, create};

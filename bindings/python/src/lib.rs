@@ -209,7 +209,7 @@ mod _simkeep {
     #[pymodule_export]
     use super::maintain::publishing::{
         GenerationInfo, Incomplete, Publication, PublishedFile, check_generation, generation_files,
-        generation_fingerprints, generations, holding, is_published, publish,
+        generation_fingerprints, generations, generations_with, is_published, publish,
     };
     #[pymodule_export]
     use super::maintain::stats::{Compacted, Forgotten, Loaded, Merged, SegmentStats, Stats};

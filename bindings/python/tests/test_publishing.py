@@ -89,11 +89,11 @@ def test_what_was_purged_is_said_to_be_in_older_generations(store: simkeep.Store
     store.publish(to)
     store.purge(URL)
     store.publish(to)
-    assert simkeep.holding(to, URL) == (1,)
-    assert simkeep.holding(to, prefix="nowhere.example") == ()
+    assert simkeep.generations_with(to, URL) == (1,)
+    assert simkeep.generations_with(to, prefix="nowhere.example") == ()
     made = store.publish(to, keep=1, grace=0)
     assert (made.removed, made.generation) == ((1,), 2)
-    assert simkeep.holding(to, URL) == ()
+    assert simkeep.generations_with(to, URL) == ()
 
 
 def test_a_generation_tells_what_it_names_before_that_is_there(store: simkeep.Store, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use clap::error::{ContextKind, ContextValue};
 use simkeep::Reader;
-use simkeep::publishing::is_published;
+use simkeep::publish::is_published;
 use simkeep_formats::escape::whole;
 
 use crate::exit::{Failure, say, say_beside};

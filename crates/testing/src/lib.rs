@@ -28,7 +28,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use simkeep::disk::{Disk, SimDisk};
-use simkeep::integrity::{Verified, VerifyOptions};
+use simkeep::verify::{Verified, VerifyOptions};
 use simkeep::{
     Content, Digest, Epoch, EpochInfo, Observation, Operation, Options, PropertyUpdate,
     Restatement, Result, Role, Seen, Store, Time, Visit, Weight,

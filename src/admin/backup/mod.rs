@@ -40,7 +40,7 @@ use crate::progress::{Progress, Stage};
 ///
 /// ```
 /// # fn main() -> simkeep::Result<()> {
-/// # use simkeep::integrity::{BackupOptions, backup};
+/// # use simkeep::backup::{BackupOptions, backup};
 /// # use simkeep::{Options, Store};
 /// # let dir = tempfile::tempdir().unwrap();
 /// # let (path, safe) = (dir.path().join("crawl.simkeep"), dir.path().join("backup.simkeep"));
@@ -82,11 +82,11 @@ pub fn backup(
 }
 
 impl Store {
-    /// Makes a [backup](crate::integrity::backup()) of this store, with everything that was observed
+    /// Makes a [backup](crate::backup::backup()) of this store, with everything that was observed
     /// before. The store goes on meanwhile; a commit waits while the catalog is read, some milliseconds.
     ///
     /// ```
-    /// use simkeep::integrity::BackupOptions;
+    /// use simkeep::backup::BackupOptions;
     /// use simkeep::{Observation, Options, Reader, Store, Time};
     ///
     /// # fn main() -> simkeep::Result<()> {
@@ -103,7 +103,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// Those of [`backup`](crate::integrity::backup()), and of [`flush`](Store::flush).
+    /// Those of [`backup`](crate::backup::backup()), and of [`flush`](Store::flush).
     pub fn backup(&self, to: impl Into<Location>, options: BackupOptions) -> Result<BackedUp> {
         let to = to.into();
         require_apart(&to, None)?;
@@ -171,10 +171,10 @@ fn make(
 }
 
 settings! {
-    /// Settings of a [`backup`](crate::integrity::backup()).
+    /// Settings of a [`backup`](crate::backup::backup()).
     ///
     /// ```
-    /// let options = simkeep::integrity::BackupOptions::default().copy(true);
+    /// let options = simkeep::backup::BackupOptions::default().copy(true);
     /// assert!(options.copy);
     /// ```
     pub struct BackupOptions {

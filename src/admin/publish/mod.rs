@@ -47,7 +47,7 @@ pub use options::{GenerationInfo, Publication, PublishOptions};
 ///
 /// The newest [`keep`](PublishOptions::keep) generations stay, and others for a
 /// [`grace`](PublishOptions::grace) after they ceased to be the newest. What is purged is in no
-/// generation of a run that begins later; see [`holding`](crate::publishing::holding()) for earlier
+/// generation of a run that begins later; see [`generations_with`](crate::publish::generations_with()) for earlier
 /// ones. If nothing is new, there is no new generation.
 ///
 /// What comes is read and checked before a generation names it. Each file that is kept from earlier
@@ -57,7 +57,7 @@ pub use options::{GenerationInfo, Publication, PublishOptions};
 ///
 /// ```
 /// # fn main() -> simkeep::Result<()> {
-/// use simkeep::publishing::{PublishOptions, publish};
+/// use simkeep::publish::{PublishOptions, publish};
 /// # use simkeep::{Observation, Options, Reader, Store, Time};
 /// # let dir = tempfile::tempdir().unwrap();
 /// # let (path, to) = (dir.path().join("crawl.simkeep"), dir.path().join("published"));
@@ -103,7 +103,7 @@ pub fn publish(
 ///
 /// ```
 /// # fn main() -> simkeep::Result<()> {
-/// use simkeep::publishing::{PublishOptions, generations};
+/// use simkeep::publish::{PublishOptions, generations};
 /// # use simkeep::{Observation, Options, Store, Time};
 /// # let dir = tempfile::tempdir().unwrap();
 /// # let to = dir.path().join("published");
@@ -126,7 +126,7 @@ pub fn generations(at: impl Into<Location>) -> Result<Vec<GenerationInfo>> {
 
 /// Which generations in a directory still hold bytes of pages in a scope, by number: pages that have
 /// been [purged](Store::purge) from the store meanwhile, say. They are gone from the next generation
-/// on, and from the directory once [`publish`](crate::publishing::publish()) has kept 1 generation,
+/// on, and from the directory once [`publish`](crate::publish::publish()) has kept 1 generation,
 /// with no grace. A run that was under way during the purge may still bring one: ask after it. Costs a
 /// search in each segment that is named.
 ///
@@ -134,7 +134,7 @@ pub fn generations(at: impl Into<Location>) -> Result<Vec<GenerationInfo>> {
 /// # fn main() -> simkeep::Result<()> {
 /// use std::time::Duration;
 ///
-/// use simkeep::publishing::{PublishOptions, holding};
+/// use simkeep::publish::{PublishOptions, generations_with};
 /// use simkeep::{Observation, Options, Progress, Scope, Store, Time};
 /// # let dir = tempfile::tempdir().unwrap();
 /// # let to = dir.path().join("published");
@@ -145,9 +145,9 @@ pub fn generations(at: impl Into<Location>) -> Result<Vec<GenerationInfo>> {
 ///
 /// let scope = Scope::Url("https://example.com/");
 /// store.purge(scope.clone(), &Progress::default())?;
-/// assert_eq!(holding(&to, &scope)?, [1]);
+/// assert_eq!(generations_with(&to, &scope)?, [1]);
 /// store.publish(&to, PublishOptions::default().keep(1).grace(Duration::ZERO))?;
-/// assert_eq!(holding(&to, &scope)?, []);
+/// assert_eq!(generations_with(&to, &scope)?, []);
 /// # Ok(())
 /// # }
 /// ```
@@ -156,7 +156,7 @@ pub fn generations(at: impl Into<Location>) -> Result<Vec<GenerationInfo>> {
 ///
 /// [`Error::NotAStore`] if nothing is published there, [`Error::Corrupt`], [`Error::Version`],
 /// [`Error::Io`].
-pub fn holding(at: impl Into<Location>, scope: &Scope<'_>) -> Result<Vec<u64>> {
+pub fn generations_with(at: impl Into<Location>, scope: &Scope<'_>) -> Result<Vec<u64>> {
     let disk = at.into().disk(None);
     let mut open: Vec<Arc<LiveSegment>> = Vec::new();
     let all = each(&disk, |generation| {
@@ -178,13 +178,13 @@ pub fn holding(at: impl Into<Location>, scope: &Scope<'_>) -> Result<Vec<u64>> {
 }
 
 /// Whether a store is published in a directory, or is being carried there: it has files as
-/// [`publish`](crate::publishing::publish()) names them, and is no store itself.
+/// [`publish`](crate::publish::publish()) names them, and is no store itself.
 /// [`Reader::open`](crate::Reader::open) reads such a directory like a store, and nothing but
-/// [`publish`](crate::publishing::publish()) writes to it. Costs listing what is there.
+/// [`publish`](crate::publish::publish()) writes to it. Costs listing what is there.
 ///
 /// ```
 /// # fn main() -> simkeep::Result<()> {
-/// use simkeep::publishing::{PublishOptions, is_published};
+/// use simkeep::publish::{PublishOptions, is_published};
 /// # use simkeep::{Options, Store};
 /// # let dir = tempfile::tempdir().unwrap();
 /// # let (path, to) = (dir.path().join("crawl.simkeep"), dir.path().join("published"));
@@ -222,11 +222,11 @@ pub fn check(at: impl Into<Location>, generation: u64, progress: &Progress) -> R
 }
 
 impl Store {
-    /// Seals everything, and [publishes](crate::publishing::publish()) it. The store goes on meanwhile;
+    /// Seals everything, and [publishes](crate::publish::publish()) it. The store goes on meanwhile;
     /// what is observed after this was called may be in the generation or not.
     ///
     /// ```
-    /// use simkeep::publishing::PublishOptions;
+    /// use simkeep::publish::PublishOptions;
     /// use simkeep::{Observation, Options, Reader, Store, Time};
     ///
     /// # fn main() -> simkeep::Result<()> {
@@ -248,7 +248,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// Those of [`publish`](crate::publishing::publish()), and of [`seal`](Store::seal).
+    /// Those of [`publish`](crate::publish::publish()), and of [`seal`](Store::seal).
     pub fn publish(&self, to: impl Into<Location>, options: PublishOptions) -> Result<Publication> {
         let to = to.into();
         require_apart(&to, None)?;

@@ -38,7 +38,7 @@ pub struct PublishedFile {
 /// ```
 /// # fn main() -> simkeep::Result<()> {
 /// use simkeep::Progress;
-/// use simkeep::publishing::{PublishOptions, check_file, files};
+/// use simkeep::publish::{PublishOptions, check_file, files};
 /// # use simkeep::{Observation, Options, Store, Time};
 /// # let dir = tempfile::tempdir().unwrap();
 /// # let to = dir.path().join("published");
@@ -58,7 +58,7 @@ pub struct PublishedFile {
 /// [`Error::NotAStore`] if nothing is published there, [`Error::Io`] if this generation is not there;
 /// [`Error::Corrupt`], [`Error::Version`].
 ///
-/// [`check_file`]: crate::publishing::check_file()
+/// [`check_file`]: crate::publish::check_file()
 pub fn files(at: impl Into<Location>, generation: u64) -> Result<Vec<PublishedFile>> {
     let (_, generation) = there(at, generation)?;
     let names = Files::Published(generation.published.store);
@@ -121,7 +121,7 @@ pub(super) fn check_one(
 ///
 /// ```
 /// # fn main() -> simkeep::Result<()> {
-/// use simkeep::publishing::{PublishOptions, fingerprints, generations};
+/// use simkeep::publish::{PublishOptions, fingerprints, generations};
 /// # use simkeep::{Observation, Options, Store, Time};
 /// # let dir = tempfile::tempdir().unwrap();
 /// # let to = dir.path().join("published");

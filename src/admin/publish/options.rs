@@ -8,10 +8,10 @@ use crate::page::{Epoch, EpochInfo};
 use crate::progress::Progress;
 
 settings! {
-    /// Settings of [`publish`](crate::publishing::publish()).
+    /// Settings of [`publish`](crate::publish::publish()).
     ///
     /// ```
-    /// let options = simkeep::publishing::PublishOptions::default().keep(10);
+    /// let options = simkeep::publish::PublishOptions::default().keep(10);
     /// assert_eq!(options.keep, 10);
     /// ```
     pub struct PublishOptions {

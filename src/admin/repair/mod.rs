@@ -53,12 +53,12 @@ const FLAWS_MAX: usize = 1000;
 ///
 /// ```
 /// # fn main() -> simkeep::Result<()> {
-/// # use simkeep::integrity::RepairOptions;
+/// # use simkeep::repair::RepairOptions;
 /// # use simkeep::{Options, Store};
 /// # let dir = tempfile::tempdir().unwrap();
 /// # let (old, new) = (dir.path().join("old.simkeep"), dir.path().join("new.simkeep"));
 /// # Store::create(&old, Options::default())?.close()?;
-/// let repaired = simkeep::integrity::repair(&old, &new, RepairOptions::default())?;
+/// let repaired = simkeep::repair::repair(&old, &new, RepairOptions::default())?;
 /// for loss in &repaired.lost {
 ///     println!("{}: {}", loss.file, loss.why);
 /// }

@@ -7,10 +7,10 @@ use crate::error::Corruption;
 use crate::progress::Progress;
 
 settings! {
-    /// Settings of a [`repair`](crate::integrity::repair()).
+    /// Settings of a [`repair`](crate::repair::repair()).
     ///
     /// ```
-    /// let options = simkeep::integrity::RepairOptions::default().keep_forgotten(true);
+    /// let options = simkeep::repair::RepairOptions::default().keep_forgotten(true);
     /// assert_eq!(options.memory_bytes, 512 << 20);
     /// ```
     pub struct RepairOptions {

@@ -40,7 +40,7 @@ impl Store {
     ///
     /// ```
     /// # fn main() -> simkeep::Result<()> {
-    /// # use simkeep::integrity::VerifyOptions;
+    /// # use simkeep::verify::VerifyOptions;
     /// # use simkeep::{Options, Store};
     /// # let dir = tempfile::tempdir().unwrap();
     /// # let store = Store::create(dir.path().join("store"), Options::default())?;
@@ -63,17 +63,17 @@ impl Store {
 /// Checks the store in a directory, damaged or not, without opening it: reads all of it, checks
 /// every checksum, and checks that everything fits together. Names all flaws, not only the first.
 /// Writes nothing. Beside a writer it checks what that has sealed: the segments, but not the catalog.
-/// Where a store is [published](crate::publishing), it checks the newest generation that is whole.
+/// Where a store is [published](crate::publish), it checks the newest generation that is whole.
 /// Costs a read of all files, and of the segments twice.
 ///
 /// ```
 /// # fn main() -> simkeep::Result<()> {
-/// # use simkeep::integrity::VerifyOptions;
+/// # use simkeep::verify::VerifyOptions;
 /// # use simkeep::{Options, Store};
 /// # let dir = tempfile::tempdir().unwrap();
 /// # let path = dir.path().join("crawl.simkeep");
 /// # Store::create(&path, Options::default())?.close()?;
-/// let verified = simkeep::integrity::verify(&path, VerifyOptions::default())?;
+/// let verified = simkeep::verify::verify(&path, VerifyOptions::default())?;
 /// for flaw in &verified.flaws {
 ///     println!("{flaw}");
 /// }

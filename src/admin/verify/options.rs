@@ -8,10 +8,10 @@ use crate::progress::{Progress, Stage};
 
 settings! {
     /// Settings of a [`Store::verify`](crate::Store::verify) or a
-    /// [`verify`](crate::integrity::verify()).
+    /// [`verify`](crate::verify::verify()).
     ///
     /// ```
-    /// use simkeep::integrity::VerifyOptions;
+    /// use simkeep::verify::VerifyOptions;
     /// use simkeep::Progress;
     ///
     /// let progress = Progress::default();

@@ -6,9 +6,10 @@ mod refused;
 use std::io::ErrorKind;
 use std::sync::Arc;
 
+use simkeep::backup::{BackedUp, BackupOptions, backup};
 use simkeep::disk::{Counts, Dir, Disk, Fault, Meter, Name, OpKind, SimDisk, Strikes};
 use simkeep::fingerprint::Recipe;
-use simkeep::integrity::{BackedUp, BackupOptions, VerifyOptions, backup, verify};
+use simkeep::verify::{VerifyOptions, verify};
 use simkeep::{
     EpochInfo, Error, Location, Observation, Options, Origin, Progress, Reader, Result, Role,
     Scope, Store,

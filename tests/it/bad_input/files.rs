@@ -1,7 +1,7 @@
 //! Files of another version are not called damaged; those that are damaged spoil no more than they must.
 
 use simkeep::disk::{Name, SimDisk};
-use simkeep::integrity::{VerifyOptions, verify};
+use simkeep::verify::{VerifyOptions, verify};
 use simkeep::{Epoch, Error, Observation, Reader, Store};
 
 use simkeep_testing::compare::check_store;

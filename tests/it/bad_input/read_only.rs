@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use simkeep::integrity::VerifyOptions;
+use simkeep::verify::VerifyOptions;
 use simkeep::{Reader, Role, Store};
 
 use super::listing;
@@ -46,7 +46,7 @@ fn a_read_only_copy_of_a_killed_store_is_read_and_not_touched() {
         let reader = Reader::open(&path).unwrap();
         let another = Reader::open(&path).unwrap();
         check_reader(&reader, &model);
-        simkeep::integrity::verify(&path, VerifyOptions::default()).unwrap().sound().unwrap();
+        simkeep::verify::verify(&path, VerifyOptions::default()).unwrap().sound().unwrap();
         assert_eq!(names(reader.snapshot().epochs()), EPOCHS);
         check_reader(&another, &model);
         assert!(listing(&path) == before, "{} changed", path.display());

@@ -2,8 +2,9 @@
 
 use simkeep::disk::{Dir, Disk as _, Fault, Name, SimDisk, Strikes};
 use simkeep::fingerprint::Recipe;
-use simkeep::integrity::{RepairOptions, VerifyOptions, repair, verify};
 use simkeep::load::{LoadEpochs, LoadOptions, Loaded};
+use simkeep::repair::{RepairOptions, repair};
+use simkeep::verify::{VerifyOptions, verify};
 use simkeep::{EpochInfo, Error, Observation, Operation, Origin, Reader, Result, Role, Store};
 use simkeep_testing::compare::{check_counts, dump};
 use simkeep_testing::depth::every;

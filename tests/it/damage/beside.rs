@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use simkeep::Store;
 use simkeep::disk::{Access, Disk, Name, OpKind, SimDisk};
-use simkeep::integrity::{VerifyOptions, verify};
+use simkeep::verify::{VerifyOptions, verify};
 
 use simkeep_testing::disks::HookDisk;
 use simkeep_testing::model::Model;

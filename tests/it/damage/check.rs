@@ -5,7 +5,7 @@ use std::sync::Once;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use simkeep::disk::{Name, SimDisk};
-use simkeep::integrity::{VerifyOptions, verify};
+use simkeep::verify::{VerifyOptions, verify};
 use simkeep::{Error, Reader, Store};
 
 use super::stores::{Sound, answers};

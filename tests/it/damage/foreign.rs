@@ -5,8 +5,9 @@ use std::fs;
 use std::path::Path;
 
 use simkeep::disk::{Access, Disk, Name, SimDisk};
-use simkeep::integrity::{RepairOptions, Repaired, Verified, VerifyOptions, repair, verify};
 use simkeep::load::LoadOptions;
+use simkeep::repair::{RepairOptions, Repaired, repair};
+use simkeep::verify::{Verified, VerifyOptions, verify};
 use simkeep::{Epoch, Error, Observation, Progress, Reader, Role, Store};
 
 use simkeep_testing::compare::dump;
@@ -409,7 +410,7 @@ fn a_backup_of_hard_links_is_sound_and_goes_on_by_itself() {
         load(&store, 50, 100, salt);
         store.merge(&Progress::default()).unwrap();
         store.close().unwrap();
-        let verified = simkeep::integrity::verify(path, VerifyOptions::default()).unwrap();
+        let verified = simkeep::verify::verify(path, VerifyOptions::default()).unwrap();
         assert!(verified.is_sound() && verified.pages == 100, "{verified:?}");
     }
 }

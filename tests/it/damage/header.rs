@@ -1,8 +1,9 @@
 //! A header of the catalog that leads to the commit before the last.
 
 use simkeep::disk::{Name, SimDisk};
-use simkeep::integrity::{RepairOptions, VerifyOptions, repair, verify};
 use simkeep::load::LoadOptions;
+use simkeep::repair::{RepairOptions, repair};
+use simkeep::verify::{VerifyOptions, verify};
 use simkeep::{Error, Observation, Progress, Reader, Role, Store};
 
 use simkeep_testing::compare::dump;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use simkeep::disk::{Disk, Name, SimDisk};
-use simkeep::integrity::{VerifyOptions, verify};
+use simkeep::verify::{VerifyOptions, verify};
 use simkeep_testing::forge::golden::{SEGMENTS, agreeing, files, golden};
 use simkeep_testing::forge::segment::Segment;
 

@@ -3,7 +3,8 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use simkeep::disk::{Name, SimDisk};
-use simkeep::integrity::{RepairOptions, Repaired, VerifyOptions, repair, verify};
+use simkeep::repair::{RepairOptions, Repaired, repair};
+use simkeep::verify::{VerifyOptions, verify};
 use simkeep::{Error, Observation, Progress, Reader, Role, Scope, Store};
 
 use super::check::each;

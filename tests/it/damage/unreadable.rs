@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use simkeep::disk::{Access, Disk, DiskFile, DiskLayer, Linkable, Name, SimDisk};
-use simkeep::integrity::{RepairOptions, VerifyOptions, repair, verify};
+use simkeep::repair::{RepairOptions, repair};
+use simkeep::verify::{VerifyOptions, verify};
 
 use super::check::each;
 use super::stores::Sound;

@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 
 use simkeep::df::{Counter, Table};
 use simkeep::fingerprint::Recipe;
-use simkeep::integrity::{RepairOptions, VerifyOptions};
+use simkeep::repair::RepairOptions;
+use simkeep::verify::VerifyOptions;
 use simkeep::{Epoch, Error, Observation, Options, Progress, Reader, Result, Store};
 use tempfile::TempDir;
 
@@ -166,10 +167,10 @@ fn what_is_no_regular_file_in_a_store_is_an_error_and_never_waited_for() {
             make(&place.cleared(name));
             let since = Instant::now();
             let read = Reader::open(place.store()).map(drop);
-            let verified = simkeep::integrity::verify(place.store(), VerifyOptions::default());
+            let verified = simkeep::verify::verify(place.store(), VerifyOptions::default());
             let to = place.dir.path().join("saved");
             let options = RepairOptions::default().keep_forgotten(true);
-            let repaired = simkeep::integrity::repair(place.store(), &to, options);
+            let repaired = simkeep::repair::repair(place.store(), &to, options);
             let worked = work(&place.store());
             assert!(since.elapsed() < SOON, "{name} {kind}: it waits");
             // The list for readers beside a writer is for nobody else.
@@ -189,7 +190,7 @@ fn a_store_reached_by_a_link_and_segments_with_other_names_are_sound() {
     symlink(place.store(), &link).unwrap();
     let segment = place.store().join("segments/0000000001.seg");
     fs::hard_link(&segment, place.dir.path().join("backup")).unwrap();
-    simkeep::integrity::verify(&link, VerifyOptions::default()).unwrap().sound().unwrap();
+    simkeep::verify::verify(&link, VerifyOptions::default()).unwrap().sound().unwrap();
     assert_eq!(Reader::open(&link).unwrap().snapshot().history("http://a/").unwrap().len(), 1);
     work(&link).unwrap();
 }
@@ -246,14 +247,14 @@ fn a_repair_does_not_write_into_a_store() {
         let name = place.store().file_name().unwrap().to_owned();
         let back = place.dir.path().join("none/deep/../..").join(name).join("segments/x");
         for to in own.into_iter().chain([back]) {
-            let error = simkeep::integrity::repair(place.store(), &to, RepairOptions::default())
-                .unwrap_err();
+            let error =
+                simkeep::repair::repair(place.store(), &to, RepairOptions::default()).unwrap_err();
             assert!(error.to_string().contains("lies in the store"), "{error}");
         }
         assert_eq!(names(&place.store()), before);
         let to = place.dir.path().join(format!("saved{without_catalog}"));
         let options = RepairOptions::default().keep_forgotten(true);
-        let repaired = simkeep::integrity::repair(place.store(), &to, options).unwrap();
+        let repaired = simkeep::repair::repair(place.store(), &to, options).unwrap();
         assert_eq!(repaired.is_whole(), !without_catalog);
     }
 }

@@ -5,8 +5,8 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use simkeep::integrity::RepairOptions;
 use simkeep::load::LoadOptions;
+use simkeep::repair::RepairOptions;
 use simkeep::{Observation, Options, Prefix, Progress, Scope, Store};
 
 /// The permissions of everything that there is, without doubles.
@@ -54,7 +54,7 @@ fn nobody_else_may_read_a_store_unless_it_is_said() {
         created.unwrap().0.close().unwrap();
         assert_eq!(modes(&loaded), [mode, directories]);
         let saved = dir.path().join(format!("{mode:o}.saved"));
-        simkeep::integrity::repair(&path, &saved, RepairOptions::default()).unwrap();
+        simkeep::repair::repair(&path, &saved, RepairOptions::default()).unwrap();
         assert_eq!(modes(&saved), [mode, directories]);
     }
     assert_eq!(Options::default().file_mode, 0o600);

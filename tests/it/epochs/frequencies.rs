@@ -3,8 +3,8 @@
 
 use simkeep::disk::{Disk as _, Name, SimDisk};
 use simkeep::fingerprint::Frequencies as _;
-use simkeep::integrity::{RepairOptions, repair};
 use simkeep::load::LoadOptions;
+use simkeep::repair::{RepairOptions, repair};
 use simkeep::{
     Epoch, Error, Observation, Origin, Reader, RestateOutcome, Restatement, Role, Store,
 };
@@ -104,7 +104,7 @@ fn a_lost_table_is_told_of_and_can_be_given_again() {
     store.close().unwrap();
     let reader = Reader::open(on(&swapped)).unwrap();
     assert!(matches!(Origin::of(&reader.snapshot(), epoch), Err(Error::Corrupt(_))));
-    let verified = simkeep::integrity::verify(on(&swapped), Default::default()).unwrap();
+    let verified = simkeep::verify::verify(on(&swapped), Default::default()).unwrap();
     assert_eq!(verified.flaws.len(), 1, "{verified:?}");
     assert_eq!(verified.flaws[0].file, "0000000001.df");
 }

@@ -1,9 +1,9 @@
 //! What is restated in another epoch: no visit and no change, whatever came first.
 
 use simkeep::disk::SimDisk;
-use simkeep::integrity::{RepairOptions, repair};
 use simkeep::load::LoadOptions;
 use simkeep::query::{Stale, count_without_fingerprint};
+use simkeep::repair::{RepairOptions, repair};
 use simkeep::{
     Digest, Epoch, Error, Observation, Query, RestateOutcome, Restatement, Role, SameBy, Verdict,
 };

@@ -2,9 +2,9 @@
 
 use simkeep::disk::SimDisk;
 use simkeep::fingerprint::{Band, Bands};
-use simkeep::integrity::{RepairOptions, repair};
 use simkeep::load::LoadOptions;
 use simkeep::query::{FingerprintPairs, Stale};
+use simkeep::repair::{RepairOptions, repair};
 use simkeep::{
     Distance, Epoch, EpochOptions, Error, Observation, Progress, Query, Reader, Restatement, Role,
     SameBy, Store, Verdict,

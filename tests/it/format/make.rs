@@ -11,7 +11,7 @@ use std::sync::Arc;
 use simkeep::df::Table;
 use simkeep::disk::SimDisk;
 use simkeep::fingerprint::Bands;
-use simkeep::publishing::{PublishOptions, publish};
+use simkeep::publish::{PublishOptions, publish};
 use simkeep::{
     Digest, Epoch, EpochOptions, Observation, Operation, OperationResult, Options, Origin, Prefix,
     Progress, PropertyOutcome, PropertyUpdate, RestateOutcome, Restated, Restatement, Role, Scope,

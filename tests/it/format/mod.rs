@@ -18,7 +18,7 @@ mod visits;
 
 use std::path::{Path, PathBuf};
 
-use simkeep::integrity::VerifyOptions;
+use simkeep::verify::VerifyOptions;
 use simkeep::{Origin, Query, Time, Versions};
 
 use golden::{Epoch, Expected};
@@ -162,7 +162,7 @@ fn the_golden_store_answers_as_when_it_was_made() {
         assert_eq!(found, under, "{prefix}");
     }
 
-    let verified = simkeep::integrity::verify(golden_store(), VerifyOptions::default()).unwrap();
+    let verified = simkeep::verify::verify(golden_store(), VerifyOptions::default()).unwrap();
     assert!(verified.is_sound());
     // The catalog, `SNAPSHOT` and a table of document frequencies.
     assert_eq!((verified.pages, verified.files), (stats.pages, 3 + stats.segments.len()));

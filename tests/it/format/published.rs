@@ -66,7 +66,7 @@ fn the_golden_generation_is_the_golden_store_as_it_was_sealed() {
     assert_eq!(bytes, generation(&rows, written, &tables));
     std::fs::write(to.path().join("generations/0000000001"), bytes).unwrap();
 
-    simkeep::publishing::check(to.path(), 1, &simkeep::Progress::default()).unwrap();
+    simkeep::publish::check(to.path(), 1, &simkeep::Progress::default()).unwrap();
     let snapshot = Reader::published(to.path(), 1).unwrap().snapshot();
     let (sequence, pages) = make::sealed();
     assert_eq!(snapshot.sequence(), sequence);

@@ -5,7 +5,7 @@ mod oracle;
 mod planted;
 
 use simkeep::disk::SimDisk;
-use simkeep::mirrors::{Mirror, Mirroring, Mirrors};
+use simkeep::mirror::{Mirror, Mirroring, Mirrors};
 use simkeep::{Epoch, Error, Observation, Prefix, Progress, Store};
 use simkeep_testing::{create, ms, open, small};
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use simkeep::Observation;
 use simkeep::disk::SimDisk;
-use simkeep::mirrors::{Mirror, Mirroring};
+use simkeep::mirror::{Mirror, Mirroring};
 use simkeep_testing::depth::deep;
 use simkeep_testing::{choice, create, ms, small};
 

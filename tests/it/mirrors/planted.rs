@@ -1,7 +1,7 @@
 //! Webs in which some sites mirror each other.
 
 use simkeep::load::LoadOptions;
-use simkeep::mirrors::{Mirror, Mirroring};
+use simkeep::mirror::{Mirror, Mirroring};
 use simkeep::{Content, Observation, Options, Progress, Seen, Store, Visit};
 use simkeep_testing::depth::up_to;
 use simkeep_testing::mirrors::{LAG, PAGES, PLANTED, load};

@@ -1,6 +1,6 @@
 //! Generations that are being carried somewhere: torn, empty or cut ones, and such files of theirs.
 
-use simkeep::integrity::{VerifyOptions, verify};
+use simkeep::verify::{VerifyOptions, verify};
 
 use super::damage::damage;
 use super::*;

@@ -11,9 +11,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use simkeep::disk::{Access, Dir, Disk, Fault, Meter, Name, OpKind, SimDisk, Strikes};
-use simkeep::publishing::{
-    Publication, PublishOptions, check, check_file, files, fingerprints, generations, holding,
-    is_published, publish,
+use simkeep::publish::{
+    Publication, PublishOptions, check, check_file, files, fingerprints, generations,
+    generations_with, is_published, publish,
 };
 use simkeep::{EpochInfo, Error, Observation, Origin, Progress, Reader, Result, Scope, Store};
 use simkeep_testing::compare::dump;
@@ -150,8 +150,8 @@ fn what_was_purged_is_in_older_generations_only_and_it_is_said_in_which() {
     store.publish(on(&to), options()).unwrap();
     store.purge(page.clone(), &Progress::default()).unwrap();
     store.publish(on(&to), options()).unwrap();
-    assert_eq!(holding(on(&to), &page).unwrap(), [1, 2]);
-    assert!(holding(on(&to), &Scope::Url("https://nowhere.example/")).unwrap().is_empty());
+    assert_eq!(generations_with(on(&to), &page).unwrap(), [1, 2]);
+    assert!(generations_with(on(&to), &Scope::Url("https://nowhere.example/")).unwrap().is_empty());
     let bytes = |disk: &SimDisk| {
         let mut found = false;
         disk.read_each(|_, bytes| {
@@ -161,7 +161,7 @@ fn what_was_purged_is_in_older_generations_only_and_it_is_said_in_which() {
     };
     assert!(bytes(&to));
     store.publish(on(&to), strict(1)).unwrap();
-    assert!(holding(on(&to), &page).unwrap().is_empty());
+    assert!(generations_with(on(&to), &page).unwrap().is_empty());
     assert!(!bytes(&to));
 }
 

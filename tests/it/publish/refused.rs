@@ -1,6 +1,8 @@
 //! Directories where nothing is published, and stores of which nothing is.
 
-use simkeep::integrity::{BackupOptions, RepairOptions, VerifyOptions, backup, repair, verify};
+use simkeep::backup::{BackupOptions, backup};
+use simkeep::repair::{RepairOptions, repair};
+use simkeep::verify::{VerifyOptions, verify};
 use simkeep_testing::open;
 
 use super::damage::damage;
@@ -201,7 +203,7 @@ fn what_another_run_is_publishing_is_older_than_what_the_next_reads() {
         }
     });
     publish(on(&reads), Arc::new(disk) as Arc<dyn Disk>, options()).unwrap();
-    assert!(holding(on(&to), &page).unwrap().is_empty());
+    assert!(generations_with(on(&to), &page).unwrap().is_empty());
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use simkeep::disk::{OpKind, SimDisk};
-use simkeep::integrity::{VerifyOptions, verify};
+use simkeep::verify::{VerifyOptions, verify};
 use simkeep::{Error, Location, Progress, Reader, Scope, Store};
 
 use super::{check_beginning, crawl, page};

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use simkeep::disk::{Access, Name, OpKind, SimDisk};
-use simkeep::integrity::{VerifyOptions, verify};
+use simkeep::verify::{VerifyOptions, verify};
 use simkeep::{Progress, Reader, Store};
 
 use super::{check_beginning, crawl, numbered};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use simkeep::disk::{Disk, SimDisk};
-use simkeep::integrity::{VerifyOptions, verify};
+use simkeep::verify::{VerifyOptions, verify};
 use simkeep::{Location, Reader, Scope};
 
 use super::{check_beginning, crawl};

@@ -2,7 +2,7 @@
 
 use std::ffi::c_char;
 
-use simkeep::integrity::{self, BackupOptions};
+use simkeep::backup::{self, BackupOptions};
 
 use crate::abi;
 use crate::argument::flag;
@@ -14,7 +14,7 @@ use crate::structure::structure;
 
 structure! {
     /// What a backup did.
-    pub struct BackedUp, up to catalog_bytes, from of: &integrity::BackedUp {
+    pub struct BackedUp, up to catalog_bytes, from of: &backup::BackedUp {
         /// The number of the last operation that the backup has.
         sequence: u64,
         pages: u64,
@@ -45,7 +45,7 @@ structure! {
 fn backup(
     (copy, progress): (u32, *const ProgressHandle),
     (backed_up, size): (*mut BackedUp, usize),
-    way: impl FnOnce(BackupOptions) -> Result<integrity::BackedUp>,
+    way: impl FnOnce(BackupOptions) -> Result<backup::BackedUp>,
 ) -> Result<()> {
     if !backed_up.is_null() {
         abi::room(backed_up, size, "backed_up")?;
@@ -94,7 +94,7 @@ pub extern "C" fn simkeep_backup_path(
     done("simkeep_backup_path", error, || {
         let (from, to) = (abi::path(path, "path")?, abi::path(to_path, "to_path")?);
         backup((copy, progress), (backed_up, size), |options| {
-            Ok(integrity::backup(from, to, options)?)
+            Ok(backup::backup(from, to, options)?)
         })
     })
 }

@@ -2,7 +2,7 @@
 
 use std::ffi::c_char;
 
-use simkeep::integrity::{self, RepairOptions};
+use simkeep::repair::{self, RepairOptions};
 
 use crate::abi;
 use crate::argument::{flag, to_usize};
@@ -14,7 +14,7 @@ use crate::texts::{TextColumn, Texts, place};
 
 structure! {
     /// What a repair saved and lost, in numbers.
-    pub struct RepairedNumbers, up to flaws, from of: &integrity::Repaired {
+    pub struct RepairedNumbers, up to flaws, from of: &repair::Repaired {
         pages: u64,
         visits: u64,
         /// Whether all was saved, and nothing that was forgotten, 1 or 0.
@@ -44,7 +44,7 @@ pub const SIMKEEP_LOSS_HAS_PAGES: u32 = 8;
 structure! {
     /// Something that could not be saved. No NUL ends its texts, which live as long as what it was got
     /// from.
-    pub struct Loss, up to has, from of: &integrity::Loss {
+    pub struct Loss, up to has, from of: &repair::Loss {
         /// The file that had it, by its path within the store's directory.
         file: *const c_char = of.file.as_ptr().cast(),
         /// Its length in bytes.
@@ -84,7 +84,7 @@ structure! {
 }
 
 /// The last operation that a loss was among.
-fn last(of: &integrity::Loss) -> Option<u64> {
+fn last(of: &repair::Loss) -> Option<u64> {
     of.operations.and_then(|(_, last)| last)
 }
 
@@ -96,11 +96,11 @@ pub struct Repaired {
     doubts: TextColumn,
     unnamed: TextColumn,
     /// What the losses point into.
-    _of: Vec<integrity::Loss>,
+    _of: Vec<repair::Loss>,
 }
 
 impl Repaired {
-    fn new(repaired: integrity::Repaired) -> Repaired {
+    fn new(repaired: repair::Repaired) -> Repaired {
         Repaired {
             numbers: RepairedNumbers::new(&repaired),
             lost: repaired.lost.iter().map(Loss::new).collect(),
@@ -133,7 +133,7 @@ pub extern "C" fn simkeep_repair(
             options = options.memory_bytes(to_usize(memory_bytes));
         }
         let options = options.progress(progress::of(progress)?);
-        Ok(Repaired::new(integrity::repair(from, to, options)?))
+        Ok(Repaired::new(repair::repair(from, to, options)?))
     })
 }
 

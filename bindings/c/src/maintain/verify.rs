@@ -3,7 +3,7 @@
 use std::ffi::c_char;
 
 use simkeep::Corruption;
-use simkeep::integrity::{self, VerifyOptions};
+use simkeep::verify::{self, VerifyOptions};
 
 use crate::abi;
 use crate::call::{done, free, make};
@@ -14,7 +14,7 @@ use crate::structure::structure;
 
 structure! {
     /// What a check read.
-    pub struct VerifiedNumbers, up to files, from of: &integrity::Verified {
+    pub struct VerifiedNumbers, up to files, from of: &verify::Verified {
         files: u64 = of.files as u64,
         bytes: u64,
         pages: u64,
@@ -52,7 +52,7 @@ pub struct Verified {
 }
 
 impl Verified {
-    fn new(of: integrity::Verified) -> Verified {
+    fn new(of: verify::Verified) -> Verified {
         let flaws = of.flaws.iter().map(Flaw::new).collect();
         Verified { numbers: VerifiedNumbers::new(&of), flaws, _of: of.flaws }
     }
@@ -90,7 +90,7 @@ pub extern "C" fn simkeep_verify_path(
 ) -> Option<Box<Verified>> {
     make("simkeep_verify_path", error, || {
         let path = abi::path(path, "path")?;
-        Ok(Verified::new(integrity::verify(path, options(rate, progress)?)?))
+        Ok(Verified::new(verify::verify(path, options(rate, progress)?)?))
     })
 }
 

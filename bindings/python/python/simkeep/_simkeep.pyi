@@ -409,7 +409,7 @@ def hinted(trust: float, weight: float, after_days: float, otherwise: float) -> 
     from 0 to 1, the weight is not positive and finite, or the worth is negative or infinite.
     """
 
-def holding(
+def generations_with(
     path: str | PathLike[str], url: str | None = None, *, prefix: str | None = None
 ) -> tuple[int, ...]:
     """Which generations in a directory still hold bytes of a page, or of pages under a `prefix`.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use pyo3::prelude::*;
-use simkeep::integrity;
+use simkeep::{backup, repair, verify};
 
 use crate::call::long::long;
 use crate::call::progress::{self, Progress};
@@ -25,7 +25,7 @@ value! {
 }
 
 value! {
-    Verified from verified: simkeep::integrity::Verified {
+    Verified from verified: simkeep::verify::Verified {
         /// Whether nothing was found.
         sound: bool = verified.is_sound(),
         files: usize,
@@ -39,7 +39,7 @@ value! {
 }
 
 value! {
-    Loss from loss: simkeep::integrity::Loss {
+    Loss from loss: simkeep::repair::Loss {
         file: String,
         bytes: Option<(u64, u64)>,
         operations: Option<(u64, Option<u64>)>,
@@ -51,7 +51,7 @@ value! {
 }
 
 value! {
-    Repaired from repaired: simkeep::integrity::Repaired {
+    Repaired from repaired: simkeep::repair::Repaired {
         /// Whether everything was saved, and nothing that was forgotten.
         whole: bool = repaired.is_whole(),
         pages: u64,
@@ -69,14 +69,14 @@ value! {
 }
 
 value! {
-    FileCount from count: simkeep::integrity::FileCount {
+    FileCount from count: simkeep::backup::FileCount {
         files: u64,
         bytes: u64,
     }
 }
 
 value! {
-    BackedUp from made: simkeep::integrity::BackedUp {
+    BackedUp from made: simkeep::backup::BackedUp {
         sequence: u64,
         pages: u64,
         visits: u64,
@@ -95,10 +95,10 @@ pub(crate) fn verify_options(
     rate: Option<&Bound<'_, PyAny>>,
     flaws_max: Option<&Bound<'_, PyAny>>,
     progress: Option<&Bound<'_, Progress>>,
-) -> PyResult<integrity::VerifyOptions> {
+) -> PyResult<verify::VerifyOptions> {
     let rate = optional(rate, |v| arg::count(Arg::new("rate"), v))?;
     let flaws_max = optional(flaws_max, |v| arg::size(Arg::new("flaws_max"), v))?;
-    let mut options = integrity::VerifyOptions::default().rate(rate);
+    let mut options = verify::VerifyOptions::default().rate(rate);
     if let Some(flaws_max) = flaws_max {
         options.flaws_max = flaws_max;
     }
@@ -122,7 +122,7 @@ pub(crate) fn verify<'py>(
 ) -> PyResult<Verified> {
     let options = verify_options(rate, flaws_max, progress)?;
     let progress = options.progress.clone();
-    Verified::from_rust(py, long(py, &progress, || integrity::verify(path, options))?)
+    Verified::from_rust(py, long(py, &progress, || verify::verify(path, options))?)
 }
 
 /// Makes a new store of everything in another that is sound, and says what is lost.
@@ -143,12 +143,12 @@ pub(crate) fn repair<'py>(
     progress: Option<&Bound<'py, Progress>>,
 ) -> PyResult<Repaired> {
     let progress = progress::given(progress);
-    let mut options = integrity::RepairOptions::default().keep_forgotten(keep_forgotten);
+    let mut options = repair::RepairOptions::default().keep_forgotten(keep_forgotten);
     if let Some(bytes) = optional(memory_bytes, |v| arg::size(Arg::new("memory_bytes"), v))? {
         options.memory_bytes = bytes;
     }
     let options = options.progress(progress.clone());
-    Repaired::from_rust(py, long(py, &progress, || integrity::repair(path, to, options))?)
+    Repaired::from_rust(py, long(py, &progress, || repair::repair(path, to, options))?)
 }
 
 /// Makes a backup of the store in a directory, also of one that is being written.
@@ -165,6 +165,6 @@ pub(crate) fn backup(
     progress: Option<&Bound<'_, Progress>>,
 ) -> PyResult<BackedUp> {
     let progress = progress::given(progress);
-    let options = integrity::BackupOptions::default().copy(copy).progress(progress.clone());
-    BackedUp::from_rust(py, long(py, &progress, || integrity::backup(path, to, options))?)
+    let options = backup::BackupOptions::default().copy(copy).progress(progress.clone());
+    BackedUp::from_rust(py, long(py, &progress, || backup::backup(path, to, options))?)
 }

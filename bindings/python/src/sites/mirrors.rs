@@ -2,7 +2,7 @@
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use simkeep::mirrors::Mirroring;
+use simkeep::mirror::Mirroring;
 
 use crate::convert::arg::{self, Arg, optional};
 use crate::convert::keywords::{each, unknown};
@@ -12,7 +12,7 @@ use crate::convert::value::value;
 
 value! {
     /// Which sites mirror each other.
-    Mirrors from mirrors: simkeep::mirrors::Mirrors {
+    Mirrors from mirrors: simkeep::mirror::Mirrors {
         pairs: Tuple<Mirror>,
         mirrors: u64,
         partial: u64,
@@ -39,7 +39,7 @@ value! {
 }
 
 value! {
-    Mirror from mirror: simkeep::mirrors::Mirror {
+    Mirror from mirror: simkeep::mirror::Mirror {
         leader: Py<MirrorSite>,
         follower: Py<MirrorSite>,
         is_mirror: bool,
@@ -55,7 +55,7 @@ value! {
 }
 
 value! {
-    MirrorSite from of: simkeep::mirrors::MirrorSite {
+    MirrorSite from of: simkeep::mirror::MirrorSite {
         site: String = of.site.to_string(),
         paths: u64,
         outdated: u64,
@@ -63,7 +63,7 @@ value! {
 }
 
 value! {
-    MirrorExample from example: simkeep::mirrors::MirrorExample {
+    MirrorExample from example: simkeep::mirror::MirrorExample {
         leader: String,
         follower: String,
         distance: u32,

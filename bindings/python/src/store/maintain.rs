@@ -121,7 +121,7 @@ impl Store {
         progress: Option<&Bound<'_, Progress>>,
     ) -> PyResult<BackedUp> {
         let (store, progress) = (self.open.store(py)?, progress::given(progress));
-        let options = simkeep::integrity::BackupOptions::default().copy(copy);
+        let options = simkeep::backup::BackupOptions::default().copy(copy);
         let options = options.progress(progress.clone());
         BackedUp::from_rust(py, long(py, &progress, || store.backup(path, options))?)
     }

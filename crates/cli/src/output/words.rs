@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use simkeep::fingerprint::{Document, Meaning};
-use simkeep::publishing::Incomplete;
+use simkeep::publish::Incomplete;
 use simkeep::{SameBy, Verdict};
 
 use crate::output::json::Share;

@@ -4,8 +4,8 @@ use std::collections::{BTreeSet, HashMap};
 use std::io::{BufRead as _, BufReader};
 
 use simkeep::fingerprint::{Fingerprinter, Recipe};
-use simkeep::integrity::VerifyOptions;
 use simkeep::query::Stale;
+use simkeep::verify::VerifyOptions;
 use simkeep::{
     Durability, Epoch, HistoryEntry, Observation, Origin, Progress, RestateOutcome, Restatement,
     Role, SameBy, Verdict,

@@ -127,7 +127,7 @@ fn what_would_be_forgotten_is_said_and_stays() {
     let dry = place.run(&["forget", url, "--dry-run", "--json"]).objects().remove(0);
     let expected = json!({
         "pages": 1, "visits": 6, "purged": false, "dry_run": true,
-        "held_by_generations": null, "first_urls": [url],
+        "in_generations": null, "first_urls": [url],
     });
     assert_eq!(dry, expected);
     let none = place.run(&["forget", "--prefix", "example.net", "--dry-run"]);

@@ -50,7 +50,7 @@ fn what_is_purged_is_said_to_be_in_what_was_published_before() {
     let said = place.done(&args);
     assert!(said.contains("in files there still, of 1: publish with --keep 1 --grace 0"), "{said}");
     let held = place.run(&[&args[..], &["--json"]].concat()).objects().remove(0);
-    assert_eq!(numbers(&held, "held_by_generations"), [1]);
+    assert_eq!(numbers(&held, "in_generations"), [1]);
     place.done(&["publish", "--to", "public", "--keep", "1", "--grace", "0"]);
     let said = place.done(&args);
     assert!(said.contains("no generation that is published there holds any of it"), "{said}");

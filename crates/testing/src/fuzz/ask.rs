@@ -6,8 +6,8 @@ use std::sync::LazyLock;
 use simkeep::cluster::Clustering;
 use simkeep::disk::{Lock, Name, SimDisk};
 use simkeep::due::Due;
-use simkeep::integrity::{Verified, VerifyOptions, verify};
 use simkeep::query::Stale;
+use simkeep::verify::{Verified, VerifyOptions, verify};
 use simkeep::{
     Epoch, Error, Observation, Origin, Prefix, Progress, Query, Reader, Restatement, Result, Role,
     Scope, Snapshot, Stats, Store, Versions,

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
-use simkeep::mirrors::{Mirror, MirrorExample, MirrorSite, Mirroring, Mirrors as Found};
+use simkeep::mirror::{Mirror, MirrorExample, MirrorSite, Mirroring, Mirrors as Found};
 use simkeep::{Classes, Prefix};
 use simkeep_formats::escape;
 

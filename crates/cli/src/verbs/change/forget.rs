@@ -8,7 +8,7 @@ use std::str::FromStr;
 use clap::{ArgGroup, Args};
 use schemars::JsonSchema;
 use serde::Serialize;
-use simkeep::publishing::{generations, holding};
+use simkeep::publish::{generations, generations_with};
 use simkeep::{Forgotten, Options, Page, Prefix, PrefixError, Scope, Snapshot, Store};
 use simkeep_formats::escape;
 
@@ -99,7 +99,7 @@ pub(crate) struct Answer<'a> {
     purged: bool,
     dry_run: bool,
     /// With --published, the generations that still hold the pages, by number.
-    held_by_generations: Option<&'a [u64]>,
+    in_generations: Option<&'a [u64]>,
     /// With --dry-run, the first of the pages.
     first_urls: Option<&'a [String]>,
 }
@@ -160,7 +160,7 @@ impl Forget {
                 visits: forgotten.visits,
                 purged: self.purge,
                 dry_run: false,
-                held_by_generations: held.as_deref(),
+                in_generations: held.as_deref(),
                 first_urls: None,
             })?;
         } else if forgotten.pages > 0 {
@@ -198,7 +198,7 @@ impl Forget {
         let Some(at) = &self.published else { return Ok(None) };
         let mut held = BTreeSet::new();
         for scope in scopes {
-            held.extend(holding(at, scope)?);
+            held.extend(generations_with(at, scope)?);
         }
         Ok(Some(held.into_iter().collect()))
     }
@@ -248,7 +248,7 @@ impl Forget {
                 visits: found.visits,
                 purged: false,
                 dry_run: true,
-                held_by_generations: None,
+                in_generations: None,
                 first_urls: Some(&found.first),
             })?;
         } else if found.pages > 0 {

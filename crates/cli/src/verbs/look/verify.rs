@@ -4,8 +4,8 @@ use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
 use simkeep::Reader;
-use simkeep::integrity::{Verified, VerifyOptions};
-use simkeep::publishing::is_published;
+use simkeep::publish::is_published;
+use simkeep::verify::{Verified, VerifyOptions};
 
 use crate::common::{Common, say_generation};
 use crate::exit::{Exit, Failure, say};
@@ -55,7 +55,7 @@ impl Verify {
         }
         let verified = watched(|progress| {
             let options = VerifyOptions::default().rate(self.rate).progress(progress.clone());
-            simkeep::integrity::verify(&store, options)
+            simkeep::verify::verify(&store, options)
         })?;
         if !verified.catalog {
             say("a writer is at work; this is of what it has sealed, and not of its catalog");

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
-use simkeep::integrity::{BackedUp, BackupOptions, FileCount};
+use simkeep::backup::{BackedUp, BackupOptions, FileCount};
 
 use crate::Common;
 use crate::exit::{Exit, Failure, say};
@@ -47,7 +47,7 @@ impl Backup {
         let store = common.store()?;
         let done = watched(|progress| {
             let options = BackupOptions::default().copy(self.copy).progress(progress.clone());
-            simkeep::integrity::backup(&store, &self.to, options)
+            simkeep::backup::backup(&store, &self.to, options)
         })?;
         if common.json {
             output.object(&Answer::from(&done))?;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
-use simkeep::publishing::{
+use simkeep::publish::{
     FileCount, GenerationInfo, Publication, PublishOptions, generations, publish,
 };
 use simkeep::{Error, Options, Store, Time};

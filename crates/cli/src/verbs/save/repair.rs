@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
-use simkeep::integrity::{Loss, RepairOptions, Repaired};
+use simkeep::repair::{Loss, RepairOptions, Repaired};
 
 use crate::Common;
 use crate::exit::{Exit, Failure};
@@ -47,7 +47,7 @@ impl Repair {
         let store = common.store()?;
         let repaired = watched(|progress| {
             let options = RepairOptions::default().keep_forgotten(self.keep_forgotten);
-            simkeep::integrity::repair(&store, &self.to, options.progress(progress.clone()))
+            simkeep::repair::repair(&store, &self.to, options.progress(progress.clone()))
         })?;
         if common.json {
             output.object(&Answer::from(&repaired))?;

@@ -8,7 +8,7 @@ use std::panic::PanicHookInfo;
 
 use simkeep::Reader;
 use simkeep::disk::{Lock, Name, SimDisk};
-use simkeep::integrity::{RepairOptions, repair};
+use simkeep::repair::{RepairOptions, repair};
 
 use crate::forge::catalog::{Catalog, EpochRow, Frame};
 use crate::fuzz::ask::{check_same, check_same_reader, use_all};

@@ -10,7 +10,8 @@ use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use simkeep::disk::{Lock, Name, SimDisk};
-use simkeep::integrity::{RepairOptions, Verified, VerifyOptions, repair, verify};
+use simkeep::repair::{RepairOptions, repair};
+use simkeep::verify::{Verified, VerifyOptions, verify};
 use simkeep::{Error, Observation, Progress, Reader, Role, Scope, Snapshot, Store};
 
 use crate::compare::dump;

@@ -25,7 +25,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use simkeep::publishing::is_published;
+use simkeep::publish::is_published;
 use simkeep::{Durability, Options, Store};
 
 use crate::common::{is_read, quoted};

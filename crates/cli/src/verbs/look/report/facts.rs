@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use simkeep::cluster::{Balls, Cluster, Clustering};
 use simkeep::due::Survey;
 use simkeep::inspect::{Census, Overview};
-use simkeep::mirrors::{Mirroring, Mirrors};
+use simkeep::mirror::{Mirroring, Mirrors};
 use simkeep::{Query, Reader, Snapshot};
 
 use crate::exit::Failure;

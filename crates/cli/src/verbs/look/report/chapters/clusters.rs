@@ -1,7 +1,7 @@
 //! Which pages stand for others, and which sites mirror each other.
 
 use simkeep::cluster::{Balls, Cluster};
-use simkeep::mirrors::Mirror;
+use simkeep::mirror::Mirror;
 use simkeep_formats::escape;
 
 use super::super::facts::Facts;
