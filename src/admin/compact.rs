@@ -29,7 +29,7 @@ pub struct Compacted {
 impl Compacted {
     /// How many bytes less the store takes.
     #[must_use]
-    pub fn gave_back(&self) -> u64 {
+    pub fn freed_bytes(&self) -> u64 {
         let before = self.segment_bytes_before + self.catalog_bytes_before;
         before.saturating_sub(self.segment_bytes + self.catalog_bytes)
     }
@@ -41,7 +41,7 @@ impl Store {
     /// replaced are removed at once, but for those that a snapshot holds, which go with it.
     ///
     /// Costs reading and writing the whole store, and takes as much free room as it has bytes until that
-    /// is done. What it gives back can be [estimated](crate::inspect::Compaction::of) before. A store
+    /// is done. What it frees can be [estimated](crate::inspect::Compaction::of) before. A store
     /// that rests does most of this by itself.
     ///
     /// ```
@@ -55,7 +55,7 @@ impl Store {
     /// }
     /// let compacted = store.compact(&Progress::default())?;
     /// assert_eq!(compacted.merged.inputs, 2);
-    /// assert!(compacted.gave_back() > 0);
+    /// assert!(compacted.freed_bytes() > 0);
     /// # Ok(())
     /// # }
     /// ```

@@ -87,7 +87,7 @@ pub struct Clusters {
     by_text: bool,
     fingerprints: u64,
     without: u64,
-    several: u64,
+    multi_page_clusters: u64,
     largest: u32,
     sizes: Vec<u64>,
 }
@@ -117,7 +117,7 @@ pub struct Cluster {
     /// How many pages there are, itself included.
     pub pages: u64,
     /// The greatest distance of the fingerprint of one of them to its own.
-    pub widest: u32,
+    pub max_distance: u32,
 }
 
 /// A page in its cluster.
@@ -148,7 +148,7 @@ pub struct ClusteredPage {
 
 impl ClusteredPage {
     /// Whether it leads its cluster.
-    pub fn leads(&self) -> bool {
+    pub fn is_leader(&self) -> bool {
         self.url == self.leader
     }
 }
@@ -183,14 +183,14 @@ impl Clusters {
     ) -> Result<Clusters> {
         let Found { members: mut sorted, leaders, k, fingerprints, without, by_text } = found;
         let (mut members, mut rows) = (work.spool(4), work.spool(4));
-        let (mut row, mut several, mut largest): (Option<Row>, u64, u32) = (None, 0, 0);
+        let (mut row, mut multi_page_clusters, mut largest): (Option<Row>, u64, u32) = (None, 0, 0);
         let mut sizes: Vec<u64> = Vec::new();
         let mut done = |row: Row| {
             // A row begins with one page, so `ilog2` cannot panic.
             let bin = row.pages.ilog2() as usize;
             sizes.resize(sizes.len().max(bin + 1), 0);
             sizes.iter_mut().skip(bin).take(1).for_each(|clusters| *clusters += 1);
-            several += u64::from(row.pages > 1);
+            multi_page_clusters += u64::from(row.pages > 1);
             largest = largest.max(row.pages);
             rows.push(row)
         };
@@ -202,13 +202,14 @@ impl Clusters {
                 Some(row) if row.leader == member.leader => {
                     row.pages += 1;
                     let distance = (row.fingerprint ^ member.fingerprint).count_ones();
-                    row.widest = row.widest.max(distance);
+                    row.max_distance = row.max_distance.max(distance);
                 }
                 row => {
                     let Member { leader, page, place, fingerprint, class, .. } = member;
                     // `order` is set when rows are sorted (`by_size`).
-                    let (order, pages, widest) = (0, 1, 0);
-                    let new = Row { order, leader, pages, widest, page, place, fingerprint, class };
+                    let (order, pages, max_distance) = (0, 1, 0);
+                    let new =
+                        Row { order, leader, pages, max_distance, page, place, fingerprint, class };
                     row.replace(new).map_or(Ok(()), &mut done)?;
                 }
             }
@@ -227,7 +228,7 @@ impl Clusters {
             by_text,
             fingerprints,
             without,
-            several,
+            multi_page_clusters,
             largest,
             sizes,
         })
@@ -270,8 +271,8 @@ impl Clusters {
     }
 
     /// How many clusters have two pages or more.
-    pub fn several(&self) -> u64 {
-        self.several
+    pub fn multi_page_clusters(&self) -> u64 {
+        self.multi_page_clusters
     }
 
     /// How many pages the largest has.
@@ -404,7 +405,7 @@ impl Clusters {
             leader,
             fingerprint: row.fingerprint,
             pages: row.pages.into(),
-            widest: row.widest,
+            max_distance: row.max_distance,
         })
     }
 }

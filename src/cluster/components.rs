@@ -35,7 +35,7 @@ pub struct Components {
     /// How many components there are.
     pub components: u64,
     /// Those of two pages or more.
-    pub several: u64,
+    pub multi_page_components: u64,
     /// The ten largest, of two pages or more.
     pub largest: Vec<Component>,
 }
@@ -43,7 +43,7 @@ pub struct Components {
 impl Components {
     /// Joins whatever touches: pages within k of each other into one component, as tools do that
     /// remove all but one page of each. A chain of small steps joins texts that have little in common,
-    /// which the widest distance within a component shows. Prefer [clusters](Clustering::run).
+    /// which the maximum distance within a component shows. Prefer [clusters](Clustering::run).
     ///
     /// It takes from `asked` which pages, and the distance. Costs the join of
     /// [`FingerprintPairs`](crate::query::FingerprintPairs), so that a crowd costs its square; beside
@@ -63,7 +63,7 @@ impl Components {
     /// }
     /// let (snapshot, asked) = (store.snapshot(), Clustering::within(3));
     /// let components = Components::of(&snapshot, &asked, &Progress::default())?;
-    /// assert_eq!((components.components, components.largest[0].widest), (1, 6));
+    /// assert_eq!((components.components, components.largest[0].max_distance), (1, 6));
     /// # Ok(())
     /// # }
     /// ```
@@ -89,7 +89,7 @@ pub struct Component {
     pub pages: u64,
     /// The greatest distance between two of its pages: of more than 65,536 fingerprints, the greatest
     /// that was found, by comparing with each of a few that are far from each other.
-    pub widest: u32,
+    pub max_distance: u32,
 }
 
 #[expect(clippy::indexing_slicing, reason = "numbers of nodes")]
@@ -116,7 +116,7 @@ fn components(
     let mut roots: Vec<u32> = (0..column.len()).filter(|root| sizes[*root as usize] > 0).collect();
     found.components = roots.len() as u64;
     roots.retain(|root| sizes[*root as usize] > 1);
-    found.several = roots.len() as u64;
+    found.multi_page_components = roots.len() as u64;
     // Largest first. A root is the least node of its set, so ties go by fingerprint.
     roots.sort_unstable_by_key(|root| (u32::MAX - sizes[*root as usize], *root));
     roots.truncate(LARGEST);
@@ -144,7 +144,7 @@ fn components(
         found.largest.push(Component {
             page: snapshot.view().url_at(place)?,
             pages: sizes[*root as usize].into(),
-            widest: widest(&fingerprints, progress)?,
+            max_distance: max_distance(&fingerprints, progress)?,
         });
     }
     progress.finish();
@@ -195,20 +195,20 @@ impl Sets {
     }
 }
 
-/// The greatest distance between two of these.
-fn widest(fingerprints: &[u64], progress: &Progress) -> Result<u32> {
+/// Returns the maximum distance between two of them.
+fn max_distance(fingerprints: &[u64], progress: &Progress) -> Result<u32> {
     let far = |from: u64| {
         let distances = fingerprints.iter().map(|other| ((other ^ from).count_ones(), *other));
         distances.max().unwrap_or((0, from))
     };
-    let mut widest = 0;
+    let mut max_distance = 0;
     // Exact, at a cost of n^2 comparisons, which is 2^32 at the limit.
     if fingerprints.len() <= COMPARED_MAX {
         for fingerprint in fingerprints {
-            widest = widest.max(far(*fingerprint).0);
+            max_distance = max_distance.max(far(*fingerprint).0);
             progress.check()?;
         }
-        return Ok(widest);
+        return Ok(max_distance);
     }
     /// Steps from one end to the other.
     const STEPS: usize = 64;
@@ -216,10 +216,10 @@ fn widest(fingerprints: &[u64], progress: &Progress) -> Result<u32> {
     // Beyond the limit: walks to the farthest fingerprint again and again. This gives a lower bound.
     for _ in 0..STEPS {
         let (distance, to) = far(from);
-        if distance <= widest {
+        if distance <= max_distance {
             break;
         }
-        (widest, from) = (distance, to);
+        (max_distance, from) = (distance, to);
     }
-    Ok(widest)
+    Ok(max_distance)
 }

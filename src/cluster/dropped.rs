@@ -65,7 +65,7 @@ impl ClusteredPage {
     /// Clusters are made without regard to classes, so two pages that stay for their classes may be near
     /// each other. [`Clustering::classes`](super::Clustering::classes) clusters those of a class alone.
     pub fn yields(&self, open: &Classes) -> bool {
-        !self.leads() && may_yield(self.class, self.leader_class, open)
+        !self.is_leader() && may_yield(self.class, self.leader_class, open)
     }
 }
 

@@ -67,7 +67,7 @@ pub(super) struct Row {
     pub(super) order: u32,
     pub(super) leader: u32,
     pub(super) pages: u32,
-    pub(super) widest: u32,
+    pub(super) max_distance: u32,
     pub(super) page: u32,
     pub(super) place: u64,
     pub(super) fingerprint: u64,
@@ -146,7 +146,7 @@ packed!(Bearer, 25, fingerprint, page, place, class);
 packed!(Node, 36, rank, page, fingerprint);
 packed!(Settled, 19, fingerprint, leader, apart, page);
 packed!(Member, 32, leader, follows, apart, page, place, fingerprint, class);
-packed!(Row, 41, order, leader, pages, widest, page, place, fingerprint, class);
+packed!(Row, 41, order, leader, pages, max_distance, page, place, fingerprint, class);
 packed!(Listed, 85, order, member, of);
 packed!(Follower, 16, place, leader);
 packed!(Sketched, 68, number, sketch);

@@ -292,14 +292,14 @@ impl Around<'_> {
                 by: None,
             })
             .collect();
-        let widest =
+        let max_distance =
             pages.iter().map(|page| page.distance).max().or_bug("a leader leads itself")?;
         let cluster = Cluster {
             leader: url.clone(),
             fingerprint: leader,
             first_seen: taken.since,
             pages: size,
-            widest,
+            max_distance,
         };
         Ok(PageCluster { cluster, pages, complete: self.complete })
     }

@@ -1,4 +1,4 @@
-//! What a merge of all segments would give back, and what room it takes.
+//! Estimates what a merge of all segments would free, and what space it needs.
 
 use crate::bug::OrBug;
 use crate::engine::snapshot::Snapshot;
@@ -19,14 +19,14 @@ pub struct Compaction {
     pub segment_bytes: u64,
     /// Pages of which something is in no segment yet: it will be in the merged one.
     pub unsealed_pages: u64,
-    /// About how many bytes a merge of all gives back.
-    pub gives_back_bytes: u64,
+    /// About how many bytes a merge of all segments frees.
+    pub reclaimable_bytes: u64,
     /// The free room that the merge takes until it is done, in bytes.
-    pub takes_bytes: u64,
+    pub temporary_bytes: u64,
 }
 
 impl Compaction {
-    /// About what a merge of all segments gives back: of what newer segments have again, and of the
+    /// Estimates the bytes that a merge of all segments frees: of what newer segments have again, and of the
     /// fingerprint tables of epochs that have ended. Costs what [`Overview::of`] does.
     ///
     /// ```
@@ -38,7 +38,7 @@ impl Compaction {
     /// store.observe(Observation::gone("https://example.com/", Time::now()))?;
     /// store.seal()?;
     /// // There is one segment, and all of it is needed.
-    /// assert_eq!(Compaction::of(&store.snapshot())?.gives_back_bytes, 0);
+    /// assert_eq!(Compaction::of(&store.snapshot())?.reclaimable_bytes, 0);
     /// # Ok(())
     /// # }
     /// ```
@@ -79,8 +79,8 @@ impl Compaction {
                 reason = "estimated"
             )]
             let rounded = again.round() as u64;
-            all.gives_back_bytes = (rounded + tables_of_ended).min(all.segment_bytes);
-            all.takes_bytes = all.segment_bytes;
+            all.reclaimable_bytes = (rounded + tables_of_ended).min(all.segment_bytes);
+            all.temporary_bytes = all.segment_bytes;
         }
         Ok(all)
     }

@@ -65,17 +65,17 @@ fn it_is_one_segment_with_the_same_answers_and_the_room_is_given_back_at_once() 
     let names: Vec<Name> = disk.contents().into_iter().map(|(name, _)| name).collect();
     let segments = names.iter().filter(|name| matches!(name, Name::Segment(_))).count();
     assert_eq!((segments, names.len()), (1, 4), "{names:?}");
-    assert!(had - bytes(&disk) >= done.gave_back(), "{done:?}");
+    assert!(had - bytes(&disk) >= done.freed_bytes(), "{done:?}");
     // There is nothing more to do.
     let again = store.compact(&Progress::default()).unwrap();
-    assert_eq!((again.merged.inputs, again.gave_back()), (0, 0));
-    assert_eq!(Compaction::of(&store.snapshot()).unwrap().takes_bytes, 0);
+    assert_eq!((again.merged.inputs, again.freed_bytes()), (0, 0));
+    assert_eq!(Compaction::of(&store.snapshot()).unwrap().temporary_bytes, 0);
     store.observe(Observation::gone("http://b/", ms(7))).unwrap();
     drop(store);
     assert_eq!(open(&disk, small()).history("http://b/").unwrap().len(), 1);
 }
 
-/// A prefix that is forgotten gives back what its pages take.
+/// A prefix that is forgotten frees what its pages take.
 #[test]
 fn what_was_forgotten_is_given_back_as_estimated() {
     let store = create(&SimDisk::new(), options().memtable_observations(10_000));
@@ -89,10 +89,10 @@ fn what_was_forgotten_is_given_back_as_estimated() {
         store.forget(Scope::Prefix(prefix)).unwrap();
     }
     let estimate = Compaction::of(&store.snapshot()).unwrap();
-    assert!(estimate.takes_bytes >= estimate.segment_bytes, "{estimate:?}");
+    assert!(estimate.temporary_bytes >= estimate.segment_bytes, "{estimate:?}");
     let done = store.compact(&Progress::default()).unwrap();
     let given = done.segment_bytes_before - done.segment_bytes;
-    let off = estimate.gives_back_bytes.abs_diff(given) as f64 / estimate.segment_bytes as f64;
+    let off = estimate.reclaimable_bytes.abs_diff(given) as f64 / estimate.segment_bytes as f64;
     assert!(off < 0.15, "{estimate:?} {done:?}");
 }
 
@@ -115,8 +115,8 @@ fn what_it_gives_back_was_estimated() {
         let done = store.compact(&Progress::default()).unwrap();
         assert_eq!(estimate.segment_bytes, done.segment_bytes_before);
         let part = |bytes: u64| bytes as f64 / estimate.segment_bytes as f64;
-        let gave_back = done.segment_bytes_before.saturating_sub(done.segment_bytes);
-        let (expected, found) = (part(estimate.gives_back_bytes), part(gave_back));
+        let freed_bytes = done.segment_bytes_before.saturating_sub(done.segment_bytes);
+        let (expected, found) = (part(estimate.reclaimable_bytes), part(freed_bytes));
         println!("{known} % known: expected {expected:.3}, found {found:.3}");
         assert!((expected - found).abs() < 0.15, "{known} % known: {expected:.3} {found:.3}");
     }

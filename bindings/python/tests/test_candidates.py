@@ -34,7 +34,7 @@ def observed(store: simkeep.Store) -> None:
 
 def test_pages_are_led_by_pages_with_texts_like_theirs(store: simkeep.Store) -> None:
     observed(store)
-    assert [page.url[-1] for page in store.clusters(10).by_page() if not page.leads] == ["b", "d"]
+    assert [page.url[-1] for page in store.clusters(10).by_page() if not page.is_leader] == ["b", "d"]
     candidates = store.candidates(10)
     assert len(candidates) == 3 and "3 pages" in repr(candidates)
     alone = candidates.candidacy("https://example.com/c")

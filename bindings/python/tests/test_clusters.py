@@ -72,7 +72,7 @@ def test_clusters_are_what_the_rule_says(store: simkeep.Store, k: int, rule: str
     found = store.clusters(k, rule=rule)
     assert (found.k, found.pages, len(found)) == (k, 300, len(expected))
     assert found.fingerprints == len({print_of(page) for page in pages})
-    assert found.several == sum(len(members) > 1 for _, members in expected)
+    assert found.multi_page_clusters == sum(len(members) > 1 for _, members in expected)
     assert found.largest == max(len(members) for _, members in expected)
     bins = [0] * found.largest.bit_length()
     for _, members in expected:
@@ -88,7 +88,7 @@ def test_clusters_are_what_the_rule_says(store: simkeep.Store, k: int, rule: str
         assert (clustered_page.leader, clustered_page.pages) == (leader.url, size)
         assert (clustered_page.distance, clustered_page.fingerprint) == (distance, print_of(page))
         assert (clustered_page.class_, clustered_page.leader_class) == (page.class_, leader.class_)
-        assert clustered_page.leads == (leader.url == page.url) == (clustered_page.by is None)
+        assert clustered_page.is_leader == (leader.url == page.url) == (clustered_page.by is None)
         if clustered_page.by is not None:
             assert clustered_page.by == ("near" if distance else "fingerprint")
         around = store.cluster_of(page.url, k, rule=rule)
@@ -130,7 +130,7 @@ def test_pages_are_dropped_for_leaders_that_all_may_see_who_see_them(
     expected = {
         page.url: page
         for page in found.by_page()
-        if not page.leads and (page.class_ == page.leader_class or page.leader_class in (open or []))
+        if not page.is_leader and (page.class_ == page.leader_class or page.leader_class in (open or []))
     }
     assert len(dropped) == found.count_dropped(open) == len(expected) > 10
     for page in found.by_page():
@@ -169,7 +169,7 @@ def test_keywords_say_which_pages_are_clustered(store: simkeep.Store, tmp_path: 
     assert store.clusters(3, epoch=None, rule=None, at=None, under=None, classes=None).pages == 8
     [leader] = store.clusters(3, rule="newest").by_size()
     assert leader.leader == "https://b.example/7" and leader.first_seen == AT + 7 * DAY
-    assert leader.widest == 3
+    assert leader.max_distance == 3
     empty = store.clusters(under="c.example")
     assert not empty and empty.sizes == ()
     assert list(empty.by_page()) == []
@@ -199,7 +199,7 @@ def test_clusters_of_two_times_are_compared(store: simkeep.Store) -> None:
     assert (listed[0].before, listed[0].after) == ("https://example.com/a", "https://example.com/b")
     assert listed[1].after is None and listed[2].before is None
     assert (changes.before.pages, changes.after.pages) == (3, 3)
-    assert [page.leads for page in changes.before.by_page()] == [True, False, True]
+    assert [page.is_leader for page in changes.before.by_page()] == [True, False, True]
     assert changes.after.count_dropped() == len(changes.after.dropped()) == 0
     table = polars.DataFrame(iter(changes))
     assert table.columns == ["url", "before", "after", "why", "bits"]
@@ -253,11 +253,11 @@ def test_components_and_balls_are_those_of_all_pairs(store: simkeep.Store) -> No
         sizes_of[root(page)] += 1
     found = store.components(1)
     assert (found.k, found.pages, found.components) == (1, 120, len(sizes_of))
-    assert found.several == sum(size > 1 for size in sizes_of.values())
+    assert found.multi_page_components == sum(size > 1 for size in sizes_of.values())
     assert [one.pages for one in found.largest] == sorted(
         (size for size in sizes_of.values() if size > 1), reverse=True
     )[:10]
-    assert found.largest[0].widest >= 1
+    assert found.largest[0].max_distance >= 1
 
 
 def test_what_is_listed_are_columns(store: simkeep.Store) -> None:
@@ -272,7 +272,7 @@ def test_what_is_listed_are_columns(store: simkeep.Store) -> None:
     assert polars.DataFrame(found.by_cluster())["fingerprint"].dtype == polars.UInt64
     table = polars.DataFrame(found.by_size(2))
     clusters = list(found.by_size(2))
-    for name in ("leader", "fingerprint", "first_seen", "pages", "widest"):
+    for name in ("leader", "fingerprint", "first_seen", "pages", "max_distance"):
         assert table[name].to_list() == [getattr(cluster, name) for cluster in clusters], name
 
 

@@ -109,10 +109,10 @@ def test_what_a_compaction_gives_back_is_estimated(lived: simkeep.Store) -> None
     stats = lived.stats()
     assert (estimate.segments, estimate.segment_bytes) == (len(stats.segments), stats.segment_bytes)
     assert estimate.unsealed_pages == lived.overview().unsealed_pages
-    assert 0 < estimate.gives_back_bytes < estimate.takes_bytes == stats.segment_bytes
+    assert 0 < estimate.reclaimable_bytes < estimate.temporary_bytes == stats.segment_bytes
     lived.compact()
     after = lived.compaction()
-    assert (after.segments, after.gives_back_bytes, after.takes_bytes) == (1, 0, 0)
+    assert (after.segments, after.reclaimable_bytes, after.temporary_bytes) == (1, 0, 0)
 
 
 def test_the_census_is_that_of_the_tool(lived: simkeep.Store, path: Path) -> None:

@@ -14,7 +14,7 @@ message simkeep {
     REQUIRED INT64 fingerprint (INTEGER(64, false));
     REQUIRED INT64 first_seen (TIMESTAMP(MILLIS, true));
     REQUIRED INT64 size (INTEGER(64, false));
-    REQUIRED INT32 widest (INTEGER(8, false));
+    REQUIRED INT32 max_distance (INTEGER(8, false));
 }";
 
 /// A cluster.
@@ -29,7 +29,7 @@ pub struct ClusterRow<'a> {
     /// How many pages there are.
     pub size: u64,
     /// How many bits one of them is from the leader at most.
-    pub widest: u32,
+    pub max_distance: u32,
 }
 
 /// A table of clusters that is being written.
@@ -42,7 +42,7 @@ pub struct Clusters {
     fingerprints: Column<i64>,
     first_seen: Column<i64>,
     sizes: Column<i64>,
-    widest: Column<i32>,
+    max_distance: Column<i32>,
 }
 
 impl Group for Clusters {
@@ -50,12 +50,12 @@ impl Group for Clusters {
     const SCHEMA: &str = SCHEMA;
 
     fn push(&mut self, row: &ClusterRow<'_>) -> usize {
-        let ClusterRow { leader, fingerprint, first_seen, size, widest } = *row;
+        let ClusterRow { leader, fingerprint, first_seen, size, max_distance } = *row;
         self.leaders.push(Some(ByteArray::from(leader)));
         self.fingerprints.push(Some(fingerprint.cast_signed()));
         self.first_seen.push(Some(first_seen));
         self.sizes.push(Some(size.cast_signed()));
-        self.widest.push(Some(widest.cast_signed()));
+        self.max_distance.push(Some(max_distance.cast_signed()));
         leader.len()
     }
 
@@ -67,6 +67,6 @@ impl Group for Clusters {
         self.fingerprints.write::<Int64Type, W>(to)?;
         self.first_seen.write::<Int64Type, W>(to)?;
         self.sizes.write::<Int64Type, W>(to)?;
-        self.widest.write::<Int32Type, W>(to)
+        self.max_distance.write::<Int32Type, W>(to)
     }
 }

@@ -29,7 +29,10 @@ fn there_may_be_no_page_and_one_and_many_alike() {
         let none = store([]).snapshot();
         let clusters = asked.run(&none, &progress).unwrap();
         assert!(clusters.is_empty() && clusters.by_size(0).unwrap().next().is_none());
-        assert_eq!((clusters.largest(), clusters.several(), clusters.pages()), (0, 0, 0));
+        assert_eq!(
+            (clusters.largest(), clusters.multi_page_clusters(), clusters.pages()),
+            (0, 0, 0)
+        );
         assert_eq!(Balls::of(&none, &asked, [("a", "b")], &progress).unwrap()[0].average(), None);
         assert_eq!(Components::of(&none, &asked, &progress).unwrap().components, 0);
         assert_eq!(PageCluster::of(&none, &asked, "https://example.com/").unwrap(), None);

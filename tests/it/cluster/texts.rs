@@ -106,7 +106,7 @@ fn worlds_of_texts_are_clustered_as_by_a_plain_loop() {
         super::dropped::check(&snapshot, &clusters, &found);
         for page in listed {
             let both = [&page.url, &page.leader].map(|url| sketches.get(&url[..]));
-            let expected = match (page.leads(), both) {
+            let expected = match (page.is_leader(), both) {
                 (false, [Some(one), Some(other)]) => Some(one.resemblance(other)),
                 _ => None,
             };

@@ -183,7 +183,7 @@ fn check(view: &Snapshot, choose: &mut impl FnMut(u64) -> u64) {
     for (cluster, leader) in by_size.iter().zip(&leaders) {
         assert_eq!((&cluster.leader, cluster.pages), (&leader.url, leader.pages));
         let members = pages.iter().filter(|page| page.leader == leader.url);
-        assert_eq!(members.map(|page| page.distance).max(), Some(cluster.widest));
+        assert_eq!(members.map(|page| page.distance).max(), Some(cluster.max_distance));
         let since = known(view, view.near_epoch(), at);
         let since = since.iter().find(|known| known.url == leader.url).unwrap().since;
         assert_eq!(cluster.first_seen, ms(since));
@@ -251,15 +251,16 @@ fn check_balls(view: &Snapshot, asked: &Clustering, pages: &[Found], k: u32) {
     };
     assert_eq!(components.components, sets.len() as u64);
     let several = sets.iter().filter(|set| members(**set).len() > 1).count();
-    assert_eq!(components.several, several as u64);
+    assert_eq!(components.multi_page_components, several as u64);
     assert_eq!(components.largest.len(), several.min(10));
     assert!(components.largest.is_sorted_by_key(|of| std::cmp::Reverse(of.pages)));
     for component in &components.largest {
         let at = pages.iter().position(|page| page.url == component.page).unwrap();
         let members = members(of[at]);
         assert_eq!(component.pages, members.len() as u64);
-        let widest = members.iter().flat_map(|a| members.iter().map(|b| distance(a, b))).max();
-        assert_eq!(Some(component.widest), widest);
+        let max_distance =
+            members.iter().flat_map(|a| members.iter().map(|b| distance(a, b))).max();
+        assert_eq!(Some(component.max_distance), max_distance);
     }
 }
 

@@ -38,7 +38,7 @@ structure! {
         fingerprints: u64 = of.fingerprints(),
         /// How many clusters there are.
         clusters: u64 = of.len(),
-        several: u64 = of.several(),
+        multi_page_clusters: u64 = of.multi_page_clusters(),
         largest: u64 = of.largest(),
         /// How many numbers `simkeep_clusters_sizes` has.
         bins: u64 = of.sizes().len() as u64,
@@ -174,7 +174,7 @@ struct Listing {
 
 chunk! {
     /// Some clusters, column by column. They live until the next call on what they were got from.
-    pub struct ClusterChunk, up to widest, of cluster: cluster::Cluster {
+    pub struct ClusterChunk, up to max_distance, of cluster: cluster::Cluster {
         /// Of each the page that leads.
         leaders: Texts = &cluster.leader,
         /// The fingerprint of that page.
@@ -184,7 +184,7 @@ chunk! {
         /// How many pages there are, with the leader.
         pages: u64 = cluster.pages,
         /// The greatest distance of one of them to the leader.
-        widest: u8 = distances::of(Some(cluster.widest)),
+        max_distance: u8 = distances::of(Some(cluster.max_distance)),
     }
 }
 

@@ -209,7 +209,7 @@ static void clusters_have_leaders(const char *path) {
     simkeep_clustered_pages_free(pages);
     simkeep_cluster_chunk of;
     CHECK(simkeep_cluster_list_next(list, &of, sizeof of, &error) == SIMKEEP_OK);
-    CHECK(of.count == 1 && text_is(of.leaders, 0, A) && of.pages[0] == 3 && of.widest[0] == 3);
+    CHECK(of.count == 1 && text_is(of.leaders, 0, A) && of.pages[0] == 3 && of.max_distance[0] == 3);
     CHECK(of.first_seen_ms[0] == 1000 && of.fingerprints[0] == 0);
     CHECK(simkeep_cluster_list_next(list, &of, sizeof of, &error) == SIMKEEP_NONE);
     simkeep_cluster_list_free(list);

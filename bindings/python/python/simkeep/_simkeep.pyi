@@ -1579,7 +1579,7 @@ class Compacted:
         Literal["segment_bytes"],
         Literal["catalog_bytes_before"],
         Literal["catalog_bytes"],
-        Literal["gave_back"],
+        Literal["freed_bytes"],
     ]
     def __new__(
         cls,
@@ -1588,7 +1588,7 @@ class Compacted:
         segment_bytes: int,
         catalog_bytes_before: int,
         catalog_bytes: int,
-        gave_back: int,
+        freed_bytes: int,
     ) -> Self: ...
     @property
     def merged(self) -> Merged:
@@ -1611,7 +1611,7 @@ class Compacted:
         """Bytes of the catalog now."""
 
     @property
-    def gave_back(self) -> int:
+    def freed_bytes(self) -> int:
         """How many bytes less the store takes."""
 
 @final
@@ -1622,11 +1622,11 @@ class Compaction:
         Literal["segments"],
         Literal["segment_bytes"],
         Literal["unsealed_pages"],
-        Literal["gives_back_bytes"],
-        Literal["takes_bytes"],
+        Literal["reclaimable_bytes"],
+        Literal["temporary_bytes"],
     ]
     def __new__(
-        cls, segments: int, segment_bytes: int, unsealed_pages: int, gives_back_bytes: int, takes_bytes: int
+        cls, segments: int, segment_bytes: int, unsealed_pages: int, reclaimable_bytes: int, temporary_bytes: int
     ) -> Self: ...
     @property
     def segments(self) -> int:
@@ -1641,11 +1641,11 @@ class Compaction:
         """Pages of which something is in no segment yet: it will be in the merged one."""
 
     @property
-    def gives_back_bytes(self) -> int:
+    def reclaimable_bytes(self) -> int:
         """About how many bytes a merge of all gives back."""
 
     @property
-    def takes_bytes(self) -> int:
+    def temporary_bytes(self) -> int:
         """The free room that the merge takes until it is done, in bytes."""
 
 @final

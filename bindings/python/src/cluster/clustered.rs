@@ -19,7 +19,7 @@ value! {
         fingerprint: u64,
         first_seen: Time,
         pages: u64,
-        widest: u32,
+        max_distance: u32,
     }
 }
 
@@ -52,7 +52,7 @@ value! {
     also {
         /// Whether it leads its cluster.
         #[getter]
-        fn leads(&self) -> bool {
+        fn is_leader(&self) -> bool {
             self.url == self.leader
         }
     }
@@ -78,7 +78,7 @@ impl Item for cluster::Cluster {
             fingerprint: Bits = cluster.fingerprint,
             first_seen: Timestamp = cluster.first_seen,
             pages: Int64 = cluster.pages,
-            widest: Int32 = cluster.widest,
+            max_distance: Int32 = cluster.max_distance,
         }
     });
 }

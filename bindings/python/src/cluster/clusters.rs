@@ -110,8 +110,8 @@ impl Clusters {
 
     /// How many clusters have two pages or more.
     #[getter]
-    fn several(&self) -> u64 {
-        self.get().several()
+    fn multi_page_clusters(&self) -> u64 {
+        self.get().multi_page_clusters()
     }
 
     /// How many pages the largest has.

@@ -13,7 +13,7 @@ value! {
         pages: u64,
         without_fingerprint: u64,
         components: u64,
-        several: u64,
+        multi_page_components: u64,
         largest: Tuple<Component>,
     }
 }
@@ -22,7 +22,7 @@ value! {
     Component from component: simkeep::cluster::Component {
         page: String,
         pages: u64,
-        widest: u32,
+        max_distance: u32,
     }
 }
 

@@ -74,7 +74,7 @@ value! {
         segments: usize,
         segment_bytes: u64,
         unsealed_pages: u64,
-        gives_back_bytes: u64,
-        takes_bytes: u64,
+        reclaimable_bytes: u64,
+        temporary_bytes: u64,
     }
 }

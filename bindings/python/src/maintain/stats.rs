@@ -57,7 +57,7 @@ value! {
         segment_bytes: u64,
         catalog_bytes_before: u64,
         catalog_bytes: u64,
-        gave_back: u64 = compacted.gave_back(),
+        freed_bytes: u64 = compacted.freed_bytes(),
     }
 }
 

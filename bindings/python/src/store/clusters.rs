@@ -161,7 +161,7 @@ impl View {
     /// Joins whatever touches: pages within k bits of each other into one component.
     ///
     /// That is what tools do that remove all but one page of each. A chain of small steps joins
-    /// texts that have little in common, which the widest distance within a component shows:
+    /// texts that have little in common, which the maximum distance within a component shows:
     /// `clusters` are what to use.
     ///
     /// Costs the join of `all_pairs`, so that a crowd costs its square, and 16 bytes for each

@@ -27,7 +27,7 @@ impl View {
         Overview::from_rust(py, py.detach(|| inspect::Overview::of(&snapshot)).or_raise(py)?)
     }
 
-    /// About what `compact` gives back.
+    /// About what `compact` frees.
     ///
     /// That is what newer segments have again, and the fingerprint tables of epochs that have
     /// ended. Costs what `overview` does.

@@ -139,10 +139,10 @@ fn a_store_is_compacted_and_a_dry_run_changes_nothing() {
         (&dry["merged_segments"], &dry["segment_bytes_before"]),
         (&3.into(), &sizes["segment_bytes"])
     );
-    assert!(dry["takes_bytes"].as_u64() >= sizes["segment_bytes"].as_u64());
+    assert!(dry["temporary_bytes"].as_u64() >= sizes["segment_bytes"].as_u64());
     let said = place.done(&["compact", "--dry-run"]);
     assert!(
-        said.starts_with("3 segments, ") && said.contains("a merge of all would give back "),
+        said.starts_with("3 segments, ") && said.contains("a merge of all would free "),
         "{said}"
     );
     assert!(files(&place.store()) == before);

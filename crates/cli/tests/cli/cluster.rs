@@ -135,8 +135,8 @@ fn clusters_and_their_pages_are_written_as_a_parquet_table_of_the_same_lines() {
         assert_eq!(rows, lines.collect::<Vec<_>>(), "{list:?}");
         rows
     };
-    assert_eq!(check(&[], ["leader", "size", "widest"]).len(), 2);
-    assert_eq!(check(&["--min-size", "1"], ["leader", "size", "widest"]).len(), 3);
+    assert_eq!(check(&[], ["leader", "size", "max_distance"]).len(), 2);
+    assert_eq!(check(&["--min-size", "1"], ["leader", "size", "max_distance"]).len(), 3);
     assert_eq!(check(&["--members"], ["url", "leader", "distance"]).len(), 6);
     assert_eq!(check(&["--members", "--limit", "1"], ["url", "class", "size"]).len(), 3);
     check(&["--by-page"], ["url", "class", "leader"]);
@@ -221,7 +221,7 @@ fn balls_and_components_are_counted() {
     );
     let found = place.run(&["cluster", "--components", "--json"]).objects();
     assert_eq!(
-        (&found[0]["components"], &found[1]["size"], &found[1]["widest"]),
+        (&found[0]["components"], &found[1]["size"], &found[1]["max_distance"]),
         (&json!(3), &json!(3), &json!(1))
     );
     let ran = place.run(&["cluster", "--balls", "--labels", &place.write("bad.tsv", "a\n")]);

@@ -267,11 +267,11 @@ fn clusters_and_their_pages_are_tables() {
     let mut bytes = Vec::new();
     let mut writer = ClusterWriter::new(&mut bytes).unwrap();
     let (leader, fingerprint) = ("https://a/1", u64::MAX);
-    let row = ClusterRow { leader, fingerprint, first_seen: 1_500, size: 7, widest: 64 };
+    let row = ClusterRow { leader, fingerprint, first_seen: 1_500, size: 7, max_distance: 64 };
     writer.row(&row).unwrap();
     writer.end().unwrap();
     let shown = "{leader: \"https://a/1\", fingerprint: 18446744073709551615, \
-                 first_seen: 1970-01-01 00:00:01.500 +00:00, size: 7, widest: 64}";
+                 first_seen: 1970-01-01 00:00:01.500 +00:00, size: 7, max_distance: 64}";
     assert_eq!(rows(&bytes), [shown]);
     let mut bytes = Vec::new();
     let mut writer = MemberWriter::new(&mut bytes).unwrap();

@@ -19,16 +19,16 @@ use crate::output::words::{bytes, many};
 #[derive(Args)]
 #[command(after_long_help = "Examples:
   simkeep compact
-  simkeep compact --dry-run crawl.simkeep  what it would give back, and what room it takes
+  simkeep compact --dry-run crawl.simkeep  what it would free, and what space it needs
   simkeep compact --json
 
 It reads and writes the whole store, and takes as much free room as that has until it is done. If there is
 less, nothing is begun. A store that rests for some minutes does most of this by itself. No other process
 may write to the store meanwhile; others may read it.
 
-With --dry-run, \"gives_back_bytes\" is an estimate, by how many pages are in more than one segment.")]
+With --dry-run, \"freed_bytes\" is an estimate, by how many pages are in more than one segment.")]
 pub(crate) struct Compact {
-    /// Say what it would give back and what room it takes, and change nothing
+    /// Say what it would free and what space it needs, and change nothing
     #[arg(long)]
     dry_run: bool,
 }
@@ -40,7 +40,7 @@ impl Compact {
             let reader = read(&place)?;
             let estimate = Compaction::of(&reader.snapshot())?;
             let catalog = reader.stats()?.catalog_bytes;
-            let takes = estimate.takes_bytes + catalog;
+            let temporary_bytes = estimate.temporary_bytes + catalog;
             if common.json {
                 output.object(&Answer {
                     dry_run: true,
@@ -49,22 +49,22 @@ impl Compact {
                     catalog_bytes_before: catalog,
                     segment_bytes: None,
                     catalog_bytes: None,
-                    gives_back_bytes: estimate.gives_back_bytes,
-                    takes_bytes: takes,
+                    freed_bytes: estimate.reclaimable_bytes,
+                    temporary_bytes,
                 })?;
                 return Ok(Exit::Done);
             }
             let segments = many(estimate.segments as u64, "segment", "segments");
             output.line(&format!("{segments}, {}", bytes(estimate.segment_bytes)))?;
-            output.line(&match estimate.gives_back_bytes {
-                0 => "a merge of all would give back nothing, as far as is known".to_owned(),
-                some => format!("a merge of all would give back some {}", bytes(some)),
+            output.line(&match estimate.reclaimable_bytes {
+                0 => "a merge of all would free nothing, as far as is known".to_owned(),
+                some => format!("a merge of all would free some {}", bytes(some)),
             })?;
             output.line(&format!(
                 "catalog {}: what is in the journal moves to the segment, and free room goes",
                 bytes(catalog)
             ))?;
-            output.line(&format!("takes {} of free room meanwhile", bytes(takes)))?;
+            output.line(&format!("needs {} of free space meanwhile", bytes(temporary_bytes)))?;
             return Ok(Exit::Done);
         }
         let store = Store::open(&place, Options::default().background(false))?;
@@ -74,7 +74,7 @@ impl Compact {
         let before = compacted.segment_bytes_before + compacted.catalog_bytes_before;
         // To close the store takes a commit.
         let catalog_bytes = read(&place)?.stats()?.catalog_bytes;
-        let gave_back = before.saturating_sub(segment_bytes + catalog_bytes);
+        let freed_bytes = before.saturating_sub(segment_bytes + catalog_bytes);
         if common.json {
             output.object(&Answer {
                 dry_run: false,
@@ -83,8 +83,8 @@ impl Compact {
                 catalog_bytes_before: compacted.catalog_bytes_before,
                 segment_bytes: Some(segment_bytes),
                 catalog_bytes: Some(catalog_bytes),
-                gives_back_bytes: gave_back,
-                takes_bytes: merged.bytes + catalog_bytes,
+                freed_bytes,
+                temporary_bytes: merged.bytes + catalog_bytes,
             })?;
             return Ok(Exit::Done);
         }
@@ -94,8 +94,8 @@ impl Compact {
         })?;
         let after = bytes(segment_bytes + catalog_bytes);
         output.line(&format!(
-            "gave back {}: {} before, {after} now",
-            bytes(gave_back),
+            "freed {}: {} before, {after} now",
+            bytes(freed_bytes),
             bytes(before)
         ))?;
         Ok(Exit::Done)
@@ -114,7 +114,7 @@ pub(crate) struct Answer {
     /// Null of an estimate.
     segment_bytes: Option<u64>,
     catalog_bytes: Option<u64>,
-    gives_back_bytes: u64,
-    /// How much room it takes meanwhile.
-    takes_bytes: u64,
+    freed_bytes: u64,
+    /// The free space that it needs meanwhile.
+    temporary_bytes: u64,
 }

@@ -45,7 +45,7 @@ pub(crate) struct OfComponents {
     without_fingerprint: u64,
     components: u64,
     /// Components of two pages or more.
-    of_several: u64,
+    multi_page_components: u64,
 }
 
 /// A component.
@@ -56,7 +56,7 @@ pub(crate) struct OfComponent<'a> {
     /// How many it has.
     size: u64,
     /// The greatest distance between two of them.
-    widest: u32,
+    max_distance: u32,
 }
 
 /// Labels of pages, from a file: in each line a URL, a tab and a label.
@@ -158,14 +158,22 @@ pub(super) fn components(
     output: &mut Output,
 ) -> Result<Exit, Failure> {
     let found = watched(|progress| Components::of(snapshot, asked, progress))?;
-    let Components { k, pages, without_fingerprint, components, several, largest, .. } = &found;
+    let Components {
+        k,
+        pages,
+        without_fingerprint,
+        components,
+        multi_page_components,
+        largest,
+        ..
+    } = &found;
     if as_json {
         output.object(&Line::Components(OfComponents {
             step: *k,
             pages: *pages,
             without_fingerprint: *without_fingerprint,
             components: *components,
-            of_several: *several,
+            multi_page_components: *multi_page_components,
         }))?;
     } else {
         output.line(&format!(
@@ -173,17 +181,17 @@ pub(super) fn components(
             many(*pages, "page", "pages"),
             many(*components, "component", "components"),
             many((*k).into(), "bit", "bits"),
-            count(*several),
+            count(*multi_page_components),
             took_no_part(*without_fingerprint, epoch),
         ))?;
     }
-    let mut table = Table::new([right("pages"), right("widest"), left("one of them")]);
-    for Component { page, pages, widest, .. } in largest {
+    let mut table = Table::new([right("pages"), right("max distance"), left("one of them")]);
+    for Component { page, pages, max_distance, .. } in largest {
         if as_json {
-            let of = OfComponent { url: page, size: *pages, widest: *widest };
+            let of = OfComponent { url: page, size: *pages, max_distance: *max_distance };
             output.object(&Line::Component(of))?;
         } else {
-            table.row([count(*pages), widest.to_string(), escape::whole(page)], output)?;
+            table.row([count(*pages), max_distance.to_string(), escape::whole(page)], output)?;
         }
     }
     table.end(output)?;

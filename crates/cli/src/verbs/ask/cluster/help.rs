@@ -42,12 +42,12 @@ Counts instead of lists:
   --components  what hangs together by steps of k bits, as many tools remove it: the ten largest, with the
                 greatest distance within. A chain of small steps joins what has little in common
 
-With --json, an object a line. The first has \"pages\", \"without_fingerprint\" (pages
-that took no part), \"fingerprints\", \"k\", \"rule\", \"clusters\", \"of_several\" (those of two pages or
-more) and \"largest\"; then a line for each cluster with \"leader\",
-\"fingerprint\", \"first_seen\", \"size\" and \"widest\", or for each page with \"url\", \"fingerprint\", \"class\",
-\"distance\", \"leader\" and \"size\". With -o, the lines go to a file that is there when all is done; into
-one whose name ends with .parquet, all but the first, as a table with columns of these names.
+With --json, an object a line. The first has \"pages\", \"without_fingerprint\" (pages that took no
+part), \"fingerprints\", \"k\", \"rule\", \"clusters\", \"multi_page_clusters\" (those of two pages or more)
+and \"largest\"; then a line for each cluster with \"leader\", \"fingerprint\", \"first_seen\", \"size\" and
+\"max_distance\", or for each page with \"url\", \"fingerprint\", \"class\", \"distance\", \"leader\" and
+\"size\". With -o, the lines go to a file that is there when all is done; into one whose name ends
+with .parquet, all but the first, as a table with columns of these names.
 
 Memory is bounded by --memory; what does not fit goes to scratch files without names, some 150 bytes a
 page, in --scratch or the system's directory for temporary files (TMPDIR).

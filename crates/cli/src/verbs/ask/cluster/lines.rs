@@ -36,7 +36,7 @@ pub(crate) struct Whole {
     rule: String,
     clusters: u64,
     /// Clusters of two pages or more.
-    of_several: u64,
+    multi_page_clusters: u64,
     /// How many pages the largest has.
     largest: u64,
     saw: Saw,
@@ -53,7 +53,7 @@ pub(crate) struct OfCluster<'a> {
     /// How many pages it has.
     size: u64,
     /// How many bits one of them is from the leader at most.
-    widest: u32,
+    max_distance: u32,
 }
 
 /// A page in its cluster.
@@ -99,7 +99,7 @@ impl Whole {
             k: clusters.k(),
             rule,
             clusters: clusters.len(),
-            of_several: clusters.several(),
+            multi_page_clusters: clusters.multi_page_clusters(),
             largest: clusters.largest(),
             saw,
         }
@@ -113,7 +113,7 @@ impl<'a> From<&'a Cluster> for OfCluster<'a> {
             fingerprint: Fingerprint(of.fingerprint),
             first_seen: Time(of.first_seen),
             size: of.pages,
-            widest: of.widest,
+            max_distance: of.max_distance,
         }
     }
 }

@@ -148,7 +148,7 @@ impl Cluster {
         output.line(&format!(
             "{} within {}, led since {}",
             many(found.cluster.pages, "page", "pages"),
-            many(found.cluster.widest.into(), "bit", "bits"),
+            many(found.cluster.max_distance.into(), "bit", "bits"),
             clock.show(found.cluster.first_seen),
         ))?;
         let mut table = Table::new([right("bits"), left("URL")]);
@@ -173,7 +173,7 @@ impl Cluster {
             many(clusters.k().into(), "bit", "bits"),
             self.asked.rule,
             many(clusters.len(), "cluster", "clusters"),
-            count(clusters.several()),
+            count(clusters.multi_page_clusters()),
             took_no_part(clusters.without_fingerprint(), epoch),
         )
     }
@@ -256,7 +256,7 @@ impl Cluster {
             for page in self.pages(clusters)? {
                 let page = page?;
                 let [url, leader] = [&page.url, &page.leader].map(|url| escape::whole(url));
-                let leader = if page.leads() { "-".to_owned() } else { leader };
+                let leader = if page.is_leader() { "-".to_owned() } else { leader };
                 table.row([page.distance.to_string(), count(page.pages), url, leader], output)?;
             }
             return Ok(table.end(output)?);
@@ -265,7 +265,7 @@ impl Cluster {
             let mut table = Table::new([right("pages"), right("bits"), left("URL")]);
             for page in self.pages(clusters)? {
                 let page = page?;
-                let pages = if page.leads() { count(page.pages) } else { String::new() };
+                let pages = if page.is_leader() { count(page.pages) } else { String::new() };
                 table.row([pages, page.distance.to_string(), escape::whole(&page.url)], output)?;
             }
             return Ok(table.end(output)?);
@@ -276,7 +276,8 @@ impl Cluster {
         for cluster in self.clusters(clusters)? {
             let cluster = cluster?;
             let (seen, leader) = (clock.show(cluster.first_seen), escape::whole(&cluster.leader));
-            table.row([count(cluster.pages), within(cluster.widest), seen, leader], output)?;
+            table
+                .row([count(cluster.pages), within(cluster.max_distance), seen, leader], output)?;
         }
         Ok(table.end(output)?)
     }

@@ -35,7 +35,7 @@ impl Cluster {
                     fingerprint: cluster.fingerprint,
                     first_seen: cluster.first_seen.as_ms(),
                     size: cluster.pages,
-                    widest: cluster.widest,
+                    max_distance: cluster.max_distance,
                 })?;
                 rows += 1;
             }

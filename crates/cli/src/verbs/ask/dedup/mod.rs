@@ -156,7 +156,7 @@ impl Dedup {
         let (pages_min, pages) = match self.keep_list {
             Some(_) => (1, clusters.pages()),
             // Those that lead several pages, and all that are led.
-            None => (2, clusters.several() + clusters.pages() - clusters.len()),
+            None => (2, clusters.multi_page_clusters() + clusters.pages() - clusters.len()),
         };
         let shown = out.is_terminal() && listed > 0;
         let mut pass = |done: &AtomicU64| -> Result<(), Failure> {

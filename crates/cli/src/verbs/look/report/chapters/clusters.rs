@@ -64,7 +64,7 @@ fn largest(facts: &Facts) -> Figure {
         (escape::whole(&cluster.leader), cluster.pages as f64, count(cluster.pages))
     };
     let row = |cluster: &Cluster| {
-        vec![escape::whole(&cluster.leader), count(cluster.pages), cluster.widest.to_string()]
+        vec![escape::whole(&cluster.leader), count(cluster.pages), cluster.max_distance.to_string()]
     };
     let largest = &facts.clusters.largest;
     let bars_of: Vec<_> = largest.iter().map(shown).collect();
