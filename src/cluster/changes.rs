@@ -30,13 +30,13 @@ pub struct ClusterChange {
     /// The page that leads it now; `None` if it is in no cluster.
     pub after: Option<Arc<str>>,
     /// Why.
-    pub why: WhyLed,
+    pub reason: LeaderChangeReason,
 }
 
 /// Why a page is led by another than before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum WhyLed {
+pub enum LeaderChangeReason {
     /// The page had no version in force before.
     New,
     /// The page has no version in force any more.
@@ -64,7 +64,7 @@ impl ClusterChanges {
     ///
     /// ```
     /// use simkeep::cluster::ClusterChanges;
-    /// use simkeep::cluster::{Clustering, WhyLed};
+    /// use simkeep::cluster::{Clustering, LeaderChangeReason};
     /// use simkeep::{Observation, Options, Progress, Store, Time};
     ///
     /// # fn main() -> simkeep::Result<()> {
@@ -80,7 +80,7 @@ impl ClusterChanges {
     /// let all: Vec<_> = changes.iter()?.collect::<Result<_, _>>()?;
     /// assert_eq!(all.len(), 1);
     /// assert_eq!((&*all[0].url, all[0].before.as_deref()), ("b", Some("a")));
-    /// assert_eq!(all[0].why, WhyLed::LeaderChanged { bits: 16 });
+    /// assert_eq!(all[0].reason, LeaderChangeReason::LeaderChanged { bits: 16 });
     /// # Ok(())
     /// # }
     /// ```
@@ -172,35 +172,35 @@ impl ClusterChangesIter<'_> {
             // Equal places are one page: both sides advance.
             let before = if order.is_le() { self.before.advance()? } else { None };
             let after = if order.is_ge() { self.after.advance()? } else { None };
-            let why = match (&before, &after) {
+            let reason = match (&before, &after) {
                 (Some(before), Some(after)) if before.leader == after.leader => continue,
-                (Some(before), Some(after)) => self.why(before, after)?,
-                (None, _) => WhyLed::New,
-                (_, None) => WhyLed::Gone,
+                (Some(before), Some(after)) => self.reason(before, after)?,
+                (None, _) => LeaderChangeReason::New,
+                (_, None) => LeaderChangeReason::Gone,
             };
             let page = before.as_ref().or(after.as_ref());
             let url = Arc::clone(&page.or_bug("one of the sides stands at a page")?.url);
             let [before, after] = [before, after].map(|page| page.map(|page| page.leader));
-            return Ok(Some(ClusterChange { url, before, after, why }));
+            return Ok(Some(ClusterChange { url, before, after, reason }));
         }
     }
 
     /// Why a page that is in a cluster at both times is led by another.
-    fn why(&self, before: &ClusteredPage, after: &ClusteredPage) -> Result<WhyLed> {
+    fn reason(&self, before: &ClusteredPage, after: &ClusteredPage) -> Result<LeaderChangeReason> {
         // The first reason that applies is reported: the page's own change, then its old leader's.
         let bits = (before.fingerprint ^ after.fingerprint).count_ones();
         if bits > 0 {
-            return Ok(WhyLed::Changed { bits });
+            return Ok(LeaderChangeReason::Changed { bits });
         }
         let leader = &before.leader;
         let [then, now] =
             [&self.changes.before, &self.changes.after].map(|of| of.fingerprint(leader));
         Ok(match (then?, now?) {
-            (_, None) => WhyLed::LeaderGone,
+            (_, None) => LeaderChangeReason::LeaderGone,
             (Some(then), Some(now)) if then != now => {
-                WhyLed::LeaderChanged { bits: (then ^ now).count_ones() }
+                LeaderChangeReason::LeaderChanged { bits: (then ^ now).count_ones() }
             }
-            (Some(_), Some(_)) => WhyLed::Outranked,
+            (Some(_), Some(_)) => LeaderChangeReason::Outranked,
             // `leader` led a cluster at the earlier time, so it had a version in force then.
             (None, Some(_)) => {
                 return Err(Bug::new("a page that led was taken").into());

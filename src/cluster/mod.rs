@@ -27,7 +27,7 @@ mod tests;
 
 pub use balls::Balls;
 pub use candidates::{Candidacy, Candidates};
-pub use changes::{ClusterChange, ClusterChanges, ClusterChangesIter, WhyLed};
+pub use changes::{ClusterChange, ClusterChanges, ClusterChangesIter, LeaderChangeReason};
 pub use clustering::Clustering;
 pub use clusters::{BySize, Cluster, ClusteredPage, ClusteredPages, Clusters};
 pub use components::{Component, Components};

@@ -62,7 +62,7 @@ impl JournalView {
     pub fn of(snapshot: &Snapshot) -> Result<JournalView> {
         let operations = Operations::after(snapshot, 0);
         let mut view = JournalView::default();
-        if let Some(held) = operations.held() {
+        if let Some(held) = operations.available() {
             (view.first_operation, view.last_operation) = held.into_inner();
         }
         let mut pages = BTreeSet::new();

@@ -69,7 +69,7 @@ impl OperationKind {
 #[derive(Debug)]
 pub struct Operations {
     snapshot: Snapshot,
-    held: Option<RangeInclusive<u64>>,
+    available: Option<RangeInclusive<u64>>,
     /// The number of the next one.
     next: u64,
 }
@@ -106,16 +106,16 @@ impl Operations {
             snapshot.view().memtables.iter().filter_map(|memtable| memtable.read().sequences);
         let numbers: Vec<(u64, u64)> = numbers.collect();
         let ends = numbers.first().zip(numbers.last());
-        let held = ends.map(|(first, last)| first.0..=last.1.min(snapshot.sequence()));
-        let held = held.filter(|held| !held.is_empty());
-        let first = held.as_ref().map_or(u64::MAX, |held| *held.start());
-        Operations { snapshot: snapshot.clone(), held, next: first.max(after.saturating_add(1)) }
+        let available = ends.map(|(first, last)| first.0..=last.1.min(snapshot.sequence()));
+        let available = available.filter(|available| !available.is_empty());
+        let first = available.as_ref().map_or(u64::MAX, |available| *available.start());
+        Operations { snapshot: snapshot.clone(), available, next: first.max(after.saturating_add(1)) }
     }
 
     /// The numbers of the first and the last operation that the journal holds; `None` if it is empty. An
     /// operation that comes before them was sealed.
-    pub fn held(&self) -> Option<RangeInclusive<u64>> {
-        self.held.clone()
+    pub fn available(&self) -> Option<RangeInclusive<u64>> {
+        self.available.clone()
     }
 
     fn read(&self, sequence: u64) -> Result<OperationKind> {
@@ -136,12 +136,12 @@ impl Iterator for Operations {
 
     fn next(&mut self) -> Option<Self::Item> {
         let sequence = self.next;
-        if !self.held.as_ref()?.contains(&sequence) {
+        if !self.available.as_ref()?.contains(&sequence) {
             return None;
         }
         let kind = self.snapshot.poison_on_bug(|| self.read(sequence));
         if kind.is_err() {
-            self.held = None;
+            self.available = None;
         }
         self.next += 1;
         Some(kind.map(|kind| LoggedOperation { sequence, kind }))

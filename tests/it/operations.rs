@@ -126,7 +126,7 @@ fn operations_are_those_that_were_acknowledged() {
         let view = store.snapshot();
         assert_eq!(all(&view, 0), held);
         let ends = held.first().zip(held.last()).map(|(a, b)| a.sequence..=b.sequence);
-        assert_eq!(Operations::after(&view, u64::MAX).held(), ends);
+        assert_eq!(Operations::after(&view, u64::MAX).available(), ends);
         // A snapshot keeps its own, whatever came since.
         if let Some((view, held)) = early {
             assert_eq!(all(&view, 0), held);

@@ -4075,7 +4075,7 @@ int32_t simkeep_repaired_loss(const struct simkeep_repaired *repaired,
  * Why there may be pages that were forgotten: the lost operations that may have done it, with
  * `keep_forgotten` alone. It lives as long as `repaired`; NULL for NULL. Any thread; costs nothing.
  */
-const struct simkeep_texts *simkeep_repaired_doubts(const struct simkeep_repaired *repaired);
+const struct simkeep_texts *simkeep_repaired_ambiguities(const struct simkeep_repaired *repaired);
 
 /**
  * Epochs whose names could not be read, by the names that they have now. It lives as long as

@@ -27,7 +27,7 @@ def test_what_makes_no_difference_is_found_site_by_site(store: simkeep.Store) ->
     with store.aliases() as found:
         assert isinstance(found, simkeep.Stream)
         sites = list(found)
-        told = found.told
+        summary = found.summary
     assert [site.site for site in sites] == ["0.example", "1.example", "2.example"]
     for site in sites:
         [count] = site.rules
@@ -37,7 +37,7 @@ def test_what_makes_no_difference_is_found_site_by_site(store: simkeep.Store) ->
         assert len(count.examples) == 3 and count.exceptions == ()
         for pair in count.examples:
             assert pair.distance == 0 and count.rule.apply(pair.other) == pair.first
-    assert told == simkeep.Aliases(
+    assert summary == simkeep.Aliases(
         sites=3,
         sites_with_rules=3,
         sampled=0,
@@ -128,7 +128,7 @@ def test_a_stream_that_is_closed_half_way_ends_and_tells_nothing_of_the_whole(
     found.close()
     if Path("/proc/self/task").is_dir():
         assert threads("simkeep-aliases") == 0
-    assert found.told is None and progress.cancelled and list(found) == []
+    assert found.summary is None and progress.cancelled and list(found) == []
     with pytest.raises(simkeep.CancelledError):
         list(store.aliases(progress=progress))
     store.close()

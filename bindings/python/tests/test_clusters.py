@@ -190,7 +190,7 @@ def test_clusters_of_two_times_are_compared(store: simkeep.Store) -> None:
     store.gone("https://example.com/c", AT + 6 * DAY)
     changes = store.cluster_changes(AT + 2 * DAY, k=3)
     listed = list(changes)
-    assert [(change.url[-1], change.why, change.bits) for change in listed] == [
+    assert [(change.url[-1], change.reason, change.bits) for change in listed] == [
         ("b", "leader-changed", 16),
         ("c", "gone", None),
         ("d", "new", None),
@@ -202,12 +202,12 @@ def test_clusters_of_two_times_are_compared(store: simkeep.Store) -> None:
     assert [page.is_leader for page in changes.before.by_page()] == [True, False, True]
     assert changes.after.count_dropped() == len(changes.after.dropped()) == 0
     table = polars.DataFrame(iter(changes))
-    assert table.columns == ["url", "before", "after", "why", "bits"]
+    assert table.columns == ["url", "before", "after", "reason", "bits"]
     assert table["bits"].to_list() == [16, None, None]
     between = store.cluster_changes(AT + DAY, AT + 2 * DAY, 3)
-    assert [(change.url[-1], change.why) for change in between] == [("c", "new")]
+    assert [(change.url[-1], change.reason) for change in between] == [("c", "new")]
     since = list(store.cluster_changes(AT + 5 * DAY, k=3))
-    assert [change.why for change in since] == [simkeep.WhyLed.GONE, simkeep.WhyLed.LEADER_GONE]
+    assert [change.reason for change in since] == [simkeep.LeaderChangeReason.GONE, simkeep.LeaderChangeReason.LEADER_GONE]
 
 
 def test_components_and_balls_are_those_of_all_pairs(store: simkeep.Store) -> None:

@@ -267,9 +267,9 @@ def test_the_journal_is_that_of_the_tool(lived: simkeep.Store, path: Path) -> No
 def test_operations_come_in_their_order_with_what_they_meant(lived: simkeep.Store) -> None:
     known = len(list(lived.snapshot().scan("1.example")))
     with lived.operations() as operations:
-        held = operations.held
+        available = operations.available
         gone, changed, given, forgot, prefix = operations
-    assert held == (gone.sequence, prefix.sequence) and prefix.sequence == lived.sequence
+    assert available == (gone.sequence, prefix.sequence) and prefix.sequence == lived.sequence
     assert (gone.kind, gone.url) == (simkeep.OperationKind.ENTRY, "https://0.example/0")
     assert isinstance(gone.entry, simkeep.VisitEntry) and gone.entry.verdict == "gone"
     assert gone.entry.visit.status == 410
@@ -283,7 +283,7 @@ def test_operations_come_in_their_order_with_what_they_meant(lived: simkeep.Stor
     assert list(lived.operations(under="https://1.example/7")) == [prefix]
     assert list(lived.operations(lived.sequence)) == []
     lived.seal()
-    assert lived.operations().held is None and list(lived.operations()) == []
+    assert lived.operations().available is None and list(lived.operations()) == []
 
 
 def test_a_trace_is_that_of_the_tool(lived: simkeep.Store, path: Path) -> None:

@@ -82,7 +82,7 @@ def values(store: simkeep.Store) -> list[Any]:
         *sites[0].rules,
         sites[0].rules[0].rule,
         sites[0].rules[0].examples[0],
-        aliases.told,
+        aliases.summary,
         *store.diff_since(AT, AT + 99 * DAY),
         *store.diff_exact(store, "a.example"),
         simkeep.ExactDifference("https://a.example/", (), tuple(entry for _, entry in store.observations())),

@@ -48,7 +48,7 @@ pub(super) struct Found {
     /// Frames of the journal that do not have their checksums.
     pub(super) damaged_frames: u64,
     /// Operations of the journal that forgot pages that cannot be named.
-    pub(super) doubts: Vec<String>,
+    pub(super) ambiguities: Vec<String>,
     pub(super) flaws: Vec<Corruption>,
 }
 
@@ -204,7 +204,7 @@ impl Found {
         });
         if forgotten > 0 {
             let what = "forgot pages that may have come with lost operations";
-            self.doubts.push(format!("{forgotten} of operations {first} to {last} {what}"));
+            self.ambiguities.push(format!("{forgotten} of operations {first} to {last} {what}"));
         }
     }
 

@@ -152,13 +152,13 @@ fn survey<'f>(
     keep_forgotten: bool,
 ) -> Result<Vec<Input<'f>>> {
     let oldest = found.components.first().map_or(u64::MAX, |oldest| oldest.operations.0);
-    let mut doubts: Vec<String> = found.doubts.clone();
+    let mut ambiguities: Vec<String> = found.ambiguities.clone();
     // Of those that are counted it is known what they did.
     for loss in repaired.lost.iter().filter(|loss| loss.pages.is_none()) {
         if let Some((first, last)) = loss.operations.filter(|(first, _)| *first > oldest) {
             let upto = last.map_or("the last".to_owned(), |last| last.to_string());
             let Loss { file, why, .. } = loss;
-            doubts.push(format!("operations {first} to {upto} are lost with {file}: {why}"));
+            ambiguities.push(format!("operations {first} to {upto} are lost with {file}: {why}"));
         }
     }
     let mut inputs = Vec::with_capacity(found.components.len());
@@ -169,17 +169,17 @@ fn survey<'f>(
                 let (tombstones, resets_lost) = survey_segment(disk, frame, pace, repaired)?;
                 if tombstones.is_none() && component.operations.0 > oldest {
                     let name = Name::Segment(frame.id());
-                    doubts.push(format!("the forgotten prefixes of {name} are lost"));
+                    ambiguities.push(format!("the forgotten prefixes of {name} are lost"));
                 }
                 (tombstones.unwrap_or_default(), resets_lost)
             }
         };
         inputs.push(Input { component, tombstones, resets_lost });
     }
-    if !doubts.is_empty() && !keep_forgotten {
-        return Err(Error::AmbiguousRepair { what: doubts.join("; ") });
+    if !ambiguities.is_empty() && !keep_forgotten {
+        return Err(Error::AmbiguousRepair { what: ambiguities.join("; ") });
     }
-    repaired.doubts = doubts;
+    repaired.ambiguities = ambiguities;
     Ok(inputs)
 }
 

@@ -67,7 +67,7 @@ pub struct Repaired {
     pub withheld_pages: u64,
     /// Why there may be pages that were forgotten: the lost operations that may have done it. Only with
     /// [`keep_forgotten`](RepairOptions::keep_forgotten).
-    pub doubts: Vec<String>,
+    pub ambiguities: Vec<String>,
     /// Epochs whose names could not be read, by the names that they have now.
     pub unnamed_epochs: Vec<String>,
     /// The first flaws, whether or not they lost anything.
@@ -82,7 +82,7 @@ impl Repaired {
         self.lost.is_empty()
             && self.lost_visits == 0
             && self.withheld_pages == 0
-            && self.doubts.is_empty()
+            && self.ambiguities.is_empty()
             && self.unnamed_epochs.is_empty()
     }
 }

@@ -93,7 +93,7 @@ fn last(of: &repair::Loss) -> Option<u64> {
 pub struct Repaired {
     numbers: RepairedNumbers,
     lost: Vec<Loss>,
-    doubts: TextColumn,
+    ambiguities: TextColumn,
     unnamed: TextColumn,
     /// What the losses point into.
     _of: Vec<repair::Loss>,
@@ -104,7 +104,7 @@ impl Repaired {
         Repaired {
             numbers: RepairedNumbers::new(&repaired),
             lost: repaired.lost.iter().map(Loss::new).collect(),
-            doubts: repaired.doubts.iter().collect(),
+            ambiguities: repaired.ambiguities.iter().collect(),
             unnamed: repaired.unnamed_epochs.iter().collect(),
             _of: repaired.lost,
         }
@@ -174,7 +174,7 @@ getters! {
 
     /// Why there may be pages that were forgotten: the lost operations that may have done it, with
     /// `keep_forgotten` alone. It lives as long as `repaired`; NULL for NULL. Any thread; costs nothing.
-    fn simkeep_repaired_doubts -> *const Texts = repaired.doubts.view();
+    fn simkeep_repaired_ambiguities -> *const Texts = repaired.ambiguities.view();
     /// Epochs whose names could not be read, by the names that they have now. It lives as long as
     /// `repaired`; NULL for NULL. Any thread; costs nothing.
     fn simkeep_repaired_unnamed_epochs -> *const Texts = repaired.unnamed.view();

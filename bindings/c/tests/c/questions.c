@@ -435,7 +435,7 @@ static void stores_are_saved_and_copied(const char *path) {
     simkeep_loss loss;
     CHECK(simkeep_repaired_get(repaired, &numbers, sizeof numbers, &error) == SIMKEEP_OK);
     CHECK(numbers.whole == 1 && numbers.pages == 3 && numbers.lost == 0 && numbers.flaws == 0);
-    CHECK(simkeep_repaired_doubts(repaired)->count == 0);
+    CHECK(simkeep_repaired_ambiguities(repaired)->count == 0);
     CHECK(simkeep_repaired_unnamed_epochs(repaired)->count == 0);
     EXPECT(error, SIMKEEP_OK);
     CHECK(simkeep_repaired_loss(repaired, 0, &loss, sizeof loss, &error) == SIMKEEP_MALFORMED_ARGUMENT);

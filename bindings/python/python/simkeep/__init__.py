@@ -212,7 +212,7 @@ from ._words import (
     Stored,
     Verdict,
     VersionKind,
-    WhyLed,
+    LeaderChangeReason,
 )
 
 # A store belongs to the process that opened it.
@@ -379,7 +379,7 @@ __all__ = [
     "View",
     "Visit",
     "VisitEntry",
-    "WhyLed",
+    "LeaderChangeReason",
     "__version__",
     "backup",
     "check_generation",

@@ -38,7 +38,7 @@ from ._words import (
     Stored,
     Verdict,
     VersionKind,
-    WhyLed,
+    LeaderChangeReason,
 )
 
 _AliasKind: TypeAlias = Literal[
@@ -1379,7 +1379,7 @@ class ClusterChange:
         Literal["bits"],
     ]
     def __new__(
-        cls, url: str, before: str | None, after: str | None, why: WhyLed, bits: int | None
+        cls, url: str, before: str | None, after: str | None, why: LeaderChangeReason, bits: int | None
     ) -> Self: ...
     @property
     def url(self) -> str:
@@ -1394,7 +1394,7 @@ class ClusterChange:
         """The page that leads it now; `None` if it is in no cluster."""
 
     @property
-    def why(self) -> WhyLed:
+    def why(self) -> LeaderChangeReason:
         """Why."""
 
     @property

@@ -19,7 +19,7 @@ __all__ = [
     "Stored",
     "Verdict",
     "VersionKind",
-    "WhyLed",
+    "LeaderChangeReason",
 ]
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ class Reason(_Word):
     """What a newer version of simkeep tells."""
 
 
-class WhyLed(_Word):
+class LeaderChangeReason(_Word):
     """Why a page is led by another than before."""
 
     NEW = "new"

@@ -9,7 +9,7 @@ use crate::call::fork::Birth;
 use crate::cluster::clusters::{Clusters, Of};
 use crate::convert::error::OrRaise;
 use crate::convert::value::{no_pickle, value};
-use crate::convert::word::WhyLed;
+use crate::convert::word::LeaderChangeReason;
 use crate::streams::columns::{Int32, Table, Utf8, Word, columns};
 use crate::streams::stream::{Item, StreamOf};
 use crate::streams::threaded::{Out, Threaded};
@@ -22,16 +22,16 @@ value! {
         url: String,
         before: Option<String>,
         after: Option<String>,
-        why: WhyLed = change.why,
+        reason: LeaderChangeReason = change.reason,
         /// In how many bits the page or its leader changed, if that is why.
-        bits: Option<u32> = changed_bits(change.why),
+        bits: Option<u32> = changed_bits(change.reason),
     }
 }
 
 /// In how many bits something changed, if that is why.
-pub(crate) fn changed_bits(why: cluster::WhyLed) -> Option<u32> {
-    match why {
-        cluster::WhyLed::Changed { bits } | cluster::WhyLed::LeaderChanged { bits } => Some(bits),
+pub(crate) fn changed_bits(reason: cluster::LeaderChangeReason) -> Option<u32> {
+    match reason {
+        cluster::LeaderChangeReason::Changed { bits } | cluster::LeaderChangeReason::LeaderChanged { bits } => Some(bits),
         _ => None,
     }
 }
@@ -44,8 +44,8 @@ impl Item for cluster::ClusterChange {
             url: Utf8 = &change.url,
             before: Option<Utf8> = change.before.as_deref(),
             after: Option<Utf8> = change.after.as_deref(),
-            why: Word = WhyLed::from(change.why).value(),
-            bits: Option<Int32> = changed_bits(change.why),
+            reason: Word = LeaderChangeReason::from(change.reason).value(),
+            bits: Option<Int32> = changed_bits(change.reason),
         }
     });
 }

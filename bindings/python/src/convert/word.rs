@@ -174,7 +174,7 @@ words! {
         Other = "other",
     }
     /// Why a page is led by another than before.
-    WhyLed {
+    LeaderChangeReason {
         New = "new",
         Gone = "gone",
         Changed = "changed",
@@ -339,16 +339,16 @@ impl From<simkeep::due::Reason> for Reason {
     }
 }
 
-impl From<simkeep::cluster::WhyLed> for WhyLed {
-    fn from(why: simkeep::cluster::WhyLed) -> WhyLed {
+impl From<simkeep::cluster::LeaderChangeReason> for LeaderChangeReason {
+    fn from(why: simkeep::cluster::LeaderChangeReason) -> LeaderChangeReason {
         match why {
-            simkeep::cluster::WhyLed::New => WhyLed::New,
-            simkeep::cluster::WhyLed::Gone => WhyLed::Gone,
-            simkeep::cluster::WhyLed::Changed { .. } => WhyLed::Changed,
-            simkeep::cluster::WhyLed::LeaderGone => WhyLed::LeaderGone,
-            simkeep::cluster::WhyLed::LeaderChanged { .. } => WhyLed::LeaderChanged,
-            simkeep::cluster::WhyLed::Outranked => WhyLed::Outranked,
-            _ => WhyLed::Other,
+            simkeep::cluster::LeaderChangeReason::New => LeaderChangeReason::New,
+            simkeep::cluster::LeaderChangeReason::Gone => LeaderChangeReason::Gone,
+            simkeep::cluster::LeaderChangeReason::Changed { .. } => LeaderChangeReason::Changed,
+            simkeep::cluster::LeaderChangeReason::LeaderGone => LeaderChangeReason::LeaderGone,
+            simkeep::cluster::LeaderChangeReason::LeaderChanged { .. } => LeaderChangeReason::LeaderChanged,
+            simkeep::cluster::LeaderChangeReason::Outranked => LeaderChangeReason::Outranked,
+            _ => LeaderChangeReason::Other,
         }
     }
 }

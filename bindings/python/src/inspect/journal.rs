@@ -81,7 +81,7 @@ impl Item for inspect::LoggedOperation {
 /// The operations that the journal holds, in the order in which they were acknowledged.
 #[pyclass(frozen, extends = Stream, module = "simkeep")]
 pub(crate) struct Operations {
-    held: Option<(u64, u64)>,
+    available: Option<(u64, u64)>,
 }
 
 impl Operations {
@@ -91,7 +91,7 @@ impl Operations {
         all: inspect::Operations,
         under: Option<Prefix>,
     ) -> PyResult<Py<Operations>> {
-        let held = all.held().map(std::ops::RangeInclusive::into_inner);
+        let available = all.available().map(std::ops::RangeInclusive::into_inner);
         let progress = simkeep::Progress::default();
         let items = Threaded::begin(NAME, progress, move |progress, out| {
             let wanted = |of: &simkeep::Result<inspect::LoggedOperation>| match (of, &under) {
@@ -101,7 +101,7 @@ impl Operations {
             out.all(all.take_while(|_| !progress.is_cancelled()).filter(wanted))
         });
         let stream = Stream::new(items.or_raise(py)?, Some(Birth::now()));
-        Py::new(py, PyClassInitializer::from(stream).add_subclass(Operations { held }))
+        Py::new(py, PyClassInitializer::from(stream).add_subclass(Operations { available }))
     }
 }
 
@@ -111,7 +111,7 @@ impl Operations {
     ///
     /// `None` if it is empty. What comes before them was sealed.
     #[getter]
-    fn held(&self) -> Option<(u64, u64)> {
-        self.held
+    fn available(&self) -> Option<(u64, u64)> {
+        self.available
     }
 }

@@ -61,7 +61,7 @@ value! {
         lost_visits: u64,
         damaged_frames: u64,
         withheld_pages: u64,
-        doubts: Tuple<String>,
+        ambiguities: Tuple<String>,
         unnamed_epochs: Tuple<String>,
         flaws: Tuple<Flaw>,
         more_flaws: u64,

@@ -82,13 +82,13 @@ impl Item for alias::AliasSite {
     });
 }
 
-/// The sites that have a rule to be told of, in SURT order: found as they are read.
+/// The sites that have a rule to report, in SURT order: found as they are read.
 ///
 /// For whoever reads Arrow it has a row for each rule: `site`, `kind`, `value`, `holds`, `pairs`,
 /// `near` and `visits`.
 #[pyclass(frozen, extends = Stream, module = "simkeep")]
 pub(crate) struct AliasSites {
-    told: Arc<OnceLock<alias::Aliases>>,
+    summary: Arc<OnceLock<alias::Aliases>>,
 }
 
 impl AliasSites {
@@ -99,23 +99,23 @@ impl AliasSites {
         asked: alias::AliasQuery,
         progress: Progress,
     ) -> PyResult<Py<AliasSites>> {
-        let told = Arc::new(OnceLock::new());
-        let end = Arc::clone(&told);
+        let summary = Arc::new(OnceLock::new());
+        let end = Arc::clone(&summary);
         let found = Threaded::begin("simkeep-aliases", progress, move |progress, out| {
             let mut left = false;
-            let told = asked.run(&snapshot, progress, |site| {
+            let summary = asked.run(&snapshot, progress, |site| {
                 let given = out.give(vec![site]);
                 left = given.is_break();
                 given
             })?;
             // What was looked at until somebody stopped reading is not what there is.
             if !left {
-                end.get_or_init(|| told);
+                end.get_or_init(|| summary);
             }
             Ok(())
         });
         let stream = Stream::new(found.or_raise(py)?, Some(Birth::now()));
-        Py::new(py, PyClassInitializer::from(stream).add_subclass(AliasSites { told }))
+        Py::new(py, PyClassInitializer::from(stream).add_subclass(AliasSites { summary }))
     }
 }
 
@@ -124,8 +124,8 @@ impl AliasSites {
     /// What was looked at in all; `None` as long as there is more to look at, and if the stream was
     /// closed before.
     #[getter]
-    fn told(&self, py: Python<'_>) -> PyResult<Option<Aliases>> {
-        FromRust::from_rust(py, self.told.get().copied())
+    fn summary(&self, py: Python<'_>) -> PyResult<Option<Aliases>> {
+        FromRust::from_rust(py, self.summary.get().copied())
     }
 }
 

@@ -38,7 +38,7 @@ from ._words import (
     Stored,
     Verdict,
     VersionKind,
-    WhyLed,
+    LeaderChangeReason,
 )
 
 _AliasKind: TypeAlias = Literal[

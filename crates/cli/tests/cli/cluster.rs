@@ -172,10 +172,10 @@ fn who_is_led_by_another_is_told_with_the_reason() {
         let objects = place.run(&["cluster", "--changes", times, "--json"]).objects();
         let line = |change: &Value| {
             let [url, before, after] =
-                ["url", "led_before", "led_after"].map(|key| last(&change[key]));
+                ["url", "leader_before", "leader_after"].map(|key| last(&change[key]));
             format!(
                 "{url} {before} {after} {} {}",
-                change["why"].as_str().unwrap(),
+                change["reason"].as_str().unwrap(),
                 change["distance"]
             )
         };

@@ -109,7 +109,7 @@ impl Lines<'_> {
             None => snapshot.sequence().saturating_sub(self.asked.n as u64),
         };
         let mut operations = Operations::after(&snapshot, from);
-        let held = operations.held();
+        let held = operations.available();
         let mut last = VecDeque::new();
         for operation in &mut operations {
             let operation = operation?;
@@ -139,7 +139,7 @@ impl Lines<'_> {
     /// What came since an operation.
     fn since(&mut self, seen: u64, snapshot: &Snapshot) -> Result<(), Failure> {
         let operations = Operations::after(snapshot, seen);
-        let next = operations.held().map_or(snapshot.sequence() + 1, |held| *held.start());
+        let next = operations.available().map_or(snapshot.sequence() + 1, |held| *held.start());
         if next > seen + 1 {
             self.missed(seen + 1, next - 1)?;
         }

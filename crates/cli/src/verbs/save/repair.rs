@@ -77,7 +77,7 @@ pub(crate) struct Answer<'a> {
     /// Pages that were left out, or older visits of them, since a lost record may have forgotten them.
     withheld_pages: u64,
     /// What was forgotten and may be there again, in words.
-    doubts: &'a [String],
+    ambiguities: &'a [String],
     /// Epochs whose names are lost, by their new names.
     unnamed_epochs: &'a [String],
     /// The first flaws, file by file.
@@ -134,7 +134,7 @@ impl<'a> From<&'a Repaired> for Answer<'a> {
             lost_visits: repaired.lost_visits,
             damaged_frames: repaired.damaged_frames,
             withheld_pages: repaired.withheld_pages,
-            doubts: &repaired.doubts,
+            ambiguities: &repaired.ambiguities,
             unnamed_epochs: &repaired.unnamed_epochs,
             flaws: repaired.flaws.iter().map(Flaw::from).collect(),
             more_flaws: repaired.more_flaws,
@@ -158,9 +158,9 @@ fn lines(repaired: &Repaired) -> Vec<String> {
     }
     lines.extend(
         repaired
-            .doubts
+            .ambiguities
             .iter()
-            .map(|doubt| format!("what was forgotten may be there again: {doubt}")),
+            .map(|ambiguity| format!("what was forgotten may be there again: {ambiguity}")),
     );
     if !repaired.unnamed_epochs.is_empty() {
         let names = repaired.unnamed_epochs.join(", ");

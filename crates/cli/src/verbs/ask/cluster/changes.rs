@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use simkeep::cluster::{ClusterChange, ClusterChanges, Clustering, WhyLed};
+use simkeep::cluster::{ClusterChange, ClusterChanges, Clustering, LeaderChangeReason};
 use simkeep::{Snapshot, Time};
 use simkeep_formats::escape;
 
@@ -41,18 +41,18 @@ impl Span {
 pub(crate) struct OfChange<'a> {
     url: &'a str,
     /// The page that led it, perhaps itself; null if it was in no cluster.
-    led_before: Option<&'a str>,
+    leader_before: Option<&'a str>,
     /// The page that leads it at the later time; null if it is in no cluster.
-    led_after: Option<&'a str>,
-    why: Why,
+    leader_after: Option<&'a str>,
+    reason: Reason,
     /// By how many bits the page or the one that led it changed, if that is why.
     distance: Option<u32>,
 }
 
-/// Why a page is led by another.
+/// Reason a page is led by another.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-enum Why {
+enum Reason {
     /// It showed nothing before.
     New,
     /// It shows nothing any more.
@@ -66,16 +66,16 @@ enum Why {
 
 impl<'a> From<&'a ClusterChange> for OfChange<'a> {
     fn from(of: &'a ClusterChange) -> OfChange<'a> {
-        let (why, distance) = match of.why {
-            WhyLed::New => (Why::New, None),
-            WhyLed::Gone => (Why::Gone, None),
-            WhyLed::Changed { bits } => (Why::Changed, Some(bits)),
-            WhyLed::LeaderGone => (Why::LeaderGone, None),
-            WhyLed::LeaderChanged { bits } => (Why::LeaderChanged, Some(bits)),
-            _ => (Why::Outranked, None),
+        let (reason, distance) = match of.reason {
+            LeaderChangeReason::New => (Reason::New, None),
+            LeaderChangeReason::Gone => (Reason::Gone, None),
+            LeaderChangeReason::Changed { bits } => (Reason::Changed, Some(bits)),
+            LeaderChangeReason::LeaderGone => (Reason::LeaderGone, None),
+            LeaderChangeReason::LeaderChanged { bits } => (Reason::LeaderChanged, Some(bits)),
+            _ => (Reason::Outranked, None),
         };
-        let (led_before, led_after) = (of.before.as_deref(), of.after.as_deref());
-        OfChange { url: &of.url, led_before, led_after, why, distance }
+        let (leader_before, leader_after) = (of.before.as_deref(), of.after.as_deref());
+        OfChange { url: &of.url, leader_before, leader_after, reason, distance }
     }
 }
 
@@ -89,7 +89,7 @@ pub(super) fn changes(
 ) -> Result<Exit, Failure> {
     let found =
         watched(|progress| ClusterChanges::between(snapshot, asked, span.from, span.to, progress))?;
-    let columns = [left("why"), left("page"), left("leader before"), left("leader")];
+    let columns = [left("reason"), left("page"), left("leader before"), left("leader")];
     let mut table = Table::new(columns);
     let mut exit = Exit::Nothing;
     for change in found.iter()? {
@@ -104,7 +104,7 @@ pub(super) fn changes(
             Some(leader) if *leader == change.url => "itself".to_owned(),
             Some(leader) => escape::whole(leader),
         });
-        table.row([why(change.why), escape::whole(&change.url), before, after], output)?;
+        table.row([reason(change.reason), escape::whole(&change.url), before, after], output)?;
     }
     table.end(output)?;
     let without = found.after().without_fingerprint();
@@ -117,14 +117,14 @@ pub(super) fn changes(
     Ok(exit)
 }
 
-fn why(why: WhyLed) -> String {
+fn reason(reason: LeaderChangeReason) -> String {
     let by = |what: &str, bits: u32| format!("{what} by {}", many(bits.into(), "bit", "bits"));
-    match why {
-        WhyLed::New => "new".to_owned(),
-        WhyLed::Gone => "gone".to_owned(),
-        WhyLed::Changed { bits } => by("changed", bits),
-        WhyLed::LeaderGone => "its leader is gone".to_owned(),
-        WhyLed::LeaderChanged { bits } => by("its leader changed", bits),
+    match reason {
+        LeaderChangeReason::New => "new".to_owned(),
+        LeaderChangeReason::Gone => "gone".to_owned(),
+        LeaderChangeReason::Changed { bits } => by("changed", bits),
+        LeaderChangeReason::LeaderGone => "its leader is gone".to_owned(),
+        LeaderChangeReason::LeaderChanged { bits } => by("its leader changed", bits),
         _ => "outranked".to_owned(),
     }
 }

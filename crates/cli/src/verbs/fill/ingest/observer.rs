@@ -429,7 +429,7 @@ impl<'a> Observer<'a> {
 
     /// Observes what is pending: durable when this returns.
     pub(super) fn flush(&mut self) -> Result<(), Failure> {
-        let batch: Vec<_> = self.pending.iter().map(Pending::request).collect();
+        let batch: Vec<_> = self.pending.iter().map(Pending::operation).collect();
         let answers = self.store.write_batch(&batch)?;
         for (answer, pending) in answers.iter().zip(&self.pending) {
             match answer {
