@@ -9,7 +9,7 @@ use super::clusters::{Clusters, Found};
 use super::column::{Beside, Column};
 use super::documents::{documents, members};
 use super::items::Sketched;
-use super::places::{Place, Places};
+use super::places::{PageLocation, Places};
 use crate::bug::OrBug;
 use crate::engine::snapshot::Snapshot;
 use crate::error::{Error, Result};
@@ -48,7 +48,7 @@ pub enum Candidacy {
     /// Its text is wanted.
     Candidate {
         /// Where the page stands, for [`Candidates::add`].
-        place: Place,
+        location: PageLocation,
         /// The digest of its content that was compared, if there is one: another text of the page, such
         /// as an older version of it, is not the one that is wanted.
         digest: Option<Digest>,
@@ -85,8 +85,8 @@ impl Candidates {
     /// let candidates = Candidates::of(&store.snapshot(), &Clustering::within(10), &progress)?;
     /// let mut sketcher = BitSketcher::new();
     /// for (url, text) in &texts {
-    ///     if let Candidacy::Candidate { place, .. } = candidates.candidacy(url)? {
-    ///         candidates.add(place, sketcher.of_text(text))?;
+    ///     if let Candidacy::Candidate { location, .. } = candidates.candidacy(url)? {
+    ///         candidates.add(location, sketcher.of_text(text))?;
     ///     }
     /// }
     /// let clusters = candidates.clusters(0.8, &progress)?;
@@ -132,7 +132,10 @@ impl Candidates {
             if self.pages.number(place).is_none() {
                 return Ok(Candidacy::Alone);
             }
-            Ok(Candidacy::Candidate { place: Place(place), digest: self.clusters.digest(url)? })
+            Ok(Candidacy::Candidate {
+                location: PageLocation(place),
+                digest: self.clusters.digest(url)?,
+            })
         })
     }
 
@@ -141,12 +144,12 @@ impl Candidates {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidArgument`] if no candidate stands there, [`Error::Io`] if a scratch file cannot be
+    /// [`Error::InvalidArgument`] if no candidate is there, [`Error::Io`] if a scratch file cannot be
     /// written.
-    pub fn add(&self, place: Place, sketch: BitSketch) -> Result<()> {
-        let number = self.pages.number(place.0);
-        let number =
-            number.ok_or_else(|| Error::InvalidArgument(format!("{place:?} has no candidate")))?;
+    pub fn add(&self, location: PageLocation, sketch: BitSketch) -> Result<()> {
+        let number = self.pages.number(location.0);
+        let number = number
+            .ok_or_else(|| Error::InvalidArgument(format!("{location:?} has no candidate")))?;
         let pushed = self.sketches.lock().push(Sketched { number, sketch });
         pushed.map_err(|e| self.clusters.work.named(e))
     }

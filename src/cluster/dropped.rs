@@ -5,7 +5,7 @@ use std::fmt;
 use super::clusters::{ClusteredPage, Clusters};
 use super::column::Column;
 use super::items::{Follower, Member, Row};
-use super::places::{Place, Places};
+use super::places::{PageLocation, Places};
 use crate::bug::{OrBug, ensure};
 use crate::error::Result;
 use crate::page::{Classes, Digest};
@@ -166,11 +166,11 @@ impl<'c> Dropped<'c> {
         self.len() == 0
     }
 
-    /// Whether the page at a place is dropped, which
+    /// Whether the page at a location is dropped, which
     /// [`Candidates::candidacy`](super::Candidates::candidacy) named before the clusters were made.
     /// Costs no lookup.
-    pub fn has(&self, place: Place) -> bool {
-        self.pages.number(place.0).is_some()
+    pub fn has(&self, location: PageLocation) -> bool {
+        self.pages.number(location.0).is_some()
     }
 
     /// What becomes of a page. Costs looking it up; of one that is dropped, reading its head, too.

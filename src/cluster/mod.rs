@@ -33,7 +33,7 @@ pub use clusters::{BySize, Cluster, ClusteredPage, ClusteredPages, Clusters};
 pub use components::{Component, Components};
 pub use dropped::{Dropped, Fate, KeptFor};
 pub use local::PageCluster;
-pub use places::Place;
+pub use places::PageLocation;
 pub use ranked::{RankedPage, RankedPages};
 
 pub use crate::page::{Ranking, RankingError, Rule};

@@ -1,27 +1,27 @@
-//! Some pages of a store by where they stand: a bit for each page.
+//! A set of pages by their locations: a bit for each page.
 
 use std::collections::BTreeMap;
 
 use crate::bug::{Bug, OrBug, ensure};
 
-/// Where a page stands in a snapshot: what looking up its URL there finds.
+/// The location of a page in a snapshot, as a lookup of its URL finds it.
 ///
 /// [`Candidates`](super::Candidates) are told apart by it, and [`Dropped`](super::Dropped) can be asked
 /// by it, if both are of one snapshot. So whoever goes through documents twice looks up each URL once,
-/// and may keep its place as 8 bytes in between. It means nothing to another snapshot.
+/// and may keep its location as 8 bytes in between. It means nothing to another snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Place(pub(super) u64);
+pub struct PageLocation(pub(super) u64);
 
-impl Place {
-    /// As 64 bits, for [`from_bits`](Place::from_bits).
+impl PageLocation {
+    /// As 64 bits, for [`from_bits`](PageLocation::from_bits).
     pub fn to_bits(self) -> u64 {
         self.0
     }
 
-    /// The place that has been [`to_bits`](Place::to_bits). Where no page stands is a place, too: of a
-    /// page that is no candidate, and that is not dropped.
-    pub fn from_bits(bits: u64) -> Place {
-        Place(bits)
+    /// The location of these [bits](PageLocation::to_bits). One at which no page is belongs to a
+    /// page that is no candidate and not dropped.
+    pub fn from_bits(bits: u64) -> PageLocation {
+        PageLocation(bits)
     }
 }
 

@@ -1,6 +1,6 @@
 //! What a recipe chooses among.
 
-use super::share::Share;
+use super::ratio::Ratio;
 
 /// What n-grams are made of.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
@@ -121,7 +121,7 @@ pub enum Fields {
     #[default]
     None,
     /// Each weighs this share of the heaviest feature: `fields0.5`.
-    Share(Share),
+    Share(Ratio),
     /// Each weighs just enough to flip the bit that is nearest to flipping: `fieldsflip`.
     Flip,
 }

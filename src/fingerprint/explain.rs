@@ -266,7 +266,7 @@ impl Texts<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Counted, Counts, Rarity, Share, of_text};
+    use super::super::{Counted, Counts, Rarity, Ratio, of_text};
     use super::*;
 
     fn explain(recipe: &str, text: &str) -> Explained {
@@ -305,7 +305,7 @@ mod tests {
 
     #[test]
     fn fields_are_among_the_features() {
-        let recipe = Recipe::words(1).fields(Fields::Share(Share::percent(150)));
+        let recipe = Recipe::words(1).fields(Fields::Share(Ratio::percent(150)));
         let mut document = Document::new("some words and some more");
         document.field("author", "Jane Doe");
         let mut fingerprinter = Fingerprinter::new(&recipe).unwrap();
@@ -322,7 +322,7 @@ mod tests {
     #[test]
     fn equal_fields_are_one_feature_that_weighs_as_much_as_all_of_them() {
         let recipe =
-            Recipe::words(1).counts(Counts::Raw).fields(Fields::Share(Share::percent(100)));
+            Recipe::words(1).counts(Counts::Raw).fields(Fields::Share(Ratio::percent(100)));
         let mut document = Document::new("some words");
         for (name, value) in [("tag", "red"), ("tag", "red"), ("tag", "blue"), ("kind", "red")] {
             document.field(name, value);

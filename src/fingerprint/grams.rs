@@ -270,12 +270,12 @@ fn chars_grams(hash: Hash, gram: usize, chars: &str, out: &mut Vec<u64>) -> usiz
 
 #[cfg(test)]
 mod tests {
-    use super::super::Share;
+    use super::super::Ratio;
     use super::*;
 
     fn grams(recipe: &Recipe, text: &str) -> Vec<(u64, usize)> {
         // So that places are given.
-        let mut grams = Grams::new(&recipe.boost(Share::ZERO), Kernel::fastest());
+        let mut grams = Grams::new(&recipe.boost(Ratio::ZERO), Kernel::fastest());
         let mut found = Vec::new();
         for _ in 0..2 {
             found.clear();

@@ -23,11 +23,11 @@ use crate::fingerprint::error::Result;
 /// digest takes 16 bytes.
 ///
 /// ```
-/// use simkeep::fingerprint::{Counted, IMatch, Lexicon, Recipe, Share};
+/// use simkeep::fingerprint::{Counted, IMatch, Lexicon, Recipe, Ratio};
 /// let mut counted = Counted::new(&Recipe::words(1));
 /// ["the red house", "the blue house", "the car", "the dog"].iter().for_each(|text| counted.add(text));
 /// // "the" is too common, and "red" too rare.
-/// let lexicon = Lexicon::new(&counted, Share::percent(10)..=Share::percent(90))?;
+/// let lexicon = Lexicon::new(&counted, Ratio::percent(10)..=Ratio::percent(90))?;
 /// let of = |text| IMatch::<1>::of(text, &lexicon);
 /// assert!(of("The red house")?.agrees(&of("A blue house!")?));
 /// assert!(!of("the dog")?.agrees(&of("the dog")?));
@@ -79,7 +79,7 @@ fn digest(words: &[u64], n: u64) -> Option<u128> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Counted, Share};
+    use super::super::{Counted, Ratio};
     use super::*;
 
     /// Of 60 documents, as many have the word `w` with a number as it says.
@@ -99,7 +99,7 @@ mod tests {
     fn only_which_words_of_the_lexicon_there_are_matters() {
         let counted = counted();
         // Words of 7.7 to 39.8 of the 60 documents.
-        let lexicon = Lexicon::new(&counted, Share::percent(10)..=Share::percent(50)).unwrap();
+        let lexicon = Lexicon::new(&counted, Ratio::percent(10)..=Ratio::percent(50)).unwrap();
         let of = |text: &str| *IMatch::<4>::of(text, &lexicon).unwrap().digests();
         let some = of(&text(10..30));
         assert_eq!(some, of(&text((10..30).rev())));
@@ -114,7 +114,7 @@ mod tests {
     #[test]
     fn texts_without_words_of_the_lexicon_agree_with_nothing() {
         let counted = counted();
-        let lexicon = Lexicon::new(&counted, Share::ZERO..=Share::ONE).unwrap();
+        let lexicon = Lexicon::new(&counted, Ratio::ZERO..=Ratio::ONE).unwrap();
         for text in ["", "and others", "w61 w0"] {
             let nothing = IMatch::<4>::of(text, &lexicon).unwrap();
             assert!(nothing.digests() == &[None; 4] && !nothing.agrees(&nothing));
@@ -124,7 +124,7 @@ mod tests {
     #[test]
     fn more_lexicons_bear_more_changes() {
         let counted = counted();
-        let lexicon = Lexicon::new(&counted, Share::ZERO..=Share::ONE).unwrap();
+        let lexicon = Lexicon::new(&counted, Ratio::ZERO..=Ratio::ONE).unwrap();
         let of = |words: &mut dyn Iterator<Item = u32>| {
             IMatch::<10>::of(&text(words), &lexicon).unwrap()
         };
@@ -139,7 +139,7 @@ mod tests {
     #[test]
     fn digests_never_change() {
         let counted = counted();
-        let lexicon = Lexicon::new(&counted, Share::percent(10)..=Share::percent(50)).unwrap();
+        let lexicon = Lexicon::new(&counted, Ratio::percent(10)..=Ratio::percent(50)).unwrap();
         let found = IMatch::<3>::of(&text(1..=60), &lexicon).unwrap();
         let expected = [
             0xdf06_44a4_cf77_f58b_5340_d4df_5de8_6f3a,

@@ -5,8 +5,8 @@ use std::ops::RangeInclusive;
 
 use super::fixed;
 use super::frequencies::{Frequencies, look_up};
+use super::ratio::Ratio;
 use super::recipe::Recipe;
-use super::share::Share;
 use crate::fingerprint::error::{FingerprintError, Result};
 
 /// The words of a frozen table whose rarity lies in a range, for [`IMatch`](super::IMatch).
@@ -17,12 +17,12 @@ use crate::fingerprint::error::{FingerprintError, Result};
 /// there. A word that the table does not know is in no lexicon.
 ///
 /// ```
-/// use simkeep::fingerprint::{Counted, FeatureSet, Lexicon, Recipe, Share};
+/// use simkeep::fingerprint::{Counted, FeatureSet, Lexicon, Recipe, Ratio};
 /// let words = Recipe::words(1);
 /// let mut counted = Counted::new(&words);
 /// ["the red house", "the blue house", "the car", "the dog"].iter().for_each(|text| counted.add(text));
 /// // "the" has the rarity 0, "house" 0.5, and the others 1.
-/// let lexicon = Lexicon::new(&counted, Share::percent(25)..=Share::percent(75))?;
+/// let lexicon = Lexicon::new(&counted, Ratio::percent(25)..=Ratio::percent(75))?;
 /// let mut set = FeatureSet::new(&words);
 /// assert_eq!(lexicon.of_words(set.of_text("the house of the dog"))?, set.of_text("house"));
 /// # Ok::<(), simkeep::Error>(())
@@ -30,8 +30,8 @@ use crate::fingerprint::error::{FingerprintError, Result};
 #[derive(Clone, Copy)]
 pub struct Lexicon<'t> {
     table: &'t dyn Frequencies,
-    least: Share,
-    most: Share,
+    least: Ratio,
+    most: Ratio,
 }
 
 /// By how much, in units of 2⁻¹⁶, a difference of two logarithms and a share of one may be apart where
@@ -45,7 +45,7 @@ impl<'t> Lexicon<'t> {
     ///
     /// [`FingerprintError::Invalid`] if the table is of other features than single words (`words1`), or
     /// of fewer than two documents; if the range is empty, or goes beyond 1.
-    pub fn new(table: &'t dyn Frequencies, rarity: RangeInclusive<Share>) -> Result<Lexicon<'t>> {
+    pub fn new(table: &'t dyn Frequencies, rarity: RangeInclusive<Ratio>) -> Result<Lexicon<'t>> {
         let (words, of, documents) =
             (Recipe::words(1).features(), table.features(), table.documents());
         if of != words || documents < 2 {
@@ -55,7 +55,7 @@ impl<'t> Lexicon<'t> {
             return Err(FingerprintError::Invalid(what));
         }
         let (least, most) = rarity.into_inner();
-        if least > most || most > Share::ONE {
+        if least > most || most > Ratio::ONE {
             let what =
                 format!("the rarity of a lexicon lies in 0 to 1, and not from {least} to {most}");
             return Err(FingerprintError::Invalid(what));
@@ -117,11 +117,11 @@ mod tests {
             assert!(found.is_sorted());
             (found.first().copied(), found.last().copied(), found.len())
         };
-        assert_eq!(of(Share::ZERO..=Share::ONE), (Some(1), Some(100), 100));
-        assert_eq!(of(Share::ZERO..=Share::ZERO), (Some(100), Some(100), 1));
-        assert_eq!(of(Share::ONE..=Share::ONE), (Some(1), Some(1), 1));
+        assert_eq!(of(Ratio::ZERO..=Ratio::ONE), (Some(1), Some(100), 100));
+        assert_eq!(of(Ratio::ZERO..=Ratio::ZERO), (Some(100), Some(100), 1));
+        assert_eq!(of(Ratio::ONE..=Ratio::ONE), (Some(1), Some(1), 1));
         // 100^(1-.75) = 3.2 and 100^(1-.25) = 31.6 documents.
-        assert_eq!(of(Share::percent(25)..=Share::percent(75)), (Some(4), Some(31), 28));
+        assert_eq!(of(Ratio::percent(25)..=Ratio::percent(75)), (Some(4), Some(31), 28));
     }
 
     /// Of n² documents, a word that n have has the rarity 1/2.
@@ -133,8 +133,8 @@ mod tests {
                 // The word `m` in the first m documents.
                 counted.add_features(&(document + 1..=40).collect::<Vec<u64>>());
             }
-            let half = Share::percent(50);
-            for rarity in [Share::ZERO..=half, half..=Share::ONE, half..=half] {
+            let half = Ratio::percent(50);
+            for rarity in [Ratio::ZERO..=half, half..=Ratio::ONE, half..=half] {
                 let lexicon = (n > 1).then(|| Lexicon::new(&counted, rarity.clone()).unwrap());
                 let found = lexicon.is_none_or(|l| l.of_words(&[n]).unwrap() == [n]);
                 assert!(found, "{n} of {} by {rarity:?}", n * n);
@@ -149,15 +149,15 @@ mod tests {
     fn other_tables_and_ranges_are_refused() {
         let refused =
             |counted: &Counted, rarity| Lexicon::new(counted, rarity).unwrap_err().to_string();
-        let all = Share::ZERO..=Share::ONE;
+        let all = Ratio::ZERO..=Ratio::ONE;
         assert!(refused(&Counted::new(&Recipe::words(1)), all.clone()).contains("words1 in 0"));
         assert!(refused(&Counted::new(&Recipe::words(2)), all).contains("words2 in 0"));
         let counted = counted();
-        assert!(refused(&counted, Share::ZERO..=Share::percent(101)).contains("from 0 to 1.01"));
+        assert!(refused(&counted, Ratio::ZERO..=Ratio::percent(101)).contains("from 0 to 1.01"));
         assert!(
-            refused(&counted, Share::percent(6)..=Share::percent(5)).contains("from 0.06 to 0.05")
+            refused(&counted, Ratio::percent(6)..=Ratio::percent(5)).contains("from 0.06 to 0.05")
         );
-        let debug = format!("{:?}", Lexicon::new(&counted, Share::ZERO..=Share::ONE).unwrap());
+        let debug = format!("{:?}", Lexicon::new(&counted, Ratio::ZERO..=Ratio::ONE).unwrap());
         assert_eq!(debug, "Lexicon(0..=1 of 100 documents)");
     }
 }

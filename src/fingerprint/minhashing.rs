@@ -2,8 +2,8 @@
 
 use super::frequencies::{Frequencies, look_up};
 use super::minwise::Minwise;
+use super::ratio::Ratio;
 use super::recipe::Recipe;
-use super::share::Share;
 use crate::bug::OrBug;
 use crate::fingerprint::error::{FingerprintError, Result};
 
@@ -14,7 +14,7 @@ const LOOKED_UP: usize = 1024;
 #[derive(Clone, Debug)]
 pub(super) struct Minhashing {
     /// From which share of the documents on a feature takes no part.
-    leave_out: Option<Share>,
+    leave_out: Option<Ratio>,
     pub(super) minwise: Minwise,
     /// Features that would change something, if not too many documents have them.
     waiting: Vec<u64>,

@@ -5,8 +5,8 @@ use std::ops::Deref;
 use std::str::FromStr;
 
 use super::choices::{Counts, Family, Fields, Hash, Rarity, Scaling, Unit};
+use super::ratio::Ratio;
 use super::recipe::{GRAM_MAX, Recipe};
-use super::share::Share;
 
 /// The name of the recipe of [`of_text`](super::of_text): that of [`Recipe::DEFAULT`].
 pub const RECIPE: &str = "words2-sqrt/2";
@@ -96,7 +96,7 @@ impl fmt::Display for Unversioned<'_> {
         if self.scaling != Scaling::None {
             write!(f, "-{}", self.scaling.part_of_name())?;
         }
-        if self.boost != Share::ONE {
+        if self.boost != Ratio::ONE {
             write!(f, "-marked{}", self.boost)?;
         }
         match self.fields {
@@ -104,10 +104,10 @@ impl fmt::Display for Unversioned<'_> {
             Fields::Share(share) => write!(f, "-fields{share}")?,
             Fields::Flip => f.write_str("-fieldsflip")?,
         }
-        if self.at_least != Share::ZERO {
+        if self.at_least != Ratio::ZERO {
             write!(f, "-from{}", self.at_least)?;
         }
-        if self.at_most != Share::ONE {
+        if self.at_most != Ratio::ONE {
             write!(f, "-to{}", self.at_most)?;
         }
         if self.top != u32::MAX {
@@ -230,7 +230,7 @@ impl Recipe {
                 let digits = other.find(|c: char| c.is_ascii_digit())?;
                 let (name, value) = other.split_at_checked(digits)?;
                 let number = || value.parse::<u32>().ok();
-                let share = || value.parse::<Share>().ok();
+                let share = || value.parse::<Ratio>().ok();
                 match name {
                     "mod" => self.modulo(number()?),
                     "leave" => self.leave_out(share()?),
@@ -268,11 +268,11 @@ mod tests {
             (Recipe::words(1).scaling(halves), "words1-sqrt-by:halves/2"),
             (Recipe::words(1).scaling(nothing), "words1-sqrt-by:/2"),
             (
-                Recipe::words(1).fields(Fields::Share(Share::percent(50))).reserved(8),
+                Recipe::words(1).fields(Fields::Share(Ratio::percent(50))).reserved(8),
                 "words1-sqrt-fields0.5-reserved8/2",
             ),
             (
-                Recipe::chars(3).without_numbers().modulo(4).at_least(Share::thousandths(15)),
+                Recipe::chars(3).without_numbers().modulo(4).at_least(Ratio::thousandths(15)),
                 "chars3-nonumbers-mod4-sqrt-from0.015/2",
             ),
         ] {

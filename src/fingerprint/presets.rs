@@ -2,8 +2,8 @@
 
 use super::choices::{Counts, Fields, Hash, Rarity, Scaling};
 use super::meaning::Bands;
+use super::ratio::Ratio;
 use super::recipe::Recipe;
-use super::share::Share;
 
 /// A recipe with a short name.
 #[derive(Clone, Copy, Debug)]
@@ -123,7 +123,7 @@ impl Recipe {
         historic(
             "thesis-metadata",
             "Seshasai 2009: fields as heavy as the heaviest word",
-            THESIS.fields(Fields::Share(Share::ONE)),
+            THESIS.fields(Fields::Share(Ratio::ONE)),
             Measured { bands: (2, 8), hidden: 0.47, exponent: 2.40 },
         ),
         historic(
@@ -135,13 +135,13 @@ impl Recipe {
         historic(
             "thesis-low",
             "Seshasai 2009: without words below 0.01 of the heaviest",
-            THESIS.at_least(Share::percent(1)),
+            THESIS.at_least(Ratio::percent(1)),
             Measured { bands: (2, 8), hidden: 0.47, exponent: 2.40 },
         ),
         historic(
             "thesis-high",
             "Seshasai 2009: without words below 0.5 of the heaviest",
-            THESIS.at_least(Share::percent(50)),
+            THESIS.at_least(Ratio::percent(50)),
             Measured { bands: (1, 14), hidden: 0.87, exponent: 8.00 },
         ),
         historic(
@@ -159,7 +159,7 @@ impl Recipe {
         historic(
             "thesis-tagged",
             "Seshasai 2009: titles, headings, emphasis and anchors weigh 1.5 times as much",
-            THESIS.boost(Share::thousandths(1500)),
+            THESIS.boost(Ratio::thousandths(1500)),
             Measured { bands: (2, 8), hidden: 0.47, exponent: 2.40 },
         ),
     ];

@@ -3,7 +3,7 @@
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::choices::{Counts, Family, Fields, Hash, Rarity, Scaling, Unit};
-use super::share::Share;
+use super::ratio::Ratio;
 
 /// The longest n-gram.
 pub(super) const GRAM_MAX: u32 = 8;
@@ -34,14 +34,14 @@ pub struct Recipe {
     pub(super) without_stop_words: bool,
     pub(super) modulo: u32,
     pub(super) family: Family,
-    pub(super) leave_out: Option<Share>,
+    pub(super) leave_out: Option<Ratio>,
     pub(super) counts: Counts,
     pub(super) rarity: Rarity,
     pub(super) scaling: Scaling,
-    pub(super) boost: Share,
+    pub(super) boost: Ratio,
     pub(super) fields: Fields,
-    pub(super) at_least: Share,
-    pub(super) at_most: Share,
+    pub(super) at_least: Ratio,
+    pub(super) at_most: Ratio,
     pub(super) top: u32,
     pub(super) cap: u32,
     pub(super) seed: u32,
@@ -78,10 +78,10 @@ impl Recipe {
             counts: Counts::Sqrt,
             rarity: Rarity::None,
             scaling: Scaling::None,
-            boost: Share::ONE,
+            boost: Ratio::ONE,
             fields: Fields::None,
-            at_least: Share::ZERO,
-            at_most: Share::ONE,
+            at_least: Ratio::ZERO,
+            at_most: Ratio::ONE,
             top: u32::MAX,
             cap: 1,
             seed: 0,
@@ -134,7 +134,7 @@ impl Recipe {
     /// no site's template has a share of .2. A feature that the table does not know takes part. A page
     /// that is template and nothing else is left without features, and has the fingerprint 0.
     #[must_use]
-    pub const fn leave_out(mut self, share: Share) -> Recipe {
+    pub const fn leave_out(mut self, share: Ratio) -> Recipe {
         self.leave_out = Some(share);
         self
     }
@@ -164,7 +164,7 @@ impl Recipe {
     /// This recipe with occurrences in titles, headings, emphasised text and anchors weighing this
     /// many times as much: `marked1.5`. The place of an n-gram is that of its last word.
     #[must_use]
-    pub const fn boost(mut self, times: Share) -> Recipe {
+    pub const fn boost(mut self, times: Ratio) -> Recipe {
         self.boost = times;
         self
     }
@@ -178,14 +178,14 @@ impl Recipe {
 
     /// This recipe without features that weigh less than a share of the heaviest: `from0.01`.
     #[must_use]
-    pub const fn at_least(mut self, share: Share) -> Recipe {
+    pub const fn at_least(mut self, share: Ratio) -> Recipe {
         self.at_least = share;
         self
     }
 
     /// This recipe without features that weigh more than a share of the heaviest: `to0.8`.
     #[must_use]
-    pub const fn at_most(mut self, share: Share) -> Recipe {
+    pub const fn at_most(mut self, share: Ratio) -> Recipe {
         self.at_most = share;
         self
     }
@@ -246,7 +246,7 @@ impl Recipe {
     /// What makes no sense in this recipe, if anything.
     pub(super) fn nonsense(&self) -> Option<String> {
         if let Some(share) =
-            self.leave_out.filter(|share| *share == Share::ZERO || *share > Share::ONE)
+            self.leave_out.filter(|share| *share == Ratio::ZERO || *share > Ratio::ONE)
         {
             return Some(format!("leave{share} is no share above 0 and up to 1"));
         }
@@ -269,20 +269,20 @@ impl Recipe {
             (self.rarity != Rarity::None, "a weight by rarity"),
             (self.is_placed(), "a weight by place or mark"),
             (self.fields != Fields::None, "a field"),
-            (!self.chooses_all() || self.at_most != Share::ONE, "a choice by weight"),
+            (!self.chooses_all() || self.at_most != Ratio::ONE, "a choice by weight"),
         ];
         parts.iter().find(|(is_set, _)| *is_set).map(|(_, part)| *part)
     }
 
     /// Whether what an occurrence weighs depends on its place.
     pub(super) fn is_placed(&self) -> bool {
-        self.scaling != Scaling::None || self.boost != Share::ONE
+        self.scaling != Scaling::None || self.boost != Ratio::ONE
     }
 
     /// Whether no weight depends on another.
     fn chooses_all(&self) -> bool {
-        self.at_least == Share::ZERO
-            && self.at_most >= Share::ONE
+        self.at_least == Ratio::ZERO
+            && self.at_most >= Ratio::ONE
             && self.top == u32::MAX
             && self.cap == 1
     }
@@ -331,13 +331,13 @@ mod tests {
     fn simhash_recipe() -> impl Strategy<Value = Recipe> {
         let features = (any::<bool>(), 1u32..9, any::<[bool; 3]>(), 1u32..4);
         // Usual settings are frequent, because they have fast paths of their own.
-        let share = |usual: Share| prop_oneof![2 => Just(usual), 1 => (0u32..3000).prop_map(Share::thousandths)];
+        let share = |usual: Ratio| prop_oneof![2 => Just(usual), 1 => (0u32..3000).prop_map(Ratio::thousandths)];
         let weights =
-            (0usize..4, 0usize..4, 0usize..4, share(Share::ONE), 0usize..4, share(Share::ONE));
+            (0usize..4, 0usize..4, 0usize..4, share(Ratio::ONE), 0usize..4, share(Ratio::ONE));
         let top = prop_oneof![2 => Just(u32::MAX), 1 => 1u32..40];
         let cap = prop_oneof![2 => Just(1u32), 1 => 0u32..9];
         let seed = prop_oneof![3 => Just(0u32), 1 => any::<u32>()];
-        let chosen = (share(Share::ZERO), share(Share::ONE), top, cap, seed, 0u32..40);
+        let chosen = (share(Ratio::ZERO), share(Ratio::ONE), top, cap, seed, 0u32..40);
         (features, weights, chosen).prop_map(|(features, weights, chosen)| {
             let (words, n, [jenkins, numbers, stop_words], modulo) = features;
             let mut recipe = if words { Recipe::words(n) } else { Recipe::chars(n) };
@@ -363,7 +363,7 @@ mod tests {
     }
 
     fn minwise_recipe() -> impl Strategy<Value = Recipe> {
-        let share = (1u32..=1000).prop_map(Share::thousandths);
+        let share = (1u32..=1000).prop_map(Ratio::thousandths);
         (simhash_recipe(), prop::option::of(share)).prop_map(|(features, leave_out)| Recipe {
             unit: features.unit,
             hash: features.hash,

@@ -2,9 +2,9 @@
 
 use std::cmp::Reverse;
 
-use super::found::Found;
 use super::periods::Periods;
 use super::sample::{Drawn, Sample};
+use super::verdict_counts::VerdictCounts;
 use crate::engine::answer::History;
 use crate::engine::snapshot::Snapshot;
 use crate::engine::totals::Totals;
@@ -55,7 +55,7 @@ pub struct Census {
     pub periods: Vec<Period>,
     /// What visits found that are in none of the periods: one in a thousand at either end, or one of at
     /// least twenty, whose times are so far from all others that most periods would be empty.
-    pub outside: Found,
+    pub outside: VerdictCounts,
 }
 
 impl Census {
@@ -115,7 +115,7 @@ pub struct Period {
     /// When it begins, in milliseconds since 1970.
     pub from: Time,
     /// What its visits found.
-    pub found: Found,
+    pub verdicts: VerdictCounts,
 }
 
 /// What is counted of a host.
@@ -129,7 +129,7 @@ pub struct HostCensus {
     /// Visits to them.
     pub visits: u64,
     /// What these found.
-    pub found: Found,
+    pub verdicts: VerdictCounts,
 }
 
 /// What is counted of the fingerprints of an epoch that pages have now.
@@ -219,7 +219,7 @@ impl Counting {
             changing: [0; 11],
             period: 0,
             periods: Vec::new(),
-            outside: Found::default(),
+            outside: VerdictCounts::default(),
         };
         Counting {
             census,
@@ -272,7 +272,7 @@ impl Counting {
         let (mut compared, mut changes) = (0_u64, 0_u64);
         for (visit, verdict) in history.iter().filter_map(|entry| entry.visit()) {
             self.periods.add(visit.time, verdict);
-            self.of_host.found.add(verdict);
+            self.of_host.verdicts.add(verdict);
             if let Some(distance) = verdict.distance() {
                 count(&mut self.census.distances, distance.bits as usize, 1);
             }

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::found::Found;
 use super::operations::OperationKind;
+use super::verdict_counts::VerdictCounts;
 use crate::engine::answer::HistoryEntry;
 use crate::engine::snapshot::Snapshot;
 use crate::error::Result;
@@ -26,7 +26,7 @@ pub struct JournalView {
     /// When the first and the last visit was; `None` without visits.
     pub times: Option<(Time, Time)>,
     /// What its visits found.
-    pub found: Found,
+    pub verdicts: VerdictCounts,
     /// Contents restated in another epoch.
     pub restated: u64,
     /// Weights that pages were given.
@@ -49,7 +49,7 @@ impl JournalView {
     /// # let store = Store::create(dir.path().join("store"), Options::default())?;
     /// store.observe(Observation::gone("https://example.com/", Time::now()))?;
     /// let journal = JournalView::of(&store.snapshot())?;
-    /// assert_eq!((journal.operations, journal.pages, journal.found.gone), (1, 1, 1));
+    /// assert_eq!((journal.operations, journal.pages, journal.verdicts.gone), (1, 1, 1));
     /// store.seal()?;
     /// assert_eq!(JournalView::of(&store.snapshot())?.operations, 0);
     /// # Ok(())
@@ -92,7 +92,7 @@ impl JournalView {
             HistoryEntry::Visit { visit, verdict, .. } => {
                 let (first, last) = self.times.unwrap_or((visit.time, visit.time));
                 self.times = Some((first.min(visit.time), last.max(visit.time)));
-                return self.found.add(verdict);
+                return self.verdicts.add(verdict);
             }
         };
         *count += 1;

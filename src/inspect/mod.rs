@@ -6,7 +6,6 @@
 mod census;
 mod compaction;
 mod dump;
-mod found;
 mod journal;
 mod operations;
 mod overview;
@@ -16,18 +15,19 @@ mod segment;
 mod space;
 mod surt;
 mod trace;
+mod verdict_counts;
 mod versions;
 
 pub use census::{Census, FingerprintCensus, HostCensus, Period, SampledPage};
 pub use compaction::Compaction;
 pub use dump::{DumpLine, DumpQuery};
-pub use found::Found;
 pub use journal::JournalView;
 pub use operations::{LoggedOperation, OperationKind, Operations};
 pub use overview::{EpochOverview, HostShare, Overview, SegmentOverview};
 pub use segment::{SectionView, SegmentView, TableView};
 pub use space::{Space, SpaceOf};
-pub use trace::{Place, Trace};
+pub use trace::{PageRecord, Trace};
+pub use verdict_counts::VerdictCounts;
 pub use versions::{Version, VersionKind, versions};
 
 /// What a page is sorted by in the notation of the Internet Archive, its SURT: such as

@@ -109,7 +109,11 @@ impl Operations {
         let available = ends.map(|(first, last)| first.0..=last.1.min(snapshot.sequence()));
         let available = available.filter(|available| !available.is_empty());
         let first = available.as_ref().map_or(u64::MAX, |available| *available.start());
-        Operations { snapshot: snapshot.clone(), available, next: first.max(after.saturating_add(1)) }
+        Operations {
+            snapshot: snapshot.clone(),
+            available,
+            next: first.max(after.saturating_add(1)),
+        }
     }
 
     /// The numbers of the first and the last operation that the journal holds; `None` if it is empty. An

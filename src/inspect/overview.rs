@@ -138,7 +138,9 @@ impl Overview {
             first: times.map(|(first, _)| first),
             last: times.map(|(_, last)| last),
             unsealed_pages,
-            unsealed: Operations::after(snapshot, u64::MAX).available().map(RangeInclusive::into_inner),
+            unsealed: Operations::after(snapshot, u64::MAX)
+                .available()
+                .map(RangeInclusive::into_inner),
             fingerprints: epochs.iter().map(|epoch| epoch.fingerprints).sum(),
             commonest_pages,
             epochs,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Period;
-use super::found::Found;
+use super::verdict_counts::VerdictCounts;
 use crate::page::Verdict;
 use crate::time::Time;
 
@@ -38,7 +38,7 @@ impl Periods {
         let number = time.as_ms().div_euclid(self.length);
         let new = || Period { from: Time(number.saturating_mul(self.length)), ..Period::default() };
         let period = self.all.entry(number).or_insert_with(new);
-        period.found.add(verdict);
+        period.verdicts.add(verdict);
         while self.all.len() > KEPT_MAX {
             self.lengthen();
         }
@@ -58,15 +58,15 @@ impl Periods {
             let new =
                 || Period { from: Time(number.saturating_mul(self.length)), ..Period::default() };
             let period = self.all.entry(number).or_insert_with(new);
-            period.found.join(&old.found);
+            period.verdicts.join(&old.verdicts);
         }
     }
 
     /// Takes out the few at the beginning and at the end that lie far from all others.
-    fn take_outside(&mut self) -> Found {
-        let all: u64 = self.all.values().map(|period| period.found.visits()).sum();
+    fn take_outside(&mut self) -> VerdictCounts {
+        let all: u64 = self.all.values().map(|period| period.verdicts.visits()).sum();
         let least = u64::from(all >= OUTSIDE_VISITS_MIN);
-        let (mut outside, allowed) = (Found::default(), (all / OUTSIDE).max(least));
+        let (mut outside, allowed) = (VerdictCounts::default(), (all / OUTSIDE).max(least));
         // Each end once: what is left when one was cut may be cut at the other.
         for _ in 0..2 {
             let before = cut(self.all.iter().map(|(at, period)| (*at, period)), allowed);
@@ -86,14 +86,14 @@ impl Periods {
                 .into_iter()
                 .partition(|(number, _)| if is_before { *number >= at } else { *number <= at });
             self.all = kept;
-            taken.values().for_each(|period| outside.join(&period.found));
+            taken.values().for_each(|period| outside.join(&period.verdicts));
         }
         outside
     }
 
     /// How long each is, in milliseconds, those that have visits, in order, and what visits found that
     /// lie far outside of them.
-    pub(super) fn finish(mut self) -> (i64, Vec<Period>, Found) {
+    pub(super) fn finish(mut self) -> (i64, Vec<Period>, VerdictCounts) {
         let outside = self.take_outside();
         while self.spanned() > SPANNED_MAX as i64 {
             self.lengthen();
@@ -113,7 +113,7 @@ fn cut<'p>(periods: impl Iterator<Item = (i64, &'p Period)>, allowed: u64) -> Op
                 widest = Some((gap, number));
             }
         }
-        cut_off += period.found.visits();
+        cut_off += period.verdicts.visits();
         if cut_off > allowed {
             break;
         }
@@ -134,7 +134,10 @@ mod tests {
             let (length, all, outside) = periods.finish();
             assert!(all.len() <= SPANNED_MAX);
             assert_eq!(outside.visits(), 0);
-            assert_eq!(all.iter().map(|period| period.found.new).sum::<u64>(), times.len() as u64);
+            assert_eq!(
+                all.iter().map(|period| period.verdicts.new).sum::<u64>(),
+                times.len() as u64
+            );
             for time in times {
                 let holds = |p: &Period| (p.from.0..p.from.0 + length).contains(&time);
                 assert_eq!(all.iter().filter(|period| holds(period)).count(), 1, "{time}");
@@ -152,7 +155,7 @@ mod tests {
         let (_, all, outside) = periods.finish();
         let day = |period: Option<&Period>| period.map_or(0, |period| period.from.0 / DAY_MS);
         assert_eq!(outside.visits(), outside.failed);
-        let inside: u64 = all.iter().map(|period| period.found.failed).sum();
+        let inside: u64 = all.iter().map(|period| period.verdicts.failed).sum();
         assert_eq!(inside + outside.failed, days.iter().map(|day| day.1).sum::<u64>());
         (day(all.first()), day(all.last()), outside.failed)
     }

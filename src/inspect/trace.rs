@@ -20,14 +20,14 @@ pub struct Trace {
     pub surt: String,
     /// What it is found by: the hash of its URL, which each store seeds by itself.
     pub hash: u64,
-    /// Where something of it stands, the newest first.
-    pub places: Vec<Place>,
+    /// Its records, the newest first.
+    pub records: Vec<PageRecord>,
     /// Its visits, and what each meant.
     pub history: History,
 }
 
 impl Trace {
-    /// All that is known of a page, and where that stands; `None` for an unknown page. Costs reading the
+    /// All that is known of a page, and the records that hold it; `None` for an unknown page. Costs reading the
     /// page's record in each segment that has it, and memory for its visits.
     ///
     /// ```
@@ -41,8 +41,8 @@ impl Trace {
     /// store.seal()?;
     /// store.observe(Observation::failed(url, Time::from_ms(5)?))?;
     /// let trace = Trace::of(&store.snapshot(), url)?.expect("the page is known");
-    /// assert_eq!((trace.places.len(), trace.history.len()), (2, 2));
-    /// assert_eq!(trace.places[0].segment, None);
+    /// assert_eq!((trace.records.len(), trace.history.len()), (2, 2));
+    /// assert_eq!(trace.records[0].segment, None);
     /// # Ok(())
     /// # }
     /// ```
@@ -55,20 +55,20 @@ impl Trace {
         check_url(url)?;
         let Some(page) = snapshot.latest(url)? else { return Ok(None) };
         let lookup = Lookup::new(url, snapshot.view().seed);
-        let mut places = Vec::new();
+        let mut records = Vec::new();
         snapshot.view().each_part(&lookup, snapshot.sequence(), |part| {
-            places.extend(place(snapshot, part)?);
+            records.extend(record(snapshot, part)?);
             Ok(ControlFlow::Continue(()))
         })?;
         let (surt, hash) = (surt::of_key(lookup.key()), lookup.hash);
-        Ok(Some(Trace { page, surt, hash, places, history: snapshot.history(url)? }))
+        Ok(Some(Trace { page, surt, hash, records, history: snapshot.history(url)? }))
     }
 }
 
-/// Where something of a page stands.
+/// A record of a page, in a segment or in the journal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Place {
+pub struct PageRecord {
     /// The number of the segment; `None` for what is in the journal, and in no segment yet.
     pub segment: Option<u64>,
     /// The number of the page there, in the order of the segment.
@@ -81,7 +81,7 @@ pub struct Place {
     pub is_first: bool,
 }
 
-fn place(snapshot: &Snapshot, part: &PageIn<'_>) -> Result<Option<Place>> {
+fn record(snapshot: &Snapshot, part: &PageIn<'_>) -> Result<Option<PageRecord>> {
     let Some(location) = part.location() else { return Ok(None) };
     let (mut segment, mut bytes) = (None, None);
     if let ComponentId::Segment(number) = location.component
@@ -92,5 +92,5 @@ fn place(snapshot: &Snapshot, part: &PageIn<'_>) -> Result<Option<Place>> {
         bytes = Some(record.len() as u64);
     }
     let (entries, is_first) = (part.entries()?.len(), part.is_first());
-    Ok(Some(Place { segment, number: location.page, bytes, entries, is_first }))
+    Ok(Some(PageRecord { segment, number: location.page, bytes, entries, is_first }))
 }

@@ -62,9 +62,9 @@ impl Default for Policy {
     }
 }
 
-/// What is known of a page when it is to be decided whether to visit it.
+/// The facts about a page by which a policy scores it.
 #[derive(Clone, Copy, Debug)]
-pub struct Standing<'a> {
+pub struct PolicyInput<'a> {
     /// What is believed of its rate.
     pub belief: &'a Belief,
     /// Its last comparisons.
@@ -92,7 +92,7 @@ impl Policy {
     /// # Errors
     ///
     /// [`RecrawlError::Value`] if the weight is not positive and finite, or the days are not a number.
-    pub fn score(&self, page: &Standing<'_>) -> Result<f64> {
+    pub fn score(&self, page: &PolicyInput<'_>) -> Result<f64> {
         if let Kind::Index(index) = self.0 {
             return page.belief.worth(index, page.weight, page.days);
         }

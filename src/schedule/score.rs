@@ -7,7 +7,7 @@ use super::learned::Learned;
 use super::rules::Rule;
 use crate::error::Result;
 use crate::recrawl::{
-    Belief, Class, Code, Index, Interval, Odds, Policy, Recent, Standing, Worths,
+    Belief, Class, Code, Index, Interval, Odds, Policy, PolicyInput, Recent, Worths,
 };
 use crate::segment::{Row, seconds};
 
@@ -228,7 +228,7 @@ impl Scorer {
         let (policy, worths) = self.policy(of.rule);
         let Some(worths) = worths else {
             let days = since as f64 / DAY_SECONDS;
-            return Ok(policy.score(&Standing { belief, recent: of.recent, weight, days })?);
+            return Ok(policy.score(&PolicyInput { belief, recent: of.recent, weight, days })?);
         };
         let otherwise = weight * worths.at(belief, since);
         match self.hints.as_ref().zip(of.changed) {

@@ -86,7 +86,8 @@ fn most_for_texts(pages: u64) -> usize {
         let candidates = Candidates::of(&view, &asked, &Progress::default()).unwrap();
         assert_eq!(u64::from(candidates.len()), pages);
         for (page, url) in urls.iter().enumerate() {
-            let Candidacy::Candidate { place, .. } = candidates.candidacy(url).unwrap() else {
+            let Candidacy::Candidate { location: place, .. } = candidates.candidacy(url).unwrap()
+            else {
                 panic!("{url} has pages near it");
             };
             let sketch = sketcher.of_text(&format!("one two three four five six {}", page % 7));

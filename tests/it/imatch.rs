@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;
-use simkeep::fingerprint::{Counted, IMatch, Lexicon, Recipe, Share};
+use simkeep::fingerprint::{Counted, IMatch, Lexicon, Ratio, Recipe};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed, xxh3_128};
 
 /// Documents that have the words from `w` with their own number on: one has all, and one the last.
@@ -42,7 +42,7 @@ proptest! {
     ) {
         let counted = counted();
         let lexicon =
-            Lexicon::new(&counted, Share::percent(percent.0)..=Share::percent(percent.1)).unwrap();
+            Lexicon::new(&counted, Ratio::percent(percent.0)..=Ratio::percent(percent.1)).unwrap();
         let of = |words: &[u32]| {
             let text: String = words.iter().map(|n| format!("W{n}, ")).collect();
             IMatch::<10>::of(&text, &lexicon).unwrap()

@@ -97,7 +97,7 @@ fn check_census(view: &Snapshot) {
         }
     }
     assert_eq!(census.distances, distances);
-    let sums = census.periods.iter().map(|period| period.found.visits());
+    let sums = census.periods.iter().map(|period| period.verdicts.visits());
     assert_eq!(sums.sum::<u64>() + census.outside.visits(), verdicts);
     assert!(census.periods.is_sorted_by_key(|period| period.from));
     assert!(census.changing.iter().sum::<u64>() <= census.pages);
@@ -142,11 +142,11 @@ fn check_traces(view: &Snapshot) {
         assert_eq!(trace.as_ref().map(|trace| &trace.page), view.latest(url).unwrap().as_ref());
         let Some(trace) = trace else { continue };
         assert_eq!(trace.history, view.history(url).unwrap());
-        let entries: usize = trace.places.iter().map(|place| place.entries).sum();
-        // One that is told again may stand in two places.
+        let entries: usize = trace.records.iter().map(|record| record.entries).sum();
+        // One that is told again may be in two records.
         assert!(entries >= trace.history.len());
-        let (last, others) = trace.places.split_last().unwrap();
-        assert!(last.is_first || trace.places.len() > 1 || !trace.history.is_empty());
+        let (last, others) = trace.records.split_last().unwrap();
+        assert!(last.is_first || trace.records.len() > 1 || !trace.history.is_empty());
         assert!(others.iter().all(|place| !place.is_first));
         let versions = versions(&trace.history);
         let visits = trace.history.iter().filter(|entry| entry.visit().is_some()).count();

@@ -66,8 +66,8 @@ fn pages_that_lead_to_one_target_are_no_copies() {
 /// Sealing, merging, loading and new epochs change nothing of it, whatever the first epoch is.
 #[test]
 fn a_redirect_belongs_to_no_epoch() {
-    use simkeep::fingerprint::{Fields, Recipe, Share};
-    let reserving = Recipe::words(1).fields(Fields::Share(Share::percent(50))).reserved(8);
+    use simkeep::fingerprint::{Fields, Ratio, Recipe};
+    let reserving = Recipe::words(1).fields(Fields::Share(Ratio::percent(50))).reserved(8);
     for name in ["mine".to_owned(), reserving.to_string()] {
         let store = Store::create(on(&SimDisk::new()), small().epoch(name)).unwrap();
         let first = store.change_epoch();

@@ -132,11 +132,11 @@ mod maintain {
 mod inspect {
     pub(crate) mod census;
     pub(crate) mod differences;
-    pub(crate) mod found;
     pub(crate) mod journal;
     pub(crate) mod overview;
     pub(crate) mod segment;
     pub(crate) mod trace;
+    pub(crate) mod verdict_counts;
 }
 
 mod store;
@@ -191,8 +191,6 @@ mod _simkeep {
     #[pymodule_export]
     use super::inspect::differences::{Difference, Differences, ExactDifference};
     #[pymodule_export]
-    use super::inspect::found::Found;
-    #[pymodule_export]
     use super::inspect::journal::{JournalView, LoggedOperation, Operations};
     #[pymodule_export]
     use super::inspect::overview::{
@@ -201,7 +199,9 @@ mod _simkeep {
     #[pymodule_export]
     use super::inspect::segment::{DumpLine, SectionView, SegmentView, TableView};
     #[pymodule_export]
-    use super::inspect::trace::{Place, Trace, Version, surt, surt_key, versions};
+    use super::inspect::trace::{PageRecord, Trace, Version, surt, surt_key, versions};
+    #[pymodule_export]
+    use super::inspect::verdict_counts::VerdictCounts;
     #[pymodule_export]
     use super::maintain::integrity::{
         BackedUp, FileCount, Flaw, Loss, Repaired, Verified, backup, repair, verify,

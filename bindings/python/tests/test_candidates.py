@@ -43,19 +43,19 @@ def test_pages_are_led_by_pages_with_texts_like_theirs(store: simkeep.Store) -> 
     other = candidates.candidacy("https://example.com/d")
     assert other.candidacy == "candidate" and other.digest == b"d" * 16
     for url, text in TEXTS.items():
-        place = candidates.candidacy(url).place
+        place = candidates.candidacy(url).location
         if place is not None:
             candidates.add(place, text)
             candidates.add(place, text)
-    assert other.place is not None
-    candidates.add(other.place, words(2000, 2100))
+    assert other.location is not None
+    candidates.add(other.location, words(2000, 2100))
     found = candidates.clusters(0.8)
     pages = list(found.by_page())
     assert [page.leader[-1] for page in pages] == ["a", "a", "c", "d"]
     assert pages[0].resemblance is None and pages[1].resemblance is not None
     assert 0.9 < pages[1].resemblance <= 1
     dropped = found.dropped()
-    assert len(dropped) == 1 and not dropped.has(other.place)
+    assert len(dropped) == 1 and not dropped.has(other.location)
     with pytest.raises(simkeep.InvalidArgumentError, match="find candidates anew"):
         candidates.candidacy("https://example.com/a")
     with pytest.raises(simkeep.InvalidArgumentError, match="find candidates anew"):
@@ -65,7 +65,7 @@ def test_pages_are_led_by_pages_with_texts_like_theirs(store: simkeep.Store) -> 
 def test_what_was_dropped_is_known_by_its_place(store: simkeep.Store) -> None:
     observed(store)
     candidates = store.candidates(10)
-    places = {url: candidates.candidacy(url).place for url in TEXTS}
+    places = {url: candidates.candidacy(url).location for url in TEXTS}
     for url, place in places.items():
         if place is not None:
             candidates.add(place, TEXTS[url])

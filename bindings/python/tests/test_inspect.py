@@ -35,7 +35,7 @@ def found(said: dict[str, Any]) -> list[int]:
     return [said[name] for name in FOUND]
 
 
-def counted(of: simkeep.Found) -> list[int]:
+def counted(of: simkeep.VerdictCounts) -> list[int]:
     counts = [getattr(of, name) for name in FOUND]
     assert of.visits == sum(counts)
     return counts
@@ -132,13 +132,13 @@ def test_the_census_is_that_of_the_tool(lived: simkeep.Store, path: Path) -> Non
     assert len(of.distances) == 65 and len(of.changing) == 11
     for own, host in zip(of.largest_hosts, said["largest_hosts"], strict=True):
         assert (own.host, own.pages, own.visits) == (host["host"], host["pages"], host["visits"])
-        assert counted(own.found) == found(host)
+        assert counted(own.verdicts) == found(host)
     assert of.largest_hosts[0].host == "large.example" and of.largest_hosts[0].pages == 1500
     assert of.period.total_seconds() == said["period_seconds"]
     for period, one in zip(of.periods, said["periods"], strict=True):
-        assert period.start == time(one["from"]) and counted(period.found) == found(one)
+        assert period.start == time(one["from"]) and counted(period.verdicts) == found(one)
     assert counted(of.outside) == found(said["outside"])
-    visits = sum(period.found.visits for period in of.periods) + of.outside.visits
+    visits = sum(period.verdicts.visits for period in of.periods) + of.outside.visits
     assert visits == of.visits
     prints, says = of.fingerprints, said["fingerprint_census"]
     assert prints.epoch == lived.near_epoch
@@ -258,7 +258,7 @@ def test_the_journal_is_that_of_the_tool(lived: simkeep.Store, path: Path) -> No
         assert getattr(of, name) == said[name]
     assert of.forgotten == said["forgotten"] == 2 and of.weights == 1
     assert of.times == (time(said["first"]), time(said["last"])) == (AT + 20 * DAY, AT + 21 * DAY)
-    assert counted(of.found) == found(said)
+    assert counted(of.verdicts) == found(said)
     lived.seal()
     empty = lived.journal()
     assert (empty.first_operation, empty.last_operation, empty.operations, empty.times) == (0, 0, 0, None)
@@ -291,14 +291,14 @@ def test_a_trace_is_that_of_the_tool(lived: simkeep.Store, path: Path) -> None:
     assert of is not None and of.page == lived.latest(URL) and list(of.history) == lived.history(URL)
     assert of.surt == said["surt"] == simkeep.surt(URL) == "com,example)/terms"
     assert f"{of.hash:016x}" == said["hash"]
-    assert len(of.places) == 3 and of.places[0].segment is None
-    for place, one in zip(of.places, said["places"], strict=True):
-        assert (place.segment, place.number, place.bytes) == (
+    assert len(of.records) == 3 and of.records[0].segment is None
+    for record, one in zip(of.records, said["records"], strict=True):
+        assert (record.segment, record.number, record.bytes) == (
             one["segment"],
             one["ordinal"],
             one["size_bytes"],
         )
-        assert (place.entries, place.is_first) == (one["entries"], one["is_first"])
+        assert (record.entries, record.is_first) == (one["entries"], one["is_first"])
     for version, one in zip(simkeep.versions(of.history), said["versions"], strict=True):
         assert (version.number, version.visits, version.back_to, version.verdict) == (
             one["number"],

@@ -97,8 +97,8 @@ impl Standing {
             None => {
                 let recent = &page.page.changes.recent(page.page.first, page.page.last.time);
                 let belief = &Belief::new(&Prior::default(), &Likelihood::flat());
-                let standing = recrawl::Standing { belief, recent, weight: 1.0, days };
-                let score = policy.parse::<Policy>().unwrap().score(&standing).unwrap();
+                let input = recrawl::PolicyInput { belief, recent, weight: 1.0, days };
+                let score = policy.parse::<Policy>().unwrap().score(&input).unwrap();
                 assert_eq!(page.value, if self.seconds.is_some() { score } else { 0.0 });
             }
         }

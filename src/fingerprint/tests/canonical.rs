@@ -79,7 +79,7 @@ fn whatever_else_reads_words_reads_equal_ones() {
         assert_eq!(Shingles::of_text(&nfc, 3), Shingles::of_text(&nfd, 3));
         let mut counted = Counted::new(&Recipe::words(1));
         EQUIVALENT.iter().for_each(|text| counted.add(text));
-        let lexicon = Lexicon::new(&counted, Share::ZERO..=Share::ONE).unwrap();
+        let lexicon = Lexicon::new(&counted, Ratio::ZERO..=Ratio::ONE).unwrap();
         let digests = [&nfc, &nfd].map(|text| *IMatch::<3>::of(text, &lexicon).unwrap().digests());
         assert!(digests[0] == digests[1] && digests[0][0].is_some());
         let mut fingerprinter = Fingerprinter::new(&Recipe::words(2)).unwrap();

@@ -342,7 +342,7 @@ fn a_table_that_gives_too_few_frequencies_is_refused() {
 
 #[test]
 fn marked_text_weighs_more() {
-    let recipe = Recipe::words(1).counts(Counts::Raw).boost(Share::thousandths(1500));
+    let recipe = Recipe::words(1).counts(Counts::Raw).boost(Ratio::thousandths(1500));
     let mut document = Document::new("plain ");
     document.push("head", Marks::HEADING);
     document.push(" bo", Marks::NONE);
@@ -367,7 +367,7 @@ fn fields_are_features() {
     };
     let recipe = Recipe::words(1);
     assert_eq!(of(recipe, &document), of(recipe, &other));
-    let shared = recipe.fields(Fields::Share(Share::thousandths(4000)));
+    let shared = recipe.fields(Fields::Share(Ratio::thousandths(4000)));
     assert_ne!(of(shared, &document), of(shared, &other));
     let mut same = Document::new("the same text of a few words");
     same.field("author", "jane doe");
@@ -453,7 +453,7 @@ proptest! {
         fields in prop::collection::vec(("[ab]", "[a-c]{0,2}"), 0..3),
         room in 1usize..40,
     ) {
-        let recipe = recipe.boost(Share::ONE);
+        let recipe = recipe.boost(Ratio::ONE);
         let counted = counted(&recipe);
         let mut fingerprinter = Fingerprinter::with_frequencies(&recipe, &counted).unwrap();
         let mut document = Document::new(text);

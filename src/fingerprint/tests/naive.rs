@@ -84,7 +84,7 @@ pub(super) fn naive(recipe: &Recipe, document: &Document, frequencies: &Counted)
             Rarity::Log => (weight * u128::from(fixed::ln_one_plus(n, df))) >> 16,
             Rarity::Inverse => (weight * u128::from((1u64 << 32) / df)) >> 16,
         };
-        if recipe.scaling != Scaling::None || recipe.boost != Share::ONE {
+        if recipe.scaling != Scaling::None || recipe.boost != Ratio::ONE {
             weight = (weight * places / u128::from(count)) >> 16;
         }
         unscaled.push((hash, weight));
@@ -96,7 +96,7 @@ pub(super) fn naive(recipe: &Recipe, document: &Document, frequencies: &Counted)
     weights.retain(|f| f.1 > 0);
     weights.sort_by_key(|f| (std::cmp::Reverse(f.1), f.0));
     let heaviest = weights.first().map_or(0, |f| f.1);
-    let share = |share: Share| share.of(heaviest);
+    let share = |share: Ratio| share.of(heaviest);
     weights.retain(|f| f.1 >= share(recipe.at_least) && f.1 <= share(recipe.at_most));
     weights.truncate(recipe.top as usize);
     if recipe.cap > 1 && weights.len() >= recipe.cap as usize {

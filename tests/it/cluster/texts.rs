@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use simkeep::cluster::{Candidacy, Candidates, Clustering, Place, Ranking, Rule};
+use simkeep::cluster::{Candidacy, Candidates, Clustering, PageLocation, Ranking, Rule};
 use simkeep::disk::SimDisk;
 use simkeep::fingerprint::BitSketch;
 use simkeep::{Digest, Error, Observation, Options, Progress, Store};
@@ -73,7 +73,8 @@ fn worlds_of_texts_are_clustered_as_by_a_plain_loop() {
         let mut wanted = 0;
         // In another order than that of the store.
         for (url, sketch) in sketches.iter().rev() {
-            if let Candidacy::Candidate { place, .. } = candidates.candidacy(url).unwrap() {
+            if let Candidacy::Candidate { location: place, .. } = candidates.candidacy(url).unwrap()
+            {
                 candidates.add(place, *sketch).unwrap();
             }
         }
@@ -128,7 +129,8 @@ fn a_candidate_says_which_text_is_wanted() {
     let progress = Progress::default();
     let candidates = Candidates::of(&store.snapshot(), &Clustering::within(3), &progress).unwrap();
     let places = [("a", digests[0]), ("b", digests[1])].map(|(url, expected)| {
-        let Candidacy::Candidate { digest, place } = candidates.candidacy(url).unwrap() else {
+        let Candidacy::Candidate { digest, location: place } = candidates.candidacy(url).unwrap()
+        else {
             panic!("{url} is none");
         };
         assert_eq!(digest, Some(expected));

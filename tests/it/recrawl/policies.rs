@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use simkeep::recrawl::RecrawlError;
 use simkeep::recrawl::{
-    Belief, Change, Comparison, Index, Likelihood, Policy, Prior, Recent, Schedule, Standing,
+    Belief, Change, Comparison, Index, Likelihood, Policy, PolicyInput, Prior, Recent, Schedule,
 };
 
 use super::assert_six;
@@ -78,7 +78,7 @@ fn without_a_comparison_each_rule_has_its_first_interval() {
 fn a_score_is_a_worth_or_a_time_over_an_interval() {
     let belief = Belief::new(&Prior::default(), &Likelihood::flat());
     let recent = Recent::default();
-    let at = |days| Standing { belief: &belief, recent: &recent, weight: 2.0, days };
+    let at = |days| PolicyInput { belief: &belief, recent: &recent, weight: 2.0, days };
     let score = |name, days| policy(name).score(&at(days)).unwrap();
     assert_eq!(score("value", 14.0), belief.worth(Index::Value, 2.0, 14.0).unwrap());
     assert_eq!(score("harmonic", 14.0), belief.worth(Index::Harmonic, 2.0, 14.0).unwrap());
@@ -89,7 +89,7 @@ fn a_score_is_a_worth_or_a_time_over_an_interval() {
         for (weight, days, expected) in
             [(0.0, 1.0, "weight"), (f64::NAN, 1.0, "weight"), (1.0, f64::NAN, "days")]
         {
-            match policy(name).score(&Standing { weight, ..at(days) }) {
+            match policy(name).score(&PolicyInput { weight, ..at(days) }) {
                 Err(RecrawlError::Value { name, .. }) => assert_eq!(name, expected),
                 other => panic!("{name}: {other:?}"),
             }

@@ -8,6 +8,7 @@ __all__ = [
     "Band",
     "Candidacy",
     "Fate",
+    "LeaderChangeReason",
     "OperationKind",
     "OriginalBy",
     "Reason",
@@ -19,7 +20,6 @@ __all__ = [
     "Stored",
     "Verdict",
     "VersionKind",
-    "LeaderChangeReason",
 ]
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use pyo3::prelude::*;
-use simkeep::cluster::{self, Place};
+use simkeep::cluster::{self, PageLocation};
 use simkeep::fingerprint::BitSketcher;
 use simkeep::{Error, Result};
 
@@ -22,8 +22,8 @@ value! {
         /// Whether it is.
         candidacy: Candidacy = of,
         /// Where the page stands, for `add`, if it is.
-        place: Option<u64> = match of {
-            cluster::Candidacy::Candidate { place, .. } => Some(place.to_bits()),
+        location: Option<u64> = match of {
+            cluster::Candidacy::Candidate { location, .. } => Some(location.to_bits()),
             _ => None,
         },
         /// The digest of the content that was compared, if there is one: another text of the page, such
@@ -95,22 +95,22 @@ impl Candidates {
         Candidate::from_rust(py, py.detach(|| of.candidacy(url)).or_raise(py)?)
     }
 
-    /// Adds the text of the page at a `place`, once or more often.
+    /// Adds the text of the page at a `location`, once or more often.
     ///
     /// A page of which different texts are added is compared with none, since it is not known which
     /// of them is the one in force. Linear in the text. Raises `InvalidArgumentError` if no candidate stands
     /// there.
-    #[pyo3(signature = (place: "int", text: "str"))]
+    #[pyo3(signature = (location: "int", text: "str"))]
     fn add<'py>(
         &self,
         py: Python<'py>,
-        place: &Bound<'py, PyAny>,
+        location: &Bound<'py, PyAny>,
         text: &Bound<'py, PyAny>,
     ) -> PyResult<()> {
         let of = self.open(py)?;
-        let place = Place::from_bits(arg::fingerprint(Arg::new("place"), place)?);
+        let location = PageLocation::from_bits(arg::fingerprint(Arg::new("location"), location)?);
         let text = arg::content(Arg::new("text"), text)?;
-        py.detach(|| of.add(place, BitSketcher::new().of_text(&text))).or_raise(py)
+        py.detach(|| of.add(location, BitSketcher::new().of_text(&text))).or_raise(py)
     }
 
     /// Puts all pages into clusters, as `View.clusters` does, of pages whose texts are alike.

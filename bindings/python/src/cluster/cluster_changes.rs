@@ -31,7 +31,8 @@ value! {
 /// In how many bits something changed, if that is why.
 pub(crate) fn changed_bits(reason: cluster::LeaderChangeReason) -> Option<u32> {
     match reason {
-        cluster::LeaderChangeReason::Changed { bits } | cluster::LeaderChangeReason::LeaderChanged { bits } => Some(bits),
+        cluster::LeaderChangeReason::Changed { bits }
+        | cluster::LeaderChangeReason::LeaderChanged { bits } => Some(bits),
         _ => None,
     }
 }

@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, s
 use std::thread::{self, JoinHandle};
 
 use pyo3::prelude::*;
-use simkeep::cluster::{self, Place};
+use simkeep::cluster::{self, PageLocation};
 use simkeep::{Classes, Result};
 
 use crate::call::fork::Birth;
@@ -139,13 +139,13 @@ impl Dropped {
         FromRust::from_rust(py, self.ask(py, move |dropped| dropped.kept_for(&url))?)
     }
 
-    /// Whether the page at a `place` is dropped, which `Candidates.candidacy` named.
+    /// Whether the page at a `location` is dropped, which `Candidates.candidacy` named.
     ///
     /// Costs no lookup.
-    #[pyo3(signature = (place: "int"))]
-    fn has<'py>(&self, py: Python<'py>, place: &Bound<'py, PyAny>) -> PyResult<bool> {
-        let place = Place::from_bits(arg::fingerprint(Arg::new("place"), place)?);
-        self.ask(py, move |dropped| Ok(dropped.has(place)))
+    #[pyo3(signature = (location: "int"))]
+    fn has<'py>(&self, py: Python<'py>, location: &Bound<'py, PyAny>) -> PyResult<bool> {
+        let location = PageLocation::from_bits(arg::fingerprint(Arg::new("location"), location)?);
+        self.ask(py, move |dropped| Ok(dropped.has(location)))
     }
 
     fn __repr__(&self) -> String {

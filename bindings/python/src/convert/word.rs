@@ -346,7 +346,9 @@ impl From<simkeep::cluster::LeaderChangeReason> for LeaderChangeReason {
             simkeep::cluster::LeaderChangeReason::Gone => LeaderChangeReason::Gone,
             simkeep::cluster::LeaderChangeReason::Changed { .. } => LeaderChangeReason::Changed,
             simkeep::cluster::LeaderChangeReason::LeaderGone => LeaderChangeReason::LeaderGone,
-            simkeep::cluster::LeaderChangeReason::LeaderChanged { .. } => LeaderChangeReason::LeaderChanged,
+            simkeep::cluster::LeaderChangeReason::LeaderChanged { .. } => {
+                LeaderChangeReason::LeaderChanged
+            }
             simkeep::cluster::LeaderChangeReason::Outranked => LeaderChangeReason::Outranked,
             _ => LeaderChangeReason::Other,
         }

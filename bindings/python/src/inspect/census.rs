@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use crate::convert::time::{Elapsed, Time};
 use crate::convert::typed::Tuple;
 use crate::convert::value::value;
-use crate::inspect::found::Found;
+use crate::inspect::verdict_counts::VerdictCounts;
 
 value! {
     /// What a store has, counted page by page.
@@ -26,7 +26,7 @@ value! {
         /// How long each period is.
         period: Elapsed,
         periods: Tuple<Period>,
-        outside: Py<Found>,
+        outside: Py<VerdictCounts>,
     }
 }
 
@@ -41,7 +41,7 @@ value! {
     Period from period: simkeep::inspect::Period {
         /// When it begins.
         start: Time = period.from,
-        found: Py<Found>,
+        verdicts: Py<VerdictCounts>,
     }
 }
 
@@ -50,7 +50,7 @@ value! {
         host: String,
         pages: u64,
         visits: u64,
-        found: Py<Found>,
+        verdicts: Py<VerdictCounts>,
     }
 }
 

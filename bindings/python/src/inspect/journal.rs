@@ -9,7 +9,7 @@ use crate::convert::time::Time;
 use crate::convert::typed::Typed;
 use crate::convert::value::{FromRust, value};
 use crate::convert::word::OperationKind;
-use crate::inspect::found::Found;
+use crate::inspect::verdict_counts::VerdictCounts;
 use crate::pages::history::HistoryEntry;
 use crate::streams::stream::{Item, Stream};
 use crate::streams::threaded::Threaded;
@@ -24,7 +24,7 @@ value! {
         operations: u64,
         pages: u64,
         times: Option<(Time, Time)>,
-        found: Py<Found>,
+        verdicts: Py<VerdictCounts>,
         restated: u64,
         weights: u64,
         classes: u64,

@@ -18,14 +18,14 @@ value! {
         page: Py<Page>,
         surt: String,
         hash: u64,
-        places: Tuple<Place>,
+        records: Tuple<PageRecord>,
         history: Tuple<HistoryEntry>,
     }
 }
 
 value! {
-    /// Where something of a page stands.
-    Place from place: simkeep::inspect::Place {
+    /// A record of a page, in a segment or in the journal.
+    PageRecord from record: simkeep::inspect::PageRecord {
         segment: Option<u64>,
         number: u32,
         bytes: Option<u64>,

@@ -4,7 +4,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyType};
-use simkeep::recrawl::{self, Standing};
+use simkeep::recrawl::{self, PolicyInput};
 
 use crate::convert::arg::{self, Arg, optional};
 use crate::convert::error::OrRaise;
@@ -79,7 +79,7 @@ impl Policy {
         let weight = arg::float(Arg::new("weight"), weight)?;
         let days = arg::float(Arg::new("days"), days)?;
         let (belief, recent) = (&belief.get().0, &recent.get().0);
-        self.0.score(&Standing { belief, recent, weight, days }).or_raise(py)
+        self.0.score(&PolicyInput { belief, recent, weight, days }).or_raise(py)
     }
 
     /// The interval that a page has.

@@ -27,6 +27,7 @@ from ._words import (
     Band,
     Candidacy,
     Fate,
+    LeaderChangeReason,
     OperationKind,
     OriginalBy,
     Reason,
@@ -38,7 +39,6 @@ from ._words import (
     Stored,
     Verdict,
     VersionKind,
-    LeaderChangeReason,
 )
 
 _AliasKind: TypeAlias = Literal[

@@ -75,7 +75,7 @@ https://example.com/terms
     assert_eq!(lines, expected.replace("in 96 bytes", &format!("in {bytes} bytes")));
     let object = place.run(&["inspect", "page", TERMS, "--json"]).objects().remove(0);
     assert_eq!(object["surt"], "com,example)/terms");
-    assert_eq!(object["places"][0]["entries"], 6);
+    assert_eq!(object["records"][0]["entries"], 6);
     assert_eq!(object["versions"][1]["differing_bits"], json!([0, 1, 2, 3]));
     assert_eq!(object["versions"][2]["back_to"], 1);
     let ran = place.run(&["inspect", "page", "example.com/terms"]);

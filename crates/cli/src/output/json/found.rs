@@ -21,8 +21,8 @@ pub(crate) struct Found {
     other: u64,
 }
 
-impl From<simkeep::inspect::Found> for Found {
-    fn from(of: simkeep::inspect::Found) -> Found {
+impl From<simkeep::inspect::VerdictCounts> for Found {
+    fn from(of: simkeep::inspect::VerdictCounts) -> Found {
         Found {
             new: of.new,
             same: of.same,

@@ -2,7 +2,7 @@
 
 use simkeep::fingerprint::{
     ContentType, Counted, Document, FeatureSet, Fingerprinter, Frequencies as _, IMatch, Lexicon,
-    Minwise, Rarity, Recipe, Share, decode, extract, of_text, visible_text,
+    Minwise, Rarity, Ratio, Recipe, decode, extract, of_text, visible_text,
 };
 
 /// What a server may say: labels of encodings of every kind, one of none, types, and nothing.
@@ -122,7 +122,7 @@ fn minwise(text: &str, pieces: (&str, &str)) {
     counted.frequencies(features, &mut documents).unwrap();
     let few = features.iter().zip(documents).filter(|(_, documents)| *documents < 2);
     let expected = of(&mut few.map(|(feature, _)| *feature));
-    let recipe = recipe.leave_out(Share::percent(50));
+    let recipe = recipe.leave_out(Ratio::percent(50));
     let left = Fingerprinter::with_frequencies(&recipe, &counted).unwrap();
     in_pieces(left, pieces, expected);
 }
@@ -132,7 +132,7 @@ fn digest(text: &str, middle: usize) {
     let (first, second) = text.split_at(middle);
     let mut counted = Counted::new(&Recipe::words(1));
     [first, second, text].into_iter().for_each(|text| counted.add(text));
-    let lexicon = Lexicon::new(&counted, Share::percent(10)..=Share::ONE).unwrap();
+    let lexicon = Lexicon::new(&counted, Ratio::percent(10)..=Ratio::ONE).unwrap();
     let found = IMatch::<3>::of(text, &lexicon).unwrap();
     assert_eq!(found.agrees(&found), found.digests() != &[None; 3]);
     let twice = IMatch::<3>::of(&format!("{text} {text}"), &lexicon).unwrap();

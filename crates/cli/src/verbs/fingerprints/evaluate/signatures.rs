@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::verbs::fingerprints::evaluate::documents::Named;
 use simkeep::fingerprint::{
-    Counted, FingerprintError, IMatch, Lexicon, Recipe, Share, Shingles, SuperShingles,
+    Counted, FingerprintError, IMatch, Lexicon, Ratio, Recipe, Shingles, SuperShingles,
 };
 
 use super::fingerprints::counted;
@@ -101,7 +101,7 @@ impl Signature {
 
 /// Words that are neither common nor rare.
 fn lexicon(counted: &Counted) -> Result<Lexicon<'_>, FingerprintError> {
-    Lexicon::new(counted, Share::percent(30)..=Share::percent(70))
+    Lexicon::new(counted, Ratio::percent(30)..=Ratio::percent(70))
 }
 
 /// Tells of each pair of documents with an equal key, once.

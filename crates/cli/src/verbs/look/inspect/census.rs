@@ -30,7 +30,7 @@ pub(super) fn print_hosts(census: &Census, output: &mut Output) -> Result<(), Fa
     let columns = ["pages", "visits", "changed", "reverted"].map(right);
     let mut table = Table::new(columns.into_iter().chain([left("host")]));
     for host in &census.largest_hosts {
-        let found = &host.found;
+        let found = &host.verdicts;
         let [pages, visits, changed, reverted] =
             [host.pages, host.visits, found.changed, found.reverted].map(count);
         table.row([pages, visits, changed, reverted, escape::whole(&host.host)], output)?;
@@ -130,12 +130,12 @@ impl<'a> From<&'a Census> for Answer<'a> {
             host: &host.host,
             pages: host.pages,
             visits: host.visits,
-            found: host.found.into(),
+            found: host.verdicts.into(),
         });
         let periods = census
             .periods
             .iter()
-            .map(|period| Period { from: Time(period.from), found: period.found.into() });
+            .map(|period| Period { from: Time(period.from), found: period.verdicts.into() });
         Answer {
             pages: census.pages,
             pages_in_force: census.in_force,

@@ -3,7 +3,7 @@
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
-use simkeep::inspect::{Place, Trace, Version, VersionKind, versions};
+use simkeep::inspect::{PageRecord, Trace, Version, VersionKind, versions};
 use simkeep::{Content, EpochInfo};
 use simkeep_formats::escape;
 
@@ -54,10 +54,10 @@ impl PageOf {
             return Ok(Exit::Done);
         }
         let clock = common.clock();
-        let places: Vec<String> = trace.places.iter().rev().map(place).collect();
+        let records: Vec<String> = trace.records.iter().rev().map(record).collect();
         let url = escape::whole(&self.url);
         output.line(&url)?;
-        output.line(&format!("  {} · {}", escape::whole(&trace.surt), places.join(", ")))?;
+        output.line(&format!("  {} · {}", escape::whole(&trace.surt), records.join(", ")))?;
         output.line(&format!("  {}", in_force(&trace, &versions, &clock)))?;
         print(shown, snapshot.epochs(), &clock, output)?;
         if left_out > 0 {
@@ -68,9 +68,9 @@ impl PageOf {
     }
 }
 
-fn place(place: &Place) -> String {
-    let entries = many(place.entries as u64, "entry", "entries");
-    match (place.segment, place.bytes) {
+fn record(record: &PageRecord) -> String {
+    let entries = many(record.entries as u64, "entry", "entries");
+    match (record.segment, record.bytes) {
         (Some(segment), Some(bytes)) => {
             format!("segment {segment} ({entries} in {} bytes)", count(bytes))
         }
@@ -191,7 +191,7 @@ pub(crate) struct Answer<'a> {
     surt: &'a str,
     hash: Hash,
     /// Where something of it stands, the newest first.
-    places: Vec<InPlace>,
+    records: Vec<Record>,
     is_gone: bool,
     visits: u64,
     /// How many versions are left out before those that are told.
@@ -201,9 +201,9 @@ pub(crate) struct Answer<'a> {
     saw: Saw,
 }
 
-/// A place where a page stands.
+/// A record of the page in a segment or the journal.
 #[derive(Serialize, JsonSchema)]
-struct InPlace {
+struct Record {
     /// The number of the segment; null for the journal.
     segment: Option<u64>,
     /// Where it stands among the pages there.
@@ -247,19 +247,19 @@ impl Answer<'_> {
         epochs: &'a [EpochInfo],
         saw: Saw,
     ) -> Result<Answer<'a>, Failure> {
-        let places = trace.places.iter().map(|place| InPlace {
-            segment: place.segment,
-            ordinal: place.number,
-            size_bytes: place.bytes,
-            entries: place.entries,
-            is_first: place.is_first,
+        let records = trace.records.iter().map(|record| Record {
+            segment: record.segment,
+            ordinal: record.number,
+            size_bytes: record.bytes,
+            entries: record.entries,
+            is_first: record.is_first,
         });
         let versions = versions.iter().map(|version| OfVersion::new(version, epochs));
         Ok(Answer {
             url: &trace.page.url,
             surt: &trace.surt,
             hash: Hash(trace.hash),
-            places: places.collect(),
+            records: records.collect(),
             is_gone: trace.page.gone,
             visits: trace.page.visits,
             older_versions: left_out,

@@ -2,7 +2,7 @@
 
 use std::io::{BufWriter, Write};
 
-use simkeep::cluster::{Fate, Place};
+use simkeep::cluster::{Fate, PageLocation};
 use simkeep_formats::raw::{self, Corpus, Name, Packing, RawLine, RawLines};
 use simkeep_formats::{Broken, escape};
 
@@ -145,7 +145,7 @@ impl Files<'_> {
     pub(super) fn is_dropped(
         &self,
         name: &Name<'_>,
-        noted: Option<Place>,
+        noted: Option<PageLocation>,
         counts: &mut Counts,
     ) -> Result<bool, Failure> {
         if let Some(place) = noted {

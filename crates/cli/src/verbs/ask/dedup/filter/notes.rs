@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::Mutex;
-use simkeep::cluster::Place;
+use simkeep::cluster::PageLocation;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Bytes of a note in the scratch file: the hash of what was read, and the place. Zeros are none.
@@ -33,16 +33,16 @@ pub(super) struct Notes {
 #[derive(Clone, Copy)]
 pub(super) struct Note {
     hash: u64,
-    place: Place,
+    place: PageLocation,
 }
 
 impl Note {
-    pub(super) fn of(read: &[u8], place: Place) -> Note {
+    pub(super) fn of(read: &[u8], place: PageLocation) -> Note {
         Note { hash: hash(read), place }
     }
 
     /// The page that it is, if what is read now is what this was noted of.
-    pub(super) fn place(self, read: &[u8]) -> Option<Place> {
+    pub(super) fn place(self, read: &[u8]) -> Option<PageLocation> {
         (self.hash == hash(read)).then_some(self.place)
     }
 
@@ -57,7 +57,7 @@ impl Note {
     fn from_bytes(bytes: &[u8]) -> Option<Note> {
         let (hash, place) = bytes.split_first_chunk()?;
         let (hash, place) = (u64::from_le_bytes(*hash), u64::from_le_bytes(place.try_into().ok()?));
-        (hash != 0).then_some(Note { hash, place: Place::from_bits(place) })
+        (hash != 0).then_some(Note { hash, place: PageLocation::from_bits(place) })
     }
 }
 
@@ -177,7 +177,7 @@ mod tests {
         for first in runs {
             for file in [2, 0] {
                 let run = first..count.min(first + step as u64);
-                let place = |number| Place::from_bits(number << 2 | file as u64);
+                let place = |number| PageLocation::from_bits(number << 2 | file as u64);
                 let run: Vec<Option<Note>> =
                     run.map(|n| is_noted(n).then(|| Note::of(&line(file, n), place(n)))).collect();
                 notes.put(file, first, &run).unwrap();
@@ -188,12 +188,12 @@ mod tests {
             for number in 0..count + 100_000 {
                 let place = noted.get(number).unwrap().and_then(|n| n.place(&line(file, number)));
                 let is_one = file != 1 && number < count && is_noted(number);
-                let expected = is_one.then(|| Place::from_bits(number << 2 | file as u64));
+                let expected = is_one.then(|| PageLocation::from_bits(number << 2 | file as u64));
                 assert_eq!(place, expected, "{file} {number}");
             }
             assert!(noted.get(0).unwrap().is_none_or(|note| note.place(b"another").is_none()));
         }
         assert!(notes.of(3).get(0).is_err());
-        assert!(notes.put(3, 0, &[Some(Note::of(b"", Place::from_bits(0)))]).is_err());
+        assert!(notes.put(3, 0, &[Some(Note::of(b"", PageLocation::from_bits(0)))]).is_err());
     }
 }

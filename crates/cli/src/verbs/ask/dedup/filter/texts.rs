@@ -5,7 +5,7 @@ use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::thread::{self, Builder};
 
 use parking_lot::Mutex;
-use simkeep::cluster::{Candidacy, Candidates, Place};
+use simkeep::cluster::{Candidacy, Candidates, PageLocation};
 use simkeep::fingerprint::{BitSketch, BitSketcher};
 use simkeep_formats::raw::{self, Corpus, Name, RawLine, RawLines};
 
@@ -218,7 +218,7 @@ impl<'t> Worker<'t> {
 
     /// Makes a sketch of a document's text, if it is the one that is wanted: of the page that stands
     /// there.
-    fn see(&mut self, name: &Name<'_>) -> Option<Place> {
+    fn see(&mut self, name: &Name<'_>) -> Option<PageLocation> {
         let made = self.made.as_mut().ok()?;
         match sketched(self.texts.candidates, name, &mut self.sketcher) {
             Ok(place) => {
@@ -256,8 +256,8 @@ fn sketched(
     candidates: &Candidates,
     name: &Name<'_>,
     sketcher: &mut BitSketcher,
-) -> Result<Option<Place>, Failure> {
-    let Candidacy::Candidate { place, digest } = candidates.candidacy(&name.url)? else {
+) -> Result<Option<PageLocation>, Failure> {
+    let Candidacy::Candidate { location: place, digest } = candidates.candidacy(&name.url)? else {
         return Ok(None);
     };
     let Some(text) = name.text() else { return Ok(None) };

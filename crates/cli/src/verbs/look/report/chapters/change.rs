@@ -67,29 +67,29 @@ fn over_time(facts: &Facts) -> Vec<Figure> {
     };
     vec![
         figure("Visits over time", "All visits. A gap is a time in which nobody looked.", |p| {
-            p.found.visits()
+            p.verdicts.visits()
         }),
         figure(
             "First contents over time",
             "Visits that saw the first content of their page: how the crawl grew.",
-            |p| p.found.new,
+            |p| p.verdicts.new,
         ),
         figure(
             "Changes over time",
             "Visits that found other content than before. A jump on one day, on all hosts, is more likely a \
              new extractor than the world: that calls for a new epoch.",
-            |p| p.found.changed,
+            |p| p.verdicts.changed,
         ),
         figure(
             "Returns over time",
             "Visits that found a page back at an earlier version. Many are a sign of pages that are served \
              in several forms in turn.",
-            |p| p.found.reverted,
+            |p| p.verdicts.reverted,
         ),
         figure(
             "Gone and failed over time",
             "Visits that found the page gone, or failed. A spike is an outage: of a site, or of the crawler.",
-            |p| p.found.gone + p.found.failed,
+            |p| p.verdicts.gone + p.verdicts.failed,
         ),
     ]
 }

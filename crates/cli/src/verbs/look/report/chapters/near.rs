@@ -108,7 +108,7 @@ fn hosts(facts: &Facts) -> Figure {
         .map(|host| (escape::whole(&host.host), host.pages as f64, words::count(host.pages)))
         .collect();
     let row = |host: &simkeep::inspect::HostCensus| {
-        let found = &host.found;
+        let found = &host.verdicts;
         let numbers = [host.pages, host.visits, found.changed, found.reverted].map(words::count);
         [escape::whole(&host.host)].into_iter().chain(numbers).collect()
     };

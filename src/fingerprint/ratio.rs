@@ -8,27 +8,27 @@ use super::fixed;
 /// A share or a factor in thousandths.
 ///
 /// ```
-/// use simkeep::fingerprint::Share;
-/// assert_eq!(Share::percent(1).to_string(), "0.01");
-/// assert_eq!("1.5".parse(), Ok(Share::thousandths(1500)));
+/// use simkeep::fingerprint::Ratio;
+/// assert_eq!(Ratio::percent(1).to_string(), "0.01");
+/// assert_eq!("1.5".parse(), Ok(Ratio::thousandths(1500)));
 /// ```
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
-pub struct Share(u32);
+pub struct Ratio(u32);
 
-impl Share {
+impl Ratio {
     /// Nothing.
-    pub const ZERO: Share = Share(0);
+    pub const ZERO: Ratio = Ratio(0);
     /// The whole.
-    pub const ONE: Share = Share(1000);
+    pub const ONE: Ratio = Ratio(1000);
 
     /// A share of `n` thousandths.
-    pub const fn thousandths(n: u32) -> Share {
-        Share(n)
+    pub const fn thousandths(n: u32) -> Ratio {
+        Ratio(n)
     }
 
     /// A share of `n` hundredths.
-    pub const fn percent(n: u32) -> Share {
-        Share(n.saturating_mul(10))
+    pub const fn percent(n: u32) -> Ratio {
+        Ratio(n.saturating_mul(10))
     }
 
     /// This share of a number, rounded down.
@@ -48,7 +48,7 @@ impl Share {
     }
 }
 
-impl fmt::Display for Share {
+impl fmt::Display for Ratio {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let decimal = format!("{}.{:03}", self.0 / 1000, self.0 % 1000);
         f.write_str(decimal.trim_end_matches('0').trim_end_matches('.'))
@@ -57,9 +57,9 @@ impl fmt::Display for Share {
 
 /// Why a text is not a share.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct ShareError;
+pub struct RatioError;
 
-impl fmt::Display for ShareError {
+impl fmt::Display for RatioError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(
             "a share is such as 0.25 or 1.5: at most 4294967.295, with at most three decimals",
@@ -67,22 +67,22 @@ impl fmt::Display for ShareError {
     }
 }
 
-impl std::error::Error for ShareError {}
+impl std::error::Error for RatioError {}
 
-impl FromStr for Share {
-    type Err = ShareError;
+impl FromStr for Ratio {
+    type Err = RatioError;
 
     /// Reads a decimal number with at most three decimals.
-    fn from_str(text: &str) -> Result<Share, ShareError> {
+    fn from_str(text: &str) -> Result<Ratio, RatioError> {
         let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
         let digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
         if whole.is_empty() || decimals.len() > 3 || !digits(whole) || !digits(decimals) {
-            return Err(ShareError);
+            return Err(RatioError);
         }
         let thousands =
-            whole.parse::<u32>().ok().and_then(|n| n.checked_mul(1000)).ok_or(ShareError)?;
-        let rest: u32 = format!("{decimals:0<3}").parse().map_err(|_| ShareError)?;
-        thousands.checked_add(rest).map(Share).ok_or(ShareError)
+            whole.parse::<u32>().ok().and_then(|n| n.checked_mul(1000)).ok_or(RatioError)?;
+        let rest: u32 = format!("{decimals:0<3}").parse().map_err(|_| RatioError)?;
+        thousands.checked_add(rest).map(Ratio).ok_or(RatioError)
     }
 }
 
@@ -94,14 +94,14 @@ mod tests {
     #[test]
     fn what_is_no_share_is_refused() {
         for text in ["", ".5", "1.2345", "-1", "+1", "1.+2", "4294968", "1e3", "1.2.3"] {
-            assert_eq!(text.parse::<Share>(), Err(ShareError), "{text}");
+            assert_eq!(text.parse::<Ratio>(), Err(RatioError), "{text}");
         }
     }
 
     proptest! {
         #[test]
         fn shares_are_read_as_they_are_written(n: u32) {
-            prop_assert_eq!(Share(n).to_string().parse(), Ok(Share(n)));
+            prop_assert_eq!(Ratio(n).to_string().parse(), Ok(Ratio(n)));
         }
     }
 }

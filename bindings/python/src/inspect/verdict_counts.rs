@@ -3,7 +3,7 @@
 use crate::convert::value::value;
 
 value! {
-    Found from found: simkeep::inspect::Found {
+    VerdictCounts from counts: simkeep::inspect::VerdictCounts {
         new: u64,
         same: u64,
         changed: u64,
@@ -11,6 +11,6 @@ value! {
         gone: u64,
         failed: u64,
         other: u64,
-        visits: u64 = found.visits(),
+        visits: u64 = counts.visits(),
     }
 }

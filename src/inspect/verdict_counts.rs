@@ -5,7 +5,7 @@ use crate::page::Verdict;
 /// What visits found, and how many found it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Found {
+pub struct VerdictCounts {
     /// Visits that saw the first content of their page.
     pub new: u64,
     /// Visits that saw what was there before.
@@ -23,7 +23,7 @@ pub struct Found {
     pub other: u64,
 }
 
-impl Found {
+impl VerdictCounts {
     pub(super) fn add(&mut self, verdict: Verdict) {
         let count = match verdict {
             Verdict::New => &mut self.new,
@@ -38,8 +38,8 @@ impl Found {
     }
 
     /// Takes in what others found.
-    pub(super) fn join(&mut self, others: &Found) {
-        let Found { new, same, changed, reverted, gone, failed, other } = *others;
+    pub(super) fn join(&mut self, others: &VerdictCounts) {
+        let VerdictCounts { new, same, changed, reverted, gone, failed, other } = *others;
         self.new += new;
         self.same += same;
         self.changed += changed;
@@ -51,7 +51,7 @@ impl Found {
 
     /// How many visits there are in all.
     pub fn visits(&self) -> u64 {
-        let Found { new, same, changed, reverted, gone, failed, other } = *self;
+        let VerdictCounts { new, same, changed, reverted, gone, failed, other } = *self;
         new + same + changed + reverted + gone + failed + other
     }
 }
