@@ -141,7 +141,7 @@ fn a_candidate_says_which_text_is_wanted() {
     for (page, sketch) in [(0, 0), (1, 0), (1, 1), (0, 0)] {
         candidates.add(places[page], sketches[sketch]).unwrap();
     }
-    let refused = candidates.add(Place::from_bits(u64::MAX), BitSketch::default());
+    let refused = candidates.add(PageLocation::from_bits(u64::MAX), BitSketch::default());
     assert!(matches!(refused, Err(Error::InvalidArgument(_))), "{refused:?}");
     assert!(candidates.candidacy("no\u{7f}url").is_err());
     assert_eq!(candidates.clusters(0.0, &progress).unwrap().len(), 2);

@@ -113,8 +113,8 @@ fn the_golden_pages_change_as_their_newest_records_say() {
     let snapshot = simkeep::Reader::open(golden_store()).unwrap().snapshot();
     let (stored, mut compared) = (stored(), 0);
     for (url, _) in expected().pages {
-        let Trace { page, places, .. } = Trace::of(&snapshot, &url).unwrap().unwrap();
-        let place = (places[0].segment, places[0].number);
+        let Trace { page, records, .. } = Trace::of(&snapshot, &url).unwrap().unwrap();
+        let place = (records[0].segment, records[0].number);
         // Where the journal has the page, the record is not the newest.
         let Some(changes) = place.0.and_then(|id| stored.get(&(id, place.1))) else { continue };
         assert_eq!(Changes::told(&page.changes), changes.figures(), "{url}");

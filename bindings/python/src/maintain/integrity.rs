@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use pyo3::prelude::*;
-use simkeep::{backup, repair, verify};
 
 use crate::call::long::long;
 use crate::call::progress::{self, Progress};
@@ -95,10 +94,10 @@ pub(crate) fn verify_options(
     rate: Option<&Bound<'_, PyAny>>,
     flaws_max: Option<&Bound<'_, PyAny>>,
     progress: Option<&Bound<'_, Progress>>,
-) -> PyResult<verify::VerifyOptions> {
+) -> PyResult<simkeep::verify::VerifyOptions> {
     let rate = optional(rate, |v| arg::count(Arg::new("rate"), v))?;
     let flaws_max = optional(flaws_max, |v| arg::size(Arg::new("flaws_max"), v))?;
-    let mut options = verify::VerifyOptions::default().rate(rate);
+    let mut options = simkeep::verify::VerifyOptions::default().rate(rate);
     if let Some(flaws_max) = flaws_max {
         options.flaws_max = flaws_max;
     }
@@ -122,7 +121,7 @@ pub(crate) fn verify<'py>(
 ) -> PyResult<Verified> {
     let options = verify_options(rate, flaws_max, progress)?;
     let progress = options.progress.clone();
-    Verified::from_rust(py, long(py, &progress, || verify::verify(path, options))?)
+    Verified::from_rust(py, long(py, &progress, || simkeep::verify::verify(path, options))?)
 }
 
 /// Makes a new store of everything in another that is sound, and says what is lost.
@@ -143,12 +142,12 @@ pub(crate) fn repair<'py>(
     progress: Option<&Bound<'py, Progress>>,
 ) -> PyResult<Repaired> {
     let progress = progress::given(progress);
-    let mut options = repair::RepairOptions::default().keep_forgotten(keep_forgotten);
+    let mut options = simkeep::repair::RepairOptions::default().keep_forgotten(keep_forgotten);
     if let Some(bytes) = optional(memory_bytes, |v| arg::size(Arg::new("memory_bytes"), v))? {
         options.memory_bytes = bytes;
     }
     let options = options.progress(progress.clone());
-    Repaired::from_rust(py, long(py, &progress, || repair::repair(path, to, options))?)
+    Repaired::from_rust(py, long(py, &progress, || simkeep::repair::repair(path, to, options))?)
 }
 
 /// Makes a backup of the store in a directory, also of one that is being written.
@@ -165,6 +164,6 @@ pub(crate) fn backup(
     progress: Option<&Bound<'_, Progress>>,
 ) -> PyResult<BackedUp> {
     let progress = progress::given(progress);
-    let options = backup::BackupOptions::default().copy(copy).progress(progress.clone());
-    BackedUp::from_rust(py, long(py, &progress, || backup::backup(path, to, options))?)
+    let options = simkeep::backup::BackupOptions::default().copy(copy).progress(progress.clone());
+    BackedUp::from_rust(py, long(py, &progress, || simkeep::backup::backup(path, to, options))?)
 }

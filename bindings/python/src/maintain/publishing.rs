@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use pyo3::prelude::*;
-use simkeep::publish::{self, PublishOptions};
+use simkeep::publish::PublishOptions;
 
 use crate::call::long::long;
 use crate::call::progress::{self, Progress};
@@ -106,7 +106,7 @@ pub(crate) fn publish<'py>(
 ) -> PyResult<Publication> {
     let progress = progress::given(progress);
     let options = publish_options(keep, grace, (copy, check_kept), &progress)?;
-    Publication::from_rust(py, long(py, &progress, || publish::publish(path, to, options))?)
+    Publication::from_rust(py, long(py, &progress, || simkeep::publish::publish(path, to, options))?)
 }
 
 /// Whether a store is published in a directory, or is being carried there.
@@ -115,13 +115,13 @@ pub(crate) fn publish<'py>(
 /// listing what is there.
 #[pyfunction]
 pub(crate) fn is_published(py: Python<'_>, path: PathBuf) -> PyResult<bool> {
-    py.detach(|| publish::is_published(path)).or_raise(py)
+    py.detach(|| simkeep::publish::is_published(path)).or_raise(py)
 }
 
 /// The generations that are published in a directory, in order. Costs a small read for each.
 #[pyfunction]
 pub(crate) fn generations(py: Python<'_>, path: PathBuf) -> PyResult<Tuple<GenerationInfo>> {
-    FromRust::from_rust(py, py.detach(|| publish::generations(path)).or_raise(py)?)
+    FromRust::from_rust(py, py.detach(|| simkeep::publish::generations(path)).or_raise(py)?)
 }
 
 /// The files that a generation names: segments, then tables of document frequencies.
@@ -135,7 +135,7 @@ pub(crate) fn generation_files(
     generation: &Bound<'_, PyAny>,
 ) -> PyResult<Tuple<PublishedFile>> {
     let generation = arg::count(Arg::new("generation"), generation)?;
-    FromRust::from_rust(py, py.detach(|| publish::files(path, generation)).or_raise(py)?)
+    FromRust::from_rust(py, py.detach(|| simkeep::publish::files(path, generation)).or_raise(py)?)
 }
 
 /// How many distinct fingerprints of an epoch a generation has; one counts once for each segment
@@ -153,7 +153,7 @@ pub(crate) fn generation_fingerprints(
 ) -> PyResult<u64> {
     let generation = arg::count(Arg::new("generation"), generation)?;
     let epoch = arg::epoch(Arg::new("epoch"), epoch)?;
-    py.detach(|| publish::fingerprints(path, generation, epoch)).or_raise(py)
+    py.detach(|| simkeep::publish::fingerprints(path, generation, epoch)).or_raise(py)
 }
 
 /// Reads all files that a generation names, or the one of this name.
@@ -172,8 +172,8 @@ pub(crate) fn check_generation<'py>(
     let progress = progress::given(progress);
     let generation = arg::count(Arg::new("generation"), generation)?;
     long(py, &progress, || match file {
-        Some(name) => publish::check_file(path, generation, name, &progress),
-        None => publish::check(path, generation, &progress),
+        Some(name) => simkeep::publish::check_file(path, generation, name, &progress),
+        None => simkeep::publish::check(path, generation, &progress),
     })
 }
 
@@ -190,6 +190,6 @@ pub(crate) fn generations_with<'py>(
     prefix: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Tuple<u64>> {
     let scope = Scope::new("generations_with", url, prefix)?;
-    let all = py.detach(|| publish::generations_with(path, &scope.of())).or_raise(py)?;
+    let all = py.detach(|| simkeep::publish::generations_with(path, &scope.of())).or_raise(py)?;
     Tuple::new(py, all)
 }

@@ -200,7 +200,7 @@ impl Cluster {
             false => clusters.by_cluster(self.min_size)?,
         };
         Ok(pages.take_while(move |page| {
-            if by_page || !page.as_ref().is_ok_and(ClusteredPage::leads) {
+            if by_page || !page.as_ref().is_ok_and(ClusteredPage::is_leader) {
                 return true;
             }
             let goes_on = left > 0;

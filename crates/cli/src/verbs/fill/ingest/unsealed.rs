@@ -11,9 +11,9 @@ const UNSEALED_BYTES_MAX: usize = 1 << 20;
 /// Seals what is not sealed, unless it is little.
 pub(super) fn seal(store: &Store) -> Result<()> {
     let operations = Operations::after(&store.snapshot(), 0);
-    let Some(held) = operations.held() else { return Ok(()) };
+    let Some(available) = operations.available() else { return Ok(()) };
     let mut bytes = 0;
-    if held.end() - held.start() < UNSEALED_MAX {
+    if available.end() - available.start() < UNSEALED_MAX {
         for operation in operations {
             bytes += match operation?.kind {
                 OperationKind::Entry { url, .. } | OperationKind::Forget { url, .. } => url.len(),
