@@ -27,7 +27,7 @@ pub(super) struct Counting {
     names: Names,
     spellings: Spellings,
     pages: u64,
-    passed_over: u64,
+    skipped: u64,
     seed: u64,
     k: u32,
     /// The key of the page before, and the URL and the fingerprint of the first page that has it.
@@ -70,7 +70,7 @@ impl Counting {
             names: Names::default(),
             spellings: Spellings::default(),
             pages: 0,
-            passed_over: 0,
+            skipped: 0,
             seed,
             k,
             last: Vec::new(),
@@ -107,7 +107,7 @@ impl Counting {
         self.made.clear();
         let Counting { groups, names, url, key, made, seed, .. } = self;
         groups.add(Key::bare(&walked.key, *seed), &bare)?;
-        let passed_over = names.changes(
+        let skipped = names.changes(
             &address,
             TOGETHER_MAX,
             |_| true,
@@ -131,7 +131,7 @@ impl Counting {
                 Ok::<bool, Error>(has_bare)
             },
         )?;
-        self.passed_over += u64::from(passed_over);
+        self.skipped += u64::from(skipped);
         Ok(())
     }
 
@@ -233,7 +233,7 @@ impl Counting {
         let (numbers, rules) = rules.into_iter().map(|(number, rule, _)| (number, rule)).unzip();
         examples.rules = numbers;
         let (pages, sampled) = (self.pages, self.groups.share());
-        let site = AliasSite { site, pages, sampled, passed_over: self.passed_over, rules };
+        let site = AliasSite { site, pages, sampled, skipped: self.skipped, rules };
         Ok((site, examples))
     }
 

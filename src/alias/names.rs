@@ -189,9 +189,9 @@ impl Names {
                 applied.add(is_known, number, &rule);
             }
         }
-        let passed_over = self.parameters(url, &mut applied, &mut each)?;
+        let skipped = self.parameters(url, &mut applied, &mut each)?;
         together(url, applied.rules, wanted, &mut each)?;
-        Ok(passed_over || has_many)
+        Ok(skipped || has_many)
     }
 
     /// What each parameter makes of a page.
@@ -203,18 +203,18 @@ impl Names {
     ) -> Result<bool, E> {
         let length = url.path.len() + url.query.as_deref().map_or(0, str::len);
         let tried_max = (TRIED_BYTES / length.max(1)).clamp(1, PARAMETERS_MAX);
-        let (mut seen, mut passed_over) = (Vec::new(), false);
+        let (mut seen, mut skipped) = (Vec::new(), false);
         for name in url.parameters().map(family) {
             if name.is_empty() || seen.contains(&name) {
                 continue;
             }
             if seen.len() == tried_max {
-                passed_over = true;
+                skipped = true;
                 break;
             }
             seen.push(name);
             let Some(number) = self.number(name) else {
-                passed_over = true;
+                skipped = true;
                 continue;
             };
             let rule = AliasRule::Parameter(name.to_owned());
@@ -224,7 +224,7 @@ impl Names {
                 applied.add(each(number, &changed, Taken::Text(taken))?, number, &rule);
             }
         }
-        Ok(passed_over)
+        Ok(skipped)
     }
 
     /// The number of the rule for a parameter; `None` if its name is too long, or there are too many.

@@ -17,7 +17,7 @@ pub struct AliasSite {
     /// Pages with so many parameters, or in a site with so many names of them, that some were passed
     /// over: more than 32 on a page, 1,024 names in a site, or 64 bytes in a name. simkeep
     /// tries at most 16 KiB / (length of path and query) parameters, 32 at most.
-    pub passed_over: u64,
+    pub skipped: u64,
     /// The rules, in the order in which they are to be [applied](super::normalised): none twice.
     pub rules: Vec<AliasCount>,
 }
@@ -78,9 +78,9 @@ pub struct Aliases {
     pub pages: u64,
     /// Pages with content that has no fingerprint in the epoch: they took no part.
     pub without_fingerprint: u64,
-    /// Pages with parameters that were [passed over](AliasSite::passed_over), whether their sites
+    /// Pages with parameters that were [passed over](AliasSite::skipped), whether their sites
     /// have rules or not.
-    pub passed_over: u64,
+    pub skipped: u64,
     /// Rules that hold, all sites together.
     pub rules: u64,
     /// [Pairs](AliasCount::pairs) of these.
@@ -93,7 +93,7 @@ impl Aliases {
     pub(super) fn add(&mut self, site: &AliasSite) {
         self.sites += 1;
         self.pages += site.pages;
-        self.passed_over += site.passed_over;
+        self.skipped += site.skipped;
         self.sampled += u64::from(site.sampled < 1.0);
         let holding = || site.rules.iter().filter(|rule| rule.holds);
         self.sites_with_rules += u64::from(holding().next().is_some());

@@ -71,7 +71,7 @@ pub use hosts::Hosts;
 pub use interval::Interval;
 pub use likelihood::Likelihood;
 pub use multiplicative::Schedule;
-pub use optimum::{Known, Optimum, few_misses, fixed_intervals, random_times};
+pub use optimum::{KnownPage, Optimum, few_misses, fixed_intervals, random_times};
 pub use policy::{Policy, PolicyInput};
 pub use prior::Prior;
 pub use rate::{Halves, irregular, last_modified, naive, regular};

@@ -7,20 +7,20 @@ use crate::recrawl::error::{RecrawlError, Result};
 
 /// A page whose rate is known.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Known {
+pub struct KnownPage {
     per_day: f64,
     weight: f64,
 }
 
-impl Known {
+impl KnownPage {
     /// A page of a rate, in changes a day, and a weight.
     ///
     /// # Errors
     ///
     /// [`RecrawlError::Value`] if one of them is not from 1e-100 to 1e100.
-    pub fn new(per_day: f64, weight: f64) -> Result<Known> {
+    pub fn new(per_day: f64, weight: f64) -> Result<KnownPage> {
         let per_day = check::moderate("per_day", per_day)?;
-        Ok(Known { per_day, weight: check::moderate("weight", weight)? })
+        Ok(KnownPage { per_day, weight: check::moderate("weight", weight)? })
     }
 
     /// The rate from which visits are spent first where they are at random times: Azar's order.
@@ -49,9 +49,9 @@ pub struct Optimum {
 /// (1 - e^{-λI})/λI. It takes some 4,000 exponentials for each page.
 ///
 /// ```
-/// use simkeep::recrawl::{Known, fixed_intervals};
+/// use simkeep::recrawl::{KnownPage, fixed_intervals};
 /// # fn main() -> simkeep::Result<()> {
-/// let pages = [Known::new(0.1, 1.0)?, Known::new(1.0, 1.0)?, Known::new(10.0, 1.0)?];
+/// let pages = [KnownPage::new(0.1, 1.0)?, KnownPage::new(1.0, 1.0)?, KnownPage::new(10.0, 1.0)?];
 /// let best = fixed_intervals(&pages, 1.0)?;
 /// assert_eq!(best.visits_per_day[2], 0.0); // it changes too often to be kept fresh
 /// assert!((best.freshness - 0.460924).abs() < 1e-6);
@@ -62,13 +62,14 @@ pub struct Optimum {
 /// # Errors
 ///
 /// [`RecrawlError::Value`] if there are no pages, or the visits a day are not from 1e-100 to 1e100.
-pub fn fixed_intervals(pages: &[Known], visits_per_day: f64) -> Result<Optimum> {
-    let visits = |page: &Known, threshold: f64| {
+pub fn fixed_intervals(pages: &[KnownPage], visits_per_day: f64) -> Result<Optimum> {
+    let visits = |page: &KnownPage, threshold: f64| {
         let share = threshold / page.worth_at_most();
         // The changes expected between two visits, r, with 1 - (1 + r)e^{-r} = Λλ/w.
         if share >= 1.0 { 0.0 } else { page.per_day / crossing(|r| two_or_more(r) < share) }
     };
-    let fresh = |page: &Known, visits: f64| -exp_m1(-page.per_day / visits) * visits / page.per_day;
+    let fresh =
+        |page: &KnownPage, visits: f64| -exp_m1(-page.per_day / visits) * visits / page.per_day;
     spend(pages, visits_per_day, visits, fresh)
 }
 
@@ -82,7 +83,7 @@ pub fn fixed_intervals(pages: &[Known], visits_per_day: f64) -> Result<Optimum> 
 /// # Errors
 ///
 /// [`RecrawlError::Value`] if there are no pages, or the visits a day are not from 1e-100 to 1e100.
-pub fn random_times(pages: &[Known], visits_per_day: f64) -> Result<Optimum> {
+pub fn random_times(pages: &[KnownPage], visits_per_day: f64) -> Result<Optimum> {
     let budget = checked(pages, visits_per_day)?;
     let mut order = pages.to_vec();
     order.sort_by(|a, b| b.worth_at_most().total_cmp(&a.worth_at_most()));
@@ -98,7 +99,7 @@ pub fn random_times(pages: &[Known], visits_per_day: f64) -> Result<Optimum> {
         roots += root;
         factor = changes / roots;
     }
-    let visits = |page: &Known| {
+    let visits = |page: &KnownPage| {
         let more = (page.weight * page.per_day).sqrt() * factor - page.per_day;
         more.max(0.0)
     };
@@ -117,8 +118,8 @@ pub fn random_times(pages: &[Known], visits_per_day: f64) -> Result<Optimum> {
 /// # Errors
 ///
 /// [`RecrawlError::Value`] if there are no pages, or the visits a day are not from 1e-100 to 1e100.
-pub fn few_misses(pages: &[Known], visits_per_day: f64) -> Result<Optimum> {
-    let visits = |page: &Known, threshold: f64| {
+pub fn few_misses(pages: &[KnownPage], visits_per_day: f64) -> Result<Optimum> {
+    let visits = |page: &KnownPage, threshold: f64| {
         let (rate, ratio) = (page.per_day, 4.0 * page.weight / threshold / page.per_day);
         // The formula subtracts two numbers that are nearly equal where
         // the ratio is small. This form does not.
@@ -128,11 +129,11 @@ pub fn few_misses(pages: &[Known], visits_per_day: f64) -> Result<Optimum> {
 }
 
 /// How fresh a page is that is visited at random times.
-fn at_random(page: &Known, visits: f64) -> f64 {
+fn at_random(page: &KnownPage, visits: f64) -> f64 {
     visits / (visits + page.per_day)
 }
 
-fn checked(pages: &[Known], visits_per_day: f64) -> Result<f64> {
+fn checked(pages: &[KnownPage], visits_per_day: f64) -> Result<f64> {
     if pages.is_empty() {
         return Err(RecrawlError::Value { name: "pages", takes: "at least one" });
     }
@@ -142,10 +143,10 @@ fn checked(pages: &[Known], visits_per_day: f64) -> Result<f64> {
 /// Finds the threshold at which all visits are spent. `visits` are those of a page at a threshold, and
 /// fall with it.
 fn spend(
-    pages: &[Known],
+    pages: &[KnownPage],
     visits_per_day: f64,
-    visits: impl Fn(&Known, f64) -> f64,
-    fresh: impl Fn(&Known, f64) -> f64,
+    visits: impl Fn(&KnownPage, f64) -> f64,
+    fresh: impl Fn(&KnownPage, f64) -> f64,
 ) -> Result<Optimum> {
     let budget = checked(pages, visits_per_day)?;
     let at = |threshold: f64| pages.iter().map(|page| visits(page, threshold)).sum::<f64>();
@@ -163,7 +164,7 @@ fn spend(
 }
 
 /// The freshness of all pages, by weight. Those without a visit are not fresh.
-fn average(pages: &[Known], visits: &[f64], fresh: impl Fn(&Known, f64) -> f64) -> f64 {
+fn average(pages: &[KnownPage], visits: &[f64], fresh: impl Fn(&KnownPage, f64) -> f64) -> f64 {
     let weights: f64 = pages.iter().map(|page| page.weight).sum();
     let visited = pages.iter().zip(visits).filter(|(_, visits)| **visits > 0.0);
     visited.map(|(page, visits)| page.weight * fresh(page, *visits)).sum::<f64>() / weights

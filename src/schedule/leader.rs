@@ -113,7 +113,7 @@ fn search(
         limit,
         versions: Versions::InForce,
         under: None,
-        except: Some(url),
+        exclude: Some(url),
         classes: None,
         unless,
         // With a digest, pages with the same content would be listed

@@ -189,14 +189,14 @@ impl Twins {
         let mut like = Query::new(print, k);
         query.limit = 1 + dice.roll(40);
         like = like.limit(query.limit as usize);
-        let (under, except) = ("example.com", dice.url());
+        let (under, exclude) = ("example.com", dice.url());
         if dice.roll(2) == 0 {
             (query.under, query.under_len) = given(under);
             like = like.under(Prefix::parse(under).unwrap());
         }
         if dice.roll(2) == 0 {
-            (query.except, query.except_len) = given(&except);
-            like = like.except(&except);
+            (query.exclude, query.exclude_len) = given(&exclude);
+            like = like.exclude(&exclude);
         }
         (query.from_ms, query.to_ms) = (dice.time(), 1000);
         query.versions = dice.roll(4) as i32;

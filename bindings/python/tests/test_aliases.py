@@ -33,7 +33,7 @@ def test_what_makes_no_difference_is_found_site_by_site(store: simkeep.Store) ->
         [count] = site.rules
         assert count.rule == simkeep.AliasRule("parameter", "sid") and count.holds
         assert (count.pairs, count.near, count.share, count.visits) == (40, 40, 1.0, 40)
-        assert (site.pages, site.sampled, site.passed_over) == (60, 1.0, 0)
+        assert (site.pages, site.sampled, site.skipped) == (60, 1.0, 0)
         assert len(count.examples) == 3 and count.exceptions == ()
         for pair in count.examples:
             assert pair.distance == 0 and count.rule.apply(pair.other) == pair.first
@@ -43,7 +43,7 @@ def test_what_makes_no_difference_is_found_site_by_site(store: simkeep.Store) ->
         sampled=0,
         pages=180,
         without_fingerprint=0,
-        passed_over=0,
+        skipped=0,
         rules=3,
         pairs=120,
         visits=120,

@@ -27,7 +27,7 @@ def test_near_pages_are_found_as_the_keywords_say(store: simkeep.Store) -> None:
     assert found() == ["a1", "a2", "a3"]
     assert found(limit=2) == ["a1", "a2"]
     assert found(under="b.example") == []
-    assert found(but="https://a.example/2") == ["a1", "a3"]
+    assert found(exclude="https://a.example/2") == ["a1", "a3"]
     assert found(classes=[0]) == ["a2"]
     assert found(classes=[None]) == []
     assert found(at=AT + 2 * DAY) == ["a0", "a1", "a2"]
@@ -45,7 +45,7 @@ def test_the_nearest_are_found_however_far(store: simkeep.Store) -> None:
         store.observe(f"https://example.com/{n}", AT, fingerprint=2 ** (10 * n) - 1)
     nearest = store.nearest(0, 2)
     assert [near.distance for near in nearest] == [0, 10]
-    assert [near.distance for near in store.nearest(0, 1, but="https://example.com/0")] == [10]
+    assert [near.distance for near in store.nearest(0, 1, exclude="https://example.com/0")] == [10]
 
 
 def test_a_search_is_explained(store: simkeep.Store) -> None:
@@ -256,7 +256,7 @@ def test_a_search_takes_a_text_a_page_and_a_url(store: simkeep.Store) -> None:
         assert [near.url for near in view.near(html=f"<p>{TEXT}".encode())] == both
         assert [near.url for near in view.near(url=URL)] == both[1:]
         assert [near.url for near in view.nearest(url=URL, count=1)] == both[1:]
-        assert [near.url for near in view.near(url=URL, but="https://example.org/")] == [URL]
+        assert [near.url for near in view.near(url=URL, exclude="https://example.org/")] == [URL]
         assert len(view.explain(text=TEXT).matches) == 2
         nothing = view.near(text="too short", k=5)
         assert (len(nothing), nothing.complete, nothing.within) == (0, True, 5)

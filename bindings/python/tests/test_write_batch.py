@@ -71,7 +71,7 @@ def test_pages_are_left_out_of_their_own_answers(store: simkeep.Store) -> None:
         [],
     ]
     for (fingerprint, url), matches in zip(pages, answers, strict=True):
-        assert matches == store.near(fingerprint, 3, but=url)
+        assert matches == store.near(fingerprint, 3, exclude=url)
     assert len(store.near_batch_of_pages(pages, 64, limit=1)[0]) == 1
     with pytest.raises(TypeError, match="pages in row 0 must be a pair of a fingerprint and a URL"):
         store.near_batch_of_pages([7])  # type: ignore[list-item]

@@ -239,7 +239,7 @@ impl Model {
         });
         for (place, entries) in &self.pages {
             let is_under = under.is_none_or(|under| under.covers(&place.url));
-            if !is_under || query.except.as_ref() == Some(&place.url) {
+            if !is_under || query.exclude.as_ref() == Some(&place.url) {
                 continue;
             }
             let entries: Vec<Entry> = entries.iter().copied().collect();

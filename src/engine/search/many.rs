@@ -109,14 +109,14 @@ impl<'a> Expected<'a> {
 pub(crate) struct QueryKey<'u> {
     pub(crate) fingerprint: u64,
     /// A page that is left out.
-    pub(crate) except: Option<&'u str>,
+    pub(crate) exclude: Option<&'u str>,
 }
 
 impl QueryKey<'_> {
     /// The search by itself.
     fn query(&self, like: &Query) -> Query {
-        let (fingerprint, except) = (self.fingerprint, self.except.map(str::to_owned));
-        Query { fingerprint, except, ..like.clone() }
+        let (fingerprint, exclude) = (self.fingerprint, self.exclude.map(str::to_owned));
+        Query { fingerprint, exclude, ..like.clone() }
     }
 }
 
@@ -132,8 +132,8 @@ impl Query {
     ///
     /// [`Error::Corrupt`](crate::Error::Corrupt) if what it touches is damaged.
     pub fn run_batch(&self, snapshot: &Snapshot, fingerprints: &[u64]) -> Result<Vec<Matches>> {
-        let except = self.except.as_deref();
-        let keys = fingerprints.iter().map(|&fingerprint| QueryKey { fingerprint, except });
+        let exclude = self.exclude.as_deref();
+        let keys = fingerprints.iter().map(|&fingerprint| QueryKey { fingerprint, exclude });
         self.run_each(snapshot, &keys.collect::<Vec<_>>())
     }
 
@@ -170,7 +170,7 @@ impl Query {
         pages: &[(u64, &str)],
     ) -> Result<Vec<Matches>> {
         let keys =
-            pages.iter().map(|&(fingerprint, url)| QueryKey { fingerprint, except: Some(url) });
+            pages.iter().map(|&(fingerprint, url)| QueryKey { fingerprint, exclude: Some(url) });
         self.run_each(snapshot, &keys.collect::<Vec<_>>())
     }
 
@@ -253,7 +253,7 @@ fn search_chunk(
         taken += of_one.hits.len();
         ahead.until(taken, &wanted)?;
         let wanted =
-            SearchRequest { fingerprint: fingerprints[place], except: sought.except, ..wanted };
+            SearchRequest { fingerprint: fingerprints[place], exclude: sought.exclude, ..wanted };
         *matches = match answer(snapshot, &wanted, &mut of_one)? {
             (matches, false) => matches,
             // Rare: too few of the nearest fingerprints have visible
@@ -296,9 +296,9 @@ fn hits_of_segments(
             hit.component != component || others.binary_search(place).is_err()
         });
         for place in others {
-            let (fingerprint, except) = (fingerprints[place], sought[place].except);
+            let (fingerprint, exclude) = (fingerprints[place], sought[place].exclude);
             let mut found = HitSet::new(wanted.k);
-            let wanted = SearchRequest { fingerprint, except, ..*wanted };
+            let wanted = SearchRequest { fingerprint, exclude, ..*wanted };
             found.add_nearest(component, tables, &wanted, bounds)?;
             hits.extend(found.hits.into_iter().map(|hit| (place, hit)));
             let known = extents.entry(place).or_insert(Extent::whole(wanted.k));

@@ -41,7 +41,7 @@ pub(crate) struct SearchRequest<'a> {
     pub(crate) versions: Versions,
     pub(crate) under: Option<&'a Prefix>,
     /// A page that is left out.
-    pub(crate) except: Option<&'a str>,
+    pub(crate) exclude: Option<&'a str>,
     /// Pages of other classes are left out.
     pub(crate) classes: Option<&'a Classes>,
     /// Pages in force with a fingerprint of this epoch are left out: they are sought by that.
@@ -61,7 +61,7 @@ impl SearchRequest<'_> {
 
     /// Whether it leaves out pages, wherever they stand.
     pub(crate) fn leaves_out(&self) -> bool {
-        self.except.is_some() || self.classes.is_some()
+        self.exclude.is_some() || self.classes.is_some()
     }
 
     /// Whether this content has the fingerprint that was found.
@@ -294,7 +294,7 @@ impl View {
         if !posting.in_force && wanted.versions == Versions::InForce {
             return Ok(false);
         }
-        match (wanted.except, own) {
+        match (wanted.exclude, own) {
             (None, _) => Ok(true),
             // Both are in one segment: comparing page numbers spares reading the URL.
             (_, Some(own)) if own.component == component => Ok(own.page != posting.page),

@@ -79,7 +79,7 @@ pub struct Query {
     /// Only pages under this prefix.
     pub under: Option<Prefix>,
     /// All pages but this one.
-    pub except: Option<String>,
+    pub exclude: Option<String>,
     /// Only pages of these classes; see [`Query::classes`].
     pub classes: Option<Classes>,
     /// How long the search may go on widening; see [`Query::budget`].
@@ -101,7 +101,7 @@ impl Query {
             fingerprints: FINGERPRINTS,
             versions: Versions::InForce,
             under: None,
-            except: None,
+            exclude: None,
             classes: None,
             budget: None,
             // `up_to` lowers this to the number of cores.
@@ -180,8 +180,8 @@ impl Query {
 
     /// Leaves a page out, such as the one whose own fingerprint is searched for.
     #[must_use]
-    pub fn except(mut self, url: impl Into<String>) -> Query {
-        self.except = Some(url.into());
+    pub fn exclude(mut self, url: impl Into<String>) -> Query {
+        self.exclude = Some(url.into());
         self
     }
 

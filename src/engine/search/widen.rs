@@ -100,7 +100,7 @@ pub(crate) fn wanted<'q>(snapshot: &Snapshot, query: &'q Query) -> Result<Search
         limit: query.limit,
         versions: query.versions,
         under: query.under.as_ref(),
-        except: query.except.as_deref(),
+        exclude: query.exclude.as_deref(),
         classes: query.classes.as_ref(),
         unless: None,
         digest: None,

@@ -34,7 +34,7 @@ pub(crate) fn search_request<'a>(
         limit: options.near_limit,
         versions: Versions::InForce,
         under: None,
-        except: Some(request.url()),
+        exclude: Some(request.url()),
         classes: None,
         unless,
         digest: seen.digest,

@@ -4,7 +4,7 @@ use super::page::{Comparisons, Difference, Page};
 use super::random::Random;
 use crate::recrawl::check;
 use crate::recrawl::error::{RecrawlError, Result};
-use crate::recrawl::optimum::Known;
+use crate::recrawl::optimum::KnownPage;
 use crate::recrawl::real::{exp, ln};
 
 /// How the rates of pages are drawn, in changes a day.
@@ -134,8 +134,8 @@ impl PoissonPage {
     /// # Errors
     ///
     /// None: rates are between those that are drawn.
-    pub fn known(&self) -> Result<Known> {
-        Known::new(self.per_day, 1.0)
+    pub fn known(&self) -> Result<KnownPage> {
+        KnownPage::new(self.per_day, 1.0)
     }
 }
 

@@ -146,7 +146,7 @@ impl World {
             let host = format!("h{}.example", draw(5));
             query.under = Some(Prefix::parse(&host).unwrap());
         }
-        query.except = (draw(6) == 0).then(|| self.urls[at(draw(self.urls.len() as u64))].into());
+        query.exclude = (draw(6) == 0).then(|| self.urls[at(draw(self.urls.len() as u64))].into());
         query.epoch = Some(FIRST);
         query.budget = (draw(40) == 0).then_some(Duration::from_secs(60));
         query

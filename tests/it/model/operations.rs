@@ -181,7 +181,7 @@ fn query() -> impl Strategy<Value = Query> {
                 .versions(versions)
                 .under(under.map(|prefix| PREFIXES[prefix].prefix()))
                 .classes(classes);
-            query.except = except.map(|page| URLS[page].to_owned());
+            query.exclude = except.map(|page| URLS[page].to_owned());
             query
         },
     )

@@ -2,12 +2,12 @@
 
 use proptest::prelude::*;
 use simkeep::recrawl::RecrawlError;
-use simkeep::recrawl::{Known, Optimum, few_misses, fixed_intervals, random_times, value};
+use simkeep::recrawl::{KnownPage, Optimum, few_misses, fixed_intervals, random_times, value};
 
 use super::assert_six;
 
-fn pages(all: &[(f64, f64)]) -> Vec<Known> {
-    all.iter().map(|(rate, weight)| Known::new(*rate, *weight).unwrap()).collect()
+fn pages(all: &[(f64, f64)]) -> Vec<KnownPage> {
+    all.iter().map(|(rate, weight)| KnownPage::new(*rate, *weight).unwrap()).collect()
 }
 
 #[track_caller]
@@ -64,8 +64,8 @@ fn what_makes_no_sense_is_named() {
         named(best(&[], 1.0).err(), "pages");
         for bad in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e200] {
             named(best(&one, bad).err(), "visits_per_day");
-            named(Known::new(bad, 1.0).err(), "per_day");
-            named(Known::new(1.0, bad).err(), "weight");
+            named(KnownPage::new(bad, 1.0).err(), "per_day");
+            named(KnownPage::new(1.0, bad).err(), "weight");
         }
         for budget in [1e-9, 1e90] {
             let spent = best(&one, budget).unwrap();

@@ -4,7 +4,7 @@ use simkeep::recrawl::simulate::{
     Budget, Decider, Figures, Learning, Page, PoissonPage, Rates, Span, crawl,
 };
 use simkeep::recrawl::{
-    Belief, Change, Comparison, Index, Known, Likelihood, Policy, Prior, fixed_intervals,
+    Belief, Change, Comparison, Index, KnownPage, Likelihood, Policy, Prior, fixed_intervals,
 };
 
 /// The first rate of seed 1, flat and by host, as a program in another language has them.
@@ -28,7 +28,7 @@ fn the_crawl_value_keeps_most_pages_fresh_and_the_harmonic_index_misses_least() 
     let span = Span::new(0.25, 100.0, 250.0).unwrap();
     for seed in 1..=3 {
         let pages = Rates::Flat { pages: 200 }.draw(seed, 250.0).unwrap();
-        let known: Vec<Known> = pages.iter().map(|page| page.known().unwrap()).collect();
+        let known: Vec<KnownPage> = pages.iter().map(|page| page.known().unwrap()).collect();
         let best = fixed_intervals(&known, 28.4).unwrap().freshness;
         let value = by(&pages, 28.4, span, Decider::policy(Policy::VALUE));
         let harmonic = by(&pages, 28.4, span, Decider::policy(Policy::HARMONIC));

@@ -154,7 +154,7 @@ fn a_page_that_is_left_out_is_not_found() {
             .unwrap();
     }
     for sealed in [false, true] {
-        let query = Query::new(1, 3).except(url(1));
+        let query = Query::new(1, 3).exclude(url(1));
         let found: Vec<String> = store
             .snapshot()
             .search(&query)
@@ -165,7 +165,7 @@ fn a_page_that_is_left_out_is_not_found() {
             .collect();
         assert_eq!(found, [url(0), url(2)], "sealed: {sealed}");
         // One place is enough for one other.
-        let one = store.snapshot().search(&Query::new(1, 0).limit(1).except(url(1))).unwrap();
+        let one = store.snapshot().search(&Query::new(1, 0).limit(1).exclude(url(1))).unwrap();
         assert!(one.near.is_empty() && one.complete, "sealed: {sealed}");
         store.seal().unwrap();
     }
@@ -184,7 +184,7 @@ fn the_versions_of_a_page_that_is_left_out_hide_no_other_page() {
     }
     store.observe(Observation::content(other, ms(1), 0b1111 << 60, epoch)).unwrap();
     for sealed in [false, true] {
-        let query = Query::new(0, 4).versions(Versions::Ever).limit(16).except(own);
+        let query = Query::new(0, 4).versions(Versions::Ever).limit(16).exclude(own);
         let matches = store.snapshot().search(&query).unwrap();
         let found: Vec<&str> = matches.near.iter().map(|near| near.url.as_str()).collect();
         assert_eq!((found.as_slice(), matches.complete), (&[other][..], true), "sealed: {sealed}");

@@ -202,7 +202,7 @@ fn a_page_that_is_left_out_has_no_part_in_fingerprints_and_pairs() {
             [(None, true, true), (Some("a"), false, false), (Some("b"), true, true)]
         {
             let mut like = Query::new(0, 2);
-            like.except = but.map(|name: &str| format!("http://{name}.example/"));
+            like.exclude = but.map(|name: &str| format!("http://{name}.example/"));
             let others = [3].into_iter().chain((state == "both").then_some(0xff << 40));
             let expected: Vec<u64> = own.then_some(1).into_iter().chain(others).collect();
             assert_eq!(fingerprints(&store, &like), expected, "{state}, {but:?}");

@@ -102,7 +102,7 @@ fn many_segments_answer_alike_before_and_after_they_are_warm() {
                     let many = like.run_batch_of_pages(&store.snapshot(), &pages).unwrap();
                     assert_eq!(many.len(), pages.len());
                     for (&(fingerprint, url), batched) in pages.iter().zip(many) {
-                        let alone = like.clone().fingerprint(fingerprint).except(url);
+                        let alone = like.clone().fingerprint(fingerprint).exclude(url);
                         assert_eq!(store.snapshot().search(&alone).unwrap(), batched);
                         assert!(batched.near.iter().all(|near| near.url != url));
                     }

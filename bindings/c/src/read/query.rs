@@ -52,9 +52,9 @@ pub struct Query {
     /// Its length in bytes.
     pub under_len: usize,
     /// All pages but this one; NULL for all. Default: NULL.
-    pub except: *const c_char,
+    pub exclude: *const c_char,
     /// Its length in bytes.
-    pub except_len: usize,
+    pub exclude_len: usize,
     /// Only pages of these classes; NULL for pages of any class and of none. Default: NULL.
     pub classes: *const u32,
     /// How many.
@@ -122,8 +122,8 @@ impl Query {
         if flag(self.has_epoch, "query.has_epoch")? {
             query = query.epoch(Epoch::from_number(self.epoch));
         }
-        if let Some(url) = abi::optional_text(self.except, self.except_len, "query.except")? {
-            query = query.except(url);
+        if let Some(url) = abi::optional_text(self.exclude, self.exclude_len, "query.exclude")? {
+            query = query.exclude(url);
         }
         if self.budget_ns > 0 {
             query = query.budget(Duration::from_nanos(self.budget_ns));

@@ -74,7 +74,7 @@ class Near(TypedDict, total=False):
     """The most pages to name (16); `None` for all."""
     under: str | None
     """Only pages under this prefix."""
-    but: str | None
+    exclude: str | None
     """All pages but this one."""
     classes: Iterable[int | None] | None
     """Only pages of these classes; `None` among them is for pages that have none."""
@@ -104,7 +104,7 @@ class Pairs(TypedDict, total=False):
     """The epoch of the fingerprints: by default the one that near-duplicates are sought by."""
     under: str | None
     """Only pages under this prefix."""
-    but: str | None
+    exclude: str | None
     """A page that is left out: a fingerprint that only this page has is none."""
     classes: Iterable[int | None] | None
     """Only pages of these classes; `None` among them is for pages that have none."""

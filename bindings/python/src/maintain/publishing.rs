@@ -106,7 +106,10 @@ pub(crate) fn publish<'py>(
 ) -> PyResult<Publication> {
     let progress = progress::given(progress);
     let options = publish_options(keep, grace, (copy, check_kept), &progress)?;
-    Publication::from_rust(py, long(py, &progress, || simkeep::publish::publish(path, to, options))?)
+    Publication::from_rust(
+        py,
+        long(py, &progress, || simkeep::publish::publish(path, to, options))?,
+    )
 }
 
 /// Whether a store is published in a directory, or is being carried there.

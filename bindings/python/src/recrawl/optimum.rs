@@ -1,7 +1,7 @@
 //! The best that a budget can do for pages whose rates are known.
 
 use pyo3::prelude::*;
-use simkeep::recrawl::{self, Known};
+use simkeep::recrawl::{self, KnownPage};
 
 use crate::call::long::alone;
 use crate::convert::arg::{self, Arg, each};
@@ -23,12 +23,12 @@ fn spend<'py>(
     py: Python<'py>,
     pages: &Bound<'py, PyAny>,
     visits_per_day: &Bound<'py, PyAny>,
-    best: fn(&[Known], f64) -> Result<recrawl::Optimum, recrawl::RecrawlError>,
+    best: fn(&[KnownPage], f64) -> Result<recrawl::Optimum, recrawl::RecrawlError>,
 ) -> PyResult<Optimum> {
     let expected = "an iterable of pairs of a rate, in changes a day, and a weight";
     let pages = each(Arg::new("pages"), pages, expected, |arg, page| {
         let (rate, weight) = arg::pair(arg, page, "a pair of a rate and a weight")?;
-        Known::new(arg::float(arg, &rate)?, arg::float(arg, &weight)?).or_raise(py)
+        KnownPage::new(arg::float(arg, &rate)?, arg::float(arg, &weight)?).or_raise(py)
     })?;
     let budget = arg::float(Arg::new("visits_per_day"), visits_per_day)?;
     Optimum::from_rust(py, alone(py, move || Ok(best(&pages, budget)?))?)

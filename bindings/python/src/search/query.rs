@@ -34,7 +34,7 @@ impl<'py> FromPyObject<'_, 'py> for Given<'py> {
 pub(crate) struct Keywords<'py> {
     pub(crate) limit: Given<'py>,
     pub(crate) under: Given<'py>,
-    pub(crate) but: Given<'py>,
+    pub(crate) exclude: Given<'py>,
     pub(crate) classes: Given<'py>,
     pub(crate) epoch: Given<'py>,
     pub(crate) at: Given<'py>,
@@ -57,8 +57,9 @@ impl Keywords<'_> {
         if let Some(threads) = self.threads.unless_none(|v| arg::size(Arg::new("threads"), v))? {
             query.threads = threads;
         }
-        let but = |but: &Bound<'_, PyAny>| arg::url(Arg::new("but"), but).map(str::to_owned);
-        query.except = self.but.unless_none(but)?;
+        let exclude =
+            |exclude: &Bound<'_, PyAny>| arg::url(Arg::new("exclude"), exclude).map(str::to_owned);
+        query.exclude = self.exclude.unless_none(exclude)?;
         query.under = self.under.unless_none(|under| arg::prefix(Arg::new("under"), under))?;
         query.classes =
             self.classes.unless_none(|classes| arg::classes(Arg::new("classes"), classes))?;
@@ -102,7 +103,7 @@ pub(crate) fn with(query: Query, keywords: Option<&Bound<'_, PyDict>>) -> PyResu
         let keyword = match key {
             "limit" => &mut all.limit,
             "under" => &mut all.under,
-            "but" => &mut all.but,
+            "exclude" => &mut all.exclude,
             "classes" => &mut all.classes,
             "epoch" => &mut all.epoch,
             "at" => &mut all.at,

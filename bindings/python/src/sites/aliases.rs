@@ -23,7 +23,7 @@ value! {
         site: String,
         pages: u64,
         sampled: f64,
-        passed_over: u64,
+        skipped: u64,
         rules: Tuple<AliasCount>,
     }
 }
@@ -57,7 +57,7 @@ value! {
         sampled: u64,
         pages: u64,
         without_fingerprint: u64,
-        passed_over: u64,
+        skipped: u64,
         rules: u64,
         pairs: u64,
         visits: u64,

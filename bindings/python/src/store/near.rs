@@ -37,7 +37,7 @@ impl View {
     /// `k` is the largest distance in bits, 0 to 64; by default that within which the store takes
     /// pages for near-duplicates. Usually takes some microseconds.
     ///
-    /// Keywords: `limit`, the most pages to name (16; `None` for all); `under`, a prefix; `but`, a
+    /// Keywords: `limit`, the most pages to name (16; `None` for all); `under`, a prefix; `exclude`, a
     /// URL to leave out; `classes`; `epoch`; one of `at` (versions in force at a time), `seen`
     /// (versions seen between two times) and `ever=True` (every version); `budget`, how long it may
     /// take; `fingerprints`, how many of a crowd are compared.
@@ -46,7 +46,7 @@ impl View {
         fingerprint: "SupportsIndex | None" = None, k: "int | None" = None, *,
         text: "str | None" = None, html: "_types.Html | None" = None, url: "str | None" = None,
         limit: "int | None" = Given::default(), under: "str | None" = Given::default(),
-        but: "str | None" = Given::default(),
+        exclude: "str | None" = Given::default(),
         classes: "Iterable[int | None] | None" = Given::default(),
         epoch: "int | None" = Given::default(), at: "Time | None" = Given::default(),
         seen: "tuple[Time, Time] | None" = Given::default(), ever: "bool" = Given::default(),
@@ -62,7 +62,7 @@ impl View {
         url: Option<&Bound<'py, PyAny>>,
         limit: Given<'py>,
         under: Given<'py>,
-        but: Given<'py>,
+        exclude: Given<'py>,
         classes: Given<'py>,
         epoch: Given<'py>,
         at: Given<'py>,
@@ -78,7 +78,7 @@ impl View {
         let threads = Given::default();
         #[rustfmt::skip]
         let keywords = Keywords {
-            limit, under, but, classes, epoch, at, seen, ever, budget, fingerprints, threads,
+            limit, under, exclude, classes, epoch, at, seen, ever, budget, fingerprints, threads,
         };
         let query = keywords.of(query)?;
         let found = match subject.ask(py, &snapshot, query)? {

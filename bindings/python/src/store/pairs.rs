@@ -24,7 +24,7 @@ impl View {
     /// Reads all fingerprints on all cores, and waits for whoever reads them. It ends when the
     /// iterator is closed.
     ///
-    /// Takes the keywords `epoch`, `under`, `but`, `classes`, `at`, `seen`, `ever` and `threads` of
+    /// Takes the keywords `epoch`, `under`, `exclude`, `classes`, `at`, `seen`, `ever` and `threads` of
     /// `near`.
     #[pyo3(signature = (*, progress=None, **like: "Unpack[_types.Pairs]"))]
     fn all_fingerprints<'py>(
@@ -45,7 +45,7 @@ impl View {
     /// A join of all fingerprints, which runs on all cores in 256 MiB, and waits for whoever reads
     /// the pairs. It ends when the iterator is closed.
     ///
-    /// Takes the keywords `epoch`, `under`, `but`, `classes`, `at`, `seen`, `ever` and `threads` of
+    /// Takes the keywords `epoch`, `under`, `exclude`, `classes`, `at`, `seen`, `ever` and `threads` of
     /// `near`.
     #[pyo3(signature = (
         k: "int | None" = None, *, progress=None,

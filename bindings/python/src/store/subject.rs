@@ -70,7 +70,7 @@ impl Subject {
             Subject::Page(url) => {
                 let page = py.detach(|| snapshot.latest(url)).or_raise(py)?;
                 let page = page.ok_or_else(|| Arg::new("url").wrong("is no page of this store"))?;
-                query.except.get_or_insert_with(|| url.clone());
+                query.exclude.get_or_insert_with(|| url.clone());
                 let content = page.contents.iter().find(|content| content.epoch == epoch);
                 content.and_then(|content| content.fingerprint)
             }

@@ -21,7 +21,7 @@ use simkeep::Changes;
 use simkeep::recrawl::simulate::{
     Budget, Decider, Figures, Learning, Page, PoissonPage, Rates, Span, crawl,
 };
-use simkeep::recrawl::{Index, Known, Policy, few_misses, fixed_intervals, random_times};
+use simkeep::recrawl::{Index, KnownPage, Policy, few_misses, fixed_intervals, random_times};
 
 /// Pages that change by chance.
 struct Chance {
@@ -84,11 +84,11 @@ fn by_chance(chance: &Chance) {
     println!("\n{}\n", chance.title);
     let rows = crawls(&worlds, &by, Budget::per_day(chance.per_day).unwrap(), span);
     table::print(&by, &rows);
-    let known = |pages: &Vec<PoissonPage>| -> Vec<Known> {
+    let known = |pages: &Vec<PoissonPage>| -> Vec<KnownPage> {
         pages.iter().map(|page| page.known().unwrap()).collect()
     };
     for (name, best) in [
-        ("best at fixed intervals", fixed_intervals as fn(&[Known], f64) -> _),
+        ("best at fixed intervals", fixed_intervals as fn(&[KnownPage], f64) -> _),
         ("best at random times", random_times),
         ("fewest misses at random times", few_misses),
     ] {

@@ -172,7 +172,7 @@ fn no_page_keeps_the_crawler_from_others() {
         let file = place.write(&format!("{day}.warc"), fetch(&urls, day, &mut known));
         let summary = place.run(&["ingest", &file, "--json"]).objects().remove(0);
         assert_eq!(summary["records"], urls.len(), "day {day}: {summary}");
-        assert_eq!(summary["passed_over"]["answer to HEAD"], urls.len(), "{summary}");
+        assert_eq!(summary["skipped"]["answer to HEAD"], urls.len(), "{summary}");
         assert_eq!(summary["broken"], 0, "{summary}");
     }
     let visits = |path: &str| known[&format!("{HOST}{path}")];

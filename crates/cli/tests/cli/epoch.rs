@@ -239,7 +239,7 @@ fn what_was_never_seen_is_not_restated() {
     let ran = place.run_with_input(&["ingest", "-", "--restate", "--json"], &lines);
     let summary = &ran.objects()[0];
     assert_eq!((&summary["missing"], &summary["restated"]), (&2.into(), &0.into()));
-    assert_eq!(summary["passed_over"]["visit"], 1);
+    assert_eq!(summary["skipped"]["visit"], 1);
     assert_eq!(place.run(&["stats", "--json"]).objects()[0]["visits"], 10);
     let ready = r#"{"url":"https://example.com/1","t":1000,"fingerprint":"00000000000000ff","epoch":"x","seen":"restated"}"#;
     assert_eq!(place.ingest_beginning(ready)["restated"], 1);

@@ -156,7 +156,7 @@ fn a_file_that_is_no_text_any_more_ends_its_text() {
     place.write("folder/image", "\0\x01");
     let ingest = |place: &Place| place.run(&["ingest", "folder", "--json"]).objects().remove(0);
     let first = ingest(&place);
-    assert_eq!((&first["new"], &first["passed_over"]["binary"]), (&1.into(), &1.into()), "{first}");
+    assert_eq!((&first["new"], &first["skipped"]["binary"]), (&1.into(), &1.into()), "{first}");
     place.write("folder/a.txt", "\0\x02 no text");
     let second = ingest(&place);
     assert_eq!((&second["changed"], &second["not_text"]), (&1.into(), &1.into()), "{second}");

@@ -59,7 +59,7 @@ fn a_folder_is_a_page_for_each_file() {
     place.write("pages/image", [0, 1, 2, 3]);
     let summary = place.run(&["ingest", "pages", "--json"]).objects().remove(0);
     assert_eq!((&summary["records"], &summary["new_pages"]), (&2.into(), &2.into()));
-    assert_eq!(summary["passed_over"]["binary"], 1);
+    assert_eq!(summary["skipped"]["binary"], 1);
     assert_eq!(summary["exact_copies"], 1);
     let scan = place.done(&["scan"]);
     assert!(scan.contains("  file:///") && scan.contains("/pages/copy/LICENSE\n"), "{scan}");
@@ -74,7 +74,7 @@ fn a_store_within_the_folder_is_left_out() {
         let ran = place.run(&["ingest", folder, "--json"]);
         let summary = ran.objects().remove(0);
         assert_eq!(summary["records"], 1);
-        assert_eq!(summary["passed_over"], serde_json::json!({}));
+        assert_eq!(summary["skipped"], serde_json::json!({}));
     }
     assert_eq!(place.done(&["scan"]).lines().count(), 1);
 }
@@ -91,7 +91,7 @@ fn a_new_store_is_left_out_of_what_is_read_after_it_was_made() {
         let ingest = ["ingest", "pages", "--json", "--threads", threads, "--store", &store];
         let summary = place.run(&ingest).objects().remove(0);
         assert_eq!(summary["records"], 3);
-        assert_eq!(summary["passed_over"], serde_json::json!({}), "{threads}");
+        assert_eq!(summary["skipped"], serde_json::json!({}), "{threads}");
         std::fs::remove_dir_all(&z).unwrap();
     }
 }

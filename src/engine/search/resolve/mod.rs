@@ -353,7 +353,7 @@ impl<F: FromHit> Search<'_, '_, F> {
         let (wanted, view, sequence) = (self.wanted, self.view, self.sequence);
         // The page that is left out may have this fingerprint
         // in many components: it must not use up the budget.
-        if wanted.except == Some(url.as_str()) {
+        if wanted.exclude == Some(url.as_str()) {
             self.effort.give_back();
             return Ok(true);
         }
@@ -438,7 +438,7 @@ impl<F: FromHit> Search<'_, '_, F> {
         let (view, wanted, sequence) = (self.view, self.wanted, self.sequence);
         let inner = memtable.read();
         let page = inner.page(number);
-        if wanted.except == Some(page.url()) {
+        if wanted.exclude == Some(page.url()) {
             self.effort.give_back();
             return Ok(());
         }

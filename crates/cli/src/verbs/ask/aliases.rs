@@ -63,7 +63,7 @@ Of a page with more than 32 parameters, or with so many that its URL is long, an
 by the hash of its URLs as rules make them. Both is said, of each site that is listed and in the end of all.
 
 With --json, an object a site: \"site\", \"pages\", \"sampled\" (what share was looked at),
-\"pages_passed_over\" (with parameters that were) and \"rules\". A rule has its kind, \"alias\", and a
+\"pages_skipped\" (with parameters that were) and \"rules\". A rule has its kind, \"alias\", and a
 \"setting\": the scheme, \"with\" or \"without\", or the name of a parameter or index page; whether it
 \"holds\", \"pairs\", \"near_pairs\", \"near_share\", \"visits_spared\", and \"examples\" and
 \"exceptions\": two URLs and a distance. A crawler applies
@@ -134,7 +134,7 @@ impl Aliases {
             0 => String::new(),
             sites => format!("; {} sampled", words::many(sites, "site was", "sites were")),
         };
-        let passed_over = match summary.passed_over {
+        let skipped = match summary.skipped {
             0 => String::new(),
             pages => {
                 format!("; parameters of {} passed over", words::many(pages, "page", "pages"))
@@ -148,7 +148,7 @@ impl Aliases {
         let visits = words::many(summary.visits, "visit", "visits");
         say(&format!(
             "{pages} of {all}, within {bits}: {rules} for {sites}, which would have spared {visits}{sampled}\
-             {passed_over}{without}"
+             {skipped}{without}"
         ));
         Ok(if summary.rules > 0 { Exit::Done } else { Exit::Nothing })
     }
@@ -161,8 +161,8 @@ fn print(site: &AliasSite, output: &mut Output) -> io::Result<()> {
     if site.sampled < 1.0 {
         line += &format!(", {} of 100 sampled", words::amount(site.sampled * 100.0));
     }
-    if site.passed_over > 0 {
-        let pages = words::many(site.passed_over, "page", "pages");
+    if site.skipped > 0 {
+        let pages = words::many(site.skipped, "page", "pages");
         line += &format!(", parameters of {pages} passed over");
     }
     output.line(&line)?;
@@ -198,7 +198,7 @@ pub(crate) struct Line<'a> {
     /// What share of the URLs that rules make was looked at; what is counted of rules is of these.
     sampled: f64,
     /// Pages with parameters that were passed over, since there are too many.
-    pages_passed_over: u64,
+    pages_skipped: u64,
     /// In the order in which they are to be applied.
     rules: Vec<Rule<'a>>,
 }
@@ -267,7 +267,7 @@ impl<'a> From<&'a AliasSite> for Line<'a> {
             site: &of.site,
             pages: of.pages,
             sampled: of.sampled,
-            pages_passed_over: of.passed_over,
+            pages_skipped: of.skipped,
             rules: of.rules.iter().map(Rule::from).collect(),
         }
     }

@@ -191,7 +191,7 @@ impl Lines<'_> {
             return Ok(None);
         };
         let k = k.unwrap_or_else(|| snapshot.near_distance(epoch));
-        let query = Query::new(fingerprint, k).epoch(epoch).limit(NEAR_LIMIT).except(url.clone());
+        let query = Query::new(fingerprint, k).epoch(epoch).limit(NEAR_LIMIT).exclude(url.clone());
         Ok(Some(snapshot.search(&query)?))
     }
 

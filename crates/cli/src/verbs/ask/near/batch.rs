@@ -258,7 +258,7 @@ impl<'a> Batch<'a> {
         let search_on = |(matches, (asked, question)): (Matches, &(&Asked, &Question))| {
             let mut query = like.clone().fingerprint(asked.fingerprint);
             if matches!(self.kind, Kind::Urls) {
-                query.except.clone_from(&question.text);
+                query.exclude.clone_from(&question.text);
             }
             Ok(search_on(self.snapshot, &query, matches)?)
         };

@@ -175,7 +175,7 @@ impl Near {
         let k = self.k.unwrap_or_else(|| snapshot.near_distance(epoch));
         let mut query = self.query(fingerprint, k).epoch(epoch);
         // The page that was asked about is not near itself.
-        query.except = self.url().map(str::to_owned);
+        query.exclude = self.url().map(str::to_owned);
         let explanation = self.explain.then(|| Explanation::of(&snapshot, &query)).transpose()?;
         let explained = || count_without_fingerprint(&snapshot, epoch, self.classes.as_ref());
         let explained = self.explain.then(explained).transpose()?;

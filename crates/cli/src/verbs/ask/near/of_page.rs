@@ -40,7 +40,7 @@ pub(crate) fn of_page(
         return tell(OfPage { fingerprint: None, epoch, k: None, complete: true, near });
     };
     let k = snapshot.near_distance(epoch);
-    let query = Query::new(fingerprint, k).epoch(epoch).limit(LIMIT).except(url);
+    let query = Query::new(fingerprint, k).epoch(epoch).limit(LIMIT).exclude(url);
     let matches = snapshot.search(&query)?;
     tell(OfPage {
         fingerprint: Some(Fingerprint(fingerprint)),

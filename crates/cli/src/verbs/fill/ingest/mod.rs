@@ -79,7 +79,7 @@ What it reads, plain or packed with gzip or zstd:
 The status of a response says what the visit found: content (2xx), a redirect (301, 302, 303, 307, 308 with
 a target), not modified (304), gone (404, 410), or nothing (all else, 202, 204, 205, parts, and what was cut).
 Content that is not text has no fingerprint and is compared by its digest. Answers to HEAD and POST, and
-records about pages (urn:, metadata:, screenshot:), are no visits. \"failures\" and \"passed_over\" count them.
+records about pages (urn:, metadata:, screenshot:), are no visits. \"failures\" and \"skipped\" count them.
 
 The digest of a page is 128 bits of the SHA-1 of what came: a file, the \"text\" of a line, or what a
 server sent, without the chunks of the transfer. What an archive declares is checked: a right SHA-1 is

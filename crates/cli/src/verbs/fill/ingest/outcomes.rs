@@ -132,7 +132,7 @@ pub(crate) struct Refused<'a> {
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Passed {
     /// What kind of record it is.
-    passed_over: &'static str,
+    skipped: &'static str,
 }
 
 impl<'o> Outcomes<'o> {
@@ -191,7 +191,7 @@ impl<'o> Outcomes<'o> {
                 Owed::Broken(Broken { at, why }) => {
                     Line::Refused(Refused { at, why, is_broken: true })
                 }
-                Owed::Passed(passed_over) => Line::Passed(Passed { passed_over }),
+                Owed::Passed(skipped) => Line::Passed(Passed { skipped }),
                 Owed::Record { url, time, requests, is_known } => {
                     let mut outcome = Outcome::of(url, *time, *is_known);
                     for _ in 0..*requests {

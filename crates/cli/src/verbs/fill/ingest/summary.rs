@@ -188,7 +188,7 @@ impl Summary {
             exact_copies: self.copies,
             short_texts: self.too_short,
             revisits_without_original: self.revisits_alone,
-            passed_over: &self.passed,
+            skipped: &self.passed,
             broken: self.broken,
             future_visits: self.future_visits,
             wrong_digests: self.wrong_digests,
@@ -317,7 +317,7 @@ pub(crate) struct Answer<'a> {
     /// Revisits whose original was not found.
     revisits_without_original: u64,
     /// Records that are of no use here, by their kind.
-    passed_over: &'a BTreeMap<&'static str, u64>,
+    skipped: &'a BTreeMap<&'static str, u64>,
     broken: u64,
     /// Those of them that are visits later than the clock allows.
     future_visits: u64,

@@ -60,7 +60,7 @@ impl Summary {
             written_bytes: self.loaded.bytes,
             epochs_begun: self.begun().map(EpochName).collect(),
             epochs_in_use: self.in_use.iter().map(|info| EpochName(&info.name)).collect(),
-            passed_over: &self.passed,
+            skipped: &self.passed,
             broken: self.broken,
             future_visits: self.future_visits,
             wrong_digests: self.wrong_digests,
@@ -151,7 +151,7 @@ pub(crate) struct Answer<'a> {
     /// Those of them that are in use now.
     epochs_in_use: Vec<EpochName<'a>>,
     /// Records that are of no use here, by their kind.
-    passed_over: &'a BTreeMap<&'static str, u64>,
+    skipped: &'a BTreeMap<&'static str, u64>,
     broken: u64,
     /// Those of them that are visits later than the clock allows.
     future_visits: u64,

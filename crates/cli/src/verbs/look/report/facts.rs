@@ -96,7 +96,7 @@ fn nearest(snapshot: &Snapshot, census: &Census) -> Result<Vec<u64>, Failure> {
     counted("pages searched", all, |done| {
         for page in &census.sample {
             let query = Query::new(page.fingerprint, FARTHEST).epoch(census.fingerprints.epoch);
-            let found = snapshot.search(&query.limit(1).except(page.url.as_str()))?;
+            let found = snapshot.search(&query.limit(1).exclude(page.url.as_str()))?;
             let bits = found.near.first().map_or(FARTHEST + 1, |near| near.distance);
             counts.iter_mut().skip(bits as usize).take(1).for_each(|count| *count += 1);
             done.fetch_add(1, Ordering::Relaxed);

@@ -1,6 +1,8 @@
 //! What would have been best, where rates are known.
 
-use simkeep::recrawl::{Known, Optimum, RecrawlError, few_misses, fixed_intervals, random_times};
+use simkeep::recrawl::{
+    KnownPage, Optimum, RecrawlError, few_misses, fixed_intervals, random_times,
+};
 
 /// The most that a number of visits could do for pages of known rates, by three measures.
 #[derive(Clone, Debug)]
@@ -11,7 +13,7 @@ pub(super) struct Best {
     pub(super) freshness: f64,
 }
 
-type Finds = fn(&[Known], f64) -> Result<Optimum, RecrawlError>;
+type Finds = fn(&[KnownPage], f64) -> Result<Optimum, RecrawlError>;
 
 const ALL: [(&str, &str, Finds); 3] = [
     ("best at fixed intervals", "fixed_intervals", fixed_intervals),
@@ -21,7 +23,10 @@ const ALL: [(&str, &str, Finds); 3] = [
 
 /// What would have been best for each number of visits, on average over the worlds; nothing where no
 /// rates are known.
-pub(super) fn of(worlds: &[Vec<Known>], visits: &[f64]) -> Result<Vec<Vec<Best>>, RecrawlError> {
+pub(super) fn of(
+    worlds: &[Vec<KnownPage>],
+    visits: &[f64],
+) -> Result<Vec<Vec<Best>>, RecrawlError> {
     let of_one = |visits: &f64| {
         let best = |(name, key, finds): (&'static str, &'static str, Finds)| {
             let all = worlds.iter().map(|pages| Ok(finds(pages, *visits)?.freshness));

@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use simkeep::Changes;
 use simkeep::recrawl::simulate::{Decider, Page, PoissonPage, Rates, Span};
-use simkeep::recrawl::{Interval, Known, Policy, RecrawlError};
+use simkeep::recrawl::{Interval, KnownPage, Policy, RecrawlError};
 
 use crate::common::Common;
 use crate::exit::{Exit, Failure, say};
@@ -114,7 +114,8 @@ impl Simulate {
         let worlds = seeds.map(|seed| kind.rates().draw(seed, days));
         let worlds = worlds.collect::<Result<Vec<Vec<PoissonPage>>, RecrawlError>>()?;
         let known = |pages: &Vec<PoissonPage>| pages.iter().map(PoissonPage::known).collect();
-        let known = worlds.iter().map(known).collect::<Result<Vec<Vec<Known>>, RecrawlError>>()?;
+        let known =
+            worlds.iter().map(known).collect::<Result<Vec<Vec<KnownPage>>, RecrawlError>>()?;
         let setting = Setting {
             pages: worlds.first().map_or(0, |pages| pages.len() as u64),
             sample: 1.0,
@@ -149,7 +150,7 @@ impl Simulate {
     fn compare<P: Page>(
         &self,
         worlds: &[Vec<P>],
-        known: &[Vec<Known>],
+        known: &[Vec<KnownPage>],
         setting: &Setting,
         json: bool,
         output: &mut Output,
