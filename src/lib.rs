@@ -272,8 +272,9 @@ pub mod verify {
 /// reports its progress to a [`Monitor`](join::Monitor). The pairs of a store come from
 /// [`FingerprintPairs`](crate::query::FingerprintPairs) and [`PairQuery`](crate::query::PairQuery).
 ///
-/// Where the fingerprints of several stores are joined in several places, [`Histogram`](join::Histogram),
-/// [`JoinPlan`](join::JoinPlan) and [`Partitioner`](join::Partitioner) say what is joined where.
+/// Where the fingerprints of several stores are joined in several places,
+/// [`Histogram`](join::Histogram), [`JoinPlan`](join::JoinPlan) and
+/// [`Partitioner`](join::Partitioner) say what is joined where.
 pub mod join {
     pub use crate::search::{
         Chunk, Histogram, Join, JoinPart as Part, JoinPlan, JoinTask, Monitor, Pair, Partitioner,

@@ -97,9 +97,9 @@ impl AliasQuery {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidOption`] for a share that is none, [`Error::UnknownEpoch`] or [`Error::EndedEpoch`],
-    /// [`Error::Corrupt`] if what it touches is damaged, [`Error::Cancelled`] if the progress was. Sites
-    /// passed on before that are right.
+    /// [`Error::InvalidOption`] for a share that is none, [`Error::UnknownEpoch`] or
+    /// [`Error::EndedEpoch`], [`Error::Corrupt`] if what it touches is damaged, [`Error::Cancelled`] if
+    /// the progress was. Sites passed on before that are right.
     pub fn run(
         &self,
         snapshot: &Snapshot,

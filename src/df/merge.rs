@@ -27,10 +27,10 @@ use crate::sort::Tournament;
 ///
 /// # Errors
 ///
-/// [`Error::InvalidArgument`] for no table, for the same table twice, for tables of different features, and
-/// for tables that left out features which `least` asks for: their sum is unknown. [`Error::Limit`]
-/// for more documents than a table can count. [`Error::AlreadyExists`] if `path` is something else than
-/// a table, [`Error::Io`] if the file cannot be written.
+/// [`Error::InvalidArgument`] for no table, for the same table twice, for tables of different
+/// features, and for tables that left out features which `least` asks for: their sum is unknown.
+/// [`Error::Limit`] for more documents than a table can count. [`Error::AlreadyExists`] if `path`
+/// is something else than a table, [`Error::Io`] if the file cannot be written.
 pub fn merge(tables: &[Table], path: impl AsRef<Path>, least: u32) -> Result<Table> {
     merge_into(Destination::file(path.as_ref())?, tables, least)
 }

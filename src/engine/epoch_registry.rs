@@ -22,9 +22,9 @@ use crate::sync::{Rank, RankedGuard, RankedMutex};
 
 impl Store {
     /// Registers an epoch by name, and returns its number. A [role](crate::Role) alone is enough
-    /// [options](EpochOptions). A new name becomes the newest epoch of its role, and costs one commit; a known name costs
-    /// nothing. This is for fingerprints made by other means than simkeep's recipes, for which there is
-    /// [`begin_epoch`](Store::begin_epoch).
+    /// [options](EpochOptions). A new name becomes the newest epoch of its role, and costs one commit;
+    /// a known name costs nothing. This is for fingerprints made by other means than simkeep's recipes,
+    /// for which there is [`begin_epoch`](Store::begin_epoch).
     ///
     /// # Errors
     ///
@@ -35,11 +35,11 @@ impl Store {
         self.change(|db| db.registry.register(name, options.into()))
     }
 
-    /// Begins an epoch. A [role](crate::Role) alone is enough [options](EpochOptions). From now on
-    /// it is the newest of its role: verdicts go by it, or near-duplicates, or both. Pages without a fingerprint of it are
-    /// [stale](crate::query::Stale). Its table of document frequencies, if it has one, is copied into
-    /// the store's directory and stays until the epoch [ends](Store::end_epoch). An epoch that
-    /// exists already does not begin again, but gets its table if that is missing. Costs one
+    /// Begins an epoch. A [role](crate::Role) alone is enough [options](EpochOptions). From now on it
+    /// is the newest of its role: verdicts go by it, or near-duplicates, or both. Pages without a
+    /// fingerprint of it are [stale](crate::query::Stale). Its table of document frequencies, if it has
+    /// one, is copied into the store's directory and stays until the epoch [ends](Store::end_epoch). An
+    /// epoch that exists already does not begin again, but gets its table if that is missing. Costs one
     /// commit, and two more syncs for a table.
     ///
     /// While two epochs live, make the fingerprints of both for each page that you fetch, and pass
@@ -68,8 +68,9 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`Error::EndedEpoch`] if it has ended, [`Error::InvalidArgument`] if the recipe needs a table and there
-    /// is none, for bands that no fingerprint can have, or if it began with other options; [`Error::Io`].
+    /// [`Error::EndedEpoch`] if it has ended, [`Error::InvalidArgument`] if the recipe needs a table
+    /// and there is none, for bands that no fingerprint can have, or if it began with other options;
+    /// [`Error::Io`].
     pub fn begin_epoch(&self, origin: &Origin, options: impl Into<EpochOptions>) -> Result<Epoch> {
         self.change(|db| db.registry.begin(origin, options.into()))
     }
@@ -86,8 +87,8 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`Error::EpochInUse`] if there are more such pages, [`Error::UnknownEpoch`], [`Error::InvalidArgument`]
-    /// for the last of its role, [`Error::Corrupt`], [`Error::Io`].
+    /// [`Error::EpochInUse`] if there are more such pages, [`Error::UnknownEpoch`],
+    /// [`Error::InvalidArgument`] for the last of its role, [`Error::Corrupt`], [`Error::Io`].
     pub fn end_epoch(&self, epoch: Epoch, left: u64) -> Result<()> {
         self.change(|db| db.registry.end(epoch, left))
     }

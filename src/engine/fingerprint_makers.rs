@@ -19,9 +19,9 @@ impl Origin {
     ///
     /// # Errors
     ///
-    /// [`Error::UnknownEpoch`], [`Error::EndedEpoch`]; [`Error::InvalidArgument`] if an earlier version of
-    /// simkeep made the fingerprints; [`Error::NoTable`] if the table is not there, [`Error::Corrupt`]
-    /// if it is damaged or another one, [`Error::Io`] if it cannot be read.
+    /// [`Error::UnknownEpoch`], [`Error::EndedEpoch`]; [`Error::InvalidArgument`] if an earlier version
+    /// of simkeep made the fingerprints; [`Error::NoTable`] if the table is not there,
+    /// [`Error::Corrupt`] if it is damaged or another one, [`Error::Io`] if it cannot be read.
     pub fn of(snapshot: &Snapshot, epoch: Epoch) -> Result<Option<Origin>> {
         snapshot.poison_on_bug(|| origin_of(&snapshot.view, epoch))
     }
@@ -62,8 +62,8 @@ impl Origin {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidArgument`] if an earlier version of simkeep made the fingerprints of the first: begin an
-    /// epoch. [`Error::NoTable`] if its table is not there, [`Error::Corrupt`] if a table is
+    /// [`Error::InvalidArgument`] if an earlier version of simkeep made the fingerprints of the first:
+    /// begin an epoch. [`Error::NoTable`] if its table is not there, [`Error::Corrupt`] if a table is
     /// damaged or another one, [`Error::Io`] if it cannot be read.
     pub fn in_use(snapshot: &Snapshot) -> Result<Vec<(Epoch, Origin)>> {
         let mut origins = Vec::new();
@@ -101,8 +101,8 @@ impl Origin {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidArgument`] if there is no such epoch, or if simkeep makes no fingerprints of it any
-    /// more. It names the epoch of the store and the one to begin.
+    /// [`Error::InvalidArgument`] if there is no such epoch, or if simkeep makes no fingerprints of it
+    /// any more. It names the epoch of the store and the one to begin.
     pub fn text_epochs(snapshot: &Snapshot) -> Result<Vec<Epoch>> {
         let epochs = snapshot.epochs();
         let mut chosen: Vec<&EpochInfo> = Vec::new();

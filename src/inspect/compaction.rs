@@ -26,8 +26,8 @@ pub struct Compaction {
 }
 
 impl Compaction {
-    /// Estimates the bytes that a merge of all segments frees: of what newer segments have again, and of the
-    /// fingerprint tables of epochs that have ended. Costs what [`Overview::of`] does.
+    /// Estimates the bytes that a merge of all segments frees: of what newer segments have again, and
+    /// of the fingerprint tables of epochs that have ended. Costs what [`Overview::of`] does.
     ///
     /// ```
     /// use simkeep::inspect::Compaction;

@@ -27,8 +27,8 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// All that is known of a page, and the records that hold it; `None` for an unknown page. Costs reading the
-    /// page's record in each segment that has it, and memory for its visits.
+    /// All that is known of a page, and the records that hold it; `None` for an unknown page. Costs
+    /// reading the page's record in each segment that has it, and memory for its visits.
     ///
     /// ```
     /// use simkeep::inspect::Trace;

@@ -153,9 +153,9 @@ impl<'a> Observation<'a> {
     }
 
     /// Adds how important the page is from now on: finite and positive, 1 if none was ever given. It is
-    /// kept until another is given, with a later visit or [without one](PropertyUpdate::weight); of those
-    /// that are given for one time, the greatest counts. It is an entry of its own, and costs nothing
-    /// where it is left out.
+    /// kept until another is given, with a later visit or [without one](PropertyUpdate::weight); of
+    /// those that are given for one time, the greatest counts. It is an entry of its own, and costs
+    /// nothing where it is left out.
     ///
     /// A weight is kept as an `f32`; [`Weight`] says how a number is rounded.
     #[must_use]

@@ -114,8 +114,8 @@ pub enum RestateOutcome {
     Missing,
 }
 
-/// The answer to a [weight](crate::PropertyUpdate::weight) or a [class](crate::PropertyUpdate::class) that
-/// comes without a visit.
+/// The answer to a [weight](crate::PropertyUpdate::weight) or a
+/// [class](crate::PropertyUpdate::class) that comes without a visit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum PropertyOutcome {

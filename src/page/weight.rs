@@ -4,9 +4,9 @@ use std::fmt;
 
 /// How important a page is: a visit to a page of weight 2 is worth two to one of weight 1.
 ///
-/// It is kept as an `f32`. A number is rounded to the nearest one; a finite positive number beyond the
-/// least or the greatest of them is that one. A store [refuses](crate::Error::InvalidOption) what is not finite
-/// or not positive.
+/// It is kept as an `f32`. A number is rounded to the nearest one; a finite positive number beyond
+/// the least or the greatest of them is that one. A store [refuses](crate::Error::InvalidOption)
+/// what is not finite or not positive.
 ///
 /// ```
 /// use simkeep::Weight;

@@ -125,12 +125,14 @@ impl<'a> DistinctFingerprints<'a> {
         Ok(histogram.into_inner())
     }
 
-    /// Partitions the fingerprints among the tasks of a [join](crate::join) of several stores. Each task
-    /// gets `most` at a time, or what is left at the end; [`Partitioner`](crate::join::Partitioner) says more. `sink`
-    /// is called by one thread at a time. If it breaks, the run ends.
+    /// Partitions the fingerprints among the tasks of a [join](crate::join) of several stores. Each
+    /// task gets `most` at a time, or what is left at the end;
+    /// [`Partitioner`](crate::join::Partitioner) says more. `sink` is called by one thread at a time.
+    /// If it breaks, the run ends.
     ///
-    /// The query must have the epoch, versions, prefix and classes of the [`histogram`](Self::histogram). Costs
-    /// a [run](Self::run), and 8 bytes of memory for each task and each of `most`.
+    /// The query must have the epoch, versions, prefix and classes of the
+    /// [`histogram`](Self::histogram). Costs a [run](Self::run), and 8 bytes of memory for each task
+    /// and each of `most`.
     ///
     /// ```
     /// use std::ops::ControlFlow;

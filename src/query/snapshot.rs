@@ -144,8 +144,8 @@ impl Snapshot {
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupt`] if what it touches is damaged, and [`Error::InvalidOption`] if the share is not from
-    /// 0 to 1.
+    /// [`Error::Corrupt`] if what it touches is damaged, and [`Error::InvalidOption`] if the share is
+    /// not from 0 to 1.
     pub fn replay(
         &self,
         prefix: Option<&Prefix>,

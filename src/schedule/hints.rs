@@ -155,8 +155,8 @@ impl Hints {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidOption`] if the weight is not positive and finite, or what the visit is worth otherwise
-    /// is negative or infinite.
+    /// [`Error::InvalidOption`] if the weight is not positive and finite, or what the visit is worth
+    /// otherwise is negative or infinite.
     pub fn worth(
         &self,
         url: &str,

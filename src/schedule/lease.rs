@@ -19,16 +19,17 @@ impl Store {
     /// already, and without pages that are not worth a visit.
     ///
     /// A page is leased until it is [observed](Store::observe) in any way, or
-    /// [released](Store::release), or until the lease is over by the time that a later call
-    /// gives. Threads may lease concurrently: each gets pages of its own, one after another. A page that is
+    /// [released](Store::release), or until the lease is over by the time that a later call gives.
+    /// Threads may lease concurrently: each gets pages of its own, one after another. A page that is
     /// leased counts among those of its host where [`per_host`](Due::per_host) bounds them.
     ///
     /// Leases are in memory only. After a crash, or when the store is opened again, all pages can be
     /// leased: then a page may be visited twice, and none is forgotten. At most
     /// [`Options::leases_max`](crate::Options::leases_max) are leased at a time.
     ///
-    /// Costs what [`Snapshot::due`] does, with the budget and as many more pages as are leased. What pages
-    /// tell of how pages change is learned anew after as many operations as an eighth of the pages.
+    /// Costs what [`Snapshot::due`] does, with the budget and as many more pages as are leased. What
+    /// pages tell of how pages change is learned anew after as many operations as an eighth of the
+    /// pages.
     ///
     /// ```
     /// use std::time::Duration;

@@ -91,8 +91,8 @@ impl Plan {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidOption`](crate::Error::InvalidOption) if the visits a day are not positive and finite;
-    /// [`Error::Corrupt`](crate::Error::Corrupt) if what it touches is damaged.
+    /// [`Error::InvalidOption`](crate::Error::InvalidOption) if the visits a day are not positive and
+    /// finite; [`Error::Corrupt`](crate::Error::Corrupt) if what it touches is damaged.
     pub fn of(snapshot: &Snapshot, due: &Due, per_day: f64) -> Result<Plan> {
         snapshot.poison_on_bug(|| {
             snapshot.view.check()?;

@@ -124,9 +124,9 @@ impl LoadEpochs {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidArgument`] for a name that is empty or has control characters, or was asked for on other
-    /// options before; [`Error::Limit`] for more names than a store can have. If the epoch has ended in
-    /// the store, or has other options there, the load returns an error.
+    /// [`Error::InvalidArgument`] for a name that is empty or has control characters, or was asked for
+    /// with other options before; [`Error::Limit`] for more names than a store can have. If the epoch has
+    /// ended in the store, or has other options there, the load returns an error.
     pub fn named(&self, name: &str, options: impl Into<EpochOptions>) -> Result<Epoch> {
         self.name(name, reserved(name), |named| named.ask(options.into()))
     }
@@ -137,8 +137,8 @@ impl LoadEpochs {
     ///
     /// # Errors
     ///
-    /// Those of [`named`](Self::named), and [`Error::InvalidArgument`] if the recipe needs a table and there is
-    /// none.
+    /// Those of [`named`](Self::named), and [`Error::InvalidArgument`] if the recipe needs a table and
+    /// there is none.
     pub fn origin(&self, origin: &Origin, options: impl Into<EpochOptions>) -> Result<Epoch> {
         origin.fingerprinter()?;
         self.name(&origin.name(), origin.recipe().mask().leading_zeros(), |named| {
@@ -149,9 +149,9 @@ impl LoadEpochs {
     }
 
     /// The numbers of another store's epochs in the load, for
-    /// [`Observations::renumbered`](crate::query::Observations::renumbered). The epochs keep their order
-    /// and bring their tables of document frequencies. One that is known here keeps its options. An epoch
-    /// that has ended there ends here, unless pages here use it.
+    /// [`Observations::renumbered`](crate::query::Observations::renumbered). The epochs keep their
+    /// order and bring their tables of document frequencies. One that is known here keeps its options.
+    /// An epoch that has ended there ends here, unless pages here use it.
     ///
     /// # Errors
     ///
@@ -201,8 +201,8 @@ impl LoadEpochs {
     ///
     /// # Errors
     ///
-    /// Those of [`named`](Self::named), and [`Error::InvalidArgument`] for more than 64 reserved bits. If the
-    /// store has an epoch of the name with other reserved bits, the load returns an error.
+    /// Those of [`named`](Self::named), and [`Error::InvalidArgument`] for more than 64 reserved bits.
+    /// If the store has an epoch of the name with other reserved bits, the load returns an error.
     pub fn like(
         &self,
         name: &str,
@@ -228,8 +228,8 @@ impl LoadEpochs {
     ///
     /// # Errors
     ///
-    /// [`Error::UnknownEpoch`] if this has not given the number, [`Error::InvalidArgument`] if the name of the
-    /// epoch is of another table, or none.
+    /// [`Error::UnknownEpoch`] if this has not given the number, [`Error::InvalidArgument`] if the name
+    /// of the epoch is of another table, or none.
     pub fn table(&self, epoch: Epoch, table: Arc<Table>) -> Result<()> {
         let mut coming = self.coming.lock();
         let named = place(epoch).and_then(|place| coming.epochs.get_mut(place));

@@ -74,9 +74,9 @@ pub struct Loaded {
 
 /// A borrowed or owned operation, as [`Store::load`](crate::Store::load) takes it.
 ///
-/// An [`Observation`], a [`Restatement`] and a [`PropertyUpdate`] borrow their URL. If there is nothing to
-/// borrow from, because pages are read one after another, use a pair of a URL and an [`Entry`], or
-/// anything that converts into one.
+/// An [`Observation`], a [`Restatement`] and a [`PropertyUpdate`] borrow their URL. If there is
+/// nothing to borrow from, because pages are read one after another, use a pair of a URL and an
+/// [`Entry`], or anything that converts into one.
 pub trait Observed {
     /// The operation.
     fn operation(&self) -> Operation<'_>;

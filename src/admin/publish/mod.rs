@@ -47,8 +47,9 @@ pub use options::{GenerationInfo, Publication, PublishOptions};
 ///
 /// The newest [`keep`](PublishOptions::keep) generations stay, and others for a
 /// [`grace`](PublishOptions::grace) after they ceased to be the newest. What is purged is in no
-/// generation of a run that begins later; see [`generations_with`](crate::publish::generations_with()) for earlier
-/// ones. If nothing is new, there is no new generation.
+/// generation of a run that begins later; see
+/// [`generations_with`](crate::publish::generations_with()) for earlier ones. If nothing is new,
+/// there is no new generation.
 ///
 /// What comes is read and checked before a generation names it. Each file that is kept from earlier
 /// runs is read at least once in 30 days; [`check_kept`](PublishOptions::check_kept) reads all of them.

@@ -72,9 +72,10 @@ const FLAWS_MAX: usize = 1000;
 /// [`Error::AmbiguousRepair`] if it is unknown what was forgotten; [`Error::StoreExists`] and
 /// [`Error::NotAStore`] if the new place is not empty or lies in a store, or if there is nothing to
 /// repair; [`Error::Locked`], [`Error::Version`], [`Error::Cancelled`], [`Error::Io`]. After any of
-/// them there is no new store, unless it is whole and closing it failed. A repair that is killed leaves
-/// an [unfinished](Error::Unfinished) store, which the next repair to this place replaces. One that is
-/// killed after its last commit leaves all of the new store, and the next one returns [`Error::StoreExists`].
+/// them there is no new store, unless it is whole and closing it failed. A repair that is killed
+/// leaves an [unfinished](Error::Unfinished) store, which the next repair to this place replaces.
+/// One that is killed after its last commit leaves all of the new store, and the next one returns
+/// [`Error::StoreExists`].
 pub fn repair(
     from: impl Into<Location>,
     to: impl Into<Location>,

@@ -31,8 +31,8 @@ impl Operation<'_> {
     /// # Errors
     ///
     /// What is wrong with it: [`Error::Url`], [`Error::Time`], [`Error::InvalidOption`],
-    /// [`Error::UnknownEpoch`], [`Error::EndedEpoch`], or [`Error::InvalidArgument`] if both of its fingerprints
-    /// are of the same epoch.
+    /// [`Error::UnknownEpoch`], [`Error::EndedEpoch`], or [`Error::InvalidArgument`] if both of its
+    /// fingerprints are of the same epoch.
     pub fn check(&self, snapshot: &Snapshot) -> Result<()> {
         check_in(snapshot.epochs(), self)
     }

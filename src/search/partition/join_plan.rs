@@ -14,8 +14,8 @@ const PIECES_MAX: u64 = 1 << 8;
 
 /// Splits a join of fingerprints in several places into tasks that run independently.
 ///
-/// It follows from a [`Histogram`] of all fingerprints and two numbers, or, where each task can have all,
-/// from two numbers alone. It is the same wherever it is made.
+/// It follows from a [`Histogram`] of all fingerprints and two numbers, or, where each task can
+/// have all, from two numbers alone. It is the same wherever it is made.
 ///
 /// ```
 /// use std::ops::ControlFlow;
@@ -205,9 +205,9 @@ impl JoinTask {
         self.is_across
     }
 
-    /// Finds the pairs of this task among the fingerprints it received: of its first piece and of its second
-    /// one, in any order. Equal fingerprints, which come from several places, count once. The join says
-    /// how much memory and how many threads to take, and the rest of it is ignored.
+    /// Finds the pairs of this task among the fingerprints it received: of its first piece and of its
+    /// second one, in any order. Equal fingerprints, which come from several places, count once. The
+    /// join says how much memory and how many threads to take, and the rest of it is ignored.
     ///
     /// Hands the pairs to `sink` as [`Join::run`] does, the smaller fingerprint of each first. Their
     /// ordinals mean nothing.

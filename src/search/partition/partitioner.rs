@@ -50,8 +50,8 @@ pub struct Chunk {
 }
 
 impl<'s> Partitioner<'s> {
-    /// Partitions among the tasks of a plan. A task gets a chunk as soon as `most` fingerprints have come
-    /// together (1,024 at least): that often, 8 bytes each are held for every task.
+    /// Partitions among the tasks of a plan. A task gets a chunk as soon as `most` fingerprints have
+    /// come together (1,024 at least): that often, 8 bytes each are held for every task.
     #[must_use]
     pub fn new(plan: &'s JoinPlan, most: usize) -> Partitioner<'s> {
         let chunks = vec![<[Vec<u64>; 2]>::default(); plan.tasks().len()];

@@ -111,11 +111,12 @@ impl Repaired {
     }
 }
 
-/// Makes a new store, in a new or empty directory, of everything that is sound in the one at `path`, and
-/// says what is lost. `keep_forgotten` is 1 to keep pages that a lost operation may have forgotten; with
-/// 0 it is `SIMKEEP_AMBIGUOUS_REPAIR` if that is not known. `memory_bytes` bounds the memory, 0 for 512 MiB.
-/// `progress` may be NULL. After an error there is no new store. The caller frees what it gets with
-/// `simkeep_repaired_free`. Any thread. Costs reading all files twice, and writing a store.
+/// Makes a new store, in a new or empty directory, of everything that is sound in the one at
+/// `path`, and says what is lost. `keep_forgotten` is 1 to keep pages that a lost operation may
+/// have forgotten; with 0 it is `SIMKEEP_AMBIGUOUS_REPAIR` if that is not known. `memory_bytes`
+/// bounds the memory, 0 for 512 MiB. `progress` may be NULL. After an error there is no new store.
+/// The caller frees what it gets with `simkeep_repaired_free`. Any thread. Costs reading all files
+/// twice, and writing a store.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_repair(
     path: *const c_char,

@@ -35,10 +35,10 @@ pub extern "C" fn simkeep_fingerprint_text(
     })
 }
 
-/// Makes a fingerprinter by the recipe of an epoch of a store, or by the default recipe if `store` is
-/// NULL; then `epoch` does not matter. `SIMKEEP_INVALID_ARGUMENT` for an epoch of fingerprints that are made
-/// elsewhere. The caller frees what it gets with `simkeep_fingerprinter_free`. Any thread. Costs reading
-/// the table of the epoch, if it has one.
+/// Makes a fingerprinter by the recipe of an epoch of a store, or by the default recipe if `store`
+/// is NULL; then `epoch` does not matter. `SIMKEEP_INVALID_ARGUMENT` for an epoch of fingerprints
+/// that are made elsewhere. The caller frees what it gets with `simkeep_fingerprinter_free`. Any
+/// thread. Costs reading the table of the epoch, if it has one.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_fingerprinter_new(
     store: *const StoreHandle,

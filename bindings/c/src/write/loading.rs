@@ -171,10 +171,10 @@ fn ended(running: Running) -> Result<Loaded> {
 /// Brings more visits to a load. They are copied. Waits until the load takes them, as it sorts or writes
 /// what came before. `size` is `sizeof *visits`.
 ///
-/// An argument that is wrong is `SIMKEEP_MALFORMED_ARGUMENT` with `simkeep_error_row` within these visits; none of
-/// them was taken, and the load may go on. Any other error is the load's, which is over then and has
-/// stored nothing; it may be of visits that came before, and `simkeep_error_row` counts from the first
-/// of all. One thread at a time.
+/// An argument that is wrong is `SIMKEEP_MALFORMED_ARGUMENT` with `simkeep_error_row` within these
+/// visits; none of them was taken, and the load may go on. Any other error is the load's, which is
+/// over then and has stored nothing; it may be of visits that came before, and `simkeep_error_row`
+/// counts from the first of all. One thread at a time.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_loading_push(
     loading: *mut Loading,

@@ -97,9 +97,9 @@ impl Candidates {
 
     /// Adds the text of the page at a `location`, once or more often.
     ///
-    /// A page of which different texts are added is compared with none, since it is not known which
-    /// of them is the one in force. Linear in the text. Raises `InvalidArgumentError` if no candidate stands
-    /// there.
+    /// A page of which different texts are added is compared with none, since it is not known which of
+    /// them is the one in force. Linear in the text. Raises `InvalidArgumentError` if no candidate
+    /// stands there.
     #[pyo3(signature = (location: "int", text: "str"))]
     fn add<'py>(
         &self,

@@ -41,8 +41,8 @@ value! {
         kind: OperationKind,
         /// The page; `None` if a prefix was forgotten.
         url: Option<String>,
-        /// The entry that the page got: `VisitEntry`, `Restated` or `PropertyEntry`; `None` if something was
-        /// forgotten.
+        /// The entry that the page got: `VisitEntry`, `Restated` or `PropertyEntry`; `None` if something
+        /// was forgotten.
         entry: Option<Typed<HistoryEntry>>,
         /// The prefix that was forgotten.
         prefix: Option<String>,

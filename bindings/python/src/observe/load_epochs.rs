@@ -39,8 +39,8 @@ impl LoadEpochs {
 
     /// The number in the load of the epoch with this name, of fingerprints that are made elsewhere.
     ///
-    /// If the store has none of the name, one begins. Raises `InvalidArgumentError` for a name that is empty
-    /// or has control characters, or was asked for on other options before.
+    /// If the store has none of the name, one begins. Raises `InvalidArgumentError` for a name that is
+    /// empty or has control characters, or was asked for with other options before.
     #[pyo3(signature = (
         name: "str", *, role: "_types.EpochRole | None" = None,
         bands: "_types.EpochBands | None" = None

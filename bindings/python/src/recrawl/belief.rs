@@ -34,8 +34,8 @@ impl Prior {
     /// Rates whose logarithms are normal.
     ///
     /// Half of them are above the median, in changes a day, and two of three are within a factor of
-    /// e^width from it. Raises `InvalidOptionError` if the median is not positive and finite, or the width
-    /// is not from 0.1 to 100.
+    /// e^width from it. Raises `InvalidOptionError` if the median is not positive and finite, or the
+    /// width is not from 0.1 to 100.
     #[staticmethod]
     #[pyo3(signature = (median_per_day: "float", width: "float"))]
     fn log_normal(
@@ -50,8 +50,8 @@ impl Prior {
 
     /// The Gamma distribution of a shape whose mean is shape/days.
     ///
-    /// That is what is known after so many changes in so many days, if nothing was known before.
-    /// Raises `InvalidOptionError` if the shape is not from 0.01 to a million, or the days are not from a
+    /// That is what is known after so many changes in so many days, if nothing was known before. Raises
+    /// `InvalidOptionError` if the shape is not from 0.01 to a million, or the days are not from a
     /// millisecond to 4,000,000.
     #[staticmethod]
     #[pyo3(signature = (shape: "float", days: "float"))]
@@ -77,9 +77,9 @@ impl Prior {
 
 /// How likely each of 64 rates makes the comparisons of a page, which may be none.
 ///
-/// Each is a `Comparison`, or a pair of one and how many it counts for: several equal ones, or half a
-/// one that is doubtful. Costs time in proportion to them. Raises `InvalidOptionError` if one counts for less
-/// than none, or more than a thousand million.
+/// Each is a `Comparison`, or a pair of one and how many it counts for: several equal ones, or half
+/// a one that is doubtful. Costs time in proportion to them. Raises `InvalidOptionError` if one
+/// counts for less than none, or more than a thousand million.
 #[pyclass(frozen, module = "simkeep.recrawl")]
 pub(crate) struct Likelihood(pub(crate) recrawl::Likelihood);
 
@@ -144,8 +144,8 @@ impl Belief {
 
     /// What a visit is worth so many days after the last one, in days.
     ///
-    /// That is the expectation of the index, `"value"` (the default) or `"harmonic"`, of a page of
-    /// this weight. Takes about a microsecond. Negative days count as none. Raises `InvalidOptionError` if
+    /// That is the expectation of the index, `"value"` (the default) or `"harmonic"`, of a page of this
+    /// weight. Takes about a microsecond. Negative days count as none. Raises `InvalidOptionError` if
     /// the weight is not positive and finite.
     #[pyo3(signature = (weight: "float", days: "float", index: "_Index | None" = None))]
     fn worth(
@@ -164,8 +164,8 @@ impl Belief {
     /// The days after a visit from which on the next one is worth a threshold.
     ///
     /// By the index `"value"` (the default) or `"harmonic"`; `None` if it never is, or not within
-    /// 4,000,000 days. Takes 65 times as long as `worth`. Raises `InvalidOptionError` if the weight or the
-    /// threshold is not positive and finite.
+    /// 4,000,000 days. Takes 65 times as long as `worth`. Raises `InvalidOptionError` if the weight or
+    /// the threshold is not positive and finite.
     #[pyo3(signature = (weight: "float", threshold: "float", index: "_Index | None" = None))]
     fn interval(
         &self,

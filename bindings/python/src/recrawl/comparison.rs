@@ -13,9 +13,9 @@ use crate::convert::value::no_pickle;
 
 /// What two visits in a row say of the time between them.
 ///
-/// They are `days` apart: from a millisecond to 4,000,000 days. If the page `changed`, `days_ago` says
-/// how many days before the later visit it last did; `None` where nobody knows. Raises `InvalidOptionError` if
-/// they are nearer or farther apart, or the change was not between them.
+/// They are `days` apart: from a millisecond to 4,000,000 days. If the page `changed`, `days_ago`
+/// says how many days before the later visit it last did; `None` where nobody knows. Raises
+/// `InvalidOptionError` if they are nearer or farther apart, or the change was not between them.
 #[pyclass(frozen, module = "simkeep.recrawl")]
 pub(crate) struct Comparison(pub(crate) recrawl::Comparison);
 

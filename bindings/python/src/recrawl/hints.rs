@@ -38,8 +38,8 @@ impl Hints {
     /// What a visit to a page of some weight is worth, in days, if without a hint it is worth
     /// `otherwise`.
     ///
-    /// Raises `InvalidOptionError` if the weight is not positive and finite, or `otherwise` is negative or
-    /// infinite.
+    /// Raises `InvalidOptionError` if the weight is not positive and finite, or `otherwise` is negative
+    /// or infinite.
     #[pyo3(signature = (
         url: "str", weight: "float", last: "Time", now: "Time", otherwise: "float"
     ))]

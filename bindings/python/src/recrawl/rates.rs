@@ -80,7 +80,8 @@ pub(crate) fn irregular(
 /// Changes a day, where the time of the last change before each visit is known, as by
 /// `Last-Modified`.
 ///
-/// Raises `InvalidOptionError` if there is no comparison, and `InvalidArgumentError` if a change has no date.
+/// Raises `InvalidOptionError` if there is no comparison, and `InvalidArgumentError` if a change
+/// has no date.
 #[pyfunction]
 #[pyo3(signature = (comparisons: "Iterable[Comparison]"))]
 pub(crate) fn last_modified(py: Python<'_>, comparisons: &Bound<'_, PyAny>) -> PyResult<f64> {
@@ -157,9 +158,10 @@ pub(crate) fn interval(
 
 /// What a visit is worth, in days, to a page that somebody says has changed, as a sitemap does.
 ///
-/// `trust` is the probability that this is true, `after_days` how long after the last visit the change
-/// was, and `otherwise` what a visit is worth without the hint. Raises `InvalidOptionError` if the trust is not
-/// from 0 to 1, the weight is not positive and finite, or the worth is negative or infinite.
+/// `trust` is the probability that this is true, `after_days` how long after the last visit the
+/// change was, and `otherwise` what a visit is worth without the hint. Raises `InvalidOptionError`
+/// if the trust is not from 0 to 1, the weight is not positive and finite, or the worth is negative
+/// or infinite.
 #[pyfunction]
 #[pyo3(signature = (trust: "float", weight: "float", after_days: "float", otherwise: "float"))]
 pub(crate) fn hinted(

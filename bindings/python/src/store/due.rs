@@ -94,8 +94,8 @@ impl View {
     /// true, from 0 to 1 (0.8). Reads nothing of the store, and takes up to 48 bytes for each
     /// change while it is made.
     ///
-    /// Raises `UrlError` or `TimeError` for what no visit can have, `InvalidOptionError` for a trust that
-    /// is none, `LimitError` above a hundred million changes. What the iterable raises, this
+    /// Raises `UrlError` or `TimeError` for what no visit can have, `InvalidOptionError` for a trust
+    /// that is none, `LimitError` above a hundred million changes. What the iterable raises, this
     /// raises.
     #[pyo3(signature = (changes: "Iterable[tuple[str, Time]]", *, trust: "float | None" = None))]
     fn hints<'py>(

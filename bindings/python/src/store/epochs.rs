@@ -59,8 +59,8 @@ impl View {
 
     /// The numbers of the epochs in which the text of a page gets a fingerprint, at most two.
     ///
-    /// The page comes as HTML or as the text that a reader sees. `InvalidArgumentError` if there is none such: it
-    /// names the epoch of the store, and the one to begin. Reads nothing.
+    /// The page comes as HTML or as the text that a reader sees. `InvalidArgumentError` if there is
+    /// none such: it names the epoch of the store, and the one to begin. Reads nothing.
     fn text_epochs(&self, py: Python<'_>) -> PyResult<Tuple<u32>> {
         let epochs = simkeep::Origin::text_epochs(&self.now(py)?).or_raise(py)?;
         Tuple::new(py, epochs.iter().map(|epoch| epoch.number()))

@@ -31,8 +31,8 @@ impl Store {
     /// Of a table, `url`, `text`, `html` and `at` name the columns of URLs, texts, pages and times,
     /// where these are not named so; `at` may also be one time for all. Other columns are left alone.
     ///
-    /// Raises `LoadRejectedError` with the number of the first observation that the store refuses, counted
-    /// from 1. What the iterable raises, this raises.
+    /// Raises `LoadRejectedError` with the number of the first observation that the store refuses,
+    /// counted from 1. What the iterable raises, this raises.
     #[pyo3(signature = (
         observations: "_types.Rows", *, url: "str | None" = None, text: "str | None" = None,
         html: "str | None" = None, at: "Time | str | None" = None, epochs=None,

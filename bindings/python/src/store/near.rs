@@ -31,8 +31,8 @@ impl View {
     ///
     /// Exact for every k. Give a fingerprint, a `text`, a page as `html`, or the `url` of a page of the
     /// store, which is not near itself. Texts and HTML get a fingerprint by the recipe of the epoch
-    /// that is searched. Nothing is near a text of fewer than eight words. Raises `InvalidArgumentError` for a
-    /// text if the fingerprints of the epoch are made elsewhere.
+    /// that is searched. Nothing is near a text of fewer than eight words. Raises
+    /// `InvalidArgumentError` for a text if the fingerprints of the epoch are made elsewhere.
     ///
     /// `k` is the largest distance in bits, 0 to 64; by default that within which the store takes
     /// pages for near-duplicates. Usually takes some microseconds.

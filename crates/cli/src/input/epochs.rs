@@ -206,8 +206,8 @@ impl<'s> Register<'s> {
         Register::Load { with, known: known.unwrap_or_default(), options }
     }
 
-    /// The epoch of this name. If it is new, it begins with these options; else it keeps its own, whatever
-    /// an input says of it.
+    /// The epoch of this name. If it is new, it begins with these options; else it keeps its own,
+    /// whatever an input says of it.
     fn named(&mut self, name: &str, described: EpochOptions) -> simkeep::Result<Epoch> {
         match (self.known(name), self) {
             (Some(known), _) => live_number(&known),
