@@ -756,7 +756,7 @@ enum simkeep_entry_kind
     /**
      * A weight or a class that was given.
      */
-    SIMKEEP_ENTRY_KIND_GIVEN = 3,
+    SIMKEEP_ENTRY_KIND_PROPERTY = 3,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -1186,36 +1186,6 @@ typedef struct simkeep_options {
 } simkeep_options;
 
 /**
- * What a page is given from a time on. Set all to 0, then what there is, with the bits of it in `has`.
- */
-typedef struct simkeep_property_update {
-    /**
-     * The page. Read only by the call that is given it.
-     */
-    const char *url;
-    /**
-     * Its length in bytes.
-     */
-    size_t url_len;
-    /**
-     * From when on, in milliseconds since 1970.
-     */
-    int64_t time_ms;
-    /**
-     * The weight: finite and positive.
-     */
-    double weight;
-    /**
-     * Which of the two there are: `SIMKEEP_HAS_WEIGHT`, `SIMKEEP_HAS_CLASS`, or both.
-     */
-    uint32_t has;
-    /**
-     * The class.
-     */
-    uint32_t page_class;
-} simkeep_property_update;
-
-/**
  * One visit to one page. Set all to 0, then what there is, with the bits of it in `has`.
  */
 typedef struct simkeep_visit {
@@ -1298,11 +1268,11 @@ typedef struct simkeep_loaded {
     /**
      * Weights that were stored.
      */
-    uint64_t weighed;
+    uint64_t weights;
     /**
      * Classes that were stored.
      */
-    uint64_t classed;
+    uint64_t classes;
     /**
      * Pages that something was stored of.
      */
@@ -1339,6 +1309,36 @@ typedef struct simkeep_texts {
      */
     size_t count;
 } simkeep_texts;
+
+/**
+ * The properties of a page from a time on. Set all to 0, then those to set, with their bits in `has`.
+ */
+typedef struct simkeep_property_update {
+    /**
+     * The page. Read only by the call that is given it.
+     */
+    const char *url;
+    /**
+     * Its length in bytes.
+     */
+    size_t url_len;
+    /**
+     * From when on, in milliseconds since 1970.
+     */
+    int64_t time_ms;
+    /**
+     * The weight: finite and positive.
+     */
+    double weight;
+    /**
+     * Which of the two there are: `SIMKEEP_HAS_WEIGHT`, `SIMKEEP_HAS_CLASS`, or both.
+     */
+    uint32_t has;
+    /**
+     * The class.
+     */
+    uint32_t page_class;
+} simkeep_property_update;
 
 /**
  * A search for fingerprints. Fill it in with `simkeep_query_init`, and change what you want otherwise.
@@ -1388,11 +1388,11 @@ typedef struct simkeep_query {
     /**
      * All pages but this one; NULL for all. Default: NULL.
      */
-    const char *except;
+    const char *exclude;
     /**
      * Its length in bytes.
      */
-    size_t except_len;
+    size_t exclude_len;
     /**
      * Only pages of these classes; NULL for pages of any class and of none. Default: NULL.
      */
@@ -1910,7 +1910,7 @@ typedef struct simkeep_clusters_numbers {
     /**
      * How many clusters have two pages or more.
      */
-    uint64_t several;
+    uint64_t multi_page_clusters;
     /**
      * How many pages the largest has.
      */
@@ -1956,7 +1956,7 @@ typedef struct simkeep_cluster_chunk {
     /**
      * The greatest distance of one of them to the leader.
      */
-    const uint8_t *widest;
+    const uint8_t *max_distance;
 } simkeep_cluster_chunk;
 
 /**
@@ -2803,10 +2803,10 @@ int32_t simkeep_fingerprint_text(const char *text,
                                  struct simkeep_error **error);
 
 /**
- * Makes a fingerprinter by the recipe of an epoch of a store, or by the default recipe if `store` is
- * NULL; then `epoch` does not matter. `SIMKEEP_INVALID_ARGUMENT` for an epoch of fingerprints that are made
- * elsewhere. The caller frees what it gets with `simkeep_fingerprinter_free`. Any thread. Costs reading
- * the table of the epoch, if it has one.
+ * Makes a fingerprinter by the recipe of an epoch of a store, or by the default recipe if `store`
+ * is NULL; then `epoch` does not matter. `SIMKEEP_INVALID_ARGUMENT` for an epoch of fingerprints
+ * that are made elsewhere. The caller frees what it gets with `simkeep_fingerprinter_free`. Any
+ * thread. Costs reading the table of the epoch, if it has one.
  */
 struct simkeep_fingerprinter *simkeep_fingerprinter_new(const struct simkeep_store *store,
                                                         uint32_t epoch,
@@ -2842,42 +2842,6 @@ int32_t simkeep_fingerprinter_html(const struct simkeep_fingerprinter *fingerpri
  * Frees a fingerprinter, after all other calls on it have returned. Does nothing for NULL.
  */
 void simkeep_fingerprinter_free(struct simkeep_fingerprinter *fingerprinter);
-
-/**
- * Gives many pages weights or classes, without a visit: that is no change of a page. If one of them is
- * invalid none is stored, and `simkeep_error_row` says which. `size` is `sizeof *updates`. `missing`
- * gets how many of them are of pages that the store does not know, of which nothing is stored; it may
- * be NULL. Any thread. Costs what `simkeep_observe_batch` does, without searches.
- */
-int32_t simkeep_set_property_batch(struct simkeep_store *store,
-                           const struct simkeep_property_update *updates,
-                           size_t count,
-                           size_t size,
-                           uint64_t *missing,
-                           struct simkeep_error **error);
-
-/**
- * Gives a page a weight from a time on, in milliseconds since 1970: how important it is, finite and
- * positive. That is neither a visit nor a change. `SIMKEEP_NONE` if the page is not known, and nothing
- * was stored. Any thread. Costs what `simkeep_observe` does, without a search.
- */
-int32_t simkeep_set_weight(struct simkeep_store *store,
-                            const char *url,
-                            size_t url_len,
-                            int64_t time_ms,
-                            double weight,
-                            struct simkeep_error **error);
-
-/**
- * Gives a page a class from a time on, in milliseconds since 1970, as `simkeep_set_weight` gives a
- * weight. What a class means is up to whoever gives it.
- */
-int32_t simkeep_set_class(struct simkeep_store *store,
-                           const char *url,
-                           size_t url_len,
-                           int64_t time_ms,
-                           uint32_t page_class,
-                           struct simkeep_error **error);
 
 /**
  * Loads visits in any order, without searches and without the journal: all of them, or none. Some four
@@ -2928,10 +2892,10 @@ struct simkeep_loading *simkeep_loading_begin(struct simkeep_store *store,
  * Brings more visits to a load. They are copied. Waits until the load takes them, as it sorts or writes
  * what came before. `size` is `sizeof *visits`.
  *
- * An argument that is wrong is `SIMKEEP_MALFORMED_ARGUMENT` with `simkeep_error_row` within these visits; none of
- * them was taken, and the load may go on. Any other error is the load's, which is over then and has
- * stored nothing; it may be of visits that came before, and `simkeep_error_row` counts from the first
- * of all. One thread at a time.
+ * An argument that is wrong is `SIMKEEP_MALFORMED_ARGUMENT` with `simkeep_error_row` within these
+ * visits; none of them was taken, and the load may go on. Any other error is the load's, which is
+ * over then and has stored nothing; it may be of visits that came before, and `simkeep_error_row`
+ * counts from the first of all. One thread at a time.
  */
 int32_t simkeep_loading_push(struct simkeep_loading *loading,
                              const struct simkeep_visit *visits,
@@ -3186,6 +3150,42 @@ size_t simkeep_outcomes_count(const struct simkeep_outcomes *outcomes);
  * Frees outcomes, and all of their columns. Does nothing for NULL. Any thread.
  */
 void simkeep_outcomes_free(struct simkeep_outcomes *outcomes);
+
+/**
+ * Sets weights or classes of many pages without a visit. That is no change of a page. If one of them is
+ * invalid none is stored, and `simkeep_error_row` says which. `size` is `sizeof *updates`. `missing`
+ * gets how many of them are of pages that the store does not know, of which nothing is stored; it may
+ * be NULL. Any thread. Costs what `simkeep_observe_batch` does, without searches.
+ */
+int32_t simkeep_set_property_batch(struct simkeep_store *store,
+                                   const struct simkeep_property_update *updates,
+                                   size_t count,
+                                   size_t size,
+                                   uint64_t *missing,
+                                   struct simkeep_error **error);
+
+/**
+ * Sets the weight of a page from a time on, in milliseconds since 1970: how important it is, finite and
+ * positive. That is neither a visit nor a change. `SIMKEEP_NONE` if the page is not known, and nothing
+ * was stored. Any thread. Costs what `simkeep_observe` does, without a search.
+ */
+int32_t simkeep_set_weight(struct simkeep_store *store,
+                           const char *url,
+                           size_t url_len,
+                           int64_t time_ms,
+                           double weight,
+                           struct simkeep_error **error);
+
+/**
+ * Sets the class of a page from a time on, in milliseconds since 1970, as `simkeep_set_weight` sets a
+ * weight. What a class means is up to the caller.
+ */
+int32_t simkeep_set_class(struct simkeep_store *store,
+                          const char *url,
+                          size_t url_len,
+                          int64_t time_ms,
+                          uint32_t page_class,
+                          struct simkeep_error **error);
 
 /**
  * Reports the visits of an Arrow table, in its order, and is answered as `simkeep_observe_batch`
@@ -3763,18 +3763,18 @@ struct simkeep_decisions *simkeep_snapshot_due(const struct simkeep_snapshot *sn
  * Any thread; each gets pages of its own. Costs what `simkeep_snapshot_due` does.
  */
 struct simkeep_decisions *simkeep_lease_due(struct simkeep_store *store,
-                                           const struct simkeep_due_query *due_query,
-                                           uint64_t lease_s,
-                                           struct simkeep_error **error);
+                                            const struct simkeep_due_query *due_query,
+                                            uint64_t lease_s,
+                                            struct simkeep_error **error);
 
 /**
  * Ends the lease of a page that was not visited, so that it can be leased again. `SIMKEEP_NONE` if it
  * had none. Any thread; costs nothing.
  */
 int32_t simkeep_release(struct simkeep_store *store,
-                          const char *url,
-                          size_t url_len,
-                          struct simkeep_error **error);
+                        const char *url,
+                        size_t url_len,
+                        struct simkeep_error **error);
 
 /**
  * How many visits a day there were of late, which a plan may go by: of pages under the prefix of
@@ -4039,11 +4039,12 @@ int32_t simkeep_purge_under(struct simkeep_store *store,
                             struct simkeep_error **error);
 
 /**
- * Makes a new store, in a new or empty directory, of everything that is sound in the one at `path`, and
- * says what is lost. `keep_forgotten` is 1 to keep pages that a lost operation may have forgotten; with
- * 0 it is `SIMKEEP_AMBIGUOUS_REPAIR` if that is not known. `memory_bytes` bounds the memory, 0 for 512 MiB.
- * `progress` may be NULL. After an error there is no new store. The caller frees what it gets with
- * `simkeep_repaired_free`. Any thread. Costs reading all files twice, and writing a store.
+ * Makes a new store, in a new or empty directory, of everything that is sound in the one at
+ * `path`, and says what is lost. `keep_forgotten` is 1 to keep pages that a lost operation may
+ * have forgotten; with 0 it is `SIMKEEP_AMBIGUOUS_REPAIR` if that is not known. `memory_bytes`
+ * bounds the memory, 0 for 512 MiB. `progress` may be NULL. After an error there is no new store.
+ * The caller frees what it gets with `simkeep_repaired_free`. Any thread. Costs reading all files
+ * twice, and writing a store.
  */
 struct simkeep_repaired *simkeep_repair(const char *path,
                                         const char *to_path,
