@@ -26,8 +26,9 @@ from ._types import Time
 from ._words import (
     Band,
     Candidacy,
-    Done,
     Fate,
+    LeaderChangeReason,
+    OperationKind,
     OriginalBy,
     Reason,
     Role,
@@ -38,7 +39,6 @@ from ._words import (
     Stored,
     Verdict,
     VersionKind,
-    LeaderChangeReason,
 )
 
 _AliasKind: TypeAlias = Literal[
@@ -117,24 +117,23 @@ __all__ = [
     "Fit",
     "Flaw",
     "Forgotten",
-    "Found",
     "GenerationInfo",
-    "PropertyEntry",
     "HISTORY_WINDOW",
     "Hints",
     "HostCensus",
     "HostShare",
     "Hosts",
     "Incomplete",
+    "JoinPlan",
     "JoinedPair",
     "JournalView",
-    "VisitEntry",
     "KeptFor",
     "LastChange",
     "Learned",
     "Likelihood",
     "LoadEpochs",
     "Loaded",
+    "LoggedOperation",
     "Loss",
     "Matches",
     "Meaning",
@@ -147,7 +146,6 @@ __all__ = [
     "NearDuplicate",
     "NewPage",
     "Observation",
-    "Operation",
     "Operations",
     "Optimum",
     "Origin",
@@ -158,16 +156,17 @@ __all__ = [
     "Page",
     "PageCluster",
     "PagePair",
+    "PageRecord",
     "Pair",
     "PairedPage",
     "Period",
-    "Place",
     "Plan",
     "PoissonPages",
     "Policy",
     "Preset",
     "Prior",
     "Progress",
+    "PropertyEntry",
     "Publication",
     "PublishedFile",
     "RECIPE",
@@ -184,7 +183,6 @@ __all__ = [
     "SegmentOverview",
     "SegmentStats",
     "SegmentView",
-    "Shares",
     "Shingles",
     "Snapshot",
     "SpaceOf",
@@ -200,10 +198,12 @@ __all__ = [
     "TableView",
     "Trace",
     "URL_BYTES_MAX",
+    "VerdictCounts",
     "Verified",
     "Version",
     "View",
     "Visit",
+    "VisitEntry",
     "__version__",
     "_error_classes",
     "_forked",
@@ -222,9 +222,9 @@ __all__ = [
     "generation_files",
     "generation_fingerprints",
     "generations",
+    "generations_with",
     "harmonic",
     "hinted",
-    "holding",
     "interval",
     "irregular",
     "is_published",
@@ -393,6 +393,15 @@ def generation_fingerprints(path: str | PathLike[str], generation: int, epoch: i
 def generations(path: str | PathLike[str]) -> tuple[GenerationInfo, ...]:
     """The generations that are published in a directory, in order. Costs a small read for each."""
 
+def generations_with(
+    path: str | PathLike[str], url: str | None = None, *, prefix: str | None = None
+) -> tuple[int, ...]:
+    """Which generations in a directory still hold bytes of a page, or of pages under a `prefix`.
+
+    By number: of what was purged from the store meanwhile, say. Costs a search in each segment that
+    is named.
+    """
+
 def harmonic(weight: float, per_day: float, days: float) -> float:
     """The harmonic index of a visit, in days.
 
@@ -404,18 +413,10 @@ def harmonic(weight: float, per_day: float, days: float) -> float:
 def hinted(trust: float, weight: float, after_days: float, otherwise: float) -> float:
     """What a visit is worth, in days, to a page that somebody says has changed, as a sitemap does.
 
-    `trust` is the probability that this is true, `after_days` how long after the last visit the change
-    was, and `otherwise` what a visit is worth without the hint. Raises `InvalidOptionError` if the trust is not
-    from 0 to 1, the weight is not positive and finite, or the worth is negative or infinite.
-    """
-
-def generations_with(
-    path: str | PathLike[str], url: str | None = None, *, prefix: str | None = None
-) -> tuple[int, ...]:
-    """Which generations in a directory still hold bytes of a page, or of pages under a `prefix`.
-
-    By number: of what was purged from the store meanwhile, say. Costs a search in each segment that
-    is named.
+    `trust` is the probability that this is true, `after_days` how long after the last visit the
+    change was, and `otherwise` what a visit is worth without the hint. Raises `InvalidOptionError`
+    if the trust is not from 0 to 1, the weight is not positive and finite, or the worth is negative
+    or infinite.
     """
 
 def interval(weight: float, per_day: float, threshold: float, index: _Index | None = None) -> float | None:
@@ -483,7 +484,8 @@ def last_modified(comparisons: Iterable[Comparison]) -> float:
     """Changes a day, where the time of the last change before each visit is known, as by
     `Last-Modified`.
 
-    Raises `InvalidOptionError` if there is no comparison, and `InvalidArgumentError` if a change has no date.
+    Raises `InvalidOptionError` if there is no comparison, and `InvalidArgumentError` if a change
+    has no date.
     """
 
 def merge(tables: list[str | PathLike[str]], path: str | PathLike[str], least: int = 1) -> Table:
@@ -755,11 +757,11 @@ class AliasSite:
         Literal["site"],
         Literal["pages"],
         Literal["sampled"],
-        Literal["passed_over"],
+        Literal["skipped"],
         Literal["rules"],
     ]
     def __new__(
-        cls, site: str, pages: int, sampled: float, passed_over: int, rules: tuple[AliasCount, ...]
+        cls, site: str, pages: int, sampled: float, skipped: int, rules: tuple[AliasCount, ...]
     ) -> Self: ...
     @property
     def site(self) -> str:
@@ -776,7 +778,7 @@ class AliasSite:
         """
 
     @property
-    def passed_over(self) -> int:
+    def skipped(self) -> int:
         """Pages with so many parameters, or in a site with so many names of them, that some were passed over:
         more than 32 on a page, 1,024 names in a site, or 64 bytes in a name. simkeep tries at most 16 KiB /
         (length of path and query) parameters, 32 at most.
@@ -788,14 +790,14 @@ class AliasSite:
 
 @final
 class AliasSites(Stream[AliasSite]):
-    """The sites that have a rule to be told of, in SURT order: found as they are read.
+    """The sites that have a rule to report, in SURT order: found as they are read.
 
     For whoever reads Arrow it has a row for each rule: `site`, `kind`, `value`, `holds`, `pairs`,
     `near` and `visits`.
     """
 
     @property
-    def told(self) -> Aliases | None:
+    def summary(self) -> Aliases | None:
         """What was looked at in all; `None` as long as there is more to look at, and if the stream was
         closed before.
         """
@@ -810,7 +812,7 @@ class Aliases:
         Literal["sampled"],
         Literal["pages"],
         Literal["without_fingerprint"],
-        Literal["passed_over"],
+        Literal["skipped"],
         Literal["rules"],
         Literal["pairs"],
         Literal["visits"],
@@ -822,7 +824,7 @@ class Aliases:
         sampled: int,
         pages: int,
         without_fingerprint: int,
-        passed_over: int,
+        skipped: int,
         rules: int,
         pairs: int,
         visits: int,
@@ -848,7 +850,7 @@ class Aliases:
         """Pages with content that has no fingerprint in the epoch: they took no part."""
 
     @property
-    def passed_over(self) -> int:
+    def skipped(self) -> int:
         """Pages with parameters that were passed over, whether their sites have rules or not."""
 
     @property
@@ -1082,15 +1084,15 @@ class Belief:
         """The days after a visit from which on the next one is worth a threshold.
 
         By the index `"value"` (the default) or `"harmonic"`; `None` if it never is, or not within
-        4,000,000 days. Takes 65 times as long as `worth`. Raises `InvalidOptionError` if the weight or the
-        threshold is not positive and finite.
+        4,000,000 days. Takes 65 times as long as `worth`. Raises `InvalidOptionError` if the weight or
+        the threshold is not positive and finite.
         """
 
     def worth(self, weight: float, days: float, index: _Index | None = None) -> float:
         """What a visit is worth so many days after the last one, in days.
 
-        That is the expectation of the index, `"value"` (the default) or `"harmonic"`, of a page of
-        this weight. Takes about a microsecond. Negative days count as none. Raises `InvalidOptionError` if
+        That is the expectation of the index, `"value"` (the default) or `"harmonic"`, of a page of this
+        weight. Takes about a microsecond. Negative days count as none. Raises `InvalidOptionError` if
         the weight is not positive and finite.
         """
 
@@ -1124,14 +1126,14 @@ class BitSketch:
 class Candidate:
     """Whether the text of a page is worth comparing."""
 
-    __match_args__: tuple[Literal["candidacy"], Literal["place"], Literal["digest"]]
-    def __new__(cls, candidacy: Candidacy, place: int | None, digest: bytes | None) -> Self: ...
+    __match_args__: tuple[Literal["candidacy"], Literal["location"], Literal["digest"]]
+    def __new__(cls, candidacy: Candidacy, location: int | None, digest: bytes | None) -> Self: ...
     @property
     def candidacy(self) -> Candidacy:
         """Whether it is."""
 
     @property
-    def place(self) -> int | None:
+    def location(self) -> int | None:
         """Where the page stands, for `add`, if it is."""
 
     @property
@@ -1151,12 +1153,12 @@ class Candidates:
     """
 
     def __len__(self) -> int: ...
-    def add(self, place: int, text: str) -> None:
-        """Adds the text of the page at a `place`, once or more often.
+    def add(self, location: int, text: str) -> None:
+        """Adds the text of the page at a `location`, once or more often.
 
-        A page of which different texts are added is compared with none, since it is not known which
-        of them is the one in force. Linear in the text. Raises `InvalidArgumentError` if no candidate stands
-        there.
+        A page of which different texts are added is compared with none, since it is not known which of
+        them is the one in force. Linear in the text. Raises `InvalidArgumentError` if no candidate
+        stands there.
         """
 
     def candidacy(self, url: str) -> Candidate:
@@ -1216,7 +1218,7 @@ class Census:
         changing: tuple[int, ...],
         period: timedelta,
         periods: tuple[Period, ...],
-        outside: Found,
+        outside: VerdictCounts,
     ) -> Self: ...
     @property
     def pages(self) -> int:
@@ -1283,7 +1285,7 @@ class Census:
         """What visits found by when they were, in order of time: at most 400 periods."""
 
     @property
-    def outside(self) -> Found:
+    def outside(self) -> VerdictCounts:
         """What visits found that are in none of the periods: one in a thousand at either end, or one of at
         least twenty, whose times are so far from all others that most periods would be empty.
         """
@@ -1342,10 +1344,10 @@ class Cluster:
         Literal["fingerprint"],
         Literal["first_seen"],
         Literal["pages"],
-        Literal["widest"],
+        Literal["max_distance"],
     ]
     def __new__(
-        cls, leader: str, fingerprint: int, first_seen: datetime, pages: int, widest: int
+        cls, leader: str, fingerprint: int, first_seen: datetime, pages: int, max_distance: int
     ) -> Self: ...
     @property
     def leader(self) -> str:
@@ -1364,7 +1366,7 @@ class Cluster:
         """How many pages there are, itself included."""
 
     @property
-    def widest(self) -> int:
+    def max_distance(self) -> int:
         """The greatest distance of the fingerprint of one of them to its own."""
 
 @final
@@ -1375,11 +1377,11 @@ class ClusterChange:
         Literal["url"],
         Literal["before"],
         Literal["after"],
-        Literal["why"],
+        Literal["reason"],
         Literal["bits"],
     ]
     def __new__(
-        cls, url: str, before: str | None, after: str | None, why: LeaderChangeReason, bits: int | None
+        cls, url: str, before: str | None, after: str | None, reason: LeaderChangeReason, bits: int | None
     ) -> Self: ...
     @property
     def url(self) -> str:
@@ -1394,7 +1396,7 @@ class ClusterChange:
         """The page that leads it now; `None` if it is in no cluster."""
 
     @property
-    def why(self) -> LeaderChangeReason:
+    def reason(self) -> LeaderChangeReason:
         """Why."""
 
     @property
@@ -1489,7 +1491,7 @@ class ClusteredPage:
         """
 
     @property
-    def leads(self) -> bool:
+    def is_leader(self) -> bool:
         """Whether it leads its cluster."""
 
 @final
@@ -1518,12 +1520,12 @@ class Clusters:
         """How many pages the largest has."""
 
     @property
-    def pages(self) -> int:
-        """How many pages there are."""
+    def multi_page_clusters(self) -> int:
+        """How many clusters have two pages or more."""
 
     @property
-    def several(self) -> int:
-        """How many clusters have two pages or more."""
+    def pages(self) -> int:
+        """How many pages there are."""
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -1626,7 +1628,12 @@ class Compaction:
         Literal["temporary_bytes"],
     ]
     def __new__(
-        cls, segments: int, segment_bytes: int, unsealed_pages: int, reclaimable_bytes: int, temporary_bytes: int
+        cls,
+        segments: int,
+        segment_bytes: int,
+        unsealed_pages: int,
+        reclaimable_bytes: int,
+        temporary_bytes: int,
     ) -> Self: ...
     @property
     def segments(self) -> int:
@@ -1642,7 +1649,7 @@ class Compaction:
 
     @property
     def reclaimable_bytes(self) -> int:
-        """About how many bytes a merge of all gives back."""
+        """About how many bytes a merge of all segments frees."""
 
     @property
     def temporary_bytes(self) -> int:
@@ -1652,9 +1659,9 @@ class Compaction:
 class Comparison:
     """What two visits in a row say of the time between them.
 
-    They are `days` apart: from a millisecond to 4,000,000 days. If the page `changed`, `days_ago` says
-    how many days before the later visit it last did; `None` where nobody knows. Raises `InvalidOptionError` if
-    they are nearer or farther apart, or the change was not between them.
+    They are `days` apart: from a millisecond to 4,000,000 days. If the page `changed`, `days_ago`
+    says how many days before the later visit it last did; `None` where nobody knows. Raises
+    `InvalidOptionError` if they are nearer or farther apart, or the change was not between them.
     """
 
     __match_args__: tuple[Literal["days"], Literal["changed"], Literal["days_ago"]]
@@ -1678,8 +1685,8 @@ class Comparison:
 class Component:
     """A component."""
 
-    __match_args__: tuple[Literal["page"], Literal["pages"], Literal["widest"]]
-    def __new__(cls, page: str, pages: int, widest: int) -> Self: ...
+    __match_args__: tuple[Literal["page"], Literal["pages"], Literal["max_distance"]]
+    def __new__(cls, page: str, pages: int, max_distance: int) -> Self: ...
     @property
     def page(self) -> str:
         """One of its pages: of those with its least fingerprint, the first by the rules."""
@@ -1689,7 +1696,7 @@ class Component:
         """How many there are."""
 
     @property
-    def widest(self) -> int:
+    def max_distance(self) -> int:
         """The greatest distance between two of its pages: of more than 65,536 fingerprints, the greatest that
         was found, by comparing with each of a few that are far from each other.
         """
@@ -1774,7 +1781,7 @@ class Components:
         Literal["pages"],
         Literal["without_fingerprint"],
         Literal["components"],
-        Literal["several"],
+        Literal["multi_page_components"],
         Literal["largest"],
     ]
     def __new__(
@@ -1783,7 +1790,7 @@ class Components:
         pages: int,
         without_fingerprint: int,
         components: int,
-        several: int,
+        multi_page_components: int,
         largest: tuple[Component, ...],
     ) -> Self: ...
     @property
@@ -1803,7 +1810,7 @@ class Components:
         """How many components there are."""
 
     @property
-    def several(self) -> int:
+    def multi_page_components(self) -> int:
         """Those of two pages or more."""
 
     @property
@@ -2117,8 +2124,8 @@ class Dropped:
         Raises `UrlError` for what no page can have.
         """
 
-    def has(self, place: int) -> bool:
-        """Whether the page at a `place` is dropped, which `Candidates.candidacy` named.
+    def has(self, location: int) -> bool:
+        """Whether the page at a `location` is dropped, which `Candidates.candidacy` named.
 
         Costs no lookup.
         """
@@ -2648,57 +2655,6 @@ class Forgotten:
         """Visits of those pages."""
 
 @final
-class Found:
-    """What visits found, and how many found it."""
-
-    __match_args__: tuple[
-        Literal["new"],
-        Literal["same"],
-        Literal["changed"],
-        Literal["reverted"],
-        Literal["gone"],
-        Literal["failed"],
-        Literal["other"],
-        Literal["visits"],
-    ]
-    def __new__(
-        cls, new: int, same: int, changed: int, reverted: int, gone: int, failed: int, other: int, visits: int
-    ) -> Self: ...
-    @property
-    def new(self) -> int:
-        """Visits that saw the first content of their page."""
-
-    @property
-    def same(self) -> int:
-        """Visits that saw what was there before."""
-
-    @property
-    def changed(self) -> int:
-        """Visits that saw other content."""
-
-    @property
-    def reverted(self) -> int:
-        """Visits that saw content of before."""
-
-    @property
-    def gone(self) -> int:
-        """Visits that found the page gone."""
-
-    @property
-    def failed(self) -> int:
-        """Visits that failed."""
-
-    @property
-    def other(self) -> int:
-        """Visits that tell nothing: they came late, or found a page unmodified of which no content was ever
-        seen.
-        """
-
-    @property
-    def visits(self) -> int:
-        """How many visits there are in all."""
-
-@final
 class GenerationInfo:
     """A state of a store that is published."""
 
@@ -2750,24 +2706,6 @@ class GenerationInfo:
         """The epoch that near-duplicates are sought by."""
 
 @final
-class Given:
-    """A property that a page was given: a weight or a class."""
-
-    __match_args__: tuple[Literal["time"], Literal["weight"], Literal["class_"]]
-    def __new__(cls, time: datetime, weight: float | None, class_: int | None) -> Self: ...
-    @property
-    def time(self) -> datetime:
-        """When it was given."""
-
-    @property
-    def weight(self) -> float | None:
-        """The weight, if it is one."""
-
-    @property
-    def class_(self) -> int | None:
-        """The class, if it is one."""
-
-@final
 class Hints:
     """What sitemaps or feeds say of when pages of a store changed: for the keyword `hints` of `due`.
 
@@ -2786,16 +2724,16 @@ class Hints:
         """What a visit to a page of some weight is worth, in days, if without a hint it is worth
         `otherwise`.
 
-        Raises `InvalidOptionError` if the weight is not positive and finite, or `otherwise` is negative or
-        infinite.
+        Raises `InvalidOptionError` if the weight is not positive and finite, or `otherwise` is negative
+        or infinite.
         """
 
 @final
 class HostCensus:
     """What is counted of a host."""
 
-    __match_args__: tuple[Literal["host"], Literal["pages"], Literal["visits"], Literal["found"]]
-    def __new__(cls, host: str, pages: int, visits: int, found: Found) -> Self: ...
+    __match_args__: tuple[Literal["host"], Literal["pages"], Literal["visits"], Literal["verdicts"]]
+    def __new__(cls, host: str, pages: int, visits: int, verdicts: VerdictCounts) -> Self: ...
     @property
     def host(self) -> str:
         """The host; of URLs without one their scheme and a colon."""
@@ -2809,7 +2747,7 @@ class HostCensus:
         """Visits to them."""
 
     @property
-    def found(self) -> Found:
+    def verdicts(self) -> VerdictCounts:
         """What these found."""
 
 @final
@@ -2857,6 +2795,65 @@ class Incomplete:
         """What is missing of it: the file, and how much of that."""
 
 @final
+class JoinPlan:
+    """Splits a join of fingerprints in several places into tasks that run
+    independently.
+
+    Tasks are numbered from 0. It is made of what `View.histogram` counted in each place; `uncounted`
+    makes one without. `ranges` is about how many tasks there are to be; none takes more than `most`
+    fingerprints, if it can be helped. It can be pickled, and is the same wherever it is made of the
+    same.
+    """
+
+    def __new__(cls, histograms: Iterable[bytes], ranges: int, most: int) -> Self: ...
+    @property
+    def fingerprints(self) -> int:
+        """How many fingerprints were counted, those that are in several places as often."""
+
+    @property
+    def fingerprints_sent(self) -> int:
+        """How many of these all tasks receive, each as often as there are tasks that take it: 8 bytes
+        each.
+        """
+
+    @property
+    def k(self) -> int:
+        """The distance of the join."""
+
+    def __len__(self) -> int:
+        """How many tasks there are."""
+
+    def join(
+        self,
+        task: int,
+        first: Iterable[bytes | bytearray | memoryview],
+        second: Iterable[bytes | bytearray | memoryview],
+        *,
+        memory_bytes: int | None = None,
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> Stream[Pair]:
+        """Finds the pairs of a task among the chunks of `View.partition`: of its first and its second
+        piece.
+
+        Chunks may be in any order. Equal fingerprints, which come from several places,
+        count once. `memory_bytes` (256 MiB) bounds the memory beside the fingerprints, and
+        `threads` is how many run (as many as there are cores). Runs in the background, and waits
+        for whoever reads the pairs. It ends when the stream is closed.
+        """
+
+    def size(self, task: int) -> int:
+        """How many of these a task takes."""
+
+    @staticmethod
+    def uncounted(k: int, tasks: int) -> JoinPlan:
+        """A join within `k` bits in at most so many tasks, of which each can have all fingerprints: none
+        need be counted for that.
+
+        Each looks for the pairs of some of the parts, so there are no more tasks than parts.
+        """
+
+@final
 class JoinedPair:
     """Two fingerprints near each other of those that were given, by their places."""
 
@@ -2888,7 +2885,7 @@ class JournalView:
         Literal["operations"],
         Literal["pages"],
         Literal["times"],
-        Literal["found"],
+        Literal["verdicts"],
         Literal["restated"],
         Literal["weights"],
         Literal["classes"],
@@ -2901,7 +2898,7 @@ class JournalView:
         operations: int,
         pages: int,
         times: tuple[datetime, datetime] | None,
-        found: Found,
+        verdicts: VerdictCounts,
         restated: int,
         weights: int,
         classes: int,
@@ -2928,7 +2925,7 @@ class JournalView:
         """When the first and the last visit was; `None` without visits."""
 
     @property
-    def found(self) -> Found:
+    def verdicts(self) -> VerdictCounts:
         """What its visits found."""
 
     @property
@@ -2946,61 +2943,6 @@ class JournalView:
     @property
     def forgotten(self) -> int:
         """Pages and prefixes that were forgotten."""
-
-@final
-class VisitEntry:
-    """A visit in a history, with what it meant after those before it."""
-
-    __match_args__: tuple[
-        Literal["visit"],
-        Literal["verdict"],
-        Literal["by"],
-        Literal["distance"],
-        Literal["distance_epoch"],
-        Literal["to"],
-        Literal["meaning"],
-    ]
-    def __new__(
-        cls,
-        visit: Visit,
-        verdict: Verdict,
-        by: SameBy | None,
-        distance: int | None,
-        distance_epoch: int | None,
-        to: datetime | None,
-        meaning: Meaning | None,
-    ) -> Self: ...
-    @property
-    def visit(self) -> Visit:
-        """The visit."""
-
-    @property
-    def verdict(self) -> Verdict:
-        """What the page was then."""
-
-    @property
-    def by(self) -> SameBy | None:
-        """How it is known to have been the same, if that is the verdict."""
-
-    @property
-    def distance(self) -> int | None:
-        """In how many bits the fingerprint differs from that of the version before."""
-
-    @property
-    def distance_epoch(self) -> int | None:
-        """The epoch of the fingerprints that were compared."""
-
-    @property
-    def to(self) -> datetime | None:
-        """When the version that the page went back to was last seen."""
-
-    @property
-    def meaning(self) -> Meaning | None:
-        """What the distance means, if there is one."""
-
-    @property
-    def time(self) -> datetime:
-        """When the visit was."""
 
 @final
 class KeptFor:
@@ -3050,9 +2992,9 @@ class Learned:
 class Likelihood:
     """How likely each of 64 rates makes the comparisons of a page, which may be none.
 
-    Each is a `Comparison`, or a pair of one and how many it counts for: several equal ones, or half a
-    one that is doubtful. Costs time in proportion to them. Raises `InvalidOptionError` if one counts for less
-    than none, or more than a thousand million.
+    Each is a `Comparison`, or a pair of one and how many it counts for: several equal ones, or half
+    a one that is doubtful. Costs time in proportion to them. Raises `InvalidOptionError` if one
+    counts for less than none, or more than a thousand million.
     """
 
     def __new__(cls, comparisons: Iterable[Comparison | tuple[Comparison, float]] | None = None) -> Self: ...
@@ -3080,7 +3022,7 @@ class LoadEpochs:
     ) -> int:
         """The number in the load of an epoch of another store, of which this is known.
 
-        How many leading bits of its fingerprints are `reserved` for metadata; its terms; how many
+        How many leading bits of its fingerprints are `reserved` for metadata; its options; how many
         visits that store knew when it began; and whether it has ended there. Its table comes by
         `table`.
         """
@@ -3090,8 +3032,8 @@ class LoadEpochs:
     ) -> int:
         """The number in the load of the epoch with this name, of fingerprints that are made elsewhere.
 
-        If the store has none of the name, one begins. Raises `InvalidArgumentError` for a name that is empty
-        or has control characters, or was asked for on other terms before.
+        If the store has none of the name, one begins. Raises `InvalidArgumentError` for a name that is
+        empty or has control characters, or was asked for with other options before.
         """
 
     def of(self, other: View) -> list[int]:
@@ -3124,8 +3066,8 @@ class Loaded:
         Literal["observations"],
         Literal["visits"],
         Literal["restated"],
-        Literal["weighed"],
-        Literal["classed"],
+        Literal["weights"],
+        Literal["classes"],
         Literal["pages"],
         Literal["new_pages"],
         Literal["segments"],
@@ -3137,8 +3079,8 @@ class Loaded:
         observations: int,
         visits: int,
         restated: int,
-        weighed: int,
-        classed: int,
+        weights: int,
+        classes: int,
         pages: int,
         new_pages: int,
         segments: int,
@@ -3158,11 +3100,11 @@ class Loaded:
         """What was restated that the store did not have: second fingerprints of visits are among it."""
 
     @property
-    def weighed(self) -> int:
+    def weights(self) -> int:
         """Weights that the store did not have, with a visit or without."""
 
     @property
-    def classed(self) -> int:
+    def classes(self) -> int:
         """Classes that the store did not have, with a visit or without."""
 
     @property
@@ -3184,6 +3126,59 @@ class Loaded:
     @property
     def begun(self) -> tuple[EpochInfo, ...]:
         """Epochs that began with it."""
+
+@final
+class LoggedOperation:
+    """An operation, as it was acknowledged."""
+
+    __match_args__: tuple[
+        Literal["sequence"],
+        Literal["kind"],
+        Literal["url"],
+        Literal["entry"],
+        Literal["prefix"],
+        Literal["pages"],
+        Literal["visits"],
+    ]
+    def __new__(
+        cls,
+        sequence: int,
+        kind: OperationKind,
+        url: str | None,
+        entry: VisitEntry | Restated | PropertyEntry | None,
+        prefix: str | None,
+        pages: int | None,
+        visits: int | None,
+    ) -> Self: ...
+    @property
+    def sequence(self) -> int:
+        """Its number."""
+
+    @property
+    def kind(self) -> OperationKind:
+        """What it did."""
+
+    @property
+    def url(self) -> str | None:
+        """The page; `None` if a prefix was forgotten."""
+
+    @property
+    def entry(self) -> VisitEntry | Restated | PropertyEntry | None:
+        """The entry that the page got: `VisitEntry`, `Restated` or `PropertyEntry`; `None` if something
+        was forgotten.
+        """
+
+    @property
+    def prefix(self) -> str | None:
+        """The prefix that was forgotten."""
+
+    @property
+    def pages(self) -> int | None:
+        """How many pages were known under the prefix."""
+
+    @property
+    def visits(self) -> int | None:
+        """How many visits were known of what was forgotten."""
 
 @final
 class Loss:
@@ -3587,64 +3582,11 @@ class Observation:
         """A visit that found a redirect to a target, which may be relative to the page."""
 
 @final
-class Operation:
-    """An operation, as it was acknowledged."""
-
-    __match_args__: tuple[
-        Literal["sequence"],
-        Literal["done"],
-        Literal["url"],
-        Literal["entry"],
-        Literal["prefix"],
-        Literal["pages"],
-        Literal["visits"],
-    ]
-    def __new__(
-        cls,
-        sequence: int,
-        done: Done,
-        url: str | None,
-        entry: VisitEntry | Restated | PropertyEntry | None,
-        prefix: str | None,
-        pages: int | None,
-        visits: int | None,
-    ) -> Self: ...
-    @property
-    def sequence(self) -> int:
-        """Its number."""
-
-    @property
-    def done(self) -> Done:
-        """What it did."""
-
-    @property
-    def url(self) -> str | None:
-        """The page; `None` if a prefix was forgotten."""
-
-    @property
-    def entry(self) -> VisitEntry | Restated | PropertyEntry | None:
-        """The entry that the page got: `VisitEntry`, `Restated` or `PropertyEntry`; `None` if something was
-        forgotten.
-        """
-
-    @property
-    def prefix(self) -> str | None:
-        """The prefix that was forgotten."""
-
-    @property
-    def pages(self) -> int | None:
-        """How many pages were known under the prefix."""
-
-    @property
-    def visits(self) -> int | None:
-        """How many visits were known of what was forgotten."""
-
-@final
 class Operations(Stream[Operation]):
     """The operations that the journal holds, in the order in which they were acknowledged."""
 
     @property
-    def held(self) -> tuple[int, int] | None:
+    def available(self) -> tuple[int, int] | None:
         """The numbers of the first and the last operation that the journal holds.
 
         `None` if it is empty. What comes before them was sealed.
@@ -4122,6 +4064,40 @@ class PagePair:
         """In how many bits their fingerprints differ."""
 
 @final
+class PageRecord:
+    """A record of a page, in a segment or in the journal."""
+
+    __match_args__: tuple[
+        Literal["segment"],
+        Literal["number"],
+        Literal["bytes"],
+        Literal["entries"],
+        Literal["is_first"],
+    ]
+    def __new__(
+        cls, segment: int | None, number: int, bytes: int | None, entries: int, is_first: bool
+    ) -> Self: ...
+    @property
+    def segment(self) -> int | None:
+        """The number of the segment; `None` for what is in the journal, and in no segment yet."""
+
+    @property
+    def number(self) -> int:
+        """The number of the page there, in the order of the segment."""
+
+    @property
+    def bytes(self) -> int | None:
+        """Bytes of its record; `None` in the journal."""
+
+    @property
+    def entries(self) -> int:
+        """How many entries stand there: visits, fingerprints in other epochs, weights and classes."""
+
+    @property
+    def is_first(self) -> bool:
+        """Whether this is all of the page: older segments know nothing of it, or that was forgotten."""
+
+@final
 class Pair:
     """Two different fingerprints of pages that are near each other."""
 
@@ -4157,49 +4133,15 @@ class PairedPage:
 class Period:
     """What visits found in a period."""
 
-    __match_args__: tuple[Literal["start"], Literal["found"]]
-    def __new__(cls, start: datetime, found: Found) -> Self: ...
+    __match_args__: tuple[Literal["start"], Literal["verdicts"]]
+    def __new__(cls, start: datetime, verdicts: VerdictCounts) -> Self: ...
     @property
     def start(self) -> datetime:
         """When it begins."""
 
     @property
-    def found(self) -> Found:
+    def verdicts(self) -> VerdictCounts:
         """What its visits found."""
-
-@final
-class Place:
-    """Where something of a page stands."""
-
-    __match_args__: tuple[
-        Literal["segment"],
-        Literal["number"],
-        Literal["bytes"],
-        Literal["entries"],
-        Literal["is_first"],
-    ]
-    def __new__(
-        cls, segment: int | None, number: int, bytes: int | None, entries: int, is_first: bool
-    ) -> Self: ...
-    @property
-    def segment(self) -> int | None:
-        """The number of the segment; `None` for what is in the journal, and in no segment yet."""
-
-    @property
-    def number(self) -> int:
-        """The number of the page there, in the order of the segment."""
-
-    @property
-    def bytes(self) -> int | None:
-        """Bytes of its record; `None` in the journal."""
-
-    @property
-    def entries(self) -> int:
-        """How many entries stand there: visits, fingerprints in other epochs, weights and classes."""
-
-    @property
-    def is_first(self) -> bool:
-        """Whether this is all of the page: older segments know nothing of it, or that was forgotten."""
 
 @final
 class Plan:
@@ -4365,8 +4307,8 @@ class Prior:
     def gamma(shape: float, days: float) -> Prior:
         """The Gamma distribution of a shape whose mean is shape/days.
 
-        That is what is known after so many changes in so many days, if nothing was known before.
-        Raises `InvalidOptionError` if the shape is not from 0.01 to a million, or the days are not from a
+        That is what is known after so many changes in so many days, if nothing was known before. Raises
+        `InvalidOptionError` if the shape is not from 0.01 to a million, or the days are not from a
         millisecond to 4,000,000.
         """
 
@@ -4375,8 +4317,8 @@ class Prior:
         """Rates whose logarithms are normal.
 
         Half of them are above the median, in changes a day, and two of three are within a factor of
-        e^width from it. Raises `InvalidOptionError` if the median is not positive and finite, or the width
-        is not from 0.1 to 100.
+        e^width from it. Raises `InvalidOptionError` if the median is not positive and finite, or the
+        width is not from 0.1 to 100.
         """
 
 @final
@@ -4414,6 +4356,24 @@ class Progress:
 
     def cancel(self) -> None:
         """Has the call stop soon."""
+
+@final
+class PropertyEntry:
+    """A property that a page was given: a weight or a class."""
+
+    __match_args__: tuple[Literal["time"], Literal["weight"], Literal["class_"]]
+    def __new__(cls, time: datetime, weight: float | None, class_: int | None) -> Self: ...
+    @property
+    def time(self) -> datetime:
+        """When it was set."""
+
+    @property
+    def weight(self) -> float | None:
+        """The weight, if it is one."""
+
+    @property
+    def class_(self) -> int | None:
+        """The class, if it is one."""
 
 @final
 class Publication:
@@ -4679,7 +4639,7 @@ class Repaired:
         Literal["lost_visits"],
         Literal["damaged_frames"],
         Literal["withheld_pages"],
-        Literal["doubts"],
+        Literal["ambiguities"],
         Literal["unnamed_epochs"],
         Literal["flaws"],
         Literal["more_flaws"],
@@ -4694,7 +4654,7 @@ class Repaired:
         lost_visits: int,
         damaged_frames: int,
         withheld_pages: int,
-        doubts: tuple[str, ...],
+        ambiguities: tuple[str, ...],
         unnamed_epochs: tuple[str, ...],
         flaws: tuple[Flaw, ...],
         more_flaws: int,
@@ -4734,7 +4694,7 @@ class Repaired:
         """Pages of which something was left out, because a lost operation may have forgotten it."""
 
     @property
-    def doubts(self) -> tuple[str, ...]:
+    def ambiguities(self) -> tuple[str, ...]:
         """Why there may be pages that were forgotten: the lost operations that may have done it. Only with
         `keep_forgotten`.
         """
@@ -5103,65 +5063,6 @@ class SegmentView:
         """The fingerprint tables, one for each epoch."""
 
 @final
-class Shares:
-    """How a join of fingerprints in several places is shared out: in tasks that are run each by
-    itself.
-
-    Tasks are numbered from 0. It is made of what `View.tally` counted in each place; `uncounted`
-    makes one without. `ranges` is about how many tasks there are to be; none takes more than `most`
-    fingerprints, if it can be helped. It can be pickled, and is the same wherever it is made of the
-    same.
-    """
-
-    def __new__(cls, tallies: Iterable[bytes], ranges: int, most: int) -> Self: ...
-    @property
-    def dealt(self) -> int:
-        """How many of these are dealt out in all, each as often as there are tasks that take it: 8 bytes
-        each.
-        """
-
-    @property
-    def fingerprints(self) -> int:
-        """How many fingerprints were counted, those that are in several places as often."""
-
-    @property
-    def k(self) -> int:
-        """The distance of the join."""
-
-    def __len__(self) -> int:
-        """How many tasks there are."""
-
-    def join(
-        self,
-        share: int,
-        first: Iterable[bytes | bytearray | memoryview],
-        second: Iterable[bytes | bytearray | memoryview],
-        *,
-        memory_bytes: int | None = None,
-        threads: int | None = None,
-        progress: Progress | None = None,
-    ) -> Stream[Pair]:
-        """Finds the pairs of a task among what `View.deal` handed to it: of its first and its second
-        piece.
-
-        What was handed may be in any order. Equal fingerprints, which come from several places,
-        count once. `memory_bytes` (256 MiB) bounds the memory beside the fingerprints, and
-        `threads` is how many run (as many as there are cores). Runs in the background, and waits
-        for whoever reads the pairs. It ends when the stream is closed.
-        """
-
-    def size(self, share: int) -> int:
-        """How many of these a task takes."""
-
-    @staticmethod
-    def uncounted(k: int, tasks: int) -> Shares:
-        """A join within `k` bits in at most so many tasks, of which each can have all fingerprints: none
-        need be counted for that.
-
-        Each looks for the pairs of some of the parts, so there are no more tasks than parts.
-        """
-
-@final
 class Shingles:
     """The set of a text's runs of `words` words, 1 to 8 (5), to see how much two texts have in common.
 
@@ -5413,25 +5314,21 @@ class Store(View):
 
     @overload
     def forget(self, url: None = None, *, prefix: str) -> Forgotten: ...
-    @overload
-    def give(self, url: str, at: Time, *, weight: float, class_: None = None) -> Stored:
-        """Gives a page a weight or a class from a time on, without a visit.
-
-        The answer is `"stored"`, `"known"`, or `"missing"` for a page that is not known.
-        """
-
-    @overload
-    def give(self, url: str, at: Time, *, weight: None = None, class_: int) -> Stored: ...
     def gone(self, url: str, at: Time, **known: Unpack[_types.Word]) -> Outcome:
         """Reports a visit that found the page gone.
 
         Keywords: `status`, `weight`, `class_`.
         """
 
-    def release(self, url: str) -> bool:
-        """Ends the lease of a page that was not visited, so that it can be leased again.
+    def lease_due(
+        self, now: Time, budget: int | None, lease: _types.Seconds, **like: Unpack[_types.Due]
+    ) -> list[Decision]:
+        """Leases the most valuable due pages: those of `due`, whose keywords it takes.
 
-        Returns whether it had one.
+        Pages that are leased already are left out, and so are pages with zero value. A lease ends
+        when its page is observed in any way or released, or when the `lease` is over by the `now`
+        of a later call. Threads may call this concurrently. Leases are in memory only: after the
+        store is opened again, no page is leased. At most `leases_max` pages are leased.
         """
 
     def load(
@@ -5457,8 +5354,8 @@ class Store(View):
         Of a table, `url`, `text`, `html` and `at` name the columns of URLs, texts, pages and times,
         where these are not named so; `at` may also be one time for all. Other columns are left alone.
 
-        Raises `LoadRejectedError` with the number of the first observation that the store refuses, counted
-        from 1. What the iterable raises, this raises.
+        Raises `LoadRejectedError` with the number of the first observation that the store refuses,
+        counted from 1. What the iterable raises, this raises.
         """
 
     def merge(self, *, progress: Progress | None = None) -> Merged:
@@ -5607,15 +5504,10 @@ class Store(View):
         A known name costs nothing.
         """
 
-    def write_batch(
-        self, entries: Iterable[tuple[str, Visit | Restated | PropertyEntry | VisitEntry]]
-    ) -> list[Outcome | Stored]:
-        """Observes, restates and gives in one call: pairs of a URL and an entry, as `observations`
-        tells them.
+    def release(self, url: str) -> bool:
+        """Ends the lease of a page that was not visited, so that it can be leased again.
 
-        Each is decided after those before it, and all become durable together, in one commit or a
-        few. If one of them is invalid, none is stored. Answers an `Outcome` for each visit, and for
-        each of the others whether it was stored.
+        Returns whether it had one.
         """
 
     def restate(
@@ -5637,22 +5529,20 @@ class Store(View):
     def seal(self) -> None:
         """Writes what is in memory as a segment. It happens by itself in time."""
 
+    @overload
+    def set_property(self, url: str, at: Time, *, weight: float, class_: None = None) -> Stored:
+        """Sets the weight or the class of a page from a time on, without a visit.
+
+        The answer is `"stored"`, `"known"`, or `"missing"` for a page that is not known.
+        """
+
+    @overload
+    def set_property(self, url: str, at: Time, *, weight: None = None, class_: int) -> Stored: ...
     def snapshot(self) -> Snapshot:
         """A moment of the store, which answers as it is now, whatever comes later."""
 
     def stats(self) -> Stats:
         """Sizes of the store. Reads no table."""
-
-    def lease_due(
-        self, now: Time, budget: int | None, lease: _types.Seconds, **like: Unpack[_types.Due]
-    ) -> list[Decision]:
-        """Leases the most valuable due pages: those of `due`, whose keywords it takes.
-
-        Pages that are leased already are left out, and so are pages with zero value. A lease ends
-        when its page is observed in any way or released, or when the `lease` is over by the `now`
-        of a later call. Threads may call this concurrently. Leases are in memory only: after the
-        store is opened again, no page is leased. At most `leases_max` pages are leased.
-        """
 
     def verify(
         self, *, rate: int | None = None, flaws_max: int | None = None, progress: Progress | None = None
@@ -5665,6 +5555,17 @@ class Store(View):
 
     def wait_idle(self) -> None:
         """Waits until there is nothing to do in the background."""
+
+    def write_batch(
+        self, entries: Iterable[tuple[str, Visit | Restated | PropertyEntry | VisitEntry]]
+    ) -> list[Outcome | Stored]:
+        """Observes, restates and gives in one call: pairs of a URL and an entry, as `observations`
+        tells them.
+
+        Each is decided after those before it, and all become durable together, in one commit or a
+        few. If one of them is invalid, none is stored. Answers an `Outcome` for each visit, and for
+        each of the others whether it was stored.
+        """
 
 @disjoint_base
 class Stream(Generic[_T_co]):
@@ -5831,7 +5732,7 @@ class Trace:
         Literal["page"],
         Literal["surt"],
         Literal["hash"],
-        Literal["places"],
+        Literal["records"],
         Literal["history"],
     ]
     def __new__(
@@ -5839,7 +5740,7 @@ class Trace:
         page: Page,
         surt: str,
         hash: int,
-        places: tuple[Place, ...],
+        records: tuple[PageRecord, ...],
         history: tuple[VisitEntry | Restated | PropertyEntry, ...],
     ) -> Self: ...
     @property
@@ -5855,12 +5756,63 @@ class Trace:
         """What it is found by: the hash of its URL, which each store seeds by itself."""
 
     @property
-    def places(self) -> tuple[Place, ...]:
-        """Where something of it stands, the newest first."""
+    def records(self) -> tuple[PageRecord, ...]:
+        """Its records, the newest first."""
 
     @property
     def history(self) -> tuple[VisitEntry | Restated | PropertyEntry, ...]:
         """Its visits, and what each meant."""
+
+@final
+class VerdictCounts:
+    """What visits found, and how many found it."""
+
+    __match_args__: tuple[
+        Literal["new"],
+        Literal["same"],
+        Literal["changed"],
+        Literal["reverted"],
+        Literal["gone"],
+        Literal["failed"],
+        Literal["other"],
+        Literal["visits"],
+    ]
+    def __new__(
+        cls, new: int, same: int, changed: int, reverted: int, gone: int, failed: int, other: int, visits: int
+    ) -> Self: ...
+    @property
+    def new(self) -> int:
+        """Visits that saw the first content of their page."""
+
+    @property
+    def same(self) -> int:
+        """Visits that saw what was there before."""
+
+    @property
+    def changed(self) -> int:
+        """Visits that saw other content."""
+
+    @property
+    def reverted(self) -> int:
+        """Visits that saw content of before."""
+
+    @property
+    def gone(self) -> int:
+        """Visits that found the page gone."""
+
+    @property
+    def failed(self) -> int:
+        """Visits that failed."""
+
+    @property
+    def other(self) -> int:
+        """Visits that tell nothing: they came late, or found a page unmodified of which no content was ever
+        seen.
+        """
+
+    @property
+    def visits(self) -> int:
+        """How many visits there are in all."""
 
 @final
 class Verified:
@@ -6062,7 +6014,7 @@ class View:
         Reads all fingerprints on all cores, and waits for whoever reads them. It ends when the
         iterator is closed.
 
-        Takes the keywords `epoch`, `under`, `but`, `classes`, `at`, `seen`, `ever` and `threads` of
+        Takes the keywords `epoch`, `under`, `exclude`, `classes`, `at`, `seen`, `ever` and `threads` of
         `near`.
         """
 
@@ -6075,7 +6027,7 @@ class View:
         A join of all fingerprints, which runs on all cores in 256 MiB, and waits for whoever reads
         the pairs. It ends when the iterator is closed.
 
-        Takes the keywords `epoch`, `under`, `but`, `classes`, `at`, `seen`, `ever` and `threads` of
+        Takes the keywords `epoch`, `under`, `exclude`, `classes`, `at`, `seen`, `ever` and `threads` of
         `near`.
         """
 
@@ -6183,7 +6135,7 @@ class View:
         """
 
     def compaction(self) -> Compaction:
-        """About what `compact` gives back.
+        """About what `compact` frees.
 
         That is what newer segments have again, and the fingerprint tables of epochs that have
         ended. Costs what `overview` does.
@@ -6205,32 +6157,13 @@ class View:
         """Joins whatever touches: pages within k bits of each other into one component.
 
         That is what tools do that remove all but one page of each. A chain of small steps joins
-        texts that have little in common, which the widest distance within a component shows:
+        texts that have little in common, which the maximum distance within a component shows:
         `clusters` are what to use.
 
         Costs the join of `all_pairs`, so that a crowd costs its square, and 16 bytes for each
         fingerprint beside its memory. Ctrl-C ends it. Raises what `clusters` raises.
 
         Takes the keywords of `clusters`.
-        """
-
-    def deal(
-        self,
-        shares: Shares,
-        *,
-        hand_bytes: int | None = None,
-        progress: Progress | None = None,
-        **like: Unpack[_types.Pairs],
-    ) -> Stream[tuple[int, bool, bytes]]:
-        """Deals the different fingerprints that pages have out to the tasks of a join of several
-        stores.
-
-        Triples of a task's number, whether they are of its second piece, and the fingerprints as
-        `bytes`, 8 for each, little-endian. Takes the keywords that `tally` took.
-
-        Each task is handed `hand_bytes` (4 MiB) at a time, and what is left at the end; that much
-        is held for each of them. Reads all fingerprints on all cores, and waits for whoever reads
-        them. It ends when the iterator is closed.
         """
 
     def decide(self, url: str, plan: Plan) -> Decision | None:
@@ -6326,12 +6259,32 @@ class View:
         true, from 0 to 1 (0.8). Reads nothing of the store, and takes up to 48 bytes for each
         change while it is made.
 
-        Raises `UrlError` or `TimeError` for what no visit can have, `InvalidOptionError` for a trust that
-        is none, `LimitError` above a hundred million changes. What the iterable raises, this
+        Raises `UrlError` or `TimeError` for what no visit can have, `InvalidOptionError` for a trust
+        that is none, `LimitError` above a hundred million changes. What the iterable raises, this
         raises.
         """
 
-    def histories(self, under: str | None = None) -> Stream[tuple[str, list[VisitEntry | Restated | PropertyEntry]]]:
+    def histogram(
+        self,
+        k: int,
+        *,
+        buckets: int | None = None,
+        progress: Progress | None = None,
+        **like: Unpack[_types.Pairs],
+    ) -> bytes:
+        """Counts the different fingerprints that pages have, for a join within `k` bits that is
+        distributed.
+
+        It is what `JoinPlan` is made of. Fingerprints are counted in so many buckets for each part of
+        the join, a power of two: more than there are to be tasks. Reads all fingerprints on all
+        cores. Ctrl-C ends it.
+
+        Takes the keywords `epoch`, `under`, `classes`, `at`, `seen` and `ever` of `near`.
+        """
+
+    def histories(
+        self, under: str | None = None
+    ) -> Stream[tuple[str, list[VisitEntry | Restated | PropertyEntry]]]:
         """The history of every page, or of those under a prefix, in SURT order, with its URL. Reads
         lazily.
         """
@@ -6395,7 +6348,7 @@ class View:
         url: str | None = None,
         limit: int | None = ...,
         under: str | None = ...,
-        but: str | None = ...,
+        exclude: str | None = ...,
         classes: Iterable[int | None] | None = ...,
         epoch: int | None = ...,
         at: Time | None = ...,
@@ -6408,13 +6361,13 @@ class View:
 
         Exact for every k. Give a fingerprint, a `text`, a page as `html`, or the `url` of a page of the
         store, which is not near itself. Texts and HTML get a fingerprint by the recipe of the epoch
-        that is searched. Nothing is near a text of fewer than eight words. Raises `InvalidArgumentError` for a
-        text if the fingerprints of the epoch are made elsewhere.
+        that is searched. Nothing is near a text of fewer than eight words. Raises
+        `InvalidArgumentError` for a text if the fingerprints of the epoch are made elsewhere.
 
         `k` is the largest distance in bits, 0 to 64; by default that within which the store takes
         pages for near-duplicates. Usually takes some microseconds.
 
-        Keywords: `limit`, the most pages to name (16; `None` for all); `under`, a prefix; `but`, a
+        Keywords: `limit`, the most pages to name (16; `None` for all); `under`, a prefix; `exclude`, a
         URL to leave out; `classes`; `epoch`; one of `at` (versions in force at a time), `seen`
         (versions seen between two times) and `ever=True` (every version); `budget`, how long it may
         take; `fingerprints`, how many of a crowd are compared.
@@ -6560,6 +6513,25 @@ class View:
         the iterator is closed. As many as there are in all are better joined by `all_pairs`.
         """
 
+    def partition(
+        self,
+        plan: JoinPlan,
+        *,
+        chunk_bytes: int | None = None,
+        progress: Progress | None = None,
+        **like: Unpack[_types.Pairs],
+    ) -> Stream[tuple[int, bool, bytes]]:
+        """Partitions the different fingerprints that pages have among the tasks of a join of several
+        stores.
+
+        Triples of a task's number, whether they are of its second piece, and the fingerprints as
+        `bytes`, 8 for each, little-endian. Takes the keywords that `histogram` took.
+
+        Each task gets `chunk_bytes` (4 MiB) at a time, and what is left at the end; that much
+        is held for each of them. Reads all fingerprints on all cores, and waits for whoever reads
+        them. It ends when the iterator is closed.
+        """
+
     def plan(self, now: Time, per_day: float, **like: Unpack[_types.Due]) -> Plan:
         """Plans how to spend so many visits a day for ever.
 
@@ -6643,29 +6615,11 @@ class View:
         `None` if it has none, or has ended. Reads nothing.
         """
 
-    def tally(
-        self,
-        k: int,
-        *,
-        buckets: int | None = None,
-        progress: Progress | None = None,
-        **like: Unpack[_types.Pairs],
-    ) -> bytes:
-        """Counts the different fingerprints that pages have, for a join within `k` bits that is shared
-        out.
-
-        It is what `Shares` is made of. Fingerprints are counted in so many buckets for each part of
-        the join, a power of two: more than there are to be tasks. Reads all fingerprints on all
-        cores. Ctrl-C ends it.
-
-        Takes the keywords `epoch`, `under`, `classes`, `at`, `seen` and `ever` of `near`.
-        """
-
     def text_epochs(self) -> tuple[int, ...]:
         """The numbers of the epochs in which the text of a page gets a fingerprint, at most two.
 
-        The page comes as HTML or as the text that a reader sees. `InvalidArgumentError` if there is none such: it
-        names the epoch of the store, and the one to begin. Reads nothing.
+        The page comes as HTML or as the text that a reader sees. `InvalidArgumentError` if there is
+        none such: it names the epoch of the store, and the one to begin. Reads nothing.
         """
 
     def trace(self, url: str) -> Trace | None:
@@ -6737,3 +6691,58 @@ class Visit:
     def modified(self) -> datetime | None:
         """When the page was last modified, as the server said: its `Last-Modified`. It need not be plausible.
         """
+
+@final
+class VisitEntry:
+    """A visit in a history, with what it meant after those before it."""
+
+    __match_args__: tuple[
+        Literal["visit"],
+        Literal["verdict"],
+        Literal["by"],
+        Literal["distance"],
+        Literal["distance_epoch"],
+        Literal["to"],
+        Literal["meaning"],
+    ]
+    def __new__(
+        cls,
+        visit: Visit,
+        verdict: Verdict,
+        by: SameBy | None,
+        distance: int | None,
+        distance_epoch: int | None,
+        to: datetime | None,
+        meaning: Meaning | None,
+    ) -> Self: ...
+    @property
+    def visit(self) -> Visit:
+        """The visit."""
+
+    @property
+    def verdict(self) -> Verdict:
+        """What the page was then."""
+
+    @property
+    def by(self) -> SameBy | None:
+        """How it is known to have been the same, if that is the verdict."""
+
+    @property
+    def distance(self) -> int | None:
+        """In how many bits the fingerprint differs from that of the version before."""
+
+    @property
+    def distance_epoch(self) -> int | None:
+        """The epoch of the fingerprints that were compared."""
+
+    @property
+    def to(self) -> datetime | None:
+        """When the version that the page went back to was last seen."""
+
+    @property
+    def meaning(self) -> Meaning | None:
+        """What the distance means, if there is one."""
+
+    @property
+    def time(self) -> datetime:
+        """When the visit was."""
