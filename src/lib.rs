@@ -287,16 +287,16 @@ pub mod join {
 struct Readme;
 
 #[cfg(doctest)]
+#[doc = include_str!("../docs/crawl.md")]
+struct Crawl;
+
+#[cfg(doctest)]
 #[doc = include_str!("../docs/guide.md")]
 struct Guide;
 
 #[cfg(doctest)]
 #[doc = include_str!("../docs/fingerprints.md")]
 struct Fingerprints;
-
-#[cfg(doctest)]
-#[doc = include_str!("../docs/recrawl.md")]
-struct Recrawl;
 
 #[cfg(doctest)]
 #[doc = include_str!("../docs/minhash.md")]

@@ -1,6 +1,6 @@
-"""Tries one store that is written by the README's program, `ingest`, Python, Scrapy and C, in turn.
+"""Tries one store that is written by the program of docs/crawl.md, `ingest`, Python, Scrapy and C, in turn.
 
-usage: doors.py README TOOL C, three programs: tests/doors/run makes them, and says what is tried.
+usage: doors.py CRAWL TOOL C, three programs: tests/doors/run makes them, and says what is tried.
 """
 
 import json
@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 
 import simkeep
 
-README, TOOL, C = (str(Path(program).resolve()) for program in sys.argv[1:4])
+CRAWL, TOOL, C = (str(Path(program).resolve()) for program in sys.argv[1:4])
 SPIDER = str(Path(__file__).resolve().with_name("spider.py"))
 
 EPOCH = "html/3 words2-sqrt/2"
-# The page and the text of the README's program.
+# The page and the text of the program of docs/crawl.md.
 TERMS = "https://example.com/terms"
 TEXT = "Terms of service. You may use this site as long as you behave well towards others."
 OFFER = "https://example.com/offer"
@@ -103,7 +103,7 @@ class Trial:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        # As the README's program names it.
+        # As that program names it.
         self.store = folder / "crawl.simkeep"
         self.terms = 0
         self.doors: list[str] = []
@@ -112,15 +112,15 @@ class Trial:
         """The pages of this name that doors have visited."""
         return {own(door, page) for door in self.doors}
 
-    def readme(self) -> None:
-        """Runs the program of the README, which visits its one page."""
-        said = run(README, folder=self.folder).splitlines()
-        verdict, *others, visits, in_force = said
+    def crawl(self) -> None:
+        """Runs the program of docs/crawl.md, which visits its one page."""
+        said = run(CRAWL, folder=self.folder).splitlines()
+        verdict, *others, visits, current = said
         assert verdict == ("unchanged" if self.terms else "never seen before"), said
         # Whichever door they came by.
         assert set(others) == {f"0 bits away from {page}" for page in self.own("terms")}, said
         self.terms += 1
-        assert visits == f"visits so far: {self.terms}" and "was in force then" in in_force, said
+        assert visits == f"visits so far: {self.terms}" and "was current then" in current, said
 
     def visit(self, door: str) -> None:
         """Has a door visit pages that others visit too, and pages of its own that are near theirs."""
@@ -172,18 +172,18 @@ class Trial:
 
 
 def main() -> None:
-    turn = ["readme", *DOORS]
+    turn = ["crawl", *DOORS]
     for begins in range(len(turn)):
         order = turn[begins:] + turn[:begins]
         with tempfile.TemporaryDirectory() as folder:
             trial = Trial(Path(folder))
             for door in order:
-                if door == "readme":
-                    trial.readme()
+                if door == "crawl":
+                    trial.crawl()
                 else:
                     trial.visit(door)
             # Once more, after all others.
-            trial.readme()
+            trial.crawl()
             trial.check()
         print(" -> ".join(order), flush=True)
 

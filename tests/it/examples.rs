@@ -83,15 +83,15 @@ fn a_history_says_what_each_visit_meant() {
 }
 
 #[test]
-fn the_program_of_the_readme_finds_its_page_unchanged_when_it_runs_again() {
-    let readme = fs::read_to_string(in_repository("README.md")).unwrap();
-    let shown = readme.split_once("```rust,no_run\n").unwrap().1.split_once("```\n").unwrap().0;
-    let program = fs::read_to_string(in_repository("tests/examples/readme.rs")).unwrap();
-    assert_eq!(program.split_once("\n\n").unwrap().1, shown, "copy it to tests/examples/readme.rs");
+fn the_crawler_of_the_docs_finds_its_page_unchanged_when_run_again() {
+    let page = fs::read_to_string(in_repository("docs/crawl.md")).unwrap();
+    let shown = page.split_once("```rust,no_run\n").unwrap().1.split_once("```\n").unwrap().0;
+    let program = fs::read_to_string(in_repository("tests/examples/crawl.rs")).unwrap();
+    assert_eq!(program.split_once("\n\n").unwrap().1, shown, "copy it to tests/examples/crawl.rs");
     let folder = tempfile::tempdir().unwrap();
     for (verdict, visits) in [("never seen before", 1), ("unchanged", 2)] {
-        let said = lines_in(folder.path(), "readme");
+        let said = lines_in(folder.path(), "crawl");
         assert_eq!(said[..2], [verdict.to_owned(), format!("visits so far: {visits}")]);
-        assert!(said[2].ends_with("was in force then") && said.len() == 3, "{said:?}");
+        assert!(said[2].ends_with("was current then") && said.len() == 3, "{said:?}");
     }
 }
