@@ -5,7 +5,7 @@
 //! WARC-Payload-Digest): the entity body of HTTP, without the chunks of a transfer, and packed if the
 //! server packed it. Nearly all archives identify their contents by SHA-1: a revisit record has only
 //! the digest of the content that it repeats. Two contents with the same SHA-1 can be made on purpose,
-//! at some cost; see `docs/guide.md` for what that can do.
+//! at some cost; see `docs/warc.md` for what that can do.
 
 use std::fmt;
 use std::fs::File;
