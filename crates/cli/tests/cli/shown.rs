@@ -1,4 +1,4 @@
-//! What README.md and docs/guide.md show of the sample is what the tool prints.
+//! Commands in README.md and in docs/ print what these pages show.
 
 use std::fs;
 
@@ -16,6 +16,10 @@ const FIGURES: [&str; 4] = [
     "Distance to the version before",
 ];
 const PICTURE: &str = "docs/report.svg";
+/// Pages whose commands use the store of the sample.
+const OF_SAMPLE: [&str; 2] = ["README.md", "docs/watch.md"];
+/// Pages whose commands make their stores from `examples/`, in order.
+const BY_TASK: [&str; 3] = ["docs/crawl.md", "docs/corpus.md", "docs/warc.md"];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -62,25 +66,59 @@ fn fits(lines: &[String], shown: &[&str]) -> bool {
     runs.len() > 1 || rest.is_empty()
 }
 
-#[test]
-fn what_the_documents_show_of_the_sample_is_what_is_printed() {
-    let place = place();
-    let mut count = 0;
-    for file in ["README.md", "docs/guide.md"] {
-        for (command, lines) in shown(&text_of(file)) {
-            let words: Vec<&str> = command.strip_prefix("simkeep ").unwrap().split(' ').collect();
-            let args = [&words[..], &["--store", "terms.simkeep"]].concat();
-            let ran = place.on_terminal(&args, &[("NO_COLOR", "1"), ("TERM", "xterm")], "");
-            let Some(ran) = ran else {
-                return eprintln!("skipped: there is no `script` here");
-            };
-            let printed: Vec<String> =
-                ran.out.lines().map(|line| line.trim_end().to_owned()).collect();
-            assert!(fits(&printed, &lines), "{file}: {command}: {}", printed.join("\n"));
-            count += 1;
-        }
+/// Runs the commands of a page in a folder, and returns how many there are.
+fn check(place: &Place, file: &str, store: Option<&str>) -> usize {
+    let text = text_of(file);
+    let commands = shown(&text);
+    for (command, lines) in &commands {
+        // Progress bars and warnings go to standard error.
+        let line = format!("( {command} ) 2>>errors");
+        let mut bash = Command::new("script");
+        bash.args(["-qec", &line, "/dev/null"]).current_dir(place.path("."));
+        bash.envs([("NO_COLOR", "1"), ("TERM", "xterm")]).env("PATH", path_with_tool());
+        match store {
+            Some(store) => bash.env("SIMKEEP_STORE", store),
+            None => bash.env_remove("SIMKEEP_STORE"),
+        };
+        let Ok(output) = bash.stdin(Stdio::null()).output() else {
+            eprintln!("skipped: there is no `script` here");
+            return 0;
+        };
+        let ran = Ran::from(output);
+        let printed: Vec<String> = ran.out.lines().map(|line| line.trim_end().to_owned()).collect();
+        assert!(fits(&printed, lines), "{file}: {command}: {}", printed.join("\n"));
     }
-    assert!(count >= 6, "{count}");
+    commands.len()
+}
+
+/// The search path, with the folder of the tool first.
+fn path_with_tool() -> std::ffi::OsString {
+    let tool = Path::new(env!("CARGO_BIN_EXE_simkeep")).parent().unwrap().to_owned();
+    let paths = std::env::var_os("PATH").unwrap_or_default();
+    std::env::join_paths([tool].into_iter().chain(std::env::split_paths(&paths))).unwrap()
+}
+
+#[test]
+fn documents_show_what_is_printed_of_the_sample() {
+    let place = place();
+    for file in OF_SAMPLE {
+        check(&place, file, Some("terms.simkeep"));
+    }
+}
+
+#[test]
+fn pages_by_task_show_what_is_printed() {
+    for file in BY_TASK {
+        let place = Place::new();
+        for example in fs::read_dir(root().join("examples")).unwrap() {
+            let path = example.unwrap().path();
+            if path.is_file() {
+                let name = format!("examples/{}", path.file_name().unwrap().display());
+                place.write(&name, fs::read(&path).unwrap());
+            }
+        }
+        check(&place, file, None);
+    }
 }
 
 #[test]
@@ -112,11 +150,8 @@ fn the_readme_is_followed_word_for_word() {
     assert!(script.lines().count() >= 6, "{script}");
     let place = Place::new();
     place.write("examples/terms.jsonl", text_of("examples/terms.jsonl"));
-    let tool = Path::new(env!("CARGO_BIN_EXE_simkeep")).parent().unwrap().to_owned();
-    let paths = std::env::var_os("PATH").unwrap_or_default();
-    let paths = std::env::join_paths([tool].into_iter().chain(std::env::split_paths(&paths)));
     let mut bash = Command::new("bash");
-    bash.args(["-e", "-c", &script]).current_dir(place.path(".")).env("PATH", paths.unwrap());
+    bash.args(["-e", "-c", &script]).current_dir(place.path(".")).env("PATH", path_with_tool());
     let ran = Ran::from(bash.output().unwrap());
     assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{}", ran.out);
     assert!(place.path("report.html").is_file() && place.path("saved.simkeep").is_dir());
@@ -167,7 +202,7 @@ fn the_picture_of_a_report_is_that_of_the_sample() {
     let how =
         "make it anew: cargo test --release -p simkeep-cli --test cli make_picture -- --ignored";
     assert!(shown == picture(), "{PICTURE} shows another report; {how}");
-    for file in ["README.md", "docs/guide.md"] {
+    for file in OF_SAMPLE {
         assert!(text_of(file).contains("report.svg"), "{file}");
     }
 }
