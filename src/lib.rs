@@ -1,11 +1,11 @@
-//! simkeep: the memory of a crawler.
+//! An embedded, crash-safe database for web crawlers, keyed by URL.
 //!
-//! An embedded, crash-safe database of 64-bit simhash fingerprints, keyed by URL. A crawler reports
-//! every visit to a page to a [`Store`] as an [`Observation`]. The answer ([`Outcome`]) says what
-//! the page is now ([`Verdict`]) and which other pages are copies of it or near it. The store keeps
-//! the history of each page, so it also knows which version was in force on any past day.
+//! A crawler reports every visit to a page to a [`Store`] as an [`Observation`]. The answer
+//! ([`Outcome`]) has the verdict on the page ([`Verdict`]: new, unchanged, changed and so on), and other
+//! pages that are copies or near-duplicates. The store keeps the history of each page and its 64-bit
+//! simhash fingerprints, so it also knows which version was current on any past day.
 //!
-//! The [glossary] explains the words that are used here.
+//! The [glossary] defines the terms.
 //!
 //! ```
 //! use std::time::Duration;
@@ -42,6 +42,51 @@
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! # The loop
+//!
+//! The store also knows which pages are worth a visit next. A crawler leases them, fetches them and
+//! reports what it found:
+//!
+//! ```no_run
+//! use std::thread::sleep;
+//! use std::time::Duration;
+//!
+//! use simkeep::due::Due;
+//! use simkeep::{Observation, Page, Store, Time};
+//!
+//! # fn crawl(store: &Store, fetch: impl Fn(&Page) -> Option<u64>) -> simkeep::Result<()> {
+//! loop {
+//!     // At most 5 pages of a host. Leased for ten minutes, or until they are observed.
+//!     let due = Due::new(Time::now(), 100).per_host(5);
+//!     let leased = store.take_due(&due, "10m".parse()?)?;
+//!     if leased.is_empty() {
+//!         sleep(Duration::from_secs(60));
+//!     }
+//!     for decision in leased {
+//!         let page = &decision.page;
+//!         let visit = match fetch(page) {
+//!             Some(fingerprint) => {
+//!                 Observation::content(&page.url, Time::now(), fingerprint, store.change_epoch())
+//!             }
+//!             None => Observation::failed(&page.url, Time::now()),
+//!         };
+//!         println!("{}: {}", page.url, store.observe(visit)?);
+//!     }
+//! }
+//! # }
+//! ```
+//!
+//! # Guides
+//!
+//! The folder `docs` of the repository and of the package has pages by task:
+//!
+//! - `crawl.md`: what to report for redirects, 304, PDF and errors; several workers; politeness
+//! - `corpus.md`: a corpus without near-duplicates
+//! - `watch.md`: what changed, when, and by how much
+//! - `warc.md`: histories and copies in web archives
+//! - `recrawl.md`: when to visit a page again
+//! - `guide.md`: input files, searching, URL aliases, forgetting, epochs
 //!
 //! # The life of an observation
 //!
