@@ -134,26 +134,30 @@
 //!   [`AliasQuery`](alias::AliasQuery), [`PairQuery`](query::PairQuery),
 //!   [`FingerprintPairs`](query::FingerprintPairs),
 //!   [`DistinctFingerprints`](query::DistinctFingerprints) and [`DumpQuery`](inspect::DumpQuery).
-//! - A result that needs no query, or is another result of a query, has `of`:
+//! - A result that needs no options, or that derives from another result, has `of`:
 //!   `Overview::of(&snapshot)?`, `Components::of(&snapshot, &clustering, &progress)?`,
 //!   `Plan::of(&snapshot, &due, 1000.0)?`.
 //!
-//! Where results are many, `run` passes them to a closure as they are found. A few names say more than
-//! `of`, such as [`Diff::between`](query::Diff::between) and
+//! Where there are many results, `run` passes them to a closure as it finds them. A few names say
+//! more than `of`, such as [`Diff::between`](query::Diff::between) and
 //! [`Operations::after`](inspect::Operations::after).
 //!
 //! # Platforms
 //!
-//! 64-bit Unix systems; on others simkeep does not compile, and says why. CI runs on Linux on
+//! 64-bit Unix systems only; elsewhere compilation fails with an explanation. CI runs on Linux on
 //! x86-64, where inner loops use the vector instructions that the processor has. Other processors
 //! run portable code.
 //!
 //! # Features
 //!
-//! None is on by default. With `html`, [`fingerprint`] reduces HTML to its visible text. With `metrics`,
-//! an open store tells a monitoring system what it does and what that costs: `docs/metrics.md` lists it.
-//! `internals` opens parts of `search` and `disk` to the tests and benchmarks of simkeep itself, and has
-//! URLs hashed to 8 bits where `SIMKEEP_NARROW_HASHES` is set; it may change with any release.
+//! None is on by default.
+//!
+//! - `html`: [`fingerprint`] reduces HTML to its visible text.
+//! - `metrics`: an open store reports its work and its cost to a monitoring system;
+//!   `docs/metrics.md` lists the metrics.
+//! - `internals`: opens parts of `search` and `disk` to the tests and benchmarks of simkeep itself.
+//!   If `SIMKEEP_NARROW_HASHES` is set, URLs are hashed to 8 bits. This feature may change with any
+//!   release.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -242,24 +246,26 @@ pub use progress::{Progress, Stage};
 
 /// Options and results of loading a corpus or another store in bulk.
 ///
-/// For [`Store::load`], [`Store::copy_from`] and [`Store::create_from`].
-/// [`LoadEpochs`](load::LoadEpochs) names the epochs that a load brings, and
-/// [`Observed`](load::Observed) is what can be loaded.
+/// They belong to [`Store::load`], [`Store::copy_from`] and [`Store::create_from`].
+/// [`LoadEpochs`](load::LoadEpochs) names the epochs of the observations, and
+/// [`Observed`](load::Observed) is the trait of everything that can be loaded.
 pub mod load {
     pub use crate::admin::load::{LoadEpochs, LoadOptions, Loaded, Observed};
 }
 
 /// Which pages to visit next.
 ///
-/// [`Due`](due::Due) is a question for [`Snapshot::due`], which returns the pages of which a visit is
-/// worth most by a [policy](crate::recrawl::Policy), each with the [`Decision`](due::Decision) on it.
-/// A [`Plan`](due::Plan) spends a number of visits a day for ever, and gives each page a date.
-/// [`Learned`](due::Learned) is what pages are believed to change like before one looks at their own
-/// visits.
-/// [`Rules`](due::Rules) say what is wanted for pages under prefixes: how long between visits at least
-/// and at most, how much the pages matter, and the [policy](crate::recrawl::Policy) that they go by.
-/// [`Hints`](due::Hints) are what sitemaps and feeds say of when pages changed.
-/// [`Survey`](due::Survey) says how all pages change, on the whole.
+/// - [`Due`](due::Due) is a query for [`Snapshot::due`]. It returns the pages that are most worth a
+///   visit under a [policy](crate::recrawl::Policy), each with the [`Decision`](due::Decision)
+///   about it.
+/// - A [`Plan`](due::Plan) spreads a fixed number of visits a day over all pages, and gives each
+///   page a date.
+/// - [`Learned`](due::Learned) holds the priors: how often a page of a host changes before its own
+///   history is known.
+/// - [`Rules`](due::Rules) set, for pages under prefixes, the shortest and longest interval between
+///   visits, the weight of the pages and their [policy](crate::recrawl::Policy).
+/// - [`Hints`](due::Hints) hold the modification times that sitemaps and feeds announce.
+/// - [`Survey`](due::Survey) summarizes how all pages change.
 pub mod due {
     pub use crate::schedule::{
         Decision, Due, DuePages, Hints, Learned, NewPage, Plan, Reason, Rule, Rules, RulesError,
@@ -267,17 +273,20 @@ pub mod due {
     };
 }
 
-/// States of a store as files that never change, for readers on other machines.
+/// States of a store as immutable files, for readers on other machines.
 ///
-/// [`publish`](publish::publish()) and [`Store::publish`] make a state of a store a generation in a
-/// directory, which any tool can carry elsewhere, and which [`Reader::published`] opens.
-/// [`generations`](publish::generations()) lists what is there, [`files`](publish::files()) the
-/// files of one, and [`fingerprints`](publish::fingerprints()) counts before they are all there.
-/// [`check`](publish::check()) reads all files of a generation,
-/// [`check_file`](publish::check_file()) one of them, and
-/// [`generations_with`](publish::generations_with()) returns the generations that still have what was
-/// purged. [`is_published`](publish::is_published()) tells such
-/// a directory from others; [`Reader::open`] reads it like a store.
+/// - [`publish`](publish::publish()) and [`Store::publish`] write a state of a store to a
+///   directory as a *generation*. Any tool can copy the directory, and [`Reader::published`] opens
+///   it.
+/// - [`generations`](publish::generations()) lists the generations of a directory, and
+///   [`files`](publish::files()) the files of one generation.
+/// - [`fingerprints`](publish::fingerprints()) counts fingerprints before all files have
+///   arrived.
+/// - [`check`](publish::check()) reads all files of a generation, and
+///   [`check_file`](publish::check_file()) one file.
+/// - [`generations_with`](publish::generations_with()) lists the generations that still contain purged data.
+/// - [`is_published`](publish::is_published()) says whether a directory was published to.
+///   [`Reader::open`] reads such a directory like a store.
 pub mod publish {
     pub use crate::admin::copy::FileCount;
     pub use crate::admin::publish::{
@@ -290,36 +299,35 @@ pub mod publish {
 
 /// Copying a store to a second directory.
 ///
-/// [`backup`](backup::backup()) also copies a store that is being written, and
-/// [`Store::backup`] one that is open.
+/// - [`backup`](backup::backup()) copies a store to a second directory, even while a writer has it open.
+/// - [`Store::backup`] copies an open store.
 pub mod backup {
     pub use crate::admin::backup::{BackedUp, BackupOptions, backup};
     pub use crate::admin::copy::FileCount;
 }
 
-/// Saving what is sound of a damaged store.
+/// Repair of a damaged store.
 ///
-/// [`repair`](repair::repair()) makes a new store of it, and says what is lost.
+/// [`repair`](repair::repair()) makes a new store of all sound data, and reports what is lost.
 pub mod repair {
     pub use crate::admin::repair::{Loss, RepairOptions, Repaired, repair};
 }
 
-/// Checking that a store is sound.
+/// Verification of a store.
 ///
-/// [`verify`](verify::verify()) reads all of a store and names every flaw.
+/// [`verify`](verify::verify()) reads all of a store and lists every flaw.
 pub mod verify {
     pub use crate::admin::verify::{Verified, VerifyOptions, verify};
 }
 
-/// All pairs within a distance among fingerprints that are in no store.
+/// All pairs within a distance, among fingerprints that are in no store.
 ///
 /// [`Join`](join::Join) takes any [`Source`](join::Source) of fingerprints, such as a slice, and
 /// reports its progress to a [`Monitor`](join::Monitor). The pairs of a store come from
 /// [`FingerprintPairs`](crate::query::FingerprintPairs) and [`PairQuery`](crate::query::PairQuery).
 ///
-/// Where the fingerprints of several stores are joined in several places,
-/// [`Histogram`](join::Histogram), [`JoinPlan`](join::JoinPlan) and
-/// [`Partitioner`](join::Partitioner) say what is joined where.
+/// To join the fingerprints of several stores on several machines, [`Histogram`](join::Histogram),
+/// [`JoinPlan`](join::JoinPlan) and [`Partitioner`](join::Partitioner) divide the work.
 pub mod join {
     pub use crate::search::{
         Chunk, Histogram, Join, JoinPart as Part, JoinPlan, JoinTask, Monitor, Pair, Partitioner,

@@ -1,4 +1,4 @@
-//! How far something that takes long has come, and a way to stop it.
+//! Progress and cancellation of long calls.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -7,15 +7,15 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use crate::error::{Error, Result};
 use crate::search::Monitor;
 
-/// How far a call that takes long has come, for other threads to look at, and their way to stop it.
+/// The progress of a long call, for other threads to read, and their way to cancel it.
 ///
-/// All clones are of one: keep one, and give the other to the call. Where nobody is to look, a
-/// `Progress::default()` will do. Looking costs nothing that the call would notice.
+/// All clones share one state: keep one clone, and pass the other to the call. Pass
+/// `Progress::default()` if no thread needs it. Reading it does not slow the call down.
 ///
-/// What is stopped ends with [`Error::Cancelled`], as a rule within some milliseconds: the tables of a
-/// load's new segment, and the last pass of a check, are finished first. What it leaves undone, each
-/// call says. A progress that was cancelled stays so, and nothing that it is given to begins. It is of
-/// one call at a time: the next begins its numbers anew.
+/// A cancelled call ends with [`Error::Cancelled`], usually within milliseconds. Two steps are
+/// finished first: the tables of a load's new segment, and the last pass of a check. Each call
+/// documents what a cancellation leaves undone. A cancelled progress stays cancelled, and no call
+/// starts with it. A progress serves one call at a time: the next call resets its numbers.
 ///
 /// ```
 /// use std::time::Duration;
@@ -42,35 +42,39 @@ pub struct Progress {
     state: Arc<State>,
 }
 
-/// Loads and stores are relaxed: whoever looks sees each number by itself, and perhaps a moment late.
+/// All loads and stores are relaxed: a reader sees each number separately, and perhaps a moment
+/// late.
 #[derive(Debug, Default)]
 struct State {
     stage: AtomicU8,
     done: AtomicU64,
-    /// 0 where that is not known.
+    /// 0 if unknown.
     of: AtomicU64,
     found: AtomicU64,
     cancelled: AtomicBool,
-    /// The one whose part this is: whoever cancels that, cancels this.
+    /// The progress of the whole call of which this is a hidden part: cancelling the whole cancels
+    /// this.
     whole: Option<Progress>,
 }
 
-/// What a call that takes long is doing.
+/// The stage of a long call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 #[repr(u8)]
 pub enum Stage {
-    /// Nothing yet.
+    /// The call has not started.
     Waiting,
-    /// A load takes observations, sorts them and writes them to a scratch file. The store goes on.
+    /// A load reads observations, sorts them and writes them to a scratch file. Writes to the store
+    /// continue.
     Gathering,
-    /// A load merges very many sorted runs into fewer; or segments are merged. The store goes on.
+    /// A load merges many sorted runs into fewer, or segments are merged. Writes to the store
+    /// continue.
     Merging,
-    /// A load writes its segments. Whoever observes or forgets waits; readers do not.
+    /// A load writes its segments. Calls that observe or forget wait; readers do not.
     Writing,
     /// Files are read and checked.
     Checking,
-    /// Fingerprints are read, or joined with each other, or samples of sites are.
+    /// Fingerprints are read or joined with each other, or samples of sites are.
     Joining,
     /// Pages are counted.
     Counting,
@@ -96,106 +100,112 @@ const STAGES: [Stage; 10] = [
 ];
 
 impl Progress {
-    /// Has the call stop soon.
+    /// Asks the call to stop soon.
     pub fn cancel(&self) {
         self.state.cancelled.store(true, Ordering::Relaxed);
     }
 
-    /// Whether it was told to stop.
+    /// Whether the call was asked to stop.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         let whole = self.state.whole.as_ref();
         self.state.cancelled.load(Ordering::Relaxed) || whole.is_some_and(Progress::is_cancelled)
     }
 
-    /// One for a part of what this is of, that nobody looks at, and that is cancelled with this.
+    /// Returns a progress for a part of the call that no other thread reads, and that is cancelled
+    /// with `self`.
     pub(crate) fn hidden(&self) -> Progress {
         let state = State { whole: Some(self.clone()), ..State::default() };
         Progress { state: Arc::new(state) }
     }
 
-    /// What the call is doing.
+    /// The stage of the call.
     #[must_use]
     #[expect(clippy::indexing_slicing, reason = "only numbers of stages are stored")]
     pub fn stage(&self) -> Stage {
         STAGES[usize::from(self.state.stage.load(Ordering::Relaxed))]
     }
 
-    /// How much of this stage is done: observations of a load, pages and fingerprints of a merge, bytes
-    /// that are checked or copied, fingerprints that are in clusters, those of a join (each counts twice
-    /// in every pass), pairs of sites.
+    /// The finished work of this stage, in units of the stage.
+    ///
+    /// The units are observations of a load, pages and fingerprints of a merge, bytes checked or
+    /// copied, fingerprints put into clusters, fingerprints of a join (each counts twice in every
+    /// pass), or pairs of sites.
     #[must_use]
     pub fn done(&self) -> u64 {
         self.state.done.load(Ordering::Relaxed)
     }
 
-    /// Of how much, about; `None` where nobody knows.
+    /// The expected work of this stage, in the units of [`done`](Self::done), about; `None` if
+    /// unknown.
     #[must_use]
     pub fn of(&self) -> Option<u64> {
         Some(self.state.of.load(Ordering::Relaxed)).filter(|of| *of > 0)
     }
 
-    /// The share of this stage that is done, from 0 to 1; `None` where nobody knows.
+    /// The finished share of this stage, from 0 to 1; `None` if unknown.
     #[must_use]
     pub fn fraction(&self) -> Option<f64> {
         self.of().map(|of| self.done().min(of) as f64 / of as f64)
     }
 
-    /// What was found on the way: flaws of a check, pairs of a join, mirrors.
+    /// The number of results so far: flaws of a check, pairs of a join, mirrors.
     #[must_use]
     pub fn found(&self) -> u64 {
         self.state.found.load(Ordering::Relaxed)
     }
 
-    /// Begins a call.
+    /// Starts a call.
     ///
     /// # Errors
     ///
-    /// [`Error::Cancelled`] if it is not to begin.
+    /// [`Error::Cancelled`] if the call was cancelled before it started.
     pub(crate) fn start(&self, stage: Stage, of: Option<u64>) -> Result<()> {
         self.state.found.store(0, Ordering::Relaxed);
         self.begin(stage, of);
         self.check()
     }
 
-    /// Begins a stage.
+    /// Starts a stage.
     pub(crate) fn begin(&self, stage: Stage, of: Option<u64>) {
         self.state.done.store(0, Ordering::Relaxed);
         self.state.of.store(of.unwrap_or(0), Ordering::Relaxed);
         self.state.stage.store(stage as u8, Ordering::Relaxed);
     }
 
-    /// More is to be done in this stage.
+    /// Adds to the expected work of this stage.
     pub(crate) fn expect(&self, more: u64) {
         self.state.of.fetch_add(more, Ordering::Relaxed);
     }
 
-    /// More is done of this stage.
+    /// Adds to the finished work of this stage.
     #[inline]
     pub(crate) fn pass(&self, more: u64) {
         self.state.done.fetch_add(more, Ordering::Relaxed);
     }
 
-    /// More is done of this stage; breaks if no more is to be.
+    /// Adds to the finished work of this stage; breaks if the call was cancelled.
     pub(crate) fn step(&self, more: u64) -> ControlFlow<()> {
         self.pass(more);
         if self.is_cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
-    /// More was found.
+    /// Adds to the number of results.
     pub(crate) fn find(&self, more: u64) {
         self.state.found.fetch_add(more, Ordering::Relaxed);
     }
 
-    /// All of this stage is done.
+    /// Marks all work of this stage as finished.
     pub(crate) fn finish(&self) {
         let of = self.state.of.fetch_max(1, Ordering::Relaxed).max(1);
         self.state.done.store(of, Ordering::Relaxed);
     }
 
+    /// Fails if the call was cancelled.
+    ///
     /// # Errors
     ///
-    /// [`Error::Cancelled`] if the call is to stop.
+    /// [`Error::Cancelled`] if it was.
     #[inline]
     pub(crate) fn check(&self) -> Result<()> {
         if self.is_cancelled() { Err(Error::Cancelled) } else { Ok(()) }
