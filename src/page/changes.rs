@@ -1,48 +1,52 @@
-//! What a page's visits tell about how it changes, in numbers.
+//! How a page changes, summed up from its visits.
 
 use super::compare::Found;
 use crate::recrawl::{Change, Comparison, Recent, Summary, mean_step};
 use crate::time::Time;
 
-/// Comparisons at which all that was summed up is halved.
+/// The number of comparisons at which all counts and sums are halved.
 const HALVED_AT: u32 = 128;
-/// Intervals are told apart by length, in powers of four: up to 70 minutes, 4.7 hours and so on, and
-/// from 199 days on.
+/// The number of classes of interval lengths, which are powers of four: up to 70 minutes, up to 4.7
+/// hours and so on; the last one begins at 199 days.
 pub(crate) const LENGTHS: usize = 8;
-/// An interval has at least as many units of its length as this power of two, but for the shortest.
+/// An interval has at least 2^20 units of its length class, except in the shortest class.
 const UNITS_LOG2: u32 = 20;
-/// No two times of visits are farther apart, in milliseconds.
+/// The longest interval between two visits, in milliseconds.
 const INTERVAL_MAX: u64 = Time::MAX.0.abs_diff(Time::MIN.0);
-/// The distance of a last change that is not known, and of one that never was.
+/// The stored distance of a last change whose distance is unknown, and of a change that never
+/// happened.
 const UNKNOWN: u8 = u8::MAX - 1;
 const NEVER: u8 = u8::MAX;
-/// A time is a clock, not that of a change, if it is this near to that of the visit, in milliseconds.
+/// A modification time this near to the visit's, in milliseconds, is a clock and not the time of a
+/// change.
 const CLOCK_MS: i64 = 2_000;
 
 const MS_PER_DAY: f64 = 86_400_000.0;
 
-/// What a page's visits tell about how it changes: each with the one before it, in order of time. It is
-/// made by [`of`](Self::of), which says what is a change, and what a return to an earlier version.
+/// The change statistics of a page, from comparisons of each visit with the visit before it.
 ///
-/// Only sums are kept, in less than 100 bytes: of unchanged intervals the time, of intervals with a
-/// change how many there are by length (powers of four) and their mean, which is exact where they are
-/// equal. At 128 comparisons all of that is halved. So a page that has changed its ways is believed,
-/// and what is known of 64 to 127 comparisons counts.
+/// [`of`](Self::of) computes them from a history; it defines what counts as a change and what as a
+/// return to an earlier version.
 ///
-/// Sums are of integers, so equal histories have equal sums, whatever came first. Intervals with a
-/// change count as 2,229 years together at most.
+/// The statistics are sums of less than 100 bytes. They hold the total time of unchanged intervals.
+/// For intervals with a change they hold the count by length (powers of four) and the mean length,
+/// which is exact where all are equal. At 128 comparisons all sums are halved, so the last 64 to
+/// 127 comparisons count, and a page that begins to behave differently is recognized.
+///
+/// All sums are integers, so equal histories have equal sums in any order of arrival. The intervals
+/// with a change add up to at most 2,229 years.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Changes {
     pub(crate) unchanged_ms: u64,
-    /// Of changes whose time is known: the time that they lie before the visits that found them, and
-    /// the length of the intervals that they lie in.
+    /// For changes of known time: the time from the change to the visit that found it, and the
+    /// length of the interval between the two visits.
     pub(crate) quiet_ms: u64,
     pub(crate) dated_ms: u64,
     /// Whether each of the last 64 comparisons found a change or a return, the last one lowest.
     pub(crate) bits: u64,
     pub(crate) last_time: Time,
-    /// Of intervals of each length with a change of unknown time, or a return: their sum, in units that
-    /// grow with the length.
+    /// For each length class, the sum of the intervals with a change of unknown time or a return,
+    /// in units that grow with the length.
     pub(crate) sums: [u32; LENGTHS],
     pub(crate) changed: [u8; LENGTHS],
     pub(crate) returned: [u8; LENGTHS],
@@ -69,7 +73,7 @@ pub(super) struct Comparing {
     /// When the two visits were: one after the other.
     pub(super) times: (i64, i64),
     pub(super) found: Found,
-    /// When the page was last modified, as the later visit was told.
+    /// When the page was last modified, according to the later visit.
     pub(super) modified: Option<i64>,
 }
 
@@ -92,43 +96,43 @@ impl Default for Changes {
 }
 
 impl Changes {
-    /// What a return counts for, beside a change. A page that flips between versions is stale in
-    /// between, but has no news.
+    /// The weight of a return relative to a change. A page that flips between versions is stale in
+    /// between, but has no new content.
     pub const RETURN_SHARE: f64 = 0.5;
 
-    /// How many comparisons count: 127 at most. They are unchanged ones, changes and returns.
+    /// The number of comparisons that count: unchanged ones, changes and returns; at most 127.
     pub fn comparisons(&self) -> u32 {
         u32::from(self.unchanged) + self.changes() + self.returns()
     }
 
-    /// How many of them found a change to what the page had not been before.
+    /// The number of comparisons that found a change to a new version.
     pub fn changes(&self) -> u32 {
         sum(&self.changed) + self.dated()
     }
 
-    /// How many of them found the page back at one of its last versions.
+    /// The number of comparisons that found the page back at one of its last versions.
     pub fn returns(&self) -> u32 {
         sum(&self.returned)
     }
 
-    /// The changes whose time is known, since a server told when the page was last modified.
+    /// The number of changes of known time: the server reported when the page was last modified.
     pub fn dated(&self) -> u32 {
         u32::from(self.dated)
     }
 
-    /// The time in which the page was unchanged, in milliseconds: of comparisons that found so.
+    /// The total length of the intervals in which the page was unchanged, in milliseconds.
     pub fn unchanged_ms(&self) -> u64 {
         self.unchanged_ms
     }
 
-    /// When the page was last found changed, or back at an earlier version.
+    /// The last change or return; `None` if there was none.
     pub fn last_change(&self) -> Option<LastChange> {
         let distance = (self.last_bits < UNKNOWN).then_some(u32::from(self.last_bits));
         (self.last_bits != NEVER).then_some(LastChange { time: self.last_time, distance })
     }
 
-    /// The last comparisons in their order, for policies that go by it, of a page with this first and
-    /// last visit. A return is a change to them.
+    /// The most recent comparisons in their order, for policies that depend on the order. `first`
+    /// and `last` are the first and last visit of the page. A return counts as a change.
     ///
     /// ```
     /// use simkeep::Time;
@@ -149,9 +153,10 @@ impl Changes {
         self.bits
     }
 
-    /// What it tells of the rate of changes: comparisons, each with how many it counts for. Of several
-    /// intervals it is one of their mean length. A return counts for `return_share` of a change; see
-    /// [`RETURN_SHARE`](Self::RETURN_SHARE).
+    /// The comparisons as evidence about the rate of changes, each with its weight.
+    ///
+    /// Several intervals appear as one interval of their mean length, weighted by their number. A
+    /// return weighs `return_share` of a change; see [`RETURN_SHARE`](Self::RETURN_SHARE).
     ///
     /// ```
     /// use simkeep::Changes;
@@ -179,7 +184,7 @@ impl Changes {
         unchanged.into_iter().chain(dated).chain(undated)
     }
 
-    /// What they come to.
+    /// The sums for a policy.
     pub(crate) fn summary(&self) -> Summary {
         let of_length = |length| {
             let (changed, returned) = self.undated(length);
@@ -194,7 +199,7 @@ impl Changes {
         }
     }
 
-    /// The changes of unknown time and the returns, of intervals of one length.
+    /// The number of changes of unknown time, and of returns, among intervals of one length class.
     #[expect(clippy::indexing_slicing, reason = "a length is less than there are")]
     pub(crate) fn undated(&self, length: usize) -> (u32, u32) {
         (self.changed[length].into(), self.returned[length].into())
@@ -206,7 +211,7 @@ impl Changes {
         u64::from(self.sums[length]) << unit_log2(length)
     }
 
-    /// Whether visits can tell this: what is read may be anything.
+    /// Whether a history can have these sums. Stored bytes may be damaged.
     pub(crate) fn is_possible(&self) -> bool {
         let counts =
             [self.unchanged, self.dated].into_iter().chain(self.changed).chain(self.returned);
@@ -231,7 +236,7 @@ impl Changes {
             && (self.last_bits >= UNKNOWN || u32::from(self.last_bits) <= u64::BITS)
     }
 
-    /// Adds a comparison of two visits between which there is time.
+    /// Adds a comparison of two visits at different times.
     pub(super) fn push(&mut self, comparing: Comparing) {
         let interval = comparing.interval();
         self.bits = self.bits << 1 | u64::from(comparing.found != Found::Unchanged);
@@ -260,7 +265,7 @@ impl Changes {
         }
     }
 
-    /// Adds an interval to those of its length. Returns one of the counts of that length.
+    /// Adds an interval to its length class. Returns one of the counts of that class.
     #[expect(clippy::indexing_slicing, reason = "a length is less than there are")]
     fn add(&mut self, interval: u64, of: fn(&mut Changes) -> &mut [u8; LENGTHS]) -> &mut u8 {
         let length = length_of(interval);
@@ -269,15 +274,15 @@ impl Changes {
         &mut of(self)[length]
     }
 
-    /// Sets when the page was last found changed, and by how much.
+    /// Sets the time and the distance of the last change.
     pub(crate) fn note(&mut self, time: Time, distance: Option<u32>) {
         self.last_time = time;
         self.last_bits = distance.and_then(|bits| u8::try_from(bits).ok()).unwrap_or(UNKNOWN);
     }
 
-    /// Halves all counts, and the sums so that the means stay. What is left over of an odd count goes to
-    /// the next one, and at last to what is unchanged, so half of all are left, and a single change is
-    /// forgotten.
+    /// Halves all counts, and the sums so that the means stay. The remainder of an odd count is
+    /// carried to the next count, and at last to the unchanged ones. So exactly half remain, and a
+    /// single change is forgotten.
     fn halve(&mut self) {
         let mut over = 0;
         let mut half = |count: &mut u8| {
@@ -307,27 +312,28 @@ impl Comparing {
         self.times.0.abs_diff(self.times.1).min(INTERVAL_MAX)
     }
 
-    /// When the change was, if that is known: it lies between the visits. The time of the later visit is
-    /// no time of a change: a page that is made anew for each visit has that.
+    /// The time of the change, if known: it lies between the visits. A modification time equal to
+    /// the time of the later visit is ignored: servers report it for pages generated on each
+    /// request.
     fn dated(&self) -> Option<i64> {
         let (before, now) = self.times;
         self.modified.filter(|then| before < *then && *then < now.saturating_sub(CLOCK_MS))
     }
 }
 
-/// Which length an interval has.
+/// The length class of an interval.
 fn length_of(interval: u64) -> usize {
     let octaves = interval.checked_ilog2().unwrap_or(0).saturating_sub(UNITS_LOG2);
     (octaves as usize / 2).min(LENGTHS - 1)
 }
 
-/// The unit of intervals of a length, in milliseconds: so small that the sum of 128 is exact to a
-/// millionth, and so large that it has room.
+/// The unit of intervals of a length class, in milliseconds, as a power of two: fine enough that
+/// the sum of 128 intervals is exact to a millionth, and coarse enough that the sum fits.
 fn unit_log2(length: usize) -> usize {
     2 * length
 }
 
-/// From what on, and up to what, intervals of a length are, in milliseconds.
+/// The range of intervals of a length class, in milliseconds.
 fn bounds(length: usize) -> (u64, u64) {
     let from = if length == 0 { 1 } else { 1 << (unit_log2(length) + UNITS_LOG2 as usize) };
     let to = if length == LENGTHS - 1 {
@@ -346,7 +352,7 @@ fn days(sum_ms: u64, count: u32) -> f64 {
     sum_ms as f64 / f64::from(count) / MS_PER_DAY
 }
 
-/// A comparison of the mean of so many intervals, with how many it counts for; none of no interval.
+/// One comparison for the mean of `count` intervals, with its weight; `None` for no interval.
 #[expect(clippy::expect_used, reason = "a mean of intervals is at least the shortest of them")]
 fn mean(sum_ms: u64, count: u32, change: Change, times: f64) -> Option<(Comparison, f64)> {
     if count == 0 {

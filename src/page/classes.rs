@@ -3,10 +3,11 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// Some classes of pages, and perhaps the pages that have none: such as what somebody may see.
+/// A set of classes of pages, optionally with the pages that have no class. For example: what a
+/// user may see.
 ///
-/// A page has the class that it was [given](crate::Observation::class) last. Its number means nothing to
-/// a store. A page of which no class was ever given has none; 0 is a class like any other.
+/// A page has the class that was [set](crate::Observation::class) last. The number means nothing to
+/// the store. A page whose class was never set has none; 0 is an ordinary class.
 ///
 /// ```
 /// use simkeep::Classes;
@@ -18,14 +19,15 @@ use std::str::FromStr;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Classes {
-    /// In order, each once.
+    /// Sorted, without duplicates.
     classes: Vec<u32>,
     unclassed: bool,
 }
 
 impl Classes {
-    /// These classes. Takes four bytes for each, and a lookup a binary search; a page without a class is
-    /// not among them.
+    /// Creates a set of these classes, without the pages that have no class.
+    ///
+    /// It takes four bytes for each class. A lookup is a binary search.
     pub fn of(classes: impl IntoIterator<Item = u32>) -> Classes {
         let mut classes: Vec<u32> = classes.into_iter().collect();
         classes.sort_unstable();
@@ -40,13 +42,13 @@ impl Classes {
         self
     }
 
-    /// Whether a page of this class is among them, or with `None` one that has none.
+    /// Whether the set contains this class, or with `None` the pages without a class.
     pub fn have(&self, class: Option<u32>) -> bool {
         class.map_or(self.unclassed, |class| self.classes.binary_search(&class).is_ok())
     }
 }
 
-/// Numbers and perhaps `none`, with commas between them.
+/// Class numbers and `none`, separated by commas.
 impl fmt::Display for Classes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut comma = "";
@@ -58,7 +60,7 @@ impl fmt::Display for Classes {
     }
 }
 
-/// A text that names no classes.
+/// The error for a text that is not a set of classes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ClassesError;

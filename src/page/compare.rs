@@ -1,5 +1,5 @@
-//! What a visit and the one before it say of the time between them, and which of a page's last versions
-//! a content is like.
+//! Comparison of a visit with the one before it, and of a content with the last versions of its
+//! page.
 
 use super::epoch::{known, tells_change};
 use super::head::{Head, LastSeen, bits_between, fingerprints, have_digest};
@@ -7,34 +7,35 @@ use super::{Content, Distance, EpochInfo, Seen, Visit};
 use crate::fingerprint::Band;
 use crate::time::Time;
 
-/// What a visit found, beside the one before it that did not fail.
+/// The result of comparing a visit with the last visit that did not fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Found {
-    /// The page is as it was, or has a minor change.
+    /// The page is unchanged, or has a minor change.
     Unchanged,
-    /// It changed to what it has not been before, by so many bits if they are known.
+    /// The page changed to a new version, by this many bits if known.
     Changed(Option<u32>),
-    /// It changed to what it was at one of the last versions, or is there again.
+    /// The page changed back to one of its last versions, or is no longer gone.
     Returned(Option<u32>),
 }
 
-/// How a content is like a version of its page, the closest last.
+/// How a content matches a version of its page, in ascending order of closeness.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Likeness {
-    /// At most a minor change away, in one of the epochs that tell of changes.
+    /// At most a minor change away, in an epoch whose role is to detect changes.
     Near,
-    /// With an equal fingerprint.
+    /// Equal fingerprints.
     Fingerprint,
-    /// With an equal digest.
+    /// Equal digests.
     Digest,
 }
 
 impl Head {
-    /// What a visit after all others of the page says; `also` is what was restated of it. None if that
-    /// is no evidence either way. Whether there is time between the visits is not asked.
+    /// Compares a visit with the page before it. The visit must come after all others. `also` are
+    /// the restatements of the visit.
     ///
-    /// Distances count up to the most that is minor in their epoch. Fingerprints of epochs that do not
-    /// tell of changes are not compared.
+    /// Returns `None` if the comparison is no evidence either way. Does not check that time passed
+    /// between the visits. A distance counts up to the largest minor one of its epoch. Fingerprints
+    /// of epochs that do not detect changes are ignored.
     pub(super) fn find(
         &self,
         visit: &Visit,
@@ -74,8 +75,8 @@ impl Head {
         Some(if back { Found::Returned(bits) } else { Found::Changed(bits) })
     }
 
-    /// How a content is like the earlier version at hand that it is most like, the one last seen of
-    /// several, and when that was.
+    /// The best match of a content among the earlier versions in the head, with the time when that
+    /// version was last seen. Of several equal matches it is the version last seen.
     pub(super) fn most_like(&self, seen: &SeenContent<'_>) -> Option<(Likeness, Time)> {
         let mut most = None;
         for version in self.earlier() {
@@ -90,14 +91,14 @@ impl Head {
         most
     }
 
-    /// The versions at hand but for the one in force.
+    /// The versions in the head except the one in force.
     fn earlier(&self) -> impl Iterator<Item = &LastSeen> {
         let in_force = self.contents.first().filter(|_| !self.gone());
         self.remembered().filter(move |v| in_force.is_none_or(|last| !v.is_with(last)))
     }
 }
 
-/// A content that a visit saw, with what was restated of it.
+/// A content that a visit saw, with its restatements.
 pub(super) struct SeenContent<'a> {
     pub(super) content: &'a Content,
     pub(super) also: &'a [Content],
@@ -105,14 +106,15 @@ pub(super) struct SeenContent<'a> {
 }
 
 impl<'a> SeenContent<'a> {
-    /// Its fingerprints that count, of epochs that tell of changes.
+    /// Its fingerprints that count, of epochs that detect changes.
     pub(super) fn told(&self) -> impl Iterator<Item = &'a Content> {
         let all = fingerprints(self.content, self.also);
         all.filter(|content| tells_change(self.epochs, content.epoch))
     }
 
-    /// Whether this and another content differ although no distance says so: one is a redirect and the
-    /// other is not, or neither has a fingerprint, by the rule of one epoch, and their digests differ.
+    /// Whether the contents differ although there is no distance. Redirects differ unless their
+    /// digests are equal. Otherwise neither has a fingerprint, in one and the same epoch, and their
+    /// digests differ.
     fn is_other_without(&self, other: &Content) -> bool {
         if self.content.is_redirect() || other.is_redirect() {
             return !have_digest(self.content, other);
@@ -124,7 +126,7 @@ impl<'a> SeenContent<'a> {
         differ && self.told().any(without)
     }
 
-    /// How this is like another content, if it is at most a minor change away.
+    /// How this content matches another one, if it is at most a minor change away.
     fn likeness(&self, other: &Content) -> Option<Likeness> {
         if have_digest(other, self.content) {
             return Some(Likeness::Digest);

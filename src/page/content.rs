@@ -1,4 +1,4 @@
-//! What a page held.
+//! The content of a page: digest, fingerprint and epoch.
 
 use std::fmt;
 
@@ -7,29 +7,31 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::Epoch;
 
-/// 128 bits that name exact content, such as the first half of the SHA-256 of a payload. What it is of
-/// is for the crawler to decide; it should be one thing in all of a store, since equal digests count as
-/// equal content.
+/// A 128-bit identifier of exact content, such as the first half of the SHA-256 of a payload.
 ///
-/// The tool takes the first 128 bits of the SHA-1 of what came: of the payload that a server sent, as
-/// web archives have it (`WARC-Payload-Digest`: without the chunks of a transfer, and packed if the
-/// server packed it), of a file, or of the text of a line of JSON. It is not of the visible text: pages
-/// that differ in their markup alone have different digests.
+/// The crawler decides what it hashes. It should hash the same thing throughout a store, because
+/// equal digests count as equal content.
+///
+/// The command-line tool takes the first 128 bits of a SHA-1. It hashes the payload that a server
+/// sent, as web archives do for `WARC-Payload-Digest`: without transfer encoding, but still
+/// compressed if the server compressed it. For other input it hashes the file, or the text in the
+/// line of JSON. It never hashes the visible text: pages that differ in their markup alone have
+/// different digests.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-// Visits are copied often: aligned, a digest that may be absent is copied in whole words.
+// Aligned, so that copying an optional digest moves whole words: visits are copied often.
 #[repr(align(8))]
 pub struct Digest(pub [u8; 16]);
 
 impl Digest {
-    /// The first bytes of the digest of a redirect. The digest of content begins with them once in 2^64.
+    /// The first bytes of the digest of a redirect. Other digests begin with them once in 2^64.
     const REDIRECT: [u8; 8] = *b"redirect";
 
     /// Returns the digest of a redirect from a page to a target, which may be relative to the page.
     ///
-    /// Its first 8 bytes mark a redirect. The others are a hash of both URLs, so a page has the same
-    /// digest until it leads elsewhere, and shares it with no other page. The target is read as browsers
-    /// do (WHATWG URL, "basic URL parser"), without its fragment; one that cannot be read counts as it
-    /// stands.
+    /// Its first 8 bytes mark a redirect. The others are a hash of both URLs, so the digest changes
+    /// only when the target changes, and no other page has it. The target is parsed as browsers do
+    /// (WHATWG URL, "basic URL parser"), without its fragment. A target that cannot be parsed is
+    /// hashed as it is.
     ///
     /// ```
     /// use simkeep::Digest;
@@ -61,14 +63,14 @@ impl Digest {
         Digest(bytes)
     }
 
-    /// Whether it is the digest of a redirect: what [`Digest::redirect`] returns.
+    /// Whether [`Digest::redirect`] returned this digest.
     pub fn is_redirect(&self) -> bool {
         self.0.starts_with(&Self::REDIRECT)
     }
 }
 
 impl fmt::Display for Digest {
-    /// 32 hexadecimal digits.
+    /// Formats as 32 hexadecimal digits.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:032x}", u128::from_be_bytes(self.0))
     }
@@ -80,28 +82,28 @@ impl fmt::Debug for Digest {
     }
 }
 
-/// What a page held.
+/// The content of a page, as one visit saw it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Content {
-    /// The fingerprint; `None` for content that has none, such as a text too short to tell from others.
-    /// A page with such content has a history and verdicts by digest; no search finds it.
+    /// The fingerprint; `None` for content without one, such as a text that is too short. A page
+    /// with such content has a history, and verdicts by digest; no search finds it.
     pub fingerprint: Option<u64>,
-    /// The digest of the exact content, if the crawler gives one: of its bytes, not of its visible text,
-    /// if the tool made it.
+    /// The digest of the exact content, if the crawler provides one. The command-line tool hashes
+    /// the bytes of the content, not its visible text.
     pub digest: Option<Digest>,
-    /// What made the fingerprint, or found that there is none.
+    /// The epoch that made the fingerprint, or that makes none of this content.
     pub epoch: Epoch,
 }
 
 impl Content {
-    /// The content of a page that redirects: no fingerprint, and the [digest](Digest::redirect) that
-    /// names the target. It belongs to no epoch, since nothing was made of a text; its number is 0.
+    /// Creates the content of a redirect: no fingerprint, and the [digest](Digest::redirect) that
+    /// names the target. A redirect belongs to no epoch, because no text was fingerprinted; its
+    /// epoch number is 0.
     pub fn redirect(digest: Digest) -> Content {
         Content { fingerprint: None, digest: Some(digest), epoch: Epoch::NONE }
     }
 
-    /// Whether the page redirected. Such content is a copy of nothing and near nothing, and says nothing
-    /// of whether two pages are alike.
+    /// Whether the page redirected. A redirect is never a copy or near-duplicate of another page.
     ///
     /// ```
     /// use simkeep::{Observation, Time};
@@ -113,14 +115,14 @@ impl Content {
         self.fingerprint.is_none() && self.digest.is_some_and(|digest| digest.is_redirect())
     }
 
-    /// The epoch that made the fingerprint, or found that there is none; `None` for a redirect, of which
-    /// no epoch makes anything.
+    /// The epoch that made the fingerprint, or that makes none of this content; `None` for a
+    /// redirect, which belongs to no epoch.
     pub fn made_in(&self) -> Option<Epoch> {
         let of_none = self.epoch == Epoch::NONE && self.is_redirect();
         (!of_none).then_some(self.epoch)
     }
 
-    /// The bits of the fingerprint that are compared: all but those reserved for metadata.
+    /// The compared bits of the fingerprint: all except those reserved for metadata.
     pub fn compared(&self) -> Option<u64> {
         self.fingerprint.map(|fingerprint| fingerprint & self.epoch.mask())
     }

@@ -1,23 +1,25 @@
-//! One entry of a page's history: a visit, what was restated of one, or a property.
+//! One entry of a page's history: a visit, a restatement of a visit, or a property.
 
 use std::cmp::Ordering;
 
 use super::{Content, Digest, Epoch, Property, PropertyEntry, Seen, Visit, Weight};
 use crate::time::Time;
 
-/// Restated content: what another epoch makes of the content that an earlier visit saw, a
-/// fingerprint or none. It is neither a visit nor a change of the page. It replaces the fingerprint
-/// that the visit came with, unless that one belongs to a newer epoch.
+/// Restated content: the fingerprint that another epoch makes of content seen by an earlier visit,
+/// or that it makes none.
+///
+/// It is neither a visit nor a change of the page. It replaces the visit's own fingerprint, unless
+/// that belongs to a newer epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Restated {
-    /// When that content was seen.
+    /// When the visit saw the content.
     pub time: Time,
-    /// The fingerprint; `None` if the epoch has none of it, such as of a text too short to tell from
-    /// others.
+    /// The fingerprint; `None` if the epoch makes none of this content, such as of a text that is
+    /// too short.
     pub fingerprint: Option<u64>,
-    /// Which content it is, if several were seen at that time.
+    /// The digest of the content, if the page had several contents at that time.
     pub digest: Option<Digest>,
-    /// What made the fingerprint, or found that there is none.
+    /// The epoch that made the fingerprint, or that makes none of this content.
     pub epoch: Epoch,
 }
 
@@ -31,21 +33,21 @@ impl Restated {
 
 /// One entry of a page's history.
 ///
-/// Entries are ordered by time, then digest; what is restated comes after all visits of that time and
-/// digest, in order of epochs, and what was given comes last of its time. Visits are ordered as
+/// Entries are ordered by time, then by digest. Restatements come after all visits of their time
+/// and digest, in order of epochs. Properties come last of their time. Visits are ordered as
 /// [`Visit`] says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Entry {
     /// A visit.
     Visit(Visit),
-    /// What was restated of a visit.
+    /// A restatement of a visit.
     Restated(Restated),
     /// A property that was given.
     Property(PropertyEntry),
 }
 
 impl Entry {
-    /// Returns when it was.
+    /// The time of the entry.
     pub fn time(&self) -> Time {
         match self {
             Entry::Visit(visit) => visit.time,
@@ -67,7 +69,7 @@ impl Entry {
         matches!(self, Entry::Visit(_))
     }
 
-    /// Whether it is restated content, not a visit.
+    /// Whether it is a restatement.
     pub fn is_restated(&self) -> bool {
         matches!(self, Entry::Restated(_))
     }
@@ -96,7 +98,7 @@ impl Entry {
         }
     }
 
-    /// The content that was seen, or restated.
+    /// The content that a visit saw, or that was restated.
     pub fn content(&self) -> Option<Content> {
         match self {
             Entry::Visit(visit) => visit.seen.content().copied(),
@@ -105,7 +107,7 @@ impl Entry {
         }
     }
 
-    /// The digest that came with it.
+    /// The digest of the entry's content.
     pub fn digest(&self) -> Option<Digest> {
         match self {
             Entry::Visit(visit) => visit.seen.digest(),
@@ -133,7 +135,7 @@ impl Entry {
         }
     }
 
-    /// The number of [`epoch`](Self::epoch), to be changed.
+    /// The epoch of the entry, mutable; `None` if [`epoch`](Self::epoch) is.
     pub(crate) fn epoch_mut(&mut self) -> Option<&mut Epoch> {
         self.epoch()?;
         match self {
@@ -192,8 +194,9 @@ impl From<Restated> for Entry {
     }
 }
 
-/// Chooses, by digest, which of the contents that a page had at one time is restated: the one with
-/// this digest. If no digest is given, it is the one without a digest, or else the last one.
+/// Chooses, by digest, the content to restate among the contents that a page had at one time. With
+/// a digest, it is the content with this digest. Without, it is the content that has none, or else
+/// the last one.
 #[expect(clippy::option_option, reason = "no content and none with a digest are two things")]
 pub(crate) fn restated_digest(
     wanted: Option<Digest>,

@@ -1,15 +1,17 @@
-//! What makes fingerprints that can be compared, and what they are for.
+//! Epochs: which fingerprints are comparable, and their roles.
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::fingerprint::Bands;
 
-/// The number of an epoch: one extractor, one recipe, one document-frequency table. Fingerprints of
-/// different epochs are never compared. A store hands these numbers out for names.
+/// The number of an epoch: one extractor, one recipe, one table of document frequencies.
 ///
-/// The low 24 bits count the epochs of a store from 0. The upper 8 say how many leading bits of its
-/// fingerprints are reserved for metadata: they are no part of a distance.
+/// Fingerprints of different epochs are never compared. A store assigns a number to each epoch's
+/// name.
+///
+/// The low 24 bits count the epochs of a store from 0. The upper 8 bits say how many leading bits
+/// of its fingerprints are reserved for metadata. Reserved bits are not part of a distance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Epoch(pub(crate) u32);
 
@@ -17,7 +19,8 @@ impl Epoch {
     /// The bits of the number that count the epochs.
     const COUNT_BITS: u32 = 24;
 
-    /// The epoch number stored with redirects, which belong to no epoch: 0, whatever the first epoch is.
+    /// The epoch number stored with redirects, which belong to no epoch. It is 0, also the number
+    /// of an epoch.
     pub(crate) const NONE: Epoch = Epoch(0);
 
     /// An epoch with this count and this many reserved bits; `None` if either is too large.
@@ -31,13 +34,14 @@ impl Epoch {
         Epoch::new(self.count() as usize, self.0 >> Self::COUNT_BITS).is_some()
     }
 
-    /// The epoch of a number that a store gave before, for those who keep it elsewhere. A number that
-    /// the store never gave is [`Error::UnknownEpoch`](crate::Error::UnknownEpoch) to it.
+    /// Creates an epoch from a number that a store assigned, for callers that keep the number
+    /// elsewhere. Calls of a store that never assigned it fail with
+    /// [`Error::UnknownEpoch`](crate::Error::UnknownEpoch).
     pub const fn from_number(number: u32) -> Epoch {
         Epoch(number)
     }
 
-    /// Its number, to be kept elsewhere.
+    /// The number, to be kept elsewhere.
     ///
     /// ```
     /// use simkeep::Epoch;
@@ -47,7 +51,7 @@ impl Epoch {
         self.0
     }
 
-    /// How many epochs of the store are older.
+    /// The number of older epochs of the store.
     ///
     /// ```
     /// assert_eq!(simkeep::Epoch::from_number(3).count(), 3);
@@ -56,23 +60,23 @@ impl Epoch {
         self.0 & ((1 << Self::COUNT_BITS) - 1)
     }
 
-    /// The bits of its fingerprints that are compared.
+    /// The mask of the fingerprint bits that are compared.
     ///
     /// ```
     /// assert_eq!(simkeep::Epoch::from_number(3).mask(), u64::MAX);
     /// ```
     pub fn mask(self) -> u64 {
-        // All 64 may be reserved, and then none are left.
+        // All 64 may be reserved; then no bit is compared.
         u64::MAX.checked_shr(self.0 >> Self::COUNT_BITS).unwrap_or(0)
     }
 }
 
-/// What the fingerprints of an epoch are for. An epoch is given its role when it begins, and keeps it.
+/// The purpose of an epoch's fingerprints. It is set when the epoch begins, and never changes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Role {
-    /// They tell how much a page has changed: verdicts and distances go by them.
+    /// They detect changes of a page: verdicts and their distances use them.
     Change,
-    /// They tell which pages are near-duplicates: what is near, copies and pairs go by them.
+    /// They find near-duplicates: searches, copies and pairs use them.
     Near,
     /// Both.
     #[default]
@@ -80,10 +84,10 @@ pub enum Role {
 }
 
 impl Role {
-    /// What roles are asked for: whether they have each of the two uses.
+    /// Tests a role for each of the two uses.
     pub(crate) const USES: [fn(Role) -> bool; 2] = [Role::tells_change, Role::finds_near];
 
-    /// Whether verdicts, and the distances in them, go by fingerprints of such an epoch.
+    /// Whether verdicts and their distances use fingerprints of such an epoch.
     ///
     /// ```
     /// use simkeep::Role;
@@ -93,7 +97,7 @@ impl Role {
         matches!(self, Role::Change | Role::Both)
     }
 
-    /// Whether near-duplicates and copies are sought by fingerprints of such an epoch.
+    /// Whether searches for near-duplicates and copies use fingerprints of such an epoch.
     ///
     /// ```
     /// use simkeep::Role;
@@ -130,7 +134,7 @@ impl FromStr for Role {
     }
 }
 
-/// The error of reading a [`Role`] from something else than a role's name.
+/// The error of parsing a text that is not the name of a [`Role`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RoleError(());
 
@@ -142,37 +146,37 @@ impl fmt::Display for RoleError {
 
 impl std::error::Error for RoleError {}
 
-/// What a store knows of an epoch.
+/// The description of an epoch in a store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EpochInfo {
     /// Its number.
     pub epoch: Epoch,
-    /// Its name, which no other epoch of the store has.
+    /// Its name, unique in the store.
     pub name: String,
-    /// How many visits the store knew when it began.
+    /// The number of visits in the store when it began.
     pub begun: u64,
     /// What its fingerprints are for.
     pub role: Role,
-    /// Which distances of its fingerprints are minor changes, and which moderate ones.
+    /// The distances of minor and of moderate changes.
     pub bands: Bands,
     /// Whether it has [ended](crate::Store::end_epoch): nothing is observed or searched in it any
     /// more.
     pub ended: bool,
 }
 
-/// What is known of an epoch, of all that a store knows, by number.
+/// The description of an epoch, among those of a store in order of number.
 pub(crate) fn known(epochs: &[EpochInfo], epoch: Epoch) -> Option<&EpochInfo> {
     let info = epochs.get(epoch.count() as usize);
     info.filter(|info| info.epoch == epoch)
 }
 
-/// The newest epoch that lives, of those with such a role.
+/// The newest epoch that has not ended, among those with such a role.
 pub(crate) fn in_use(epochs: &[EpochInfo], is_for: fn(Role) -> bool) -> Option<&EpochInfo> {
     epochs.iter().rev().find(|info| !info.ended && is_for(info.role))
 }
 
-/// Whether verdicts go by fingerprints of this epoch. By one that no catalog names they do not.
+/// Whether verdicts use fingerprints of this epoch. They do not if the catalog does not list it.
 pub(super) fn tells_change(epochs: &[EpochInfo], epoch: Epoch) -> bool {
     known(epochs, epoch).is_some_and(|info| info.role.tells_change())
 }

@@ -1,8 +1,7 @@
-//! The fold of a page's entries, in their order, into how the page changes; and which content is in
-//! force.
+//! The fold of a page's entries, in order, into its change statistics; and the content in force.
 //!
-//! Unlike a [`Head`] it depends on the order: a late visit splits an interval, and may turn what comes
-//! after it from a change into a return.
+//! Unlike a [`Head`], the statistics depend on the order: a late visit splits an interval, and may
+//! turn a later change into a return.
 
 use smallvec::SmallVec;
 
@@ -11,24 +10,24 @@ use super::{Content, Digest, Entry, EpochInfo, Head, Properties, Seen, Visit};
 use crate::time::Time;
 
 impl Changes {
-    /// What the entries of a page tell, which are in order, as [`Snapshot::history`] has them; `epochs`
-    /// are [those of its store](crate::Snapshot::epochs). It takes time in proportion to the entries.
+    /// Computes the change statistics of a page from all its entries, in the order of
+    /// [`Snapshot::history`]. `epochs` are the [epochs of the store](crate::Snapshot::epochs).
+    /// Takes time linear in the entries.
     ///
-    /// - Each visit that did not fail is compared with the one before it that did not fail. Visits at
-    ///   one time are one. What is restated is no visit, but fingerprints that are restated of a
-    ///   version are compared.
-    /// - Equal digests, or a distance that is at most minor in its epoch, are *unchanged*, and so is
-    ///   what a server says is not modified. The newest epoch that tells of [changes](crate::Role)
-    ///   decides in which both have a fingerprint.
-    /// - A larger distance is a *change*, or a *return* if one of the last versions is at most a minor
-    ///   change away or has the same digest. A page that is gone has changed; when it is there again,
-    ///   it has changed or returned.
-    /// - Without a distance, digests decide where both have no fingerprint by rule, as of texts too
-    ///   short to tell. All else tells nothing: fingerprints of different epochs, and what comes before
-    ///   any content.
-    /// - A change is dated by what a server says of when the page was last modified, if that is after
-    ///   the visit before, and more than 2 s before the visit: a page that is made anew for each visit
-    ///   has the time of the visit.
+    /// - Each visit that did not fail is compared with the previous visit that did not fail. Visits
+    ///   at one time count as one. A restatement is not a visit, but its fingerprint is compared.
+    /// - Equal digests, a distance that is at most minor in its epoch, and a server's "not
+    ///   modified" count as *unchanged*. The distance comes from the newest epoch that
+    ///   [detects changes](crate::Role) in which both have a fingerprint.
+    /// - A larger distance is a *change*. It is a *return* if one of the last versions is at most a
+    ///   minor change away or has the same digest. A page that is gone has changed; when it comes
+    ///   back, it has changed or returned.
+    /// - Without a distance, digests decide where neither content has a fingerprint, such as texts
+    ///   that are too short. Other pairs are no evidence: fingerprints of different epochs, and
+    ///   visits before any content.
+    /// - A change has a date if the server reported a modification time after the previous visit
+    ///   and more than 2 s before this visit. A later time is ignored: pages generated on each
+    ///   request have it.
     ///
     /// [`Snapshot::history`]: crate::Snapshot::history
     ///
@@ -55,14 +54,14 @@ impl Changes {
     }
 }
 
-/// A page as its entries come in order.
+/// The state of a page while its entries are added in order.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Fold {
     pub(super) head: Option<Head>,
     pub(super) changes: Changes,
 }
 
-/// Further fingerprints of what one visit saw.
+/// Further fingerprints of the content that one visit saw.
 type Also = SmallVec<[Content; 1]>;
 
 impl Fold {
@@ -75,7 +74,7 @@ impl Fold {
         fold
     }
 
-    /// Takes the next entry; `also` is what is restated of a visit.
+    /// Adds the next entry; `also` returns the restatements of a visit.
     pub(super) fn take(&mut self, entry: Entry, also: impl FnOnce() -> Also, epochs: &[EpochInfo]) {
         let comparing = compare(self.head.as_ref(), &entry, also, epochs);
         comparing.into_iter().for_each(|comparing| self.changes.push(comparing));
@@ -83,7 +82,7 @@ impl Fold {
     }
 }
 
-/// Compares an entry with the page that all entries before it make, if it is a visit that tells.
+/// Compares an entry with the page before it, if it is a visit that is evidence.
 fn compare(
     head: Option<&Head>,
     entry: &Entry,
@@ -104,52 +103,52 @@ fn compare(
     })
 }
 
-/// The contents that are restated of a visit: those of its time and digest among the entries that follow
-/// it, up to the first entry of another time or digest. Another visit of that time and digest may stand
-/// between, and has the same contents restated.
+/// The restatements of a visit: those of its time and digest among the entries that follow, up to
+/// the first entry of another time or digest. Another visit of that time and digest may come
+/// between; it has the same restatements.
 pub(crate) fn restated<'e>(
     visit: &Entry,
     following: &'e [Entry],
 ) -> impl Iterator<Item = Content> + use<'e> {
     let of_visit = of(visit);
-    // In the order in which they came, what was given at other times may stand between.
+    // In order of arrival, properties set at other times may come between.
     let others = following.iter().filter(|other| other.property().is_none());
     let same = others.take_while(move |other| of(other) == of_visit);
     same.filter(|other| other.is_restated()).filter_map(Entry::content)
 }
 
-/// What an entry is about.
+/// The time and digest that an entry refers to.
 fn of(entry: &Entry) -> (Time, Option<Digest>) {
     (entry.time(), entry.digest())
 }
 
-/// A page, and how it changes, as far as that is known without looking at its entries again.
+/// A page and its change statistics, as far as they are known without reading its entries again.
 #[derive(Clone, Debug)]
 pub(crate) struct Course {
     pub(crate) head: Option<Head>,
-    /// None once an entry came that was late: then they are to be made [anew](Changes::of).
+    /// `None` after a late entry: the statistics must then be computed [again](Changes::of).
     pub(crate) changes: Option<Changes>,
 }
 
 impl Default for Course {
-    /// A page of which nothing is known.
+    /// An unknown page.
     fn default() -> Course {
         Course { head: None, changes: Some(Changes::default()) }
     }
 }
 
 impl Course {
-    /// A page of which these are all entries, in order.
+    /// The history of a page with exactly these entries, in order.
     pub(crate) fn of(entries: &[Entry], epochs: &[EpochInfo]) -> Course {
         let Fold { mut head, changes } = Fold::of(entries, epochs);
-        // A property may be of a time before the first visit, and counts from that on.
+        // A property may be older than the first visit; it counts from that visit on.
         let given = entries.iter().filter(|entry| entry.property().is_some());
         given.for_each(|entry| Head::absorb_into(&mut head, *entry));
         Course { head, changes: Some(changes) }
     }
 
-    /// Takes entries in the order in which they came. A visit is in its place if it comes after all
-    /// that did not fail; what is restated of it, if it comes right behind it.
+    /// Adds entries in order of arrival. A visit is in order if it comes after all visits that did
+    /// not fail; a restatement, if it directly follows its visit.
     pub(crate) fn follow(&mut self, arrivals: &[Entry], epochs: &[EpochInfo]) {
         let Course { head, changes } = self;
         // The visit that was the first of its time, and was compared.
@@ -182,9 +181,9 @@ impl Course {
         }
     }
 
-    /// How many of these arrivals, the first ones, can be [followed](Self::follow) before it is known
-    /// what comes after them: all before the last entry that is of another time or digest than the one
-    /// before it. So no later entry is restated of a visit among them.
+    /// The number of leading arrivals that can be [added](Self::follow) before later ones are
+    /// known: all before the last entry whose time or digest differs from the entry before it. No
+    /// later entry restates a visit among them.
     pub(crate) fn settled<'e>(arrivals: impl Iterator<Item = &'e Entry>) -> usize {
         let (mut before, mut settled) = (None, 0);
         for (place, entry) in arrivals.enumerate().filter(|(_, entry)| entry.property().is_none()) {
@@ -196,16 +195,16 @@ impl Course {
     }
 }
 
-/// The visit whose content is in force, found among visits in any order.
+/// Finds the visit whose content is in force, among visits in any order.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct InForceVisit {
-    /// The last visit that did not fail, and the last one that saw content.
+    /// The last visit that did not fail.
     settled: Option<Visit>,
     saw: Option<Visit>,
 }
 
 impl InForceVisit {
-    /// Takes a visit into account.
+    /// Adds a visit.
     pub(crate) fn take(&mut self, visit: Visit) {
         if visit.seen != Seen::Failed {
             self.settled = self.settled.max(Some(visit));
@@ -221,7 +220,7 @@ impl InForceVisit {
     }
 }
 
-/// The visit among a page's entries whose content is in force.
+/// The visit whose content is in force, among a page's entries.
 pub(crate) fn version_of(entries: &[Entry]) -> Option<Visit> {
     version_among(entries.iter().copied())
 }
@@ -232,8 +231,8 @@ fn version_among(entries: impl Iterator<Item = Entry>) -> Option<Visit> {
     found.visit()
 }
 
-/// Retains, of the items of a page, each with its entry, those of the content in force, and the
-/// properties that are: none if no content is in force.
+/// Keeps the items of a page that are in force: those of the content in force, and its properties.
+/// Removes all items if no content is in force.
 pub(crate) fn retain_in_force<T>(items: &mut Vec<T>, entry: impl Fn(&T) -> Entry) {
     let Some(visit) = version_among(items.iter().map(&entry)) else { return items.clear() };
     let given = items.iter().filter_map(|item| entry(item).property().copied());

@@ -1,4 +1,4 @@
-//! The fold of a page's visits into what the page is now.
+//! The fold of a page's visits into its current state.
 //!
 //! A [`Head`] is all that a verdict needs. It depends on the set of visits, not on the order in
 //! which they arrive: its counts are sums, its last visit is a maximum, and its contents are those
@@ -15,16 +15,18 @@ use super::{
 };
 use crate::time::Time;
 
-/// How many of a page's last versions the store remembers, to recognise when the page returns to one
-/// of them. A version is one content, however many epochs it has fingerprints in; a fingerprint that is
-/// restated in the epoch of another one, to correct that, takes the place of a version.
+/// The number of a page's last versions that the store remembers, to detect a return to one of
+/// them.
+///
+/// A version is one content, in however many epochs it has a fingerprint. A restated fingerprint
+/// that corrects another one of its epoch takes the place of one version.
 pub const HISTORY_WINDOW: usize = 8;
 
-/// How many contents the store remembers of a page at most, whatever number of epochs they are of.
+/// The most contents that the store remembers of a page, over all epochs.
 pub(crate) const CONTENTS_MAX: usize = 64;
 
-/// The content in force, with each of its fingerprints that count: one for each epoch in which it has
-/// one, or is known to have none.
+/// The content in force with its valid fingerprints: one for each epoch in which it has a
+/// fingerprint, or is known to have none.
 pub(crate) type InForce = SmallVec<[Content; 1]>;
 
 /// A fingerprint of a version of the page, and when it was last seen.
@@ -32,13 +34,13 @@ pub(crate) type InForce = SmallVec<[Content; 1]>;
 pub(crate) struct LastSeen {
     pub(crate) content: Content,
     pub(crate) time: Time,
-    /// Whether it was restated, not seen.
+    /// Whether it was restated.
     pub(crate) restated: bool,
 }
 
 impl LastSeen {
-    /// The order of several fingerprints of one version: that of the newest epoch is the last, and
-    /// within an epoch what was restated.
+    /// The order among fingerprints of one version: by epoch, and within an epoch restatements
+    /// last.
     fn rank(&self) -> (u32, bool, Option<u64>) {
         (self.content.epoch.count(), self.restated, self.content.fingerprint)
     }
@@ -57,14 +59,14 @@ impl LastSeen {
 /// When a page was last modified, as its server said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Modified {
-    /// The time of the visit that heard of it.
+    /// The time of the visit that reported it.
     pub(crate) heard: Time,
-    /// What it heard.
+    /// The reported time.
     pub(crate) time: Time,
 }
 
 impl Modified {
-    /// What a visit heard that found the page there.
+    /// The modification time reported by a visit that found the page.
     fn of(visit: &Visit) -> Option<Modified> {
         let is_there = matches!(visit.seen, Seen::Content(_) | Seen::NotModified { .. });
         let time = visit.modified.filter(|_| is_there)?;
@@ -75,7 +77,7 @@ impl Modified {
 /// The state of a page: a fold over its visits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Head {
-    /// How many visits there are; what is restated is none.
+    /// The number of visits; restatements do not count.
     pub(crate) visits: u64,
     /// The earliest time of a visit.
     pub(crate) first: Time,
@@ -83,16 +85,16 @@ pub(crate) struct Head {
     pub(crate) last: Visit,
     /// The last visit in order that did not fail.
     pub(crate) settled: Option<Visit>,
-    /// Distinct contents, the one last seen first, back to the version with which there are
-    /// [`HISTORY_WINDOW`] of one epoch, or to [`CONTENTS_MAX`] of all. Those of one time and digest are
-    /// one version, with a fingerprint in each of several epochs.
+    /// Distinct contents, the one last seen first. They reach back to the version that completes
+    /// [`HISTORY_WINDOW`] of one epoch, or to [`CONTENTS_MAX`] in all. Contents of one time and
+    /// digest are one version, with a fingerprint in each of several epochs.
     ///
-    /// What is left out of a set of contents is left out of every larger set, and what is in does not
-    /// depend on what came first.
+    /// A content left out of a set is left out of every larger set, and the result does not depend
+    /// on the order of arrival.
     pub(crate) contents: SmallVec<[LastSeen; HISTORY_WINDOW + 1]>,
-    /// The greatest that any visit heard.
+    /// The latest report of a modification time.
     pub(crate) modified: Option<Modified>,
-    /// What it was given that is in force.
+    /// The properties in force.
     pub(crate) properties: Properties,
 }
 
@@ -107,14 +109,14 @@ impl Head {
         head
     }
 
-    /// Adds a visit that is not in the head yet, in any order.
+    /// Adds a visit that the head does not include yet, in any order.
     fn absorb(&mut self, visit: Visit) {
         if let Seen::Content(content) = visit.seen {
             self.see(LastSeen { content, time: visit.time, restated: false });
         }
         self.visits += 1;
         self.first = self.first.min(visit.time);
-        // A visit is large, so it is copied only where it counts.
+        // Visits are large: copied only if needed.
         if self.last < visit {
             self.last = visit;
         }
@@ -126,8 +128,8 @@ impl Head {
         }
     }
 
-    /// Adds an entry to a head, in any order. The first visit creates the head; what is no visit and
-    /// comes before any is ignored.
+    /// Adds an entry to a head, in any order. The first visit creates the head; other entries
+    /// before it are ignored.
     pub(crate) fn absorb_into(head: &mut Option<Head>, entry: Entry) {
         match (head.as_mut(), entry) {
             (Some(head), Entry::Visit(visit)) => head.absorb(visit),
@@ -141,11 +143,11 @@ impl Head {
         }
     }
 
-    /// The head of a page with these entries, in any order but that a visit comes before what is
-    /// restated.
+    /// The head of a page with these entries, in any order in which visits come before their
+    /// restatements.
     pub(crate) fn of_all(entries: &[Entry]) -> Option<Head> {
         let mut head = None;
-        // A property may be of a time before the first visit, and counts from that on.
+        // A property may be older than the first visit; it counts from that visit on.
         let (given, others): (Vec<&Entry>, _) =
             entries.iter().partition(|entry| entry.property().is_some());
         others.into_iter().chain(given).for_each(|entry| Head::absorb_into(&mut head, *entry));
@@ -181,12 +183,12 @@ impl Head {
         self.properties.take(given);
     }
 
-    /// Whether the page was gone when last heard of.
+    /// Whether the last visit that did not fail found the page gone.
     pub(crate) fn gone(&self) -> bool {
         self.settled.is_some_and(|v| v.seen == Seen::Gone)
     }
 
-    /// The fingerprints that count: one for each version and epoch.
+    /// The valid fingerprints: one for each version and epoch.
     fn counted(&self) -> impl Iterator<Item = &LastSeen> {
         let counts = |v: &&LastSeen| {
             let of_epoch = |w: &&LastSeen| w.is_with(v) && w.content.epoch == v.content.epoch;
@@ -195,13 +197,13 @@ impl Head {
         self.contents.iter().filter(counts)
     }
 
-    /// The fingerprints of the version that was last seen.
+    /// The fingerprints of the version that was seen last.
     pub(super) fn last_version(&self) -> impl Iterator<Item = &LastSeen> {
         let first = self.contents.first();
         self.counted().take_while(move |v| first.is_some_and(|first| v.is_with(first)))
     }
 
-    /// The content in force: the last one, unless the page is gone.
+    /// The content in force: the content seen last, unless the page is gone.
     pub(crate) fn in_force(&self) -> InForce {
         let mut in_force = InForce::new();
         if !self.gone() {
@@ -215,29 +217,29 @@ impl Head {
         self.contents.first().filter(|_| !self.gone()).map(|last| last.time)
     }
 
-    /// When the content in force was first seen, if that is told here: at the first visit, or each visit
-    /// saw another content, and all of them are here.
+    /// When the content in force was first seen, if the head is enough to know: it is the first
+    /// visit, or each visit saw another content and the head has them all.
     pub(crate) fn in_force_since(&self) -> Option<Time> {
         let last = self.contents.first().filter(|_| !self.gone())?;
         if last.time == self.first {
             return Some(self.first);
         }
         let seen = || self.contents.iter().filter(|v| !v.restated);
-        // Without a digest it may have been restated as an earlier one.
+        // Without a digest, it may be a restatement of an earlier content.
         let is_told = last.content.digest.is_some() && seen().count() as u64 == self.visits;
         let with_it = seen().filter(|v| v.content.digest == last.content.digest);
         with_it.map(|v| v.time).min().filter(|_| is_told)
     }
 
-    /// When the content last seen was modified, as the server said with it or after it; of what was
-    /// before that, it says nothing.
+    /// When the content seen last was modified, as the server reported with it or later. Earlier
+    /// reports do not refer to this content.
     pub(crate) fn content_modified(&self) -> Option<Time> {
         let seen = self.contents.first()?.time;
         self.modified.filter(|modified| modified.heard >= seen).map(|modified| modified.time)
     }
 
-    /// The fingerprints that count, of the last [`HISTORY_WINDOW`] versions: what has one digest is one
-    /// of them, whenever it was seen in which epoch.
+    /// The valid fingerprints of the last [`HISTORY_WINDOW`] versions. Contents with equal digests
+    /// are one version, whenever and in whichever epoch they were seen.
     pub(crate) fn remembered(&self) -> impl Iterator<Item = &LastSeen> {
         let mut versions = ArrayVec::<(Option<Digest>, Option<Time>), HISTORY_WINDOW>::new();
         self.counted().take_while(move |v| {
@@ -247,8 +249,8 @@ impl Head {
         })
     }
 
-    /// What a visit that comes after all others means; `also` is what was restated of it. Fingerprints
-    /// of epochs that do not tell of changes are not compared.
+    /// The verdict of a visit that comes after all others; `also` are its restatements.
+    /// Fingerprints of epochs that do not detect changes are ignored.
     pub(crate) fn visit_verdict(
         &self,
         visit: &Visit,
@@ -264,7 +266,7 @@ impl Head {
         }
     }
 
-    /// What a server's word means that nothing was modified.
+    /// The verdict of a visit that found the page not modified.
     fn not_modified_verdict(&self, epochs: &[EpochInfo]) -> Verdict {
         match self.contents.first() {
             None => Verdict::Unseen,
@@ -278,13 +280,13 @@ impl Head {
         }
     }
 
-    /// What content means for a page that had some before.
+    /// The verdict of a visit that saw content, for a page that had content before.
     fn content_verdict(&self, seen: &SeenContent<'_>) -> VisitVerdict {
         let in_force = !self.gone();
         if in_force && self.last_version().any(|v| have_digest(&v.content, seen.content)) {
             return Verdict::Same(SameBy::Digest).into();
         }
-        // Of several epochs each may tell of a change.
+        // Epochs may differ: each may see a change that others do not.
         let distances = self.distances(seen.told());
         let distance = distances.last().copied();
         if in_force && distance.is_some() && distances.iter().all(|of| of.bits == 0) {
@@ -328,12 +330,12 @@ impl Head {
     }
 }
 
-/// What is in force on a page with this head; `None` is an unknown page.
+/// The content in force on a page with this head; `None` is an unknown page.
 pub(crate) fn in_force_on(head: Option<&Head>) -> InForce {
     head.map_or_else(InForce::new, Head::in_force)
 }
 
-/// The fingerprints of a content that count, one of an epoch: its own, unless others were restated.
+/// The valid fingerprints of a content, one for each epoch: its own, unless it was restated there.
 pub(super) fn fingerprints<'c>(
     content: &'c Content,
     also: &'c [Content],
@@ -346,7 +348,7 @@ pub(super) fn fingerprints<'c>(
     own.into_iter().chain(also.iter().filter(counts))
 }
 
-/// Whether a content is what is in force on a page: by its digest, or without one by a fingerprint.
+/// Whether a content is in force on a page: by its digest, or without one by a fingerprint.
 pub(crate) fn is_of_version(in_force: &[Content], content: &Content) -> bool {
     in_force.iter().any(|own| match own.digest {
         Some(_) => have_digest(own, content),
@@ -354,19 +356,18 @@ pub(crate) fn is_of_version(in_force: &[Content], content: &Content) -> bool {
     })
 }
 
-/// Whether two contents are known to be the same exactly.
+/// Whether two contents have equal digests.
 pub(super) fn have_digest(a: &Content, b: &Content) -> bool {
     a.digest.is_some() && a.digest == b.digest
 }
 
-/// The Hamming distance of two contents; across epochs, or where one has no fingerprint, there is
-/// none.
+/// The Hamming distance of two contents; `None` across epochs, or if one has no fingerprint.
 pub(super) fn bits_between(a: &Content, b: &Content) -> Option<u32> {
     let (a, b) = (a.compared().filter(|_| a.epoch == b.epoch)?, b.compared()?);
     Some((a ^ b).count_ones())
 }
 
-/// What a visit after all others of a page means. `head` is `None` for an unknown page.
+/// The verdict of a visit after all others of a page. `head` is `None` for an unknown page.
 pub(crate) fn visit_verdict(
     head: Option<&Head>,
     visit: &Visit,
@@ -382,7 +383,7 @@ pub(crate) fn visit_verdict(
     }
 }
 
-/// What a page is, by what its visits found.
+/// The state of a page, by its visits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PageState {
     /// No visit of it is known.
@@ -391,12 +392,12 @@ pub(crate) enum PageState {
     Unseen,
     /// It has a content that is in force.
     InForce,
-    /// It was gone when last heard of.
+    /// The last visit that did not fail found it gone.
     Gone,
 }
 
 impl PageState {
-    /// That of a page with this head.
+    /// The state of a page with this head.
     pub(crate) fn of(head: Option<&Head>) -> PageState {
         match head {
             None => PageState::Unknown,
@@ -407,26 +408,26 @@ impl PageState {
     }
 }
 
-/// What a visit means.
+/// The verdict of a visit, and whether its content is new.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct VisitVerdict {
     pub(crate) verdict: Verdict,
-    /// Whether it saw content that is like none of the versions that it is compared with: none of them
-    /// has its digest, or is at most a minor change away. Of what is compared with the visit before,
-    /// that is so of each change that is no return, and of nothing else.
+    /// Whether the content is like none of the remembered versions: no version has its digest or is
+    /// at most a minor change away. Among visits that are compared with the visit before, it is
+    /// true exactly for changes that are no returns.
     pub(crate) novel: bool,
 }
 
-/// The distance from which on content is as good as new: that of two fingerprints that have nothing
-/// to do with each other, on average.
+/// The distance from which on content counts as entirely new: the mean distance of two unrelated
+/// fingerprints.
 const UNRELATED: u32 = u64::BITS / 2;
 
 impl VisitVerdict {
     /// The first content of a page.
     pub(crate) const NEW: VisitVerdict = VisitVerdict { verdict: Verdict::New, novel: true };
 
-    /// How much what a visit saw is worth being processed further, if the page has this weight after
-    /// it: all of that for content that has nothing to do with the version before, or may have.
+    /// The value of processing a visit's content further, for a page of this weight. It is the full
+    /// weight for content that is unrelated to the version before, or may be.
     pub(crate) fn priority(self, weight: Weight) -> f64 {
         let share = match self.verdict {
             Verdict::New => 1.0,
@@ -435,14 +436,14 @@ impl VisitVerdict {
                 distance.map_or(1.0, |distance| share(distance.bits))
             }
             Verdict::Same(_) | Verdict::Unseen | Verdict::Gone | Verdict::Failed => 0.0,
-            // What was seen later stands, and that was processed.
+            // A later version is in force, and was processed already.
             Verdict::OutOfOrder | Verdict::Known => 0.0,
         };
         f64::from(weight.get()) * share
     }
 }
 
-/// Of a visit that saw nothing new to the page.
+/// For a visit that saw no new content.
 impl From<Verdict> for VisitVerdict {
     fn from(verdict: Verdict) -> VisitVerdict {
         VisitVerdict { verdict, novel: false }

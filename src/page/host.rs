@@ -1,18 +1,19 @@
-//! Hosts as browsers read them (URL Standard, 3.5, host parsing).
+//! Hosts, parsed as browsers parse them (URL Standard, 3.5, host parsing).
 //!
-//! The order of pages does not know of this: it goes by the bytes of a URL, and depends on no tables of
-//! Unicode. What people write is read so: a prefix, and what differences between URLs may make none.
+//! The order of pages does not use this module: it depends only on the bytes of a URL, not on
+//! Unicode tables. What people type is parsed here: prefixes, and URLs that may be spellings of one
+//! another.
 
 use std::borrow::Cow;
 
 use url::Host;
 
-/// A host as browsers write it: letters in lower case, other characters by IDNA (UTS 46), `%61` as the
-/// letter that it is for, numbers such as `0x7f.1` as an address of four parts, IPv6 in its shortest
-/// form. Borrows the host if none of this can change more than the case of its letters. `None` of a
-/// host that browsers refuse.
+/// Normalizes a host as browsers do: lower case, other characters by IDNA (UTS 46), `%61` decoded,
+/// numbers such as `0x7f.1` as an address of four parts, IPv6 in its shortest form.
 ///
-/// Linear in the length of the host, apart from labels of up to 1,000 characters beyond ASCII.
+/// Borrows the host if at most the case of its letters can change. `None` if browsers reject the
+/// host. Takes time linear in the length of the host, except for labels of up to 1,000 characters
+/// beyond ASCII.
 pub(crate) fn read(host: &str) -> Option<Cow<'_, str>> {
     if is_plain(host) {
         return Some(Cow::Borrowed(host));
@@ -20,8 +21,8 @@ pub(crate) fn read(host: &str) -> Option<Cow<'_, str>> {
     Some(Cow::Owned(Host::parse(host).ok()?.to_string()))
 }
 
-/// Whether a host consists of labels that are read as they are: of ASCII letters, digits, `-` and `_`,
-/// without one that is encoded, nor a last one that may be a number.
+/// Whether all labels of a host are plain: ASCII letters, digits, `-` and `_`, none of them
+/// encoded, and the last one surely no number.
 fn is_plain(host: &str) -> bool {
     let name = host.strip_suffix('.').unwrap_or(host);
     let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
@@ -36,7 +37,7 @@ fn is_encoded(label: &str) -> bool {
     label.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("xn--"))
 }
 
-/// Whether browsers read a scheme's URLs by the same rules as those of `http`: a `\` as a `/` (URL
+/// Whether browsers parse the URLs of a scheme by the rules of `http`, where `\` is `/` (URL
 /// Standard, 4.2).
 pub(crate) fn is_special(scheme: &str) -> bool {
     ["http", "https", "ws", "wss", "ftp"].iter().any(|known| scheme.eq_ignore_ascii_case(known))

@@ -1,4 +1,4 @@
-//! What a crawler tells the store of one page.
+//! What a crawler reports to the store about one page.
 
 use arrayvec::ArrayVec;
 
@@ -27,11 +27,12 @@ pub struct Observation<'a> {
     pub url: &'a str,
     /// What was seen, and when.
     pub visit: Visit,
-    /// What another epoch makes of the same content, a fingerprint or none, if the crawler tried.
+    /// The fingerprint that another epoch makes of the same content (or `None` if it makes none),
+    /// if the crawler computed it.
     pub also: Option<(Option<u64>, Epoch)>,
-    /// How important the page is from now on, if that is new.
+    /// The new importance of the page, if it changes.
     pub weight: Option<Weight>,
-    /// The class that the page is of from now on, if that is new.
+    /// The new class of the page, if it changes.
     pub class: Option<u32>,
 }
 
@@ -47,11 +48,11 @@ impl<'a> Observation<'a> {
 
     /// The page held content with this fingerprint.
     ///
-    /// `None` is content without a fingerprint, such as a text
-    /// [too short to tell](crate::fingerprint::Document::is_too_short) from others. It is near to
-    /// nothing, no search finds it, and it takes no room in the tables. Whether it changed is known by
-    /// its [digest](Observation::digest) alone: without one, every visit is a change. Between two
-    /// contents of which one has no fingerprint there is no distance.
+    /// `None` is content without a fingerprint, such as a text that is
+    /// [too short](crate::fingerprint::Document::is_too_short). No search finds it, it has no
+    /// near-duplicates, and it takes no space in the tables. Only its [digest](Observation::digest)
+    /// says whether it changed: without a digest, every visit is a change. There is no distance to
+    /// or from such content.
     ///
     /// ```
     /// use simkeep::{Digest, Epoch, Observation, Time};
@@ -71,17 +72,17 @@ impl<'a> Observation<'a> {
         Self::new(url, time, Seen::Content(content))
     }
 
-    /// The server said that nothing changed (304), or an archive says that it saw the same content
-    /// again.
+    /// The server said that nothing changed (304), or an archive recorded that it saw the same
+    /// content again.
     pub fn not_modified(url: &'a str, time: impl Into<Time>) -> Self {
         Self::new(url, time, Seen::NotModified { digest: None })
     }
 
     /// The page redirects to a target, which may be relative to `url`.
     ///
-    /// A redirect is content without a fingerprint whose [digest](Digest::redirect) names the target. It
-    /// ends what the page held before, is the same until it leads elsewhere, is a copy of nothing and
-    /// near nothing. Only a hash of the target is stored.
+    /// A redirect is content without a fingerprint whose [digest](Digest::redirect) names the
+    /// target. It replaces the previous content, and is unchanged until the target changes. It is
+    /// never a copy or near-duplicate of another page. Only a hash of the target is stored.
     ///
     /// ```
     /// use simkeep::{Observation, Time};
@@ -104,9 +105,10 @@ impl<'a> Observation<'a> {
         Self::new(url, time, Seen::Failed)
     }
 
-    /// Adds the fingerprint of the content in another epoch, or that it has none there, so that the
-    /// content can be compared with earlier content of both epochs. Does nothing to a visit that saw
-    /// no content.
+    /// Adds the fingerprint of the content in another epoch, or that the other epoch makes none.
+    ///
+    /// The content can then be compared with earlier content of both epochs. Does nothing if the
+    /// visit saw no content.
     ///
     /// ```
     /// use simkeep::{Epoch, Observation, Time};
@@ -122,7 +124,7 @@ impl<'a> Observation<'a> {
         self
     }
 
-    /// What another epoch makes of it, as what was restated of the visit.
+    /// The fingerprint in another epoch, as a restatement of the visit.
     pub(crate) fn restated(&self) -> Option<Restated> {
         let (Seen::Content(content), Some((fingerprint, epoch))) = (self.visit.seen, self.also)
         else {
@@ -131,8 +133,8 @@ impl<'a> Observation<'a> {
         Some(Restated { time: self.visit.time, fingerprint, digest: content.digest, epoch })
     }
 
-    /// Adds the [digest](Digest) of the content: best of its bytes as they came. Does nothing
-    /// to a page that is gone or redirects, or a visit that failed.
+    /// Adds the [digest](Digest) of the content, preferably of its raw bytes. Does nothing if the
+    /// page is gone or redirects, or if the visit failed.
     #[must_use]
     pub fn digest(mut self, value: Digest) -> Self {
         match &mut self.visit.seen {
@@ -183,7 +185,7 @@ impl<'a> Observation<'a> {
         self
     }
 
-    /// Adds a property: what [`weight`](Observation::weight) or [`class`](Observation::class) adds.
+    /// Adds a property, as [`weight`](Observation::weight) or [`class`](Observation::class) does.
     #[must_use]
     pub fn property(self, property: Property) -> Self {
         match property {
@@ -192,13 +194,15 @@ impl<'a> Observation<'a> {
         }
     }
 
-    /// Adds when the page was last modified, as the server says: its `Last-Modified`, in milliseconds
-    /// since 1970. It need not be plausible: it is kept as it came, and dates a change only if it lies
-    /// after the visit before and more than two seconds before this one. Takes a byte in a file where
-    /// it is that of the visit before, else two to five.
+    /// Adds the time when the page was last modified, as the server reports it in `Last-Modified`.
+    /// A number is milliseconds since 1970.
     ///
-    /// Does nothing to a page that is gone or a visit that failed: what a server says then is not of
-    /// the content.
+    /// It need not be plausible: it is stored unchanged. It dates a change only if it lies after
+    /// the visit before and more than two seconds before this visit. It takes one byte in a file if
+    /// it equals that of the visit before, else two to five.
+    ///
+    /// Does nothing if the page is gone or the visit failed: the server's header does not describe
+    /// the content then.
     ///
     /// ```
     /// use simkeep::{Epoch, Observation, Time};
@@ -218,7 +222,8 @@ impl<'a> Observation<'a> {
     }
 }
 
-/// What another epoch makes of content that an earlier visit saw: a fingerprint, or none.
+/// The fingerprint that another epoch makes of content seen by an earlier visit, or that it makes
+/// none.
 ///
 /// ```
 /// use simkeep::{Digest, Epoch, Restatement, Time};
@@ -232,18 +237,18 @@ impl<'a> Observation<'a> {
 pub struct Restatement<'a> {
     /// The page: its identity is these bytes.
     pub url: &'a str,
-    /// When the content was seen, and what is restated of it.
+    /// When the content was seen, and its fingerprint in the other epoch.
     pub restated: Restated,
 }
 
 impl<'a> Restatement<'a> {
-    /// States that the content which the page had at this time has this fingerprint in this epoch, or
-    /// with `None` that it has none there.
+    /// States that the content which the page had at this time has this fingerprint in this epoch,
+    /// or with `None` that it has none.
     ///
-    /// It stands beside the fingerprints of other epochs: answers go by the newest epoch of their
-    /// [use](crate::Role). It is no change of the page. Within the epoch of the visit's own
-    /// fingerprint it is a correction; if there are several corrections in one epoch, the greatest
-    /// fingerprint counts.
+    /// Fingerprints of other epochs stay: queries use the newest epoch of the [role](crate::Role)
+    /// that they need. It is no change of the page. Within the epoch of the visit's own fingerprint
+    /// it is a correction. If there are several corrections in one epoch, the greatest fingerprint
+    /// counts.
     pub fn new(
         url: &'a str,
         time: impl Into<Time>,
@@ -257,13 +262,13 @@ impl<'a> Restatement<'a> {
         }
     }
 
-    /// A restated entry of a page.
+    /// Creates a restatement of a page from an entry.
     pub fn of(url: &'a str, restated: Restated) -> Self {
         Restatement { url, restated }
     }
 
-    /// Says which content it was, if there were several at that time. Without a digest, it is the
-    /// content that has none, or else the last one.
+    /// Selects the content by its digest, if the page had several at that time. Without a digest,
+    /// it is the content that has none, or else the last one.
     #[must_use]
     pub fn digest(mut self, value: Digest) -> Self {
         self.restated.digest = Some(value);
@@ -318,7 +323,7 @@ impl<'a> PropertyUpdate<'a> {
     }
 }
 
-/// What comes with a visit.
+/// Entries that are stored together with a visit.
 pub(crate) type Beside = ArrayVec<Entry, 3>;
 
 /// One operation to store something: an [`Observation`], a [`Restatement`] or a [`PropertyUpdate`].
@@ -360,7 +365,7 @@ impl<'a> Operation<'a> {
         }
     }
 
-    /// What is restated together with the visit.
+    /// The restatement that comes with the visit.
     pub(crate) fn also(&self) -> Option<Restated> {
         match self {
             Operation::Observe(observation) => observation.restated(),
@@ -368,13 +373,13 @@ impl<'a> Operation<'a> {
         }
     }
 
-    /// The content that is restated together with the visit.
+    /// The content of the restatement that comes with the visit.
     pub(crate) fn also_content(&self) -> Option<Content> {
         self.also().map(|also| also.content())
     }
 
-    /// The entries that come with the visit, and are none: what is restated, and one of each kind of
-    /// property.
+    /// The other entries that come with the visit: a restatement, and at most one property of each
+    /// kind.
     pub(crate) fn beside(&self) -> Beside {
         let restated = self.also().map(Entry::Restated);
         let (weight, class) = match self {
@@ -387,7 +392,7 @@ impl<'a> Operation<'a> {
         restated.into_iter().chain(given).collect()
     }
 
-    /// The content that was seen; `None` if there was none, or if it is restated.
+    /// The content that the visit saw; `None` if it saw none, or for a restatement.
     pub(crate) fn seen(&self) -> Option<&Content> {
         match self {
             Operation::Observe(observation) => observation.visit.seen.content(),

@@ -1,26 +1,28 @@
-//! Properties of a page that no visit sees. Each holds until another of its kind is set.
+//! Properties of a page that no visit observes, such as its weight. Each holds until the next one
+//! is set.
 //!
-//! Each goes the same way: as an entry of its own, into the head, and on into newer segments. A new one
-//! is a variant of [`Property`], a field of [`Properties`], and its bytes in `segment`.
+//! Every property takes the same way: it is an entry, is folded into the head, and moves to newer
+//! segments. A new property needs a variant of [`Property`], a field of [`Properties`], and its
+//! bytes in `segment`.
 
 use std::fmt;
 
 use super::Weight;
 use crate::time::Time;
 
-/// A property of a page that whoever runs the crawl decides.
+/// A property of a page that the operator of the crawl sets.
 ///
-/// They are ordered by kind, weights first, and those of one kind by value.
+/// Properties are ordered by kind, weights first, and within a kind by value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Property {
-    /// How important the page is.
+    /// The importance of the page.
     Weight(Weight),
-    /// The class that the page is of: a number that means what the caller decides. See
+    /// The class of the page: a number whose meaning the operator defines. See
     /// [`Classes`](crate::Classes).
     Class(u32),
 }
 
-/// For people: "weight 2.5", "class 7".
+/// Formats for people: "weight 2.5", "class 7".
 impl fmt::Display for Property {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -30,11 +32,11 @@ impl fmt::Display for Property {
     }
 }
 
-/// A property of a page from a time on, until another of its kind is set. It is neither a
-/// visit nor a change of the page.
+/// A property of a page from a time on, until another of its kind is set. It is neither a visit nor
+/// a change of the page.
 ///
-/// The properties of a page are ordered by time, and at one time by property: of several of one kind the
-/// greatest is in force, whichever came first.
+/// The properties of a page are ordered by time, then by value. If several of one kind have the
+/// same time, the greatest is in force, whatever arrived first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct PropertyEntry {
     /// When it was set.
@@ -43,11 +45,11 @@ pub struct PropertyEntry {
     pub property: Property,
 }
 
-/// How many kinds there are.
+/// The number of kinds of properties.
 pub(crate) const KINDS: usize = 2;
 
-/// The properties in force on a page, each with the time when it was set. A fold: what is in force
-/// does not depend on the order in which they came.
+/// The properties in force on a page, each with the time when it was set. It is a fold: the result
+/// does not depend on the order of arrival.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Properties {
     weight: Option<(Time, Weight)>,
@@ -55,7 +57,7 @@ pub(crate) struct Properties {
 }
 
 impl Properties {
-    /// Takes what was given into account.
+    /// Adds a property.
     pub(crate) fn take(&mut self, given: PropertyEntry) {
         let time = given.time;
         match given.property {
@@ -69,12 +71,12 @@ impl Properties {
         self.weight.map_or(Weight::ONE, |(_, weight)| weight)
     }
 
-    /// The class in force; none if none was ever set.
+    /// The class in force; `None` if the class was never set.
     pub(crate) fn class(&self) -> Option<u32> {
         self.class.map(|(_, class)| class)
     }
 
-    /// What is in force of the kind of a property.
+    /// The property in force of the same kind as `property`.
     pub(crate) fn like(&self, property: Property) -> Option<PropertyEntry> {
         match property {
             Property::Weight(_) => self.given_weight(),
@@ -82,7 +84,7 @@ impl Properties {
         }
     }
 
-    /// All that is in force, a weight first.
+    /// All properties in force, weights first.
     pub(crate) fn iter(&self) -> impl Iterator<Item = PropertyEntry> + use<> {
         self.given_weight().into_iter().chain(self.given_class())
     }

@@ -1,4 +1,4 @@
-//! Which of several pages with nearly the same content comes first, and stands for the others.
+//! The ranking of pages with nearly the same content: which page represents the others.
 
 use std::fmt;
 use std::str::FromStr;
@@ -13,11 +13,11 @@ use crate::url::URL_BYTES_MAX;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Rule {
-    /// The page that was first seen with the content that it has in force: the first capture is the
-    /// original. In text, `first-seen`.
+    /// The page that was first seen with its content in force: the first capture is the original.
+    /// In text, `first-seen`.
     #[default]
     FirstSeen,
-    /// The page that was last seen for the first time with the content that it has in force: `newest`.
+    /// The page whose content in force was first seen latest: `newest`.
     Newest,
     /// The page whose URL has fewer bytes: `shortest-url`.
     ShortestUrl,
@@ -30,8 +30,8 @@ pub enum Rule {
 const RULES: [Rule; 5] =
     [Rule::FirstSeen, Rule::Newest, Rule::ShortestUrl, Rule::Https, Rule::Weight];
 
-/// Rules one after another: each decides between pages that those before it do not tell apart. If none
-/// does, the first in SURT order ranks first, and then the one whose URL is less, byte by byte.
+/// Ranking rules in order of priority: each decides between pages that the rules before it rank
+/// equal. If no rule decides, SURT order does, and then the bytes of the URLs.
 ///
 /// ```
 /// use simkeep::cluster::{Ranking, Rule};
@@ -47,13 +47,13 @@ pub struct Ranking {
     rules: ArrayVec<Rule, { RULES.len() }>,
 }
 
-/// A text that is no ranking.
+/// The error for a text that is not a ranking.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RankingError {
     rule: String,
 }
 
-/// What rules go by.
+/// The data of a page that rules use.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ranked<'p> {
     pub(crate) url: &'p str,
@@ -62,16 +62,16 @@ pub(crate) struct Ranked<'p> {
     pub(crate) weight: Weight,
 }
 
-/// The place of a page by a ranking: the least comes first.
+/// The rank of a page: the least comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Rank {
-    /// What decides before all rules.
+    /// Compared before all rules.
     pub(crate) key: u64,
     pub(crate) by_rules: u128,
 }
 
 impl Rank {
-    /// Bytes that compare as places do.
+    /// Bytes that compare as ranks do.
     pub(crate) fn to_bytes(self) -> [u8; RANK_BYTES] {
         let mut bytes = [0; RANK_BYTES];
         let (key, by_rules) = bytes.split_at_mut(size_of::<u64>());
@@ -80,13 +80,13 @@ impl Rank {
         bytes
     }
 
-    /// This place, among pages of one key.
+    /// This rank, within a group of pages with this key.
     pub(crate) fn after(self, key: u64) -> Rank {
         Rank { key, ..self }
     }
 }
 
-/// Bytes of a place.
+/// Bytes of a rank.
 const RANK_BYTES: usize = size_of::<u64>() + size_of::<u128>();
 
 /// Bits of a time, and of the length of a URL.
@@ -96,7 +96,7 @@ const LENGTH_BITS: u32 = URL_BYTES_MAX.ilog2() + 1;
 const _: () = assert!(TIME_BITS + LENGTH_BITS + 1 + u32::BITS <= u128::BITS);
 
 impl Rule {
-    /// What it is called in text.
+    /// The name of the rule in text.
     pub fn name(self) -> &'static str {
         match self {
             Rule::FirstSeen => "first-seen",
@@ -107,13 +107,13 @@ impl Rule {
         }
     }
 
-    /// What else decides nothing once this has not.
+    /// Whether `other` cannot decide after this rule did not.
     fn is_decided_by(self, other: Rule) -> bool {
         let goes_by_time = |rule| matches!(rule, Rule::FirstSeen | Rule::Newest);
         self == other || goes_by_time(self) && goes_by_time(other)
     }
 
-    /// A number that is less for the page that ranks before others, and its bits.
+    /// A number that is less for the page that ranks first, and its width in bits.
     #[expect(clippy::cast_sign_loss, reason = "no time is before the least or after the greatest")]
     fn key(self, of: &Ranked<'_>) -> (u64, u32) {
         match self {
@@ -131,12 +131,12 @@ impl Rule {
 }
 
 impl Ranking {
-    /// The rules, the first that decides first.
+    /// The rules, in order of priority.
     pub fn rules(&self) -> &[Rule] {
         &self.rules
     }
 
-    /// The place of a page. Of pages with one place, SURT order decides.
+    /// The rank of a page. Pages of equal rank are in SURT order.
     pub(crate) fn rank(&self, of: &Ranked<'_>) -> Rank {
         let keys = self.rules.iter().map(|rule| rule.key(of));
         Rank { key: 0, by_rules: keys.fold(0, |rank, (key, bits)| rank << bits | u128::from(key)) }
@@ -157,8 +157,8 @@ impl From<Rule> for Ranking {
 }
 
 impl FromIterator<Rule> for Ranking {
-    /// Rules one after another, without those that can decide nothing any more; if there are none, the
-    /// default.
+    /// Collects rules in order of priority, without those that can decide nothing. Without any
+    /// rule, returns the default.
     fn from_iter<I: IntoIterator<Item = Rule>>(all: I) -> Ranking {
         let mut rules = ArrayVec::new();
         for rule in all {
@@ -205,7 +205,7 @@ impl fmt::Display for RankingError {
             };
             write!(f, "{between}{}", rule.name())?;
         }
-        f.write_str("; several are told apart by commas, the one that decides first at the front")
+        f.write_str("; separate several by commas, the most important first")
     }
 }
 

@@ -1,4 +1,4 @@
-//! The history of a page as what really happened to it, for simulated crawls.
+//! The history of a page as the truth of a simulated crawl.
 
 use std::sync::Arc;
 
@@ -15,38 +15,40 @@ use crate::time::Time;
 
 const MS_PER_DAY: f64 = 86_400_000.0;
 
-/// A page of a store whose history is taken for what happened to it: each version is in force from the
-/// visit that found it until the visit that found the next one. What happened between visits nobody
-/// knows.
+/// A page of a store whose history is the truth of a simulated crawl.
 ///
-/// Versions that cannot be compared, since their fingerprints are of different epochs, are taken for
-/// one: what differs is what made the fingerprints. Of the differences on both sides the sum is taken.
+/// Each version is in force from the visit that found it until the visit that found the next one.
+/// What happened between visits is unknown.
+///
+/// Versions whose fingerprints belong to different epochs cannot be compared, and count as equal:
+/// the epochs differ, not the pages. The difference of two versions across such a point is the sum
+/// of the differences on both sides.
 #[derive(Clone, Debug)]
 pub struct ReplayedPage {
     host: u32,
-    /// What a return counts for, beside a change.
+    /// The weight of a return relative to a change.
     return_share: f64,
-    /// The time of day 0.
+    /// The time at the beginning of day 0.
     first: Time,
     starts: Vec<f64>,
     versions: Vec<Version>,
-    /// The first and the last version of each run of versions that can be compared.
+    /// The first and the last version of each run of comparable versions.
     runs: Vec<(usize, usize)>,
     epochs: Arc<[EpochInfo]>,
 }
 
-/// A content, or that the page was gone.
+/// A content, or the page gone.
 #[derive(Clone, Debug)]
 struct Version {
     seen: Seen,
     also: SmallVec<[Content; 1]>,
-    /// Of which run it is.
+    /// The number of its run.
     run: usize,
-    /// How many changes there were up to it that are more than minor.
+    /// The number of changes up to it that are more than minor.
     changes: u64,
 }
 
-/// What is known of a page that a simulated crawler visits: the fold that a store makes of its visits.
+/// What a simulated crawler knows of a page: the fold that a store computes of its visits.
 #[derive(Clone, Debug)]
 pub struct Replayed {
     fold: Fold,
@@ -57,7 +59,8 @@ pub struct Replayed {
 }
 
 impl ReplayedPage {
-    /// The page of these entries, which are in order; none if it had no content. Day 0 is at `first`.
+    /// Creates the page of these entries, which are in order; `None` if it never had content. Day 0
+    /// begins at `first`.
     pub(crate) fn new(
         (host, return_share): (u32, f64),
         first: Time,
@@ -88,7 +91,7 @@ impl ReplayedPage {
         content.is_some().then_some(page)
     }
 
-    /// Adds what a visit saw, unless it is what the one before it saw.
+    /// Adds the content that a visit saw, unless the previous visit saw it too.
     fn push(&mut self, time: Time, mut version: Version) {
         let number = self.versions.len();
         if let Some(before) = self.versions.last() {
@@ -113,7 +116,7 @@ impl ReplayedPage {
         self.versions.push(version);
     }
 
-    /// How two versions differ; none if they cannot be compared.
+    /// The difference of two versions; `None` if they cannot be compared.
     fn compare(&self, a: &Version, b: &Version) -> Option<Difference> {
         const SAME: Difference = Difference { same: true, near: true, divergence: 0.0 };
         const OTHER: Difference = Difference { same: false, near: false, divergence: 0.5 };
@@ -141,7 +144,7 @@ impl ReplayedPage {
                 near: is_minor(&self.epochs, Distance { bits, epoch }),
                 divergence: f64::from(bits) / 64.0,
             }),
-            // Neither has a fingerprint by rule.
+            // By a rule of the epoch, neither has a fingerprint.
             None if x.epoch == y.epoch && x.fingerprint.is_none() && y.fingerprint.is_none() => {
                 Some(if is_other { OTHER } else { SAME })
             }
@@ -220,7 +223,7 @@ impl Page for ReplayedPage {
 }
 
 impl Replayed {
-    /// Folds a visit in, as a store does.
+    /// Adds a visit, as a store does.
     fn visit(&mut self, page: &ReplayedPage, time: Time, version: usize) {
         let Some(Version { seen, also, .. }) = page.versions.get(version) else { return };
         let visit = Visit { time, seen: *seen, status: None, modified: None };

@@ -1,9 +1,9 @@
-//! What an HTTP response to a GET says of its page.
+//! The meaning of an HTTP response to a GET for its page.
 
-/// A response to a GET, as far as it decides what the visit found.
+/// The parts of a response to a GET that decide what the visit found.
 ///
-/// Fill in what is known and leave the rest: an absent field decides nothing. [`meaning`](Self::meaning)
-/// is the one rule for archives, JSON lines and crawlers.
+/// Fill in what is known and leave the rest: an absent field decides nothing. Archives, JSON lines
+/// and crawlers all share the rule in [`meaning`](Self::meaning).
 ///
 /// ```
 /// use simkeep::{FetchFailure, Response, ResponseMeaning};
@@ -20,20 +20,21 @@ pub struct Response<'a> {
     pub location: Option<&'a str>,
     /// The value of `Content-Range`.
     pub content_range: Option<&'a str>,
-    /// How many bytes the body has by its `Content-Length`. Leave it out where a `Transfer-Encoding`
-    /// delimits the body (RFC 9112, 6.3).
+    /// The size of the body in bytes, by its `Content-Length`. Leave it out if a
+    /// `Transfer-Encoding` delimits the body (RFC 9112, 6.3).
     pub length: Option<u64>,
-    /// How many bytes of the body arrived.
+    /// The number of bytes of the body that arrived.
     pub received: Option<u64>,
-    /// Whether a `Content-Encoding` is declared. Browsers and their archives keep such a body decoded
-    /// under its original `Content-Length`, so `length` then proves nothing, unless no byte arrived.
+    /// Whether a `Content-Encoding` is declared. Browsers and their archives store such a body
+    /// decoded under its original `Content-Length`, so `length` proves nothing, unless no byte
+    /// arrived.
     pub is_encoded: bool,
-    /// Whether the body is known to be cut: the connection broke, chunks have no end, or the archive
-    /// says so.
+    /// Whether the body is known to be truncated: the connection broke, chunks have no end, or the
+    /// archive says so.
     pub is_cut: bool,
 }
 
-/// What a response says of its page.
+/// The meaning of a response for its page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ResponseMeaning {
@@ -45,9 +46,9 @@ pub enum ResponseMeaning {
     Gone,
     /// 301, 302, 303, 307, 308 with a target: the page leads elsewhere.
     Redirect,
-    /// The visit failed: it says nothing of the content.
+    /// The visit failed: nothing is known about the content.
     Failed(FetchFailure),
-    /// Below 200: the final response is still to come, so this is no visit.
+    /// Below 200: the final response is still to come, so this is not a visit.
     Interim,
 }
 
@@ -55,24 +56,24 @@ pub enum ResponseMeaning {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum FetchFailure {
-    /// Any status from 400 to 499 but 404 and 410.
+    /// Any status from 400 to 499 except 404 and 410.
     ClientError,
     /// Any status from 500 on.
     ServerError,
-    /// 202, 204, 205: the request succeeded, and the response has no content of the page.
+    /// 202, 204, 205: the request succeeded, but the response does not have the page's content.
     NoContent,
-    /// 206 with a part of the content, or 226 with a difference.
+    /// 206 with a part of the content, or 226 with a delta.
     Partial,
-    /// The body is shorter than declared, or cut.
+    /// The body is shorter than declared, or truncated.
     Incomplete,
     /// Another status from 300 to 399, or a redirect without a target.
     NoTarget,
-    /// No response: the connection failed, or the source only says that the visit failed.
+    /// No response: the connection failed, or the source only records that the visit failed.
     NoResponse,
 }
 
 impl FetchFailure {
-    /// A name for counts: `server-error`, for example.
+    /// The name of the reason in counts, such as `server-error`.
     pub const fn key(self) -> &'static str {
         match self {
             FetchFailure::ClientError => "client-error",
@@ -87,12 +88,15 @@ impl FetchFailure {
 }
 
 impl Response<'_> {
-    /// Returns what the response says of its page (RFC 9110, section 15). Constant time.
+    /// Returns the meaning of the response for its page (RFC 9110, section 15). Takes constant
+    /// time.
     ///
-    /// A code that RFC 9110 does not define counts as the first one of its class, and a code outside 100
-    /// to 599 as a server error, as section 15 asks; but 0, which crawlers write where no response
-    /// came, as that. 206 is content if its `Content-Range` covers the whole representation (section
-    /// 14.4). 300 offers a choice and leads nowhere by itself.
+    /// - A code that RFC 9110 does not define counts as the first one of its class, as section 15
+    ///   asks.
+    /// - A code outside 100 to 599 counts as a server error. Only 0, which crawlers write if no
+    ///   response came, is [`NoResponse`](FetchFailure::NoResponse).
+    /// - 206 is content if its `Content-Range` covers the whole representation (section 14.4).
+    /// - 300 offers a choice and redirects nowhere by itself.
     pub fn meaning(&self) -> ResponseMeaning {
         use ResponseMeaning::{Content, Failed, Gone, Interim, NotModified, Redirect};
         match self.status {
@@ -117,14 +121,14 @@ impl Response<'_> {
     }
 
     fn is_incomplete(&self) -> bool {
-        // A range that covers the whole representation names its length as well.
+        // A range that covers the whole representation states its length as well.
         let range = self.content_range.filter(|_| self.status == 206).and_then(whole_range);
         let length = self.length.or(range);
         let is_short = length.zip(self.received).is_some_and(|(length, got)| got < length);
         self.is_cut || (is_short && (!self.is_encoded || self.received == Some(0)))
     }
 
-    /// Whether the range that came is the whole representation.
+    /// Whether the received range is the whole representation.
     fn has_all(&self) -> bool {
         self.content_range.and_then(whole_range).is_some()
     }

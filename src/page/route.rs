@@ -1,4 +1,4 @@
-//! Which of several stores a page belongs to.
+//! Routing of pages to the stores of a partitioned crawl.
 
 use std::num::NonZeroU32;
 
@@ -6,18 +6,18 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::surt;
 
-/// Which of so many stores a page belongs to, counted from 0, where a crawl is shared out among several.
-/// All pages of a host belong to the same store, whatever their scheme and port.
+/// Returns the store of a page, counted from 0, if a crawl is partitioned among `stores` stores.
 ///
-/// It depends on nothing but the URL and the number of stores, and never changes. If there are more
-/// stores than before, each page stays where it was or goes to a new one, and of n stores an n-th part
-/// of the hosts is in each, as well as chance has it. A host with very many pages has them in one
-/// store.
+/// All pages of a host belong to the same store, whatever their scheme and port. The result depends
+/// only on the URL and the number of stores, and never changes between versions. If stores are
+/// added, each page stays where it was or moves to a new store. Each of n stores has about an n-th
+/// of the hosts. A host with very many pages has them all in one store.
 ///
-/// What is hashed is the host as a SURT key begins with it; the repository's `format/surt.md` says how,
-/// so that others can tell the same. The number of the store is that of J. Lamping and E. Veach, "A
-/// fast, minimal memory, consistent hash algorithm", 2014. Takes some ten nanoseconds for each doubling
-/// of the stores, and for the host.
+/// The host is hashed in the form in which a SURT key begins with it; `format/surt.md` in the
+/// repository defines it, so other programs can compute the same result. The store is chosen by
+/// jump consistent hashing: J. Lamping and E. Veach, "A fast, minimal memory, consistent hash
+/// algorithm", 2014. Takes about ten nanoseconds for each doubling of the stores, plus the time to
+/// read the host.
 ///
 /// ```
 /// use std::num::NonZeroU32;
@@ -34,15 +34,15 @@ pub fn route(url: &str, stores: NonZeroU32) -> u32 {
     jump(xxh3_64(surt::host_of(&host)), stores)
 }
 
-/// The place of a hash among so many: with one place more, one of so many hashes goes there, and the
-/// others stay.
+/// The bucket of a hash among `places` buckets. With one bucket more, its fair share of hashes
+/// moves there, and the others stay.
 #[expect(clippy::cast_possible_truncation, reason = "it is below the number of places")]
 fn jump(hash: u64, places: NonZeroU32) -> u32 {
     let (mut state, mut place, mut next) = (hash, 0, 0_u64);
     while next < u64::from(places.get()) {
         place = next;
         state = state.wrapping_mul(2_862_933_555_777_941_757).wrapping_add(1);
-        // Divided by a number that looks as if it was drawn between 0 and 1, of 31 bits.
+        // Divided by a pseudorandom number of 31 bits, between 0 and 1.
         next = ((place + 1) << 31) / ((state >> 33) + 1);
     }
     place as u32

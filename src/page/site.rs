@@ -1,15 +1,15 @@
-//! Sites: a host, and the folders of it, by what the SURT keys of their pages begin with.
+//! Sites: a host, or a folder of it, named by the start of its pages' SURT keys.
 //!
-//! The key of a site ends with the `/` of its host or folder, so it is that of a
-//! [`Prefix`](crate::Prefix) that ends with one: all pages below it, and the folder itself. A port
-//! belongs to the host. What follows the key of a site in that of a page, but for the scheme, is the
-//! page's *path* in it, query and fragment included: the same path of two sites is the same bytes, and
-//! the pages of a site stand in the order of their paths.
+//! The key of a site ends with the `/` of its host or folder. So it is the key of a
+//! [`Prefix`](crate::Prefix) that ends with `/`: all pages below it, and the folder itself. A port
+//! belongs to the host. The rest of a page's key after the key of the site, without the scheme, is
+//! the page's *path* in the site, with query and fragment. Equal paths in two sites are equal
+//! bytes, and the pages of a site are in the order of their paths.
 
 use super::surt::{END, FRAGMENT, LABEL, QUERY, SLASH};
 
-/// The key of a page without its scheme, so up to the end of its path; none if its URL has no host, one
-/// with an empty label, or a user before it, since no prefix names those.
+/// The key of a page without its scheme, so up to the end of its path. `None` if the URL has no
+/// host, a host with an empty label, or user information: no prefix of a site covers such a URL.
 pub(crate) fn address(key: &[u8]) -> Option<&[u8]> {
     let mut parts = key.split(|byte| *byte == END);
     let (host, port, path) = (parts.next()?, parts.next()?, parts.next()?);
@@ -18,11 +18,11 @@ pub(crate) fn address(key: &[u8]) -> Option<&[u8]> {
     key.get(..host.len() + port.len() + path.len() + 2).filter(|_| is_plain)
 }
 
-/// How much of an address is the key of each site that the page is in: of its host, of the folder in
-/// that, and so on.
+/// The length of each site's key at the start of an address: of the host, of the folder in it, and
+/// so on.
 pub(crate) fn sites(address: &[u8]) -> impl Iterator<Item = usize> {
     let ends = address.iter().enumerate().filter(|(_, byte)| **byte == END);
-    // A path begins with a slash, also where the URL leaves it out.
+    // A path begins with a slash, even if the URL omits it.
     let from = ends.map(|(at, _)| at + 1).nth(1).unwrap_or(address.len());
     let path = address.get(from..).unwrap_or_default();
     let path = path.iter().take_while(|byte| !matches!(**byte, QUERY | FRAGMENT));

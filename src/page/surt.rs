@@ -81,8 +81,8 @@ pub(crate) fn key(url: &str, out: &mut Vec<u8>) {
     push_lower(scheme, out);
 }
 
-/// Appends the host of a URL as its key begins: what stands there before the first 01. Of a URL without
-/// a host that is its scheme.
+/// Appends the host of a URL in the form of its key: the part before the first 01. For a URL
+/// without a host, it is the scheme.
 pub(crate) fn host(url: &str, out: &mut Vec<u8>) {
     let (scheme, rest) = split_scheme(url).unwrap_or(("", url));
     match split_authority(scheme, rest) {
@@ -99,8 +99,8 @@ pub(crate) fn host_of(key: &[u8]) -> &[u8] {
     key.split(|byte| *byte == END).next().unwrap_or(key)
 }
 
-/// The host that a key begins with, in the order in which people write it; of a URL without a host its
-/// scheme and a colon. The key is taken from a URL, so it is text.
+/// The host that a key begins with, in its usual order; for a URL without a host, its scheme and a
+/// colon. The key comes from a URL, so it is text.
 pub(crate) fn host_name(key: &[u8]) -> String {
     let host = host_of(key);
     match host.split_first() {
@@ -163,7 +163,7 @@ pub(crate) fn split_host(authority: &str) -> (Option<&str>, &str, &str) {
     }
 }
 
-/// Whether the port is the one that the scheme has anyway.
+/// Whether the port is the default of the scheme.
 pub(crate) fn is_default_port(scheme: &str, port: &str) -> bool {
     match port {
         "80" => scheme.eq_ignore_ascii_case("http"),
@@ -194,15 +194,15 @@ pub(super) fn push_host(host: &str, out: &mut Vec<u8>) {
     }
 }
 
-/// What comes before and after the last of an ASCII character. For short texts: the standard library
-/// first prepares for long ones.
+/// Splits a text at the last occurrence of an ASCII character. Meant for short texts: the standard
+/// library first prepares for long ones.
 fn split_last(text: &str, byte: u8) -> Option<(&str, &str)> {
     let at = text.as_bytes().iter().rposition(|other| *other == byte)?;
     Some((text.get(..at)?, text.get(at + 1..)?))
 }
 
-/// Whether a host is an IP address: `[...]`, or four numbers up to 255. By hand, since what the
-/// standard library takes for an address has changed between its versions.
+/// Whether a host is an IP address: `[...]`, or four numbers up to 255. Written by hand, because
+/// the standard library has changed its definition between versions.
 pub(crate) fn is_address(host: &str) -> bool {
     if host.starts_with('[') {
         return host.ends_with(']');

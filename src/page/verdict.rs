@@ -1,18 +1,18 @@
-//! What an observation means for its page.
+//! The verdict on an observation.
 
 use std::fmt;
 
 use super::Epoch;
 use crate::time::Time;
 
-/// How a page is known to be the same.
+/// The evidence that a page is unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum SameBy {
     /// The digests are equal.
     Digest,
-    /// The fingerprints are equal, in every epoch in which there are two to compare (and the digests
-    /// differ, or are not known).
+    /// The fingerprints are equal, in every epoch in which both contents have one (and the digests
+    /// differ, or are unknown).
     Fingerprint,
     /// The server, or the archive, said so.
     Word,
@@ -21,13 +21,13 @@ pub enum SameBy {
 /// The Hamming distance of two versions of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Distance {
-    /// How many bits differ, of those that the epoch does not reserve.
+    /// The number of differing bits, among those that the epoch does not reserve.
     pub bits: u32,
-    /// The epoch of the two fingerprints: how much a distance is depends on what made them.
+    /// The epoch of the two fingerprints. Distances of different epochs have different meanings.
     pub epoch: Epoch,
 }
 
-/// What a page is now, after an observation.
+/// What an observation found out about its page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Verdict {
@@ -39,8 +39,9 @@ pub enum Verdict {
     Unseen,
     /// Content that is not among the last versions known of this page.
     Changed {
-        /// The distance to the version before, in the newest epoch that tells of
-        /// [changes](crate::Role) in which both have a fingerprint; `None` if there is none.
+        /// The distance to the previous version, in the newest epoch that
+        /// [detects changes](crate::Role) in which both have a fingerprint; `None` if there is
+        /// none.
         distance: Option<Distance>,
     },
     /// A return to an earlier version.
@@ -54,7 +55,7 @@ pub enum Verdict {
     Gone,
     /// The visit failed; the version in force stays in force.
     Failed,
-    /// Not later than the last visit. It is stored at its place in the history.
+    /// The visit is not later than the last one. It is stored in order in the history.
     OutOfOrder,
     /// The store had exactly this visit already; nothing changed.
     Known,
@@ -70,14 +71,14 @@ impl Verdict {
     }
 }
 
-/// As in "4 bits".
+/// Formats as "4 bits".
 impl fmt::Display for Distance {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.bits, if self.bits == 1 { "bit" } else { "bits" })
     }
 }
 
-/// For people: "new", "same (digest)", "changed by 4 bits". Times are in UTC.
+/// Formats for people: "new", "same (digest)", "changed by 4 bits". Times are in UTC.
 impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
@@ -102,7 +103,7 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// The answer to a [restatement](crate::Restatement).
+/// The result of storing a [restatement](crate::Restatement).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum RestateOutcome {
@@ -123,6 +124,6 @@ pub enum PropertyOutcome {
     Stored,
     /// It was known already; nothing changed.
     Known,
-    /// The page is not known; nothing was stored.
+    /// The page is unknown; nothing was stored.
     Missing,
 }

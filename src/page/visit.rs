@@ -31,7 +31,7 @@ impl Seen {
         }
     }
 
-    /// The digest that came with it.
+    /// The digest of the visit.
     pub fn digest(&self) -> Option<Digest> {
         match self {
             Seen::Content(content) => content.digest,
@@ -51,20 +51,20 @@ impl Seen {
     }
 }
 
-/// One visit of a page's history: what was seen, and when.
+/// One visit in a page's history: what it saw, and when.
 ///
-/// Visits are ordered by time, then digest, then fingerprint; ties are broken by what was seen, the
-/// epoch, the status and when it was modified, so that any two different visits have an order. What is
-/// absent comes first.
+/// Visits are ordered by time, then digest, then fingerprint. Ties are broken by the kind of
+/// result, the epoch, the status and the modification time, so two different visits always have an
+/// order. An absent value comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Visit {
-    /// When it was.
+    /// The time of the visit.
     pub time: Time,
     /// What was seen.
     pub seen: Seen,
     /// The HTTP status, if known.
     pub status: Option<u16>,
-    /// When the page was last modified, as the server said: its `Last-Modified`. It need not be
+    /// When the page was last modified, as the server reported in `Last-Modified`. It need not be
     /// plausible.
     pub modified: Option<Time>,
 }

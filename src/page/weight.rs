@@ -1,12 +1,13 @@
-//! How much a page is worth, beside others.
+//! The weight of a page, its importance relative to others.
 
 use std::fmt;
 
-/// How important a page is: a visit to a page of weight 2 is worth two to one of weight 1.
+/// The importance of a page: a visit to a page of weight 2 is worth as much as two visits to a page
+/// of weight 1.
 ///
-/// It is kept as an `f32`. A number is rounded to the nearest one; a finite positive number beyond
-/// the least or the greatest of them is that one. A store [refuses](crate::Error::InvalidOption)
-/// what is not finite or not positive.
+/// A weight is stored as an `f32`. A number is rounded to the nearest one, and a finite positive
+/// number beyond the least or greatest `f32` to that one. A store
+/// [rejects](crate::Error::InvalidOption) a weight that is not finite or not positive.
 ///
 /// ```
 /// use simkeep::Weight;
@@ -16,12 +17,12 @@ use std::fmt;
 /// assert_eq!(Weight::from(0.1).to_string(), "0.1");
 /// assert!(Weight::from(1.0) < Weight::from(2.0));
 /// ```
-// The bits of an `f32`: those of positive numbers have the order of the numbers.
+// The bits of an `f32`: for positive numbers, they have the order of the numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Weight(u32);
 
 impl Weight {
-    /// That of a page of which none was ever given.
+    /// The weight of a page whose weight was never set.
     pub const ONE: Weight = Weight(1_f32.to_bits());
 
     /// The number.
@@ -29,11 +30,11 @@ impl Weight {
         f32::from_bits(self.0)
     }
 
-    /// A number of few digits that [is read](Weight::from) as this weight: 0.1, where
+    /// The shortest number that [converts](Weight::from) to this weight: 0.1, where
     /// [`get`](Weight::get) is 0.100000001490116.
     pub fn to_f64(self) -> f64 {
         let number = self.get();
-        // The fewest digits that are read as an `f32` may be too few by way of an `f64`.
+        // The shortest decimal of an `f32` may be ambiguous as an `f64`.
         let short = number.to_string().parse().ok().filter(|short| Weight::from(*short) == self);
         short.unwrap_or(f64::from(number))
     }
@@ -43,7 +44,7 @@ impl Weight {
         self.0
     }
 
-    /// A weight that was stored; `None` if none can be.
+    /// Restores a stored weight; `None` if these bits are not a sound weight.
     pub(crate) fn from_bits(bits: u32) -> Option<Weight> {
         Some(Weight(bits)).filter(|weight| weight.is_sound())
     }
@@ -61,7 +62,7 @@ impl Default for Weight {
 }
 
 impl From<f64> for Weight {
-    /// The nearest weight. Of a number that is not finite or not positive, one that is not
+    /// The nearest weight. For a number that is not finite or not positive, the result is not
     /// [sound](Weight::is_sound).
     fn from(weight: f64) -> Weight {
         /// The least positive number of this type.
@@ -73,7 +74,7 @@ impl From<f64> for Weight {
     }
 }
 
-/// Few digits that are read as this weight.
+/// Formats as the shortest number that converts to this weight.
 impl fmt::Display for Weight {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.to_f64())

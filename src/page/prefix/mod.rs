@@ -1,8 +1,8 @@
 //! A prefix: a domain, a host, a folder of a site, a branch of a scheme.
 //!
 //! Every prefix is one contiguous range of SURT keys, because it ends at a boundary: of a label, of
-//! a port or of a path. It is kept as the key that its pages' keys begin with; the end of the range
-//! follows from the shape of that key.
+//! a port or of a path. It is stored as the common start of its pages' keys. The end of the range
+//! follows from the shape of the start.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -13,7 +13,7 @@ use super::surt::{self, COLON, END, FRAGMENT, HOSTLESS, LABEL, QUERY, SLASH};
 use crate::url::{PrefixError, URL_BYTES_MAX, control};
 pub(crate) use users::Users;
 
-/// Pages that belong together, named by what their URLs begin with.
+/// A set of pages that is named by the start of their URLs.
 ///
 /// | text | pages |
 /// |---|---|
@@ -28,18 +28,18 @@ pub(crate) use users::Users;
 /// | `file:///home/x` | that file, or that folder and all in it |
 ///
 /// A prefix covers every scheme that has hosts: `https://` or another scheme in front changes
-/// nothing, since a page's `http` and `https` variants are neighbours. It only says which port is
-/// the default; without it, 80 and 443 both are. Schemes are compared without regard to the case of
-/// ASCII letters, paths as they are. An IP address has no subdomains.
+/// nothing, because a page's `http` and `https` variants are neighbours. The scheme only selects
+/// the default port; without a scheme, both 80 and 443 are default ports. Schemes are compared
+/// without regard to ASCII case, paths exactly. An IP address has no subdomains.
 ///
-/// A host is read as browsers read it (URL Standard, 3.5): `BÜCHER。example` is `xn--bcher-kva.example`,
-/// `0x7f.1` is `127.0.0.1`, and in `example.com\\docs` a path begins. A host in SURT form is taken as
-/// it is, which names the pages whose URLs have a host that browsers would write in another way:
-/// `1,127)/` covers `http://127.1/`.
+/// A host is parsed as browsers parse it (URL Standard, 3.5): `BÜCHER。example` is
+/// `xn--bcher-kva.example`, `0x7f.1` is `127.0.0.1`, and in `example.com\\docs` a path begins. A
+/// host in SURT form is used as it is, and so reaches pages whose host browsers would write in
+/// another way: `1,127)/` covers `http://127.1/`.
 ///
-/// URLs with user information (`http://user@host/path`) are covered by their domain, not by a host or a
-/// path. Only [`Store::forget`](crate::Store::forget) and [`Store::purge`](crate::Store::purge) take
-/// them along.
+/// URLs with user information (`http://user@host/path`) are covered by their domain, but not by a
+/// host or a path. Only [`Store::forget`](crate::Store::forget) and
+/// [`Store::purge`](crate::Store::purge) include them.
 ///
 /// ```
 /// use simkeep::Prefix;
@@ -50,7 +50,7 @@ pub(crate) use users::Users;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Prefix {
-    /// What the keys of its pages begin with, and the least key that may be one of theirs.
+    /// The common start of its pages' keys, and the least key that can be one of them.
     start: Vec<u8>,
     /// The least key after them.
     end: Vec<u8>,
@@ -74,11 +74,13 @@ impl Prefix {
         Prefix::parse_with(text, host::read)
     }
 
-    /// Returns the prefix of the host as it is typed, where [`Prefix::parse`] reads it as another one:
-    /// `http://127.1/x` is a page of its own, which a prefix `127.1/x` does not cover, since it is read
-    /// as `127.0.0.1/x`. What must cover the pages that the text itself names, such as what is to be
-    /// forgotten, takes both. `None` of a text that is read as it is, or that names no pages.
+    /// Returns the prefix of the host exactly as typed, if [`Prefix::parse`] normalizes it to
+    /// another host.
     ///
+    /// `http://127.1/x` is a page of its own. A prefix `127.1/x` does not cover it, because it is
+    /// parsed as `127.0.0.1/x`. To cover the pages that the text names literally, for example to
+    /// forget them, use both prefixes. `None` if nothing is normalized, or if the text names no
+    /// pages.
     /// ```
     /// use simkeep::Prefix;
     /// assert_eq!(Prefix::parse("127.1/x")?.to_string(), "127.0.0.1/x");
@@ -112,17 +114,17 @@ impl Prefix {
         Ok(Prefix::from_start(start).expect("what was just built has the shape of a prefix"))
     }
 
-    /// What can be stored, and restored by [`Prefix::from_bytes`].
+    /// The bytes to store, for [`Prefix::from_bytes`].
     pub(crate) fn to_bytes(&self) -> &[u8] {
         &self.start
     }
 
-    /// The prefix that [`Prefix::to_bytes`] came from; `None` for bytes that no prefix has.
+    /// Restores a prefix from [`Prefix::to_bytes`]; `None` if no prefix has these bytes.
     pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Prefix> {
         Prefix::from_start(bytes.to_vec())
     }
 
-    /// Checks the shape of a key and finds where the range that it begins ends.
+    /// Checks the shape of a key and computes the end of the range that it begins.
     fn from_start(start: Vec<u8>) -> Option<Prefix> {
         let parts = Parts::of(&start)?;
         let past = parts.last_boundary() + 1;
@@ -130,21 +132,21 @@ impl Prefix {
         match end.last_mut() {
             // Its own pages (01) and its subdomains (02).
             Some(byte) if matches!(parts, Parts::Domain { .. }) => *byte = past,
-            // What goes on after a boundary, whatever it is.
+            // Everything that continues after a boundary.
             Some(byte) if *byte < past => *byte += 1,
-            // The name itself, and what goes on with a boundary.
+            // The name itself, and everything that continues with a boundary.
             _ => end.push(past),
         }
         Some(Prefix { start, end })
     }
 
-    /// The first key that may be under it, and the first key past it.
+    /// The range of its keys: the first key, and the first key past the end.
     pub(crate) fn range(&self) -> (&[u8], &[u8]) {
         (&self.start, &self.end)
     }
 
-    /// Whether it contains all pages under the other prefix. If neither covers the other, no page
-    /// is under both.
+    /// Whether it contains all pages under the other prefix. If neither covers the other, they
+    /// share no page.
     pub(crate) fn covers(&self, other: &Prefix) -> bool {
         self.start <= other.start && other.end <= self.end
     }
@@ -157,7 +159,7 @@ impl Prefix {
 }
 
 impl fmt::Display for Prefix {
-    /// The shortest text that [`Prefix::parse`] makes this prefix of.
+    /// Formats as the shortest text that [`Prefix::parse`] parses as this prefix.
     #[expect(clippy::expect_used, reason = "its parts were found when it was made")]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         Parts::of(&self.start).expect("a prefix has the shape of one").fmt(f)
@@ -179,7 +181,7 @@ impl<'a> Parts<'a> {
     /// The parts, if they have the shape that [`Prefix::parse`] gives them.
     fn of(start: &'a [u8]) -> Option<Parts<'a>> {
         let text = |bytes| std::str::from_utf8(bytes).ok();
-        // No byte of a part may end it, or pass for a boundary that it does not have.
+        // No byte of a part may end the part, or be taken for a boundary that it does not have.
         let is_plain =
             |part: &str, last: u8| part.bytes().all(|b| b > END && (b <= last || b >= 0x20));
         if let Some((&HOSTLESS, start)) = start.split_first() {
@@ -240,7 +242,7 @@ impl fmt::Display for Parts<'_> {
             },
             Parts::Path { labels, port, path: text } => {
                 let host = plain_host(labels);
-                // A port that would pass for the default one needs the other scheme in front.
+                // A port that would be dropped as the default needs the other scheme in front.
                 match port {
                     "80" => f.write_str("https://")?,
                     "443" => f.write_str("http://")?,
@@ -262,7 +264,8 @@ impl fmt::Display for Parts<'_> {
     }
 }
 
-/// A host by its labels as people write it; `None` if that would be read as another one.
+/// Formats the labels as a host; `None` if [`Prefix::parse`] would normalize that text to another
+/// host.
 fn plain_host(labels: &str) -> Option<String> {
     let host: Vec<&str> = labels.rsplit(char::from(LABEL)).collect();
     let host = host.join(".");
@@ -275,7 +278,7 @@ fn surt_host(labels: &str) -> String {
     format!("({}", labels.replace(char::from(LABEL), ","))
 }
 
-/// Whether what follows a colon makes a host of what looked like a scheme: `localhost:8080/x`.
+/// Whether the text after a colon is a port, so that a host precedes it: `localhost:8080/x`.
 fn is_port(rest: &str) -> bool {
     let (port, _) = surt::split_path(rest);
     (1..=5).contains(&port.len()) && port.bytes().all(|b| b.is_ascii_digit())
@@ -290,8 +293,8 @@ fn after_slashes<'t>(scheme: &str, rest: &'t str) -> Option<&'t str> {
     (has_host && !scheme.eq_ignore_ascii_case("file")).then_some(text)
 }
 
-/// The authority of a prefix and what follows it, and whether it is in SURT form. In any other form it
-/// ends with a `\`, too, if that is a slash of the scheme.
+/// Splits a prefix into its authority and the rest, and returns whether it is in SURT form. In any
+/// other form the authority also ends at a `\`, if the scheme treats that as a slash.
 fn split_authority<'t>(scheme: &str, text: &'t str) -> (&'t str, &'t str, bool) {
     let (authority, path) = surt::split_path(text);
     let is_special = scheme.is_empty() || host::is_special(scheme);
@@ -303,7 +306,7 @@ fn split_authority<'t>(scheme: &str, text: &'t str) -> (&'t str, &'t str, bool) 
     (before, after, false)
 }
 
-/// The start of `file:///x`, `urn:isbn`.
+/// The start of keys for `file:///x` or `urn:isbn`.
 fn start_without_host(scheme: &str, rest: &str) -> Result<Vec<u8>, PrefixError> {
     if matches!(rest, "" | "/" | "//") {
         return Err(PrefixError::Empty);
@@ -315,7 +318,7 @@ fn start_without_host(scheme: &str, rest: &str) -> Result<Vec<u8>, PrefixError> 
     Ok(start)
 }
 
-/// The start of `example.com`, `example.com:8080/docs`, or one of the SURT forms.
+/// The start of keys for `example.com`, `example.com:8080/docs`, or one of the SURT forms.
 fn start_with_host(
     scheme: &str,
     text: &str,
@@ -366,7 +369,7 @@ fn start_with_host(
     Ok(start)
 }
 
-/// `(com,example,www:8080)` as `www.example.com:8080`, and whether a `)` ended it.
+/// Converts `(com,example,www:8080)` to `www.example.com:8080`, and returns whether a `)` ended it.
 #[expect(clippy::expect_used, reason = "without a user the host comes first")]
 fn unreverse(authority: &str) -> Result<(String, bool), PrefixError> {
     let text = authority.strip_prefix('(').unwrap_or(authority);
@@ -380,7 +383,7 @@ fn unreverse(authority: &str) -> Result<(String, bool), PrefixError> {
     }
     let port = text.strip_prefix(host).expect("an authority begins with its host");
     let mut labels: Vec<&str> = host.strip_suffix(',').unwrap_or(host).split(',').collect();
-    // A dot would divide what the text has as one label; the rest is checked as in any host.
+    // A dot would divide a label; the rest is checked as in any host.
     if labels.iter().any(|label| label.contains('.')) {
         return Err(PrefixError::Host { host: authority.to_owned() });
     }

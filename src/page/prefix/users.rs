@@ -1,13 +1,13 @@
-//! The pages of a host that have a user before it, as `http://user:secret@example.com/docs`.
+//! Pages of a host with user information, such as `http://user:secret@example.com/docs`.
 //!
-//! In SURT order they come after all other pages of their host and port, by their users. So no prefix
-//! of a path covers them, and what is under a path with any user is no range. They lie in one range, in
-//! which each page is looked at.
+//! In SURT order they come after all other pages of their host and port, ordered by user. So no
+//! path prefix covers them, and the pages under a path with any user are not contiguous. They lie
+//! in one range, in which each page is tested.
 
 use super::{Parts, Prefix};
 use crate::page::surt::{END, HOSTLESS};
 
-/// The pages with a user whose URLs without it are under a prefix.
+/// The pages with user information whose URLs are under a prefix once the user is removed.
 #[derive(Clone, Debug)]
 pub(crate) struct Users {
     prefix: Prefix,
@@ -18,13 +18,13 @@ pub(crate) struct Users {
 }
 
 impl Prefix {
-    /// The pages with a user that would be under the prefix without it; `None` if the prefix covers
-    /// those that it has.
+    /// The pages with user information that would be under the prefix without it; `None` if the
+    /// prefix covers its pages with users already.
     pub(crate) fn users(&self) -> Option<Users> {
         let Parts::Path { labels, port, .. } = Parts::of(&self.start)? else { return None };
         let host = [labels.as_bytes(), &[END]].concat();
         let domain = Prefix::from_bytes(&host)?;
-        // A port is digits, so a user is all that follows them with an `@`.
+        // A port is digits, so an `@` after it begins a user.
         let [from, to] = [b'@', b'@' + 1].map(|mark| [&host, port.as_bytes(), &[mark]].concat());
         Some(Users { prefix: self.clone(), domain, from, to })
     }
@@ -36,7 +36,7 @@ impl Users {
         &self.domain
     }
 
-    /// The first key that may be one of theirs, and the first key past them.
+    /// The range of their keys: the first key, and the first key past the end.
     pub(crate) fn range(&self) -> (&[u8], &[u8]) {
         (&self.from, &self.to)
     }
@@ -47,7 +47,7 @@ impl Users {
     }
 }
 
-/// The key of a page without the user that it has.
+/// The key of a page without its user.
 fn without_user(key: &[u8]) -> Option<Vec<u8>> {
     if key.first() == Some(&HOSTLESS) {
         return None;
