@@ -1,7 +1,7 @@
-//! How the pages of two stores differ, or those of one store at two times.
+//! The differences between the pages of two stores, or of one store at two times.
 //!
-//! Both sides are read in SURT order, and joined as they come. A page is judged as if its version in
-//! force on the one side were observed next on the other.
+//! Both sides are read in SURT order, and merged as they are read. The verdict on a page is the one
+//! that an observation of the later version would get on the earlier side.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -23,17 +23,17 @@ use crate::time::Time;
 pub struct Difference {
     /// The page.
     pub url: String,
-    /// What became of it: [`Verdict::New`], [`Verdict::Changed`], [`Verdict::Reverted`], or
-    /// [`Verdict::Gone`] if no version is in force any more, or the page is not known there.
+    /// The change: [`Verdict::New`], [`Verdict::Changed`], [`Verdict::Reverted`], or
+    /// [`Verdict::Gone`] if no version is in force any more, or the page is not in the later store.
     pub verdict: Verdict,
-    /// How much what is in force now is worth being processed: the
+    /// The value of processing the version in force further: the
     /// [priority](crate::Outcome::priority) of an observation that saw it.
     pub priority: f64,
-    /// What was in force before, with its fingerprint of the newest epoch.
+    /// The earlier version in force, with its fingerprint of the newest epoch.
     pub before: Option<Content>,
-    /// What is in force after.
+    /// The later version in force.
     pub after: Option<Content>,
-    /// When that was last seen, in milliseconds since 1970.
+    /// When the later version was last seen, in milliseconds since 1970.
     pub seen: Option<Time>,
 }
 
@@ -43,9 +43,9 @@ pub struct Difference {
 pub struct ExactDifference {
     /// The page.
     pub url: String,
-    /// What only the side before has.
+    /// The entries that only the earlier side has.
     pub before: Vec<Entry>,
-    /// What only the side after has.
+    /// The entries that only the later side has.
     pub after: Vec<Entry>,
 }
 
@@ -56,7 +56,7 @@ pub struct Diff {
     epochs: Arc<[EpochInfo]>,
 }
 
-/// An iterator over the pages of which not all entries are equal, in SURT order, from
+/// An iterator over the pages whose entries are not all equal, in SURT order, from
 /// [`ExactDiff::of`]. It ends after an error.
 pub struct ExactDiff {
     sides: Sides,
@@ -75,20 +75,20 @@ impl fmt::Debug for ExactDiff {
     }
 }
 
-/// What is compared.
+/// The two sides of a comparison.
 enum Sides {
     /// The pages of one store at two times.
     Times { scan: Box<Scan>, since: Time, until: Time },
-    /// The pages of two stores: the one before, and the one after.
+    /// The pages of two stores: the earlier one, and the later one.
     Stores(Box<[Side; 2]>),
 }
 
-/// The pages of a store, the next one in hand.
+/// The pages of a store, with the next one read ahead.
 struct Side {
     scan: Scan,
     next: Option<Page>,
     begun: bool,
-    /// The numbers of its epochs on both sides.
+    /// The epoch numbers of this side, in the numbering of both.
     numbers: Vec<Epoch>,
 }
 
@@ -99,7 +99,7 @@ struct Page {
     entries: Vec<Entry>,
 }
 
-/// A page as both sides know it.
+/// A page with its entries on both sides.
 struct Pair {
     url: String,
     before: Vec<Entry>,
@@ -111,7 +111,7 @@ impl Side {
         Side { scan: snapshot.scan(under), next: None, begun: false, numbers }
     }
 
-    /// Takes the page in hand, and the next one into it.
+    /// Returns the page that was read ahead, and reads the next one.
     fn advance(&mut self) -> Result<Option<Page>> {
         let next = match self.scan.next_entries().transpose()? {
             None => None,
@@ -122,7 +122,7 @@ impl Side {
                         *epoch = *number.or_bug("a store knows the epochs of its entries")?;
                     }
                 }
-                // Epochs may have another order here.
+                // The order of epochs may differ in the common numbering.
                 entries.sort_unstable();
                 Some(Page { key: surt::key_of(&url), url, entries })
             }
@@ -132,8 +132,8 @@ impl Side {
 }
 
 impl Sides {
-    /// Two stores, and the epochs of both: those of the one before under their numbers, then those that
-    /// only the other has.
+    /// Two stores, and the epochs of both: first those of the earlier store with their numbers,
+    /// then those that only the later store has.
     fn stores(
         before: &Snapshot,
         after: &Snapshot,
@@ -196,14 +196,15 @@ impl Sides {
 }
 
 impl Diff {
-    /// How a store differs from another.
+    /// The differences of a store from another.
     pub(super) fn new(before: &Snapshot, after: &Snapshot, under: Option<&Prefix>) -> Result<Diff> {
         let (sides, epochs) = Sides::stores(before, after, under)?;
         Ok(Diff { sides, epochs })
     }
 
-    /// How the pages under a prefix, or all, changed from one time to another (both
-    /// included): as in [`diff`](Snapshot::diff), by what was seen until then.
+    /// Returns an iterator over the pages under a prefix, or all, that changed from one time to
+    /// another (both included). It works as [`diff`](Snapshot::diff), with the visits up to each
+    /// time.
     pub fn between(
         snapshot: &Snapshot,
         since: impl Into<Time>,
@@ -218,15 +219,16 @@ impl Diff {
         Diff { sides, epochs: snapshot.epochs().into() }
     }
 
-    /// The epochs of the contents and distances: those of the side before under the numbers that they
-    /// have there, then those that only the side after has.
+    /// The epochs of the contents and distances: first the earlier side's with their numbers, then
+    /// those that only the later side has.
     pub fn epochs(&self) -> &[EpochInfo] {
         &self.epochs
     }
 }
 
 impl ExactDiff {
-    /// Which entries of the pages under a prefix, or all, only one of two stores has. Reads both once.
+    /// Returns an iterator over the pages under a prefix, or all, that have entries in only one of
+    /// two stores. Reads both stores once.
     ///
     /// # Errors
     ///
@@ -236,13 +238,13 @@ impl ExactDiff {
         Ok(ExactDiff { sides, epochs })
     }
 
-    /// The epochs of the entries: as in [`Diff::epochs`].
+    /// The epochs of the entries, as in [`Diff::epochs`].
     pub fn epochs(&self) -> &[EpochInfo] {
         &self.epochs
     }
 }
 
-/// How a page differs, if it does.
+/// The difference of a page; `None` if its version in force is equal on both sides.
 fn difference(pair: Pair, epochs: &[EpochInfo]) -> Option<Difference> {
     let Pair { url, before, after } = pair;
     let head = Course::of(&before, epochs).head;
@@ -251,7 +253,7 @@ fn difference(pair: Pair, epochs: &[EpochInfo]) -> Option<Difference> {
         let (verdict, priority, seen) = (Verdict::Gone, 0.0, None);
         return had.map(|_| Difference { url, verdict, priority, before: had, after: None, seen });
     };
-    // What has neither a digest nor a fingerprint is known by its visit alone.
+    // A content without digest and fingerprint is identified by its visit alone.
     if version_of(&before) == Some(visit) {
         return None;
     }

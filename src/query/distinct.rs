@@ -1,4 +1,4 @@
-//! All different fingerprints that some page has, across the components.
+//! All distinct fingerprints of pages, across the components.
 
 use std::ops::ControlFlow;
 
@@ -13,13 +13,13 @@ use crate::progress::{Progress, Stage};
 use crate::search::{Chunk, Histogram, JoinPlan, Partitioner};
 use crate::sync::Mutex;
 
-/// Finds the different fingerprints that pages have, each once.
+/// Finds the distinct fingerprints of pages.
 ///
-/// The [`Query`] gives the epoch, versions, prefix, classes, the page that is [left out](Query::except)
-/// and the number of threads. The rest of it does not matter. A fingerprint that only the page left out
-/// has is not found.
+/// The [`Query`] selects the epoch, versions, prefix, classes, the [excluded](Query::except) page
+/// and the number of threads. Its other settings are ignored. A fingerprint that only the excluded
+/// page has is not found.
 ///
-/// Work with all fingerprints that is done elsewhere begins with these, such as a
+/// Use it to process all fingerprints outside of the store, for example in a
 /// [`Join`](crate::join::Join) of several stores.
 ///
 /// ```
@@ -55,23 +55,24 @@ pub struct DistinctFingerprints<'a> {
 }
 
 impl<'a> DistinctFingerprints<'a> {
-    /// Finds the fingerprints that a query is about.
+    /// Creates a query for the fingerprints of the pages that `query` selects.
     pub fn like(query: &'a Query) -> DistinctFingerprints<'a> {
         DistinctFingerprints { like: query }
     }
 
-    /// Runs the query, and passes on the fingerprints in no particular order. `sink` is called from
-    /// several threads with up to 4,096 at a time. If it breaks, the run ends.
+    /// Runs the query and passes the fingerprints to `sink`, in no particular order. `sink` is
+    /// called from several threads with up to 4,096 fingerprints at a time. If it breaks, the run
+    /// ends.
     ///
-    /// Costs a read of all fingerprints, and some nanoseconds for each to check that it is in force; in
-    /// several segments, a lookup of each in the others, and of one of its pages. Memory does not grow
-    /// with their number.
+    /// The run reads all fingerprints, and takes some nanoseconds for each to check that it is in
+    /// force. With several segments, it also looks up each fingerprint in the others, and one of
+    /// its pages. Memory does not grow with the number of fingerprints.
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupt`] if what it reads is damaged, [`Error::Cancelled`] if `progress` was,
-    /// [`Error::Limit`] for 2^32 fingerprints or more. What was passed on before the error is right, but
-    /// not all.
+    /// [`Error::Corrupt`] if the data it reads is damaged, [`Error::Cancelled`] if `progress` was,
+    /// [`Error::Limit`] for 2^32 fingerprints or more. The fingerprints passed before an error are
+    /// correct, but incomplete.
     pub fn run(
         &self,
         snapshot: &Snapshot,
@@ -103,13 +104,13 @@ impl<'a> DistinctFingerprints<'a> {
         progress.check()
     }
 
-    /// Counts the fingerprints in `buckets` buckets, for a [join](crate::join) within `k` bits that is
-    /// split into parts; [`Histogram::within`] explains the buckets. 4,096 suffice for some 10^9
-    /// fingerprints in all stores together. Costs a [run](Self::run).
+    /// Counts the fingerprints in `buckets` buckets, for a [join](crate::join) within `k` bits that
+    /// is split into parts. [`Histogram::within`] explains the buckets. 4,096 buckets suffice for about
+    /// 10^9 fingerprints in all stores together. Costs as much as a [run](Self::run).
     ///
     /// # Errors
     ///
-    /// As [`run`](Self::run).
+    /// Those of [`run`](Self::run).
     pub fn histogram(
         &self,
         snapshot: &Snapshot,
@@ -125,14 +126,14 @@ impl<'a> DistinctFingerprints<'a> {
         Ok(histogram.into_inner())
     }
 
-    /// Partitions the fingerprints among the tasks of a [join](crate::join) of several stores. Each
-    /// task gets `most` at a time, or what is left at the end;
-    /// [`Partitioner`](crate::join::Partitioner) says more. `sink` is called by one thread at a time.
-    /// If it breaks, the run ends.
+    /// Partitions the fingerprints among the tasks of a [join](crate::join) of several stores.
     ///
-    /// The query must have the epoch, versions, prefix and classes of the
-    /// [`histogram`](Self::histogram). Costs a [run](Self::run), and 8 bytes of memory for each task
-    /// and each of `most`.
+    /// Each task receives `most` fingerprints at a time, and the rest at the end;
+    /// [`Partitioner`](crate::join::Partitioner) explains more. `sink` is called by one thread at a time. If it
+    /// breaks, the run ends.
+    ///
+    /// The query must have the epoch, versions, prefix and classes of the [`tally`](Self::tally).
+    /// Costs as much as a [run](Self::run), and memory of 8 bytes x `most` for each task.
     ///
     /// ```
     /// use std::ops::ControlFlow;
@@ -162,7 +163,7 @@ impl<'a> DistinctFingerprints<'a> {
     ///
     /// # Errors
     ///
-    /// As [`run`](Self::run).
+    /// Those of [`run`](Self::run).
     pub fn partition(
         &self,
         snapshot: &Snapshot,
@@ -183,7 +184,7 @@ impl<'a> DistinctFingerprints<'a> {
         })?;
         let (partitioner, sink, flow) = partitioner.into_inner();
         if flow.is_continue() {
-            // Whether it had enough makes no difference any more.
+            // A break no longer matters at the end.
             let _ = partitioner.end(sink);
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! What a search does, and what it costs.
+//! Explanations of searches: their plans and costs.
 
 use std::time::Instant;
 
@@ -13,27 +13,27 @@ use crate::search::{Cost, instruction_set};
 use crate::search::{Plan, Shape};
 use std::time::Duration;
 
-/// What a search does and costs.
+/// The plans and costs of a search.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Explanation {
     /// The instruction set that comparisons use: `avx512`, `avx2`, `popcnt` or `portable`.
     pub instruction_set: &'static str,
-    /// What was searched, the oldest first; memtables last.
+    /// The searched components, the oldest first; memtables last.
     pub components: Vec<ComponentSearch>,
-    /// What it answered.
+    /// The results of the search.
     pub matches: Matches,
-    /// How long the whole search took, including the lookup of pages.
+    /// The time of the whole search, including the lookup of pages.
     pub took: Duration,
 }
 
 impl Explanation {
-    /// Runs a search, and explains it: what the planner chooses in each component and why, and what
-    /// happened. Costs about three searches; page faults are counted in the first.
+    /// Runs a search and explains it: which plan was chosen in each component and why, and what it
+    /// did. Costs about three searches; page faults are counted in the first.
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupt`](crate::Error::Corrupt) if what it touches is damaged.
+    /// [`Error::Corrupt`](crate::Error::Corrupt) if the data it reads is damaged.
     pub fn of(snapshot: &Snapshot, query: &Query) -> Result<Explanation> {
         snapshot.poison_on_bug(|| explain(snapshot, query))
     }
@@ -45,30 +45,30 @@ impl Explanation {
 pub struct ComponentSearch {
     /// The segment's number; `None` for a memtable.
     pub segment: Option<u64>,
-    /// How many distinct fingerprints of the epoch it has.
+    /// The number of distinct fingerprints of the epoch in the component.
     pub fingerprints: u32,
     /// The shape of its tables: column, rotations or cells; `None` for a memtable.
     pub shape: Option<Shape>,
     /// The plan that was chosen, and its expected cost.
     pub plan: Plan,
-    /// What the search met, and how long it took.
+    /// The actual work and time of the search.
     pub counted: Cost,
-    /// How many distinct near fingerprints were found; of a search that leaves pages or classes out,
-    /// those that other pages have.
+    /// The number of distinct near fingerprints. If the search excludes pages or classes, it counts
+    /// only fingerprints of other pages.
     pub hits: usize,
-    /// How many fingerprints were compared, if there was a crowd with more than the search may compare;
+    /// The number of compared fingerprints, if a dense bucket had more than the search may compare;
     /// see [`fingerprints`](Query::fingerprints).
     pub crowded: Option<u32>,
     /// Page faults during the search: those served from memory, and those that waited for the disk.
-    /// `None` if the system does not tell.
+    /// `None` if the system does not report them.
     pub faults: Option<(u64, u64)>,
 }
 
-/// How a search runs.
+/// Runs and explains a search.
 fn explain(snapshot: &Snapshot, query: &Query) -> Result<Explanation> {
     let mut wanted = wanted(snapshot, query)?;
     if query.budget.is_some() || is_better_widened(snapshot, &wanted) {
-        // Of a search in circles, the last one is reported.
+        // Of a search with growing radius, the last round is reported.
         (_, wanted.k) = widen(snapshot, &wanted, query.budget)?;
     }
     let (fingerprint, k) = (wanted.fingerprint, wanted.k);
@@ -120,7 +120,7 @@ fn explain(snapshot: &Snapshot, query: &Query) -> Result<Explanation> {
     Ok(Explanation { instruction_set: instruction_set(), components, matches, took })
 }
 
-/// How many of the fingerprints that were found a page has that is not left out.
+/// The number of hits that have a page which is not excluded.
 fn hits_of_others(
     snapshot: &Snapshot,
     wanted: &SearchRequest<'_>,

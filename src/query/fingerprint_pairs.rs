@@ -1,4 +1,4 @@
-//! Pairs of fingerprints that are near each other, across the components.
+//! Pairs of near fingerprints, across the components.
 //!
 //! All pairs come from a join. The pairs of given fingerprints come from a search for each of them.
 
@@ -18,20 +18,21 @@ use crate::search::{Join, Pair};
 use crate::sync::Mutex;
 use crate::threads::{share, up_to};
 
-/// Fingerprints that one thread searches for at a time. Few, since each may be near thousands.
+/// Fingerprints that one thread searches for at a time. Few, because each may have thousands of
+/// near fingerprints.
 const TOGETHER: usize = 256;
 
-/// Fingerprints that are checked together for a page that has them.
+/// Fingerprints for which pages are looked up together.
 const SHOWN: usize = 1 << 12;
 
-/// Finds all pairs of different fingerprints of pages that are near each other; or, [with](Self::with)
-/// given fingerprints, the pairs of these and those of pages.
+/// Finds all pairs of different fingerprints of pages that are near each other. [With](Self::with)
+/// given fingerprints, it pairs those with the fingerprints of pages.
 ///
-/// The [`Query`] says which fingerprints take part: it gives the distance [`k`](Query::k), the epoch,
-/// versions, prefix, classes (for both pages), the page that is [left out](Query::except), and the
-/// number of threads. Its fingerprint, limit and budget do not matter. A pair is not found if only the
-/// page that is left out has one of its fingerprints. [`PairQuery`](crate::query::PairQuery) names
-/// pages, and finds pages with equal fingerprints.
+/// The [`Query`] selects the fingerprints: it sets the distance [`k`](Query::k), the epoch,
+/// versions, prefix, classes (of both pages), the [excluded](Query::except) page, and the number of
+/// threads. Its fingerprint, limit and budget are ignored. A pair is not found if only the excluded
+/// page has one of its fingerprints. Use [`PairQuery`](crate::query::PairQuery) for pairs of pages,
+/// including pages with equal fingerprints.
 ///
 /// ```
 /// use std::ops::ControlFlow;
@@ -56,13 +57,14 @@ pub struct FingerprintPairs<'a> {
 }
 
 impl<'a> FingerprintPairs<'a> {
-    /// Pairs the fingerprints that a query is about with each other.
+    /// Creates a query that pairs the fingerprints which `query` selects with each other.
     pub fn like(query: &'a Query) -> FingerprintPairs<'a> {
         FingerprintPairs { like: query, with: None }
     }
 
-    /// Pairs these fingerprints with those of pages instead, whether or not a page has them. This finds
-    /// what is new among all that is there. Each pair comes once for each given fingerprint in it.
+    /// Pairs these fingerprints with those of pages instead, whether or not a page has them. Use it
+    /// to compare new fingerprints with all stored ones. Each pair is found once for each given
+    /// fingerprint in it.
     ///
     /// ```
     /// use std::ops::ControlFlow;
@@ -91,27 +93,26 @@ impl<'a> FingerprintPairs<'a> {
         FingerprintPairs { with: Some(fingerprints), ..self }
     }
 
-    /// Runs the query, and passes on each pair once, in no particular order.
+    /// Runs the query and passes each pair once, in no particular order.
     ///
-    /// Without given fingerprints this is a join, not a search for each fingerprint: it sorts all
-    /// fingerprints by parts of their bits, in 256 MiB of memory and on all cores, at some 0.1
-    /// microseconds per fingerprint. Unless everything is in one segment, it also reads pages for each
-    /// pair, until it finds one that still has the fingerprint; once for each fingerprint of the pairs
-    /// that are passed on together.
+    /// Without given fingerprints this is a join, not a search for each fingerprint. It sorts all
+    /// fingerprints by parts of their bits, in 256 MiB of memory and on all cores, at about 0.1
+    /// microseconds per fingerprint. With several segments, it also reads pages for each pair until
+    /// one still has the fingerprint, once for each fingerprint of a batch of pairs.
     ///
-    /// With given fingerprints it costs a search for each, on all cores, and some nanoseconds for each
-    /// fingerprint found; in several segments, a lookup of each in the others, and of one of its pages.
-    /// So search for few, and join as many as there are. It takes memory for what is near 256
-    /// fingerprints for each core.
+    /// With given fingerprints it searches for each of them, on all cores, and takes some
+    /// nanoseconds for each fingerprint found. With several segments, it also looks up each found
+    /// fingerprint in the others, and one of its pages. So pass a few fingerprints, and join many.
+    /// It takes memory for the fingerprints near 256 given ones on each core.
     ///
-    /// `sink` is called from several threads, with up to 1,024 pairs of the join at a time, as they are
-    /// found. If it breaks, the run ends.
+    /// `sink` is called from several threads, with up to 1,024 pairs of the join at a time, as they
+    /// are found. If it breaks, the run ends.
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupt`] if what it reads is damaged, [`Error::Cancelled`] if `progress` was,
-    /// [`Error::Limit`] for 2^32 fingerprints or more. Pairs passed on before the error are right, but
-    /// not all.
+    /// [`Error::Corrupt`] if the data it reads is damaged, [`Error::Cancelled`] if `progress` was,
+    /// [`Error::Limit`] for 2^32 fingerprints or more. The pairs passed before an error are
+    /// correct, but incomplete.
     pub fn run(
         &self,
         snapshot: &Snapshot,
@@ -129,11 +130,11 @@ impl<'a> FingerprintPairs<'a> {
 /// [`FingerprintPairs`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NearPair {
-    /// The smaller one.
+    /// The smaller fingerprint.
     pub left: u64,
-    /// The larger one.
+    /// The larger fingerprint.
     pub right: u64,
-    /// In how many bits they differ: 1 to 64.
+    /// The number of bits in which they differ: 1 to 64.
     pub distance: u32,
 }
 
@@ -155,7 +156,7 @@ fn all_pairs(
 }
 
 impl Shown<'_> {
-    /// The pairs of which both fingerprints have a page that shows them, each once.
+    /// The pairs whose fingerprints both have a page that shows them, each pair once.
     fn pairs(&self, pairs: &[Pair]) -> Result<Vec<NearPair>> {
         let fingerprints = Fingerprints::of(pairs);
         let shown = self.of(&fingerprints.0)?;
@@ -165,7 +166,7 @@ impl Shown<'_> {
     }
 }
 
-/// Joins all fingerprints with each other. What is done with pairs may fail, which ends the join.
+/// Joins all fingerprints with each other. If `sink` fails, the join ends.
 pub(crate) fn join(
     columns: &Columns<'_>,
     join: Join,
@@ -187,14 +188,15 @@ pub(crate) fn join(
     }
 }
 
-/// A pair to pass on: none of one fingerprint in two components.
+/// The pair to report; `None` for equal fingerprints of two components.
 fn near_pair(pair: &Pair) -> Option<NearPair> {
     let [one, other] = pair.fingerprints;
     let (left, right) = (one.min(other), one.max(other));
     (pair.distance > 0).then_some(NearPair { left, right, distance: pair.distance })
 }
 
-/// The fingerprints of some pairs with their ordinals, each once: a crowd has each in many pairs.
+/// The distinct fingerprints of some pairs, with their ordinals: in a dense bucket, each is in many
+/// pairs.
 pub(crate) struct Fingerprints(pub(crate) Vec<(u32, u64)>);
 
 impl Fingerprints {
@@ -213,13 +215,13 @@ impl Fingerprints {
         Fingerprints(all)
     }
 
-    /// The place of one of them.
+    /// The position of a fingerprint.
     pub(crate) fn place(&self, ordinal: u32) -> usize {
         self.0.partition_point(|(other, _)| *other < ordinal)
     }
 }
 
-/// All pairs of one of some fingerprints and a different one that a page shows.
+/// All pairs of a given fingerprint and a different one that a page shows.
 fn pairs_with(
     snapshot: &Snapshot,
     fingerprints: &[u64],
@@ -258,7 +260,7 @@ fn pairs_with(
 }
 
 impl Shown<'_> {
-    /// The pairs of one of these and a different one that a page shows.
+    /// The pairs of one of `fingerprints` and a different one that a page shows.
     fn pairs_with(&self, fingerprints: &[u64]) -> Result<Vec<NearPair>> {
         let mask = Epoch(self.wanted.epoch).mask();
         let given: Vec<u64> = fingerprints.iter().map(|given| given & mask).collect();

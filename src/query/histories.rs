@@ -11,13 +11,13 @@ use crate::page::retain_in_force;
 #[derive(Debug)]
 pub struct Histories {
     scan: Scan,
-    /// Whether only what is in force is returned.
+    /// Whether to return only what is in force.
     in_force: bool,
 }
 
 impl Histories {
-    /// The history of every page of a range, in SURT order: what
-    /// [`history`](Snapshot::history) answers for each. Reads each page once, lazily and mostly
+    /// Returns the history of every page of a range, in SURT order, as
+    /// [`history`](Snapshot::history) does for one page. Reads each page once, lazily and mostly
     /// sequentially. Takes the memory of a [`scan`](Snapshot::scan) and of the history of one page.
     ///
     /// ```
@@ -37,15 +37,15 @@ impl Histories {
     ///
     /// # Errors
     ///
-    /// An item is [`Error::Corrupt`](crate::Error::Corrupt) if what it touches is damaged; then the
-    /// iterator ends.
+    /// An item is [`Error::Corrupt`](crate::Error::Corrupt) if the data it reads is damaged; then
+    /// the iterator ends.
     pub fn of<'a>(snapshot: &Snapshot, range: impl Into<PageRange<'a>>) -> Histories {
         Histories { scan: Scan::new(snapshot, range), in_force: false }
     }
 
-    /// Leaves out what is not in force, as
-    /// [`Observations::in_force`](super::observations::Observations::in_force) does, and pages of which
-    /// nothing is left. What visits meant is not changed by that.
+    /// Leaves out entries that are not in force, as
+    /// [`Observations::in_force`](super::observations::Observations::in_force) does, and pages
+    /// without any. The verdicts of the remaining visits do not change.
     ///
     /// ```
     /// use simkeep::query::Histories;

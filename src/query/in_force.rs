@@ -1,4 +1,4 @@
-//! Pages with a version in force, now or at a past time: what clusters and mirrors are made of.
+//! Pages with a version in force, now or at a past time: the input of clusters and mirrors.
 
 use super::scan::Scan;
 use crate::bug::OrBug;
@@ -14,56 +14,57 @@ use crate::page::{
 };
 use crate::time::Time;
 
-/// Which pages are taken: those with a version in force that has a fingerprint of one epoch.
+/// Selects pages with a version in force that has a fingerprint of one epoch.
 #[derive(Clone, Debug)]
 pub(crate) struct InForceFilter {
     pub(crate) epoch: Epoch,
-    /// If set, what was in force at this time, by the visits and weights until then.
+    /// If set, the time for which the version in force is computed, from the visits and weights
+    /// until then.
     pub(crate) at: Option<Time>,
     pub(crate) under: Option<Prefix>,
-    /// Pages that are of these classes now.
+    /// Selects pages that are in these classes now.
     pub(crate) classes: Option<Classes>,
-    /// Whether all is told of each page.
+    /// Whether to load everything about each page.
     pub(crate) whole: bool,
 }
 
-/// A page that was taken.
+/// A selected page.
 #[derive(Debug)]
 pub(crate) struct InForcePage {
     pub(crate) url: String,
-    /// What is compared of its version in force.
+    /// The compared bits of its version in force.
     pub(crate) fingerprint: u64,
-    /// When it was first seen with its version in force, in milliseconds since 1970.
+    /// When its version in force was first seen, in milliseconds since 1970.
     pub(crate) since: Time,
     pub(crate) weight: Weight,
-    /// The class that it is of now, whichever of its versions is taken.
+    /// Its current class, even if an earlier time is selected.
     pub(crate) class: Option<u32>,
-    /// Where its newest record stands.
+    /// The location of its newest record.
     pub(crate) location: PageLocation,
-    /// All else of it, if that was asked for.
+    /// Everything else about it, if requested.
     pub(crate) page: Option<Page>,
 }
 
-/// A page that was taken, with its last versions.
+/// A selected page, with its last versions.
 #[derive(Debug)]
 pub(crate) struct InForceVersions {
     pub(crate) url: String,
     /// When it was first visited, in milliseconds since 1970.
     pub(crate) first: Time,
-    /// The version in force, then earlier ones that are still at hand, the last one first. No two have
-    /// the same fingerprint.
+    /// The version in force, then the remembered earlier versions, the latest first. No two have
+    /// equal fingerprints.
     pub(crate) versions: Vec<InForceVersion>,
 }
 
-/// A version of a page that was taken.
+/// A version of a selected page.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct InForceVersion {
     pub(crate) fingerprint: u64,
-    /// When the page was first seen with it, in milliseconds since 1970.
+    /// When the page was first seen with this version, in milliseconds since 1970.
     pub(crate) since: Time,
 }
 
-/// The pages that are taken, in SURT order. It ends after an error.
+/// An iterator over the selected pages, in SURT order. It ends after an error.
 pub(crate) struct InForceScan {
     filter: InForceFilter,
     scan: Scan,
@@ -71,18 +72,18 @@ pub(crate) struct InForceScan {
 }
 
 impl InForceFilter {
-    /// Pages with fingerprints of an epoch, or of that by which near-duplicates are sought.
+    /// Selects pages with fingerprints of an epoch, by default the epoch for near-duplicates.
     ///
     /// # Errors
     ///
-    /// If the epoch has ended, or there is none such.
+    /// If the epoch has ended, or does not exist.
     pub(crate) fn new(snapshot: &Snapshot, epoch: Option<Epoch>) -> Result<InForceFilter> {
         let epoch = epoch.unwrap_or_else(|| snapshot.near_epoch());
         check_live(snapshot.epochs(), epoch)?;
         Ok(InForceFilter { epoch, at: None, under: None, classes: None, whole: false })
     }
 
-    /// The digest of what is in force on a page that is taken, if there is one.
+    /// The digest of the version in force of a selected page, if it has one.
     pub(crate) fn digest(&self, snapshot: &Snapshot, url: &str) -> Result<Option<Digest>> {
         let Snapshot { view, sequence, .. } = snapshot;
         let lookup = Lookup::new(url, view.seed);
@@ -92,13 +93,13 @@ impl InForceFilter {
         Ok(found.and_then(|found| found.content.digest))
     }
 
-    /// The pages of a snapshot that are taken, in SURT order.
+    /// The selected pages of a snapshot, in SURT order.
     pub(crate) fn pages(&self, snapshot: &Snapshot) -> InForceScan {
         let scan = Scan::new(snapshot, self.under.as_ref());
         InForceScan { filter: self.clone(), scan, without: 0 }
     }
 
-    /// A page, if it is taken.
+    /// Returns a page, if it is selected.
     pub(crate) fn page(&self, snapshot: &Snapshot, url: &str) -> Result<Option<InForcePage>> {
         let Snapshot { view, sequence, .. } = snapshot;
         view.check()?;
@@ -107,8 +108,8 @@ impl InForceFilter {
         self.take(|| Ok(url.to_owned()), || lookup.key(), parts, (&view.epochs, &mut 0))
     }
 
-    /// What is in force on a page with these parts in components, if it is taken. Counts it in
-    /// `without` if it would be, and has no fingerprint of the epoch.
+    /// Returns the version in force of a page with these parts in components, if it is selected.
+    /// Counts the page in `without` if it only lacks a fingerprint of the epoch.
     fn found<'k, 'v>(
         &self,
         key: impl Fn() -> &'k [u8],
@@ -119,7 +120,7 @@ impl InForceFilter {
         let mut known = Known::default();
         known.take_in(key, parts)?;
         let Some(head) = known.head else { return Ok(None) };
-        // Who may see a page is for now to say, whichever of its versions is taken.
+        // Access depends on the current class, even if an earlier version is selected.
         let class = head.properties.class();
         if self.classes.as_ref().is_some_and(|classes| !classes.have(class)) {
             return Ok(None);
@@ -134,7 +135,7 @@ impl InForceFilter {
         Ok(Some(Found { head, content, fingerprint, class, location: known.location }))
     }
 
-    /// The entries that count of a page of which components have these parts.
+    /// The relevant entries of a page that has these parts in components.
     fn entries<'k, 'v>(
         &self,
         key: impl Fn() -> &'k [u8],
@@ -145,7 +146,7 @@ impl InForceFilter {
         Ok(entries)
     }
 
-    /// What is taken of a page of which components have these parts.
+    /// Returns a page that has these parts in components, if it is selected.
     fn take<'k, 'v, I: IntoIterator<Item = Result<PageIn<'v>>>>(
         &self,
         url: impl FnOnce() -> Result<String>,
@@ -169,7 +170,7 @@ impl InForceFilter {
         Ok(Some(InForcePage { url, fingerprint, since, weight, class, location, page }))
     }
 
-    /// The head of a page at the time that counts; none if it was not known yet.
+    /// The head of a page at the selected time; `None` if the page was not known yet.
     fn head_then(
         &self,
         head: Head,
@@ -189,36 +190,37 @@ impl InForceFilter {
     }
 }
 
-/// What is in force on a page that is taken.
+/// The version in force of a selected page.
 struct Found {
-    /// At the time that counts.
+    /// At the selected time.
     head: Head,
     content: Content,
     fingerprint: u64,
-    /// The class of now.
+    /// The current class.
     class: Option<u32>,
     location: Option<PageLocation>,
 }
 
 impl InForceScan {
-    /// What is in force on the page that a scan stands at, if it is taken.
+    /// Returns the version in force of the scan's current page, if it is selected.
     fn found(filter: &InForceFilter, scan: &Scan, without: &mut u64) -> Result<Option<Found>> {
         let entries = || InForceScan::entries(filter, scan);
         filter.found(|| scan.key(), scan.parts(), entries, without)
     }
 
-    /// How many of the pages so far would be taken and have content, but no fingerprint of the epoch.
+    /// The number of pages so far that have content and would be selected, but lack a fingerprint
+    /// of the epoch.
     pub(crate) fn without_fingerprint(&self) -> u64 {
         self.without
     }
 
-    /// The entries that count of the page that a scan stands at.
+    /// The relevant entries of the scan's current page.
     fn entries(filter: &InForceFilter, scan: &Scan) -> Result<Vec<Entry>> {
         filter.entries(|| scan.key(), scan.parts())
     }
 
-    /// What is compared of the next page that is taken, and nothing else of it: a third of the time of
-    /// all of it. Its [`key`](InForceScan::key) is at hand then.
+    /// Returns only the compared bits of the next selected page, which takes a third of the time of
+    /// [`next_of`](InForceScan::next_of). Its [`key`](InForceScan::key) is available then.
     pub(crate) fn next_fingerprint(&mut self) -> Option<Result<u64>> {
         let InForceScan { filter, scan, without } = self;
         scan.next_with(|scan| {
@@ -227,7 +229,8 @@ impl InForceScan {
         })
     }
 
-    /// The next page that is taken, with its last versions. Reads its entries if it has several.
+    /// Returns the next selected page with its last versions. Reads its entries if it has several
+    /// versions.
     pub(crate) fn next_versions(&mut self) -> Option<Result<InForceVersions>> {
         let InForceScan { filter, scan, without } = self;
         scan.next_with(|scan| {
@@ -257,14 +260,15 @@ impl InForceScan {
         Ok(InForceVersions { url, first: head.first, versions })
     }
 
-    /// The SURT key of the page that was taken last.
+    /// The SURT key of the last selected page.
     pub(crate) fn key(&self) -> &[u8] {
         self.scan.key()
     }
 }
 
 impl InForceScan {
-    /// The next page; `pass` is called for each that is looked at, taken or not, and may end this.
+    /// Returns the next selected page. `pass` is called for each page that is read, selected or
+    /// not; its error ends the scan.
     pub(crate) fn next_of(&mut self, pass: impl Fn() -> Result<()>) -> Option<Result<InForcePage>> {
         let InForceScan { filter, scan, without } = self;
         scan.next_with(|scan| {

@@ -11,25 +11,25 @@ use crate::page::{Entry, Epoch, retain_in_force};
 #[derive(Debug)]
 pub struct Observations {
     scan: Scan,
-    /// The page, and the rest of its entries.
+    /// The page of the remaining entries.
     url: Arc<str>,
     entries: std::vec::IntoIter<Entry>,
-    /// The numbers that the epochs have elsewhere.
+    /// The epoch numbers of another store.
     numbers: Option<Vec<Epoch>>,
-    /// Whether only what is in force is returned.
+    /// Whether to return only what is in force.
     in_force: bool,
 }
 
 impl Observations {
-    /// Those of a scan.
+    /// The entries of a scan's pages.
     pub(crate) fn of(scan: Scan) -> Observations {
         let (url, entries) = (Arc::from(""), Vec::new().into_iter());
         Observations { scan, url, entries, numbers: None, in_force: false }
     }
 
-    /// Leaves out what is not in force: returns of each page the visits that saw its content last, what
-    /// was restated of it, and the last weight. Nothing of pages that are gone, or of which no content
-    /// was ever seen.
+    /// Leaves out everything that is not in force. For each page it returns the visits that saw its
+    /// last content, their restatements, and the properties in force. Leaves out pages that are
+    /// gone, or whose content was never seen.
     ///
     /// ```
     /// use simkeep::{Observation, Options, Store, Time};
@@ -49,8 +49,8 @@ impl Observations {
     }
 
     /// Replaces epoch numbers by those of a load, as returned by
-    /// [`LoadEpochs::of`](crate::admin::load::LoadEpochs::of). An epoch that is not among them gets a
-    /// number that every store refuses.
+    /// [`LoadEpochs::of`](crate::admin::load::LoadEpochs::of). An epoch that is not in `numbers`
+    /// gets a number that every store rejects.
     ///
     /// ```
     /// use simkeep::load::{LoadEpochs, LoadOptions};
@@ -100,10 +100,10 @@ impl Iterator for Observations {
     }
 }
 
-/// An entry with the number that its epoch has elsewhere.
+/// Replaces the epoch number of an entry by the number in another store.
 fn renumbered(mut entry: Entry, numbers: &[Epoch]) -> Entry {
     if let Some(epoch) = entry.epoch_mut() {
-        // One that has no name here has none there either.
+        // An epoch that is unnamed here is unnamed there as well.
         *epoch = numbers.get(epoch.count() as usize).copied().unwrap_or(Epoch(u32::MAX));
     }
     entry

@@ -1,8 +1,9 @@
 //! Pairs of pages with equal or near fingerprints, across the components.
 //!
-//! The join meets pairs of fingerprints; their pages are taken from the postings where it met them.
-//! Pages with equal fingerprints are in posting lists, or in several components. All are passed on as
-//! they are found, so that memory does not grow with them.
+//! The join finds pairs of fingerprints; their pages come from the postings of the component in
+//! which the join found them. Pages with equal fingerprints are in posting lists, or in several
+//! components. All pairs are passed on as they are found, so memory does not grow with their
+//! number.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -23,18 +24,18 @@ use crate::page::{Classes, Epoch, Prefix};
 use crate::progress::{Progress, Stage};
 use crate::search::{Join, Pair};
 
-/// Pairs that are passed on at a time, at most...
+/// Pairs passed to the sink at a time, at most...
 const CHUNK_PAIRS: usize = 1024;
-/// ...and about how many bytes of URLs.
+/// ...and the approximate bytes of their URLs.
 const CHUNK_BYTES: usize = 1 << 20;
 
-/// Finds pairs of pages whose fingerprints are near each other, or equal, of the versions in force.
+/// Finds pairs of pages whose versions in force have near or equal fingerprints.
 ///
-/// A fingerprint that a million pages have, such as that of an error page, makes half a trillion pairs.
-/// So by default each fingerprint stands for its pages by the first in SURT
-/// order: two different fingerprints are one pair, and each further page is paired with the first one.
-/// That is a list as long as the pages and the pairs of fingerprints, and nothing is lost in it: the
-/// distance of any two pages is that of their fingerprints. [`each`](PairQuery::each) asks for more.
+/// A fingerprint of a million pages, such as that of an error page, makes half a trillion pairs. So
+/// by default only the first page of each fingerprint in SURT order is paired with pages of other
+/// fingerprints, and each further page with this first one. The list is as long as the number of
+/// pages plus the number of pairs of fingerprints. Nothing is lost: the distance of any two pages
+/// is that of their fingerprints. [`each`](PairQuery::each) returns more pairs.
 ///
 /// ```
 /// use simkeep::query::PairQuery;
@@ -50,23 +51,23 @@ const CHUNK_BYTES: usize = 1 << 20;
 pub struct PairQuery {
     /// Largest Hamming distance, 0 to 64.
     pub k: u32,
-    /// The epoch of the fingerprints; `None` for the one that near-duplicates are
-    /// [sought by](crate::Snapshot::near_epoch).
+    /// The epoch of the fingerprints; `None` for the
+    /// [epoch of near-duplicates](crate::Snapshot::near_epoch).
     pub epoch: Option<Epoch>,
     /// Only pages under this prefix.
     pub under: Option<Prefix>,
     /// Only pages of these classes; see [`PairQuery::classes`].
     pub classes: Option<Classes>,
-    /// Whether pages with equal fingerprints are paired, too.
+    /// Whether to pair pages with equal fingerprints, too.
     pub equal: bool,
-    /// How many pages of each fingerprint are paired with others; see [`PairQuery::each`].
+    /// The number of pages of each fingerprint to pair with others; see [`PairQuery::each`].
     pub each: usize,
 }
 
 impl PairQuery {
-    /// Pairs of pages with different fingerprints within a distance of each other, in the epoch that
-    /// near-duplicates are [sought by](crate::Snapshot::near_epoch), and of each fingerprint the first
-    /// page only.
+    /// Creates a query for pages with different fingerprints within a distance of each other, in
+    /// the [epoch of near-duplicates](crate::Snapshot::near_epoch). It pairs only the first page of
+    /// each fingerprint.
     #[must_use]
     pub fn within(k: u32) -> PairQuery {
         PairQuery { k, epoch: None, under: None, classes: None, equal: false, each: 1 }
@@ -86,40 +87,42 @@ impl PairQuery {
         self
     }
 
-    /// Pairs only pages that are of these classes now: the pairs are those of a store without the
-    /// others, as of a [`Query`](Query::classes).
+    /// Pairs only pages that are in these classes now, as if the store had no others; see
+    /// [`Query::classes`].
     #[must_use]
     pub fn classes(mut self, classes: impl Into<Option<Classes>>) -> PairQuery {
         self.classes = classes.into();
         self
     }
 
-    /// Whether pages with equal fingerprints are paired with each other, too. Default: they are not.
+    /// Sets whether to pair pages with equal fingerprints, too. Default: `false`.
     #[must_use]
     pub fn equal(mut self, equal: bool) -> PairQuery {
         self.equal = equal;
         self
     }
 
-    /// Sets how many pages of each fingerprint are paired with others, the first in SURT order; one at
-    /// least. Default: 1. Of those with equal fingerprints, each pair of which one page is among these
-    /// is found; of those with different ones, each pair of which both are. `usize::MAX` is for all
-    /// pairs, however many those are: they grow with the square of the pages that a fingerprint has.
+    /// Sets how many pages of each fingerprint are paired with others, in SURT order; at least one.
+    /// Default: 1.
+    ///
+    /// Two pages with equal fingerprints are paired if at least one of them is among these pages.
+    /// Two pages with different fingerprints are paired if both are. `usize::MAX` finds all pairs,
+    /// whose number grows with the square of the pages of a fingerprint.
     #[must_use]
     pub fn each(mut self, pages: usize) -> PairQuery {
         self.each = pages.max(1);
         self
     }
 
-    /// Runs the query, and passes on each pair once, in no particular order. [`each`](PairQuery::each)
-    /// says how many pages of one fingerprint are paired: by default the first one, so that the list is
-    /// no longer than the pages and the [pairs of fingerprints](crate::query::FingerprintPairs).
+    /// Runs the query and passes each pair once, in no particular order. [`each`](PairQuery::each)
+    /// sets how many pages of one fingerprint are paired. By default it is one, so the list is no
+    /// longer than the pages plus the [pairs of fingerprints](crate::query::FingerprintPairs).
     ///
-    /// Costs the join of the fingerprints, at its memory, and up to a microsecond for each page that it
-    /// names. Pages with equal fingerprints cost reading all fingerprints once more; in several
-    /// segments, a lookup of each in the others. Memory does not grow with the number of pages or pairs.
-    /// `sink` is called from several threads with up to 1,024 pairs at a time, as they are found. If it
-    /// breaks, the run ends.
+    /// The run costs the join of the fingerprints, with its memory, and up to a microsecond for
+    /// each reported page. For pages with equal fingerprints it reads all fingerprints once more;
+    /// with several segments, it looks up each in the others. Memory does not grow with the number
+    /// of pages or pairs. `sink` is called from several threads with up to 1,024 pairs at a time,
+    /// as they are found. If it breaks, the run ends.
     ///
     /// ```
     /// use std::ops::ControlFlow;
@@ -148,7 +151,7 @@ impl PairQuery {
     ///
     /// # Errors
     ///
-    /// As [`FingerprintPairs::run`](crate::query::FingerprintPairs::run).
+    /// Those of [`FingerprintPairs::run`](crate::query::FingerprintPairs::run).
     pub fn run(
         &self,
         snapshot: &Snapshot,
@@ -163,11 +166,11 @@ impl PairQuery {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub struct PagePair {
-    /// The page with the smaller fingerprint; of two with the same, the first in SURT order.
+    /// The page with the smaller fingerprint; if they are equal, the first page in SURT order.
     pub left: PairedPage,
-    /// The other one.
+    /// The other page.
     pub right: PairedPage,
-    /// In how many bits their fingerprints differ.
+    /// The number of bits in which their fingerprints differ.
     pub distance: u32,
 }
 
@@ -181,7 +184,7 @@ pub struct PairedPage {
     pub fingerprint: u64,
 }
 
-/// All pairs of pages that are asked for.
+/// Finds all requested pairs of pages.
 fn page_pairs(
     snapshot: &Snapshot,
     asked: &PairQuery,
@@ -206,7 +209,7 @@ fn page_pairs(
     join(&finder.columns, Join::within(finder.wanted.k), progress, |pairs| finder.near(pairs))
 }
 
-/// What finds pairs of pages, on several threads.
+/// Finds pairs of pages, on several threads.
 struct Finder<'f, F> {
     snapshot: &'f Snapshot,
     columns: Columns<'f>,
@@ -221,9 +224,9 @@ impl<F: Fn(&[PagePair]) -> ControlFlow<()> + Sync> Finder<'_, F> {
         Search::of_all(&self.snapshot.view, &self.wanted, self.snapshot.sequence)
     }
 
-    /// The pages of some fingerprints, which come with their ordinals, by their places. None of those
-    /// that an older component than that of the ordinal has, of those that are not wanted for where they
-    /// are, and of those that no page shows.
+    /// The pages of some fingerprints, in the order of the fingerprints, which come with their
+    /// ordinals. Leaves out fingerprints that an older component also has, pages outside of the
+    /// requested range, and pages that no longer show the fingerprint.
     fn bearers(
         &self,
         fingerprints: &[(u32, u64)],
@@ -252,7 +255,7 @@ impl<F: Fn(&[PagePair]) -> ControlFlow<()> + Sync> Finder<'_, F> {
         Ok(bearers)
     }
 
-    /// Pages with near fingerprints, of these pairs that the join met.
+    /// Reports pages with near fingerprints, from these pairs of the join.
     fn near(&self, pairs: &[Pair]) -> Result<ControlFlow<()>> {
         let mut search = self.search();
         let fingerprints = Fingerprints::of(pairs);
@@ -273,7 +276,7 @@ impl<F: Fn(&[PagePair]) -> ControlFlow<()> + Sync> Finder<'_, F> {
         Ok(chunk.pass_on())
     }
 
-    /// Pages with two near fingerprints: each of the one with each of the other, as far as is asked for.
+    /// Pairs the pages of two near fingerprints with each other, as far as requested.
     fn near_pages(
         &self,
         [lefts, rights]: [&PagesOfFingerprint; 2],
@@ -282,7 +285,7 @@ impl<F: Fn(&[PagePair]) -> ControlFlow<()> + Sync> Finder<'_, F> {
         chunk: &mut Chunk<'_, F>,
     ) -> Result<ControlFlow<()>> {
         if self.each == 1 {
-            // What was looked up already.
+            // Already looked up.
             return Ok(chunk.add([lefts.first()?, rights.first()?], fingerprints));
         }
         let mut lefts = lefts.clone();
@@ -299,8 +302,7 @@ impl<F: Fn(&[PagePair]) -> ControlFlow<()> + Sync> Finder<'_, F> {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Pages with equal fingerprints, of some fingerprints: each with those before it, as far as is
-    /// asked for.
+    /// Pairs the pages of each fingerprint with those before it, as far as requested.
     fn equal(&self, fingerprints: &[(u32, u64)]) -> Result<ControlFlow<()>> {
         let mut search = self.search();
         let bearers = self.bearers(fingerprints, &mut search, |hits| self.may_be_several(hits))?;
@@ -320,7 +322,7 @@ impl<F: Fn(&[PagePair]) -> ControlFlow<()> + Sync> Finder<'_, F> {
         Ok(chunk.pass_on())
     }
 
-    /// Whether several pages have or had a fingerprint, by where it is.
+    /// Whether several pages may have or have had a fingerprint, judging by where it is.
     fn may_be_several(&self, hits: &[(usize, Hit)]) -> Result<bool> {
         let [(_, Hit { candidate, component })] = hits else { return Ok(true) };
         let epoch = self.wanted.epoch;
@@ -364,7 +366,7 @@ impl<'f, F: Fn(&[PagePair]) -> ControlFlow<()> + Sync> Chunk<'f, F> {
         self.pass_on()
     }
 
-    /// Passes on what there is.
+    /// Passes the collected pairs on.
     fn pass_on(&mut self) -> ControlFlow<()> {
         self.progress.find(self.pairs.len() as u64);
         let flow = match &self.pairs[..] {
@@ -373,7 +375,7 @@ impl<'f, F: Fn(&[PagePair]) -> ControlFlow<()> + Sync> Chunk<'f, F> {
         };
         self.pairs.clear();
         self.bytes = 0;
-        // Whoever breaks ends the join; a progress that was cancelled is looked at there.
+        // A break ends the join; the caller checks whether the progress was cancelled.
         if self.progress.is_cancelled() { ControlFlow::Break(()) } else { flow }
     }
 }

@@ -1,4 +1,4 @@
-//! Which pages a scan reads, and how a snapshot's pages are split among several readers.
+//! Page ranges: the pages that a scan reads, and how to split them among several readers.
 
 use crate::bug::OrBug;
 use crate::engine::component::Component;
@@ -8,32 +8,32 @@ use crate::error::Error;
 use crate::error::Result;
 use crate::page::{Prefix, surt};
 
-/// How many pages are sampled for each range, and in all, but for a few a range.
+/// Sampled pages for each range, and in all, apart from a few per range.
 const SAMPLES: u64 = 32;
 const SAMPLES_MAX: u64 = 1 << 18;
-/// The most ranges.
+/// The largest number of ranges.
 const RANGES_MAX: usize = 1 << 16;
 
-/// A range of pages in SURT order: all, those under a prefix, and of these those from one URL to
-/// another. An `Option<&Prefix>` is a range, too: `None` is all pages.
+/// A range of pages in SURT order: all pages or those under a prefix, optionally only from one URL
+/// to another. An `Option<&Prefix>` converts to a range; `None` is all pages.
 ///
-/// Whether there are pages with the URLs does not matter.
+/// The URLs need not be those of stored pages.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PageRange<'a> {
     pub(super) under: Option<&'a Prefix>,
     pub(super) start: Option<Start<'a>>,
     /// The URL before which it ends.
     pub(super) to: Option<&'a str>,
-    /// The first key, and the first key past the range. A start supersedes the first key.
+    /// The first key, and the first key past the end. A start overrides the first key.
     pub(super) keys: Option<(&'a [u8], &'a [u8])>,
 }
 
 /// Where a scan starts.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Start<'a> {
-    /// At this URL, or behind it.
+    /// At this URL, or after it.
     At(&'a str),
-    /// Behind this URL.
+    /// After this URL.
     After(&'a str),
 }
 
@@ -61,13 +61,13 @@ impl<'a> PageRange<'a> {
         PageRange { under: prefix.into(), ..self }
     }
 
-    /// Starts at a URL.
+    /// Starts at a URL, included.
     #[must_use]
     pub fn start_at(self, url: impl Into<Option<&'a str>>) -> PageRange<'a> {
         PageRange { start: url.into().map(Start::At), ..self }
     }
 
-    /// Starts behind a URL, such as the last one of a scan that is continued.
+    /// Starts after a URL, such as the last one of an interrupted scan.
     #[must_use]
     pub fn start_after(self, url: impl Into<Option<&'a str>>) -> PageRange<'a> {
         PageRange { start: url.into().map(Start::After), ..self }
@@ -79,13 +79,13 @@ impl<'a> PageRange<'a> {
         PageRange { to: url.into(), ..self }
     }
 
-    /// From one SURT key to another, which is not included.
+    /// Limits the range to SURT keys from `from` to `to`, which is excluded.
     pub(crate) fn keys(self, from: &'a [u8], to: &'a [u8]) -> PageRange<'a> {
         PageRange { keys: Some((from, to)), ..self }
     }
 
-    /// The first key, and the first key past the range, where there are such. Pages whose key is that of
-    /// a URL are ordered by their URLs: which of them are in range, these keys do not say.
+    /// The first key, and the first key past the end, if limited. They do not decide which pages
+    /// are in range among those whose key equals the key of a URL; the URLs do.
     fn bounds(&self) -> (Option<Vec<u8>>, Option<Vec<u8>>) {
         let PageRange { under, start, to, keys } = *self;
         let starts = [
@@ -101,14 +101,15 @@ impl<'a> PageRange<'a> {
         (starts.into_iter().flatten().max(), ends.into_iter().flatten().min())
     }
 
-    /// Splits the pages of the range into ranges of about as many pages each: at most `ranges` of them,
-    /// 65,536 at most. Returns the URLs at which all but the first begin, in SURT order;
-    /// [`start_at`](PageRange::start_at) and [`end_before`](PageRange::end_before) bound the scan of
+    /// Splits the range into at most `ranges` ranges (and at most 65,536) with about as many pages
     /// each.
     ///
-    /// Looks at some 32 pages a range, spread over all segments, of more than 8,192 ranges at fewer;
-    /// keeps their URLs in memory, and sorts what is not sealed. Ranges may differ by a tenth or two; a
-    /// page that is in several segments counts as often.
+    /// Returns the URLs at which all ranges but the first begin, in SURT order. Bound the scan of
+    /// each by [`start_at`](PageRange::start_at) and [`end_before`](PageRange::end_before).
+    ///
+    /// Samples about 32 pages per range, spread over all segments; fewer for more than 8,192
+    /// ranges. Their URLs are kept in memory, and unsealed pages are sorted. The ranges may differ
+    /// in size by ten or twenty percent. A page in several segments counts once for each.
     ///
     /// ```
     /// # fn main() -> simkeep::Result<()> {
@@ -133,7 +134,7 @@ impl<'a> PageRange<'a> {
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupt`] if what it touches is damaged.
+    /// [`Error::Corrupt`] if the data it reads is damaged.
     pub fn split(&self, snapshot: &Snapshot, ranges: usize) -> Result<Vec<String>> {
         snapshot.poison_on_bug(|| split(snapshot, self, ranges))
     }
@@ -192,7 +193,7 @@ fn split(snapshot: &Snapshot, range: &PageRange<'_>, ranges: usize) -> Result<Ve
     let at = |range: usize| sample.get(range * sample.len() / ranges);
     let mut splits: Vec<String> = (1..ranges).filter_map(at).map(|(_, url)| url.clone()).collect();
     splits.dedup();
-    // Nothing comes before the first page, of a store with fewer pages than ranges.
+    // In a store with fewer pages than ranges, drops the empty range before the first page.
     let first = sample.first().map(|(_, url)| url);
     splits.retain(|url| Some(url) != first);
     Ok(splits)

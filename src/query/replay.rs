@@ -1,4 +1,4 @@
-//! The pages of a store as they were seen, for simulated crawls.
+//! The pages of a store as input of simulated crawls.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,16 +14,17 @@ use crate::time::Time;
 pub struct Replay {
     /// The pages, in SURT order.
     pub pages: Vec<ReplayedPage>,
-    /// How many pages there are that have had content, of which these are a part.
+    /// The number of pages that have had content, from which these were selected.
     pub of: u64,
-    /// The time of the first visit to any of those, which is day 0, in milliseconds since 1970.
+    /// The time of the first visit to any of these pages, the start of day 0, in milliseconds since
+    /// 1970.
     pub first: Time,
-    /// The time of the last one.
+    /// The time of the last visit.
     pub last: Time,
 }
 
 impl Replay {
-    /// The pages under a prefix, or all; see [`Snapshot::replay`].
+    /// Selects the pages under a prefix, or all; see [`Snapshot::replay`].
     pub(super) fn new(
         snapshot: &Snapshot,
         prefix: Option<&Prefix>,
@@ -63,15 +64,15 @@ impl Replay {
     }
 }
 
-/// What is kept of a page until it is known when day 0 is.
+/// A selected page until the start of day 0 is known.
 struct Kept {
-    /// Its place in SURT order.
+    /// Its position in SURT order.
     place: u64,
     host: u32,
     entries: Vec<Entry>,
 }
 
-/// Numbers for the hosts, whose pages are neighbours.
+/// Numbers the hosts. Pages of one host are contiguous.
 #[derive(Default)]
 struct Hosts {
     last: Vec<u8>,

@@ -24,9 +24,9 @@ use crate::segment::{PageCursor, PageMerge, Pages, RecordPlace};
 /// It ends after an error.
 pub struct Scan {
     snapshot: Snapshot,
-    /// The key and the URL before which it ends, if it ends before the last page.
+    /// The key and the URL before which it ends; `None` if it ends after the last page.
     end: Option<(Vec<u8>, String)>,
-    /// Of the components that are read, the oldest first.
+    /// The pages of the components, the oldest component first.
     pages: PageMerge<Stream>,
     failed: Option<Error>,
 }
@@ -43,13 +43,13 @@ enum Stream {
     Memtable(MemtablePages),
 }
 
-/// What a component has of a page: its number in a memtable, or its record.
+/// The location of a page in a component: its number in a memtable, or its record.
 enum Taken {
     Segment(RecordPlace),
     Memtable(u32),
 }
 
-/// Some pages of a memtable, of which the key and the URL of the next one are kept.
+/// Pages of a memtable, with the key and the URL of the next one.
 struct MemtablePages {
     id: ComponentId,
     memtable: Arc<Memtable>,
@@ -77,7 +77,7 @@ impl<'a> From<Start<'a>> for KeyedStart<'a> {
 }
 
 impl KeyedStart<'_> {
-    /// Whether a page comes before the first that is read.
+    /// Whether a page comes before the first page to read.
     fn is_behind(&self, key: &[u8], url: &str) -> bool {
         match (key, url).cmp(&(&self.key, self.url)) {
             Ordering::Less => true,
@@ -87,7 +87,7 @@ impl KeyedStart<'_> {
     }
 }
 
-/// What a stream is made of.
+/// The prefix and the start of a stream.
 type Within<'a> = (Option<&'a Prefix>, Option<&'a KeyedStart<'a>>);
 
 impl MemtablePages {
@@ -152,7 +152,7 @@ impl Stream {
         Ok(Stream::Segment { number, live: Arc::clone(live), cursor })
     }
 
-    /// What the component has of a page, which is what was taken, as of an operation.
+    /// The data of a page in the component at its location, as of an operation.
     fn page(&self, taken: Option<&Taken>, sequence: u64) -> Result<PageIn<'_>> {
         Ok(match self {
             Stream::Segment { number, live, cursor } => {
@@ -200,13 +200,13 @@ impl Pages for Stream {
 }
 
 impl Scan {
-    /// No pages, and perhaps why.
+    /// A scan of no pages, optionally with an error to report.
     pub(crate) fn none(snapshot: &Snapshot, failed: Option<Error>) -> Scan {
         let pages = PageMerge::new(Vec::new());
         Scan { snapshot: snapshot.clone(), end: None, pages, failed }
     }
 
-    /// The pages of a range.
+    /// A scan of a range.
     pub(crate) fn new<'a>(snapshot: &Snapshot, range: impl Into<PageRange<'a>>) -> Scan {
         let range = range.into();
         let scan = snapshot.poison_on_bug(|| Scan::begin(snapshot, range));
@@ -235,18 +235,18 @@ impl Scan {
         Ok(Scan { end, pages: PageMerge::new(streams), ..Scan::none(snapshot, None) })
     }
 
-    /// What the components have of the page that this stands at, the newest first.
+    /// The parts of the current page in components, the newest first.
     pub(crate) fn parts(&self) -> impl Iterator<Item = Result<PageIn<'_>>> {
         let sequence = self.snapshot.sequence;
         self.pages.newest_first().map(move |(stream, taken)| stream.page(taken, sequence))
     }
 
-    /// The SURT key of the page that this stands at.
+    /// The SURT key of the current page.
     pub(crate) fn key(&self) -> &[u8] {
         self.pages.key()
     }
 
-    /// The page that this stands at.
+    /// The current page.
     pub(crate) fn url(&self) -> Result<&str, Bug> {
         self.pages.url()
     }
@@ -256,7 +256,7 @@ impl Scan {
         &self.snapshot.view.epochs
     }
 
-    /// Goes to the next page that any component has, visible or not; false past the last.
+    /// Moves to the next page of any component, visible or not; returns false past the last.
     fn advance(&mut self) -> Result<bool> {
         self.snapshot.view.check()?;
         if !self.pages.advance()? {
@@ -270,7 +270,7 @@ impl Scan {
         })
     }
 
-    /// What `read` makes of the next page of which it makes something.
+    /// Returns the first result of `read` for the following pages.
     fn find<T>(&mut self, mut read: impl FnMut(&Scan) -> Result<Option<T>>) -> Result<Option<T>> {
         while self.advance()? {
             if let Some(found) = read(self)? {
@@ -299,7 +299,7 @@ impl Scan {
         Scan::new(snapshot, None)
     }
 
-    /// The next page with its visits and what each meant, and what it is now.
+    /// The next page with its visits and their verdicts, and its head.
     pub(crate) fn next_told(&mut self) -> Option<Result<(String, History, Head)>> {
         let (url, entries) = match self.next_entries()? {
             Ok(page) => page,
@@ -310,7 +310,7 @@ impl Scan {
         Some(self.snapshot.poison_on_bug(|| Ok((url, history, head?))))
     }
 
-    /// The next page, and how it changes.
+    /// The next page with its change statistics.
     pub(crate) fn next_changing(&mut self) -> Option<Result<(String, Changing)>> {
         self.next_with(|scan| {
             let epochs = scan.epochs();
@@ -337,13 +337,16 @@ impl Iterator for Scan {
     }
 }
 
-/// How many pages have content in force that no search of an epoch finds: it has no fingerprint of
-/// it, since its text is too short to tell or nobody has [restated](crate::Store::restate) it; of
-/// these classes, or of all with `None`. Costs a [scan](crate::Snapshot::scan).
+/// Counts the pages whose content in force has no fingerprint of an epoch, so that no search in it
+/// finds them.
+///
+/// The text is too short, or nobody has [restated](crate::Store::restate) it. With `Some(classes)`,
+/// counts only pages of these classes. Costs a [scan](crate::Snapshot::scan).
 ///
 /// # Errors
 ///
-/// [`Error::UnknownEpoch`], [`Error::EndedEpoch`], [`Error::Corrupt`] if what it touches is damaged.
+/// [`Error::UnknownEpoch`], [`Error::EndedEpoch`], [`Error::Corrupt`] if the data it reads is
+/// damaged.
 pub fn count_without_fingerprint(
     snapshot: &Snapshot,
     epoch: Epoch,

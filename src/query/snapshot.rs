@@ -1,4 +1,4 @@
-//! The queries that a snapshot answers itself. All others are values that run against one.
+//! The queries that are methods of a snapshot. All others are values that run against one.
 
 use super::diff::Diff;
 use super::observations::Observations;
@@ -14,47 +14,47 @@ use crate::error::Result;
 use crate::page::Prefix;
 
 impl Snapshot {
-    /// Pages whose version in force is within distance `k`, in the epoch that near-duplicates are
-    /// [sought by](Snapshot::near_epoch), at most 16: the simplest [`search`](Snapshot::search), at the
-    /// same cost.
+    /// Finds the pages whose version in force is within distance `k`, at most 16 pages, in the
+    /// [epoch of near-duplicates](Snapshot::near_epoch). It is the simplest
+    /// [`search`](Snapshot::search), at the same cost.
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupt`](crate::Error::Corrupt) if what it touches is damaged.
+    /// [`Error::Corrupt`](crate::Error::Corrupt) if the data it reads is damaged.
     pub fn near(&self, fingerprint: u64, k: u32) -> Result<Matches> {
         self.search(&Query::new(fingerprint, k))
     }
 
-    /// Pages near a fingerprint: nearest first, then in SURT order; exact for every `k`.
+    /// Finds the pages near a fingerprint: nearest first, then in SURT order. Exact for every `k`.
     ///
     /// Usually takes some microseconds; [`Explanation`](crate::query::Explanation) shows the cost.
-    /// Looking up the first near page adds up to a microsecond, each further page 0.3. Takes no lock
-    /// that a writer holds while it waits for the disk.
+    /// Looking up the first near page adds up to a microsecond, each further page 0.3. Takes no
+    /// lock that a writer holds while it waits for the disk.
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupt`](crate::Error::Corrupt) if what it touches is damaged.
+    /// [`Error::Corrupt`](crate::Error::Corrupt) if the data it reads is damaged.
     pub fn search(&self, query: &Query) -> Result<Matches> {
         let matches = self.poison_on_bug(|| search::search(self, query))?;
         self.view().metrics.searched(matches.complete);
         Ok(matches)
     }
 
-    /// The pages of a [range](crate::query::PageRange), or all with `None`, in SURT order, in which all
-    /// pages of a host are neighbours.
+    /// Iterates over the pages of a [range](crate::query::PageRange), or all with `None`, in SURT
+    /// order: all pages of a host are neighbours.
     ///
     /// Reads lazily and mostly sequentially, some microseconds per page. Takes memory for one block
     /// of each segment.
     ///
     /// # Errors
     ///
-    /// An item is [`Error::Corrupt`] if what it touches is damaged; then the iterator ends.
+    /// An item is [`Error::Corrupt`] if the data it reads is damaged; then the iterator ends.
     pub fn scan<'a>(&self, range: impl Into<PageRange<'a>>) -> Scan {
         Scan::new(self, range)
     }
 
-    /// Every entry of the pages of a [range](crate::query::PageRange): pages in SURT order, their
-    /// entries in order of time. [`Store::load`](crate::Store::load) accepts these.
+    /// Iterates over all entries of the pages of a [range](crate::query::PageRange): pages in SURT
+    /// order, their entries in order of time. [`Store::load`](crate::Store::load) accepts these.
     ///
     /// Reads lazily and mostly sequentially. Takes the memory of a [`scan`](Snapshot::scan) and of
     /// the entries of one page.
@@ -76,12 +76,14 @@ impl Snapshot {
         Observations::of(self.scan(range))
     }
 
-    /// How this store differs from what it was before, or from any other: the pages under a prefix, or
-    /// all, whose version in force is not the same. Epochs are the same if their names are.
+    /// Compares this store with an earlier state of it, or with any other store: iterates over the
+    /// pages under a prefix, or all, whose version in force differs. Epochs are equal if their
+    /// names are.
     ///
-    /// A page is compared as if what is in force here were observed there next. So a page that changed
-    /// and went back does not differ; one that only this has is new, and one that only the other has is
-    /// gone. Reads both stores once, with one page of each in memory.
+    /// The verdict on a page is the one that an observation of the version in force here would get
+    /// there. So a page that changed and went back does not differ. A page that only this store has
+    /// is new; a page that only the other has is gone. Reads both stores once, with one page of
+    /// each in memory.
     ///
     /// ```
     /// use simkeep::{Observation, Options, Store, Time, Verdict};
@@ -109,15 +111,15 @@ impl Snapshot {
         Diff::new(before, self, under)
     }
 
-    /// The pages that have had content, with their histories, to be crawled again by
-    /// [`crawl`](crate::recrawl::simulate::crawl); under a prefix, if one is given. Of more than
-    /// `pages_max` those are chosen whose URLs have the least hashes.
+    /// Selects pages that have had content, with their histories, for a simulated
+    /// [`crawl`](crate::recrawl::simulate::crawl). With a prefix, selects only pages under it. If
+    /// there are more than `pages_max`, it selects those whose URLs have the least hashes.
     ///
-    /// A return to an earlier version counts for `return_share` of a change: in a store that is
+    /// A return to an earlier version counts for `return_share` of a change. A store uses
     /// [`Changes::RETURN_SHARE`](crate::Changes::RETURN_SHARE).
     ///
-    /// Takes the time of a [`scan`](Snapshot::scan) with all visits, and some 100 bytes of memory for
-    /// each visit of a page that is chosen.
+    /// Takes the time of a [`scan`](Snapshot::scan) with all visits, and about 100 bytes of memory
+    /// for each visit of a selected page.
     ///
     /// ```
     /// use simkeep::recrawl::Policy;
@@ -144,8 +146,8 @@ impl Snapshot {
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupt`] if what it touches is damaged, and [`Error::InvalidOption`] if the share is
-    /// not from 0 to 1.
+    /// [`Error::Corrupt`] if the data it reads is damaged, and [`Error::InvalidOption`] if the
+    /// share is not from 0 to 1.
     pub fn replay(
         &self,
         prefix: Option<&Prefix>,

@@ -10,13 +10,13 @@ use crate::error::Result;
 use crate::page::{Content, Epoch};
 use crate::time::Time;
 
-/// A page whose version in force has a fingerprint, but none of the epoch that was asked for.
+/// A page whose version in force has a fingerprint, but none of the requested epoch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StalePage {
-    /// The page.
+    /// The URL of the page.
     pub url: String,
-    /// When that version was last seen, in milliseconds since 1970: the time to restate.
+    /// When that version was last seen, in milliseconds since 1970: the time for a restatement.
     pub time: Time,
     /// Its fingerprint of the newest epoch in which it has one.
     pub content: Content,
@@ -30,17 +30,17 @@ pub struct Stale {
 }
 
 impl Stale {
-    /// Stale pages, in SURT order: those whose version in force has a fingerprint, but none of this
-    /// epoch. If `after` is given, begins with the first page after this URL.
+    /// Iterates over stale pages in SURT order: those whose version in force has a fingerprint, but
+    /// none of this epoch. If `after` is given, starts with the first page after this URL.
     ///
-    /// If you still have the content of such a page, give it a fingerprint of the epoch by
-    /// [`Store::restate`](crate::Store::restate). To do this in several sittings, pass the last URL
-    /// of the previous one. Costs a scan, some microseconds per page; nothing if there are no
-    /// fingerprints of other epochs.
+    /// If you still have the content of such a page, add a fingerprint of the epoch by
+    /// [`Store::restate`](crate::Store::restate). To continue an interrupted pass, set `after` to
+    /// its last URL. Costs a scan, some microseconds per page; nothing if there are no fingerprints
+    /// of other epochs.
     ///
     /// # Errors
     ///
-    /// Of the items: those of [`scan`](Snapshot::scan), and [`Error::UnknownEpoch`] or
+    /// Items fail with the errors of [`scan`](Snapshot::scan), [`Error::UnknownEpoch`] or
     /// [`Error::EndedEpoch`].
     pub fn of(snapshot: &Snapshot, epoch: Epoch, after: Option<&str>) -> Stale {
         let scan = match check_live(snapshot.epochs(), epoch) {
@@ -54,10 +54,10 @@ impl Stale {
     }
 }
 
-/// Whether any component has fingerprints of another epoch. Those of an ended one may have no tables any
-/// more.
+/// Whether any component has fingerprints of another epoch. Those of an ended epoch may have no
+/// tables.
 fn may_be_stale(snapshot: &Snapshot, epoch: Epoch) -> bool {
-    // The scan says it, if nothing is known.
+    // If the view is damaged, the scan reports it.
     snapshot.view.check().is_err()
         || snapshot.epochs().iter().any(|info| info.ended)
         || snapshot.view.components().any(|component| component.has_others(epoch.0))
@@ -72,7 +72,7 @@ impl Iterator for Stale {
                 Err(e) => return Some(Err(e)),
                 Ok(page) => page,
             };
-            // What is known to have no fingerprint in the epoch is not stale.
+            // A content known to have no fingerprint in the epoch is not stale.
             let is_told = page.contents.iter().any(|content| content.epoch == self.epoch);
             let newest = page.contents.iter().find(|content| content.fingerprint.is_some());
             if let (false, Some(content), Some(time)) = (is_told, newest, page.content_seen) {
