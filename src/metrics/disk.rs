@@ -1,4 +1,4 @@
-//! What an open store costs its disk.
+//! Disk usage of an open store.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use super::list::{SYNCS, WRITTEN};
 use super::told::counters;
 use crate::disk::{Name, Watcher};
 
-/// Counts what is written and synced, by kind of file.
+/// Counts bytes written and syncs, by kind of file.
 #[derive(Debug)]
 pub(super) struct DiskMetrics {
     written: ByFile,

@@ -1,34 +1,34 @@
-//! What is told, by name. `docs/metrics.md` is made from this list.
+//! The metrics of an open store, by name. `docs/metrics.md` is made from this list.
 
 use std::fmt;
 
-/// One thing that an open store tells.
+/// A metric of an open store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Instrument {
-    /// Its name. Units are base units, and are in the name: seconds, bytes.
+    /// Its name, which ends with the base unit: seconds, bytes.
     pub name: &'static str,
-    /// How it changes.
+    /// Its type.
     pub kind: Kind,
-    /// Which label it has besides `store`, and the values of that label.
+    /// Its label besides `store`, and the values of that label.
     pub label: Option<(&'static str, &'static [&'static str])>,
-    /// What it is, in a sentence.
+    /// Its description, in one sentence.
     pub help: &'static str,
 }
 
-/// How an [`Instrument`] changes.
+/// The type of an [`Instrument`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Kind {
-    /// It grows while the process lives, and begins at 0 in the next.
+    /// Grows while the process lives, and starts again at 0 in the next process.
     Counter,
-    /// It goes up and down.
+    /// Goes up and down.
     Gauge,
-    /// How many times something took how long.
+    /// A distribution of durations.
     Histogram,
 }
 
-/// As in Prometheus: "counter".
+/// Formats as Prometheus does: "counter".
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -47,7 +47,7 @@ pub(super) const OBSERVATIONS: Instrument = Instrument {
            weighed is no visit here.",
 };
 
-/// The verdicts, in the words of `--json`.
+/// The verdicts, as `--json` names them.
 const VERDICTS: [&str; 9] =
     ["new", "same", "unseen", "changed", "reverted", "gone", "failed", "out_of_order", "known"];
 
@@ -118,6 +118,6 @@ pub(super) const POISONED: Instrument = Instrument {
            otherwise 0. To be alerted on.",
 };
 
-/// Everything that an open store tells.
+/// All metrics of an open store.
 pub const ALL: [Instrument; 10] =
     [OBSERVATIONS, COMMIT, STALL, SEAL, MERGE, SEARCH_CUT, SYNCS, WRITTEN, SEGMENTS, POISONED];

@@ -1,6 +1,6 @@
-//! What a running store tells a monitoring system, through the facade of the crate `metrics`.
+//! Metrics of an open store, through the facade of the crate `metrics`.
 //!
-//! Without the feature `metrics` there is nothing here that does anything, and the facade is not linked.
+//! Without the feature `metrics`, they are no-ops and the facade is not linked.
 
 #[cfg(feature = "metrics")]
 mod disk;

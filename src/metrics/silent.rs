@@ -1,4 +1,4 @@
-//! Nothing: what stands in the place of metrics where nobody asked for them.
+//! No-op metrics, used without the `metrics` feature.
 
 use std::sync::Arc;
 
@@ -6,14 +6,14 @@ use super::Work;
 use crate::disk::Disk;
 use crate::page::Verdict;
 
-/// Tells nobody anything, at no cost.
+/// Records nothing, at no cost.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Metrics;
 
 /// No measurement.
 pub(crate) struct Timing;
 
-#[expect(clippy::unused_self, reason = "what tells something needs itself")]
+#[expect(clippy::unused_self, reason = "same signature as with `metrics`")]
 impl Metrics {
     pub(crate) fn none() -> Metrics {
         Metrics
@@ -38,7 +38,7 @@ impl Metrics {
     pub(crate) fn poisoned(&self) {}
 }
 
-#[expect(clippy::unused_self, reason = "what tells something needs itself")]
+#[expect(clippy::unused_self, reason = "same signature as with `metrics`")]
 impl Timing {
     pub(crate) fn end(self) {}
 }

@@ -16,7 +16,7 @@ use super::list::{self, Instrument, Kind};
 use crate::disk::{Disk, WatchedDisk};
 use crate::page::Verdict;
 
-/// Tells what happens to a store, or nothing.
+/// Records events of a store, or nothing.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Metrics(Option<Arc<Instruments>>);
 
@@ -44,17 +44,17 @@ struct Observations {
     known: Counter,
 }
 
-/// A measurement that has begun. It counts if it is ended.
+/// A running time measurement. It is recorded only if it is ended.
 pub(crate) struct Timing<'m>(Option<(&'m Histogram, Instant)>);
 
 impl Metrics {
-    /// Tells nobody anything.
+    /// Returns metrics that record nothing.
     pub(crate) fn none() -> Metrics {
         Metrics::default()
     }
 
-    /// Those of the store on a disk, for the recorder that is installed now; and the disk, of which is
-    /// told what passes through it.
+    /// Creates the metrics of the store on a disk for the installed recorder, and wraps the disk so
+    /// that its traffic is counted.
     pub(crate) fn watching(disk: Arc<dyn Disk>) -> (Arc<dyn Disk>, Metrics) {
         list::ALL.iter().for_each(describe);
         let store = disk.location();
@@ -75,7 +75,7 @@ impl Metrics {
         (watched, Metrics(Some(Arc::new(instruments))))
     }
 
-    /// Visits were observed: what each was found to be, and whether all that is near was named.
+    /// Records the verdicts of observed visits, and whether the search for near pages was complete.
     pub(crate) fn observed<'v>(&self, visits: impl Iterator<Item = (&'v Verdict, bool)>) {
         let Some(told) = &self.0 else { return };
         for (verdict, complete) in visits {
@@ -84,14 +84,14 @@ impl Metrics {
         }
     }
 
-    /// A search found everything, or not.
+    /// Records a search, and whether it was complete.
     pub(crate) fn searched(&self, complete: bool) {
         if let Some(told) = self.0.as_ref().filter(|_| !complete) {
             told.search_cut.increment(1);
         }
     }
 
-    /// Begins to time a piece of work.
+    /// Starts the time measurement of some work.
     pub(crate) fn begin(&self, work: Work) -> Timing<'_> {
         Timing(self.0.as_ref().map(|told| {
             let histogram = match work {
@@ -104,14 +104,14 @@ impl Metrics {
         }))
     }
 
-    /// The store was opened, and nothing is wrong.
+    /// Records that the store was opened and is sound.
     pub(crate) fn opened(&self) {
         if let Some(told) = &self.0 {
             told.poisoned.set(0.0);
         }
     }
 
-    /// So many segments are live.
+    /// Records the number of live segments.
     #[expect(clippy::cast_precision_loss, reason = "segments are few")]
     pub(crate) fn segments(&self, count: usize) {
         if let Some(told) = &self.0 {
@@ -119,7 +119,7 @@ impl Metrics {
         }
     }
 
-    /// Nothing more is accepted.
+    /// Records that the store is poisoned: it accepts no more writes.
     pub(crate) fn poisoned(&self) {
         if let Some(told) = &self.0 {
             told.poisoned.set(1.0);
@@ -128,7 +128,7 @@ impl Metrics {
 }
 
 impl Timing<'_> {
-    /// The work was done.
+    /// Records the measured time.
     pub(crate) fn end(self) {
         if let Some((histogram, since)) = self.0 {
             histogram.record(since.elapsed());
@@ -164,7 +164,7 @@ impl fmt::Debug for Instruments {
     }
 }
 
-/// Says what an instrument is, to the recorder.
+/// Describes an instrument to the recorder.
 fn describe(of: &Instrument) {
     let unit = match of.name {
         name if name.ends_with("_seconds") => Unit::Seconds,
@@ -182,7 +182,8 @@ fn labels(store: &str) -> Vec<Label> {
     vec![Label::new("store", store.to_owned())]
 }
 
-/// The counters of an instrument: one for each value of its label, in order, or a single one.
+/// Registers the counters of an instrument: one for each value of its label, in order, or a single
+/// one.
 pub(super) fn counters<const N: usize>(of: &Instrument, store: &str) -> [Counter; N] {
     let (label, values) = of.label.unwrap_or_default();
     array::from_fn(|n| {
