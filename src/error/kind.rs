@@ -5,10 +5,10 @@ use super::Error;
 /// Declares the kinds: one for each variant of [`Error`], with its name.
 macro_rules! kinds {
     ($($Kind:ident),* $(,)?) => {
-        /// What kind of [`Error`] something is, without what that says.
+        /// The kind of an [`Error`], without its details.
         ///
-        /// For those who hand errors on in a form of their own, such as exceptions of another
-        /// language or codes: [`ALL`](ErrorKind::ALL) lets a test see that each kind has one.
+        /// It is for code that converts errors into another form, such as exceptions of another
+        /// language or codes. [`ALL`](ErrorKind::ALL) lets a test check that each kind is covered.
         ///
         /// ```
         /// use simkeep::{Error, ErrorKind};
@@ -39,7 +39,7 @@ macro_rules! kinds {
         }
 
         impl Error {
-            /// What kind it is.
+            /// The kind of the error.
             #[must_use]
             pub const fn kind(&self) -> ErrorKind {
                 match self {

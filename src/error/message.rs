@@ -1,5 +1,5 @@
-//! What each error says: what is wrong, where, and what to do. A program with options of its own to
-//! name, such as the command-line tool, adds advice by variant.
+//! The messages of errors: what is wrong, where, and what to do. A program with options of its own,
+//! such as the command-line tool, adds advice for some variants.
 
 use std::fmt;
 use std::io;
@@ -77,7 +77,7 @@ impl fmt::Display for Error {
 }
 
 impl Error {
-    /// What an error says of what was asked for.
+    /// The message of an error about arguments.
     fn fmt_of_a_call(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Error::Url(e) => write!(f, "{e}"),

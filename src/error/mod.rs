@@ -24,9 +24,9 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 pub struct Corruption {
     /// The file, by its path within the store's directory.
     pub file: String,
-    /// Where in the file.
+    /// The byte offset in the file.
     pub offset: u64,
-    /// What is wrong, with expected and found.
+    /// What is wrong, with the expected and the actual value.
     pub what: String,
 }
 
@@ -36,22 +36,23 @@ impl fmt::Display for Corruption {
     }
 }
 
-/// What a directory holds that is not a store.
+/// The contents of a directory that is not a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NotStore {
-    /// No part of a store. One may be made there, unless other files are in the way.
+    /// No file of a store. A store can be created there, unless other files are in the way.
     Nothing,
-    /// What a store has published. A [`Reader`](crate::Reader) opens it, and nothing writes to it.
+    /// Published generations of a store. A [`Reader`](crate::Reader) opens them, and nothing writes
+    /// to them.
     Published,
-    /// A number of segment files, without the catalog that names them.
-    /// [`repair`](crate::repair::repair) saves what they hold.
+    /// This number of segment files, without the catalog that lists them.
+    /// [`repair`](crate::repair::repair) recovers their data.
     Segments(usize),
-    /// Something else, or part of another store: name another directory.
+    /// Something else, or a file of another store: choose another directory.
     Other,
 }
 
-/// Everything that can go wrong. Each message says what is wrong, where, and what to do.
+/// An error of any call. Each message says what is wrong, where, and what to do.
 ///
 /// Unless a variant says otherwise, nothing acknowledged is lost, and the call changed nothing.
 #[derive(Clone, Debug)]
@@ -60,90 +61,90 @@ pub enum Error {
     /// A call to the operating system failed. If it was a write, the store is
     /// [poisoned](Error::Poisoned) from then on.
     Io {
-        /// What was being done.
+        /// The action that failed.
         action: &'static str,
         /// The file, by its path within the store's directory, or the path of the directory itself.
         file: String,
-        /// What the system said.
+        /// The error of the system.
         source: Arc<io::Error>,
     },
     /// A file is damaged. Its damaged part cannot be read, everything else can. Restore the file
-    /// from a copy, or save the rest with [`repair`](crate::repair::repair).
+    /// from a copy, or recover the rest with [`repair`](crate::repair::repair).
     Corrupt(Corruption),
-    /// There is no store at this place. Name another one, or create it.
+    /// There is no store in this location. Choose another location, or create a store.
     NotAStore {
-        /// The place.
+        /// The location.
         location: String,
-        /// Why it is none.
+        /// Why it is not a store.
         why: String,
-        /// What is there instead.
+        /// What is in the location instead.
         found: NotStore,
     },
-    /// A file is not a table of document frequencies. Name another one, or count a table.
+    /// A file is not a table of document frequencies. Choose another file, or count a table.
     NotATable {
         /// The file.
         file: String,
-        /// Why it is none.
+        /// Why it is not a table.
         why: String,
     },
-    /// This store was never finished: the repair or load that makes it was interrupted, or is still
-    /// running. If it was interrupted, run it again; it starts over.
+    /// This store was never completed: the repair or load that creates it was interrupted, or is
+    /// still running. If it was interrupted, run it again; it starts over.
     Unfinished {
-        /// The place.
+        /// The location.
         location: String,
     },
-    /// Something that must not be replaced already has the name of the file to be written. It stays
-    /// as it is; name another file.
+    /// The name of the file to be written already belongs to something that must not be replaced.
+    /// It stays unchanged; choose another file name.
     AlreadyExists {
         /// The file.
         file: String,
         /// What it is.
         why: &'static str,
     },
-    /// There is a store already at the place where one was to be created. It stays as it is; open
-    /// it, or name another place.
+    /// A store was to be created where a store already exists. It stays unchanged; open it, or
+    /// choose another location.
     StoreExists {
-        /// The place.
+        /// The location.
         location: String,
     },
-    /// A store was to be backed up or published to a directory that holds no earlier state of it:
-    /// another store, a newer state or one that went another way, or a backup to which somebody has
-    /// written since. It stays as it is; name another directory.
+    /// A store was to be backed up or published to a directory that does not contain an earlier
+    /// state of it. The directory contains another store, a newer or diverged state, or a backup
+    /// that was written to since. It stays unchanged; choose another directory.
     NotABackup {
-        /// The place.
+        /// The location.
         location: String,
-        /// Why it is none.
+        /// Why the directory is not an earlier state.
         why: String,
     },
-    /// A file was written by another version of simkeep. Use that one.
+    /// A file was written by another version of simkeep. Use that version.
     Version {
         /// The file.
         file: String,
-        /// The version found.
+        /// The version of the file.
         found: u32,
-        /// The one that this build reads.
+        /// The version that this build reads.
         reads: u32,
     },
-    /// The store was made by a build of simkeep with URL hashes of another length, as the tests
+    /// The store was made by a build of simkeep with URL hashes of another length, which only tests
     /// use. Open it with such a build.
     UrlHash {
-        /// The file that says so.
+        /// The file that records the length.
         file: String,
-        /// The bits of its hashes.
+        /// The bits of the store's hashes.
         found: u64,
-        /// Those of this build.
+        /// The bits of this build's hashes.
         reads: u64,
     },
-    /// The store is open for writing, by another process or by this one. Wait until it is closed, or
-    /// use a [`Reader`](crate::Reader), which works beside a writer.
+    /// The store is open for writing, by another process or by this one. Wait until it is closed,
+    /// or use a [`Reader`](crate::Reader), which works while a writer has the store open.
     Locked {
-        /// The place.
+        /// The location.
         location: String,
         /// Who has it open.
         holder: Holder,
     },
-    /// A file that keeps other writers out was removed or replaced while the store was open: another
-    /// process may be writing. Nothing more is written; open the store again.
+    /// A file that locks out other writers was removed or replaced while the store was open:
+    /// another process may be writing. The store stops writing; open it again.
     Replaced {
         /// The file.
         file: String,
@@ -151,7 +152,7 @@ pub enum Error {
     /// The store was opened by the process that this one was forked from, and only that process may
     /// use it. Open it in one process, or read it with a [`Reader`](crate::Reader).
     Forked,
-    /// An earlier write failed, or simkeep met a bug of its own. The store accepts nothing more
+    /// An earlier write failed, or simkeep met a bug of its own. The store accepts no more writes
     /// until it is opened again. After a bug it refuses reads, too.
     Poisoned(Arc<Error>),
     /// The store was closed. Open it again.
@@ -159,59 +160,59 @@ pub enum Error {
     /// An invariant of simkeep does not hold. Nothing is wrong with the call; please report the
     /// bug. A store that meets one is [poisoned](Error::Poisoned).
     Bug(Bug),
-    /// Not a URL that can be stored.
+    /// A text is not a valid URL, or too long to be stored.
     Url(UrlError),
-    /// Not a prefix.
+    /// A text is not a valid prefix.
     Prefix(PrefixError),
-    /// Not a time that can be stored, or a number that looks like seconds.
+    /// A number is not a time that can be stored, or looks like seconds.
     Time(TimeError),
-    /// A visit that is later than the clock of this machine allows, by
-    /// [`Options::clock_tolerance`](crate::Options::clock_tolerance). Correct its time, or the clock.
+    /// The time of a visit is later than the clock of this machine plus
+    /// [`Options::clock_tolerance`](crate::Options::clock_tolerance). Correct its time, or the
+    /// clock.
     InTheFuture {
         /// The page.
         url: String,
         /// The time of the visit.
         time: Time,
-        /// The last time that a visit may have now.
+        /// The latest time that a visit may have now.
         limit: Time,
     },
-    /// An epoch that the store has not registered. Register its name first.
+    /// The store has no epoch of this number. Register its name first.
     UnknownEpoch(u32),
-    /// An epoch that has ended. Use one that has not.
+    /// The epoch has ended. Use another one.
     EndedEpoch(String),
     /// The store does not have the table of document frequencies of an epoch: the epoch was
-    /// registered by its name alone, or has ended. No text can get a fingerprint of this epoch
-    /// until [`begin_epoch`](crate::Store::begin_epoch) is given the table.
+    /// registered by name only, or has ended. The store cannot make fingerprints of this epoch
+    /// until [`begin_epoch`](crate::Store::begin_epoch) is called with the table.
     NoTable {
         /// The epoch's name.
         epoch: String,
-        /// The name that the table's file would have.
+        /// The name that the file of the table would have.
         file: String,
     },
-    /// An epoch cannot end yet: there are pages whose version in force belongs to it. Restate or
-    /// forget them, or say how many may be left behind.
+    /// An epoch cannot end yet: the version in force of some pages belongs to it. Restate or forget
+    /// them, or allow a number of pages to be left behind.
     EpochInUse {
         /// Its name.
         name: String,
         /// One of those pages.
         url: String,
     },
-    /// An observation of a load was an error, or cannot be stored as it is. Nothing was stored.
+    /// An observation of a load was an error, or cannot be stored. Nothing was stored.
     LoadRejected {
-        /// Which one, counted from 1.
+        /// The number of the observation, counted from 1.
         nth: u64,
-        /// What is wrong with it.
+        /// The error.
         cause: Arc<Error>,
     },
     /// The source of a load's observations failed. Nothing was stored.
     Input(Arc<dyn std::error::Error + Send + Sync>),
-    /// A long call was stopped by its [`Progress`](crate::Progress). Each such call says what it
-    /// leaves undone.
+    /// A long call was cancelled through its [`Progress`](crate::Progress). Each such call
+    /// documents what it leaves undone.
     Cancelled,
-    /// A repair cannot tell what was forgotten, because a lost operation may have forgotten
-    /// something. Nothing was repaired.
-    /// [`RepairOptions::keep_forgotten`](crate::repair::RepairOptions::keep_forgotten) repairs
-    /// the store anyway.
+    /// A lost operation may have forgotten pages, and repair cannot know which. Nothing was
+    /// repaired. [`RepairOptions::keep_forgotten`](crate::repair::RepairOptions::keep_forgotten)
+    /// repairs the store anyway.
     AmbiguousRepair {
         /// What is lost.
         what: String,
@@ -220,28 +221,29 @@ pub enum Error {
     InvalidOption {
         /// The option's name.
         name: &'static str,
-        /// What values it takes.
+        /// The values that it takes.
         takes: &'static str,
     },
-    /// A limit was reached. What was there before is not affected.
+    /// A limit was reached. Existing data is not affected.
     Limit {
-        /// What there is too much of.
+        /// What exceeds the limit.
         what: &'static str,
-        /// How many there may be.
+        /// The limit.
         max: u64,
         /// What to do.
         instead: &'static str,
     },
-    /// A call whose arguments do not go together, or that makes no sense now. It changed nothing.
+    /// The arguments of a call do not fit together, or the call makes no sense now. It changed
+    /// nothing.
     InvalidArgument(String),
-    /// redb, the database behind `catalog.redb`, refused for a reason other than damage or a failed
+    /// redb, the database behind `catalog.redb`, failed for a reason other than damage or a failed
     /// system call. If it was a write, the store is [poisoned](Error::Poisoned).
     Catalog(String),
 }
 
 impl Error {
-    /// Wraps an error of the source that a [`Store::load`](crate::Store::load) reads observations
-    /// from.
+    /// Wraps an error of the source from which a [`Store::load`](crate::Store::load) reads
+    /// observations.
     ///
     /// ```
     /// let lines = ["17", "x"].map(|line| line.parse::<u64>().map_err(simkeep::Error::input));
@@ -255,28 +257,28 @@ impl Error {
         Error::Io { action, file: file.to_string(), source: Arc::new(source) }
     }
 
-    /// Whether there is no room on the disk, or none that this user may take.
+    /// Whether the disk or the quota of this user is full.
     pub(crate) fn is_full(&self) -> bool {
         use io::ErrorKind::{QuotaExceeded, StorageFull};
         matches!(self, Error::Io { source, .. } if matches!(source.kind(), StorageFull | QuotaExceeded))
     }
 
-    /// Whether something else than a regular file has the name of one.
+    /// Whether the name belongs to something other than a regular file.
     pub(crate) fn is_irregular(&self) -> bool {
         matches!(self, Error::Io { source, .. } if source.kind() == io::ErrorKind::InvalidData)
     }
 
-    /// Whether a file is not there.
+    /// Whether the file does not exist.
     pub(crate) fn is_not_found(&self) -> bool {
         matches!(self, Error::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
     }
 
-    /// Whether a file ended before what was to be read of it.
+    /// Whether the file ended before the bytes to be read.
     pub(crate) fn is_cut(&self) -> bool {
         matches!(self, Error::Io { source, .. } if source.kind() == io::ErrorKind::UnexpectedEof)
     }
 
-    /// The damage behind this error, if that is what it is. A read that fails counts as damage.
+    /// Converts an error that means damage to its description. A failed read counts as damage.
     pub(crate) fn flaw(self) -> Result<Corruption> {
         use io::ErrorKind::{InvalidData, NotFound, UnexpectedEof};
         match self {
@@ -372,7 +374,7 @@ impl From<FingerprintError> for Error {
     fn from(e: FingerprintError) -> Self {
         match e {
             FingerprintError::Invalid(what) => Error::InvalidArgument(what),
-            // A source of ours fails with an error of ours.
+            // A source of frequencies inside this crate fails with this crate's errors.
             FingerprintError::Frequencies(e) => {
                 let own = e.downcast_ref::<Error>().cloned();
                 own.unwrap_or(Error::Input(e))
