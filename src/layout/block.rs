@@ -1,15 +1,16 @@
-//! Checksums: every section is cut into blocks, and each block's checksum covers where it belongs.
+//! Block checksums: every section is divided into blocks, whose checksums cover content and
+//! position.
 
 use super::integers::le_u64;
 use crc32fast::Hasher;
 
 use super::Tag;
 
-/// Bytes of a block; the last one of a section may be shorter. One page of memory, so that the
-/// first touch of a block costs one page fault and one short checksum.
+/// Bytes of a block; the last block of a section may be shorter. It is one page of memory, so the
+/// first access to a block costs one page fault and one short checksum.
 pub(crate) const BLOCK_BYTES: u64 = 4096;
 
-/// How many blocks a section of `len` bytes has.
+/// The number of blocks in a section of `len` bytes.
 pub(crate) const fn block_count(len: u64) -> u64 {
     len.div_ceil(BLOCK_BYTES)
 }
@@ -22,15 +23,15 @@ fn hasher(nonce: u64, tag: Tag, block: u64) -> Hasher {
     hasher
 }
 
-/// The checksum of one block: CRC-32 over the segment's nonce, section, block number and content, so
-/// a block from elsewhere is caught as well as a damaged one.
+/// The checksum of one block: CRC-32 over the segment's nonce, section, block number and content.
+/// So it detects misplaced blocks as well as damaged ones.
 pub(crate) fn block_sum(nonce: u64, tag: Tag, block: u64, content: &[u8]) -> u32 {
     let mut hasher = hasher(nonce, tag, block);
     hasher.update(content);
     hasher.finalize()
 }
 
-/// Checksums of a section that is written piece by piece.
+/// Computes the checksums of a section that is written piece by piece.
 pub(crate) struct BlockSums {
     nonce: u64,
     tag: Tag,
@@ -64,7 +65,7 @@ impl BlockSums {
         self.filled = 0;
     }
 
-    /// The checksums, one a block.
+    /// The checksums, one for each block.
     pub(crate) fn finish(mut self) -> Vec<u32> {
         if self.filled > 0 {
             self.close();

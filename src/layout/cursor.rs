@@ -16,7 +16,7 @@ pub(crate) fn put_signed(out: &mut Vec<u8>, value: i64) {
     put_varint(out, ((value << 1) ^ (value >> 63)).cast_unsigned());
 }
 
-/// Reads forward through bytes; `None` where they end too soon or say what cannot be.
+/// Reads forward through bytes; returns `None` if they end too soon or are invalid.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cursor<'a> {
     rest: &'a [u8],
@@ -76,7 +76,7 @@ impl<'a> Cursor<'a> {
         if first < 0x80 { Some(first.into()) } else { self.long_varint(first) }
     }
 
-    /// Several, at the cost of one if all are small.
+    /// Reads several varints, at the cost of one if all are small.
     #[inline]
     pub(crate) fn varints<const N: usize>(&mut self) -> Option<[u64; N]> {
         if let Some((head, rest)) = self.rest.split_first_chunk::<N>()
@@ -114,7 +114,7 @@ impl<'a> Cursor<'a> {
         None
     }
 
-    /// A varint that counts things of which each takes at least one byte of what is left.
+    /// Reads a varint that counts items, each of which takes at least one of the remaining bytes.
     #[inline]
     pub(crate) fn count(&mut self) -> Option<usize> {
         let count = usize::try_from(self.varint()?).ok()?;

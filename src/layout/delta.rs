@@ -1,19 +1,19 @@
-//! What operations change of what a store counts.
+//! The change of a store's totals by operations.
 
-/// By how much operations change the numbers of what a store knows.
+/// The change of a store's totals by some operations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Delta {
-    /// Pages that are known.
+    /// Known pages.
     pub(crate) pages: i64,
     /// Visits to them.
     pub(crate) visits: i64,
-    /// Pages of which a content is in force.
+    /// Pages with content in force.
     pub(crate) in_force: i64,
     /// Pages that are gone.
     pub(crate) gone: i64,
 }
 
-/// A number of a segment is less than this: sums of them have room.
+/// An upper bound of a segment's numbers, so that their sums do not overflow.
 const NUMBER_MAX: u64 = 1 << 48;
 
 impl Delta {
@@ -22,23 +22,23 @@ impl Delta {
         self.numbers().into_iter().all(|number| number.unsigned_abs() < NUMBER_MAX)
     }
 
-    /// All of them, in the order of the format.
+    /// All numbers, in the order of the format.
     pub(crate) fn numbers(self) -> [i64; 4] {
         let Delta { pages, visits, in_force, gone } = self;
         [pages, visits, in_force, gone]
     }
 
-    /// Those with these numbers.
+    /// Creates a delta of these numbers.
     pub(crate) fn of([pages, visits, in_force, gone]: [i64; 4]) -> Delta {
         Delta { pages, visits, in_force, gone }
     }
 
-    /// Both after one another; `None` if a number has no room.
+    /// The sum of both; `None` on overflow.
     pub(crate) fn plus(self, other: Delta) -> Option<Delta> {
         self.join(other, i64::checked_add)
     }
 
-    /// This without the other; `None` if a number has no room.
+    /// The difference of both; `None` on overflow.
     pub(crate) fn minus(self, other: Delta) -> Option<Delta> {
         self.join(other, i64::checked_sub)
     }

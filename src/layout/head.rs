@@ -1,4 +1,4 @@
-//! The head of a segment's file: which segment it is, and whose.
+//! The head of a segment file: the segment's identity and its store.
 
 use super::Cursor;
 use super::integers::Put;
@@ -9,19 +9,18 @@ pub(crate) const VERSION: u32 = 5;
 
 const MAGIC: [u8; 8] = *b"simkseg\0";
 
-/// Bytes of the head; the first section begins there.
+/// Bytes of the head; the first section begins after it.
 pub(crate) const HEAD_BYTES: u64 = HEAD_LEN as u64;
 const HEAD_LEN: usize = 64;
 
-/// What identifies a segment.
+/// The identity of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stamp {
-    /// Its number in its store, that of its file.
+    /// Its number in its store, which is also the number of its file.
     pub(crate) id: u64,
     /// The store that it was written for.
     pub(crate) store: u64,
-    /// A random number. Copies of one store may diverge, and have different segments with the same
-    /// number.
+    /// A random number. It distinguishes segments of equal number in diverged copies of a store.
     pub(crate) nonce: u64,
 }
 
@@ -38,7 +37,7 @@ pub(super) fn damage<T>(offset: u64, what: impl Into<String>) -> Result<T, Flaw>
     Err(Flaw::Damage(offset, what.into()))
 }
 
-/// The head of a segment.
+/// Encodes the head of a segment.
 pub(crate) fn encode_head(stamp: &Stamp) -> [u8; HEAD_LEN] {
     let mut bytes = Vec::with_capacity(HEAD_LEN);
     bytes.extend_from_slice(&MAGIC);
@@ -54,7 +53,7 @@ pub(crate) fn encode_head(stamp: &Stamp) -> [u8; HEAD_LEN] {
     head
 }
 
-/// Reads the head of segment `id`. Whose it is, the caller compares.
+/// Parses the head of segment `id`. The caller checks the store.
 pub(crate) fn parse_head(file: &[u8], id: u64) -> Result<Stamp, Flaw> {
     let Some(head) = file.get(..HEAD_LEN) else {
         let len = file.len();
@@ -72,8 +71,8 @@ pub(crate) fn parse_head(file: &[u8], id: u64) -> Result<Stamp, Flaw> {
     let Some((MAGIC, version, stamp)) = fields else {
         return damage(0, "the first eight bytes are not those of a segment");
     };
-    // The checksum is here in every version: only a sound head has a version number that can be
-    // trusted.
+    // The checksum is in the same position in every version, so only a head with a valid checksum
+    // has a version number that can be trusted.
     let (body, sum) = head.split_at(HEAD_LEN - 4);
     let (expected, found) = (LittleEndian::read_u32(sum), crc32fast::hash(body));
     if expected != found {

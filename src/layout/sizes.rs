@@ -1,8 +1,8 @@
-//! The sizes of the sections that find a segment's pages, which follow from the number of pages.
+//! The sizes of the sections that locate a segment's pages. They follow from the number of pages.
 
 use super::Kind;
 
-/// Pages of a group; the last one may have fewer.
+/// Pages of a group; the last group may have fewer.
 pub(crate) const GROUP_PAGES: u64 = GROUP_LEN as u64;
 /// Pages of a group, as the length of an array.
 pub(crate) const GROUP_LEN: usize = 16;
@@ -13,8 +13,8 @@ pub(crate) fn url_hash_bits() -> u64 {
     64
 }
 
-/// Bits of the URL hash: 64, or 8 in a test with `SIMKEEP_NARROW_HASHES` in its environment, so that
-/// nearly all URLs collide.
+/// Bits of the URL hash: 64. Tests set `SIMKEEP_NARROW_HASHES` to get 8, so that nearly all URLs
+/// collide.
 #[cfg(feature = "internals")]
 pub(crate) fn url_hash_bits() -> u64 {
     static BITS: std::sync::LazyLock<u64> = std::sync::LazyLock::new(|| {
@@ -23,10 +23,10 @@ pub(crate) fn url_hash_bits() -> u64 {
     *BITS
 }
 
-/// A block of the filter: one memory line.
+/// A block of the filter: one cache line.
 pub(crate) type FilterBlock = [u8; 64];
 pub(crate) const FILTER_BLOCK_BYTES: u64 = size_of::<FilterBlock>() as u64;
-/// Bits of filter for each page.
+/// Bits of the filter for each page.
 const FILTER_BITS: u64 = 12;
 
 /// Blocks of the filter over `pages` hashes.
@@ -34,13 +34,13 @@ pub(crate) const fn filter_blocks(pages: u64) -> u64 {
     (pages * FILTER_BITS).div_ceil(FILTER_BLOCK_BYTES * 8)
 }
 
-/// Top bits of a hash that the directory goes by: about four pages to a bucket.
+/// The number of leading hash bits that the directory uses: about four pages to a bucket.
 pub(crate) fn directory_bits(pages: u64) -> u32 {
     // Fewer than four pages share one bucket.
     (pages / 4).checked_ilog2().unwrap_or(0).min(28)
 }
 
-/// What decides when a page is visited again, packed.
+/// The input of a page's schedule, packed.
 pub(crate) type PackedRow = [u8; 16];
 pub(crate) const ROW_BYTES: u64 = size_of::<PackedRow>() as u64;
 
@@ -57,11 +57,11 @@ pub(crate) fn bytes_for(pages: u64) -> [(Kind, u64); 6] {
     ]
 }
 
-/// A place or a length of bytes that are in memory, or in a map.
+/// Converts an offset or a length of bytes in memory, or in a map.
 ///
 /// # Panics
 ///
-/// If it is beyond all memory, and so not one of those.
+/// If it exceeds the address space, which bytes in memory cannot.
 #[inline]
 #[expect(clippy::expect_used, reason = "what is in memory has a place there")]
 pub(crate) fn in_memory(bytes: u64) -> usize {

@@ -1,9 +1,9 @@
-//! The tag of a section, which no other section of the segment has. The section table lists it, and
-//! the checksum of each block covers it, so that no section is taken for another.
+//! The tag of a section, unique in its segment. The section table lists it, and the checksum of
+//! each block covers it, so that a misplaced section is detected.
 
 use super::integers::{le_u16, le_u32};
 
-/// What a section holds.
+/// The kind of a section's content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u16)]
 pub(crate) enum Kind {
@@ -19,42 +19,42 @@ pub(crate) enum Kind {
     HashDirectory = 5,
     /// A blocked Bloom filter over the hashes.
     Filter = 6,
-    /// What decides when each page is visited again, in the order of the hashes.
+    /// The input of each page's schedule, in the order of the hashes.
     Schedule = 7,
-    /// Prefixes that were forgotten.
+    /// Forgotten prefixes.
     Tombstones = 8,
     /// Distinct fingerprints by popcount, then value.
     Fingerprints = 9,
     /// Where each popcount starts.
     Shards = 10,
-    /// Which tables find them.
+    /// Which tables search the fingerprints.
     Shape = 11,
-    /// The page, or the list of pages, of each fingerprint.
+    /// The page, or the posting list, of each fingerprint.
     Postings = 12,
-    /// The lists.
+    /// The posting lists.
     Lists = 13,
     /// Lines of entries, for each bucket of a rotation.
     Buckets = 14,
-    /// Entries for which buckets have no room.
+    /// Entries that did not fit into their buckets.
     Rest = 15,
     /// Lines of entries, one for each cell.
     Cells = 16,
-    /// Lines in which full cells go on.
+    /// Overflow lines of full cells.
     Further = 17,
     /// The fingerprint that each entry of a rotation or of cells belongs to.
     Ordinals = 18,
-    /// Checksums of all blocks of the sections before.
+    /// Checksums of all blocks of the preceding sections.
     Sums = 19,
 }
 
-/// How the bytes of a section are touched, as long as they are not read through.
+/// How lookups access the bytes of a section, apart from full scans.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Touch {
-    /// In a place for each page that is looked up.
+    /// One position for each page that is looked up.
     Seldom,
-    /// In many places by each of many lookups, so that all of it is needed soon.
+    /// Many positions for each of many lookups, so that all of it is needed soon.
     Everywhere,
-    /// From front to end, and not otherwise.
+    /// Only sequentially, from beginning to end.
     Through,
 }
 
@@ -81,7 +81,7 @@ impl Kind {
         Kind::Sums,
     ];
 
-    /// How its bytes are touched.
+    /// How lookups access its bytes.
     pub(crate) fn touch(self) -> Touch {
         match self {
             Kind::Pages | Kind::PageIndex | Kind::Sums => Touch::Seldom,
@@ -103,7 +103,7 @@ impl Kind {
         }
     }
 
-    /// Its name, as `format/segment.md` has it.
+    /// Its name, as in `format/segment.md`.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Kind::Pages => "pages",
@@ -128,7 +128,7 @@ impl Kind {
         }
     }
 
-    /// Whether there is one for each epoch.
+    /// Whether each epoch has its own.
     pub(crate) fn is_of_epoch(self) -> bool {
         self >= Kind::Fingerprints && self != Kind::Sums
     }
@@ -143,7 +143,7 @@ impl Kind {
     }
 }
 
-/// Which section: its kind, the rotation it belongs to, and the epoch.
+/// Identifies a section: its kind, its rotation or cell table, and its epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Tag {
     pub(crate) kind: Kind,
@@ -152,12 +152,12 @@ pub(crate) struct Tag {
 }
 
 impl Tag {
-    /// A section that there is once.
+    /// The tag of a section that occurs once.
     pub(crate) const fn of(kind: Kind) -> Tag {
         Tag { kind, part: 0, epoch: 0 }
     }
 
-    /// A section of an epoch's tables.
+    /// The tag of a section in an epoch's tables.
     pub(crate) const fn table(kind: Kind, part: u16, epoch: u32) -> Tag {
         Tag { kind, part, epoch }
     }

@@ -1,4 +1,4 @@
-//! The end of a segment's file: the section table, and the trailer that tells where that is.
+//! The end of a segment file: the section table, and the trailer that locates it.
 
 use std::collections::HashSet;
 
@@ -8,21 +8,21 @@ use super::{BLOCK_BYTES, Cursor, Delta, Flaw, HEAD_BYTES, Kind, Stamp, Tag};
 
 const TRAILER_MAGIC: [u8; 8] = *b"simkend\0";
 
-/// Bytes of the trailer, the last ones of the file.
+/// Bytes of the trailer at the end of the file.
 pub(crate) const TRAILER_BYTES: u64 = TRAILER_LEN as u64;
 const TRAILER_LEN: usize = 64;
 const ENTRY_BYTES: usize = 24;
 const NUMBERS: usize = 16;
 const NUMBERS_BYTES: usize = NUMBERS * 8;
-/// The most sections of a segment: enough for more epochs than anybody has.
+/// The most sections of a segment: enough for any realistic number of epochs.
 const SECTIONS_MAX: u64 = 1 << 20;
 
-/// Sections lie at multiples of this.
+/// Sections begin at multiples of this.
 pub(crate) const ALIGN: u64 = 64;
 
 const _: () = assert!(HEAD_BYTES.is_multiple_of(ALIGN));
 
-/// Where a section lies.
+/// The position of a section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SectionEntry {
     pub(crate) tag: Tag,
@@ -30,10 +30,10 @@ pub(crate) struct SectionEntry {
     pub(crate) len: u64,
 }
 
-/// A segment has fewer pages than this.
+/// The upper bound (exclusive) of a segment's pages.
 pub(crate) const PAGES_MAX: u64 = 1 << 30;
 
-/// What a segment says about itself.
+/// The numbers that describe a segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Numbers {
     /// First sequence number of the operations in it.
@@ -46,22 +46,22 @@ pub(crate) struct Numbers {
     pub(crate) visits: u64,
     /// Distinct fingerprints, counted once for each epoch.
     pub(crate) fingerprints: u64,
-    /// Records that hide everything older of their page.
+    /// Records that hide all older data of their page.
     pub(crate) resets: u64,
-    /// What this segment adds to what the store knows.
+    /// The change that this segment makes to the store's totals.
     pub(crate) delta: Delta,
-    /// How many merges deep: 0 for a sealed memtable, one more than its inputs for a merge.
+    /// The depth of merges: 0 for a sealed memtable, one more than its inputs for a merge.
     pub(crate) tier: u64,
-    /// No visit in it is earlier or later than these times; none if there is no visit.
+    /// The earliest and latest possible time of its visits; `None` without visits.
     pub(crate) times: Option<(i64, i64)>,
-    /// The most pages that one fingerprint is or was on.
+    /// The largest number of pages that have or had one fingerprint.
     pub(crate) longest_list: u64,
     /// When it was written, in milliseconds since 1970.
     pub(crate) written: i64,
 }
 
 impl Numbers {
-    /// Takes in that there are visits from one time to another.
+    /// Extends the times to include a range.
     pub(crate) fn cover(&mut self, (first, last): (i64, i64)) {
         let (from, to) = self.times.unwrap_or((first, last));
         self.times = Some((from.min(first), to.max(last)));
@@ -152,8 +152,8 @@ pub(crate) struct Table {
     pub(crate) roots: Vec<u32>,
 }
 
-/// The section table and trailer of a segment, to be written at `offset`. They satisfy what their
-/// reader checks.
+/// Encodes the section table and the trailer of a segment, to be written at `offset`. The reader's
+/// checks accept them.
 pub(crate) fn encode_table(stamp: &Stamp, offset: u64, table: &Table) -> Vec<u8> {
     let mut out = Vec::new();
     for word in table.numbers.to_words() {
@@ -186,15 +186,15 @@ pub(crate) fn encode_table(stamp: &Stamp, offset: u64, table: &Table) -> Vec<u8>
     out
 }
 
-/// Where a trailer says that the section table is, and what it has.
+/// The position of the section table according to a trailer, and the numbers needed to read it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Trailer {
     /// Where the table starts. It ends where the trailer begins.
     pub(crate) offset: u64,
     /// Its length.
     pub(crate) len: u64,
-    /// The trailer's own checksum. It covers that of the table, which covers those of the blocks: so
-    /// this number stands for all of the segment.
+    /// The trailer's own checksum. It covers the checksum of the table, which covers those of the
+    /// blocks: so it identifies the whole segment.
     pub(crate) checksum: u32,
     at: u64,
     sections: u64,
@@ -202,7 +202,7 @@ pub(crate) struct Trailer {
     table_sum: u32,
 }
 
-/// Reads the trailer, the last bytes of a file of `file_len` whose head has this stamp.
+/// Parses the trailer at the end of a file of `file_len` bytes, whose head has this stamp.
 pub(crate) fn parse_trailer(trailer: &[u8], file_len: u64, stamp: &Stamp) -> Result<Trailer, Flaw> {
     let at = file_len.saturating_sub(TRAILER_BYTES);
     let Ok(trailer) = <&[u8; TRAILER_LEN]>::try_from(trailer) else {
@@ -237,7 +237,7 @@ pub(crate) fn parse_trailer(trailer: &[u8], file_len: u64, stamp: &Stamp) -> Res
     if offset.checked_add(len) != Some(at) || offset < HEAD_BYTES {
         return damage(at, "the section table does not end where the trailer begins");
     }
-    // The file may be said to be longer than any that was ever written.
+    // The file may claim to be longer than any real file.
     let blocks = (at / BLOCK_BYTES).saturating_add(sections);
     if sections > SECTIONS_MAX || roots > blocks / (BLOCK_BYTES / 4) + 1 {
         return damage(at, "the section table has more than any segment");
@@ -251,7 +251,8 @@ pub(crate) fn parse_trailer(trailer: &[u8], file_len: u64, stamp: &Stamp) -> Res
     Ok(Trailer { offset, len, checksum, at, sections, roots, table_sum })
 }
 
-/// Reads the section table that a trailer tells of; checks every number needed to trust the rest.
+/// Parses the section table that a trailer locates, and checks every number needed to trust the
+/// rest.
 pub(crate) fn parse_table(bytes: &[u8], trailer: &Trailer) -> Result<Table, Flaw> {
     let &Trailer { offset, len, at, sections, roots, table_sum, .. } = trailer;
     if bytes.len() as u64 != len {
