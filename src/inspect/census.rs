@@ -1,4 +1,4 @@
-//! What a store has, counted in one pass over all its pages.
+//! A census of a store: counts from one pass over all its pages.
 
 use std::cmp::Reverse;
 
@@ -14,14 +14,14 @@ use crate::progress::{Progress, Stage};
 use crate::query::scan::Scan;
 use crate::time::Time;
 
-/// Hosts that are named.
+/// The number of named hosts.
 const HOSTS: usize = 20;
 
-/// What a store has, counted page by page.
+/// Counts of a store, page by page.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Census {
-    /// Pages that are known.
+    /// Known pages.
     pub pages: u64,
     /// Pages with content in force.
     pub in_force: u64,
@@ -35,32 +35,32 @@ pub struct Census {
     pub first: Option<Time>,
     /// When the latest visit was; `None` without visits.
     pub last: Option<Time>,
-    /// Hosts that have pages; URLs without one count as one for each scheme.
+    /// Hosts that have pages; URLs without a host count as one host for each scheme.
     pub hosts: u64,
-    /// The hosts with most pages, the largest first: twenty, if there are so many.
+    /// The twenty hosts with the most pages, the largest first.
     pub largest_hosts: Vec<HostCensus>,
-    /// The fingerprints by which near-duplicates are sought.
+    /// The fingerprints of the epoch for near-duplicates.
     pub fingerprints: FingerprintCensus,
-    /// Pages that have such a fingerprint now, drawn by a hash of their URLs: ten thousand, or all.
+    /// A sample of the pages that have such a fingerprint now: the ten thousand with the least
+    /// hashes of their URLs, or all.
     pub sample: Vec<SampledPage>,
-    /// How many visits found the page so many bits away from the version before: of 0 bits first, of 64
-    /// last.
+    /// The number of visits by their distance to the previous version, from 0 to 64 bits.
     pub distances: Vec<u64>,
-    /// How many pages changed at what share of their visits that could tell: at none, and up to a tenth,
-    /// two tenths and so on, in eleven numbers.
+    /// The number of pages by the share of their comparable visits that found a change: none, up to
+    /// a tenth, up to two tenths and so on, in eleven numbers.
     pub changing: [u64; 11],
-    /// How long each period is, in milliseconds.
+    /// The length of each period, in milliseconds.
     pub period: i64,
-    /// What visits found by when they were, in order of time: at most 400 periods.
+    /// The results of visits by period, in order of time: at most 400 periods.
     pub periods: Vec<Period>,
-    /// What visits found that are in none of the periods: one in a thousand at either end, or one of at
-    /// least twenty, whose times are so far from all others that most periods would be empty.
+    /// The results of visits outside of all periods. Outliers are left out if most periods would
+    /// otherwise be empty: up to one visit in a thousand at either end, or one of at least twenty.
     pub outside: VerdictCounts,
 }
 
 impl Census {
-    /// Counts what the store has, in one pass over all its pages and visits. Memory does not grow with
-    /// them: some 64 MiB, ten thousand URLs, and what one page has. The progress counts pages.
+    /// Counts a store in one pass over all its pages and visits. Memory does not grow with them:
+    /// about 64 MiB, ten thousand URLs, and the history of one page. The progress counts pages.
     ///
     /// ```
     /// use simkeep::inspect::Census;
@@ -81,7 +81,7 @@ impl Census {
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupt`](crate::Error::Corrupt) if what it touches is damaged,
+    /// [`Error::Corrupt`](crate::Error::Corrupt) if the data it reads is damaged,
     /// [`Error::Cancelled`](crate::Error::Cancelled) if the progress was.
     pub fn of(snapshot: &Snapshot, progress: &Progress) -> Result<Census> {
         let pages = Totals::of(snapshot)?.pages;
@@ -98,7 +98,7 @@ impl Census {
     }
 }
 
-/// A page that was drawn.
+/// A sampled page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SampledPage {
@@ -108,82 +108,82 @@ pub struct SampledPage {
     pub fingerprint: u64,
 }
 
-/// What visits found in a period.
+/// The results of the visits in a period.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Period {
     /// When it begins, in milliseconds since 1970.
     pub from: Time,
-    /// What its visits found.
+    /// The results of its visits.
     pub verdicts: VerdictCounts,
 }
 
-/// What is counted of a host.
+/// Counts of a host.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HostCensus {
-    /// The host; of URLs without one their scheme and a colon.
+    /// The host; for URLs without a host, their scheme and a colon.
     pub host: String,
     /// Its pages.
     pub pages: u64,
     /// Visits to them.
     pub visits: u64,
-    /// What these found.
+    /// The results of these visits.
     pub verdicts: VerdictCounts,
 }
 
-/// What is counted of the fingerprints of an epoch that pages have now.
+/// Counts of the fingerprints of an epoch that pages have now.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct FingerprintCensus {
     /// The number of the epoch.
     pub epoch: Epoch,
-    /// Pages that have one.
+    /// Pages with a fingerprint.
     pub pages: u64,
-    /// Pages whose content has none.
+    /// Pages whose content has no fingerprint.
     pub without: u64,
-    /// Pages by how many bits of their fingerprint are 1: none first, all 64 last.
+    /// Pages by the number of 1 bits in their fingerprint, from 0 to 64.
     pub popcounts: Vec<u64>,
-    /// How many pages have a 1 in each of the 64 bits, the lowest first.
+    /// For each of the 64 bits, lowest first, the pages whose fingerprint has a 1 there.
     pub ones: Vec<u64>,
     /// Pages by the highest eight bits of their fingerprint, in 256 numbers.
     pub values: Vec<u64>,
-    /// What share of the different fingerprints is counted in what follows: 1 if there are at most a
-    /// million, and otherwise that of a sample that is drawn by a hash.
+    /// The share of distinct fingerprints that the following numbers count: 1 up to a million
+    /// fingerprints, else the share of a sample by hash.
     pub share: f64,
-    /// Different fingerprints that are counted.
+    /// Counted distinct fingerprints.
     pub distinct: u64,
-    /// How many of those counted have a 1 in each of the 64 bits, the lowest first.
+    /// For each of the 64 bits, lowest first, the counted fingerprints that have a 1 there.
     pub distinct_ones: Vec<u64>,
-    /// How many of those counted are on so many pages: on 1, on 2 or 3, on 4 to 7 and so on.
+    /// Counted fingerprints by their number of pages: 1, 2 to 3, 4 to 7 and so on.
     pub shared: Vec<u64>,
-    /// The fingerprint that is on most pages, and on how many. `None` if there is none, or if only a
-    /// sample was counted: that may lack it.
+    /// The fingerprint of the most pages, and their number. `None` if there is no fingerprint, or
+    /// if only a sample was counted, which may lack it.
     pub commonest: Option<(u64, u64)>,
 }
 
 impl FingerprintCensus {
-    /// About how many different fingerprints there are: exactly, if all were counted.
+    /// The number of distinct fingerprints; an estimate if only a sample was counted.
     pub fn different(&self) -> u64 {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count")]
         let all = (self.distinct as f64 / self.share).round() as u64;
         all
     }
 
-    /// Whether what is counted by fingerprint is that of a sample.
+    /// Whether distinct fingerprints were counted in a sample only.
     pub fn is_sampled(&self) -> bool {
         self.share < 1.0
     }
 }
 
-/// What is counted so far.
+/// The counts so far.
 struct Counting {
     census: Census,
     sample: Sample,
     drawn: Drawn,
     periods: Periods,
     key: Vec<u8>,
-    /// The host that is counted, as keys begin, and what there is of it.
+    /// The current host, in the form of a key's start, and its counts.
     host: Vec<u8>,
     of_host: HostCensus,
 }
@@ -282,13 +282,13 @@ impl Counting {
             changes += u64::from(differs);
         }
         if compared > 0 {
-            // At most ten, as no more visits changed than were compared.
+            // At most ten, because changes are a part of the comparisons.
             let tenth = usize::try_from((changes * 10).div_ceil(compared)).unwrap_or(10);
             count(&mut self.census.changing, tenth, 1);
         }
     }
 
-    /// Goes on to the host of a page, if that is another one. Pages of one host follow each other.
+    /// Moves to the host of a page, if it is another one. Pages of one host are contiguous.
     fn of_its_host(&mut self, url: &str) {
         self.key.clear();
         surt::key(url, &mut self.key);
@@ -306,7 +306,7 @@ impl Counting {
         let host = std::mem::take(&mut self.of_host);
         let largest = &mut self.census.largest_hosts;
         if host.pages > 0 {
-            // Of hosts that are as large the first in order.
+            // Hosts of equal size stay in order.
             let at = largest.partition_point(|other| other.pages >= host.pages);
             largest.insert(at, host);
             largest.truncate(HOSTS);
@@ -329,7 +329,7 @@ impl Counting {
                 fingerprints.shared.resize(power + 1, 0);
             }
             count(&mut fingerprints.shared, power, 1);
-            // Of two that are as common the smaller, whatever the order here.
+            // Of equally common fingerprints, the smaller one, regardless of the order here.
             let order = |(fingerprint, pages): (u64, u64)| (pages, Reverse(fingerprint));
             let most = fingerprints.commonest.map(order);
             if !is_sampled && most.is_none_or(|most| order((fingerprint, pages)) > most) {
@@ -340,7 +340,7 @@ impl Counting {
     }
 }
 
-/// Adds to one of some counts.
+/// Adds to the count at an index.
 fn count(counts: &mut [u64], at: usize, more: u64) {
     counts.iter_mut().skip(at).take(1).for_each(|count| *count += more);
 }

@@ -1,4 +1,4 @@
-//! Estimates what a merge of all segments would free, and what space it needs.
+//! An estimate of what a merge of all segments would free, and what space it needs.
 
 use crate::bug::OrBug;
 use crate::engine::snapshot::Snapshot;
@@ -6,28 +6,29 @@ use crate::error::Result;
 use crate::inspect::{Overview, SegmentView};
 use crate::page::known;
 
-/// A page with its first visit, and what finds both, takes about as much as so many more visits.
+/// A page's record with its first visit and its index entries takes about as much space as this
+/// many further visits.
 const VISITS_OF_A_RECORD: f64 = 8.0;
 
-/// An estimate of what [`Store::compact`](crate::Store::compact) does to the segments.
+/// An estimate of the effect of [`Store::compact`](crate::Store::compact) on the segments.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Compaction {
-    /// How many segments there are.
+    /// The number of segments.
     pub segments: usize,
-    /// Bytes of them.
+    /// The bytes of the segments.
     pub segment_bytes: u64,
-    /// Pages of which something is in no segment yet: it will be in the merged one.
+    /// Pages with data that is in no segment yet; the merged segment will include it.
     pub unsealed_pages: u64,
-    /// About how many bytes a merge of all segments frees.
+    /// The approximate number of bytes that a merge of all segments frees.
     pub reclaimable_bytes: u64,
-    /// The free room that the merge takes until it is done, in bytes.
+    /// The free disk space that the merge needs temporarily, in bytes.
     pub temporary_bytes: u64,
 }
 
 impl Compaction {
-    /// Estimates the bytes that a merge of all segments frees: of what newer segments have again, and
-    /// of the fingerprint tables of epochs that have ended. Costs what [`Overview::of`] does.
+    /// Estimates what a merge of all segments frees: superseded records, and the fingerprint tables
+    /// of ended epochs. Costs as much as [`Overview::of`].
     ///
     /// ```
     /// use simkeep::inspect::Compaction;
@@ -65,7 +66,7 @@ impl Compaction {
             });
             let gone: u64 = of_ended.map(|section| section.bytes).sum();
             tables_of_ended += gone;
-            // Of a record, its further visits stay.
+            // A superseded record loses its first visit; its further visits stay.
             let records = own.pages as f64 * VISITS_OF_A_RECORD;
             let further = own.visits.saturating_sub(own.pages) as f64;
             let share = records / (records + further).max(1.0);

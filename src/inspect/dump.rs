@@ -9,7 +9,7 @@ use crate::segment::Dumped;
 
 pub use crate::segment::DumpLine;
 
-/// What of a segment to dump; for [`DumpQuery::run`].
+/// Selects the parts of a segment to dump; for [`DumpQuery::run`].
 ///
 /// ```
 /// use simkeep::inspect::DumpQuery;
@@ -20,59 +20,58 @@ pub use crate::segment::DumpLine;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DumpQuery {
-    /// All sections of this name, as [`SectionView`](super::SectionView) has them; or "head", "table"
-    /// or "trailer".
+    /// All sections of this name, as in [`SectionView`](super::SectionView); or "head", "table" or
+    /// "trailer".
     pub section: Option<String>,
-    /// Of those, the ones of this part.
+    /// Only the sections of this part.
     pub part: Option<u16>,
-    /// The sections of the tables of this epoch.
+    /// Only the sections of this epoch's tables.
     pub epoch: Option<Epoch>,
-    /// An offset in the file: only what ends behind it.
+    /// Only parts that end after this offset in the file.
     pub from: u64,
 }
 
 impl DumpQuery {
-    /// The whole file, what lies between two sections included.
+    /// Selects the whole file, including the gaps between sections.
     #[must_use]
     pub fn all() -> DumpQuery {
         DumpQuery::default()
     }
 
-    /// Asks for the sections of a name.
+    /// Selects the sections of a name.
     #[must_use]
     pub fn section(mut self, name: impl Into<String>) -> DumpQuery {
         self.section = Some(name.into());
         self
     }
 
-    /// Asks for the sections of a part: which rotation, or which table of cells.
+    /// Selects the sections of a part: a rotation, or a table of cells.
     #[must_use]
     pub fn part(mut self, part: u16) -> DumpQuery {
         self.part = Some(part);
         self
     }
 
-    /// Asks for the sections of an epoch.
+    /// Selects the sections of an epoch.
     #[must_use]
     pub fn epoch(mut self, epoch: Epoch) -> DumpQuery {
         self.epoch = Some(epoch);
         self
     }
 
-    /// Begins at an offset in the file, with what ends behind it.
+    /// Starts at an offset in the file, with the first part that ends after it.
     #[must_use]
     pub fn from(mut self, offset: u64) -> DumpQuery {
         self.from = offset;
         self
     }
 
-    /// Passes on the bytes of one of the segments, each with its meaning, in the order of the file,
-    /// until
-    /// `sink` breaks. Returns whether any segment of this snapshot has the number.
+    /// Passes the bytes of one of the segments to `sink`, each with its meaning, in the order of
+    /// the file, until `sink` breaks. Returns whether this snapshot has a segment of this number.
     ///
-    /// As text, a [`DumpLine`] is what the pages of `format/` show. A damaged block is a line that
-    /// says so, and what follows it is shown as far as it can be told apart; so damage is no error
-    /// here. Reads the file once, from the part on that is asked for, in the memory of a few blocks.
+    /// As text, a [`DumpLine`] is a line as in the pages of `format/`. A damaged block is a line
+    /// that says so, and the lines after it show what can still be decoded. So damage is not an
+    /// error here. Reads the selected part of the file once, in the memory of a few blocks.
     ///
     /// ```
     /// use std::ops::ControlFlow;

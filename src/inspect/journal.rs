@@ -1,4 +1,4 @@
-//! What the journal holds, counted.
+//! Counts of the journal's contents.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use crate::inspect::Operations;
 use crate::page::Property;
 use crate::time::Time;
 
-/// What the journal holds: the operations that no segment has yet.
+/// The contents of the journal: operations that no segment has yet.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct JournalView {
@@ -19,27 +19,27 @@ pub struct JournalView {
     pub first_operation: u64,
     /// The last operation in it; 0 if it is empty.
     pub last_operation: u64,
-    /// How many there are.
+    /// The number of operations.
     pub operations: u64,
-    /// Different pages among them.
+    /// The number of distinct pages in them.
     pub pages: u64,
-    /// When the first and the last visit was; `None` without visits.
+    /// The times of the earliest and the latest visit; `None` without visits.
     pub times: Option<(Time, Time)>,
-    /// What its visits found.
+    /// The results of its visits.
     pub verdicts: VerdictCounts,
     /// Contents restated in another epoch.
     pub restated: u64,
-    /// Weights that pages were given.
+    /// Weights that were set.
     pub weights: u64,
-    /// Classes that pages were given.
+    /// Classes that were set.
     pub classes: u64,
-    /// Pages and prefixes that were forgotten.
+    /// Forgotten pages and prefixes.
     pub forgotten: u64,
 }
 
 impl JournalView {
-    /// What the journal holds, in numbers. Costs a look at the page of each operation, and memory
-    /// for the URLs of its pages.
+    /// Counts the contents of the journal. Costs a lookup for each operation, and memory for the
+    /// URLs of its pages.
     ///
     /// ```
     /// use simkeep::inspect::JournalView;
@@ -58,7 +58,7 @@ impl JournalView {
     ///
     /// # Errors
     ///
-    /// [`Error::Poisoned`](crate::Error::Poisoned) if a bug was met before.
+    /// [`Error::Poisoned`](crate::Error::Poisoned) after a bug.
     pub fn of(snapshot: &Snapshot) -> Result<JournalView> {
         let operations = Operations::after(snapshot, 0);
         let mut view = JournalView::default();

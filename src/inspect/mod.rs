@@ -1,7 +1,7 @@
-//! Looking inside a store: what it is made of, where its space goes, how its pages change.
+//! Inspection of a store: its parts, the use of its space, and how its pages change.
 //!
-//! All of it is asked of a [`Snapshot`](crate::Snapshot), so it is consistent, waits for no writer, and
-//! writes nothing. This room reads the rooms below it and is read by none of them.
+//! All queries run against a [`Snapshot`](crate::Snapshot), so results are consistent. They wait
+//! for no writer, and write nothing. This module uses those below it; no other module uses it.
 
 mod census;
 mod compaction;
@@ -30,8 +30,8 @@ pub use trace::{PageRecord, Trace};
 pub use verdict_counts::VerdictCounts;
 pub use versions::{Version, VersionKind, versions};
 
-/// What a page is sorted by in the notation of the Internet Archive, its SURT: such as
-/// `com,example)/terms`. Linear in the length of the URL.
+/// Returns the sort key of a page in the notation of the Internet Archive, its SURT, such as
+/// `com,example)/terms`. Takes time linear in the length of the URL.
 ///
 /// ```
 /// assert_eq!(simkeep::inspect::surt("https://www.example.com/a?b"), "com,example,www)/a?b");
@@ -40,9 +40,11 @@ pub fn surt(url: &str) -> String {
     surt::of_key(&crate::page::surt::key_of(url))
 }
 
-/// Bytes that compare, one after another, as pages are sorted: the key that the format specifies. Pages
-/// of several stores are put into one order by them; of two with one key, the less URL comes first.
-/// Linear in the length of the URL.
+/// Returns the sort key of a page: bytes that compare as pages are ordered, as the format
+/// specifies.
+///
+/// Use it to merge pages of several stores in order. Pages with equal keys are ordered by URL.
+/// Takes time linear in the length of the URL.
 ///
 /// ```
 /// use simkeep::inspect::surt_key;

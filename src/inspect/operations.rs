@@ -1,4 +1,4 @@
-//! The operations that the journal holds still, in the order in which they were acknowledged.
+//! The operations that are still in the journal, in order of acknowledgement.
 
 use std::ops::RangeInclusive;
 
@@ -11,20 +11,20 @@ use crate::error::Result;
 use crate::layout::Delta;
 use crate::page::{Content, Entry, Prefix, Seen, Verdict, Visit, surt};
 
-/// An operation, as it was acknowledged.
+/// An acknowledged operation.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct LoggedOperation {
     /// Its number.
     pub sequence: u64,
-    /// What was done.
+    /// Its effect.
     pub kind: OperationKind,
 }
 
-/// What an operation did.
+/// The effect of an operation.
 #[derive(Clone, Debug, PartialEq)]
 pub enum OperationKind {
-    /// A page got an entry: a visit, with what it meant, restated content, or what it was given.
+    /// A page got an entry: a visit with its verdict, a restatement, or a property.
     Entry {
         /// The page.
         url: String,
@@ -35,22 +35,22 @@ pub enum OperationKind {
     Forget {
         /// The page.
         url: String,
-        /// How many visits of it were known.
+        /// The number of its visits.
         visits: u64,
     },
     /// All pages under a prefix were forgotten.
     ForgetPrefix {
         /// The prefix.
         prefix: Prefix,
-        /// How many pages were known under it.
+        /// The number of pages under it.
         pages: u64,
-        /// How many visits of those.
+        /// The number of visits to them.
         visits: u64,
     },
 }
 
 impl OperationKind {
-    /// Whether it is of a page under this prefix, or of a prefix that has pages with it in common.
+    /// Whether it concerns a page under this prefix, or a prefix that overlaps it.
     pub fn is_under(&self, prefix: &Prefix) -> bool {
         match self {
             OperationKind::Entry { url, .. } | OperationKind::Forget { url, .. } => {
@@ -63,27 +63,27 @@ impl OperationKind {
     }
 }
 
-/// The operations that the journal holds, from [`Operations::after`].
+/// An iterator over the operations in the journal, from [`Operations::after`].
 ///
 /// Reads lazily. It ends after an error.
 #[derive(Debug)]
 pub struct Operations {
     snapshot: Snapshot,
     available: Option<RangeInclusive<u64>>,
-    /// The number of the next one.
+    /// The number of the next operation.
     next: u64,
 }
 
 impl Operations {
-    /// The operations that the journal holds behind the one with the number `after`, in the order
-    /// in which they were acknowledged; a visit with its verdict. What was sealed is in no journal
-    /// any more: its visits are known, but not in which order they came. Costs a look at the page
-    /// for each operation.
+    /// Iterates over the operations in the journal after the operation number `after`, in order of
+    /// acknowledgement; visits come with their verdicts. Sealed operations are no longer in the
+    /// journal: their visits are known, but not their order. Costs a lookup of the page for each
+    /// operation.
     ///
-    /// A fingerprint that was [given beside](crate::Observation::also) a visit, and a weight or a class
-    /// that came with it, are operations of their own, after that visit. What is restated right behind
-    /// a visit counts as given with it, as in a history, also if it came later by itself: then the
-    /// verdict may be another than the one that was acknowledged.
+    /// A fingerprint [of another epoch](crate::Observation::also), a weight or a class that came
+    /// with a visit is an operation of its own, after the visit. A restatement directly after its
+    /// visit counts as part of the visit, as in a history, even if it came later by itself. Then
+    /// the verdict may differ from the acknowledged one.
     ///
     /// ```
     /// use simkeep::inspect::Operations;
@@ -116,8 +116,8 @@ impl Operations {
         }
     }
 
-    /// The numbers of the first and the last operation that the journal holds; `None` if it is empty. An
-    /// operation that comes before them was sealed.
+    /// The numbers of the first and the last operation in the journal; `None` if it is empty.
+    /// Earlier operations were sealed.
     pub fn available(&self) -> Option<RangeInclusive<u64>> {
         self.available.clone()
     }
@@ -164,7 +164,7 @@ fn done(inner: &Inner, sequence: u64, logged: &Logged<'_>, epochs: &Epochs) -> O
                     let also = also(inner, sequence, &url, &visit);
                     let mut head = page.head_at(sequence - 1);
                     let verdict = Effect::of(&mut head, &visit.into(), &also, epochs).verdict;
-                    // One that came late was not known, or it would be no operation.
+                    // A late visit was new to the store, or it would not be an operation.
                     let verdict = verdict.map_or(Verdict::OutOfOrder, |visit| visit.verdict);
                     let meaning = verdict.distance().map(|distance| epochs.meaning(distance));
                     HistoryEntry::Visit { visit, verdict, meaning }
@@ -183,7 +183,7 @@ fn done(inner: &Inner, sequence: u64, logged: &Logged<'_>, epochs: &Epochs) -> O
     }
 }
 
-/// The further fingerprints of what a visit saw: what is restated by the operations right behind it.
+/// The further fingerprints of a visit's content, from the restatements directly after it.
 fn also(inner: &Inner, sequence: u64, url: &str, visit: &Visit) -> Vec<Content> {
     let Seen::Content(content) = visit.seen else { return Vec::new() };
     let restated = |sequence: u64| match inner.logged(sequence)? {

@@ -1,4 +1,4 @@
-//! What a store is on the whole, without reading its pages.
+//! An overview of a store, without reading all its pages.
 
 use std::ops::RangeInclusive;
 
@@ -14,58 +14,58 @@ use crate::page::{EpochInfo, Role, in_use, surt};
 use crate::search::Shape;
 use crate::time::Time;
 
-/// Pages that are looked at to tell which hosts have many.
+/// The number of pages sampled to find large hosts.
 const SAMPLED: u64 = 64;
 
-/// Hosts with a smaller share are not named.
+/// Hosts with a smaller share are not listed.
 const SHARE_MIN: f64 = 0.02;
 
-/// What a store is on the whole.
+/// An overview of a store.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Overview {
     /// The number of the last operation.
     pub sequence: u64,
-    /// Pages that are known.
+    /// Known pages.
     pub pages: u64,
-    /// Pages with content that is in force.
+    /// Pages with content in force.
     pub in_force: u64,
     /// Pages that are gone.
     pub gone: u64,
-    /// Pages of which no content was ever seen.
+    /// Pages whose content was never seen.
     pub never: u64,
     /// Visits to all pages.
     pub visits: u64,
-    /// No visit was earlier: that of the earliest one, unless that was forgotten and merged away; `None`
-    /// without visits.
+    /// A lower bound of the times of all visits; `None` without visits. It is the time of the
+    /// earliest visit, unless that was forgotten and merged away.
     pub first: Option<Time>,
-    /// No visit was later; `None` without visits.
+    /// An upper bound of the times of all visits; `None` without visits.
     pub last: Option<Time>,
-    /// Pages of which something is in the journal, and in no segment yet.
+    /// Pages with data in the journal that is in no segment yet.
     pub unsealed_pages: u64,
-    /// The first and the last operation that the journal holds; `None` if it is empty.
+    /// The numbers of the first and the last operation in the journal; `None` if it is empty.
     pub unsealed: Option<(u64, u64)>,
-    /// Distinct fingerprints, counted once for each segment or memtable and each epoch that has them:
-    /// exact if there is one segment and nothing in the journal.
+    /// Distinct fingerprints, counted once for each segment or memtable and each epoch that has
+    /// them. Exact for one segment and an empty journal.
     pub fingerprints: u64,
-    /// The most pages that one fingerprint is or was on in one segment.
+    /// The largest number of pages that have or had one fingerprint in one segment.
     pub commonest_pages: u64,
     /// All epochs, by number.
     pub epochs: Vec<EpochOverview>,
     /// The live segments, the oldest first.
     pub segments: Vec<SegmentOverview>,
-    /// Bytes of the segments, by what they are for, the most first.
+    /// Bytes of the segments by purpose, the most first.
     pub space: Vec<SpaceOf>,
-    /// The hosts that have more than about one in fifty of the pages, the largest first. They are told
-    /// from 64 pages at equal distances in SURT order, and without what is in the journal.
+    /// The hosts with more than about one in fifty of the pages, the largest first. An estimate
+    /// from 64 pages at equal distances in SURT order, without the journal.
     pub hosts: Vec<HostShare>,
-    /// What was found to be damaged among those 64 pages; then there are no hosts.
+    /// The damage among those 64 pages, if any; then there are no hosts.
     pub flaw: Option<Corruption>,
 }
 
 impl Overview {
-    /// What the store is on the whole. Costs as much for a large store: it reads 64 pages, to see which
-    /// hosts have many, and numbers of what is open already.
+    /// Summarizes a store, at a cost that does not grow with its size. It reads 64 pages to find
+    /// the large hosts, and numbers that are in memory already.
     ///
     /// ```
     /// use simkeep::inspect::Overview;
@@ -84,7 +84,7 @@ impl Overview {
     ///
     /// # Errors
     ///
-    /// [`Error::Io`](crate::Error::Io). Damaged pages are no error; they are named in the overview.
+    /// [`Error::Io`](crate::Error::Io). Damaged pages are not an error; the overview reports them.
     pub fn of(snapshot: &Snapshot) -> Result<Overview> {
         let view = snapshot.view();
         view.check()?;
@@ -98,7 +98,7 @@ impl Overview {
                     let inner = memtable.read();
                     cover(&mut times, inner.times_at(snapshot.sequence()));
                     let delta = inner.delta_at(snapshot.sequence())?.pages;
-                    // No page of what was forgotten on the whole is new.
+                    // Forgetting more pages than were added adds none.
                     unsealed_new += u64::try_from(delta).unwrap_or(0);
                     let here = inner.pages().filter(|page| page.is_here(snapshot.sequence()));
                     unsealed_pages += here.count() as u64;
@@ -152,7 +152,7 @@ impl Overview {
     }
 }
 
-/// An epoch, and what there is of it.
+/// An epoch, with its counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EpochOverview {
@@ -160,7 +160,7 @@ pub struct EpochOverview {
     pub info: EpochInfo,
     /// Distinct fingerprints, counted once for each segment or memtable that has them.
     pub fingerprints: u64,
-    /// Whether verdicts or searches go by it.
+    /// Whether verdicts or searches use it.
     pub is_in_use: bool,
 }
 
@@ -170,42 +170,43 @@ pub struct EpochOverview {
 pub struct SegmentOverview {
     /// Its number.
     pub id: u64,
-    /// How many merges deep: 0 for one that was sealed.
+    /// The depth of merges: 0 for a sealed segment.
     pub level: u64,
     /// The first operation in it.
     pub first_operation: u64,
     /// The last operation in it.
     pub last_operation: u64,
-    /// Records of pages.
+    /// Page records.
     pub pages: u64,
-    /// Visits in them.
+    /// Visits in these records.
     pub visits: u64,
-    /// No visit in it is earlier than the first time or later than the last; `None` without visits.
+    /// The earliest and latest possible time of its visits; `None` without visits.
     pub times: Option<(Time, Time)>,
     /// When it was written.
     pub written: Time,
     /// Bytes of the file.
     pub bytes: u64,
-    /// What finds its fingerprints, those of the epoch of which it has most: column, rotations or cells;
-    /// `None` if it has none.
+    /// The search structure of the epoch with the most fingerprints: column, rotations or cells;
+    /// `None` without fingerprints.
     pub shape: Option<Shape>,
-    /// About what share of its records is of pages that newer segments have a record of, too, or that
-    /// were forgotten, from 0 to 1. A merge makes one of the two, or none.
+    /// The approximate share of its records that are superseded, from 0 to 1: newer segments have a
+    /// record of the page, too, or it was forgotten. A merge combines the records, or drops them.
     pub superseded: f64,
 }
 
-/// How much of a store a host is.
+/// The share of a host in a store.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct HostShare {
-    /// The host; of URLs without one their scheme and a colon.
+    /// The host; for URLs without a host, their scheme and a colon.
     pub host: String,
-    /// About what share of the pages it has, from 0 to 1.
+    /// The approximate share of the pages, from 0 to 1.
     pub share: f64,
 }
 
 impl SegmentOverview {
-    /// What a segment says of itself. Whether newer ones supersede its pages is not known yet.
+    /// Describes a segment by its own numbers. `superseded` depends on newer segments, and is not
+    /// set yet.
     fn of(segment: &SegmentView) -> SegmentOverview {
         let most = segment.tables.iter().max_by_key(|tables| tables.fingerprints);
         SegmentOverview {
@@ -224,7 +225,7 @@ impl SegmentOverview {
     }
 }
 
-/// Widens times so that others are among them.
+/// Extends times to include others.
 fn cover(times: &mut Option<(Time, Time)>, others: Option<(Time, Time)>) {
     if let Some((first, last)) = others {
         let (from, to) = times.unwrap_or((first, last));
@@ -232,8 +233,9 @@ fn cover(times: &mut Option<(Time, Time)>, others: Option<(Time, Time)>) {
     }
 }
 
-/// Tells how much of each segment newer ones go on with. Those add `deltas` to the pages of the store:
-/// so many fewer than their records go on with older ones, which are taken to be any of those.
+/// Estimates how much of each segment is superseded. Newer segments add `deltas` to the pages of
+/// the store. The records in excess of that continue older records, which are assumed to be evenly
+/// distributed.
 fn supersede(segments: &mut [SegmentOverview], deltas: &[i64]) {
     for newer in (1..segments.len()).rev() {
         let Some((older, rest)) = segments.split_at_mut_checked(newer) else { continue };
@@ -242,14 +244,14 @@ fn supersede(segments: &mut [SegmentOverview], deltas: &[i64]) {
         let new = u64::try_from(*delta).unwrap_or(0);
         let again = own.pages.saturating_sub(new) as f64 / all.max(1) as f64;
         for segment in older {
-            // Of those that were not gone on with before.
+            // Applies to the records that were not superseded before.
             segment.superseded += (1.0 - segment.superseded) * again.min(1.0);
         }
     }
 }
 
-/// Takes away from what is left of the segments until there are no more records than pages that are
-/// `known`: the others were forgotten, wherever they stand.
+/// Reduces what is left of the segments until there are no more records than `known` pages: the
+/// others were forgotten, in any segment.
 fn leave(segments: &mut [SegmentOverview], known: u64) {
     let left = segments.iter().map(|of| (1.0 - of.superseded) * of.pages as f64).sum::<f64>();
     let share = (known as f64 / left.max(1.0)).min(1.0);
@@ -274,7 +276,7 @@ fn largest_hosts(snapshot: &Snapshot) -> Result<Vec<HostShare>> {
     let (mut key, mut url, mut before) = (Vec::new(), Vec::new(), 0);
     for live in segments.iter() {
         let own = live.segment.numbers().pages;
-        // The first one within this segment that is half a step behind a whole number of steps.
+        // The first page of this segment at an odd multiple of half a step.
         let first = (step / 2 + step - before % step) % step;
         for page in (first..own).step_by(usize::try_from(step).unwrap_or(usize::MAX)) {
             #[expect(clippy::cast_possible_truncation, reason = "a segment has fewer than 2^30")]
@@ -291,7 +293,7 @@ fn largest_hosts(snapshot: &Snapshot) -> Result<Vec<HostShare>> {
         before += own;
     }
     hosts.iter_mut().for_each(|host| host.share /= f64::from(looked_at));
-    // One page of a sample says nothing of its host.
+    // One sampled page is no evidence about its host.
     let least = if step == 1 { 0.0 } else { 1.5 / f64::from(looked_at) };
     hosts.retain(|host| host.share >= SHARE_MIN.max(least));
     hosts.sort_by(|a, b| b.share.total_cmp(&a.share).then_with(|| a.host.cmp(&b.host)));

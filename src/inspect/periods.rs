@@ -1,4 +1,4 @@
-//! Counts by time, in as many periods of equal length as fit.
+//! Counts over time, in periods of equal length.
 
 use std::collections::BTreeMap;
 
@@ -7,23 +7,24 @@ use super::verdict_counts::VerdictCounts;
 use crate::page::Verdict;
 use crate::time::Time;
 
-/// Periods that a census has at most, from the first to the last.
+/// The most periods of a census, from the first to the last.
 const SPANNED_MAX: usize = 400;
-/// Periods with visits that are kept while it counts, so that few visits at wrong times do not make all
-/// of them longer.
+/// The most non-empty periods while counting. It is larger, so that a few visits with wrong times
+/// do not lengthen all periods.
 const KEPT_MAX: usize = 4096;
-/// One visit of so many may lie outside of the periods at either end; or one, of at least so few.
+/// One visit in this many may lie outside of the periods at either end; or one visit, if there are
+/// at least `OUTSIDE_VISITS_MIN`.
 const OUTSIDE: u64 = 1000;
 const OUTSIDE_VISITS_MIN: u64 = 20;
 
 const DAY_MS: i64 = 86_400_000;
 
-/// Visits by when they were. Periods begin with days and become longer as there are more of them, so
+/// Counts of visits over time. Periods begin as days, and are doubled when there are too many, so
 /// memory is bounded.
 #[derive(Debug)]
 pub(super) struct Periods {
     length: i64,
-    /// By their numbers from 1970 on.
+    /// By their numbers, counted from 1970.
     all: BTreeMap<i64, Period>,
 }
 
@@ -44,13 +45,13 @@ impl Periods {
         }
     }
 
-    /// How many periods there are from the first to the last.
+    /// The number of periods from the first to the last.
     fn spanned(&self) -> i64 {
         let ends = self.all.first_key_value().zip(self.all.last_key_value());
         ends.map_or(0, |((first, _), (last, _))| last - first + 1)
     }
 
-    /// Makes one of two.
+    /// Joins periods in pairs.
     fn lengthen(&mut self) {
         self.length = self.length.saturating_mul(2);
         for (_, old) in std::mem::take(&mut self.all) {
@@ -62,12 +63,12 @@ impl Periods {
         }
     }
 
-    /// Takes out the few at the beginning and at the end that lie far from all others.
+    /// Removes the few visits at the beginning and at the end that are far from all others.
     fn take_outside(&mut self) -> VerdictCounts {
         let all: u64 = self.all.values().map(|period| period.verdicts.visits()).sum();
         let least = u64::from(all >= OUTSIDE_VISITS_MIN);
         let (mut outside, allowed) = (VerdictCounts::default(), (all / OUTSIDE).max(least));
-        // Each end once: what is left when one was cut may be cut at the other.
+        // Each end once: after a cut at one end, the other may need one.
         for _ in 0..2 {
             let before = cut(self.all.iter().map(|(at, period)| (*at, period)), allowed);
             let after = cut(self.all.iter().rev().map(|(at, period)| (*at, period)), allowed);
@@ -78,7 +79,7 @@ impl Periods {
                 (_, Some((gap, at))) => (gap, false, at),
                 (None, None) => break,
             };
-            // Only where all others take up half of the axis at most.
+            // Only if all others take up at most half of the time axis.
             if gap < self.spanned() / 2 {
                 break;
             }
@@ -91,8 +92,8 @@ impl Periods {
         outside
     }
 
-    /// How long each is, in milliseconds, those that have visits, in order, and what visits found that
-    /// lie far outside of them.
+    /// The length of the periods in milliseconds, the non-empty ones in order, and the results of
+    /// the visits outside of them.
     pub(super) fn finish(mut self) -> (i64, Vec<Period>, VerdictCounts) {
         let outside = self.take_outside();
         while self.spanned() > SPANNED_MAX as i64 {
@@ -102,8 +103,8 @@ impl Periods {
     }
 }
 
-/// Where periods, seen from one end, are best cut so that at most so many visits are cut off: at the
-/// widest gap. How wide that is, and the number of the first period that stays.
+/// The best cut at one end of some periods that removes at most `allowed` visits: at the widest
+/// gap. Returns the width of the gap, and the number of the first period to keep.
 fn cut<'p>(periods: impl Iterator<Item = (i64, &'p Period)>, allowed: u64) -> Option<(i64, i64)> {
     let (mut cut_off, mut widest, mut last) = (0, None, None);
     for (number, period) in periods {

@@ -1,4 +1,4 @@
-//! How many pages have one fingerprint: of all fingerprints, or of a sample of them. And some pages.
+//! The number of pages per fingerprint, of all or a sample; and a sample of pages.
 
 use std::collections::{BinaryHeap, HashMap};
 
@@ -6,22 +6,22 @@ use super::SampledPage;
 use crate::segment::url_hash;
 use crate::splitmix::{STEP, mix};
 
-/// Different fingerprints that are counted at most.
+/// The most distinct fingerprints to count.
 const COUNTED: usize = 1 << 20;
 
-/// Pages by their fingerprints. If there are too many fingerprints, only those are counted whose hash is
-/// below a bound: all pages of some fingerprints, so that what is told of these holds for all.
+/// Counts pages by fingerprint. With too many fingerprints, it keeps only those whose hash is below
+/// a bound: for these it counts all pages.
 #[derive(Debug, Default)]
 pub(super) struct Sample {
     pages: HashMap<u64, u64>,
-    /// A fingerprint is counted if its hash begins with so many zeros.
+    /// A fingerprint is counted if its hash begins with this many zeros.
     zeros: u32,
 }
 
-/// Pages that are drawn at most.
+/// The most pages in the sample.
 const DRAWN: usize = 10_000;
 
-/// The pages whose URLs have the smallest hashes.
+/// A sample of pages: those whose URLs have the smallest hashes.
 #[derive(Debug, Default)]
 pub(super) struct Drawn {
     /// The largest hash first.
@@ -30,7 +30,7 @@ pub(super) struct Drawn {
 
 impl Drawn {
     pub(super) fn add(&mut self, url: &str, fingerprint: u64) {
-        // The same in every store, so that two of one crawl can be compared.
+        // Not seeded, so that samples of two stores can be compared.
         let hash = url_hash(url, 0);
         if self.pages.len() == DRAWN {
             if self.pages.peek().is_some_and(|(largest, ..)| hash >= *largest) {
@@ -47,7 +47,7 @@ impl Drawn {
     }
 }
 
-/// A hash whose bits all depend on all bits: that of `splitmix64`.
+/// A hash whose bits all depend on all input bits: that of `splitmix64`.
 fn hash(fingerprint: u64) -> u64 {
     mix(fingerprint.wrapping_add(STEP))
 }
@@ -66,12 +66,12 @@ impl Sample {
         }
     }
 
-    /// What share of all fingerprints is counted.
+    /// The share of all fingerprints that is counted.
     pub(super) fn share(&self) -> f64 {
         0.5_f64.powi(self.zeros.cast_signed())
     }
 
-    /// The fingerprints that are counted, with how many pages have each.
+    /// The counted fingerprints, with the number of pages of each.
     pub(super) fn iter(&self) -> impl Iterator<Item = (u64, u64)> {
         self.pages.iter().map(|(fingerprint, pages)| (*fingerprint, *pages))
     }

@@ -11,43 +11,44 @@ use crate::page::Epoch;
 use crate::search::Shape;
 use crate::time::Time;
 
-/// A segment, by what its file says of itself.
+/// A segment, as its file describes itself.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct SegmentView {
-    /// Its number, which its file is named after.
+    /// Its number, which is also in its file name.
     pub id: u64,
     /// Bytes of the file.
     pub bytes: u64,
-    /// How many merges deep: 0 for one that was sealed, one more than its inputs for a merged one.
+    /// The depth of merges: 0 for a sealed segment, one more than its inputs for a merged one.
     pub level: u64,
     /// The first operation in it.
     pub first_operation: u64,
     /// The last operation in it.
     pub last_operation: u64,
-    /// Records of pages.
+    /// Page records.
     pub pages: u64,
     /// Visits in those records.
     pub visits: u64,
     /// Distinct fingerprints, counted once for each epoch.
     pub fingerprints: u64,
-    /// Records that hide everything older of their page.
+    /// Records that hide all older data of their page.
     pub resets: u64,
-    /// What it adds to the pages of the store; less than its records, since some go on with older ones.
+    /// The change that it makes to the pages of the store. It is less than its records, since some
+    /// continue older records.
     pub page_delta: i64,
-    /// What it adds to the visits of the store.
+    /// The change that it makes to the visits of the store.
     pub visit_delta: i64,
-    /// What it adds to the pages of the store with content that is in force.
+    /// The change that it makes to the store's pages with content in force.
     pub in_force_delta: i64,
-    /// What it adds to the pages of the store that are gone.
+    /// The change that it makes to the store's pages that are gone.
     pub gone_delta: i64,
-    /// No visit in it is earlier than the first time or later than the last; `None` without visits.
+    /// The earliest and latest possible time of its visits; `None` without visits.
     pub times: Option<(Time, Time)>,
-    /// The most pages that one fingerprint is or was on.
+    /// The largest number of pages that have or had one fingerprint.
     pub longest_list: u64,
     /// When it was written.
     pub written: Time,
-    /// How many prefixes were forgotten with it.
+    /// The number of prefixes that it records as forgotten.
     pub forgotten: u64,
     /// The sections, in the order of the file.
     pub sections: Vec<SectionView>,
@@ -56,8 +57,8 @@ pub struct SegmentView {
 }
 
 impl SegmentView {
-    /// One of the segments, by its number; `None` if none of this snapshot has it. Reads what was read
-    /// when it was opened.
+    /// Describes a segment by its number; `None` if this snapshot has no such segment. Reads no
+    /// file: the numbers are in memory since the segment was opened.
     ///
     /// ```
     /// use simkeep::inspect::SegmentView;
@@ -76,7 +77,7 @@ impl SegmentView {
     ///
     /// # Errors
     ///
-    /// [`Error::Poisoned`](crate::Error::Poisoned) if a bug was met before.
+    /// [`Error::Poisoned`](crate::Error::Poisoned) after a bug.
     pub fn of(snapshot: &Snapshot, id: u64) -> Result<Option<SegmentView>> {
         snapshot.view().check()?;
         let live = snapshot.view().segments.iter().find(|live| live.segment.id() == id);
@@ -88,19 +89,19 @@ impl SegmentView {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SectionView {
-    /// What it holds, as the format names it.
+    /// Its kind, as the format names it.
     pub kind: &'static str,
-    /// Its number among those of one kind and epoch, such as which rotation it belongs to.
+    /// Its number among sections of one kind and epoch, such as the number of its rotation.
     pub part: u16,
-    /// The number of the epoch, of a section of fingerprint tables.
+    /// The epoch, for a section of fingerprint tables.
     pub epoch: Option<Epoch>,
-    /// What its bytes are for.
+    /// The purpose of its bytes.
     pub space: Space,
-    /// Where it begins in the file, in bytes.
+    /// Its byte offset in the file.
     pub offset: u64,
     /// Its length in bytes.
     pub bytes: u64,
-    /// The blocks of 4 KiB that have a checksum each.
+    /// The number of its blocks of 4 KiB, each of which has a checksum.
     pub blocks: u64,
 }
 
@@ -112,9 +113,9 @@ pub struct TableView {
     pub epoch: Epoch,
     /// Distinct fingerprints.
     pub fingerprints: u32,
-    /// What finds those that are near: column, rotations or cells.
+    /// The search structure: column, rotations or cells.
     pub shape: Shape,
-    /// Bytes of the fingerprints with all that finds them.
+    /// Bytes of the fingerprints and their tables.
     pub bytes: u64,
 }
 
@@ -167,7 +168,7 @@ fn view(live: &LiveSegment) -> SegmentView {
     }
 }
 
-/// Bytes of a segment that lie in no section: its head, its section table, and zeros in between.
+/// The bytes of a segment outside of all sections: head, section table, and padding.
 pub(super) fn frame_bytes(view: &SegmentView) -> u64 {
     let sections: u64 = view.sections.iter().map(|section| section.bytes).sum();
     view.bytes.saturating_sub(sections).max(HEAD_BYTES)

@@ -1,39 +1,39 @@
-//! What the bytes of a store are for.
+//! The purpose of a store's bytes.
 
 use crate::layout::Kind;
 
-/// What bytes are for.
+/// The purpose of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Space {
     /// URLs and the visits to them.
     Histories,
-    /// What finds a page by its URL: hashes and filters.
+    /// Hashes and filters that find a page by its URL.
     PageIndex,
-    /// What decides when each page is visited again.
+    /// The input of each page's schedule.
     Schedule,
-    /// Distinct fingerprints, and which of their bits are set.
+    /// Distinct fingerprints, and their popcounts.
     Fingerprints,
-    /// Which pages have a fingerprint.
+    /// The pages of each fingerprint.
     Postings,
     /// The tables that find near fingerprints.
     Tables,
-    /// Checksums, prefixes that were forgotten, and the frames of the files.
+    /// Checksums, forgotten prefixes, and the frames of the files.
     Frames,
 }
 
-/// How many bytes are for something.
+/// The number of bytes for a purpose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SpaceOf {
-    /// What they are for.
+    /// The purpose.
     pub of: Space,
-    /// How many.
+    /// The number of bytes.
     pub bytes: u64,
 }
 
 impl Space {
-    /// All of it, in the order of the files.
+    /// All purposes, in the order of the files.
     pub const ALL: [Space; 7] = [
         Space::Histories,
         Space::PageIndex,
@@ -44,7 +44,7 @@ impl Space {
         Space::Frames,
     ];
 
-    /// One or two words for it.
+    /// The name of the purpose, in one or two words.
     pub fn name(self) -> &'static str {
         match self {
             Space::Histories => "histories",
@@ -75,7 +75,7 @@ impl Space {
     }
 }
 
-/// Bytes by what they are for.
+/// Bytes by purpose.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Sums([u64; Space::ALL.len()]);
 
@@ -87,7 +87,7 @@ impl Sums {
         }
     }
 
-    /// All of them, the most bytes first.
+    /// All purposes, the most bytes first.
     pub(super) fn largest_first(self) -> Vec<SpaceOf> {
         let all = Space::ALL.into_iter().zip(self.0);
         let mut all: Vec<SpaceOf> = all.map(|(of, bytes)| SpaceOf { of, bytes }).collect();

@@ -1,9 +1,10 @@
-//! The keys that pages are sorted by, as people write them.
+//! Sort keys of pages in SURT notation.
 
 use crate::page::surt;
 
-/// A key in the notation of the Internet Archive: the labels of the host in reverse and with commas, a
-/// port and a user if there are any, `)`, and the path; of a URL without a host the URL's own parts.
+/// Formats a key in the notation of the Internet Archive: the labels of the host reversed and
+/// separated by commas, port and user if any, `)`, and the path. For a URL without a host, formats
+/// the URL's own parts.
 pub(super) fn of_key(key: &[u8]) -> String {
     let mut parts = key.split(|byte| *byte == surt::END);
     let mut next = || parts.next().unwrap_or_default();

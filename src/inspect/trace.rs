@@ -1,4 +1,4 @@
-//! Where a store has a page, and what it knows of it.
+//! A trace of a page: everything stored about it, and where.
 
 use std::ops::ControlFlow;
 
@@ -10,25 +10,25 @@ use crate::engine::snapshot::Snapshot;
 use crate::error::Result;
 use crate::url::check_url;
 
-/// All that is known of a page, and where that stands.
+/// Everything stored about a page, and where.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Trace {
-    /// The page as it is now.
+    /// The current state of the page.
     pub page: Page,
-    /// What it is sorted by, its SURT: such as `com,example)/terms`.
+    /// The key by which it is sorted, its SURT, such as `com,example)/terms`.
     pub surt: String,
-    /// What it is found by: the hash of its URL, which each store seeds by itself.
+    /// The hash of its URL, by which it is found. Each store has its own seed.
     pub hash: u64,
-    /// Its records, the newest first.
+    /// Where data about it is stored, the newest first.
     pub records: Vec<PageRecord>,
-    /// Its visits, and what each meant.
+    /// Its visits with their verdicts.
     pub history: History,
 }
 
 impl Trace {
-    /// All that is known of a page, and the records that hold it; `None` for an unknown page. Costs
-    /// reading the page's record in each segment that has it, and memory for its visits.
+    /// Traces a page; `None` if it is unknown. Costs reading the page's record in each segment that
+    /// has it, and memory for its visits.
     ///
     /// ```
     /// use simkeep::inspect::Trace;
@@ -49,8 +49,8 @@ impl Trace {
     ///
     /// # Errors
     ///
-    /// [`Error::Url`](crate::Error::Url), or [`Error::Corrupt`](crate::Error::Corrupt) if what it
-    /// touches is damaged.
+    /// [`Error::Url`](crate::Error::Url), or [`Error::Corrupt`](crate::Error::Corrupt) if the data
+    /// it reads is damaged.
     pub fn of(snapshot: &Snapshot, url: &str) -> Result<Option<Trace>> {
         check_url(url)?;
         let Some(page) = snapshot.latest(url)? else { return Ok(None) };
@@ -65,19 +65,19 @@ impl Trace {
     }
 }
 
-/// A record of a page, in a segment or in the journal.
+/// A location of data about a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PageRecord {
-    /// The number of the segment; `None` for what is in the journal, and in no segment yet.
+    /// The number of the segment; `None` for the journal.
     pub segment: Option<u64>,
     /// The number of the page there, in the order of the segment.
     pub number: u32,
     /// Bytes of its record; `None` in the journal.
     pub bytes: Option<u64>,
-    /// How many entries stand there: visits, fingerprints in other epochs, weights and classes.
+    /// The number of entries there: visits, restatements, weights and classes.
     pub entries: usize,
-    /// Whether this is all of the page: older segments know nothing of it, or that was forgotten.
+    /// Whether the page begins here: no older segment has data about it that counts.
     pub is_first: bool,
 }
 

@@ -1,24 +1,24 @@
-//! What visits found, counted.
+//! Counts of visits by result.
 
 use crate::page::Verdict;
 
-/// What visits found, and how many found it.
+/// Counts of visits by result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct VerdictCounts {
     /// Visits that saw the first content of their page.
     pub new: u64,
-    /// Visits that saw what was there before.
+    /// Visits that saw the version in force.
     pub same: u64,
-    /// Visits that saw other content.
+    /// Visits that saw a new version.
     pub changed: u64,
-    /// Visits that saw content of before.
+    /// Visits that saw an earlier version.
     pub reverted: u64,
     /// Visits that found the page gone.
     pub gone: u64,
     /// Visits that failed.
     pub failed: u64,
-    /// Visits that tell nothing: they came late, or found a page unmodified of which no content was ever
+    /// Visits without a result: late ones, and "not modified" for a page whose content was never
     /// seen.
     pub other: u64,
 }
@@ -37,7 +37,7 @@ impl VerdictCounts {
         *count += 1;
     }
 
-    /// Takes in what others found.
+    /// Adds other counts.
     pub(super) fn join(&mut self, others: &VerdictCounts) {
         let VerdictCounts { new, same, changed, reverted, gone, failed, other } = *others;
         self.new += new;
@@ -49,7 +49,7 @@ impl VerdictCounts {
         self.other += other;
     }
 
-    /// How many visits there are in all.
+    /// The number of visits in all.
     pub fn visits(&self) -> u64 {
         let VerdictCounts { new, same, changed, reverted, gone, failed, other } = *self;
         new + same + changed + reverted + gone + failed + other

@@ -4,49 +4,49 @@ use crate::engine::answer::HistoryEntry;
 use crate::page::{Content, Restated, Verdict, Visit};
 use crate::time::Time;
 
-/// What a row of a page's versions is.
+/// The kind of a row in a page's list of versions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum VersionKind {
-    /// Content, by its number among the versions, from 1 on.
+    /// Content, by its version number, counted from 1.
     Content(u32),
-    /// Visits one after another that found the page gone.
+    /// Consecutive visits that found the page gone.
     Gone,
-    /// Visits one after another that failed.
+    /// Consecutive visits that failed.
     Failed,
-    /// Visits one after another that were told that nothing was modified, of a page whose content was
-    /// never seen.
+    /// Consecutive "not modified" visits to a page whose content was never seen.
     Unseen,
 }
 
-/// Visits to a page that found one thing.
+/// Consecutive visits to a page with one result.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Version {
-    /// What it is.
+    /// The kind.
     pub kind: VersionKind,
-    /// The visit that found it first.
+    /// The first of these visits.
     pub visit: Visit,
-    /// Its content, with the last fingerprint that it was given in each epoch, the first of all first;
-    /// empty without content.
+    /// Its content, with the last fingerprint of each epoch, the visit's own first; empty without
+    /// content.
     pub contents: Vec<Content>,
-    /// When it was last seen before other content was.
+    /// When it was last seen before the content changed.
     pub last: Time,
-    /// How many visits saw it before other content was seen.
+    /// The number of visits that saw it before the content changed.
     pub visits: u64,
-    /// What the first of them meant.
+    /// The verdict on the first visit.
     pub verdict: Verdict,
-    /// The number of the version whose content came back, if one did.
+    /// The number of the earlier version whose content came back, if it did.
     pub back_to: Option<u32>,
-    /// The bits in which its fingerprint differs from that of the version before, in the epoch that the
-    /// verdict goes by; `None` if there is no such version, or the two cannot be compared.
+    /// The bits in which its fingerprint differs from the previous version's, in the epoch that the
+    /// verdict uses; `None` if there is no previous version, or the two cannot be compared.
     pub differing: Option<u64>,
 }
 
-/// The versions of a page, from its history: visits that saw one content, were told that it was not
-/// modified, or saw it again after failures are one version, and a content that comes back later is
-/// another. Failures that follow each other with one status are one row, and so are visits that find the
-/// page gone. What it was given is left out.
+/// Groups a page's history into versions.
+///
+/// Visits that saw one content, got "not modified", or saw it again after failures are one version.
+/// Content that comes back later is a new version. Consecutive failures with one status are one
+/// row, and so are consecutive visits that found the page gone. Properties are left out.
 ///
 /// ```
 /// # fn main() -> simkeep::Result<()> {
@@ -81,11 +81,11 @@ pub fn versions(history: &[HistoryEntry]) -> Vec<Version> {
 #[derive(Default)]
 struct Folding {
     versions: Vec<Version>,
-    /// The last one that has content, by its place.
+    /// The index of the last version with content.
     last: Option<usize>,
-    /// The one that the last visit belongs to, and the time of that visit.
+    /// The index of the version of the last visit, and the time of that visit.
     open: Option<(usize, Time)>,
-    /// How many have content.
+    /// The number of versions with content.
     contents: u32,
 }
 
@@ -126,7 +126,8 @@ impl Folding {
             if let VersionKind::Content(number) = before.kind {
                 back_to = Some(number);
             }
-            // Of one that came back by the server's word, that is all that is known of its content.
+            // If the server only said that an earlier version came back, this is all that is known
+            // of its content.
             if contents.is_empty() {
                 contents.clone_from(&before.contents);
             }
@@ -140,7 +141,7 @@ impl Folding {
         self.versions.push(version);
     }
 
-    /// Adds the fingerprint that the content of the last visit has in another epoch.
+    /// Adds the fingerprint of the last visit's content in another epoch.
     fn restated(&mut self, restated: &Restated) {
         if let Some((at, time)) = self.open
             && time == restated.time
@@ -151,7 +152,7 @@ impl Folding {
         }
     }
 
-    /// The version that was last seen then, and has this content if there are several.
+    /// The version that was last seen at a time, and that has this content if there are several.
     fn seen_at(&self, time: Time, content: Option<&Content>) -> Option<&Version> {
         let then = || {
             let versions = self.versions.iter().rev();
@@ -184,10 +185,11 @@ impl Folding {
             };
             let old = before.as_ref().and_then(|(_, contents)| of(contents));
             let differing = old.zip(of(&version.contents)).map(|(old, new)| old ^ new);
-            // What came back by the server's word is at no distance, whatever is known of its bits.
+            // If the server said that an earlier version came back, its distance is zero by
+            // definition.
             let is_none = distance.is_some_and(|distance| distance.bits == 0);
             version.differing = if is_none { Some(0) } else { differing };
-            // All of one time and digest count as one to the next.
+            // Visits of one time and digest are compared as one.
             let of = |visit: &Visit| (visit.time, visit.seen.digest());
             let joined = before.take().filter(|(visit, _)| of(visit) == of(&version.visit));
             let mut contents = joined.map(|(_, contents)| contents).unwrap_or_default();
@@ -198,7 +200,7 @@ impl Folding {
     }
 }
 
-/// Puts a content in the place of that of its epoch.
+/// Replaces the content of the same epoch.
 fn put(contents: &mut Vec<Content>, content: Content) {
     match contents.iter_mut().find(|own| own.epoch == content.epoch) {
         Some(own) => *own = content,
