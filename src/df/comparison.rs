@@ -1,32 +1,32 @@
-//! How two tables differ.
+//! Comparison of two tables.
 
 use super::table::Table;
 use crate::fingerprint::Frequencies;
 
-/// How differently two tables weigh the same pages.
+/// How differently two tables weigh features of the same pages.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Comparison {
-    /// Features that both have.
+    /// Features in both tables.
     pub common: u64,
-    /// Features of the first alone.
+    /// Features in the first table only.
     pub first_only: u64,
-    /// Features of the second alone.
+    /// Features in the second table only.
     pub second_only: u64,
-    /// The share of the first table's counts (one feature in one document) whose features the second
-    /// table knows as well, from 0 to 1.
+    /// The share of the first table's counts (one feature in one document) whose features are in
+    /// the second table as well, from 0 to 1.
     pub known: f64,
-    /// How much the two idf values, ln(1 + N/df), of a feature differ on average, over the counts
+    /// The mean difference between the two idf values of a feature, ln(1 + N/df), over the counts
     /// of the first table.
     pub difference: f64,
-    /// The average idf of a feature in the first table, over the same counts.
+    /// The mean idf of a feature in the first table, over the same counts.
     pub idf: f64,
 }
 
 impl Comparison {
     /// Compares two tables. Reads both once.
     ///
-    /// To see whether a table suits other pages, compare fingerprints of those pages under both
+    /// To decide whether a table suits other pages, compare fingerprints of those pages under both
     /// tables. This comparison explains why they differ.
     pub fn of(first: &Table, second: &Table) -> Comparison {
         let idf =

@@ -14,38 +14,38 @@ use crate::error::{Error, Result};
 use crate::fingerprint::{FeatureSet, Recipe};
 use crate::sort::{Packed, Sorted, Sorter};
 
-/// Bytes that a counted feature takes in memory: hash and count, in a table that may be half empty,
-/// beside the half as large one from which it grew.
+/// Memory for a counted feature in bytes: hash and count, in a table that may be half empty, while
+/// the half as large table from which it grew still exists.
 const BYTES_PER_FEATURE: usize = 58;
 
-/// So many features are counted in memory under any setting.
+/// The number of features that are counted in memory under any setting.
 const FEATURES_MIN: usize = 1 << 10;
 
 /// Counts how many documents have each feature.
 ///
-/// Counts that do not fit in the given memory are sorted into a scratch file beside the new table,
-/// 12 bytes for each feature met since the last time, and merged at the end.
+/// Counts that exceed the memory are sorted into a scratch file next to the new table, 12 bytes for
+/// each feature since the last time, and merged at the end.
 ///
 /// See the [module](super) for an example.
 pub struct Counter {
     counts: Counts,
-    /// The new table. Dropped after the scratch file, whose name is derived from it.
+    /// The new table. Dropped after the scratch file, whose name derives from it.
     file: NewFile,
     to: Destination,
     name: String,
     features: FeatureSet,
-    /// Why counting failed. What was lost cannot be counted again.
+    /// Why counting failed. Lost counts cannot be recovered.
     failed: Option<Error>,
 }
 
-/// What was counted so far.
+/// The counts so far.
 struct Counts {
     documents: u64,
-    /// Of each feature since memory was last full.
+    /// Count of each feature since memory was last full.
     counts: HashMap<u64, u32>,
     counts_max: usize,
     sorter: Sorter<Term>,
-    /// Features that went to the sorter.
+    /// The number of features passed to the sorter.
     spilled: u64,
 }
 
@@ -55,7 +55,7 @@ impl fmt::Debug for Counter {
     }
 }
 
-/// A feature, and how many documents of one run of counting have it.
+/// A feature, and the number of documents with it in one run.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 struct Term {
     hash: u64,
@@ -82,18 +82,19 @@ impl Packed for Term {
 }
 
 impl Counter {
-    /// Counts the features of this recipe for a table in the file `path`. Takes about
-    /// `memory_bytes`, and some 16 bytes for each feature of the largest document. Begins a file
-    /// beside `path`, with a number in its name, so that a place where nothing can be written is
-    /// noticed before anything is counted.
+    /// Counts the features of this recipe, for a table in the file `path`.
     ///
-    /// A process that is killed leaves files named `path` with a number and `.new` or `.tmp`. They
-    /// mean nothing, and the next counter for this path removes them.
+    /// Takes about `memory_bytes`, plus about 16 bytes for each feature of the largest document.
+    /// Creates a file next to `path`, with a number in its name, so that an unwritable location
+    /// fails before anything is counted.
+    ///
+    /// A killed process leaves files named `path` with a number and `.new` or `.tmp`. They can be
+    /// ignored; the next counter for this path removes them.
     ///
     /// # Errors
     ///
-    /// [`Error::AlreadyExists`] if `path` is something else than a table, [`Error::Io`] if no file can
-    /// be made there.
+    /// [`Error::AlreadyExists`] if `path` exists and is not a table, [`Error::Io`] if no file can be
+    /// created there.
     pub fn new(recipe: &Recipe, path: impl AsRef<Path>, memory_bytes: usize) -> Result<Counter> {
         Counter::at(Destination::file(path.as_ref())?, recipe, memory_bytes)
     }
@@ -118,13 +119,13 @@ impl Counter {
         })
     }
 
-    /// How many documents were counted so far.
+    /// The number of documents counted so far.
     pub fn documents(&self) -> u64 {
         self.counts.documents
     }
 
-    /// Counts a document: each of its features once. Linear in the text. When memory is full, a
-    /// call takes some hundred milliseconds.
+    /// Counts a document: each of its features once. Takes time linear in the text. When memory is
+    /// full, a call takes some hundred milliseconds.
     ///
     /// # Errors
     ///
@@ -136,8 +137,8 @@ impl Counter {
     }
 
     /// Counts a document by its distinct features, in any order, as [`FeatureSet::of_text`] returns
-    /// them for the recipe of this counter. With this, many threads can find the features of many
-    /// documents.
+    /// them for the recipe of this counter. Use it to extract the features of documents on many
+    /// threads.
     ///
     /// # Errors
     ///
@@ -147,15 +148,15 @@ impl Counter {
         add(to, counts, failed, features)
     }
 
-    /// Writes the table, and opens it. Features of fewer than `least` documents are left out: most
-    /// rare features occur in one document only, and knowing them does not help. A table that had
-    /// this name is replaced atomically: whatever happens, there is the old table or the new one.
+    /// Writes the table and opens it. Leaves out features of fewer than `least` documents: most
+    /// rare features occur in only one document, and their frequencies are not useful.
     ///
-    /// Costs one pass over the counts, and one over the table.
+    /// An existing table is replaced atomically: after a crash there is the old table or the new
+    /// one. Costs one pass over the counts, and one over the table.
     ///
     /// # Errors
     ///
-    /// [`Error::AlreadyExists`] if something else than a table has appeared at the path meanwhile,
+    /// [`Error::AlreadyExists`] if something other than a table has appeared at the path since,
     /// [`Error::Io`] if a file cannot be read or written, or if counting failed.
     pub fn freeze(self, least: u32) -> Result<Table> {
         let Counter { to, file, name, mut counts, .. } = self;
@@ -181,7 +182,7 @@ pub(super) fn too_many_documents() -> Error {
     Error::Limit { what: "documents in a table", max: u32::MAX.into(), instead }
 }
 
-/// Counts a document, unless that failed before.
+/// Counts a document, unless counting failed before.
 fn add(
     to: &Destination,
     counts: &mut Counts,
@@ -197,7 +198,7 @@ fn add(
 
 impl Counts {
     fn add(&mut self, features: &[u64]) -> Result<()> {
-        // So that no feature can have more than a number holds.
+        // Keeps the count of every feature within a `u32`.
         if self.documents >= u64::from(u32::MAX) {
             return Err(too_many_documents());
         }
@@ -211,7 +212,7 @@ impl Counts {
         Ok(())
     }
 
-    /// Passes on what was counted so far.
+    /// Passes the counts so far to the sorter.
     fn spill(&mut self) -> Result<()> {
         self.spilled += self.counts.len() as u64;
         let mut terms = self.counts.drain();
@@ -219,13 +220,13 @@ impl Counts {
     }
 }
 
-/// Writes what was sorted.
+/// Writes the sorted counts.
 fn write(sorter: Sorter<Term>, mut writer: Writer, to: &Destination) -> Result<()> {
     let mut sorted: Sorted<Term> = sorter.finish()?;
     while let Some(Term { hash, frequency }) = sorted.next()? {
         writer.push(hash, frequency)?;
     }
-    // The scratch file is removed first: leftovers are recognised by the table's name.
+    // The scratch file is removed first: leftovers are recognized by the table's name.
     drop(sorted);
     writer.finish(to)
 }

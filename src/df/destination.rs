@@ -1,4 +1,4 @@
-//! Where a table is written.
+//! The destination of a table.
 
 use std::hash::{BuildHasher, RandomState};
 use std::io::ErrorKind;
@@ -9,18 +9,18 @@ use super::frame::{HEAD_BYTES, is_head};
 use crate::disk::{Access, Disk, Lock, LockGuard, Locked, Name, NewFile, RealDisk};
 use crate::error::{Error, Result};
 
-/// Where a table is written, and then read: a file with a name of its own, or a number on a disk.
+/// Where a table is written and then read: a file with its own name, or a number on a disk.
 pub(super) struct Destination {
     pub(super) disk: Arc<dyn Disk>,
     pub(super) number: u64,
-    /// The disk that maps numbers to names, if the file has a name of its own.
+    /// The disk that maps numbers to names, for a file with its own name.
     named: Option<RealDisk>,
-    /// Held while a table is being made here: a lock on its `.new`.
+    /// A lock on the `.new` file, held while a table is being made here.
     making: Option<Box<dyn LockGuard>>,
 }
 
-/// A random number, so that a scratch file never has the name of a file that is there already, or
-/// of one that another process makes for the same table at the same time.
+/// A random number. It keeps a scratch file from having the name of an existing file, or of one
+/// that another process makes for the same table at the same time.
 fn drawn() -> u64 {
     RandomState::new().hash_one(())
 }

@@ -1,50 +1,50 @@
-//! The numbers of the format: head and trailer of a table. Pure: bytes in, numbers out.
+//! The frame of a table: encoding and checks of its head and trailer, without I/O.
 
 use crate::layout::{Cursor, Put, le_u32};
 use byteorder::{ByteOrder, LittleEndian};
 
-/// The version that this build writes and reads.
+/// The format version that this build writes and reads.
 pub(super) const VERSION: u32 = 1;
 
 const HEAD_MAGIC: [u8; 8] = *b"simkdf\0\0";
 const TRAILER_MAGIC: [u8; 8] = *b"simkdfe\0";
 
-/// Bytes of the head; the entries begin there.
+/// Bytes of the head; the entries begin after it.
 pub(super) const HEAD_BYTES: usize = 64;
-/// Bytes of the trailer, the last ones of the file.
+/// Bytes of the trailer at the end of the file.
 pub(super) const TRAILER_BYTES: usize = 320;
-/// Bytes of the checksum, the last ones of the trailer.
+/// Bytes of the checksum at the end of the trailer.
 pub(super) const SUM_BYTES: usize = 8;
-/// Bytes of an entry: a hash, and how many documents have it.
+/// Bytes of an entry: a hash, and the number of its documents.
 pub(super) const ENTRY_BYTES: usize = 12;
-/// Bytes of a place in the directory.
+/// Bytes of a directory slot.
 pub(super) const START_BYTES: usize = 4;
-/// Leading bits of a hash that the directory tells apart, at most.
+/// The most leading hash bits that the directory uses.
 pub(super) const BITS_MAX: u32 = 24;
-/// Bytes of the name of the features, at most.
+/// The most bytes of the features' name.
 const FEATURES_MAX: usize = 256;
 
-/// What a table says about itself.
+/// The numbers that describe a table.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Frame {
-    /// Documents that were counted.
+    /// Counted documents.
     pub(super) documents: u64,
     /// Entries.
     pub(super) terms: u64,
-    /// Terms that were left out.
+    /// Terms that were left out as rare.
     pub(super) left_out: u64,
-    /// Terms of fewer documents were left out.
+    /// The least number of documents of a term; rarer terms were left out.
     pub(super) least: u32,
-    /// Leading bits that the directory tells apart.
+    /// The number of leading hash bits that the directory uses.
     pub(super) bits: u32,
-    /// What the features are.
+    /// The name of the features.
     pub(super) features: String,
 }
 
 /// What is wrong, and at which byte.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Flaw {
-    /// It is something else.
+    /// The file is something else.
     Foreign(&'static str),
     /// A version that this build does not know.
     Version(u32),
@@ -66,13 +66,13 @@ fn head_of(version: u32, rest: u8) -> [u8; HEAD_BYTES] {
     head
 }
 
-/// The leading `bits` of a hash, at most [`BITS_MAX`]: its place in the directory.
+/// The leading `bits` of a hash, at most [`BITS_MAX`]: its slot in the directory.
 #[expect(clippy::cast_possible_truncation, reason = "24 bits at most")]
 pub(super) fn leading(hash: u64, bits: u32) -> usize {
     hash.unbounded_shr(u64::BITS - bits) as usize
 }
 
-/// Whether a file that begins so is a table, of whatever version, sound or not.
+/// Whether a file with this start is a table, of any version, damaged or not.
 pub(super) fn is_head(bytes: &[u8]) -> bool {
     bytes.starts_with(&HEAD_MAGIC)
 }
@@ -85,7 +85,7 @@ pub(super) fn parse_head(bytes: &[u8]) -> Result<(), Flaw> {
     }
     let version = cursor.u32();
     let whole = bytes.split_last_chunk::<4>().filter(|_| bytes.len() == HEAD_BYTES);
-    // Only a head that is sound in itself says a version that can be believed.
+    // Only a head with a valid checksum has a version that can be trusted.
     match (version, whole) {
         (Some(version), Some((body, sum)))
             if crc32fast::hash(body) == LittleEndian::read_u32(sum) =>
@@ -101,12 +101,12 @@ pub(super) fn parse_head(bytes: &[u8]) -> Result<(), Flaw> {
 }
 
 impl Frame {
-    /// Where the directory begins.
+    /// The offset of the directory.
     pub(super) fn directory(&self) -> u64 {
         HEAD_BYTES as u64 + self.terms * ENTRY_BYTES as u64
     }
 
-    /// Its length in bytes.
+    /// The length of the directory in bytes.
     pub(super) fn directory_len(&self) -> u64 {
         ((1 << self.bits) + 1) * START_BYTES as u64
     }
@@ -116,7 +116,7 @@ impl Frame {
         self.directory() + self.directory_len() + TRAILER_BYTES as u64
     }
 
-    /// The trailer, but for the checksum at its end.
+    /// Encodes the trailer, without the checksum at its end.
     pub(super) fn trailer(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(TRAILER_BYTES);
         out.extend_from_slice(&TRAILER_MAGIC);
@@ -135,7 +135,7 @@ impl Frame {
         out
     }
 
-    /// Reads the trailer of a file of so many bytes.
+    /// Parses the trailer of a file of `file_len` bytes.
     pub(super) fn parse(trailer: &[u8], file_len: u64) -> Result<Frame, Flaw> {
         let at = file_len.saturating_sub(TRAILER_BYTES as u64);
         let damage = |what| Flaw::Damage(at, what);
@@ -151,7 +151,7 @@ impl Frame {
             Some(Frame { documents, terms, left_out, least, bits, features })
         };
         let frame = read().ok_or_else(|| damage("the trailer is not readable"))?;
-        // Before any of them is multiplied.
+        // Checked before any number is multiplied.
         let most = u64::from(u32::MAX);
         if frame.terms >= most || frame.documents > most || frame.bits > BITS_MAX {
             return Err(damage("the numbers in the trailer are impossible"));

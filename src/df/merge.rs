@@ -1,4 +1,4 @@
-//! Adding up several tables.
+//! The sum of several tables.
 
 use std::path::Path;
 
@@ -11,9 +11,10 @@ use crate::error::{Error, Result};
 use crate::fingerprint::Frequencies;
 use crate::sort::Tournament;
 
-/// Adds up several tables into one, in the file `path`, and opens it. Features of fewer than
-/// `least` documents are left out; with a single table as input, this makes a copy with fewer rare
-/// features. A table that was there is replaced atomically.
+/// Adds up several tables into one, in the file `path`, and opens it.
+///
+/// Leaves out features of fewer than `least` documents. With a single table as input, it makes a
+/// copy with fewer rare features. An existing table is replaced atomically.
 ///
 /// Costs one pass over all tables, a megabyte of memory, and one byte for each feature, up to 64
 /// MiB.
@@ -27,10 +28,10 @@ use crate::sort::Tournament;
 ///
 /// # Errors
 ///
-/// [`Error::InvalidArgument`] for no table, for the same table twice, for tables of different
-/// features, and for tables that left out features which `least` asks for: their sum is unknown.
-/// [`Error::Limit`] for more documents than a table can count. [`Error::AlreadyExists`] if `path`
-/// is something else than a table, [`Error::Io`] if the file cannot be written.
+/// [`Error::InvalidArgument`] without any table, for the same table twice, for tables of different features,
+/// and for tables that left out features which `least` includes, because their sum is unknown.
+/// [`Error::Limit`] for more documents than a table can count. [`Error::AlreadyExists`] if `path` exists
+/// and is not a table, [`Error::Io`] if the file cannot be written.
 pub fn merge(tables: &[Table], path: impl AsRef<Path>, least: u32) -> Result<Table> {
     merge_into(Destination::file(path.as_ref())?, tables, least)
 }
@@ -41,7 +42,7 @@ pub(super) fn merge_into(mut to: Destination, tables: &[Table], least: u32) -> R
     merged.and_then(|()| Table::open_on(&*to.disk, to.number)).map_err(|e| to.error(e))
 }
 
-/// What is known of the table before it is written.
+/// The frame of the table before it is written.
 fn frame_of(tables: &[Table], least: u32) -> Result<Frame> {
     let refused = |what: String| Err(Error::InvalidArgument(what));
     let Some(first) = tables.first() else { return refused("name a table to merge".into()) };
@@ -87,7 +88,7 @@ fn write(to: &mut Destination, tables: &[Table], frame: Frame) -> Result<()> {
     let mut heads: Vec<Option<u64>> =
         rests.iter_mut().map(|rest| rest.peek().map(|entry| entry.0)).collect();
     let before = |heads: &[Option<u64>], a: usize, b: usize| {
-        // One that is at its end comes last.
+        // Exhausted tables come last.
         let head = |n: usize| heads[n].map_or((true, 0), |hash| (false, hash));
         head(a) < head(b)
     };

@@ -1,12 +1,12 @@
-//! Frozen tables of document frequencies: how many documents have a feature.
+//! Frozen tables of document frequencies: the number of documents that have each feature.
 //!
-//! Recipes with a [rarity](crate::fingerprint::Rarity) weigh a feature by how rare it is, and others
-//! [leave out](crate::fingerprint::Recipe::leave_out) what is common, so they need to know how many
-//! documents have it. These numbers must not change as long as there are
-//! fingerprints made with them. So a [`Table`] is an immutable file, checked as a whole when it is
+//! Recipes with a [rarity](crate::fingerprint::Rarity) weigh a feature by how rare it is, and
+//! others [leave out](crate::fingerprint::Recipe::leave_out) common features. Both need to know the
+//! number of documents with a feature. These numbers must not change as long as fingerprints made
+//! with them are in use. So a [`Table`] is an immutable file. It is checked completely when it is
 //! opened, read through a memory map, and identified by its [checksum](Table::id).
 //!
-//! Count a table from your own pages. A table of other pages does harm, since what is rare there
+//! Count a table from your own pages. A table of other pages does harm, because their rare features
 //! may be common in yours. A [`Counter`] takes any number of documents in bounded memory, and
 //! [`merge`] adds up several tables, such as those of many machines.
 //!

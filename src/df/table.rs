@@ -20,23 +20,23 @@ use crate::error::{Error, Result};
 use crate::fingerprint::{FingerprintError, Frequencies};
 use crate::layout::{in_memory, le_u64};
 
-/// Bytes that are read and summed at a time.
+/// Bytes to read and sum at a time.
 const CHUNK_BYTES: u64 = 1 << 20;
 
-/// Hashes that are looked up side by side, each waiting for memory while the others do.
+/// Hashes that are looked up concurrently, so that their memory accesses overlap.
 const SIDE_BY_SIDE: usize = 16;
 
-/// How often to try to open a table that is being replaced.
+/// Attempts to open a table that is being replaced.
 const ATTEMPTS: usize = 100;
 
-/// A place with more entries is searched by halving, not one by one.
+/// A slot with more entries is searched by bisection, not linearly.
 const WALKED_MAX: usize = 8;
 
 /// A frozen table of document frequencies: a file, read as a map.
 ///
 /// The file has twelve bytes for each term and one for the directory. It takes no memory except for
-/// the file's pages in the system's cache. A lookup touches two lines of memory; many lookups at a
-/// time wait side by side.
+/// the system's page cache. A lookup touches two cache lines; batched lookups overlap their memory
+/// accesses.
 ///
 /// ```no_run
 /// use simkeep::{df::Table, fingerprint::Frequencies};
@@ -57,29 +57,29 @@ impl fmt::Debug for Table {
 }
 
 impl Table {
-    /// Opens the table in a file. Reads all of it, and checks it: 0.1 s for 10 million terms.
+    /// Opens the table in a file. Reads and checks all of it: 0.1 s for 10 million terms.
     ///
     /// # Errors
     ///
-    /// [`Error::NotATable`] for another kind of file, [`Error::Corrupt`] for a damaged one,
-    /// [`Error::Version`] for one of a newer simkeep, [`Error::Io`] if it cannot be read.
+    /// [`Error::NotATable`] if the file is not a table, [`Error::Corrupt`] if it is damaged,
+    /// [`Error::Version`] if a newer simkeep wrote it, [`Error::Io`] if it cannot be read.
     pub fn open(path: impl AsRef<Path>) -> Result<Table> {
         let to = Destination::file(path.as_ref())?;
         Table::open_on(&*to.disk, to.number).map_err(|e| to.error(e))
     }
 
-    /// Opens the table of a number.
+    /// Opens the table with a number.
     pub(crate) fn open_on(disk: &dyn Disk, number: u64) -> Result<Table> {
         Table::open_as(disk, Name::Df(number))
     }
 
-    /// Opens the table in the file of a name.
+    /// Opens the table in a file of this name.
     pub(crate) fn open_as(disk: &dyn Disk, name: Name) -> Result<Table> {
         for _ in 0..ATTEMPTS {
             let file = disk.open(name, Access::Read).map_err(|e| Error::io("open", name, e))?;
             let (frame, id) = check(&*file, name)?;
             let map = disk.map(name).map_err(|e| Error::io("map", name, e))?;
-            // Another table may have taken the name meanwhile; its checksum tells.
+            // Another table may have taken the name since; the checksum detects it.
             let same = map.last_chunk() == Some(&le_u64(id));
             if !same || map.len() as u64 != frame.file_len() {
                 continue;
@@ -95,7 +95,7 @@ impl Table {
         Err(Error::io("open, because it is replaced again and again,", name, busy.into()))
     }
 
-    /// Opens the table of a number on a disk such as a simulated one.
+    /// Opens the table with a number on a disk, such as a simulated one.
     ///
     /// # Errors
     ///
@@ -105,7 +105,7 @@ impl Table {
         Table::open_on(disk, number)
     }
 
-    /// Copies the table to a number of another disk: whole, or not at all.
+    /// Copies the table to a number on another disk: completely, or not at all.
     pub(crate) fn copy_to(&self, disk: &Arc<dyn Disk>, number: u64) -> Result<()> {
         let mut file = NewFile::create(Arc::clone(disk), Name::DfNew(number))?;
         for chunk in self.as_bytes().chunks(1 << 20) {
@@ -115,7 +115,8 @@ impl Table {
         Ok(())
     }
 
-    /// The bytes of the file, which [`open`](Table::open) takes from another file as the same table.
+    /// The bytes of the file. [`open`](Table::open) accepts a copy of them in another file as the
+    /// same table.
     pub fn as_bytes(&self) -> &[u8] {
         &self.map
     }
@@ -125,13 +126,14 @@ impl Table {
         self.id
     }
 
-    /// How many features are in it.
+    /// The number of features in the table.
     pub fn terms(&self) -> u64 {
         self.frame.terms
     }
 
-    /// Features of fewer documents than this were left out, and how many there were. They count as
-    /// unknown: weighed as if one document had them, and never left out as common.
+    /// The least number of documents of a feature, and how many rarer features were left out. Such
+    /// features count as unknown: they weigh as if one document had them, and are never left out as
+    /// common.
     pub fn left_out(&self) -> (u32, u64) {
         (self.frame.least, self.frame.left_out)
     }
@@ -141,12 +143,13 @@ impl Table {
         self.frame.file_len()
     }
 
-    /// All features by their hashes, ascending, with how many documents have each.
+    /// Iterates over the hashes of all features in ascending order, with the number of documents of
+    /// each.
     pub fn iter(&self) -> impl Iterator<Item = (u64, u32)> + '_ {
         self.entries().iter().map(entry)
     }
 
-    /// How many documents have a feature; 0 for one that is not there.
+    /// The number of documents with a feature; 0 if it is not in the table.
     pub fn frequency(&self, hash: u64) -> u32 {
         self.find(hash, self.range(hash))
     }
@@ -156,7 +159,7 @@ impl Table {
         self.map[HEAD_BYTES..self.directory_at()].as_chunks().0
     }
 
-    /// Where the entries of each place begin.
+    /// The start of the entries of each slot.
     #[expect(clippy::indexing_slicing, reason = "the map is as long as the trailer says")]
     fn starts(&self) -> &[[u8; START_BYTES]] {
         self.map[self.directory_at()..self.map.len() - TRAILER_BYTES].as_chunks().0
@@ -167,12 +170,12 @@ impl Table {
         self.frame.directory() as usize
     }
 
-    /// The leading bits of a hash.
+    /// The slot of a hash: its leading bits.
     fn place(&self, hash: u64) -> usize {
         leading(hash, self.frame.bits)
     }
 
-    /// The entries with those leading bits.
+    /// The entries of the slot of a hash.
     #[inline]
     #[expect(clippy::indexing_slicing, reason = "the directory has each place, and an end")]
     fn range(&self, hash: u64) -> Range<usize> {
@@ -181,7 +184,7 @@ impl Table {
         at(place)..at(place + 1)
     }
 
-    /// Looks for a hash among entries.
+    /// Searches for a hash among entries.
     #[inline]
     #[expect(
         clippy::indexing_slicing,
@@ -198,8 +201,8 @@ impl Table {
         found.map_or(0, |entry| entry.1)
     }
 
-    /// Finds what contradicts itself although the checksum is right: simkeep did not write such a
-    /// file.
+    /// Returns a contradiction inside the table. It has a valid checksum, so simkeep did not write
+    /// such a file.
     #[expect(
         clippy::indexing_slicing,
         reason = "no further than to the end of a place, which is checked"
@@ -273,8 +276,8 @@ impl Frequencies for Table {
     }
 }
 
-/// Reads a whole file, and returns what it says about itself and its checksum. It reads instead of
-/// mapping, because an unreadable medium makes a read fail, but kills a process that maps it.
+/// Reads a whole file, and returns its frame and its checksum. It reads instead of mapping, because
+/// an unreadable medium fails a read, but kills a process that maps the file.
 fn check(file: &dyn DiskFile, name: Name) -> Result<(Frame, u64)> {
     let flawed = |flaw| match flaw {
         Flaw::Version(found) => Error::Version { file: name.to_string(), found, reads: VERSION },

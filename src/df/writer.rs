@@ -1,4 +1,4 @@
-//! Entries on their way into a table.
+//! The writer of a table.
 
 use crate::layout::{le_u32, le_u64};
 use xxhash_rust::xxh3::Xxh3Default;
@@ -9,36 +9,36 @@ use crate::bug::{OrBug, ensure};
 use crate::disk::{Name, NewFile};
 use crate::error::{Error, Result};
 
-/// Bytes that are gathered before they are written and summed.
+/// Bytes to collect before they are written and summed.
 const CHUNK_BYTES: usize = 64 << 10;
 
-/// Entries that a place of the directory leads to, at most and on average.
+/// The average number of entries per directory slot, at most.
 const ENTRIES_PER_PLACE: u64 = 4;
 
 /// Writes a table: entries in ascending order, then directory and trailer.
 ///
-/// Takes four bytes of memory for every four entries that may come, up to 64 MiB. The file is
-/// called `.new` until it is complete.
+/// Takes four bytes of memory for every four expected entries, up to 64 MiB. The file is named
+/// `.new` until it is complete.
 pub(super) struct Writer {
     file: NewFile,
     sum: Xxh3Default,
     chunk: Vec<u8>,
     frame: Frame,
-    /// The current term; more documents of it may come.
+    /// The current term; more documents of it may follow.
     open: Option<(u64, u32)>,
-    /// The leading bits that entries are counted by, and how many there are of each.
+    /// The number of leading bits of a slot, and the number of entries of each slot.
     bits: u32,
     counts: Vec<u32>,
 }
 
-/// The leading bits that a directory of so many terms tells apart.
+/// The number of leading bits that a directory for `terms` terms uses.
 fn bits_of(terms: u64) -> u32 {
     let places = terms.div_ceil(ENTRIES_PER_PLACE).next_power_of_two();
     places.ilog2().min(BITS_MAX)
 }
 
 impl Writer {
-    /// Begins a table in a new file, with at most `terms_max` entries.
+    /// Starts a table in a new file, with at most `terms_max` entries.
     pub(super) fn new(file: NewFile, frame: Frame, terms_max: u64) -> Result<Writer> {
         let bits = bits_of(terms_max);
         let mut writer = Writer {
@@ -66,7 +66,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Adds a term, or more documents to the last one: hashes do not descend.
+    /// Adds a term, or more documents to the last one: hashes must not descend.
     pub(super) fn push(&mut self, hash: u64, frequency: u32) -> Result<()> {
         if let Some((open, sum)) = &mut self.open {
             ensure(*open <= hash, "terms come in order")?;
@@ -89,7 +89,7 @@ impl Writer {
     )]
     fn close(&mut self, hash: u64, frequency: u32) -> Result<()> {
         if frequency < self.frame.least {
-            // It may have started from a number in a damaged file.
+            // The sum may start from a number in a damaged file.
             self.frame.left_out = self.frame.left_out.saturating_add(1);
             return Ok(());
         }
@@ -103,12 +103,12 @@ impl Writer {
         self.put(&le_u32(frequency))
     }
 
-    /// Ends the table: it is durable and has its name.
+    /// Completes the table: afterwards it is durable under its name.
     pub(super) fn finish(mut self, to: &Destination) -> Result<()> {
         if let Some((hash, frequency)) = self.open.take() {
             self.close(hash, frequency)?;
         }
-        // There may be far fewer entries than there were to be.
+        // There may be far fewer entries than expected.
         self.frame.bits = bits_of(self.frame.terms).min(self.bits);
         let counts = std::mem::take(&mut self.counts);
         let mut start = 0u32;
