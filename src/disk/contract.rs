@@ -1,4 +1,4 @@
-//! What a disk must do: the operations of a store's directory, its files and its locks, after POSIX.
+//! The contract of a disk: operations on a store's directory, its files and its locks, as in POSIX.
 
 use std::any::Any;
 use std::fmt::Debug;
@@ -11,68 +11,69 @@ use rustix::io::Errno;
 use super::map::Map;
 use super::name::{Dir, Name};
 
-/// How a file is opened.
+/// The access with which a file is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// An existing file, to read.
+    /// Opens an existing file for reading.
     Read,
-    /// An existing file, to read and write.
+    /// Opens an existing file for reading and writing.
     Write,
-    /// A file that did not exist, to read and write. `AlreadyExists` where something has its name.
+    /// Creates a file for reading and writing. Fails with `AlreadyExists` if the name is taken.
     Create,
 }
 
-/// What a [`Disk::lock`] shuts out.
+/// The kind of a lock taken with [`Disk::lock`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lock {
-    /// Every other holder.
+    /// Excludes every other holder.
     Exclusive,
-    /// Exclusive holders only.
+    /// Excludes exclusive holders only.
     Shared,
 }
 
-/// Who has a lock, as far as the system says.
+/// The holder of a lock, as far as the system reports it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Holder {
     /// This process.
     ThisProcess,
-    /// The process of this number.
+    /// The process with this number.
     Process(u32),
-    /// Some process.
+    /// An unknown process.
     Unknown,
 }
 
-/// What came of asking for a lock.
+/// The result of a request for a lock.
 #[derive(Debug)]
 pub enum Locked {
     /// The lock is held until the guard is dropped.
     Held(Box<dyn LockGuard>),
-    /// Somebody else holds the lock.
+    /// Another process or handle holds the lock.
     Refused(Holder),
 }
 
-/// One store's directory.
+/// The directory of one store.
 ///
-/// Names are those of regular files: what else has one of them is an error, and is neither followed
-/// nor waited for.
+/// Names refer to regular files. If another kind of file has one of these names, operations fail;
+/// they neither follow nor wait for it.
 ///
-/// Durability follows POSIX: what a file holds is durable after [`DiskFile::sync`], and names made,
-/// linked, renamed or removed in a directory are durable after [`Disk::sync_dir`] of it.
+/// Durability follows POSIX: the contents of a file are durable after [`DiskFile::sync`]. Names
+/// that were created, linked, renamed or removed in a directory are durable after
+/// [`Disk::sync_dir`] of it.
 pub trait Disk: Debug + Send + Sync + 'static {
-    /// Where this is, for messages.
+    /// The location of the directory, for messages.
     fn location(&self) -> String;
 
-    /// Permissions of the next file that is made here: as those that are there have them. `None`, as by
-    /// default, where files have none.
+    /// Permissions of the next new file: those of the existing files. `None`, the default, if files
+    /// have no permissions.
     fn file_mode(&self) -> Option<u32> {
         None
     }
 
-    /// Makes these directories where they do not exist, durably.
+    /// Creates these directories durably if they do not exist.
     fn create_dirs(&self, dirs: &[Dir]) -> io::Result<()>;
 
-    /// The names in a directory, in no order, those that are not ours included.
+    /// Lists the names in a directory in arbitrary order, including names that are not ours.
     fn list(&self, dir: Dir) -> io::Result<Vec<std::ffi::OsString>>;
 
     /// Opens a file.
@@ -81,22 +82,23 @@ pub trait Disk: Debug + Send + Sync + 'static {
     /// Maps a file that is never written again.
     fn map(&self, name: Name) -> io::Result<Map>;
 
-    /// Gives a file another name, replacing what had it.
+    /// Renames a file, replacing an existing one.
     fn rename(&self, from: Name, to: Name) -> io::Result<()>;
 
     /// Removes a file.
     fn remove(&self, name: Name) -> io::Result<()>;
 
-    /// A file of this disk, for another one to [link](Disk::link). `Unsupported`, as by default, where
-    /// there are no links.
+    /// Returns a file of this disk for another disk to [link](Disk::link). Fails with
+    /// `Unsupported`, the default, without support for links.
     fn linkable(&self, name: Name) -> io::Result<Linkable> {
         let _ = name;
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    /// Gives a file of another disk a name on this one too: both names are of one file, which must never
-    /// be written again. `AlreadyExists` where something has the name; `Unsupported`, as by default, or
-    /// what the system says, where the two disks have no links to each other's files.
+    /// Links a file of another disk under a name on this one. Both names refer to one file, which
+    /// must never be written again. Fails with `AlreadyExists` if the name is taken. Fails with
+    /// `Unsupported`, the default, or with the error of the system, if the two disks cannot share
+    /// files.
     fn link(&self, file: &Linkable, name: Name) -> io::Result<()> {
         let _ = (file, name);
         Err(io::ErrorKind::Unsupported.into())
@@ -105,30 +107,30 @@ pub trait Disk: Debug + Send + Sync + 'static {
     /// Makes the names of a directory durable.
     fn sync_dir(&self, dir: Dir) -> io::Result<()>;
 
-    /// Locks a file until the guard is dropped or the process ends. For an exclusive lock
-    /// [`Name::Lock`] is made if it is not there; of another file that is not there a guard is given
-    /// all the same, since there is nobody to shut out.
+    /// Locks a file until the guard is dropped or the process ends. An exclusive lock creates
+    /// [`Name::Lock`] if it does not exist. If any other file does not exist, a guard is returned
+    /// nevertheless: there is nobody to exclude.
     fn lock(&self, name: Name, kind: Lock) -> io::Result<Locked>;
 
     /// Bytes free for this directory, if known.
     fn free_bytes(&self) -> io::Result<Option<u64>>;
 
-    /// The time, in milliseconds since 1970. It comes from the disk so that a simulated disk can tell
-    /// the same in each run.
+    /// The time, in milliseconds since 1970. It comes from the disk so that a simulated disk can
+    /// repeat it in each run.
     fn clock(&self) -> i64;
 
-    /// A random number, different at each call and on each disk. It comes from the disk so that a
-    /// simulated disk can give the same numbers in each run.
+    /// A random number, different in each call and on each disk. It comes from the disk so that a
+    /// simulated disk can repeat the same numbers in each run.
     fn random(&self) -> u64;
 }
 
-/// An open file. Reads and writes are positioned; all of the buffer or an error.
+/// An open file. Reads and writes are positioned, and transfer the whole buffer or fail.
 pub trait DiskFile: Debug + Send + Sync {
     /// Length in bytes.
     fn size(&self) -> io::Result<u64>;
-    /// Fills `buf` from `offset`; an error if the file ends before.
+    /// Fills `buf` from `offset`; fails if the file ends before.
     fn read_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<()>;
-    /// Writes all of `data` at `offset`; the file grows if it must.
+    /// Writes all of `data` at `offset`; extends the file if necessary.
     fn write_at(&self, offset: u64, data: &[u8]) -> io::Result<()>;
     /// Sets the length; new bytes are zero.
     fn set_len(&self, len: u64) -> io::Result<()>;
@@ -138,15 +140,15 @@ pub trait DiskFile: Debug + Send + Sync {
 
 /// A held lock on a file.
 ///
-/// Dropping it lets go of the lock, but in a forked process, where it only closes the file.
+/// Dropping it releases the lock. In a forked process, dropping it only closes the file.
 pub trait LockGuard: Debug + Send + Sync {
-    /// Whether the file is the one of this name still: neither removed nor replaced. A lock on
-    /// another one keeps nobody out.
+    /// Whether the name still refers to the locked file: it was neither removed nor replaced. A
+    /// lock on another file excludes nobody.
     fn is_under(&self, name: Name) -> io::Result<bool>;
 }
 
-/// A file of a [`Disk`](super::Disk), as another disk of the same kind takes it to link it. What is in
-/// it only that kind knows, so it passes unseen through disks that stand in front of others.
+/// A file of a [`Disk`](super::Disk), to be linked by another disk of the same kind. Only that kind
+/// can look inside, so wrapping disks pass it on unchanged.
 #[derive(Clone)]
 pub struct Linkable(Arc<dyn Any + Send + Sync>);
 
@@ -155,7 +157,7 @@ impl Linkable {
         Linkable(Arc::new(file))
     }
 
-    /// What this kind of disk made it of; `None` if another kind did.
+    /// The contents, if this kind of disk created it; else `None`.
     pub(super) fn made_of<T: Any>(&self) -> Option<&T> {
         self.0.downcast_ref()
     }
@@ -167,12 +169,12 @@ impl fmt::Debug for Linkable {
     }
 }
 
-/// Whether the system makes no link here, so that the file has to be copied: to another file system, of
-/// a file that is somebody else's, or one with very many links already, or where there are no links.
+/// Whether the system refuses the link, so that the file must be copied: another file system, a
+/// file of another owner, too many links, or no support for links.
 pub(crate) fn is_refused(error: &io::Error) -> bool {
     use ErrorKind::{CrossesDevices, PermissionDenied, TooManyLinks, Unsupported};
     matches!(error.kind(), CrossesDevices | PermissionDenied | TooManyLinks | Unsupported)
-        // Not all of what a file system answers that has no links has a kind.
+        // Some errors of file systems without links have no `ErrorKind`.
         || error.raw_os_error() == Some(Errno::OPNOTSUPP.raw_os_error())
 }
 

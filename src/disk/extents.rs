@@ -1,4 +1,4 @@
-//! Bytes on their way into a temporary file, in pieces that suit the processor's address translation.
+//! Buffered writes to a temporary file, in pieces that suit the processor's address translation.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -10,14 +10,14 @@ use crate::process::Process;
 
 type Result<T, E = Failure> = std::result::Result<T, E>;
 
-/// Bytes that are gathered before they are written: a huge page of most processors.
+/// The size of a write: a huge page of most processors.
 pub(super) const EXTENT_BYTES: usize = 2 << 20;
 
-/// Bytes after which a file that will be durable is synced on the way. One sync of a whole large
-/// file would keep small ones of other files waiting for seconds.
+/// The number of bytes after which a file that will be durable is synced early. A single sync of a
+/// large file would delay small syncs of other files for seconds.
 const SYNC_BYTES: u64 = 64 << 20;
 
-/// A file that is removed when this is dropped, unless it was renamed.
+/// A file that is removed on drop, unless it was renamed.
 #[derive(Debug)]
 pub(super) struct Temporary {
     pub(super) disk: Arc<dyn Disk>,
@@ -26,8 +26,9 @@ pub(super) struct Temporary {
     process: Process,
 }
 
-/// Makes a file under a temporary name, which nobody else uses: in a store because that is ours, and
-/// beside one because the name was drawn by lot. What has that name was left behind, and goes.
+/// Creates a file under a temporary name. Nobody else uses the name: in a store the directory is
+/// ours, and next to one the name is random. An existing file of this name is a leftover and is
+/// removed.
 pub(crate) fn create(disk: &dyn Disk, name: Name) -> Result<Box<dyn DiskFile>> {
     let created = match disk.open(name, Access::Create) {
         Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {
@@ -41,40 +42,41 @@ pub(crate) fn create(disk: &dyn Disk, name: Name) -> Result<Box<dyn DiskFile>> {
 impl Drop for Temporary {
     fn drop(&mut self) {
         if !self.renamed && self.process.is_current() {
-            // There is nobody to tell; what stays behind is removed when the store is next opened.
+            // An error cannot be reported here; leftovers are removed when the store is next
+            // opened.
             let _ = self.disk.remove(self.name);
         }
     }
 }
 
-/// A temporary file whose bytes come in any order, each once, and are written extent by extent.
+/// A temporary file whose bytes are written in any order, each once, and reach the disk extent by
+/// extent.
 ///
-/// An extent is written when all its bytes are there, in one write at a multiple of its length. So
-/// a system that has huge pages keeps the file in them, and a map of it costs the processor as few
-/// address translations as there can be.
+/// An extent is written when it is complete, in one write at a multiple of its length. So a system
+/// with huge pages caches the file in them, and a map of it needs the fewest address translations.
 #[derive(Debug)]
 pub(super) struct Extents {
     pub(super) file: Box<dyn DiskFile>,
     pub(super) temporary: Temporary,
     /// Bytes appended and reserved.
     pub(super) len: u64,
-    /// Where the file ends by now.
+    /// The current end of the file.
     end: u64,
-    /// Extents of which some bytes came, by number.
+    /// Incomplete extents, by number.
     open: BTreeMap<u64, Extent>,
-    /// Memory for the next one.
+    /// A buffer for the next extent.
     spare: Vec<u8>,
-    /// Bytes written since the last sync, where there are syncs.
+    /// Bytes written since the last sync; `None` if the file is not synced.
     pub(super) unsynced: Option<u64>,
     /// Whether a write or a sync failed.
     failed: bool,
 }
 
-/// Bytes that are not written yet, from the start of an extent on.
+/// The buffered bytes from the start of an extent.
 #[derive(Debug)]
 struct Extent {
     bytes: Vec<u8>,
-    /// How many came; those between are zero.
+    /// The number of bytes written; gaps are zero.
     filled: usize,
 }
 
@@ -127,7 +129,7 @@ impl Extents {
             let extent = entry.get_mut();
             let end = at + here.len();
             if end > extent.bytes.capacity() {
-                // No more room than there will be bytes.
+                // Do not reserve more than the extent will have.
                 let room = (2 * extent.bytes.capacity()).clamp(end, EXTENT_BYTES);
                 extent.bytes.reserve_exact(room - extent.bytes.len());
             }
@@ -153,7 +155,7 @@ impl Extents {
         if self.failed {
             return Err(self.error("go on, after a failed write, with", io::ErrorKind::InvalidData));
         }
-        // Until all of this went well, the file is not whole.
+        // If a step below fails, the file stays marked as incomplete.
         self.failed = true;
         let offset = number * EXTENT_BYTES as u64;
         self.file.write_at(offset, &extent.bytes).map_err(|e| self.error("write", e))?;
@@ -171,7 +173,7 @@ impl Extents {
         Ok(())
     }
 
-    /// Writes what is left.
+    /// Writes the incomplete extents.
     pub(super) fn flush(&mut self) -> Result<()> {
         while let Some((number, extent)) = self.open.pop_first() {
             self.write(number, extent)?;
@@ -180,7 +182,7 @@ impl Extents {
             return Err(self.error("finish, after a failed write,", io::ErrorKind::InvalidData));
         }
         if self.end < self.len {
-            // What was reserved last and never filled.
+            // Extends the file by reserved bytes that were never written.
             self.file.set_len(self.len).map_err(|e| self.error("extend", e))?;
         }
         Ok(())
@@ -197,7 +199,7 @@ impl Extents {
             match self.open.get(&number) {
                 None => self.file.read_at(offset, here).map_err(|e| self.error("read", e))?,
                 Some(extent) => {
-                    // What is not filled yet is zero.
+                    // Bytes not written yet are zero.
                     let bytes = extent.bytes.get(at..).unwrap_or(&[]);
                     let (bytes, _) = bytes.split_at(bytes.len().min(split));
                     let (there, missing) = here.split_at_mut(bytes.len());
@@ -212,7 +214,7 @@ impl Extents {
     }
 }
 
-/// The number of the extent that a byte is in, and the byte's place in it.
+/// The number of the extent with a byte, and the byte's offset in it.
 #[expect(clippy::cast_possible_truncation, reason = "less than an extent")]
 fn place(offset: u64) -> (u64, usize) {
     let extent = EXTENT_BYTES as u64;

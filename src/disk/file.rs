@@ -1,4 +1,4 @@
-//! Files that are finished once, by type, and scratch files that never are.
+//! Files that can be finished only once, enforced by type, and scratch files.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -9,19 +9,18 @@ use super::{Disk, Map, Name};
 
 type Result<T, E = Failure> = std::result::Result<T, E>;
 
-/// A file that is being made under a temporary name.
+/// A file being written under a temporary name.
 ///
-/// [`NewFile::finish`] is the only way to give it its own name, and it does so once everything in
-/// the file is durable, so a file under its own name is a whole one. Dropping it unfinished removes
-/// it.
+/// Only [`NewFile::finish`] gives the file its final name, after everything in it is durable. So a
+/// file under its final name is complete. Dropping a `NewFile` removes the temporary file.
 #[derive(Debug)]
 pub struct NewFile {
     extents: Extents,
 }
 
 impl NewFile {
-    /// Begins a file under `temporary`, a name in the directory where it will stay. A file that had
-    /// that name is removed.
+    /// Creates a file under `temporary`, a name in its final directory. Removes an existing file of
+    /// that name.
     ///
     /// # Errors
     ///
@@ -32,7 +31,7 @@ impl NewFile {
         Ok(NewFile { extents })
     }
 
-    /// Adds `data` at the end. Copies it into a buffer; one write for every 2 MiB.
+    /// Appends `data`. Copies it into a buffer; writes once for every 2 MiB.
     ///
     /// # Errors
     ///
@@ -41,8 +40,8 @@ impl NewFile {
         self.extents.append(data)
     }
 
-    /// Leaves `len` bytes at the end to be filled by [`NewFile::write_at`], and says where they
-    /// begin. Writes nothing.
+    /// Reserves `len` bytes at the end, to be filled by [`NewFile::write_at`], and returns their
+    /// offset. Writes nothing.
     ///
     /// # Errors
     ///
@@ -51,9 +50,9 @@ impl NewFile {
         self.extents.reserve(len)
     }
 
-    /// Puts `data` at `offset`, within what was reserved before, where nothing was put yet. Costs
-    /// what [`NewFile::append`] does, and a buffer of 2 MiB for every place that is being filled.
-    /// What is never filled is zero.
+    /// Writes `data` at `offset`, within reserved bytes that were not written yet. Costs as much as
+    /// [`NewFile::append`], and a buffer of 2 MiB for every extent that is incomplete. Reserved
+    /// bytes that are never written are zero.
     ///
     /// # Errors
     ///
@@ -62,7 +61,8 @@ impl NewFile {
         self.extents.write_at(offset, data)
     }
 
-    /// Fills `buf` from `offset`, wherever the bytes are now: those not filled yet may be missing.
+    /// Fills `buf` from `offset`, from the buffers or the file. Reserved bytes that were not
+    /// written yet may be missing.
     ///
     /// # Errors
     ///
@@ -71,19 +71,19 @@ impl NewFile {
         self.extents.read_at(offset, buf)
     }
 
-    /// Where the next [`NewFile::append`] goes: the length so far.
+    /// The offset of the next [`NewFile::append`]: the length so far.
     pub fn position(&self) -> u64 {
         self.extents.len
     }
 
-    /// Makes the file durable, gives it the name `name`, makes that durable too, and returns the
-    /// length. A write for each buffer, one sync of the file, one of the directory; a large file
-    /// was synced every 64 MiB before.
+    /// Makes the file durable, renames it to `name`, makes the rename durable, and returns the
+    /// length. Takes a write for each buffer, a sync of the file, and a sync of the directory.
+    /// Large files are also synced every 64 MiB while they are written.
     ///
     /// # Errors
     ///
-    /// A [`Failure`] if any step fails. The temporary file is then removed; if it was the last
-    /// step, the file is there under `name` and may or may not survive a crash.
+    /// A [`Failure`] if any step fails. The temporary file is then removed. If only the last step
+    /// failed, the file has its final name, and may or may not survive a crash.
     pub fn finish(mut self, name: Name) -> Result<u64> {
         self.extents.flush()?;
         let Extents { file, mut temporary, len, .. } = self.extents;
@@ -98,15 +98,15 @@ impl NewFile {
     }
 }
 
-/// A temporary file that is written once, from front to end, and then read as a map. It is never
-/// synced, and removed when it or its map is dropped.
+/// A temporary file that is written sequentially once, and then read as a map. It is never synced,
+/// and is removed when it or its map is dropped.
 #[derive(Debug)]
 pub struct Scratch {
     extents: Extents,
 }
 
 impl Scratch {
-    /// Begins a scratch file. A file that had that name is removed.
+    /// Creates a scratch file. Removes an existing file of that name.
     ///
     /// # Errors
     ///
@@ -115,7 +115,7 @@ impl Scratch {
         Ok(Scratch { extents: Extents::create(disk, name)? })
     }
 
-    /// Adds `data` at the end. Costs what [`NewFile::append`] does.
+    /// Appends `data`. Costs as much as [`NewFile::append`].
     ///
     /// # Errors
     ///
@@ -124,12 +124,12 @@ impl Scratch {
         self.extents.append(data)
     }
 
-    /// Where the next [`Scratch::append`] goes: the length so far.
+    /// The offset of the next [`Scratch::append`]: the length so far.
     pub fn position(&self) -> u64 {
         self.extents.len
     }
 
-    /// Ends the writing and maps what was written. One write at most.
+    /// Ends writing and maps the file. Writes at most once.
     ///
     /// # Errors
     ///
@@ -159,19 +159,19 @@ impl Deref for ScratchMap {
     }
 }
 
-/// A call to the operating system that failed.
+/// A failed call to the operating system.
 #[derive(Debug)]
 pub struct Failure {
-    /// What was being done.
+    /// The action that failed.
     pub(crate) action: &'static str,
     /// The file.
     pub(crate) name: Name,
-    /// What the system said.
+    /// The error of the system.
     pub(crate) source: io::Error,
 }
 
 impl Failure {
-    /// Adds to what the system said what it was asked for.
+    /// Adds the action and the name to an error of the system.
     pub(super) fn of(action: &'static str, name: Name) -> impl Fn(io::Error) -> Failure {
         move |source| Failure { action, name, source }
     }

@@ -1,9 +1,8 @@
-//! The locks of the operating system on files, and who holds them.
+//! File locks of the operating system, and their holders.
 //!
-//! A lock belongs to the open file, which a forked process has as well. So the process that took a
-//! lock releases it explicitly: closing the file would leave the lock with any process that was
-//! forked meanwhile, even one that only starts another program. A forked process just closes its
-//! copy.
+//! A lock belongs to the open file, which a forked process shares. So the process that took a lock
+//! releases it explicitly. If it only closed the file, any process forked since would keep the
+//! lock, even one that only starts another program. A forked process just closes its copy.
 
 use std::fs::{File, TryLockError};
 use std::io;
@@ -16,14 +15,15 @@ use super::regular::{self, Links};
 use super::{Access, Holder, Lock, LockGuard, Locked, Name};
 use crate::process::Process;
 
-/// Which file it is, whatever leads to it: device and inode.
+/// The identity of a file under any name: device and inode.
 type FileId = (u64, u64);
 
-/// What this process holds exclusively: for messages only. A forked process has a copy, which may be
-/// locked for good, so nobody waits for it; and entries of its parent, which have that one's number.
+/// The exclusive locks of this process, used for messages only. A forked process has a copy of this
+/// list, which may be locked forever, so no call waits for it. The copy has entries of the parent,
+/// with the parent's process number.
 static HELD: Mutex<Vec<(FileId, Process)>> = Mutex::new(Vec::new());
 
-/// How often the list is tried: nobody holds it longer than it takes to change an entry.
+/// Attempts to lock the list. It is held only while an entry changes.
 const ATTEMPTS: u32 = 10_000;
 
 fn held() -> Option<MutexGuard<'static, Vec<(FileId, Process)>>> {
@@ -40,7 +40,7 @@ fn id_of(metadata: &std::fs::Metadata) -> FileId {
     (metadata.dev(), metadata.ino())
 }
 
-/// A held lock. `None` of a file that is not there, and that nobody makes.
+/// A held lock; `None` for a file that does not exist and is not created.
 #[derive(Debug)]
 struct RealLock {
     paths: Paths,
@@ -67,14 +67,14 @@ impl Drop for RealLock {
             if let Some(mut held) = held() {
                 held.retain(|entry| *entry != (*id, self.process));
             }
-            // What fails here is made good by the end of the file.
+            // If this fails, closing the file releases the lock.
             let _ = file.unlock();
         }
     }
 }
 
-/// Locks a file of a disk. For an exclusive lock [`Name::Lock`] is made if it is not there; of
-/// another file that is not there anybody may have any lock.
+/// Locks a file of a disk. An exclusive lock creates [`Name::Lock`] if it does not exist. Any lock
+/// is granted on another file that does not exist.
 pub(super) fn lock(paths: &Paths, name: Name, kind: Lock) -> io::Result<Locked> {
     let process = Process::current();
     loop {
@@ -97,7 +97,7 @@ pub(super) fn lock(paths: &Paths, name: Name, kind: Lock) -> io::Result<Locked> 
             Err(TryLockError::Error(e)) => return Err(e),
         }
         let guard = RealLock { paths: paths.clone(), file: Some((file, id)), process };
-        // Replaced before it was locked: the lock on what is gone keeps nobody out.
+        // Replaced before it was locked: a lock on the removed file excludes nobody.
         if !guard.is_under(name)? {
             continue;
         }
@@ -125,14 +125,14 @@ fn open(paths: &Paths, name: Name, kind: Lock) -> io::Result<File> {
             opened => return opened,
         }
         match open(Access::Create) {
-            // Somebody else was quicker.
+            // Another process was faster.
             Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
             made => return made,
         }
     }
 }
 
-/// Who has the exclusive lock on a file, as far as the system says.
+/// The holder of the exclusive lock on a file, as far as the system reports it.
 fn holder(id: FileId, process: Process) -> Holder {
     if held().is_some_and(|held| held.contains(&(id, process))) {
         return Holder::ThisProcess;
@@ -148,7 +148,7 @@ fn holder(id: FileId, process: Process) -> Holder {
         let (process, locked) = (words.next()?, words.next()?);
         (kinds == ["FLOCK", "ADVISORY", "WRITE"] && locked == file).then_some(process)
     });
-    // It has none here if it is of another namespace.
+    // A process in another namespace has no number here.
     match writer.and_then(|process| process.parse().ok()) {
         Some(process) if process > 0 => Holder::Process(process),
         _ => Holder::Unknown,

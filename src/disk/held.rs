@@ -4,12 +4,12 @@ use std::io;
 
 use super::DiskFile;
 
-/// A copy of a file, to be read.
+/// A copy of a file in memory, for reading.
 #[derive(Debug)]
 pub(crate) struct Held(Vec<u8>);
 
 impl Held {
-    /// Reads all of a file, and takes the memory for that.
+    /// Reads a whole file into memory.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! A disk in front of another: what most of its operations do, and a disk without maps.
+//! Disks that wrap another disk, and a disk without maps.
 
 use std::ffi::OsString;
 use std::fmt::Debug;
@@ -7,54 +7,54 @@ use std::sync::Arc;
 
 use super::{Access, Dir, Disk, DiskFile, Linkable, Lock, Locked, Map, Name};
 
-/// A disk in front of another, which changes some of its operations.
+/// A disk that wraps another one and changes some of its operations.
 ///
-/// Every operation that is not overridden is passed to the [inner](DiskLayer::inner) disk. So are
-/// [`Disk::location`], [`Disk::free_bytes`], [`Disk::clock`] and [`Disk::random`], always.
+/// Every operation that is not overridden goes to the [inner](DiskLayer::inner) disk.
+/// [`Disk::location`], [`Disk::free_bytes`], [`Disk::clock`] and [`Disk::random`] always do.
 pub trait DiskLayer: Debug + Send + Sync + 'static {
-    /// The disk behind this one.
+    /// The wrapped disk.
     fn inner(&self) -> &dyn Disk;
-    /// As [`Disk::file_mode`].
+    /// See [`Disk::file_mode`].
     fn file_mode(&self) -> Option<u32> {
         self.inner().file_mode()
     }
-    /// As [`Disk::create_dirs`].
+    /// See [`Disk::create_dirs`].
     fn create_dirs(&self, dirs: &[Dir]) -> io::Result<()> {
         self.inner().create_dirs(dirs)
     }
-    /// As [`Disk::list`].
+    /// See [`Disk::list`].
     fn list(&self, dir: Dir) -> io::Result<Vec<OsString>> {
         self.inner().list(dir)
     }
-    /// As [`Disk::open`].
+    /// See [`Disk::open`].
     fn open(&self, name: Name, access: Access) -> io::Result<Box<dyn DiskFile>> {
         self.inner().open(name, access)
     }
-    /// As [`Disk::map`].
+    /// See [`Disk::map`].
     fn map(&self, name: Name) -> io::Result<Map> {
         self.inner().map(name)
     }
-    /// As [`Disk::rename`].
+    /// See [`Disk::rename`].
     fn rename(&self, from: Name, to: Name) -> io::Result<()> {
         self.inner().rename(from, to)
     }
-    /// As [`Disk::remove`].
+    /// See [`Disk::remove`].
     fn remove(&self, name: Name) -> io::Result<()> {
         self.inner().remove(name)
     }
-    /// As [`Disk::linkable`].
+    /// See [`Disk::linkable`].
     fn linkable(&self, name: Name) -> io::Result<Linkable> {
         self.inner().linkable(name)
     }
-    /// As [`Disk::link`].
+    /// See [`Disk::link`].
     fn link(&self, file: &Linkable, name: Name) -> io::Result<()> {
         self.inner().link(file, name)
     }
-    /// As [`Disk::sync_dir`].
+    /// See [`Disk::sync_dir`].
     fn sync_dir(&self, dir: Dir) -> io::Result<()> {
         self.inner().sync_dir(dir)
     }
-    /// As [`Disk::lock`].
+    /// See [`Disk::lock`].
     fn lock(&self, name: Name, kind: Lock) -> io::Result<Locked> {
         self.inner().lock(name, kind)
     }
@@ -108,10 +108,10 @@ impl<L: DiskLayer> Disk for L {
     }
 }
 
-/// Wraps another disk, and reads whole files into memory instead of mapping them.
+/// A disk that reads whole files into memory instead of mapping them.
 ///
-/// So an I/O error is an error and never a signal, and a truncated file does not kill the process.
-/// The price is memory for all segments, which are read when they are opened.
+/// An I/O error is then an error and never a signal, and a truncated file does not kill the
+/// process. The cost is memory for all segments, which are read when they are opened.
 #[derive(Clone, Debug)]
 pub(crate) struct PlainDisk {
     disk: Arc<dyn Disk>,

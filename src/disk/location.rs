@@ -1,4 +1,4 @@
-//! Where a store is.
+//! The location of a store.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,10 +7,10 @@ use std::sync::Arc;
 use super::layer::PlainDisk;
 use super::{Disk, RealDisk};
 
-/// Where a store is: a directory, made from its path.
+/// The location of a store: a directory, converted from its path.
 ///
-/// What opens a store takes anything that can be made into one, so a path does. A location itself is
-/// needed only to read the store otherwise:
+/// Functions that open a store accept anything that converts to a location, such as a path. Create
+/// a location yourself only to change how the store is read:
 ///
 /// ```
 /// # fn main() -> simkeep::Result<()> {
@@ -36,17 +36,17 @@ enum At {
 }
 
 impl Location {
-    /// Has segments read whole into memory instead of being mapped, when they are opened.
+    /// Reads segments into memory when they are opened, instead of mapping them.
     ///
-    /// An I/O error is an error then, and never a signal, and nobody's truncating a file ends the
-    /// process: at the price of memory for all segments.
+    /// An I/O error is then an error and never a signal, and a file truncated by another program
+    /// does not end the process. The cost is memory for all segments.
     #[must_use]
     pub fn plain_reads(mut self) -> Location {
         self.plain = true;
         self
     }
 
-    /// The directory, if it is one.
+    /// The directory, if the location is one.
     fn directory(&self) -> Option<RealDisk> {
         match &self.at {
             At::Directory(path) => Some(RealDisk::new(path)),
@@ -55,13 +55,14 @@ impl Location {
         }
     }
 
-    /// The store that this directory lies in, if any: one with a catalog, or `other` without.
+    /// The path of a store that contains this directory, if any: a directory with a catalog, or
+    /// `other` even without one.
     pub(crate) fn store_above(&self, other: Option<&Location>) -> io::Result<Option<PathBuf>> {
         let other = other.and_then(Location::directory);
         self.directory().map_or(Ok(None), |disk| disk.store_above(other.as_ref()))
     }
 
-    /// Whether this is the directory of `other`, by whatever way both are named.
+    /// Whether both are the same directory, under any name.
     pub(crate) fn is_same(&self, other: &Location) -> bool {
         match (self.directory(), other.directory()) {
             (Some(disk), Some(other)) => disk.is_same(&other),
@@ -69,7 +70,7 @@ impl Location {
         }
     }
 
-    /// The disk, on which files that are made in a directory have these permissions.
+    /// The disk of this location, with these permissions for new files in a new store.
     pub(crate) fn disk(self, file_mode: Option<u32>) -> Arc<dyn Disk> {
         let disk: Arc<dyn Disk> = match self.at {
             At::Directory(path) => {

@@ -9,13 +9,13 @@ use std::{fmt, io};
 #[cfg(target_os = "linux")]
 const HUGE_PAGE_BYTES: usize = 2 << 20;
 
-/// The most bytes that the system is asked to read at a time: what the usual disk takes.
+/// The largest read request to the system, which common disks accept.
 const WISH_BYTES: usize = 128 << 10;
 
-/// The bytes of a file that is never written again: mapped, or held in memory.
+/// The bytes of a file that is never written again: mapped, or in memory.
 ///
-/// A mapped file costs no copy; its pages are read when they are first touched. It outlives the
-/// removal of its name.
+/// A mapped file is not copied; its pages are read on first access. The map stays valid after the
+/// file is removed.
 pub struct Map {
     bytes: Bytes,
 }
@@ -27,12 +27,12 @@ enum Bytes {
 }
 
 impl Map {
-    /// A map of bytes in memory. Costs nothing.
+    /// Creates a map of bytes in memory. Costs nothing.
     pub fn from_bytes(bytes: Arc<[u8]>) -> Map {
         Map { bytes: Bytes::Held(bytes) }
     }
 
-    /// A map of bytes that are in memory already, without a copy.
+    /// Creates a map of bytes that are already in memory, without a copy.
     pub(super) fn shared(bytes: Arc<Vec<u8>>) -> Map {
         Map { bytes: Bytes::Shared(bytes) }
     }
@@ -41,36 +41,35 @@ impl Map {
     ///
     /// # Errors
     ///
-    /// What the system says; an empty file is no error but an empty map.
+    /// The error of the system. An empty file gives an empty map.
     pub(super) fn of_file(file: &File) -> io::Result<Map> {
         let size = file.metadata()?.len();
         if size == 0 {
-            // Systems refuse to map nothing.
+            // Systems reject a map of no bytes.
             return Ok(Map::from_bytes(Arc::from([])));
         }
         #[expect(unsafe_code, reason = "the one place that maps a file")]
         // SAFETY: the bytes of a map must not change while it lives. Only finished and scratch
-        // files are mapped, and the crate never writes or truncates either again; the writer's
-        // lock keeps other writers of this crate out, and tables on their way have names that are
-        // drawn by lot. A program that goes around the lock is
-        // outside of what the store promises.
+        // files are mapped, and the crate never writes or truncates either again. The writer's lock
+        // excludes other writers of this crate, and unfinished tables have random names. A program
+        // that ignores the lock is outside of what the store promises.
         let map = unsafe { memmap2::Mmap::map(file)? };
         Ok(Map { bytes: Bytes::Mapped(map) })
     }
 
-    /// Asks the system for huge pages under some of the bytes, which will be touched here and there:
-    /// each touch of what is not in memory then reads some MiB of the file. Where few are touched,
-    /// that is much more than is needed, and so it is not asked for by itself.
+    /// Requests huge pages for a range that is accessed in many places. Each access to bytes that
+    /// are not in memory then reads some MiB of the file. For few accesses that is far too much, so
+    /// it is not the default.
     pub(crate) fn ask_for_huge_pages(&self, range: Range<usize>) {
-        // Not `Advice::Random`: with small pages it makes each touch a fault of its own.
+        // Not `Advice::Random`: with small pages, each access would fault separately.
         #[cfg(target_os = "linux")]
         if let Bytes::Mapped(map) = &self.bytes {
-            // Those that lie whole in it: a part of one is none, and a touch of it would read what lies
-            // before or behind these bytes.
+            // Only huge pages that lie entirely in the range: an access to any other would also
+            // read bytes outside of it.
             let start = range.start.next_multiple_of(HUGE_PAGE_BYTES);
             let end = range.end - range.end % HUGE_PAGE_BYTES;
             if start < end {
-                // Only a hint: kernels and file systems without huge pages for files refuse it.
+                // Only a hint: kernels and file systems without huge pages for files reject it.
                 let _ = map.advise_range(memmap2::Advice::HugePage, start, end - start);
             }
         }
@@ -78,23 +77,23 @@ impl Map {
         let _ = range;
     }
 
-    /// Tells the system that few of these bytes will be touched, each by itself: a touch of what is not
-    /// in memory reads its page of the file, and not what lies around it, which may be some MiB. Who
-    /// reads on asks for what is ahead.
+    /// Announces few scattered accesses to a range. An access to bytes that are not in memory then
+    /// reads only its page of the file, and not the surrounding MiB. A sequential reader calls
+    /// [`read_ahead`](Map::read_ahead).
     pub(crate) fn expect_few_touches(&self, range: Range<usize>) {
         if let Bytes::Mapped(map) = &self.bytes {
-            // A hint again: without it more is read.
+            // Only a hint: without it, the system reads more.
             let _ = map.advise_range(memmap2::Advice::Random, range.start, range.len());
         }
     }
 
-    /// Asks the system to read these bytes, as far as they are not in memory. Does not wait for it.
+    /// Asks the system to read bytes that are not in memory yet. Does not wait.
     pub(crate) fn read_ahead(&self, range: Range<usize>) {
         if let Bytes::Mapped(map) = &self.bytes {
-            // A system drops what is more than its disk takes at a time.
+            // Systems ignore the part of a request that exceeds the limit of the disk.
             for start in range.clone().step_by(WISH_BYTES) {
                 let bytes = WISH_BYTES.min(range.end - start);
-                // What is not there yet is read when it is touched.
+                // Only a hint: without it, bytes are read on access.
                 let _ = map.advise_range(memmap2::Advice::WillNeed, start, bytes);
             }
         }
@@ -125,28 +124,28 @@ impl fmt::Debug for Map {
     }
 }
 
-/// A part of a map, which keeps the whole map alive: reading it takes no way round over that.
+/// A part of a map that keeps the whole map alive. Access needs no indirection through the map.
 #[derive(Clone)]
 pub(crate) struct MapPart {
     start: *const u8,
     len: usize,
-    /// What `start` points into; it is never changed or moved while this lives.
+    /// Owns the bytes of `start`; it is never changed or moved while this lives.
     _map: Arc<Map>,
 }
 
 #[expect(unsafe_code, reason = "a pointer into bytes that nobody changes")]
-// SAFETY: it is a shared slice of the map that it owns a share of, and both can be sent and shared.
+// SAFETY: it is a shared slice of the map that it co-owns, and both can be sent and shared.
 unsafe impl Send for MapPart {}
 #[expect(unsafe_code, reason = "a pointer into bytes that nobody changes")]
-// SAFETY: as above.
+// SAFETY: see above.
 unsafe impl Sync for MapPart {}
 
 impl MapPart {
-    /// The bytes of a range.
+    /// Creates a part from a range of bytes.
     ///
     /// # Panics
     ///
-    /// If the map does not have them.
+    /// If the map is shorter than the range.
     #[expect(clippy::indexing_slicing, reason = "who asks has compared the lengths")]
     pub(crate) fn new(map: &Arc<Map>, range: Range<usize>) -> MapPart {
         let bytes = &map[range];
@@ -160,10 +159,10 @@ impl Deref for MapPart {
     #[inline]
     fn deref(&self) -> &[u8] {
         #[expect(unsafe_code, reason = "a slice of a map, without the way over the map")]
-        // SAFETY: `start` and `len` are those of a slice of the map (or an empty one). The map's
-        // bytes stay where they are and as they are as long as it lives: they are behind a pointer
-        // that it does not give away mutably, whichever of its kinds it is; and `_map` keeps it
-        // alive at least as long as the slice that is returned.
+        // SAFETY: `start` and `len` come from a slice of the map (or an empty one). The bytes stay
+        // in place and unchanged as long as the map lives: it owns them behind a pointer, and never
+        // gives it away mutably, whichever kind it is. `_map` keeps it alive at least as long as
+        // the returned slice.
         unsafe {
             std::slice::from_raw_parts(self.start, self.len)
         }
@@ -177,7 +176,7 @@ impl fmt::Debug for MapPart {
 }
 
 /// The page faults of this thread so far: those served from memory, and those that waited for the
-/// disk. `None` where the system does not say. Costs some microseconds.
+/// disk. `None` if the system does not report them. Costs some microseconds.
 pub fn page_faults() -> Option<(u64, u64)> {
     // Linux, proc(5): the fields after the name, which ends with the last parenthesis.
     let stat = std::fs::read_to_string("/proc/thread-self/stat").ok()?;

@@ -1,13 +1,13 @@
-//! What a store costs its disk.
+//! A disk that counts its traffic.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::{Disk, Name, WatchedDisk, Watcher};
 
-/// A disk that counts what passes through it to another.
+/// A disk that counts the traffic to the disk that it wraps.
 ///
-/// A clone shares the counters. Counting costs one or two atomic additions an operation.
+/// A clone shares the counters. Counting costs one or two atomic additions per operation.
 pub type Meter = WatchedDisk<Totals>;
 
 /// The counters of a [`Meter`].
@@ -21,10 +21,10 @@ pub struct Totals {
     maps: AtomicU64,
 }
 
-/// What went through a [`Meter`]. Operations that failed are not counted.
+/// The traffic of a [`Meter`]. Failed operations are not counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Bytes given to writes.
+    /// Bytes passed to writes.
     pub bytes_written: u64,
     /// Writes.
     pub writes: u64,
@@ -32,14 +32,14 @@ pub struct Counts {
     pub file_syncs: u64,
     /// Syncs of a directory.
     pub dir_syncs: u64,
-    /// Bytes read by calls. What is read through a map is not seen.
+    /// Bytes read by calls. Reads through a map are not counted.
     pub bytes_read: u64,
     /// Files mapped.
     pub maps: u64,
 }
 
 impl Counts {
-    /// What was added since `earlier`, an older reading of the same meter.
+    /// The traffic since `earlier`, an older reading of the same meter.
     #[must_use]
     pub fn since(&self, earlier: &Counts) -> Counts {
         Counts {
@@ -54,12 +54,12 @@ impl Counts {
 }
 
 impl Meter {
-    /// A meter in front of `disk`, at zero.
+    /// Creates a meter in front of `disk`, at zero.
     pub fn counting(disk: Arc<dyn Disk>) -> Meter {
         WatchedDisk::new(disk, Arc::default())
     }
 
-    /// What went through so far. While others write, the numbers need not be of one moment.
+    /// The traffic so far. With concurrent writers, the numbers need not be of one moment.
     pub fn counts(&self) -> Counts {
         let read = |total: &AtomicU64| total.load(Ordering::Relaxed);
         let totals = &self.watcher;

@@ -1,9 +1,9 @@
-//! The one seam to the file system.
+//! The only interface to the file system.
 //!
-//! Nothing else in the crate opens, writes, syncs, renames, links, removes or maps a file, so a test can
-//! record, fail or cut short everything that reaches the disk. A [`Disk`] is one store's directory;
-//! its files are named by [`Name`], never by a string from outside, so nothing that a page contains
-//! can leave the directory.
+//! No other module opens, writes, syncs, renames, links, removes or maps a file, so a test can
+//! record, fail or cut short everything that reaches the disk. A [`Disk`] is the directory of one
+//! store. Its files are named by [`Name`], never by a string from outside, so no content of a page
+//! can lead out of the directory.
 
 mod contract;
 mod extents;

@@ -1,31 +1,31 @@
-//! The names of a store's files: made and parsed here and nowhere else.
+//! The names of a store's files: formatted and parsed only here.
 
 use std::ffi::OsStr;
 use std::fmt;
 
-/// A directory of a store, or of what it has published.
+/// A directory of a store, or of published generations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Dir {
     /// The directory itself.
     Root,
     /// `segments/`.
     Segments,
-    /// `files/`, of what is published.
+    /// `files/` of published generations.
     Files,
-    /// `generations/`, of what is published.
+    /// `generations/` of published generations.
     Generations,
 }
 
 impl Dir {
-    /// Those of a store.
+    /// The directories of a store.
     pub const STORE: &[Dir] = &[Dir::Root, Dir::Segments];
-    /// Those of what a store publishes.
+    /// The directories of published generations.
     pub const PUBLISHED: &[Dir] = &[Dir::Root, Dir::Files, Dir::Generations];
-    /// All of them.
+    /// All directories.
     #[cfg(feature = "internals")]
     pub const ALL: [Dir; 4] = [Dir::Root, Dir::Segments, Dir::Files, Dir::Generations];
 
-    /// Its name within the directory itself, which has none.
+    /// Its name within the root directory, which itself has none.
     pub fn name(self) -> Option<&'static str> {
         match self {
             Dir::Root => None,
@@ -36,62 +36,62 @@ impl Dir {
     }
 }
 
-/// A file that is published: it has this name for ever, and never another content.
+/// A published file. Its name and content never change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Fixed {
-    /// The store that it is of.
+    /// The number of its store.
     pub store: u64,
-    /// The number of the segment, or the place of the table's epoch among all.
+    /// The number of the segment, or the number of the table's epoch.
     pub number: u64,
     /// Its checksum.
     pub checksum: u64,
 }
 
-/// A file of a store, or of what it has published.
+/// A file of a store, or of published generations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Name {
-    /// `LOCK`: held by the writer.
+    /// `LOCK`: locked by the writer.
     Lock,
     /// `catalog.redb`: settings, live segments, epochs, journal.
     Catalog,
-    /// `catalog.redb.new`: a catalog that is being made.
+    /// `catalog.redb.new`: a catalog being written.
     CatalogNew,
-    /// `SNAPSHOT`: what readers in other processes open.
+    /// `SNAPSHOT`: the state that readers in other processes open.
     Snapshot,
-    /// `SNAPSHOT.new`: the next one, while it is written.
+    /// `SNAPSHOT.new`: the next snapshot, being written.
     SnapshotNew,
     /// `0000000003.df`: a frozen table of document frequencies.
     Df(u64),
-    /// `0000000003.df.new`: one that is being written.
+    /// `0000000003.df.new`: a table being written.
     DfNew(u64),
-    /// `0000000003.df.00.tmp`: scratch space of what counts it.
+    /// `0000000003.df.00.tmp`: a scratch file of the counter for this table.
     DfScratch(u64, u32),
     /// `segments/0000000012.seg`: a finished segment.
     Segment(u64),
-    /// `segments/0000000012.seg.new`: a segment that is being written.
+    /// `segments/0000000012.seg.new`: a segment being written.
     SegmentNew(u64),
-    /// `segments/0000000012.00.tmp`: scratch space of the merge that makes segment 12.
+    /// `segments/0000000012.00.tmp`: a scratch file of the merge that writes segment 12.
     Scratch(u64, u32),
-    /// `files/00c0ffee00c0ffee-0000000012-89abcdef.seg`: a segment that is published.
+    /// `files/00c0ffee00c0ffee-0000000012-89abcdef.seg`: a published segment.
     FixedSegment(Fixed),
-    /// One that is being copied.
+    /// A published segment being copied.
     FixedSegmentNew(Fixed),
-    /// `files/00c0ffee00c0ffee-0000000003-0123456789abcdef.df`: a table that is published.
+    /// `files/00c0ffee00c0ffee-0000000003-0123456789abcdef.df`: a published table.
     FixedDf(Fixed),
-    /// One that is being copied.
+    /// A published table being copied.
     FixedDfNew(Fixed),
-    /// `CHECKED`, of what is published: when each file was last found sound.
+    /// `CHECKED` of published generations: when each file was last checked without damage.
     Checked,
-    /// `CHECKED.new`: the next one, while it is written.
+    /// `CHECKED.new`: the next list, being written.
     CheckedNew,
-    /// `generations/0000000007`: a state of the store that is published.
+    /// `generations/0000000007`: a published state of the store.
     Generation(u64),
-    /// `generations/0000000007.new`: one that is being written.
+    /// `generations/0000000007.new`: a generation being written.
     GenerationNew(u64),
 }
 
 impl Name {
-    /// The directory that the file is in.
+    /// The directory of the file.
     pub fn dir(self) -> Dir {
         match self {
             Name::Lock
@@ -113,7 +113,7 @@ impl Name {
         }
     }
 
-    /// The file's name within its directory.
+    /// The file name within its directory.
     pub fn file_name(self) -> String {
         match self {
             Name::Lock => "LOCK".to_owned(),
@@ -140,7 +140,7 @@ impl Name {
         }
     }
 
-    /// The name that a directory entry stands for; `None` for a file that is not ours.
+    /// Parses a directory entry; `None` for a file that is not ours.
     pub fn parse(dir: Dir, entry: &OsStr) -> Option<Name> {
         let entry = entry.to_str()?;
         let name = match dir {
@@ -177,7 +177,7 @@ impl Name {
             Dir::Files => {
                 let (begin, rest) = entry.split_once('.')?;
                 let file = Fixed::parse(begin)?;
-                // What has more digits is no checksum of a segment.
+                // More digits are not a segment's checksum.
                 let is_short = u32::try_from(file.checksum).is_ok();
                 match rest {
                     "seg" | "seg.new" if !is_short => return None,
@@ -194,7 +194,7 @@ impl Name {
                 Some(_) => return None,
             },
         };
-        // Only the spelling that we make ourselves: `1.seg` or `+1.seg` is somebody else's file.
+        // Accepts only the spelling that we write ourselves: `1.seg` or `+1.seg` is not ours.
         (name.file_name() == entry).then_some(name)
     }
 }
@@ -214,7 +214,7 @@ impl Fixed {
 }
 
 impl fmt::Display for Name {
-    /// The path within the directory.
+    /// Formats the path within the directory.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(dir) = self.dir().name() {
             write!(f, "{dir}/")?;

@@ -1,5 +1,5 @@
-//! Where the files of a disk lie in the file system, and which permissions new ones have. The disk
-//! needs it to open files, and a lock to see whether its file still has its name.
+//! The paths of a disk's files in the file system, and the permissions of new ones. The disk opens
+//! files by these paths; a lock uses them to check that its file still has its name.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -11,14 +11,14 @@ use super::{Dir, Name};
 #[derive(Clone, Debug)]
 pub(super) struct Paths {
     pub(super) root: PathBuf,
-    /// What tables of document frequencies are called here, where one has a name of its own.
+    /// The file name of a table of document frequencies with a name of its own.
     pub(super) table: Option<OsString>,
-    /// Permissions of files that are made where there are none yet to say it.
+    /// Permissions of new files, if no existing file determines them.
     pub(super) mode: u32,
 }
 
 impl Paths {
-    /// Permissions of the next file that is made: as those that are there have them.
+    /// Permissions of the next new file: those of the existing files.
     pub(super) fn file_mode(&self) -> u32 {
         let like = if self.table.is_some() { Name::Df(0) } else { Name::Catalog };
         mode_of(&self.of(like)).unwrap_or(self.mode)

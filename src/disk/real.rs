@@ -19,26 +19,27 @@ pub struct RealDisk {
 }
 
 impl RealDisk {
-    /// The store in the directory `root`. Touches nothing: the directory need not exist.
+    /// Creates a disk for the store in the directory `root`. Does no I/O: the directory need not
+    /// exist.
     pub fn new(root: impl Into<PathBuf>) -> RealDisk {
         RealDisk { paths: Paths { root: root.into(), table: None, mode: PRIVATE_MODE } }
     }
 
-    /// With other permissions for what is made in a directory without a catalog: those of files, as
-    /// chmod(1) has them; directories may be entered as well by whoever may read them. Where there is
-    /// a catalog new files have the permissions of that.
+    /// Sets the permissions of new files in a directory without a catalog, as in chmod(1). A
+    /// directory can be entered by everyone who may read its files. If there is a catalog, new
+    /// files get its permissions instead.
     #[must_use]
     pub fn with_file_mode(self, mode: u32) -> RealDisk {
         RealDisk { paths: Paths { mode: PRIVATE_MODE | mode & 0o666, ..self.paths } }
     }
 
-    /// The directory of a table of document frequencies with a name of its own: [`Name::Df`] of any
-    /// number is this file, and what is made on the way to it lies beside it, under a name with the
+    /// Creates the disk of a table of document frequencies with a name of its own. [`Name::Df`] of
+    /// any number is this file. Temporary files lie next to it, under a name that contains the
     /// number.
     ///
     /// # Errors
     ///
-    /// `InvalidInput` for a path that ends in no file name.
+    /// `InvalidInput` for a path without a file name.
     pub fn of_table(path: &Path) -> io::Result<RealDisk> {
         let file = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
         let root = parent(path).ok_or(io::ErrorKind::InvalidInput)?;
@@ -46,12 +47,13 @@ impl RealDisk {
         Ok(RealDisk { paths: Paths { table: Some(file.to_owned()), ..paths } })
     }
 
-    /// The store that this directory lies in, if any: one with a catalog, or `other` without.
+    /// The path of a store that contains this directory, if any: a directory with a catalog, or
+    /// `other` even without one.
     pub(crate) fn store_above(&self, other: Option<&RealDisk>) -> io::Result<Option<PathBuf>> {
         let other = other.and_then(|other| fs::canonicalize(&other.paths.root).ok());
         let is_store = |dir: &Path| has_catalog(dir) || other.as_deref() == Some(dir);
-        // What does not exist yet lies where the first does that is above it. What is to be made below
-        // that are folders, and no links, so that `..` leads back from them.
+        // A missing directory will be created under its first existing ancestor. The missing
+        // components will be directories, not links, so that `..` leads back from them.
         let root = std::path::absolute(&self.paths.root)?;
         let begun = root
             .ancestors()
@@ -69,13 +71,13 @@ impl RealDisk {
         Ok(above.ancestors().find(|dir| is_store(dir)).map(Path::to_owned))
     }
 
-    /// Whether this is the directory of `other`, by whatever way both are named.
+    /// Whether both are the same directory, under any name.
     pub(crate) fn is_same(&self, other: &RealDisk) -> bool {
         let at = |disk: &RealDisk| fs::canonicalize(&disk.paths.root).ok();
         at(self).is_some_and(|here| at(other) == Some(here))
     }
 
-    /// Whether a file has the name of one of a store, and lies where that would be.
+    /// Whether a file has the name of a store's file, and lies where that would be.
     #[expect(clippy::expect_used, reason = "the path of a file ends in its name")]
     pub(crate) fn is_of_a_store(&self, name: Name) -> bool {
         let path = self.path(name);
@@ -92,8 +94,8 @@ impl RealDisk {
         fs::symlink_metadata(self.path(name)).is_ok_and(|found| found.is_symlink())
     }
 
-    /// What is there of tables that are being made or were, under this table's name: for each number
-    /// with a `.new`, its scratch files.
+    /// The leftovers of unfinished tables under this table's name: for each number with a `.new`
+    /// file, its scratch files.
     pub(crate) fn left_of_tables(&self) -> io::Result<Vec<(u64, Vec<u32>)>> {
         let Some(table) = &self.paths.table else { return Ok(Vec::new()) };
         let (mut begun, mut scratch) = (Vec::new(), Vec::new());
@@ -103,7 +105,7 @@ impl RealDisk {
             let mut words = end.split('.').skip(1);
             let number = words.next().and_then(|digits| u64::from_str_radix(digits, 16).ok());
             let part = words.next().and_then(|digits| digits.parse().ok());
-            // Only the spelling that we make ourselves.
+            // Accepts only the spelling that we write ourselves.
             let is = |name| self.path(name).file_name() == Some(&entry);
             match (number, part) {
                 (Some(number), None) if is(Name::DfNew(number)) => begun.push(number),
@@ -118,7 +120,7 @@ impl RealDisk {
         Ok(begun.into_iter().map(|number| (number, parts(number).collect())).collect())
     }
 
-    /// A table that a user names to be read may have a link to it; nothing of a store has.
+    /// A table that a user names for reading may be reached by a link; files of a store may not.
     fn links(&self, access: Access) -> Links {
         let read = self.paths.table.is_some() && access == Access::Read;
         if read { Links::Followed } else { Links::Refused }
@@ -134,10 +136,10 @@ fn has_catalog(dir: &Path) -> bool {
     dir.join(Name::Catalog.file_name()).symlink_metadata().is_ok()
 }
 
-/// The directory that holds `path`; none above `/`.
+/// The directory of `path`; `None` for `/`.
 fn parent(path: &Path) -> Option<&Path> {
     match path.parent()? {
-        // `crawl` lies in the current directory.
+        // `crawl` is in the current directory.
         above if above.as_os_str().is_empty() => Some(Path::new(".")),
         above => Some(above),
     }
@@ -147,16 +149,16 @@ fn sync_path(dir: &Path) -> io::Result<()> {
     File::open(dir)?.sync_all()
 }
 
-/// Makes a directory with these permissions, if any are said, and those above it that are missing,
-/// each durable in the one above.
+/// Creates a directory with these permissions, if given, and its missing ancestors, each durable in
+/// its parent.
 fn create_dir_durably(dir: &Path, mode: Option<u32>) -> io::Result<()> {
     if dir.as_os_str().is_empty() {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "the path is empty"));
     }
     let Some(above) = parent(dir) else { return Ok(()) };
     if dir.is_dir() {
-        // Whoever made it may have been killed before it was durable. Where we may not read the
-        // directory above it, it is not ours, and neither is its durability.
+        // The process that created it may have been killed before it was durable. If we may not
+        // read its parent, the directory is not ours, and its durability is not our concern.
         return match sync_path(above) {
             Err(e) if e.kind() != io::ErrorKind::PermissionDenied => Err(e),
             _ => Ok(()),
@@ -173,7 +175,7 @@ fn create_dir_durably(dir: &Path, mode: Option<u32>) -> io::Result<()> {
         Err(e) if e.kind() == io::ErrorKind::AlreadyExists && dir.is_dir() => {}
         Err(e) => return Err(e),
         Ok(()) => {
-            // Whatever the process masks.
+            // Regardless of the umask.
             let more = mode.filter(|mode| *mode != directory_mode(PRIVATE_MODE));
             more.map_or(Ok(()), |mode| fs::set_permissions(dir, fs::Permissions::from_mode(mode)))?;
         }
@@ -181,9 +183,11 @@ fn create_dir_durably(dir: &Path, mode: Option<u32>) -> io::Result<()> {
     sync_path(above)
 }
 
+/// Fails if the directory is a symbolic link.
+///
 /// # Errors
 ///
-/// `InvalidData` for a symbolic link.
+/// `InvalidData` if it is.
 fn check_no_link(dir: &Path) -> io::Result<()> {
     match fs::symlink_metadata(dir) {
         Ok(found) if found.is_symlink() => Err(irregular("a symbolic link")),
@@ -214,7 +218,7 @@ impl Disk for RealDisk {
 
     fn list(&self, dir: Dir) -> io::Result<Vec<OsString>> {
         let path = self.paths.dir(dir);
-        // The store's own directory may be reached by a link; what is in it may not.
+        // The root directory may be reached by a link; files in it may not.
         if dir != Dir::Root {
             check_no_link(&path)?;
         }
@@ -268,8 +272,8 @@ impl Disk for RealDisk {
     }
 
     fn random(&self) -> u64 {
-        // Its keys are the system's random numbers, and other ones each time. They are drawn once for a
-        // thread, which a fork copies: so who asks, and when, goes in as well.
+        // Its keys are random numbers of the system, drawn once for each thread. A forked process
+        // has the same ones, so the process number and the time are hashed as well.
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         RandomState::new().hash_one((std::process::id(), since.as_nanos()))
     }
@@ -299,8 +303,8 @@ impl DiskFile for RealFile {
     }
 
     fn sync(&self) -> io::Result<()> {
-        // The length is part of what is needed to read the data back, so it is covered; only
-        // times and the like are not.
+        // It includes the length, which is needed to read the data back, but not timestamps and the
+        // like.
         self.file.sync_data()
     }
 }

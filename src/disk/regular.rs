@@ -1,8 +1,8 @@
-//! Opening files that are what they should be: regular ones, under their own names.
+//! Opening of regular files under their own names.
 //!
-//! A directory may have been prepared by somebody else. So nothing is followed that is a symbolic
-//! link, nothing that exists is taken for a file that is made, and nothing is waited for: to open a
-//! pipe would be to wait for its other end.
+//! The directory may have been prepared by an attacker. So symbolic links are not followed,
+//! creating a file fails if the name exists, and opening does not block: opening a pipe would wait
+//! for its other end.
 
 use std::fs::{self, File, Permissions};
 use std::io::{self, ErrorKind};
@@ -14,7 +14,7 @@ use rustix::io::Errno;
 
 use super::Access;
 
-/// What others may not do with a new file, unless it is said otherwise: anything.
+/// The default permissions of a new file: none for other users.
 pub(super) const PRIVATE_MODE: u32 = 0o600;
 
 /// Whether the last part of a path may be a symbolic link.
@@ -24,12 +24,12 @@ pub(super) enum Links {
     Followed,
 }
 
-/// Opens a regular file. One that is made has these permissions, whatever the process masks.
+/// Opens a regular file. A new file gets these permissions, regardless of the umask.
 ///
 /// # Errors
 ///
-/// `InvalidData` for what is no regular file, `AlreadyExists` where one was to be made; else what the
-/// system says.
+/// `InvalidData` if it is not a regular file, `AlreadyExists` if it was to be created; else the
+/// error of the system.
 pub(super) fn open(path: &Path, access: Access, links: Links, mode: u32) -> io::Result<File> {
     let mut flags = OFlags::NONBLOCK | OFlags::NOCTTY;
     if links == Links::Refused {
@@ -50,7 +50,7 @@ pub(super) fn open(path: &Path, access: Access, links: Links, mode: u32) -> io::
         Err(e) if e.raw_os_error() == Some(Errno::LOOP.raw_os_error()) => {
             return Err(irregular("a symbolic link"));
         }
-        // A device that is not there, or a socket.
+        // A device without hardware, or a socket.
         Err(e) if e.raw_os_error() == Some(Errno::NXIO.raw_os_error()) => {
             return Err(irregular("a socket or a device"));
         }
@@ -71,17 +71,18 @@ pub(super) fn open(path: &Path, access: Access, links: Links, mode: u32) -> io::
     Ok(file)
 }
 
-/// What stands in the place of a regular file, or of a directory that is none.
+/// The error for something other than a regular file or a directory.
 pub(super) fn irregular(what: &str) -> io::Error {
     io::Error::new(ErrorKind::InvalidData, format!("it is no regular file but {what}"))
 }
 
-/// The permissions of a directory for files that have these: whoever may read them may enter it.
+/// The permissions of a directory for files with these permissions: everyone who may read them may
+/// enter it.
 pub(super) fn directory_mode(mode: u32) -> u32 {
     mode | (mode & 0o444) >> 2
 }
 
-/// The permissions of an existing file that another one is to have; none if there is no such file.
+/// The permissions of an existing file, for another file to copy; `None` if there is no such file.
 pub(super) fn mode_of(path: &Path) -> Option<u32> {
     let found = fs::symlink_metadata(path).ok().filter(|found| found.is_file())?;
     Some(PRIVATE_MODE | found.permissions().mode() & 0o666)

@@ -1,4 +1,4 @@
-//! Scratch files that have no names: nothing of them is left behind, however the process ends.
+//! Scratch files without names: nothing is left behind, however the process ends.
 
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -10,8 +10,8 @@ use super::real::RealFile;
 use super::{Access, Dir, Disk, DiskFile, Lock, Locked, Map, Name, RealDisk};
 use crate::sync::Mutex;
 
-/// Scratch files in a directory that need not be a store's, for those who read one: a store is none of
-/// theirs to write into. The names of these files are known to this disk only.
+/// A disk of scratch files in any directory. Readers use it, because they may not write into a
+/// store's directory. Only this disk knows the names of its files.
 #[derive(Debug)]
 pub struct UnnamedDisk {
     dir: PathBuf,
@@ -19,7 +19,7 @@ pub struct UnnamedDisk {
 }
 
 impl UnnamedDisk {
-    /// Files in this directory, which must be there when the first is made.
+    /// Creates a disk for this directory, which must exist when the first file is created.
     pub fn new(dir: impl Into<PathBuf>) -> UnnamedDisk {
         UnnamedDisk { dir: dir.into(), files: Mutex::default() }
     }

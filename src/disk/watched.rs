@@ -1,4 +1,4 @@
-//! A disk that tells what passes through it to another.
+//! A disk that reports its traffic to a watcher.
 
 use std::fmt::Debug;
 use std::io;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::{Access, Dir, Disk, DiskFile, DiskLayer, Map, Name};
 
-/// Who is told what a disk does. Operations that failed are not told.
+/// Receives the traffic of a disk. Failed operations are not reported.
 pub trait Watcher: Debug + Send + Sync + 'static {
     /// Bytes were written to a file, by one write.
     fn wrote(&self, name: Name, bytes: usize);
@@ -17,14 +17,14 @@ pub trait Watcher: Debug + Send + Sync + 'static {
     /// A directory was synced.
     fn synced_dir(&self);
 
-    /// Bytes were read by a call. What is read through a map is not told.
+    /// Bytes were read by a call. Reads through a map are not reported.
     fn read(&self, _bytes: usize) {}
 
     /// A file was mapped.
     fn mapped(&self) {}
 }
 
-/// A disk that tells a watcher what passes through it to another. A clone has the same watcher.
+/// A disk that reports the traffic to the disk that it wraps. A clone has the same watcher.
 #[derive(Debug)]
 pub struct WatchedDisk<W> {
     disk: Arc<dyn Disk>,
@@ -32,7 +32,7 @@ pub struct WatchedDisk<W> {
 }
 
 impl<W: Watcher> WatchedDisk<W> {
-    /// One in front of `disk`.
+    /// Wraps `disk`.
     pub fn new(disk: Arc<dyn Disk>, watcher: Arc<W>) -> WatchedDisk<W> {
         WatchedDisk { disk, watcher }
     }

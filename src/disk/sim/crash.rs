@@ -1,16 +1,16 @@
-//! What power loss may leave of a file and of a directory.
+//! The states of a file and a directory that power loss may leave.
 
 use std::sync::Arc;
 
 use super::directory::{Directory, Entries};
 use super::inode::{Change, Inode, SECTOR_BYTES, copy};
 
-/// What a medium keeps or loses as one when the power goes.
+/// The smallest unit that a medium keeps or loses as a whole in a power loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
-    /// 512 bytes, the least that any medium writes.
+    /// 512 bytes, the smallest unit of any medium.
     Sector,
-    /// 4,096 bytes, as most write.
+    /// 4,096 bytes, the unit of most media.
     Page,
 }
 
@@ -23,11 +23,10 @@ impl Unit {
     }
 }
 
-/// Gives a number below its argument, each as likely as the other. It is never asked for one
-/// below 0.
+/// Returns a uniformly random number below its argument. The argument is never 0.
 pub(super) type Choice<'a> = dyn FnMut(u64) -> u64 + 'a;
 
-/// A choice among `n` things, 0 where there are none; kept in range whatever the source says.
+/// Chooses an index below `n`, 0 if `n` is 0; clamped in case the source misbehaves.
 fn below(n: usize, choice: &mut Choice<'_>) -> usize {
     if n < 2 {
         return 0;
@@ -35,9 +34,9 @@ fn below(n: usize, choice: &mut Choice<'_>) -> usize {
     usize::try_from(choice(n as u64)).unwrap_or(0).min(n - 1)
 }
 
-/// Which of `n` things persist. Any subset may come out, and those that break programs come out
-/// more often than the toss of `n` coins would give them: none, all, all but one, only one, the
-/// first few.
+/// Chooses which of `n` changes persist. Every subset is possible. Subsets that often break
+/// programs are more likely than with `n` coin tosses: none, all, all but one, only one, the first
+/// few.
 pub(super) fn subset(n: usize, choice: &mut Choice<'_>) -> Vec<bool> {
     let shape = if n < 2 { 5 } else { below(6, choice) };
     match shape {
@@ -55,7 +54,7 @@ pub(super) fn subset(n: usize, choice: &mut Choice<'_>) -> Vec<bool> {
     }
 }
 
-/// The entries that a crash leaves: the durable ones with any subset of the changes since.
+/// The entries after a crash: the durable ones, with any subset of the changes since.
 pub(super) fn entries(directory: &Directory, kept: &[bool]) -> Entries {
     let mut entries = directory.durable_entries().clone();
     for (change, kept) in directory.pending().iter().zip(kept) {
@@ -66,9 +65,9 @@ pub(super) fn entries(directory: &Directory, kept: &[bool]) -> Entries {
     entries
 }
 
-/// A part of a change that persists or not by itself.
+/// A part of a change that persists or not independently.
 enum Event<'a> {
-    /// The file grew to `to` by a write at `offset`, whether or not the written bytes came.
+    /// The file grew to `to` by a write at `offset`, whether or not the written bytes persist.
     Grow {
         offset: usize,
         to: usize,
@@ -79,15 +78,15 @@ enum Event<'a> {
         offset: usize,
         data: &'a [u8],
     },
-    /// Bytes within one sector whose sync failed. They came only where no later sync passed, and
-    /// did not make the file longer.
+    /// Bytes within one sector whose sync failed. They persist only if no later sync succeeded, and
+    /// do not extend the file.
     LostPiece {
         offset: usize,
         data: &'a [u8],
     },
 }
 
-/// Where a write falls into units.
+/// Splits a write into units.
 fn pieces(offset: usize, data: &[u8], unit: Unit) -> impl Iterator<Item = (usize, &[u8])> {
     let bytes = unit.bytes();
     let first = (bytes - offset % bytes).min(data.len());
@@ -101,7 +100,7 @@ fn events(inode: &Inode, unit: Unit) -> Vec<Event<'_>> {
     let mut events = Vec::new();
     for change in inode.lost() {
         if let Change::Write { offset, data, .. } = change {
-            // Sector by sector: a later sync may have made some of them durable.
+            // Sector by sector, because a later sync may have made some of them durable.
             let lost = pieces(*offset, data, Unit::Sector)
                 .filter(|(offset, _)| inode.differs(offset / SECTOR_BYTES))
                 .map(|(offset, data)| Event::LostPiece { offset, data });
@@ -124,16 +123,16 @@ fn events(inode: &Inode, unit: Unit) -> Vec<Event<'_>> {
     events
 }
 
-/// How many parts of what was written to a file since the last sync persist or not by themselves.
+/// The number of independent parts of the writes to a file since the last sync.
 pub(super) fn units(inode: &Inode, unit: Unit) -> usize {
     events(inode, unit).len()
 }
 
-/// What stands in the bytes by which a file grew before its data came.
+/// The bytes by which a file grew before its data was written.
 pub(super) enum Fill {
     Zero,
     Noise(u64),
-    /// What the medium held there before: some other file's bytes at the same offset.
+    /// Stale bytes on the medium: those of another file at the same offset.
     Stale(Arc<Vec<u8>>),
 }
 
@@ -162,8 +161,8 @@ impl Fill {
     }
 }
 
-/// The contents that a crash leaves: the durable ones with any subset of the sectors written since,
-/// and any subset of the changes of length.
+/// The contents after a crash: the durable ones, with any subset of the sectors written since, and
+/// any subset of the changes of length.
 #[expect(clippy::indexing_slicing, reason = "the image is made as long as what it is to have")]
 pub(super) fn content(
     inode: &Inode,
@@ -183,7 +182,7 @@ pub(super) fn content(
         }
         match event {
             Event::Grow { offset, to } if to > image.len() => {
-                // What lies between the old end and the write is a hole: it is always zero.
+                // The gap between the old end and the write is a hole, which is always zero.
                 let offset = offset.max(image.len());
                 image.resize(to, 0);
                 let place = &mut image[offset..];

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::disk::Name;
 
-/// Names and the inodes that they stand for.
+/// Names and their inodes.
 pub(super) type Entries = BTreeMap<Name, u64>;
 
 /// A change to a directory.
@@ -16,8 +16,8 @@ pub(super) enum EntryChange {
 }
 
 impl EntryChange {
-    /// Makes the change to entries that may lack the changes before it: a name is taken only from
-    /// the inode that had it then, and an inode never has two names.
+    /// Applies the change to entries that may lack earlier changes: a name is removed only from the
+    /// inode that had it then, and an inode never has two names.
     pub(super) fn apply(self, entries: &mut Entries) {
         match self {
             EntryChange::Create { name, inode } | EntryChange::Rename { to: name, inode } => {
@@ -42,7 +42,7 @@ pub(super) struct Directory {
 }
 
 impl Directory {
-    /// A directory whose entries are durable.
+    /// Creates a directory whose entries are durable.
     pub(super) fn durable(entries: Entries) -> Directory {
         Directory { now: entries.clone(), durable: entries, pending: Vec::new() }
     }
@@ -71,7 +71,7 @@ impl Directory {
         }
     }
 
-    /// Whether anything leads to an inode, now or after a crash.
+    /// Whether an inode is reachable, now or after a crash.
     pub(super) fn knows(&self, inode: u64) -> bool {
         let created = |change: &EntryChange| match change {
             EntryChange::Create { inode: made, .. } | EntryChange::Rename { inode: made, .. } => {

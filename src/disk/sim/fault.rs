@@ -1,4 +1,4 @@
-//! What happens on a simulated disk: operations counted, recorded, made to fail.
+//! Operations on a simulated disk: counted, recorded, made to fail.
 
 use std::io;
 
@@ -7,40 +7,40 @@ use crate::disk::{Access, Dir, Name};
 /// A kind of operation on a [`SimDisk`](super::SimDisk).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OpKind {
-    /// Directories made.
+    /// Creates directories.
     CreateDirs,
-    /// A directory listed.
+    /// Lists a directory.
     List(Dir),
-    /// A file opened.
+    /// Opens a file.
     Open(Access),
-    /// A file's length asked for.
+    /// Returns a file's length.
     Size,
-    /// Bytes read.
+    /// Reads bytes.
     Read,
-    /// Bytes written.
+    /// Writes bytes.
     Write,
-    /// A length set: [`Op::offset`] is the new length.
+    /// Sets the length; [`Op::offset`] is the new length.
     SetLen,
-    /// A file synced.
+    /// Syncs a file.
     Sync,
-    /// A file mapped.
+    /// Maps a file.
     Map,
-    /// A file renamed to this.
+    /// Renames a file to this name.
     Rename(Name),
-    /// A file of another disk linked.
+    /// Links a file of another disk.
     Link,
-    /// A file removed.
+    /// Removes a file.
     Remove,
-    /// A directory synced.
+    /// Syncs a directory.
     SyncDir(Dir),
-    /// The lock asked for.
+    /// Takes the lock.
     Lock,
-    /// Free space asked for.
+    /// Returns the free space.
     FreeBytes,
 }
 
 impl OpKind {
-    /// Whether it changes the disk, or what of it a crash leaves.
+    /// Whether it changes the disk, or what a crash leaves of it.
     pub fn changes(self) -> bool {
         match self {
             OpKind::CreateDirs
@@ -62,7 +62,7 @@ impl OpKind {
         }
     }
 
-    /// Whether it may need space that a full disk does not have.
+    /// Whether it may need space that a full disk lacks.
     pub fn takes_space(self) -> bool {
         matches!(
             self,
@@ -75,32 +75,32 @@ impl OpKind {
     }
 }
 
-/// An operation on a [`SimDisk`](super::SimDisk), as its log keeps it.
+/// An operation in the log of a [`SimDisk`](super::SimDisk).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Op {
-    /// What was done.
+    /// The kind of operation.
     pub kind: OpKind,
-    /// To which file, by the name under which it was opened; none for a directory.
+    /// The file, by the name under which it was opened; `None` for a directory.
     pub name: Option<Name>,
-    /// Where in the file; 0 for what has no place.
+    /// The offset in the file; 0 for an operation without one.
     pub offset: u64,
-    /// How many bytes; 0 for what has no length.
+    /// The number of bytes; 0 for an operation without a length.
     pub len: u64,
     /// Whether a fault made it fail.
     pub failed: bool,
 }
 
-/// Which operations a [`Fault`] counts and strikes.
+/// The operations that a [`Fault`] counts and makes fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Strikes {
-    /// All.
+    /// All operations.
     Any,
-    /// Those for which [`OpKind::changes`] holds. A disk on which all of them fail is as good as
-    /// frozen in the moment of a crash.
+    /// Operations for which [`OpKind::changes`] holds. If all of them fail, the disk stays in the
+    /// state of the moment of a crash.
     Changes,
-    /// Those for which [`OpKind::takes_space`] holds.
+    /// Operations for which [`OpKind::takes_space`] holds.
     Space,
-    /// Those of one kind.
+    /// Operations of one kind.
     Only(OpKind),
 }
 
@@ -115,20 +115,20 @@ impl Strikes {
     }
 }
 
-/// A failure to come.
+/// A planned failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// Which operations are counted, and fail.
+    /// The operations that are counted and fail.
     pub strikes: Strikes,
-    /// Which of them fails, counted from 1, the next; 0 is the next too.
+    /// The number of the first failing operation, counted from 1; 0 acts like 1.
     pub nth: u64,
-    /// How it fails. `StorageFull` is what a full disk says.
+    /// The error. A full disk reports `StorageFull`.
     pub kind: io::ErrorKind,
-    /// Whether all later ones fail too.
+    /// Whether all later operations fail, too.
     pub lasting: bool,
 }
 
-/// Counts operations, keeps the log, lets the fault strike.
+/// Counts operations, keeps the log, and applies the fault.
 #[derive(Debug, Default)]
 pub(super) struct Monitor {
     pub(super) operations: u64,
@@ -138,11 +138,11 @@ pub(super) struct Monitor {
 }
 
 impl Monitor {
-    /// An operation begins.
+    /// Records the start of an operation.
     ///
     /// # Errors
     ///
-    /// That of the fault whose turn it is.
+    /// The error of the fault, if it applies.
     pub(super) fn enter(
         &mut self,
         kind: OpKind,

@@ -1,4 +1,4 @@
-//! What a simulated disk hands out: open files and the lock.
+//! Open files and locks of a simulated disk.
 
 use std::fmt;
 use std::io;
@@ -10,7 +10,7 @@ use super::OpKind;
 use super::state::State;
 use crate::disk::{DiskFile, Lock, LockGuard, Name};
 
-/// An open file goes on pointing at its inode, whatever happens to the names.
+/// An open file. It refers to its inode, whatever happens to its name.
 pub(super) struct SimFile {
     state: Arc<Mutex<State>>,
     inode: u64,
@@ -19,7 +19,7 @@ pub(super) struct SimFile {
 }
 
 impl SimFile {
-    /// The caller has counted it among the inode's handles.
+    /// The caller has already counted it among the inode's handles.
     pub(super) fn new(state: Arc<Mutex<State>>, inode: u64, name: Name, writable: bool) -> SimFile {
         SimFile { state, inode, name, writable }
     }
@@ -69,7 +69,7 @@ impl DiskFile for SimFile {
         let done = entered.and_then(|()| state.check_space(size, end));
         let written = match done {
             Ok(()) => data,
-            // A write that fails may have come half of its way, as far as there is room.
+            // A failed write may have written half of its data, as far as there is space.
             Err(_) => {
                 let half = data.get(..data.len() / 2).unwrap_or_default();
                 let fits = state.check_space(size, start + half.len()).is_ok();
@@ -118,7 +118,7 @@ impl fmt::Debug for SimFile {
     }
 }
 
-/// A lock, held: of no file where there was none.
+/// A held lock; without an inode if the file does not exist.
 pub(super) struct SimLock {
     state: Arc<Mutex<State>>,
     inode: Option<u64>,
@@ -126,7 +126,7 @@ pub(super) struct SimLock {
 }
 
 impl SimLock {
-    /// The caller has noted in the state that it is held.
+    /// The caller has already recorded the lock in the state.
     pub(super) fn new(state: Arc<Mutex<State>>, inode: Option<u64>, kind: Lock) -> SimLock {
         SimLock { state, inode, kind }
     }

@@ -1,15 +1,15 @@
-//! What a simulated file holds, and what of it power loss would leave.
+//! The contents of a simulated file, and what power loss would leave of them.
 //!
-//! The current contents are one vector, written in place. What is durable is kept as the difference
-//! from that: the old bytes of each sector that was changed since the last sync. So a write and a
-//! sync cost what was written, not the size of the file.
+//! The current contents are one vector, written in place. The durable contents are stored as a
+//! difference: the old bytes of each sector that changed since the last sync. So a write and a sync
+//! cost as much as the written bytes, not the size of the file.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What a medium writes or loses as one.
+/// The unit that a medium writes or loses as a whole.
 pub(super) const SECTOR_BYTES: usize = 512;
 
 /// A change to a file.
@@ -17,13 +17,13 @@ pub(super) const SECTOR_BYTES: usize = 512;
 pub(super) enum Change {
     /// `data` was written at `offset` when the file was `before` bytes long.
     Write { offset: usize, data: Vec<u8>, before: usize },
-    /// The length went from `before` to `to`.
+    /// The length changed from `before` to `to`.
     SetLen { before: usize, to: usize },
 }
 
 impl Change {
-    /// The sectors whose bytes are others now, those that a cut took away and those of a gap
-    /// between the old end and a write included.
+    /// The sectors with changed bytes, including truncated ones and the gap between the old end and
+    /// a write.
     fn sectors(&self) -> Range<usize> {
         match self {
             Change::Write { offset, data, before } => {
@@ -41,16 +41,16 @@ fn sectors(start: usize, end: usize) -> Range<usize> {
 /// A file without its names.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Inode {
-    /// Shared with maps, and with the disks that crashes leave, until the next write.
+    /// Shared with maps, and with the disks after crashes, until the next write.
     content: Arc<Vec<u8>>,
     durable_len: usize,
     /// The durable bytes of sectors where `content` differs: those changed since the last sync, and
-    /// those that a failed sync lost. Any other sector below `durable_len` is durable as it is.
+    /// those that a failed sync lost. Any other sector below `durable_len` is durable.
     undo: HashMap<usize, [u8; SECTOR_BYTES]>,
     /// Changes since the last sync, in order.
     pending: Vec<Change>,
-    /// Changes that a failed sync lost, and that a crash may show all the same: the system may have
-    /// written some before it gave up.
+    /// Changes that a failed sync lost, but that a crash may still show: the system may have
+    /// written some before it failed.
     lost: Vec<Change>,
     /// Open files.
     pub(super) handles: usize,
@@ -62,7 +62,7 @@ impl Inode {
         Inode { durable_len: content.len(), content, ..Inode::default() }
     }
 
-    /// This file as it is where nobody has it open, such as after a crash.
+    /// A copy of this file without open handles, such as after a crash.
     pub(super) fn closed(&self) -> Inode {
         Inode { handles: 0, ..self.clone() }
     }
@@ -79,12 +79,12 @@ impl Inode {
         &self.lost
     }
 
-    /// Whether the medium's bytes of a sector are not the current ones.
+    /// Whether the medium's bytes of a sector differ from the current ones.
     pub(super) fn differs(&self, sector: usize) -> bool {
         self.undo.contains_key(&sector)
     }
 
-    /// Writes `data`; the caller has checked that the end is a length.
+    /// Writes `data`; the caller has checked that the end is a valid length.
     #[expect(clippy::indexing_slicing, reason = "the content is as long as the end of the data")]
     pub(super) fn write(&mut self, offset: usize, data: &[u8]) {
         if data.is_empty() {
@@ -107,10 +107,10 @@ impl Inode {
         }
     }
 
-    /// Notes a change that is about to be made, and keeps the durable bytes that it covers.
+    /// Records a change before it is made, with the durable bytes that it covers.
     fn change(&mut self, change: Change) {
         let touched = change.sectors();
-        // Nothing is durable beyond the durable end, so appending keeps nothing.
+        // Nothing is durable past the durable end, so appends need no copy.
         let kept = touched.start..touched.end.min(self.durable_len.div_ceil(SECTOR_BYTES));
         for sector in kept {
             if let Entry::Vacant(entry) = self.undo.entry(sector) {
@@ -122,7 +122,7 @@ impl Inode {
         self.pending.push(change);
     }
 
-    /// Makes durable what was written since the last sync, whether that succeeded or not.
+    /// Makes the writes since the last sync durable, whether that one succeeded or not.
     pub(super) fn sync(&mut self) {
         if self.pending.is_empty() {
             return;
@@ -131,7 +131,7 @@ impl Inode {
         if self.lost.is_empty() {
             self.undo.clear();
         } else {
-            // What a failed sync lost is clean in memory: it is not written again.
+            // Sectors that a failed sync lost are clean in memory: they are not written again.
             for sector in self.pending.iter().flat_map(Change::sectors) {
                 self.undo.remove(&sector);
             }
@@ -143,17 +143,17 @@ impl Inode {
         self.pending.clear();
     }
 
-    /// A sync that failed: what was written since the last one is readable until a crash, and no
-    /// later sync makes it durable.
+    /// Fails a sync: the writes since the last one are readable until a crash, and no later sync
+    /// makes them durable.
     pub(super) fn fail_sync(&mut self) {
         for sector in self.pending.iter().flat_map(Change::sectors) {
-            // Below the durable end it was kept when the change was made.
+            // Sectors below the durable end were saved when the change was made.
             self.undo.entry(sector).or_insert([0; SECTOR_BYTES]);
         }
         self.lost.append(&mut self.pending);
     }
 
-    /// What was made durable, and nothing else.
+    /// The durable contents only.
     pub(super) fn durable_content(&self) -> Arc<Vec<u8>> {
         if self.undo.is_empty() && self.durable_len == self.content.len() {
             return Arc::clone(&self.content);
@@ -168,7 +168,7 @@ impl Inode {
     }
 }
 
-/// Copies as many bytes as both have.
+/// Copies as many bytes as both slices have.
 pub(super) fn copy(to: &mut [u8], from: &[u8]) {
     for (to, from) in to.iter_mut().zip(from) {
         *to = *from;

@@ -1,5 +1,5 @@
-//! What a simulated disk holds at a moment: its files, its directories, and who has which lock. The
-//! disk shares it with the open files and the locks that it hands out.
+//! The state of a simulated disk: files, directories and locks. The disk shares it with its open
+//! files and locks.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -13,26 +13,26 @@ use super::fault::Monitor;
 use super::inode::Inode;
 use crate::disk::{Dir, Lock, Name};
 
-/// How many directories there are.
+/// The number of directories.
 pub(super) const DIRS: usize = Dir::ALL.len();
 
-/// All of a disk.
+/// The state of a disk.
 #[derive(Default)]
 pub(super) struct State {
     pub(super) inodes: BTreeMap<u64, Inode>,
     pub(super) next_inode: u64,
-    /// By their places in [`Dir::ALL`].
+    /// In the order of [`Dir::ALL`].
     pub(super) dirs: [Directory; DIRS],
-    /// Which of them were made.
+    /// The directories that were created.
     pub(super) made: Vec<Dir>,
-    /// Who holds which file.
+    /// The lock holders by file.
     pub(super) locks: BTreeMap<u64, Holders>,
-    /// Decides the order in which names are listed, and is another number for each list.
+    /// Determines the order in which names are listed; changes with each list.
     pub(super) order: u64,
-    /// Another number for each that was drawn.
+    /// Changes with each random number.
     pub(super) drawn: u64,
     pub(super) capacity_bytes: Option<u64>,
-    /// What the clock shows, if it was set.
+    /// The time of the clock, if it was set.
     pub(super) clock: Option<i64>,
     pub(super) monitor: Monitor,
 }
@@ -57,12 +57,12 @@ impl State {
         self.inodes.get_mut(&inode).ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 
-    /// A new file of this name, which nothing has.
+    /// Creates a file under a name that is free.
     pub(super) fn create(&mut self, name: Name) -> u64 {
         self.name(name, Inode::default())
     }
 
-    /// A file gets this name, which nothing has.
+    /// Gives a file a name that is free.
     pub(super) fn name(&mut self, name: Name, file: Inode) -> u64 {
         let inode = self.next_inode;
         self.next_inode += 1;
@@ -71,13 +71,13 @@ impl State {
         inode
     }
 
-    /// The order of a disk that holds what this one held now: the same operations lead to the same
-    /// orders, and other operations to others.
+    /// The `order` of a copy of this disk. Equal operations lead to equal orders, and different
+    /// ones to different orders.
     pub(super) fn order_of_copy(&self) -> u64 {
         xxh3_64_with_seed(&self.monitor.operations.to_le_bytes(), self.order)
     }
 
-    /// Names as a file system lists them: in no order, and another one each time.
+    /// Lists names as a file system does: in an arbitrary order that changes each time.
     pub(super) fn list(&mut self, dir: Dir) -> Vec<OsString> {
         self.order = self.order.wrapping_add(1);
         let files = self.dir(dir).now().keys().map(|name| name.file_name());
@@ -89,7 +89,7 @@ impl State {
         names.into_iter().map(OsString::from).collect()
     }
 
-    /// Forgets files that nothing leads to any more.
+    /// Drops files that are no longer reachable.
     pub(super) fn collect(&mut self) {
         let dirs = &self.dirs;
         self.inodes.retain(|id, inode| inode.handles > 0 || dirs.iter().any(|dir| dir.knows(*id)));
@@ -106,9 +106,11 @@ impl State {
         Some(self.capacity_bytes?.saturating_sub(self.used_bytes()))
     }
 
+    /// Checks that there is space for a file to grow.
+    ///
     /// # Errors
     ///
-    /// `StorageFull` where a file of `from` bytes cannot become one of `to`.
+    /// `StorageFull` if a file of `from` bytes cannot grow to `to` bytes.
     pub(super) fn check_space(&self, from: usize, to: usize) -> io::Result<()> {
         match self.free_bytes() {
             Some(free) if to.saturating_sub(from) as u64 > free => {
@@ -118,8 +120,8 @@ impl State {
         }
     }
 
-    /// What another disk with these entries holds; the contents are made by `content`, and are
-    /// durable.
+    /// The state of another disk with these entries. `content` returns the durable contents of each
+    /// file.
     pub(super) fn rebuilt(
         &self,
         dirs: [Entries; DIRS],
@@ -128,8 +130,8 @@ impl State {
         self.rebuilt_by_id(dirs, |_, inode| content(inode))
     }
 
-    /// What another disk with these directories holds, whose inodes are made of those here, each with
-    /// its number.
+    /// The state of another disk with these directories, whose inodes derive from those here, each
+    /// with its number.
     pub(super) fn rebuilt_by_id(
         &self,
         dirs: [Entries; DIRS],
@@ -152,7 +154,7 @@ impl State {
     }
 }
 
-/// Who has a file locked.
+/// The holders of a file's lock.
 #[derive(Debug, Default)]
 pub(super) struct Holders {
     writer: bool,
@@ -160,7 +162,7 @@ pub(super) struct Holders {
 }
 
 impl Holders {
-    /// Takes a lock, if nobody is in the way.
+    /// Takes a lock, if no holder conflicts.
     pub(super) fn take(&mut self, kind: Lock) -> bool {
         let free = !self.writer && (kind == Lock::Shared || self.readers == 0);
         match kind {
