@@ -1,56 +1,57 @@
-//! What is said of sites that mirror each other.
+//! The results of a search for mirrors.
 
 use crate::page::Prefix;
 
-/// Which sites mirror each other; from [`Mirroring::run`](crate::mirror::Mirroring::run).
+/// The sites that mirror each other; from [`Mirroring::run`](crate::mirror::Mirroring::run).
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Mirrors {
-    /// The pairs: first those that mirror each other, and of those first the ones with most pages near
-    /// each other.
+    /// The pairs: mirrors first, those with the most near pages at the front.
     pub pairs: Vec<Mirror>,
-    /// How many pairs mirror each other, those included that are beyond the limit.
+    /// The number of mirror pairs, including those beyond the limit.
     pub mirrors: u64,
-    /// How many others have a quarter of the share, so that they are named, too.
+    /// The number of other pairs with at least a quarter of the required share, which are listed,
+    /// too.
     pub partial: u64,
-    /// How many paths there are.
+    /// The number of paths.
     pub paths: u64,
-    /// How many pages have content, but no fingerprint of the epoch: they are of no path.
+    /// The number of pages with content but without a fingerprint of the epoch. They count for no
+    /// path.
     pub without_fingerprint: u64,
-    /// How many sites have as many paths as were asked for.
+    /// The number of sites with the required number of paths.
     pub sites: u64,
-    /// How many pairs of them had so much in common in their samples that they were compared.
+    /// The number of pairs of sites whose samples had enough in common to compare them.
     pub compared: u64,
 }
 
-/// Two sites of which many paths lead to pages near each other.
+/// Two sites with near pages at many paths.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Mirror {
-    /// The site that leads: on most paths it was first seen with what both have. Where it is known of
-    /// some paths that both changed, those decide; where none decide, SURT order does.
+    /// The site that leads: it had the common version first on most paths. Paths on which both are
+    /// known to have changed decide; if there are none, SURT order decides.
     pub leader: MirrorSite,
-    /// The other one.
+    /// The other site.
     pub follower: MirrorSite,
-    /// Whether the share is as large as was asked for.
+    /// Whether the share reaches the required one.
     pub is_mirror: bool,
-    /// How many paths both have.
+    /// The number of paths that both have.
     pub common: u64,
-    /// How many of those lead to pages near each other: by what is in force on one, and what is in
-    /// force or was earlier on the other.
+    /// The number of those with near pages: the version in force on one side is near a version, in
+    /// force or earlier, on the other side.
     pub near: u64,
-    /// What share of the paths that either has are near, from 0 to 1.
+    /// The share of near paths among all paths of either site, from 0 to 1.
     pub share: f64,
-    /// By how long the follower lags, in milliseconds: the median of how much later it was first seen
-    /// with what both have, over up to 1,000 paths on which both were seen to change to that. `None` if
-    /// there is no such path.
+    /// The lag of the follower, in milliseconds. It is the median time by which the follower saw
+    /// the common version later, over up to 1,000 paths on which both sites were seen to change to
+    /// it. `None` without such a path.
     pub lag: Option<i64>,
-    /// Up to ten paths that both have, drawn by lot.
+    /// A random sample of up to ten paths that both have.
     pub examples: Vec<MirrorExample>,
 }
 
 impl Mirror {
-    /// How many paths that both have lead to pages that are not near each other.
+    /// The number of common paths whose pages are not near each other.
     #[must_use]
     pub fn differing(&self) -> u64 {
         // Near paths are counted among common ones (`Met::meet`), so this cannot underflow.
@@ -62,23 +63,24 @@ impl Mirror {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MirrorSite {
-    /// The prefix that its pages are under; it ends with `/`.
+    /// The prefix of its pages; it ends with `/`.
     pub site: Prefix,
-    /// How many paths it has.
+    /// The number of its paths.
     pub paths: u64,
-    /// On how many of those that are near it has in force what the other site had earlier.
+    /// The number of near paths on which its version in force is an earlier version of the other
+    /// site.
     pub outdated: u64,
 }
 
-/// The pages of a path that two sites have.
+/// The pages of a path that both sites have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MirrorExample {
-    /// The page of the site that leads.
+    /// The page on the leading site.
     pub leader: String,
-    /// That of the other one.
+    /// The page on the other site.
     pub follower: String,
-    /// In how many bits they differ: of what is in force on one and all versions at hand of the other,
-    /// the nearest.
+    /// The number of differing bits between the version in force on one side and the nearest
+    /// version on the other.
     pub distance: u32,
 }

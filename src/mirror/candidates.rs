@@ -1,8 +1,9 @@
-//! From samples to the pairs of sites that are worth comparing.
+//! The step from samples to the pairs of sites that are worth comparing.
 //!
-//! Three sorts outside memory, each of what comes out of the one before: hashes with their sites; pairs
-//! of sites, one for each hash that both have; for each site those that it has most in common with. What
-//! comes out last are pairs in the order in which they are compared: folders after what they lie in.
+//! It takes three external sorts, each of the output of the one before. The first sorts hashes with
+//! their sites. The second sorts pairs of sites, one for each common hash. The third sorts, for
+//! each site, the sites that have the most in common with it. The result is the pairs in the order
+//! of comparison: folders after their parents.
 
 use std::cmp::Reverse;
 use std::ops::ControlFlow;
@@ -14,13 +15,13 @@ use crate::layout::{Cursor, Put};
 use crate::progress::Progress;
 use crate::sort::{Packed, Sorted, Sorter, Workspace};
 
-/// On how many sites a hash may be for all pairs of them to be linked by it.
+/// The most sites with a hash for which all their pairs are linked.
 const SITES_PAIRED: usize = 64;
 
-/// How many hashes of one kind two sites must share to be compared.
+/// The number of common hashes of one kind that two sites need to be compared.
 pub(super) const SHARED: u32 = 2;
 
-/// With how many others a site is compared at most, on its own account.
+/// The most other sites that are compared with a site on its own account.
 const PER_SITE: u32 = 8;
 
 /// Two sites that share a hash, the one with the lower number first.
@@ -49,7 +50,7 @@ impl Packed for Link {
     }
 }
 
-/// What a site has in common with another: first that with which it has most.
+/// What a site has in common with another. The most similar site sorts first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Likeness {
     site: u32,
@@ -77,10 +78,10 @@ impl Packed for Likeness {
     }
 }
 
-/// Two sites that are to be compared. What two folders lie in is compared before they are.
+/// Two sites to be compared. The parents of two folders are compared before them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Candidate {
-    /// How deep the less deep of them lies.
+    /// The lesser depth of the two.
     pub(super) deep: u8,
     pub(super) sites: [u32; 2],
 }
@@ -104,25 +105,25 @@ impl Packed for Candidate {
     }
 }
 
-/// A sorter in half of the memory: two of them are in use at a time.
+/// A sorter with half of the memory: two of them are in use at a time.
 pub(super) fn sorter<T: Packed>(work: &Workspace) -> Sorter<T> {
     work.sorter(2)
 }
 
-/// The pairs that are to be compared, some of them twice, and how many those are.
+/// The pairs to be compared, some of them twice, and their number.
 pub(super) fn candidates(
     (drawn, sites): (Sorter<Drawn>, &Sites),
     work: &Workspace,
     progress: &Progress,
 ) -> Result<(Sorted<Candidate>, u64)> {
-    // Each step reads one sort and fills the next: two sorters of
-    // half of the memory are alive at a time.
+    // Each step reads one sort and fills the next: two sorters with half of the memory each are
+    // alive at a time.
     let links = links(drawn, sorter(work), progress)?;
     let alike = alike(links, sorter(work), progress)?;
     nearest((alike, sites), sorter(work), progress)
 }
 
-/// Does something with all items.
+/// Applies a function to all items.
 fn each<T: Packed>(
     mut items: Sorted<T>,
     progress: &Progress,
@@ -130,7 +131,7 @@ fn each<T: Packed>(
 ) -> Result<()> {
     while let Some(item) = items.next()? {
         work(item)?;
-        // `step` counts and reads one flag. Only when it breaks, the error is made.
+        // `step` counts and reads one flag. The error is created only when it breaks.
         if let ControlFlow::Break(()) = progress.step(1) {
             progress.check()?;
         }
@@ -138,10 +139,13 @@ fn each<T: Packed>(
     Ok(())
 }
 
-/// Links the sites that share a hash: all pairs, if it is on few. A path that is on more says nothing. A
-/// path with what it leads to that is on more links each site to the first one and to the one before it:
-/// so many that are alike are twice as many links, and not their square. The first one alone might be a
-/// giant that has what all of them have, and much else.
+/// Links the sites that share a hash.
+///
+/// If few sites have the hash, all pairs are linked. If more sites have it, a path alone is no
+/// evidence. A path with its fingerprint then links each site to the first site and to the one
+/// before it. So the number of links grows linearly with the number of similar sites, not with its
+/// square. The first site alone would not do: it may be a giant that has what all others have, and
+/// much more.
 fn links(
     drawn: Sorter<Drawn>,
     mut links: Sorter<Link>,
@@ -149,7 +153,7 @@ fn links(
 ) -> Result<Sorted<Link>> {
     let mut meeting = Meeting::default();
     each(drawn.finish()?, progress, |drawn| {
-        // Sorted by hash and then by site, so the sites of a hash are neighbours in ascending order.
+        // Sorted by hash and then by site, so the sites of a hash are contiguous and ascending.
         if meeting.hash != Some(drawn.hash) {
             meeting.end(&mut links)?;
             meeting.hash = Some(drawn.hash);
@@ -164,32 +168,32 @@ fn links(
 #[derive(Default)]
 struct Meeting {
     hash: Option<u64>,
-    /// The first of them, as many as are all paired.
+    /// The first sites, as many as are all paired.
     first: Vec<u32>,
-    /// The last one, if there are more.
+    /// The last site, if there are more.
     last: Option<u32>,
 }
 
 impl Meeting {
     fn take(&mut self, drawn: Drawn, links: &mut Sorter<Link>) -> Result<()> {
-        // The first 64 are only collected: whether all of them are
-        // paired is known at the end of the hash.
+        // The first 64 are only collected: whether all of them are paired is known at the end of
+        // the hash.
         if self.first.len() < SITES_PAIRED {
             self.first.push(drawn.site);
             return Ok(());
         }
-        // The site before this one: the last that came, or the last of those collected.
+        // The site before this one: the last of the further sites, or the last of those collected.
         let before = self.last.replace(drawn.site).or(self.first.last().copied());
         if drawn.kind() == Kind::Path {
             return Ok(());
         }
-        // Two links for each site, so a large family costs time in
-        // proportion to its size, not to its square.
+        // Two links for each site, so a large family costs time in proportion to its size, not to
+        // its square.
         let linked = [self.first.first().copied(), before];
         link(links, linked.into_iter().flatten(), drawn.site, true)
     }
 
-    /// All have come that have this hash.
+    /// Ends the current hash.
     fn end(&mut self, links: &mut Sorter<Link>) -> Result<()> {
         let Some(hash) = self.hash else { return Ok(()) };
         let is_print = Drawn { hash, site: 0 }.kind() == Kind::Print;
@@ -199,7 +203,7 @@ impl Meeting {
             match (are_many, is_print) {
                 (false, _) => link(links, before, *site, is_print)?,
                 (true, true) => {
-                    // As in `take`: each is linked to the first one and to the one before it.
+                    // As in `take`, each site is linked to the first one and to the one before it.
                     let linked = before.enumerate().filter(|(n, _)| *n == 0 || n + 1 == at);
                     link(links, linked.map(|(_, site)| site), *site, is_print)?;
                 }
@@ -222,7 +226,7 @@ fn link(
     before.try_for_each(|other| links.push(Link { sites: [other, site], is_print }))
 }
 
-/// What sites have in common, of both sides, that share enough hashes.
+/// The similarity of sites that share enough hashes, in both directions.
 fn alike(
     links: Sorted<Link>,
     mut alike: Sorter<Likeness>,
@@ -231,14 +235,14 @@ fn alike(
     let mut of = None;
     let mut shared = [0_u32; 2];
     let mut take = |of: Option<[u32; 2]>, shared: [u32; 2]| {
-        // Hashes of one kind must be enough by themselves.
-        // `Mirroring::recall` is computed for one kind.
+        // Hashes of one kind must be enough by themselves: `Mirroring::recall` is computed for one
+        // kind.
         let Some([site, other]) = of.filter(|_| shared.iter().any(|n| *n >= SHARED)) else {
             return Ok(());
         };
         progress.find(1);
         let shared = Reverse(shared.iter().sum());
-        // In both directions, since each site chooses its own nearest ones.
+        // In both directions, because each site chooses its own nearest sites.
         alike.push(Likeness { site, shared, other })?;
         alike.push(Likeness { site: other, shared, other: site })
     };
@@ -256,7 +260,7 @@ fn alike(
     alike.finish()
 }
 
-/// Of each site those that it has most in common with.
+/// Selects for each site the sites that have the most in common with it.
 fn nearest(
     (alike, sites): (Sorted<Likeness>, &Sites),
     mut candidates: Sorter<Candidate>,
@@ -267,13 +271,13 @@ fn nearest(
         if of != Some(site) {
             (of, taken) = (Some(site), 0);
         }
-        // In order of site and then of what is shared, so the first eight are the ones with most.
+        // Sorted by site and then by the number of common hashes, so the first eight have the most.
         taken += 1;
         if taken > PER_SITE {
             return Ok(());
         }
         all += 1;
-        // The less deep site decides, so what two folders lie in is compared at a lesser depth.
+        // The lesser depth decides, so the parents of two folders are compared before them.
         let deep = sites.deep(site)?.min(sites.deep(other)?);
         candidates.push(Candidate { deep, sites: [site.min(other), site.max(other)] })
     })?;

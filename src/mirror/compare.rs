@@ -1,4 +1,4 @@
-//! Comparing two sites exactly: their pages, path by path, as two lists that are merged.
+//! The exact comparison of two sites: a merge join of their pages by path.
 
 use std::cmp::Ordering;
 
@@ -15,24 +15,24 @@ use crate::page::Prefix;
 use crate::progress::Progress;
 use crate::query::in_force::{InForceFilter, InForceVersions};
 
-/// How many pairs of pages are shown of two sites.
+/// The number of example pages for two sites.
 const EXAMPLES: usize = 10;
 
-/// Of how many pages the lag of a site is told.
+/// The number of pages in the sample from which the lag is computed.
 const LAGS: usize = 1000;
 
-/// What decides about two sites, and where their pages are.
+/// The criteria for two sites, and the source of their pages.
 pub(super) struct Comparing<'s> {
     pub(super) snapshot: &'s Snapshot,
     pub(super) filter: &'s InForceFilter,
     pub(super) k: u32,
-    /// Of how many paths the pages must be near, and what share that must be of all.
+    /// The required number of near paths, and their required share.
     pub(super) paths_min: u64,
     pub(super) share_min: f64,
     pub(super) seed: u64,
 }
 
-/// The paths of one side that have not been passed.
+/// The remaining paths of one side.
 struct Side<'s> {
     site: &'s Listed,
     paths: Paths<InForceVersions>,
@@ -50,7 +50,7 @@ impl Side<'_> {
     ) -> Result<Side<'s>> {
         let of_site = prefix(&site.key)?;
         let Comparing { snapshot, filter, .. } = comparing;
-        // Prefixes that have pages in common nest, so the narrower one is their intersection.
+        // Overlapping prefixes nest, so the narrower one is their intersection.
         let under = match &filter.under {
             Some(under) if of_site.covers(under) => under.clone(),
             _ => of_site,
@@ -63,39 +63,40 @@ impl Side<'_> {
     }
 
     fn advance(&mut self, progress: &Progress) -> Result<()> {
-        // A page that `compare` has taken is counted there.
+        // `compare` may have taken the page; then it is counted there.
         self.passed += u64::from(self.page.is_some());
         self.page = self.paths.next(&mut self.address, || progress.check())?;
         Ok(())
     }
 
-    /// The path of the next page in the site; none past the last.
+    /// The path of the next page within the site; `None` past the last.
     fn path(&self) -> Option<&[u8]> {
         self.page.as_ref().and(self.address.get(self.site.key.len()..))
     }
 }
 
-/// A site as a prefix.
+/// Converts the key of a site to a prefix.
 fn prefix(key: &[u8]) -> Result<Prefix> {
     Ok(Prefix::from_bytes(key).or_bug("the key of a site is that of a prefix")?)
 }
 
-/// What was found of the paths that two sites have in common.
+/// The result for the common paths of two sites.
 struct Met {
     common: u64,
     near: u64,
-    /// Of those, on how many each side has an earlier version of the other.
+    /// For each side, the number of near paths on which it has an earlier version of the other.
     outdated: [u64; 2],
-    /// On how many each side was first: of all that are near, and of those that are known to have
-    /// changed.
+    /// For each side, the number of paths on which it was first: among all near paths, and among
+    /// those that are known to have changed.
     first: [u64; 2],
     first_to_change: [u64; 2],
-    /// How much later the second side was, of some that are known to have changed.
+    /// How much later the second side was, for a sample of the paths that are known to have
+    /// changed.
     later: Lot<i64>,
     examples: Lot<([String; 2], u32)>,
 }
 
-/// Adds to what is counted of both sides.
+/// Adds to the counts of both sides.
 fn add(counts: &mut [u64; 2], more: [u64; 2]) {
     counts.iter_mut().zip(more).for_each(|(count, more)| *count += more);
 }
@@ -106,14 +107,14 @@ impl Met {
         let nearest = Nearest::of([one, other]).or_bug("a page that is taken has a version")?;
         let Nearest { distance, at, later, is_change } = nearest;
         self.common += 1;
-        // Drawn by the hash of the path: a random choice that is the same in each run.
+        // Sampled by the hash of the path: random, but repeatable.
         self.examples.offer(hash, || (pages.map(|page| page.url), distance));
         if distance > k {
             return Ok(());
         }
         self.near += 1;
-        // Where an earlier version of one page matches, the other page is
-        // outdated: it has that version in force.
+        // If an earlier version of one page matches, the other page is outdated: its version in
+        // force is that one.
         let [of_one, of_other] = at.map(|version| u64::from(version > 0));
         add(&mut self.outdated, [of_other, of_one]);
         let is_first = [u64::from(later > 0), u64::from(later < 0)];
@@ -126,21 +127,21 @@ impl Met {
         Ok(())
     }
 
-    /// Which side leads: that which was first on more of the paths that are known to have changed, or
-    /// else of all that are near, or else in SURT order.
+    /// The index of the leading side: the one that was first on more of the paths that are known to
+    /// have changed, or else of all near paths, or else in SURT order.
     fn leads(&self) -> usize {
-        // `Greater` if the other side was first more often. Known changes decide before all near paths
-        // do, since a first visit only says when a page was found.
+        // `Greater` if the other side was first more often. Known changes take precedence over all
+        // near paths, because a first visit only says when a page was found.
         let [change, all] = [self.first_to_change, self.first].map(|[one, other]| other.cmp(&one));
         usize::from(change.then(all) == Ordering::Greater)
     }
 
-    /// By how long the side lags that does not lead, in milliseconds: the median of the paths that are
-    /// known to have changed.
+    /// The lag of the other side, in milliseconds: the median over the paths that are known to have
+    /// changed.
     fn lag(&mut self, leads: usize) -> Option<i64> {
         let later = std::mem::replace(&mut self.later, Lot::new(0)).drawn();
         let sign = if leads == 0 { 1 } else { -1 };
-        // A median, because a few pages that were found late would move a mean.
+        // A median, because a few pages that were found late would distort a mean.
         let mut later: Vec<i64> = later.map(|(_, later)| sign * later).collect();
         later.sort_unstable();
         let middle = later.len().checked_sub(1)? / 2;
@@ -150,8 +151,8 @@ impl Met {
 }
 
 impl Comparing<'_> {
-    /// Compares two sites, the first in SURT order first; none if they have too little in common to be
-    /// spoken of.
+    /// Compares two sites, given in SURT order. Returns `None` if they have too little in common to
+    /// be listed.
     pub(super) fn compare(
         &self,
         sites: [&Listed; 2],
@@ -181,8 +182,8 @@ impl Comparing<'_> {
                 (None, Some(_)) => Ordering::Greater,
                 (Some(a), Some(b)) => a.cmp(b),
             };
-            // A merge join: both sides come in order of path. `take`
-            // empties both, so they are counted here.
+            // A merge join: both sides are in order of path. `take` empties both, so they are
+            // counted here.
             if order.is_eq() {
                 let path = one.path().or_bug("this side stands at a path")?;
                 let hash = path_hash(path, self.seed);
@@ -199,18 +200,19 @@ impl Comparing<'_> {
             }
         }
         for side in [&one, &other] {
-            // Both scans read one snapshot with one filter, so a difference is a bug and not a change.
+            // Both scans read one snapshot with one filter, so a difference is a bug and not a
+            // change.
             ensure(side.passed == side.site.paths, "a site has the paths that were counted")?;
         }
         self.judge(sites, met)
     }
 
-    /// What share of the paths of both sites so many are.
+    /// A number of paths as a share of the paths of both sites.
     fn share(&self, near: u64, paths: u64) -> f64 {
         near as f64 / paths as f64
     }
 
-    /// From which share on two sites are spoken of.
+    /// The least share of a pair that is listed.
     fn partial_min(&self) -> f64 {
         self.share_min / 4.0
     }

@@ -1,4 +1,4 @@
-//! Which pairs of folders go without saying, because what they lie in was found to be alike.
+//! Pairs of folders that are implied by their parents, because those were found to be similar.
 
 use std::collections::{HashMap, HashSet};
 
@@ -6,16 +6,16 @@ use super::sample::path_hash;
 use crate::bug::Bug;
 use crate::page::site;
 
-/// The sites that were found to mirror each other, directly or by way of others, and the pairs of which
-/// only some paths are alike. Takes some 50 bytes for each.
+/// The sites that were found to mirror each other, directly or transitively, and the pairs of which
+/// only some paths are near. Takes about 50 bytes for each.
 #[derive(Debug)]
 pub(super) struct Families {
     seed: u64,
-    /// To another of its family, for each site that is in one; the last on this way to itself. Sites are
-    /// known by the hashes of their keys.
+    /// The union-find parent of each site in a family; a root is its own parent. Sites are
+    /// identified by the hashes of their keys.
     members: HashMap<u64, u64>,
     partial: HashSet<[u64; 2]>,
-    /// What was found since the last time that it was settled, and whether it is a mirror.
+    /// The pairs found since the last call of `settle`, and whether each is a mirror.
     found: Vec<([u64; 2], bool)>,
 }
 
@@ -24,8 +24,8 @@ impl Families {
         Families { seed, members: HashMap::new(), partial: HashSet::new(), found: Vec::new() }
     }
 
-    /// The hashes of two sites, in the same order whichever comes first: what two folders lie in need
-    /// not be in their order, if one is in the other.
+    /// The hashes of two sites, in an order that does not depend on which comes first: the parents
+    /// of two folders may be in another order than the folders, if one contains the other.
     fn pair(&self, sites: [&[u8]; 2]) -> [u64; 2] {
         // Hashes instead of keys: a site takes eight bytes however long its key is.
         let mut pair = sites.map(|site| path_hash(site, self.seed));
@@ -33,7 +33,7 @@ impl Families {
         pair
     }
 
-    /// The member that stands for the family of a site; itself, if it is in none.
+    /// The root of a site's family; the site itself if it has none.
     fn first(&mut self, site: u64) -> u64 {
         // Union-find. A root is its own parent, and a site without a family has no entry.
         let (mut first, mut at) = (site, site);
@@ -47,13 +47,14 @@ impl Families {
         first
     }
 
-    /// Two sites mirror each other, or some of their paths do. It counts from when it is settled.
+    /// Records a pair that is a mirror, or has some near paths. It takes effect with the next call
+    /// of `settle`.
     pub(super) fn find(&mut self, sites: [&[u8]; 2], is_mirror: bool) {
         let pair = self.pair(sites);
         self.found.push((pair, is_mirror));
     }
 
-    /// What was found counts from now on: what is implied by it lies deeper.
+    /// Makes the recorded pairs take effect: pairs that they imply are deeper.
     pub(super) fn settle(&mut self) {
         for (sites, is_mirror) in std::mem::take(&mut self.found) {
             if is_mirror {
@@ -67,8 +68,8 @@ impl Families {
         }
     }
 
-    /// Whether two folders have the same name, and what they lie in mirrors each other, or what that
-    /// lies in, and so on; with `partial` also if only some of its paths do.
+    /// Whether two folders have equal names, and their parents mirror each other, or the parents'
+    /// parents, and so on. With `partial`, also if only some of the parents' paths are near.
     pub(super) fn implied(&mut self, sites: [&[u8]; 2], partial: bool) -> Result<bool, Bug> {
         let [mut one, mut other] = sites;
         loop {
@@ -80,7 +81,8 @@ impl Families {
                 return Ok(false);
             }
             (one, other) = (above, other_above);
-            // One step up on both sides, at most 16 in all, as long as the last folders have one name.
+            // Goes up one level on both sides, at most 16 in all, as long as the last folders have
+            // equal names.
             let pair = self.pair([one, other]);
             let [a, b] = pair;
             let is_family = self.members.contains_key(&a) && self.first(a) == self.first(b);
@@ -91,7 +93,7 @@ impl Families {
     }
 }
 
-/// What a folder lies in, and its name; none for a host.
+/// The parent of a folder, and the folder's name; `None` for a host.
 fn up(site: &[u8]) -> Option<(&[u8], &[u8])> {
     let above = site::sites(site).filter(|len| *len < site.len()).last()?;
     Some(site.split_at(above))

@@ -1,7 +1,7 @@
-//! Drawing by lot, the same on all sites: what has the smallest hashes is drawn.
+//! Sampling by smallest hashes, which selects the same items on all sites.
 
-/// Some of many things, by their hashes: whatever order they come in, and on whatever site, the same are
-/// drawn of the same things.
+/// A sample of items: those with the smallest hashes. Neither the order of arrival nor the site
+/// changes which items are sampled.
 #[derive(Debug)]
 pub(super) struct Lot<T> {
     max: usize,
@@ -10,30 +10,30 @@ pub(super) struct Lot<T> {
 }
 
 impl<T> Lot<T> {
-    /// At most so many.
+    /// Creates a sample of at most `max` items.
     pub(super) fn new(max: usize) -> Lot<T> {
         Lot { max, drawn: Vec::new() }
     }
 
-    /// Takes part with a thing, which is made only if it is drawn, for now.
+    /// Offers an item, which is created only if it enters the sample for now.
     #[inline]
     pub(super) fn offer(&mut self, hash: u64, make: impl FnOnce() -> T) {
         let is_full = self.drawn.len() >= self.max;
-        // The common case: the hash is above all that are kept. With
-        // `max` 0 the list is full and empty.
+        // The common case: the hash is above all that are kept. With `max` 0 the list is both full
+        // and empty.
         if is_full && self.drawn.last().is_none_or(|(last, _)| *last <= hash) {
             return;
         }
         if is_full {
             self.drawn.pop();
         }
-        // Insertions get rare: hash number n is among the smallest with a chance
-        // of `max` / n. So moving the rest costs little.
+        // Insertions become rare: hash number n is among the smallest with probability `max` / n.
+        // So moving the rest costs little.
         let at = self.drawn.partition_point(|(other, _)| *other < hash);
         self.drawn.insert(at, (hash, make()));
     }
 
-    /// Those that were drawn, in order of their hashes.
+    /// The sampled items, in order of their hashes.
     pub(super) fn drawn(self) -> impl Iterator<Item = (u64, T)> {
         self.drawn.into_iter()
     }

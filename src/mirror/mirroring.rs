@@ -1,4 +1,4 @@
-//! What is asked about mirrors.
+//! The query for mirrors.
 
 use std::path::PathBuf;
 
@@ -8,10 +8,10 @@ use crate::error::{Error, Result};
 use crate::page::{Classes, Epoch, Prefix};
 use crate::time::Time;
 
-/// How many folders deep a site may lie at most.
+/// The greatest depth of a site, in folders.
 const DEPTH_MAX: u8 = 16;
 
-/// Which sites are said to mirror each other; for [`Mirroring::run`].
+/// A query for sites that mirror each other; run it with [`Mirroring::run`].
 ///
 /// ```
 /// use simkeep::Prefix;
@@ -24,29 +24,30 @@ const DEPTH_MAX: u8 = 16;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Mirroring {
-    /// In how many bits two pages may differ to be near each other, 0 to 64; `None` for the distance
-    /// that is [usual](crate::Snapshot::near_distance) in the epoch.
+    /// The largest number of differing bits between near pages, 0 to 64; `None` for the
+    /// [usual](crate::Snapshot::near_distance) distance of the epoch.
     pub k: Option<u32>,
-    /// Of how many paths at least the pages must be near each other.
+    /// The least number of paths with near pages.
     pub paths: u64,
-    /// What share those must be of the paths that either site has, above 0 and at most 1.
+    /// The least share of near paths among all paths of either site, above 0 and at most 1.
     pub share: f64,
-    /// How many folders deep a site may lie: 0 for hosts only.
+    /// The greatest depth of a site in folders: 0 for hosts only.
     pub depth: u8,
-    /// The time of which what was in force is compared, in milliseconds since 1970; `None` for now.
+    /// The time for which the versions in force are compared, in milliseconds since 1970; `None`
+    /// for now.
     pub at: Option<Time>,
     /// Only pages under this prefix.
     pub under: Option<Prefix>,
-    /// The epoch of the fingerprints; `None` for the one that near-duplicates are
-    /// [sought by](crate::Snapshot::near_epoch).
+    /// The epoch of the fingerprints; `None` for the
+    /// [epoch of near-duplicates](crate::Snapshot::near_epoch).
     pub epoch: Option<Epoch>,
-    /// How many pairs to name.
+    /// The most pairs to list.
     pub limit: usize,
-    /// How much memory to take for sorting, about.
+    /// Approximate memory for sorting, in bytes.
     pub memory_bytes: usize,
     /// Only pages of these classes; see [`Mirroring::classes`].
     pub classes: Option<Classes>,
-    /// Where scratch files are made; `None` for the system's directory for temporary files.
+    /// The directory for scratch files; `None` for the system's temporary directory.
     pub scratch: Option<PathBuf>,
 }
 
@@ -57,8 +58,9 @@ impl Default for Mirroring {
 }
 
 impl Mirroring {
-    /// Hosts and folders up to two deep that have at least ten paths and 80 % of all with pages near
-    /// each other, as they are now; a thousand pairs, and 128 MiB of memory.
+    /// Creates a query with these defaults: hosts, and folders up to two deep, with near pages on
+    /// at least ten paths and on 80 % of all paths, as they are now. It lists a thousand pairs, and
+    /// takes 128 MiB of memory.
     #[must_use]
     pub fn new() -> Mirroring {
         Mirroring {
@@ -76,44 +78,44 @@ impl Mirroring {
         }
     }
 
-    /// Sets in how many bits two pages may differ.
+    /// Sets the largest number of differing bits between near pages.
     #[must_use]
     pub fn within(mut self, k: u32) -> Mirroring {
         self.k = Some(k);
         self
     }
 
-    /// Sets of how many paths at least the pages must be near each other; two at least.
+    /// Sets the least number of paths with near pages; at least two.
     #[must_use]
     pub fn paths(mut self, paths: u64) -> Mirroring {
         self.paths = paths;
         self
     }
 
-    /// Sets what share they must be of the paths that either site has.
+    /// Sets the least share of near paths among all paths of either site.
     #[must_use]
     pub fn share(mut self, share: f64) -> Mirroring {
         self.share = share;
         self
     }
 
-    /// Sets how many folders deep a site may lie, up to 16. A page is in a site for each, so time grows
-    /// with it where folders repeat, as in `/d/d/d/x`; with 0 only hosts are compared, and each page is
-    /// read about once.
+    /// Sets the greatest depth of a site in folders, up to 16. A page belongs to one site for each
+    /// level, so the time grows with the depth if folder names repeat, as in `/d/d/d/x`. With 0
+    /// only hosts are compared, and each page is read about once.
     #[must_use]
     pub fn depth(mut self, folders: u8) -> Mirroring {
         self.depth = folders;
         self
     }
 
-    /// Compares what was in force at a time.
+    /// Compares the versions that were in force at a time.
     #[must_use]
     pub fn at(mut self, time: impl Into<Time>) -> Mirroring {
         self.at = Some(time.into());
         self
     }
 
-    /// Compares only pages under a prefix: what a site has elsewhere does not count.
+    /// Compares only pages under a prefix: other pages of a site do not count.
     #[must_use]
     pub fn under(mut self, prefix: impl Into<Option<Prefix>>) -> Mirroring {
         self.under = prefix.into();
@@ -127,48 +129,49 @@ impl Mirroring {
         self
     }
 
-    /// Sets how many pairs are named at most, the largest first.
+    /// Sets the most pairs to list, the largest first.
     #[must_use]
     pub fn limit(mut self, pairs: usize) -> Mirroring {
         self.limit = pairs;
         self
     }
 
-    /// Looks only at pages that are of these classes now, such as what somebody may see: pages of others
-    /// are neither named nor counted, as in a [query](crate::Query::classes).
+    /// Compares only pages that are in these classes now, such as those that a user may see. Other
+    /// pages are neither listed nor counted; see [`Query::classes`](crate::Query::classes).
     #[must_use]
     pub fn classes(mut self, classes: impl Into<Option<Classes>>) -> Mirroring {
         self.classes = classes.into();
         self
     }
 
-    /// Sets the directory for scratch files, which must be there. Default: the system's for temporary
-    /// files.
+    /// Sets the directory for scratch files, which must exist. Default: the system's temporary
+    /// directory.
     #[must_use]
     pub fn scratch(mut self, dir: impl Into<Option<PathBuf>>) -> Mirroring {
         self.scratch = dir.into();
         self
     }
 
-    /// Sets how much memory is taken for sorting, about. What does not fit goes to scratch files.
+    /// Sets the approximate memory for sorting. The rest goes to scratch files.
     #[must_use]
     pub fn memory_bytes(mut self, bytes: usize) -> Mirroring {
         self.memory_bytes = bytes;
         self
     }
 
-    /// How likely it is at least that two large sites are compared, if of the paths that either has this
-    /// share leads to the same on both.
+    /// Returns a lower bound of the probability that two large sites are compared, if the given
+    /// share of all paths of either site is equal on both.
     ///
-    /// They are compared if their samples share two hashes. The sixteen smallest hashes of all paths
-    /// that either site has are each in both samples if the path is of both, so with probability *s*:
+    /// They are compared if their samples share two hashes. Each of the sixteen smallest hashes of
+    /// all paths of either site is in both samples if both sites have the path, so with probability
+    /// *s*:
     ///
     /// ```text
     /// 1 - (1 - s)^16 - 16 s (1 - s)^15
     /// ```
     ///
-    /// That is all if one site has all paths of the other. If each has some of its own, the samples
-    /// reach further, and share more.
+    /// This is exact if one site has all paths of the other. If each has paths of its own, the
+    /// samples reach further, and share more.
     ///
     /// ```
     /// use simkeep::mirror::Mirroring;
@@ -185,9 +188,11 @@ impl Mirroring {
         1.0 - (1.0 - s).powi(16) - 16.0 * s * (1.0 - s).powi(15)
     }
 
+    /// Checks the options.
+    ///
     /// # Errors
     ///
-    /// [`Error::InvalidArgument`] for what makes no sense.
+    /// [`Error::InvalidArgument`] for options out of range.
     pub(super) fn check(&self) -> Result<()> {
         let wrong = |what: &str| Err(Error::InvalidArgument(format!("mirrors: {what}")));
         match self {

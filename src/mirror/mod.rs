@@ -1,22 +1,20 @@
-//! Mirrors: sites of which many paths lead to pages near each other.
+//! Mirrors: sites with near pages at many equal paths.
 //!
-//! [`Mirroring`] finds hosts, or folders of them, that have the same paths with pages near each other.
+//! A site is a host, or a folder of one up to some depth. Comparing all sites with all others would
+//! be quadratic, so the search takes three steps, in bounded memory:
 //!
-//! A site is a host, or a folder of one up to some depth. Comparing all sites with all would be
-//! quadratic, so it is done in three steps, in bounded memory:
-//!
-//! 1. One scan of all pages in SURT order, in which those of a site are neighbours, draws a *sample* of
-//!    each site that is large enough: of its paths the sixteen with the smallest hashes, and as many
-//!    of its paths with some bits of the fingerprint (`sample`). The hashes are the same on all
-//!    sites, so two that have paths in common have those in common of their samples, too: a bottom-k
-//!    sketch (E. Cohen, "Size-estimation framework with applications to transitive closure and
-//!    reachability", 1997). The hashes go to scratch files, and so does the list of the sites
-//!    (`sites`).
-//! 2. Sorted by hash, sites that share one meet. Of those that share two the ones with most are
-//!    *candidates* (`candidates`).
-//! 3. Candidates are *compared* exactly, as two lists of paths that are merged (`compare`). Only what
-//!    was compared is reported. What folders lie in comes before them, and where that mirrors each
-//!    other, its folders go without saying (`families`).
+//! 1. One scan of all pages in SURT order, in which the pages of a site are contiguous, takes a
+//!    *sample* of each site that is large enough ([`sample`]). It consists of the sixteen paths
+//!    with the smallest hashes, and of sixteen paths hashed with some bits of the fingerprint. The
+//!    hashes are equal on all sites, so sites with common paths also have common samples: a
+//!    bottom-k sketch (E. Cohen, "Size-estimation framework with applications to transitive closure
+//!    and reachability", 1997). The hashes and the list of the sites ([`sites`]) go to scratch
+//!    files.
+//! 2. The hashes are sorted, so that sites with a common hash meet. Pairs with two common hashes
+//!    are considered, and those with the most are *candidates* ([`candidates`]).
+//! 3. Candidates are *compared* exactly, by a merge join of their paths ([`compare`]). Only
+//!    compared pairs are reported. Parents are compared before their folders; if the parents mirror
+//!    each other, their folders are implied ([`families`]).
 
 mod answer;
 mod candidates;
@@ -50,36 +48,37 @@ use crate::query::in_force::InForceFilter;
 use crate::sort::{Sorted, Sorter, Workspace};
 
 impl Mirroring {
-    /// Finds the sites that mirror each other: hosts, and folders of them, of which so many paths lead
-    /// to pages near each other. [`Mirroring`] says how many, and what share of all they must be. Where
-    /// two sites mirror each other, folders of the same name in them are not named as well.
+    /// Finds sites that mirror each other: hosts, and folders of hosts, with near pages at many
+    /// equal paths. [`Mirroring`] sets how many, and what share of all paths they must be. If two
+    /// sites mirror each other, folders of equal name in them are not listed as well.
     ///
-    /// A path is what follows the site in a URL, with query and fragment, and whatever the scheme: of
-    /// `http://a.example/x` and `https://a.example/x` the last in SURT order counts, so the one with
-    /// `https`. Taken are pages with a version in force in the epoch. Two pages are near each other if
-    /// what is in force on one is near what is in force on the other, or was earlier, of the last
-    /// [eight](crate::HISTORY_WINDOW) versions: then one of them is outdated. URLs without a
-    /// host or with a user are of no site.
+    /// A path is the rest of a URL after the site, with query and fragment, whatever the scheme. Of
+    /// `http://a.example/x` and `https://a.example/x` the last in SURT order counts, so the `https`
+    /// one. The search uses pages with a version in force in the epoch. Two pages are near each
+    /// other if the version in force on one is near a version on the other, in force or earlier,
+    /// among the last [eight](crate::HISTORY_WINDOW). If it is an earlier one, one of the pages is
+    /// outdated. URLs without a host or with user information belong to no site.
     ///
-    /// What is found is exact: each pair that is named was compared path by path. Which pairs are
-    /// compared is decided by a sample of each site, so one may be missed: [`Mirroring::recall`] says
-    /// how likely that is, less than one in a thousand million if 80 % of the paths lead to the same.
-    /// Paths that are on more than 64 sites, such as `/about`, count in the sample only together with
-    /// what they lead to; and of more than nine sites that are all alike, each is compared with some of
-    /// the others.
+    /// The results are exact: each listed pair was compared path by path. A sample of each site
+    /// decides which pairs are compared, so a pair may be missed. [`Mirroring::recall`] computes
+    /// the probability that it is found. A pair with 80 % equal pages is missed less than once in a
+    /// thousand million. A path on more than 64 sites, such as `/about`, counts in the sample only
+    /// together with its fingerprint. Of more than nine similar sites, each is compared with some
+    /// of the others.
     ///
-    /// Costs a scan of all pages, about a microsecond a page, and for each pair that is compared some
-    /// 100 microseconds and the pages of both; those are at most eight a site on its own account, and
-    /// of sites that are much larger than others none. A page lies in a site for each folder up to
-    /// [`depth`](Mirroring::depth), and is read again for pairs of each. So where folders repeat, as in
-    /// `/d/d/d/d/x`, and are near each other by their names alone, a page costs some 14 microseconds at
-    /// the default depth of 2, and 22 at a depth of 6; the time stays in proportion to pages and depth.
-    /// Takes the memory that is asked for, in scratch
-    /// files in the system's directory for temporary files what does not fit: for each site with enough
-    /// paths 384 bytes for the samples and the key of the site, and 9 for each hash that two sites
-    /// share, which is 9 KB a site if all its paths are on 64 sites. Beyond that it takes a byte of
-    /// memory for each such site, some 50 for each pair that is found, and 6 MiB. Nothing grows with
-    /// the pages of a site.
+    /// The search scans all pages, at about a microsecond a page. Each comparison takes about 100
+    /// microseconds and reads the pages of both sites. There are at most eight comparisons per site
+    /// on its own account, and none with much larger sites. A page belongs to one site for each
+    /// folder up to [`depth`](Mirroring::depth), and is read again for pairs of each. If folder
+    /// names repeat, as in `/d/d/d/d/x`, and folders are similar by their names alone, a page costs
+    /// about 14 microseconds at the default depth of 2, and 22 at a depth of 6. The time stays
+    /// proportional to pages and depth.
+    ///
+    /// It takes the requested memory; the rest goes to scratch files in the system's temporary
+    /// directory. For each site with enough paths they hold 384 bytes for the samples, and the key
+    /// of the site. Each hash that two sites share takes 9 bytes, which is 9 KB for a site whose
+    /// paths are all on 64 sites. Further memory is one byte for each such site, about 50 bytes for
+    /// each pair found, and 6 MiB. Nothing grows with the pages of a site.
     ///
     /// ```
     /// use simkeep::mirror::Mirroring;
@@ -106,10 +105,10 @@ impl Mirroring {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidArgument`] if what is asked makes no sense, [`Error::UnknownEpoch`] or
-    /// [`Error::EndedEpoch`]; [`Error::Corrupt`] if what it touches is damaged, [`Error::Cancelled`] if
-    /// `progress` was, [`Error::Io`] if there is no room for scratch files, [`Error::Limit`] above four
-    /// thousand million sites. Nothing is left behind.
+    /// [`Error::InvalidArgument`] for options out of range, [`Error::UnknownEpoch`] or
+    /// [`Error::EndedEpoch`]; [`Error::Corrupt`] if the data it reads is damaged,
+    /// [`Error::Cancelled`] if `progress` was, [`Error::Io`] if there is no space for scratch
+    /// files, [`Error::Limit`] above four thousand million sites. No files are left behind.
     pub fn run(&self, snapshot: &Snapshot, progress: &Progress) -> Result<Mirrors> {
         snapshot.poison_on_bug(|| {
             self.check()?;
@@ -133,7 +132,7 @@ impl Mirroring {
     }
 }
 
-/// Samples all sites, and compares those that look alike.
+/// Samples all sites, and compares the candidates.
 fn find(
     comparing: &Comparing<'_>,
     asked: &Mirroring,
@@ -158,7 +157,7 @@ fn find(
     Ok(mirrors)
 }
 
-/// What a scan of all pages leaves.
+/// The result of the scan of all pages.
 struct Sampled {
     paths: u64,
     /// Pages without a fingerprint of the epoch.
@@ -167,7 +166,7 @@ struct Sampled {
     drawn: Sorter<Drawn>,
 }
 
-/// Draws the samples of all sites.
+/// Takes the samples of all sites.
 fn sample(
     comparing: &Comparing<'_>,
     depth: u8,
@@ -197,7 +196,7 @@ fn sample(
     Ok(Sampled { paths, without, sites: sites.finish()?, drawn })
 }
 
-/// Compares the candidates, and keeps the largest of what is found.
+/// Compares the candidates, and keeps the largest pairs.
 fn compare(
     comparing: &Comparing<'_>,
     (mut candidates, sites): (Sorted<Candidate>, &Sites),
@@ -210,14 +209,14 @@ fn compare(
     while let Some(candidate) = candidates.next()? {
         progress.pass(1);
         progress.check()?;
-        // A pair that both sites chose comes twice in a row, since
-        // candidates are sorted. One comparison is enough.
+        // A pair that both sites chose comes twice in a row, because candidates are sorted. One
+        // comparison is enough.
         if before == Some(candidate) {
             continue;
         }
         let Candidate { deep, sites: [one, other] } = candidate;
-        // Findings of one depth count from the next depth on. So the order
-        // of pairs within a depth does not matter.
+        // Pairs of one depth take effect from the next depth on. So the order of pairs within a
+        // depth does not matter.
         if before.is_some_and(|before| before.deep < deep) {
             families.settle();
         }
@@ -250,7 +249,7 @@ fn compare(
     Ok(())
 }
 
-/// Keeps the first so many pairs: mirrors first, and of those the ones that are largest.
+/// Keeps the first `limit` pairs: mirrors first, the largest at the front.
 fn keep(pairs: &mut Vec<Mirror>, limit: usize) {
     let rank = |mirror: &Mirror| {
         let sites = [&mirror.leader, &mirror.follower].map(|site| site.site.to_bytes().to_vec());

@@ -1,17 +1,17 @@
-//! Pages as the paths of sites: of those that differ in their scheme alone, or are written in two ways,
-//! one is the page of the path.
+//! Pages by the paths of their sites. Pages that differ only in their scheme or spelling share one
+//! path; the last one represents it.
 
 use crate::error::Result;
 use crate::page::site;
 use crate::query::in_force::{InForceScan, InForceVersions};
 
-/// What is read of each page.
+/// The data to read of each page.
 pub(super) trait Read: Sized {
-    /// Reads the next one.
+    /// Reads the next page.
     fn next(pages: &mut InForceScan) -> Option<Result<Self>>;
 }
 
-/// What is compared of it.
+/// The compared bits of the fingerprint.
 impl Read for u64 {
     fn next(pages: &mut InForceScan) -> Option<Result<u64>> {
         pages.next_fingerprint()
@@ -24,11 +24,11 @@ impl Read for InForceVersions {
     }
 }
 
-/// The paths of sites, in order, each with the last of its pages in SURT order: that with `https`, as a
-/// rule. Pages that are in no site are passed over.
+/// An iterator over the paths of sites, in order, each with the last of its pages in SURT order:
+/// usually the `https` one. Skips pages that belong to no site.
 pub(super) struct Paths<T> {
     pages: InForceScan,
-    /// The page that was read last, and the address of it.
+    /// The last page read, and its address.
     held: Option<T>,
     address: Vec<u8>,
 }
@@ -38,13 +38,13 @@ impl<T: Read> Paths<T> {
         Paths { pages, held: None, address: Vec::new() }
     }
 
-    /// How many of the pages that were read have content, but no fingerprint of the epoch.
+    /// The number of pages read that have content but no fingerprint of the epoch.
     pub(super) fn without_fingerprint(&self) -> u64 {
         self.pages.without_fingerprint()
     }
 
-    /// The next path: puts its address there, and returns what its page is. `read` is told of each page
-    /// that is read on the way.
+    /// Returns the page of the next path, and stores its address in `address`. `read` is called for
+    /// each page read on the way.
     pub(super) fn next(
         &mut self,
         address: &mut Vec<u8>,
@@ -53,7 +53,7 @@ impl<T: Read> Paths<T> {
         while let Some(page) = T::next(&mut self.pages) {
             let page = page?;
             read()?;
-            // No host, or a user before it: such a page belongs to no site.
+            // A page without a host, or with user information, belongs to no site.
             let Some(next) = site::address(self.pages.key()) else { continue };
             // Held until the address changes: only then it is the last page of its path.
             let before = self.held.replace(page);
@@ -61,8 +61,8 @@ impl<T: Read> Paths<T> {
                 continue;
             }
             address.clear();
-            // `append` moves the bytes and leaves both buffers their
-            // capacity: no allocation for each page.
+            // `append` moves the bytes and keeps the capacity of both buffers: no allocation for
+            // each page.
             address.append(&mut self.address);
             self.address.extend_from_slice(next);
             if before.is_some() {

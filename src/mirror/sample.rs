@@ -1,5 +1,5 @@
-//! A sample of each site: of its paths, and of its paths with what they lead to, those with the smallest
-//! hashes. So the same are drawn on all sites that have them.
+//! A sample of each site: of its paths, and of its paths with their fingerprints, those with the
+//! smallest hashes. So the samples of sites with common paths have common hashes.
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
@@ -11,17 +11,17 @@ use crate::layout::{Cursor, Put, le_u64};
 use crate::page::site;
 use crate::sort::{Packed, Sorter};
 
-/// How many hashes of each kind a sample has.
+/// The number of hashes of each kind in a sample.
 pub(super) const SAMPLE: usize = 16;
 
-/// How many bits of a fingerprint are hashed with a path.
+/// The number of fingerprint bits that are hashed with a path.
 ///
-/// Were it all of them, a mirror whose pages all have another header would share none. Of two that
-/// differ in `d` bits, 16 are the same with a probability of about (3/4)^`d`; of two that have nothing
-/// in common, once in 65,536 times.
+/// With all bits, a mirror whose pages have another header would share no hash. Of two fingerprints
+/// that differ in `d` bits, 16 bits are equal with a probability of about (3/4)^`d`; of two
+/// unrelated ones, once in 65,536 times.
 const PRINT_BITS: u32 = 16;
 
-/// What a hash is of.
+/// The kind of a hash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// A path.
@@ -30,10 +30,10 @@ pub(super) enum Kind {
     Print,
 }
 
-/// A hash that is in the sample of a site.
+/// A hash in the sample of a site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Drawn {
-    /// Its last bit is its kind.
+    /// The last bit is the kind.
     pub(super) hash: u64,
     pub(super) site: u32,
 }
@@ -64,24 +64,24 @@ impl Packed for Drawn {
     }
 }
 
-/// The hash of a path. It is seeded, since whoever makes a site chooses its paths.
+/// The hash of a path. It is seeded, because the owner of a site chooses its paths.
 pub(super) fn path_hash(path: &[u8], seed: u64) -> u64 {
     xxh3_64_with_seed(path, seed)
 }
 
-/// The hash of a path and some bits of the fingerprint, which the path chooses.
+/// The hash of a path and some bits of the fingerprint, which the path selects.
 fn print_hash(path_hash: u64, fingerprint: u64, seed: u64) -> u64 {
-    // The path chooses which bits count. So over the paths of a site all bits of fingerprints do.
+    // The path selects the bits. So over all paths of a site, all bits of fingerprints count.
     let from = (path_hash >> 58) as u32;
     let bits = fingerprint.rotate_left(from) >> (u64::BITS - PRINT_BITS);
-    // The path is in the seed, so equal bits under other paths have other hashes.
+    // The path is in the seed, so equal bits at other paths have other hashes.
     xxh3_64_with_seed(&le_u64(bits), seed ^ path_hash)
 }
 
-/// A site of which not all paths have come.
+/// A site whose paths are not complete yet.
 #[derive(Debug)]
 struct Open {
-    /// How long its key is, and how many folders deep it lies.
+    /// The length of its key, and its depth in folders.
     len: usize,
     deep: u8,
     paths: u64,
@@ -89,18 +89,18 @@ struct Open {
     by_print: Lot<()>,
 }
 
-/// Makes the samples of all sites, of which the paths come in SURT order: so those of a site come one
-/// after another, and all that are open lie in each other.
+/// Samples all sites from their paths in SURT order. The paths of a site are contiguous, and all
+/// open sites are nested.
 #[derive(Debug)]
 pub(super) struct Sampler {
     seed: u64,
-    /// How many folders deep a site may lie.
+    /// The greatest depth of a site, in folders.
     depth: u8,
-    /// Of how many paths a site is listed.
+    /// The least number of paths of a listed site.
     paths_min: u64,
-    /// From the host downwards.
+    /// From the host inwards.
     open: Vec<Open>,
-    /// What the key of the innermost begins with.
+    /// The start of the innermost site's keys.
     address: Vec<u8>,
     pub(super) sites: SitesWriter,
     pub(super) drawn: Sorter<Drawn>,
@@ -116,17 +116,18 @@ impl Sampler {
         Sampler { seed, depth, paths_min, open: Vec::new(), address: Vec::new(), sites, drawn }
     }
 
-    /// Takes the next path, by its address.
+    /// Adds the next path, by its address.
     pub(super) fn take(&mut self, address: &[u8], fingerprint: u64) -> Result<()> {
-        // Open sites nest. The first one that this address leaves closes all inner ones with it.
+        // Open sites nest. The first one that does not contain this address closes all inner ones
+        // with it.
         let mut sites = 0;
         for (deep, len) in (0..=self.depth).zip(site::sites(address)) {
             let is_open = self.open.get(sites).is_some_and(|open| {
                 open.len == len && self.address.get(..len) == address.get(..len)
             });
             if !is_open {
-                // Before `address` is replaced: the keys of closed sites
-                // are prefixes of the last address.
+                // Before `address` is replaced: the keys of closed sites are prefixes of the last
+                // address.
                 self.close(sites)?;
                 let (by_path, by_print) = (Lot::new(SAMPLE), Lot::new(SAMPLE));
                 self.open.push(Open { len, deep, paths: 0, by_path, by_print });
@@ -140,14 +141,14 @@ impl Sampler {
             let path = address.get(open.len..).or_bug("a page lies in its open sites")?;
             let hash = path_hash(path, self.seed);
             open.paths += 1;
-            // Two draws for each open site, so a page costs time in proportion to its depth.
+            // Two hashes for each open site, so a page costs time in proportion to its depth.
             open.by_path.offer(hash & !1, || ());
             open.by_print.offer(print_hash(hash, fingerprint, self.seed) | 1, || ());
         }
         Ok(())
     }
 
-    /// Closes all sites but the outermost so many.
+    /// Closes all open sites except the outermost `sites`.
     fn close(&mut self, sites: usize) -> Result<()> {
         while self.open.len() > sites {
             let Some(Open { len, deep, paths, by_path, by_print }) = self.open.pop() else { break };
@@ -164,7 +165,7 @@ impl Sampler {
         Ok(())
     }
 
-    /// All paths have come.
+    /// Closes all sites after the last path.
     pub(super) fn finish(mut self) -> Result<(SitesWriter, Sorter<Drawn>)> {
         self.close(0)?;
         Ok((self.sites, self.drawn))

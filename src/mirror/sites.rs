@@ -8,12 +8,12 @@ use crate::error::{Error, Result};
 use crate::layout::{Cursor, put_varint};
 use crate::sort::{FrameWriter, Frames, Workspace};
 
-/// A site.
+/// A listed site.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Listed {
-    /// What the keys of its pages begin with.
+    /// The start of its pages' keys.
     pub(super) key: Vec<u8>,
-    /// How many paths it has that are taken.
+    /// The number of its selected paths.
     pub(super) paths: u64,
 }
 
@@ -31,7 +31,7 @@ impl Listed {
     }
 }
 
-/// Where a frame of the list begins.
+/// The start of a frame of the list.
 #[derive(Clone, Copy, Debug)]
 struct Begin {
     /// The number of its first site.
@@ -46,7 +46,7 @@ pub(super) struct SitesWriter {
     scratch: Scratch,
     frames: FrameWriter,
     begins: Vec<Begin>,
-    /// How deep each site lies.
+    /// The depth of each site.
     deep: Vec<u8>,
 }
 
@@ -58,7 +58,7 @@ impl SitesWriter {
         Ok(SitesWriter { name, scratch, frames, begins, deep })
     }
 
-    /// Adds a site that lies so many folders deep. Returns its number.
+    /// Adds a site with its depth in folders. Returns its number.
     pub(super) fn push(&mut self, site: &Listed, deep: u8) -> Result<u32> {
         let SitesWriter { scratch, frames, begins, deep: all, .. } = self;
         let limit = |_| Error::Limit {
@@ -67,11 +67,12 @@ impl SitesWriter {
             instead: "look under a prefix, for more paths, or less deep",
         };
         let number = u32::try_from(all.len()).map_err(limit)?;
-        // The depth stays in memory, one byte for each site: candidates read depths in random order.
+        // The depth stays in memory, one byte for each site: candidates read depths in random
+        // order.
         all.push(deep);
         let before = scratch.position();
         frames.item(scratch, |out| site.put(out))?;
-        // The frame was written with this site in it, so the next site begins another frame.
+        // The frame was written with this site in it, so the next site starts another frame.
         if scratch.position() > before {
             let next = u32::try_from(all.len()).map_err(limit)?;
             begins.push(Begin { number: next, position: scratch.position() });
@@ -79,7 +80,7 @@ impl SitesWriter {
         Ok(number)
     }
 
-    /// Ends the list.
+    /// Completes the list.
     pub(super) fn finish(self) -> Result<Sites> {
         let SitesWriter { name, mut scratch, mut frames, begins, deep } = self;
         frames.flush(&mut scratch)?;
@@ -99,17 +100,17 @@ pub(super) struct Sites {
 }
 
 impl Sites {
-    /// How many there are.
+    /// The number of sites.
     pub(super) fn len(&self) -> u64 {
         self.deep.len() as u64
     }
 
-    /// How many folders deep a site lies.
+    /// The depth of a site, in folders.
     pub(super) fn deep(&self, number: u32) -> Result<u8, Bug> {
         self.deep.get(number as usize).copied().or_bug("a site that has a number is listed")
     }
 
-    /// The site with a number. Reads its frame.
+    /// Returns the site with a number. Reads its frame.
     pub(super) fn get(&self, number: u32) -> Result<Listed> {
         // A sparse index: a binary search for the frame, and then a scan within 32 KiB.
         let at = self.begins.partition_point(|begin| begin.number <= number);

@@ -1,33 +1,35 @@
-//! What the versions of two pages have in common: which are nearest, and who was later.
+//! Comparison of the versions of two pages: which are nearest, and which page had them later.
 
 use crate::query::in_force::{InForceVersion, InForceVersions};
 
-/// The versions of two pages that are nearest to each other, one of them in force.
+/// The nearest versions of two pages, at least one of them in force.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Nearest {
     pub(super) distance: u32,
-    /// Which version of each page that is: 0 for the one in force.
+    /// The index of the version of each page: 0 for the one in force.
     pub(super) at: [usize; 2],
     /// How much later the second page was first seen with it than the first, in milliseconds.
     pub(super) later: i64,
-    /// Whether both pages were seen without it before: so that says when they changed, and not only when
-    /// they were found.
+    /// Whether both pages were seen without it before. Then the times say when they changed, and
+    /// not only when they were found.
     pub(super) is_change: bool,
 }
 
 impl Nearest {
-    /// Compares what is in force on each page with all versions of the other. Of equally near ones those
-    /// in force count, and of earlier ones the last.
+    /// Compares the version in force on each page with all versions of the other. Among equally
+    /// near pairs those in force win, and then the latest.
     pub(super) fn of(pages: [&InForceVersions; 2]) -> Option<Nearest> {
         let [first, second] = pages;
         let (a, b) = (first.versions.as_slice(), second.versions.as_slice());
         let of_first =
-            // Version 0 is in force. One of the two versions of a pair
+            // Version 0 is in force. One of the two versions of a pair always is: two earlier ones
+            // are no evidence.
             // always is: two earlier ones say nothing.
             a.iter().enumerate().map(|(at, version)| ([at, 0], [Some(version), b.first()]));
         let of_second =
             b.iter().enumerate().map(|(at, version)| ([0, at], [a.first(), Some(version)]));
-        // `min_by_key` takes the first of equal pairs, so earlier versions of the first page win ties.
+        // `min_by_key` takes the first of equal pairs, so earlier versions of the first page win
+        // ties.
         let pairs = of_first.chain(of_second).filter_map(|(at, versions)| match versions {
             [Some(one), Some(other)] => Some((at, [one, other])),
             _ => None,
@@ -43,7 +45,8 @@ impl Nearest {
             distance: distance(&versions),
             at,
             later: other.since.0.saturating_sub(one.since.0),
-            // Seen without this version before: the page changed to it, and was not only found with it.
+            // Seen without this version before: the page changed to it, and was not only found with
+            // it.
             is_change: one.since > first.first && other.since > second.first,
         })
     }
