@@ -1,17 +1,17 @@
-//! The parts of a URL that rules speak of.
+//! The parts of a URL that rules change.
 
 use std::borrow::Cow;
 
 use crate::page::surt::{split_authority, split_host, split_scheme};
 
-/// A URL that has a host, in its parts: written one after another they are the URL.
+/// A URL with a host, in parts: concatenated, they are the URL.
 #[derive(Clone, Debug)]
 pub(super) struct Address<'u> {
     pub(super) scheme: Cow<'u, str>,
-    /// What comes before the host, with its `@`.
+    /// The user information before the host, with its `@`.
     pub(super) user: &'u str,
     pub(super) host: Cow<'u, str>,
-    /// What follows the host, with its `:`.
+    /// The port after the host, with its `:`.
     pub(super) port: &'u str,
     pub(super) path: Cow<'u, str>,
     pub(super) query: Option<Cow<'u, str>>,
@@ -19,7 +19,7 @@ pub(super) struct Address<'u> {
 }
 
 impl<'u> Address<'u> {
-    /// The parts of a URL; `None` without a host.
+    /// Splits a URL; `None` without a host.
     pub(super) fn of(url: &'u str) -> Option<Address<'u>> {
         let (scheme, rest) = split_scheme(url)?;
         let (authority, rest) = split_authority(scheme, rest)?;
@@ -52,7 +52,7 @@ impl<'u> Address<'u> {
         }
     }
 
-    /// The last name of the path; empty if that ends with a slash.
+    /// The last segment of the path; empty if the path ends with a slash.
     pub(super) fn name(&self) -> &str {
         self.path.rsplit('/').next().unwrap_or_default()
     }
@@ -62,13 +62,13 @@ impl<'u> Address<'u> {
         self.query.iter().flat_map(|query| query.split('&'))
     }
 
-    /// The names of the parameters, as often as they stand there.
+    /// The names of the parameters, with repetitions.
     pub(super) fn parameters(&self) -> impl Iterator<Item = &str> {
         self.written().map(parameter)
     }
 }
 
-/// The name of a parameter that is written so.
+/// The name of a written parameter.
 pub(super) fn parameter(written: &str) -> &str {
     written.split('=').next().unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! The pages of one site, counted by what rules make of them.
+//! Counts, for the pages of one site, the pairs that each rule makes.
 
 use std::collections::HashMap;
 
@@ -18,10 +18,10 @@ use crate::bug::{Bug, OrBug};
 use crate::error::{Error, Result};
 use crate::page::surt;
 
-/// The rules of a site that have examples: those with most pairs.
+/// The number of rules of a site that get examples: those with the most pairs.
 const WITH_EXAMPLES: usize = 128;
 
-/// What is known of a site so far.
+/// The counts of a site so far.
 pub(super) struct Counting {
     groups: Groups,
     names: Names,
@@ -30,31 +30,32 @@ pub(super) struct Counting {
     skipped: u64,
     seed: u64,
     k: u32,
-    /// The key of the page before, and the URL and the fingerprint of the first page that has it.
+    /// The key of the previous page, and the URL and the fingerprint of the first page with this
+    /// key.
     last: Vec<u8>,
     first: (String, u64),
-    /// What a rule made of a page, and its key.
+    /// The result of a rule for a page, and its key.
     url: String,
     key: Vec<u8>,
-    /// Which URLs single rules made of a page so far.
+    /// The URLs that single rules have made of the current page.
     made: Vec<Key>,
-    /// Pairs of the rule for hosts, and of that with another one: near ones, and others. The order of
-    /// pages does not lead to them a second time.
+    /// Near and other pairs of the rule for hosts, alone or with another rule. Their pages are not
+    /// neighbours, so the second pass cannot find them again.
     hosts: [Vec<(Number, AliasPair)>; 2],
-    /// The most of them of each kind.
+    /// The most pairs to keep of each kind.
     examples: usize,
 }
 
-/// What is found of a rule, by itself and with another.
+/// The pairs of a rule, alone and with other rules.
 #[derive(Default)]
 struct Found<'s> {
     alone: Option<&'s Sum>,
-    /// Two rules at once that hold, where this one does not by itself.
+    /// The pairs of two rules that hold together although this one does not by itself.
     together: Vec<(Number, &'s Sum)>,
 }
 
 impl Found<'_> {
-    /// Pairs, near ones, visits.
+    /// The number of pairs, near pairs, and visits.
     fn count(&self) -> [u64; 3] {
         let all = self.alone.into_iter().chain(self.together.iter().map(|(_, sum)| *sum));
         all.fold([0; 3], |[pairs, near, visits], sum| {
@@ -83,7 +84,7 @@ impl Counting {
         }
     }
 
-    /// Whether a page is another than the one before, as SURT order has it.
+    /// Whether the SURT key of a page differs from that of the previous page.
     fn is_another(&mut self, walked: &WalkedPage, fingerprint: u64) -> bool {
         let is_another = self.last != walked.key;
         if is_another {
@@ -94,7 +95,7 @@ impl Counting {
         is_another
     }
 
-    /// Counts a page that has this fingerprint.
+    /// Counts a page with this fingerprint.
     pub(super) fn add(&mut self, walked: &WalkedPage, fingerprint: u64) -> Result<()> {
         if !self.is_another(walked, fingerprint) {
             return self.add_spelling(walked, fingerprint);
@@ -123,7 +124,7 @@ impl Counting {
                     return Ok(false);
                 }
                 let has_bare = groups.join((bare_key, rule), &member)?;
-                // What two rules make of one page is no pair.
+                // Two rules that make the same page are not a pair.
                 if !has_bare && !made.contains(&bare_key) {
                     groups.cross((bare_key, rule), &member)?;
                 }
@@ -135,8 +136,8 @@ impl Counting {
         Ok(())
     }
 
-    /// Counts a page that SURT order does not tell from the one before: its port or its host may be
-    /// spelled in another way.
+    /// Counts a page with the SURT key of the previous page: its port or its host may be spelled in
+    /// another way.
     fn add_spelling(&mut self, walked: &WalkedPage, fingerprint: u64) -> Result<()> {
         let url = &walked.page.url;
         let Some(rule) = spelled(&self.first.0, url) else { return Ok(()) };
@@ -150,8 +151,8 @@ impl Counting {
         Ok(())
     }
 
-    /// Counts a page as a pair with that of the host as browsers write it, by the rule for hosts or by
-    /// that and another one.
+    /// Counts a page as a pair with the page whose host is written as browsers do, by the rule for
+    /// hosts or by that and another one.
     pub(super) fn add_host(
         &mut self,
         walked: &WalkedPage,
@@ -168,7 +169,7 @@ impl Counting {
         Ok(())
     }
 
-    /// Keeps a pair as an example of the rule for hosts, if there is room for it.
+    /// Keeps a pair as an example of the rule for hosts, if there is space.
     fn keep_host_pair(&mut self, rule: Number, pages: [(String, u64); 2]) {
         let [(first, of_first), (other, of_other)] = pages;
         let distance = (of_first ^ of_other).count_ones();
@@ -179,7 +180,7 @@ impl Counting {
         }
     }
 
-    /// What there is of the site, without examples; and the groups that they are to be found in.
+    /// Returns the site without examples, and the groups in which the second pass finds them.
     pub(super) fn finish(
         &mut self,
         site: String,
@@ -237,12 +238,12 @@ impl Counting {
         Ok((site, examples))
     }
 
-    /// Begins to read the site once more.
+    /// Starts the second pass over the site.
     pub(super) fn again(&mut self) {
         self.last.clear();
     }
 
-    /// Looks for examples in a page that comes again.
+    /// Looks for examples in a page of the second pass.
     pub(super) fn look(
         &mut self,
         walked: &WalkedPage,
@@ -265,8 +266,8 @@ impl Counting {
         let port = has_port(&address);
         let bare = Member { fingerprint, visits, taken: Member::BARE, port };
         examples.look(key_of_page, (url_of_page, &bare, *k), BARE, false);
-        // Without a sample the same rules are tried as when this page was counted. A sample may have
-        // dropped a known page since then, so more rules are tried.
+        // Without a sample, the same rules are tried as when this page was counted. A sample may
+        // have dropped a known page since then, so more rules are tried.
         let most = if groups.is_sample() { SOUGHT_MAX } else { TOGETHER_MAX };
         let wanted = std::mem::take(&mut examples.wanted);
         let tried = names.changes(
@@ -288,12 +289,12 @@ impl Counting {
     }
 }
 
-/// Pairs of the rule for hosts, and of that with another one.
+/// Pairs of the rule for hosts, alone or with another rule.
 const OF_HOSTS: [Number; 3] = [HOST, HOST_AND_PORT, HOST_AND_SCHEME];
 
-/// What speaks for each rule: its own pairs; and where these do not suffice, those that it makes with
-/// one other rule, if they suffice, wherever the two differences are. A rule whose own pairs speak
-/// against it has no others.
+/// The evidence for each rule: its own pairs. If these do not suffice, it is also the pairs with
+/// one other rule, if those suffice, wherever the two differences are. A rule whose own pairs are
+/// evidence against it has no others.
 fn evidence<'s>(sums: &'s HashMap<Number, Sum>, asked: &AliasQuery) -> HashMap<Number, Found<'s>> {
     let suffices = |sum: &Sum| sum.pairs >= asked.pairs;
     let mut all: HashMap<Number, Found<'s>> = HashMap::new();
@@ -326,7 +327,7 @@ fn evidence<'s>(sums: &'s HashMap<Number, Sum>, asked: &AliasQuery) -> HashMap<N
     all
 }
 
-/// How the second page of one SURT key differs from the first one, by which rules they are one URL.
+/// The rule by which the second page of one SURT key is the same URL as the first one.
 fn spelled(first: &str, page: &str) -> Option<Number> {
     let [host, port] = [AliasRule::Host, AliasRule::Port];
     [(PORT, vec![port.clone()]), (HOST, vec![host.clone()]), (HOST_AND_PORT, vec![host, port])]
@@ -335,7 +336,7 @@ fn spelled(first: &str, page: &str) -> Option<Number> {
         .map(|(number, _)| number)
 }
 
-/// What is taken from a page, by a hash.
+/// The hash of what a rule removes from a page's URL.
 fn hash_of(taken: &Taken, walked: &WalkedPage, seed: u64) -> u64 {
     match taken {
         Taken::All => Member::taken(&walked.page.url, seed),
@@ -343,7 +344,7 @@ fn hash_of(taken: &Taken, walked: &WalkedPage, seed: u64) -> u64 {
     }
 }
 
-/// The SURT key of a URL in its parts.
+/// Computes the SURT key of a URL in parts.
 fn surt_of(address: &Address<'_>, url: &mut String, out: &mut Vec<u8>) {
     url.clear();
     address.write(url);

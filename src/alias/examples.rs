@@ -1,4 +1,4 @@
-//! Examples of what rules make one: the pages of some groups, found while a site is read once more.
+//! Examples of rules: pages of some groups, found in a second pass over a site.
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,41 +7,41 @@ use super::names::{Number, PORT, both, is_crossed};
 use super::site::{AliasPair, AliasSite};
 use crate::bug::{Bug, OrBug};
 
-/// The groups of which examples are sought, and what was found.
+/// The groups that need examples, and the examples found.
 #[derive(Debug, Default)]
 pub(super) struct Examples {
-    /// The most of each rule that are near, and that are not.
+    /// The most near and the most other examples for each rule.
     most: usize,
-    /// The rules of the site, in their order.
+    /// The rules of the site, in order.
     pub(super) rules: Vec<Number>,
     /// By the key of the bare page.
     sought: HashMap<Key, Vec<Sought>>,
-    /// Two rules at once that examples are sought of.
+    /// Pairs of rules that need examples.
     pub(super) wanted: HashSet<Number>,
 }
 
-/// A group of which an example is sought.
+/// A group that needs an example.
 #[derive(Debug)]
 struct Sought {
-    /// The rule that it is an example of.
+    /// The rule that it illustrates.
     of: Number,
-    /// The rule, or the two, that make the pair.
+    /// The rule, or the pair of rules, that makes the pair.
     by: Number,
-    /// Whether the pair is to be near.
+    /// Whether the pair must be near.
     near: bool,
-    /// The first page, once it has come; of a crossed pair that of either rule.
+    /// The first page, once it was read; for a crossed pair, the first page of each rule.
     firsts: [Option<(String, Member)>; 2],
     pair: Option<AliasPair>,
 }
 
-/// A page, its URL, and in how many bits near pages differ.
+/// A page with its URL, and the largest distance of near pages.
 type Seen<'p> = (&'p str, &'p Member, u32);
 
 impl Sought {
-    /// Looks at a page of the group: a pair with the first one, if that is one of these.
+    /// Offers a page of the group: a pair with the first page, if that is one of these.
     fn look(&mut self, (url, page, k): Seen<'_>, is_first: impl Fn(&Member) -> bool) {
-        // The page that two rules lead to may come after the one that waits for it. Then it is the first
-        // one of all that follow, as in `Groups::join_both`.
+        // The target of two rules may come after the page that waits for it. Then it becomes the
+        // first page for all that follow, as in `Groups::join_both`.
         let waits = both(self.by).is_some() && !is_crossed(self.by);
         let is_bare = page.taken == Member::BARE;
         let [first, _] = &mut self.firsts;
@@ -63,8 +63,8 @@ impl Sought {
         }
     }
 
-    /// Looks at a page that the first or the second of two rules (0 or 1) leads there: a pair with the
-    /// first page that the other rule led there, as in `Groups::cross`.
+    /// Offers a page that the first or the second of two rules (0 or 1) maps to the target: a pair
+    /// with the first page that the other rule maps there, as in `Groups::cross`.
     fn cross(&mut self, by: Option<usize>, (url, page, k): Seen<'_>) {
         let Some(by) = by else { return };
         let [one, other] = &mut self.firsts;
@@ -81,17 +81,17 @@ impl Sought {
 }
 
 impl Examples {
-    /// No examples yet, and at most `most`.
+    /// Creates a collection of at most `most` examples.
     pub(super) fn new(most: usize) -> Examples {
         Examples { most, ..Examples::default() }
     }
 
-    /// Whether there is nothing to look for.
+    /// Whether no group needs an example.
     pub(super) fn is_empty(&self) -> bool {
         self.sought.is_empty()
     }
 
-    /// Seeks pairs of a rule, made by it or by two, in the groups of these bare pages.
+    /// Requests examples of a rule, made by it or by two rules, in the groups of these bare pages.
     pub(super) fn seek(&mut self, (of, by): (Number, Number), groups: &[Key], near: bool) {
         if both(by).is_some() && !groups.is_empty() {
             self.wanted.insert(by);
@@ -102,8 +102,8 @@ impl Examples {
         }
     }
 
-    /// Looks at a page that a rule, or two, lead to this bare page, or that is it ([`BARE`]). `is_known`
-    /// says whether the bare page came before.
+    /// Offers a page that a rule, or two, map to this bare page, or the bare page itself
+    /// ([`BARE`]). `is_known` says whether the bare page came before.
     pub(super) fn look(
         &mut self,
         bare: Key,
@@ -117,7 +117,7 @@ impl Examples {
                     let at = [rule, other].iter().position(|rule| *rule == by);
                     sought.cross(at.filter(|_| !is_known), (url, page, k));
                 }
-                // What one rule makes one, and has ports that are not spelled in the same way.
+                // Pairs of one rule whose ports are also spelled differently.
                 Some([rule, PORT]) if by == BARE || by == rule => {
                     sought.look((url, page, k), |first| first.port != page.port);
                 }
@@ -127,15 +127,15 @@ impl Examples {
         }
     }
 
-    /// Gives the site what was found.
+    /// Adds the examples to the site.
     pub(super) fn give(self, site: &mut AliasSite) -> Result<(), Bug> {
         let most = self.most;
         let places: HashMap<Number, usize> = self.rules.into_iter().zip(0..).collect();
         for sought in self.sought.into_values().flatten() {
             let place = places.get(&sought.of).or_bug("examples are of the rules of a site")?;
             let rule = site.rules.get_mut(*place).or_bug("each rule has its place")?;
-            // In a sample another page may wait than the one that was counted. The counts hold without
-            // an example.
+            // In a sample, another page may wait than the one that was counted. The counts hold
+            // without an example.
             let Some(pair) = sought.pair else { continue };
             let of = if sought.near { &mut rule.examples } else { &mut rule.exceptions };
             of.push(pair);

@@ -1,12 +1,13 @@
-//! Differences between URLs that make none: which rules hold for which site, as its pages tell.
+//! Alias rules: differences between URLs of a site that make no difference to the page.
 //!
-//! Of many pages there are several URLs: with `http` and `https`, with and without `www.`, with a number
-//! for each visitor. A crawler that knows so for a site visits each page once. An [`AliasRule`] is a map
-//! from URLs to URLs. [`AliasQuery::run`] finds, for each site and each rule, the pages that are known
-//! under several URLs which the rule makes one, and counts those whose fingerprints are near each other.
-//! Where nearly all are, the rule holds, and [`normalised`] applies it.
+//! Many pages have several URLs: with `http` and `https`, with and without `www.`, with a number
+//! for each visitor. A crawler that knows these rules of a site visits each page once. An
+//! [`AliasRule`] maps URLs to URLs. [`AliasQuery::run`] evaluates each rule for each site. It finds
+//! the pages known under several URLs that the rule maps to one, and counts those with near
+//! fingerprints. If nearly all are near, the rule holds, and [`normalised`] applies it.
 //!
-//! This room reads the rooms below it, and none of them reads it. It is a scan, and tables of one site.
+//! The query is a scan with tables for one site. This module uses those below it; no other module
+//! uses it.
 
 mod address;
 mod counting;
@@ -35,28 +36,38 @@ use names::{HOST, HOST_AND_SCHEME, Number};
 use walk::{Walk, WalkedPage};
 
 impl AliasQuery {
-    /// Finds differences between URLs that make none, site by site: a site is a host with and without
-    /// `www.`. `sink` is called with each site that has a rule to be told of, in SURT order; if it
-    /// breaks, that is the end. The answer says what was looked at until then.
+    /// Finds alias rules, site by site. A site is a host with and without `www.`. `sink` is called
+    /// with each site that has a rule to report, in SURT order; if it breaks, the run ends. The
+    /// result counts what was read until then.
     ///
-    /// Of all pages that a [rule](AliasRule) makes one URL, that itself included, each but the first
-    /// in SURT order is a pair with the first one, unless the rule takes the same from both. (Pages
-    /// without `www.` come before those with it.) Where a rule has fewer pairs than are asked for,
-    /// pages count, too, that differ by two rules at once, such as `http://www.example.com/` from
-    /// `https://example.com/`: pairs of a page with one that two rules make of it, and neither does
-    /// alone. They count for both rules if their number and near ratio would suffice for one rule. They
-    /// never count for a rule whose own pairs fail the ratio. Of a page five rules, and URLs of up to
-    /// 2,048 bytes, are tried two at once: parameters that tell visitors apart before others. The two
-    /// differences may also be on one page each, as in `http://example.com/a` and
-    /// `https://example.com/a/`: pairs of a page with the first one of which another rule makes the same
-    /// URL, if no page that comes before has that URL. (Of a URL to which more than four names of
-    /// parameters and index pages lead, the first four are looked at.) A rule holds for a site if it has
-    /// as many [pairs](AliasQuery::pairs) as are asked for, and such a [share](AliasQuery::share) of
-    /// them is near. Pages take part that have content in force with a fingerprint in the epoch; of
-    /// those whose URLs differ in nothing that SURT order heeds, such as a default port, the first one.
+    /// For each [rule](AliasRule), take all pages that it maps to one URL, including the page of
+    /// that URL itself. Each but the first in SURT order is a pair with the first one, unless the
+    /// rule removes the same text from both. (Pages without `www.` come before those with it.) A
+    /// rule holds for a site if it has enough [pairs](AliasQuery::pairs) there, and the required
+    /// [share](AliasQuery::share) of them is near.
     ///
-    /// It is a function of the snapshot and of what is asked: the same pages give the same answer,
-    /// however they are stored. Of a site beyond the memory it is drawn by the hash of the URLs that
+    /// If a rule has too few pairs, pages that differ by two rules count as well, such as
+    /// `http://www.example.com/` and `https://example.com/`: neither rule alone maps the first to
+    /// the second. Such pairs count for both rules if their number and share would suffice for one
+    /// rule. They never count for a rule whose own pairs miss the share. For each page, pairs of
+    /// five rules are tried, on URLs of up to 2,048 bytes; parameters that usually identify
+    /// visitors come first. The two differences may also be on one page each, as in
+    /// `http://example.com/a` and `https://example.com/a/`. Then a page is paired with the first
+    /// page that another rule maps to the same URL, if no earlier page has that URL. (If more than
+    /// four names of parameters and index pages map to a URL, the first four count.)
+    ///
+    /// Only pages with content in force and a fingerprint in the epoch count. Among pages whose
+    /// URLs have equal SURT order, such as those that differ only in a default port, only the first
+    /// one counts.
+    ///
+    /// The result depends only on the snapshot and the query, not on how pages are stored. A site
+    /// that exceeds the memory is sampled by the hash of the URLs that rules make, which the store
+    /// seeds; see [`AliasSite::sampled`].
+    ///
+    /// The run costs a [scan](Snapshot::scan) of all pages and up to some microseconds for each.
+    /// Sites with rules are read once more, for examples. It takes the memory of
+    /// [`memory_bytes`](AliasQuery::memory_bytes) for one site at a time, about 100 to 250 bytes a
+    /// page, and at most 16 MiB for names of parameters and examples. The progress counts pages.
     /// rules make, which the store seeds; [`AliasSite::sampled`] says so.
     ///
     /// Costs a [scan](Snapshot::scan) of all pages and up to some microseconds for each, and for sites

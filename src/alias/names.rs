@@ -1,4 +1,4 @@
-//! The rules that may hold for a site, by number, and what each makes of a page.
+//! The rules that may apply to a site, by number, and their results for a page.
 
 use std::collections::HashMap;
 
@@ -6,36 +6,37 @@ use super::address::{Address, parameter};
 use super::rule::{AliasRule, INDEX, family, has_slash};
 use super::spelling::is_visitor;
 
-/// The most parameters of a page of which it is tried whether they make a difference, each name once.
+/// The most parameters of a page that are tested, each name once.
 pub(super) const PARAMETERS_MAX: usize = 32;
 
-/// The most names of parameters that are told apart in a site.
+/// The most names of parameters that are tracked in a site.
 const NAMES_MAX: usize = 1 << 10;
 
-/// How many bytes of URLs without a parameter are made of one page at most, so that a page of very many
-/// parameters costs about as much as any other.
+/// The most bytes of URLs without a parameter that are made of one page, so that a page with very
+/// many parameters costs about as much as any other.
 const TRIED_BYTES: usize = 16 << 10;
 
-/// The most rules of a page that are combined, each two of them. Those come first that more often make
-/// no difference, by [`rank`].
+/// The most rules of a page that are combined in pairs. Rules that usually make no difference come
+/// first, by [`rank`].
 pub(super) const TOGETHER_MAX: usize = 5;
 
-/// The rules of a page that are tried two at once to find examples in a sample: more than were counted,
-/// and few enough that a page with many parameters takes no long time.
+/// The most rules of a page that are combined in pairs to find examples in a sample: more than were
+/// counted, but few enough to keep pages with many parameters cheap.
 pub(super) const SOUGHT_MAX: usize = 16;
 
-/// The longest URL of which it is tried what two rules at once make, in bytes.
+/// The longest URL for which rules are combined, in bytes.
 const TOGETHER_BYTES_MAX: usize = 2 << 10;
 
-/// The longest name of a parameter that is looked at, in bytes.
+/// The longest name of a parameter that is tested, in bytes.
 const NAME_BYTES_MAX: usize = 64;
 
-/// A rule of a site: its place in [`FIXED`], then in [`INDEX`], then among the names of parameters; from
-/// 1 on. Two rules at once have the number of the one that is applied first in the upper 16 bits, or, if
-/// each of two pages has one of the differences, the number that [`crossed`] makes of them.
+/// The number of a rule in a site: its position in [`FIXED`], then in [`INDEX`], then among the
+/// names of parameters, counted from 1. A pair of rules has the number of the one applied first in
+/// the upper 16 bits. If each of two pages has one of the differences, the number is that of
+/// [`crossed`].
 pub(super) type Number = u32;
 
-/// Rules that are the same for all sites. Of those with a direction this is the one that is counted.
+/// Rules that exist for all sites. If a rule has a direction, this is the one that is counted.
 const FIXED: [AliasRule; 10] = [
     AliasRule::Scheme { secure: true },
     AliasRule::Www { with: false },
@@ -51,22 +52,22 @@ const FIXED: [AliasRule; 10] = [
 
 /// The number of the rule for schemes.
 const SCHEME: Number = 1;
-/// The number of the rule for a slash at the end.
+/// The number of the rule for trailing slashes.
 const SLASH: Number = 5;
-/// The number of the rule for ports, whose pairs have one SURT key.
+/// The number of the rule for ports. Its pairs have one SURT key.
 pub(super) const PORT: Number = 0x7ffe;
-/// The number of the rule for hosts, whose pairs have one SURT key, or are of several sites.
+/// The number of the rule for hosts. Its pairs have one SURT key, or belong to several sites.
 pub(super) const HOST: Number = 0x7fff;
-/// The number of pairs of one SURT key whose hosts and ports are both spelled in two ways.
+/// The number of pairs with one SURT key whose hosts and ports are both spelled differently.
 pub(super) const HOST_AND_PORT: Number = crossed(PORT, HOST);
 
-/// The number of pairs of several sites whose two pages differ in host and scheme.
+/// The number of pairs across sites whose pages differ in host and scheme.
 pub(super) const HOST_AND_SCHEME: Number = crossed(SCHEME, HOST);
 
-/// Marks the number of two rules that change one page of a pair each.
+/// Marks the number of two rules, each of which changes one page of a pair.
 const CROSSED: Number = 1 << 31;
 
-/// The number of the first rule for a name of a page that a folder is.
+/// The number of the first rule for an index page.
 pub(super) const FIRST_INDEX: Number = 11;
 
 /// The number of the first rule for a parameter.
@@ -78,14 +79,14 @@ const _: () = assert!(
         && (FIRST_PARAMETER as usize) + NAMES_MAX < PORT as usize
 );
 
-/// The two rules of a number, if it is for two at once.
+/// The two rules of a combined number; `None` for a single rule.
 pub(super) fn both(number: Number) -> Option<[Number; 2]> {
     let [first, second] = [number >> 16 & 0x7fff, number & 0xffff];
     (first > 0).then_some([first, second])
 }
 
-/// The number of pairs whose pages differ by two rules: one rule changes the one page, and the other
-/// the other page. The order of the rules makes no difference.
+/// The number of pairs whose pages differ by two rules: one rule changes one page, and the other
+/// rule the other page. The order of the rules makes no difference.
 pub(super) const fn crossed(one: Number, other: Number) -> Number {
     let [first, second] = if one < other { [one, other] } else { [other, one] };
     CROSSED | first << 16 | second
@@ -96,24 +97,24 @@ pub(super) fn is_crossed(number: Number) -> bool {
     number & CROSSED != 0
 }
 
-/// What a rule takes from a URL.
+/// The text that a rule removes from a URL.
 #[derive(Debug)]
 pub(super) enum Taken {
     /// The difference is unique to this URL: hash the whole URL.
     All,
-    /// This, and others may have it.
+    /// This text, which other URLs may have, too.
     Text(String),
 }
 
-/// The names of parameters that a site has, in the order in which they came.
+/// The names of a site's parameters, in order of appearance.
 #[derive(Debug, Default)]
 pub(super) struct Names {
     numbers: HashMap<String, Number>,
     names: Vec<String>,
 }
 
-/// The rules that change a page and lead to no known page: at most `most`, by their [`rank`], then in
-/// the order in which they came.
+/// The rules that change a page and lead to no known page: at most `most`, by their [`rank`], then
+/// in order of appearance.
 struct Applied {
     most: usize,
     rules: Vec<(Number, AliasRule)>,
@@ -129,8 +130,8 @@ impl Applied {
     }
 }
 
-/// How early a rule is combined with others, where not all are: parameters that tell pages apart are
-/// many, and must not push out what is common to all sites.
+/// The priority of a rule when rules are combined. There are many parameters that identify pages;
+/// they must not displace the rules that exist for all sites.
 fn rank(rule: &AliasRule) -> u8 {
     match rule {
         AliasRule::Parameter(name) if is_visitor(name) => 1,
@@ -140,7 +141,7 @@ fn rank(rule: &AliasRule) -> u8 {
 }
 
 impl Names {
-    /// The rule of this number, which is not for two at once.
+    /// The rule of a single number.
     pub(super) fn rule(&self, number: Number) -> Option<AliasRule> {
         let at = |first: Number| usize::try_from(number.checked_sub(first)?).ok();
         match number {
@@ -157,11 +158,13 @@ impl Names {
         at(1).and_then(|at| FIXED.get(at).cloned())
     }
 
-    /// Passes on what each rule makes of a page, and each two of some, with the number of the rule and
-    /// what it takes from the URL, if that is another URL. `each` returns whether that is a page that
-    /// is known: if it is, it has a turn of its own, and two rules need not be tried. Of the other rules
-    /// `most` are tried two at once, if their number is `wanted`. Returns whether some parameters were
-    /// passed over, since there are too many.
+    /// Passes the results of each rule for a page, and of pairs of rules, to `each`, if they are
+    /// another URL: with the number of the rule and the text that it removes.
+    ///
+    /// `each` returns whether the resulting page is known. If so, that page is processed by itself,
+    /// and pairs of rules are not needed. Among the other rules, `most` are combined in pairs, if
+    /// their number is `wanted`. Returns whether some parameters were skipped because there are too
+    /// many.
     pub(super) fn changes<E>(
         &mut self,
         url: &Address<'_>,
@@ -194,7 +197,7 @@ impl Names {
         Ok(skipped || has_many)
     }
 
-    /// What each parameter makes of a page.
+    /// The results for each parameter of a page.
     fn parameters<E>(
         &mut self,
         url: &Address<'_>,
@@ -227,7 +230,8 @@ impl Names {
         Ok(skipped)
     }
 
-    /// The number of the rule for a parameter; `None` if its name is too long, or there are too many.
+    /// The number of the rule for a parameter; `None` if its name is too long, or there are too
+    /// many names.
     fn number(&mut self, name: &str) -> Option<Number> {
         if let Some(number) = self.numbers.get(name) {
             return Some(*number);
@@ -241,10 +245,12 @@ impl Names {
     }
 }
 
-/// Passes on what each two of some rules make of a page, if their number is wanted. They are applied in
-/// their order. The second one may be the rule for slashes at the end although it leaves the page as it
-/// is: without its `index.html` or its session, a path may end with a slash that it did not end with
-/// before. (No other rule that comes second applies only to what a first one makes.)
+/// Passes on the results of pairs of rules for a page, if their number is wanted. They are applied
+/// in order.
+///
+/// The second rule may be that for trailing slashes although it leaves the page unchanged: without
+/// its `index.html` or its session, a path may end with a slash that it did not end with before.
+/// (No other second rule applies only to the result of a first one.)
 fn together<E>(
     url: &Address<'_>,
     mut applied: Vec<(Number, AliasRule)>,

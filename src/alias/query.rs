@@ -1,9 +1,9 @@
-//! Which aliases are asked for.
+//! The query for alias rules.
 
 use crate::error::{Error, Result};
 use crate::page::{Epoch, Prefix};
 
-/// Which rules to find, and what it may take; for [`AliasQuery::run`].
+/// A query for alias rules, with its limits; run it with [`AliasQuery::run`].
 ///
 /// ```
 /// use simkeep::Prefix;
@@ -16,25 +16,25 @@ use crate::page::{Epoch, Prefix};
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct AliasQuery {
-    /// In how many bits near pages differ at most, 0 to 64; `None` for the
+    /// The largest number of differing bits between near pages, 0 to 64; `None` for the
     /// [near distance](crate::Snapshot::near_distance) of the epoch.
     pub k: Option<u32>,
-    /// The epoch of the fingerprints; `None` for the one that near-duplicates are
-    /// [sought by](crate::Snapshot::near_epoch).
+    /// The epoch of the fingerprints; `None` for the
+    /// [epoch of near-duplicates](crate::Snapshot::near_epoch).
     pub epoch: Option<Epoch>,
-    /// Only pages under this prefix. Under a host or a path there are no pages of the same site with or
-    /// without `www.`.
+    /// Only pages under this prefix. A prefix of a host or path excludes the pages of the same site
+    /// with or without `www.`.
     pub under: Option<Prefix>,
-    /// A rule holds for a site if at least this share of its pairs is near. Default: 0.9.
+    /// The least share of near pairs for a rule to hold in a site. Default: 0.9.
     pub share: f64,
-    /// A rule holds for a site if it has this many pairs there at least, which are counted. Default: 10.
+    /// The least number of pairs for a rule to hold in a site. Default: 10.
     pub pairs: u64,
-    /// Whether rules are told of that do not hold, but have any pair.
+    /// Whether to report also rules that do not hold but have at least one pair.
     pub all: bool,
-    /// The most examples of pairs that are near, and of such that are not, of each rule. Default: 3.
+    /// The most near and the most other examples for each rule. Default: 3.
     pub examples: usize,
-    /// Memory for the pages of one site; a site that is beyond it is sampled. Default: 512 MiB, for some
-    /// two million pages.
+    /// Memory for the pages of one site, in bytes; a site that exceeds it is sampled. Default: 512
+    /// MiB, for about two million pages.
     pub memory_bytes: usize,
 }
 
@@ -54,7 +54,7 @@ impl Default for AliasQuery {
 }
 
 impl AliasQuery {
-    /// Sets in how many bits near pages differ at most.
+    /// Sets the largest number of differing bits between near pages.
     #[must_use]
     pub fn k(mut self, k: u32) -> AliasQuery {
         self.k = Some(k);
@@ -68,42 +68,42 @@ impl AliasQuery {
         self
     }
 
-    /// Looks only at pages under a prefix.
+    /// Reads only pages under a prefix.
     #[must_use]
     pub fn under(mut self, prefix: impl Into<Option<Prefix>>) -> AliasQuery {
         self.under = prefix.into();
         self
     }
 
-    /// Sets the share of pairs that are near from which on a rule holds: 0 to 1.
+    /// Sets the least share of near pairs for a rule to hold: 0 to 1.
     #[must_use]
     pub fn share(mut self, share: f64) -> AliasQuery {
         self.share = share;
         self
     }
 
-    /// Sets the number of pairs from which on a rule may hold.
+    /// Sets the least number of pairs for a rule to hold.
     #[must_use]
     pub fn pairs(mut self, pairs: u64) -> AliasQuery {
         self.pairs = pairs;
         self
     }
 
-    /// Sets whether rules that do not hold are told of, too.
+    /// Sets whether to report also rules that do not hold.
     #[must_use]
     pub fn all(mut self, all: bool) -> AliasQuery {
         self.all = all;
         self
     }
 
-    /// Sets how many examples are given of each rule.
+    /// Sets the number of examples for each rule.
     #[must_use]
     pub fn examples(mut self, examples: usize) -> AliasQuery {
         self.examples = examples;
         self
     }
 
-    /// Sets the memory for the pages of one site. It takes half a MiB at least.
+    /// Sets the memory for the pages of one site, in bytes. At least half a MiB is used.
     #[must_use]
     pub fn memory_bytes(mut self, bytes: usize) -> AliasQuery {
         self.memory_bytes = bytes;

@@ -1,91 +1,90 @@
-//! What is told of a site.
+//! The results for a site.
 
 use super::rule::AliasRule;
 
-/// A site, and the rules that were found for it; from
-/// [`AliasQuery::run`](crate::alias::AliasQuery::run).
+/// The alias rules of a site; from [`AliasQuery::run`](crate::alias::AliasQuery::run).
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct AliasSite {
     /// The host without `www.`, in lower case.
     pub site: String,
-    /// Its pages that took part.
+    /// The number of its pages that were compared.
     pub pages: u64,
-    /// What share of the URLs that rules make was looked at: 1, unless the site was beyond the memory.
-    /// All that is counted of its rules is of these.
+    /// The sampled share of the URLs that rules make: 1, unless the site exceeded the memory. All
+    /// counts of its rules refer to the sample.
     pub sampled: f64,
-    /// Pages with so many parameters, or in a site with so many names of them, that some were passed
-    /// over: more than 32 on a page, 1,024 names in a site, or 64 bytes in a name. simkeep
-    /// tries at most 16 KiB / (length of path and query) parameters, 32 at most.
+    /// The number of pages of which some parameters were skipped. Limits are 32 parameters on a
+    /// page, 1,024 names in a site, and 64 bytes in a name. On a page with long URLs, only 16 KiB /
+    /// (length of path and query) parameters are tested.
     pub skipped: u64,
-    /// The rules, in the order in which they are to be [applied](super::normalised): none twice.
+    /// The rules, in the order in which to [apply](super::normalised) them, without duplicates.
     pub rules: Vec<AliasCount>,
 }
 
-/// A rule in a site, and what speaks for it.
+/// A rule in a site, with its evidence.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct AliasCount {
-    /// The rule. If it has a direction, that is to what more pages of the site have.
+    /// The rule. If it has a direction, it is towards the form of more pages in the site.
     pub rule: AliasRule,
     /// Whether it holds, by [`share`](super::AliasQuery::share) and [`pairs`](super::AliasQuery::pairs).
     pub holds: bool,
-    /// Pages that it makes one with a page that stands before them in SURT order (the first of the
-    /// group; pages without `www.` come before those with it), and takes something else from: as many
-    /// would be spared. If these are too few, with the pairs that it makes with one other rule.
+    /// The number of redundant pages. The rule maps each of them to the URL of an earlier page in
+    /// SURT order (the first of its group; pages without `www.` come before those with it), and
+    /// removes different text from both. If there are too few, it includes the pairs of this rule
+    /// with one other rule.
     pub pairs: u64,
-    /// Those of them that are near that page.
+    /// The number of those near the earlier page.
     pub near: u64,
-    /// Visits that these pairs had, without those to the first pages: as many would have been spared.
+    /// Visits to the redundant pages of these pairs: visits that the rule would have saved.
     pub visits: u64,
-    /// Pairs that are near, each of another group, drawn by a hash. Of the 128 rules of a site with most
-    /// pairs.
+    /// Near pairs, each of another group, sampled by hash. Only for the 128 rules of a site with
+    /// the most pairs.
     pub examples: Vec<AliasPair>,
-    /// Pairs that are not near, drawn in the same way.
+    /// Pairs that are not near, sampled likewise.
     pub exceptions: Vec<AliasPair>,
 }
 
 impl AliasCount {
-    /// The share of the pairs that are near; 0 without any.
+    /// The share of near pairs; 0 without any pairs.
     pub fn share(&self) -> f64 {
         if self.pairs == 0 { 0.0 } else { self.near as f64 / self.pairs as f64 }
     }
 }
 
-/// Two pages that a rule makes one.
+/// Two pages that a rule maps to one URL.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub struct AliasPair {
-    /// The page that stands before all others of the group.
+    /// The first page of the group.
     pub first: String,
-    /// Another one.
+    /// Another page of the group.
     pub other: String,
-    /// In how many bits their fingerprints differ.
+    /// The number of bits in which their fingerprints differ.
     pub distance: u32,
 }
 
-/// What was looked at in all; from [`AliasQuery::run`](crate::alias::AliasQuery::run).
+/// The totals of a run; from [`AliasQuery::run`](crate::alias::AliasQuery::run).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Aliases {
-    /// Sites with a page that took part.
+    /// Sites with a compared page.
     pub sites: u64,
-    /// Sites that have a rule that holds.
+    /// Sites with a rule that holds.
     pub sites_with_rules: u64,
     /// Sites that were sampled.
     pub sampled: u64,
-    /// Pages that took part: of those whose URLs SURT order does not tell apart, one.
+    /// Compared pages: among pages whose URLs have equal SURT order, one.
     pub pages: u64,
-    /// Pages with content that has no fingerprint in the epoch: they took no part.
+    /// Pages with content but without a fingerprint in the epoch, which were not compared.
     pub without_fingerprint: u64,
-    /// Pages with parameters that were [passed over](AliasSite::skipped), whether their sites
-    /// have rules or not.
+    /// Pages with [skipped](AliasSite::skipped) parameters, in all sites.
     pub skipped: u64,
-    /// Rules that hold, all sites together.
+    /// Rules that hold, in all sites.
     pub rules: u64,
-    /// [Pairs](AliasCount::pairs) of these.
+    /// [Pairs](AliasCount::pairs) of these rules.
     pub pairs: u64,
-    /// [Visits](AliasCount::visits) of these.
+    /// [Visits](AliasCount::visits) of these rules.
     pub visits: u64,
 }
 

@@ -1,20 +1,20 @@
-//! Parts of a path and a query that may be spelled in several ways.
+//! Parts of a path and a query with several spellings.
 
 use std::borrow::Cow;
 
 use super::address::Address;
 use super::rule::{ASP_SESSION, AliasRule, has_slash, other_scheme, takes_www, without_www};
 
-/// Names of the parameters of a path that hold the number of a session, in lower case.
+/// Names of path parameters that hold a session number, in lower case.
 const SESSIONS: [&str; 6] = ["jsessionid", "phpsessid", "sessionid", "session_id", "sessid", "sid"];
 
-/// The text with its percent-encodings as RFC 3986 has them (6.2.2.1, 6.2.2.2): unreserved characters
-/// as they are, the digits of the others in upper case. `None` if they are so already.
+/// Normalizes percent-encodings by RFC 3986 (6.2.2.1, 6.2.2.2): decodes unreserved characters, and
+/// writes the digits of the others in upper case. `None` if nothing changes.
 pub(super) fn unescaped(text: &str) -> Option<String> {
     let mut parts = text.split('%');
     let mut out = String::with_capacity(text.len());
     out.push_str(parts.next().unwrap_or_default());
-    // Where a `%` stands that encodes nothing: what follows must not become digits of it.
+    // The position of a `%` that encodes nothing: what follows must not become its digits.
     let mut dangling = None;
     for part in parts {
         let (byte, rest) = match part.split_at_checked(2) {
@@ -41,8 +41,8 @@ pub(super) fn unescaped(text: &str) -> Option<String> {
     (out != text).then_some(out)
 }
 
-/// A path without sessions: parameters of its segments that hold one, such as `;jsessionid=1A2B`, and a
-/// segment such as `(S(1a2b))` or `(X(1)S(1a2b))` of ASP.NET. `None` if it has none.
+/// Removes sessions from a path: parameters of its segments such as `;jsessionid=1A2B`, and ASP.NET
+/// segments such as `(S(1a2b))` or `(X(1)S(1a2b))`. `None` if it has none.
 pub(super) fn without_session(path: &str) -> Option<String> {
     if !path.contains(';') && !path.contains("/(") {
         return None;
@@ -69,8 +69,9 @@ pub(super) fn without_session(path: &str) -> Option<String> {
     (out != path).then_some(out)
 }
 
-/// Whether a segment of a path consists only of what ASP.NET puts there without cookies: a letter and a
-/// value for each of its tickets, one of them the session (`S`), the visitor (`A`) or the login (`F`).
+/// Whether a segment of a path consists only of ASP.NET tickets for clients without cookies: a
+/// letter and a value for each, one of them the session (`S`), the visitor (`A`) or the login
+/// (`F`).
 fn is_session_segment(segment: &str) -> bool {
     let tickets = segment.strip_prefix('(').and_then(|rest| rest.strip_suffix("))"));
     let Some(tickets) = tickets else { return false };
@@ -85,9 +86,8 @@ fn is_session_segment(segment: &str) -> bool {
         && tickets.split(')').any(|ticket| ticket.starts_with(['S', 'A', 'F']))
 }
 
-/// A path with its ASCII letters in lower case, apart from those that are no letters of a name: the
-/// digits of percent-encodings (RFC 3986, 6.2.2.1), and sessions, which are numbers. `None` if there
-/// are no others in upper case.
+/// Writes the ASCII letters of a path in lower case, except in percent-encodings (RFC 3986,
+/// 6.2.2.1) and sessions. `None` if nothing changes.
 pub(super) fn lowered(path: &str) -> Option<String> {
     if !path.bytes().any(|byte| byte.is_ascii_uppercase()) {
         return None;
@@ -123,7 +123,7 @@ fn push_lowered_segment(segment: &str, is_last: bool, out: &mut String) {
     }
 }
 
-/// Appends text in lower case, apart from the digits of percent-encodings.
+/// Appends text in lower case, except for the digits of percent-encodings.
 fn push_lowered(text: &str, out: &mut String) {
     let mut parts = text.split('%');
     out.push_str(&parts.next().unwrap_or_default().to_ascii_lowercase());
@@ -135,24 +135,24 @@ fn push_lowered(text: &str, out: &mut String) {
     }
 }
 
-/// Names of parameters by which advertisers and mailers know a visitor, in lower case.
+/// Names of parameters by which advertisers and mailers track visitors, in lower case.
 const VISITORS: [&str; 8] =
     ["fbclid", "gclid", "dclid", "msclkid", "yclid", "mc_cid", "mc_eid", "utm_*"];
 
-/// Whether a parameter of this name, or family, mostly tells visitors apart rather than pages.
+/// Whether a parameter of this name, or family, usually identifies visitors rather than pages.
 pub(super) fn is_visitor(name: &str) -> bool {
     let is_one = |known: &&str| name.eq_ignore_ascii_case(known);
     name == ASP_SESSION || VISITORS.iter().chain(&SESSIONS).any(is_one)
 }
 
-/// Whether a parameter of a path holds the number of a session. One without a value is no session.
+/// Whether a path parameter holds a session number. A parameter without a value does not.
 fn is_session(parameter: &str) -> bool {
     parameter
         .split_once('=')
         .is_some_and(|(name, _)| SESSIONS.iter().any(|session| name.eq_ignore_ascii_case(session)))
 }
 
-/// A path with one slash wherever there are several.
+/// Replaces repeated slashes in a path by one.
 pub(super) fn with_single_slashes(path: &str) -> Option<String> {
     if !path.contains("//") {
         return None;
@@ -166,7 +166,7 @@ pub(super) fn with_single_slashes(path: &str) -> Option<String> {
     Some(out)
 }
 
-/// A URL with its path and query spelled in one way.
+/// Normalizes the percent-encodings of a URL's path and query.
 pub(super) fn with_unescaped(url: Address<'_>) -> Option<Address<'_>> {
     let path = unescaped(&url.path);
     let query = url.query.as_deref().and_then(unescaped);
@@ -178,7 +178,7 @@ pub(super) fn with_unescaped(url: Address<'_>) -> Option<Address<'_>> {
     Some(Address { path, query, ..url })
 }
 
-/// How many pages have either spelling: that to which rules are counted, and the other.
+/// The number of pages with either spelling: first the one that is counted, then the other.
 #[derive(Debug, Default)]
 pub(super) struct Spellings {
     scheme: [u64; 2],
@@ -201,7 +201,7 @@ impl Spellings {
         }
     }
 
-    /// The rule in the direction to what more pages have.
+    /// The rule in the direction of the more frequent spelling.
     pub(super) fn directed(&self, rule: AliasRule) -> AliasRule {
         let is_other = |[counted, other]: [u64; 2]| other > counted;
         match rule {

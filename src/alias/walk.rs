@@ -1,8 +1,8 @@
 //! The sites of a snapshot, one after another, in one scan.
 //!
-//! In SURT order the pages of a host are neighbours, and those of `www.example.com` come after all other
-//! subdomains of `example.com` up to there. So where others stand between, they are read ahead of their
-//! turn, by a second scan, and passed over when it comes.
+//! In SURT order the pages of a host are contiguous, and those of `www.example.com` come after all
+//! subdomains of `example.com` that sort before it. So if pages of others lie between, a second
+//! scan reads the `www.` pages ahead, and the first scan skips them later.
 
 use super::address::Address;
 use super::rule::{takes_www, without_www};
@@ -15,19 +15,19 @@ use crate::page::surt::{self, END, LABEL};
 use crate::progress::Progress;
 use crate::query::scan::Scan;
 
-/// What the key of a host ends with that begins with `www.`.
+/// The end of the key of a host that begins with `www.`.
 const WWW: &[u8] = &[LABEL, b'w', b'w', b'w'];
 
-/// The hosts of a site: one without and one with `www.`, or one of them.
+/// The hosts of a site: without and with `www.`, or one of them.
 #[derive(Debug)]
 pub(super) struct Hosts {
-    /// As their keys begin.
+    /// In the form of their pages' keys.
     keys: Vec<Vec<u8>>,
     /// The key of the host without `www.`.
     pub(super) site: Vec<u8>,
 }
 
-/// A page, and its place.
+/// A page with its key.
 #[derive(Debug)]
 pub(super) struct WalkedPage {
     pub(super) page: Page,
@@ -35,16 +35,16 @@ pub(super) struct WalkedPage {
     pub(super) key: Vec<u8>,
 }
 
-/// A walk through all sites under a prefix.
+/// An iterator over all sites under a prefix.
 pub(super) struct Walk<'s> {
     snapshot: &'s Snapshot,
     under: Option<&'s Prefix>,
     progress: &'s Progress,
     scan: Scan,
-    /// The page that comes next.
+    /// The next page.
     next: Option<WalkedPage>,
-    /// Hosts whose `www.` was read ahead of its turn. Each is a domain that the one before it is above,
-    /// so there are no more than a host has labels.
+    /// Hosts whose `www.` was read ahead. Each is a subdomain of the one before it, so there are no
+    /// more than a host has labels.
     ahead: Vec<Vec<u8>>,
 }
 
@@ -59,7 +59,7 @@ impl WalkedPage {
 }
 
 impl<'s> Walk<'s> {
-    /// Stands before the first site.
+    /// Starts before the first site.
     pub(super) fn new(
         snapshot: &'s Snapshot,
         under: Option<&'s Prefix>,
@@ -76,8 +76,8 @@ impl<'s> Walk<'s> {
         Ok(())
     }
 
-    /// Passes on the pages of the next site; `None` past the last one. URLs without a host, and those
-    /// whose host has an empty label, are of no site.
+    /// Passes on the pages of the next site; returns `None` past the last one. URLs without a host,
+    /// and those whose host has an empty label, belong to no site.
     pub(super) fn site(
         &mut self,
         each: &mut impl FnMut(&WalkedPage) -> Result<()>,
@@ -115,7 +115,7 @@ impl<'s> Walk<'s> {
         }
     }
 
-    /// Passes on the pages of the host that the scan stands at, which has this key; how many they are.
+    /// Passes on the pages of the scan's current host, which has this key. Returns their number.
     fn host(
         &mut self,
         key: &[u8],
@@ -131,7 +131,8 @@ impl<'s> Walk<'s> {
         Ok(count)
     }
 
-    /// Passes on the pages of a `www.` after those of its site, wherever they stand; how many they are.
+    /// Passes on the pages of a `www.` host after those of its site, wherever they are. Returns
+    /// their number.
     fn host_below(
         &mut self,
         site: &[u8],
@@ -145,7 +146,7 @@ impl<'s> Walk<'s> {
         let stand_between =
             next.host().starts_with(&[site, &[LABEL]].concat()) && next.host() < www;
         let domain = domain(www).or_bug("a host has labels with and without www.")?;
-        // Under a longer prefix there is the one host alone.
+        // Under a longer prefix there is only the one host.
         if !stand_between || self.under.is_some_and(|under| !under.covers(&domain)) {
             return Ok(0);
         }
@@ -171,7 +172,7 @@ impl<'s> Walk<'s> {
     }
 }
 
-/// Passes on the pages under a prefix up to the last one of a host; how many they are.
+/// Passes on the pages under a prefix up to the last one of a host. Returns their number.
 fn pages_of(
     snapshot: &Snapshot,
     under: &Prefix,
@@ -192,8 +193,8 @@ fn pages_of(
     Ok(count)
 }
 
-/// The site that a URL is of, as an [`AliasSite`](super::AliasSite) names it: its host in lower case,
-/// and without `www.`. `None` without a host that can exist.
+/// Returns the site of a URL, as an [`AliasSite`](super::AliasSite) names it: its host in lower
+/// case, without `www.`. `None` without a valid host.
 ///
 /// ```
 /// use simkeep::alias::site_of;
@@ -210,7 +211,8 @@ pub fn site_of(url: &str) -> Option<String> {
     Some(surt::host_name(site))
 }
 
-/// A host and all below it, whose pages come first; `None` of a host that is none.
+/// The prefix of a host and its subdomains, whose first pages are the host's; `None` for an invalid
+/// host.
 fn domain(key: &[u8]) -> Option<Prefix> {
     Prefix::from_bytes(&[key, &[END]].concat())
 }

@@ -1,23 +1,22 @@
-//! The pages of a site in groups: those that a rule makes one URL of.
+//! Groups of a site's pages that a rule maps to one URL.
 //!
-//! A group has the first page in the order in which they come, with which each further one is a pair. So
-//! all pages that differ in a parameter alone cost one group, however many they are, and are told of in
-//! as many pairs as there are pages to spare. A page from which a rule takes what it takes from the
-//! first is no pair: it is another page by some other difference, such as the place where a parameter
-//! stands.
+//! A group stores its first page; each further page is a pair with it. So all pages that differ
+//! only in one parameter cost one group, however many they are. They count as many pairs as there
+//! are redundant pages. A page from which a rule removes the same text as from the first page is
+//! not a pair: the two differ in something else, such as the position of a parameter.
 //!
-//! A page that a rule leaves as it is has a group of its own for no rule, its *bare* one, where each
-//! rule looks for it. It may come after the page that a rule makes it of; then it joins in the end.
+//! A page that a rule leaves unchanged has a group for no rule, its *bare* group, where each rule
+//! looks for it. It may come after a page that a rule maps to it; then it joins at the end.
 //!
-//! Where no bare page is known, two rules may still lead to one URL from two pages: `https://a/` is what
-//! one rule makes of `http://a/`, and another of `https://a/#top`. These two are a *crossed* pair of
-//! both rules. It is found when the second page comes, by looking at the groups of that URL. So that
-//! this costs little, the groups of a URL have places next to each other: one for each rule that is the
-//! same for all sites, and some for those of names, in the order in which they come.
+//! If no bare page is known, two rules may still map two pages to one URL: one rule maps
+//! `http://a/` to `https://a/`, and another maps `https://a/#top` to it. Such a pair is a *crossed*
+//! pair of both rules. It is found when the second page comes, by looking at the groups of the URL.
+//! To make that cheap, the groups of a URL have adjacent slots: one for each rule that exists for
+//! all sites, and some for rules of names, in the order of their appearance.
 //!
-//! If there are too many groups, those are kept whose URLs have hashes in a lower half, and again. So
-//! the groups that are left are a sample drawn by the hash of what the rules make of URLs, and each is
-//! whole.
+//! If there are too many groups, only those whose URL hashes are in the lower half are kept, and so
+//! on. So the remaining groups are a sample by the hash of the mapped URLs, and each group in it is
+//! complete.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hash, Hasher};
@@ -30,30 +29,30 @@ use crate::bug::{Bug, ensure};
 /// No rule.
 pub(super) const BARE: Number = 0;
 
-/// Bytes of a group in a table, which has room for one in eight more.
+/// Bytes of a group in a table whose load is at most seven eighths.
 const GROUP_BYTES: usize = size_of::<(Key, Group)>() + 1;
 
 const _: () = assert!(GROUP_BYTES == 57);
 
-/// The fewest groups that there is room for. One URL has a group for each rule at most.
+/// The least capacity in groups. One URL has at most one group for each rule.
 const GROUPS_MIN: usize = 1 << 12;
 
-/// Rules of names (index pages and parameters) that have a place by the URL to which they lead. Of a URL
-/// with more, the others are not looked at for crossed pairs.
+/// The number of rules of names (index pages and parameters) that have a slot at the URL to which
+/// they map. Further rules of a URL are ignored for crossed pairs.
 const NAMED_PLACES: u32 = 4;
 
-/// The places of a URL: the first one is its bare page, the others have the numbers of their rules, but
-/// for those of names.
+/// The number of slots of a URL: the first is its bare page, the others have the numbers of their
+/// rules, except for rules of names.
 const PLACES: u32 = FIRST_INDEX + NAMED_PLACES;
 
-/// The lowest bit of the hash that tells places apart. A table compares these upper bits before it reads
-/// a key, and looks for a key where the lower bits say.
+/// The lowest hash bit that distinguishes slots. A table compares these upper bits before it reads
+/// a key, and uses the lower bits to find the key's position.
 const PLACE_BIT: u32 = 57;
 
 const _: () = assert!(PLACES <= 1 << (u64::BITS - PLACE_BIT));
 
-/// What a group is of: the hash of 128 bits of the SURT key that its pages have by a rule, and the rule
-/// or its place, mixed into the lower half.
+/// The key of a group: the 128-bit hash of the SURT key that its pages have after a rule, with the
+/// rule or its slot mixed into the lower half.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Key {
     high: u64,
@@ -66,8 +65,8 @@ impl Hash for Key {
     }
 }
 
-/// Takes the lower half of a key for its hash. That is a hash already, and nobody can choose URLs that
-/// have the same one, since the store seeds it.
+/// Uses the lower half of a key as its hash. It is a hash already, and nobody can choose URLs with
+/// equal ones, because the store seeds it.
 #[derive(Debug, Default)]
 struct LowerHalf(u64);
 
@@ -92,58 +91,58 @@ type Table = HashMap<Key, Group, BuildHasherDefault<LowerHalf>>;
 pub(super) struct Member {
     pub(super) fingerprint: u64,
     pub(super) visits: u64,
-    /// What the rule takes from its URL, by a hash; [`Member::BARE`] if that is nothing.
+    /// The hash of the text that the rule removes from its URL; [`Member::BARE`] if there is none.
     pub(super) taken: u64,
-    /// Whether a port is written there that says nothing.
+    /// Whether its URL has a redundant port.
     pub(super) port: bool,
 }
 
 impl Member {
-    /// Nothing is taken.
+    /// Nothing is removed.
     pub(super) const BARE: u64 = 0;
 
-    /// The hash of what is taken, which is not nothing.
+    /// The hash of removed text.
     pub(super) fn taken(taken: &str, seed: u64) -> u64 {
         xxh3_64_with_seed(taken.as_bytes(), seed) | 1
     }
 }
 
-/// What is known of a group.
+/// The counts of a group.
 #[derive(Clone, Debug)]
 struct Group {
     /// The fingerprint of its first page.
     first: u64,
-    /// What was taken from that.
+    /// The hash of the text removed from it.
     taken: u64,
-    /// Visits to the others; of a bare page to itself.
+    /// Visits to the other pages; for a bare page, to itself.
     visits: u64,
-    /// The others.
+    /// The number of other pages.
     pairs: u32,
-    /// Those of them that are near the first one.
+    /// The number of those near the first page.
     near: u32,
     rule: Number,
-    /// Its place by its URL; 0 without one.
+    /// Its slot at its URL; 0 without one.
     place: u8,
-    /// Whether its first page has a port that says nothing.
+    /// Whether its first page has a redundant port.
     port: bool,
     /// Whether the bare page has joined, or never will.
     has_bare: bool,
 }
 
-/// What all groups of a rule are together.
+/// The sum of a rule's groups.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sum {
     pub(super) pairs: u64,
     pub(super) near: u64,
     pub(super) visits: u64,
-    /// Groups that have a pair that is near, by their bare pages: those with the least keys.
+    /// Groups with a near pair, by their bare pages: those with the least keys.
     pub(super) examples: Vec<Key>,
-    /// Groups that have a pair that is not.
+    /// Groups with a pair that is not near.
     pub(super) exceptions: Vec<Key>,
 }
 
 impl Sum {
-    /// Adds the pairs of a group, which has this bare page.
+    /// Adds the pairs of a group with this bare page.
     fn add(&mut self, key: Key, group: &Group, examples: usize) {
         self.pairs += u64::from(group.pairs);
         self.near += u64::from(group.near);
@@ -156,13 +155,13 @@ impl Sum {
         }
     }
 
-    /// The share of the pairs that are near; 0 without any.
+    /// The share of near pairs; 0 without any pairs.
     pub(super) fn share(&self) -> f64 {
         share(self.near, self.pairs)
     }
 }
 
-/// A share of some pairs; 0 without any.
+/// The share of near pairs; 0 without any pairs.
 pub(super) fn share(near: u64, pairs: u64) -> f64 {
     if pairs == 0 { 0.0 } else { near as f64 / pairs as f64 }
 }
@@ -171,16 +170,16 @@ pub(super) fn share(near: u64, pairs: u64) -> f64 {
 #[derive(Debug)]
 pub(super) struct Groups {
     groups: Table,
-    /// The most groups.
+    /// The most groups to keep.
     most: usize,
-    /// How often the hashes that are kept were halved.
+    /// How often the range of kept hashes was halved.
     halved: u32,
-    /// In how many bits near pages differ.
+    /// The largest distance of near pages.
     k: u32,
 }
 
 impl Key {
-    /// The key of the bare page of a URL, by the SURT key of that.
+    /// The key of a URL's bare page, from the URL's SURT key.
     pub(super) fn bare(surt: &[u8], seed: u64) -> Key {
         let hash = xxh3_128_with_seed(surt, seed);
         #[expect(clippy::cast_possible_truncation, reason = "the halves of it")]
@@ -188,12 +187,12 @@ impl Key {
         Key { high, low }
     }
 
-    /// The key of a rule that has no place, from that of the bare page; or that from this.
+    /// Converts between the key of the bare page and that of a rule without a slot.
     fn with(self, rule: Number) -> Key {
         Key { low: self.low ^ xxh3_64(&rule.to_le_bytes()), ..self }
     }
 
-    /// The key of a place, from that of the bare page; or that from this.
+    /// Converts between the key of the bare page and that of a slot.
     fn at(self, place: u8) -> Key {
         Key { low: self.low ^ u64::from(place) << PLACE_BIT, ..self }
     }
@@ -216,7 +215,7 @@ impl Group {
         }
     }
 
-    /// Adds a page; whether it is a pair with the first one.
+    /// Adds a page. Returns whether it is a pair with the first one.
     fn join(&mut self, member: &Member, k: u32) -> bool {
         let is_pair = member.taken != self.taken;
         if is_pair {
@@ -225,7 +224,7 @@ impl Group {
         is_pair
     }
 
-    /// Counts a page as a pair with one that has this fingerprint.
+    /// Counts a page as a pair with a page that has this fingerprint.
     fn count(&mut self, first: u64, member: &Member, k: u32) {
         self.pairs += 1;
         self.near += u32::from((first ^ member.fingerprint).count_ones() <= k);
@@ -254,9 +253,9 @@ impl Group {
 }
 
 impl Groups {
-    /// No groups, of pages within `k`, in as many bytes.
+    /// Creates groups for pages within `k`, in this much memory.
     pub(super) fn new(memory_bytes: usize, k: u32) -> Groups {
-        // While a table is made anew, the one before it is there as well.
+        // While a table is rebuilt, the previous one exists as well.
         let slots = (memory_bytes / (2 * GROUP_BYTES)).max(GROUPS_MIN);
         let slots: usize = 1 << slots.ilog2();
         Groups { groups: Table::default(), most: slots / 8 * 7, halved: 0, k }
@@ -272,7 +271,7 @@ impl Groups {
         self.halved > 0
     }
 
-    /// Whether there is a bare page of this key.
+    /// Whether there is a bare page with this key.
     pub(super) fn has(&self, bare: Key) -> bool {
         self.groups.contains_key(&bare)
     }
@@ -281,7 +280,7 @@ impl Groups {
         key.high.leading_zeros() >= self.halved
     }
 
-    /// The key of the group of a rule by the URL of a bare page, and its place; 0 if it has none.
+    /// The key of a rule's group at the URL of a bare page, and its slot; 0 if it has none.
     fn place_of(&self, bare: Key, rule: Number) -> (Key, u8) {
         let is_named = (FIRST_INDEX..PORT).contains(&rule);
         let places = match rule {
@@ -299,7 +298,7 @@ impl Groups {
         (bare.with(rule), 0)
     }
 
-    /// Adds a page by its own URL, of which none was added yet.
+    /// Adds a page at its own URL, which must be new.
     pub(super) fn add(&mut self, key: Key, page: &Member) -> Result<(), Bug> {
         if self.is_kept(key) {
             let group = Group { visits: page.visits, ..Group::of(page, BARE) };
@@ -309,7 +308,8 @@ impl Groups {
         Ok(())
     }
 
-    /// Adds a page by what a rule makes of it. Whether the page that it makes of it has come.
+    /// Adds a page at the URL to which a rule maps it. Returns whether the page of that URL is
+    /// known.
     pub(super) fn join(
         &mut self,
         (bare, rule): (Key, Number),
@@ -331,8 +331,8 @@ impl Groups {
         Ok(has_bare)
     }
 
-    /// Pairs a page with the first page from which each other rule has made the same URL. There is
-    /// no bare page of that.
+    /// Pairs a page with the first page that each other rule maps to the same URL. There is no bare
+    /// page of that URL.
     pub(super) fn cross(
         &mut self,
         (bare, rule): (Key, Number),
@@ -353,8 +353,8 @@ impl Groups {
         Ok(())
     }
 
-    /// Adds a page as a pair with the bare page, if that has come. So no group is made of a page that
-    /// has no other.
+    /// Adds a page as a pair with the bare page, if that is known. So a page without a partner
+    /// makes no group.
     pub(super) fn join_bare(
         &mut self,
         (bare, rule): (Key, Number),
@@ -364,9 +364,9 @@ impl Groups {
         self.join_pair((bare, rule), &known, member)
     }
 
-    /// Adds a page as a pair with the bare page that two rules make of it. If that may still come, the
-    /// page waits for it. Until the bare page arrives, the group keeps one waiting page and ignores
-    /// further ones.
+    /// Adds a page as a pair with the bare page to which two rules map it. If that may still come,
+    /// the page waits for it. Until the bare page arrives, the group keeps one waiting page and
+    /// ignores further ones.
     pub(super) fn join_both(
         &mut self,
         (bare, rule): (Key, Number),
@@ -394,7 +394,7 @@ impl Groups {
         }
     }
 
-    /// Adds a page as a pair with another one, whatever other pages the group has.
+    /// Adds a page as a pair with a given page, whatever other pages the group has.
     pub(super) fn join_pair(
         &mut self,
         (bare, rule): (Key, Number),
@@ -421,7 +421,7 @@ impl Groups {
             ensure(self.halved <= u64::BITS, "few groups have one hash")?;
             let halved = self.halved;
             self.groups.retain(|key, _| key.high.leading_zeros() >= halved);
-            // A table in which places were left empty may double before it is full.
+            // A table with removed slots may double before it is full.
             let mut left = Table::with_capacity_and_hasher(self.groups.len(), Default::default());
             left.extend(std::mem::take(&mut self.groups));
             self.groups = left;
@@ -429,7 +429,7 @@ impl Groups {
         Ok(())
     }
 
-    /// What there is of each rule, by its number, with the keys of so many groups as examples.
+    /// The sum of each rule, by its number, with the keys of `examples` groups.
     pub(super) fn sums(&self, examples: usize) -> HashMap<Number, Sum> {
         let mut sums: HashMap<Number, Sum> = HashMap::new();
         for (key, group) in self.groups.iter().filter(|(_, group)| group.rule != BARE) {
@@ -452,7 +452,7 @@ impl Groups {
     }
 }
 
-/// Adds a key to the least so many, in order.
+/// Inserts a key into the `count` least keys, in order.
 fn keep_least(least: &mut Vec<Key>, key: Key, count: usize) {
     let at = least.partition_point(|other| *other < key);
     if at < count {

@@ -1,4 +1,4 @@
-//! Rules: differences between URLs that may make none.
+//! Alias rules: differences between URLs that may make no difference to the page.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -8,7 +8,7 @@ use super::spelling::{lowered, with_single_slashes, with_unescaped, without_sess
 use crate::page::host;
 use crate::page::surt::{is_address, is_default_port, split_host};
 
-/// Names of the page that a folder is, as servers have them by default.
+/// Default names of index pages in common servers.
 pub(super) const INDEX: [&str; 8] = [
     "index.html",
     "index.htm",
@@ -20,38 +20,39 @@ pub(super) const INDEX: [&str; 8] = [
     "default.aspx",
 ];
 
-/// What stands for all parameters whose names begin with `utm_`.
+/// Represents all parameters whose names begin with `utm_`.
 const UTM: &str = "utm_*";
 
-/// What stands for all parameters whose names begin with `ASPSESSIONID`, behind which each server has
-/// letters of its own.
+/// Represents all parameters whose names begin with `ASPSESSIONID`, which each server continues
+/// with letters of its own.
 pub(super) const ASP_SESSION: &str = "ASPSESSIONID*";
 
-/// A rule that makes one URL of several: a difference between URLs that may make no difference.
+/// A rule that maps several URLs to one: a difference between URLs that may make no difference to
+/// the page.
 ///
-/// It is a map from URLs to URLs, and two pages are a pair of a rule if it makes their URLs one, and
-/// takes something else from each: where a parameter stands makes them no pair of the rule for that. In
-/// words and as [`kind`](AliasRule::kind) and [`value`](AliasRule::value) name them:
+/// Two pages are a pair of a rule if it maps them to one URL and removes different text from each.
+/// So a different position of a parameter does not make a pair of the rule for that parameter. The
+/// kinds, with the names in [`kind`](AliasRule::kind) and [`value`](AliasRule::value):
 ///
-/// | kind | value | what it does |
+/// | kind | value | effect |
 /// |---|---|---|
 /// | `host` | | writes scheme and host as browsers do: `127.0.0.1` for `127.1`; and `/` for each `\` |
-/// | `scheme` | `https` or `http` | makes one scheme of the other, if no other port is named |
-/// | `www` | `without` or `with` | takes `www.` from the host, or puts it there |
-/// | `port` | | takes the port that the scheme has anyway, and an empty one |
+/// | `scheme` | `https` or `http` | replaces the other scheme by this one, if no other port is named |
+/// | `www` | `without` or `with` | removes `www.` from the host, or adds it |
+/// | `port` | | removes the default port of the scheme, and an empty port |
 /// | `escapes` | | decodes `%7E` and other unreserved characters; other escapes in upper case |
-/// | `session` | | takes `;jsessionid=1` and the like from the path, and the `(S(1))/` of ASP.NET |
-/// | `slashes` | | makes one slash of several in the path |
-/// | `fragment` | | takes the fragment with its `#` |
-/// | `empty-query` | | takes a `?` with nothing behind |
-/// | `parameter` | its name | takes all of this name; of `utm_*` and `ASPSESSIONID*` all that begin so |
-/// | `order` | | puts parameters in order of their names; those of one name stay |
-/// | `index` | a name | takes the last name of the path if it is this one, in upper or lower case |
-/// | `slash` | `without` or `with` | takes the slash at the end of the path, or puts it there |
-/// | `case` | | makes ASCII letters of the path lower case, but for `%C3` and sessions |
+/// | `session` | | removes `;jsessionid=1` and the like from the path, and the `(S(1))/` of ASP.NET |
+/// | `slashes` | | replaces repeated slashes in the path by one |
+/// | `fragment` | | removes the fragment with its `#` |
+/// | `empty-query` | | removes an empty query with its `?` |
+/// | `parameter` | its name | removes all of this name; `utm_*` and `ASPSESSIONID*` are prefixes |
+/// | `order` | | sorts parameters by name; equal names keep their order |
+/// | `index` | a name | removes the last segment of the path if it is this name, in any case |
+/// | `slash` | `without` or `with` | removes the trailing slash of the path, or adds it |
+/// | `case` | | makes ASCII letters of the path lower case, except in `%C3` and sessions |
 ///
-/// No `www.` stands before an address, nor before a name without a dot, and no slash behind a name with
-/// a dot; that of `/` stays. Names are compared by bytes.
+/// The `www` rule does not apply to addresses, nor to names without a dot. The `slash` rule does
+/// not apply to names with a dot, nor to the path `/`. Names are compared by bytes.
 ///
 /// ```
 /// use simkeep::alias::AliasRule;
@@ -64,47 +65,48 @@ pub(super) const ASP_SESSION: &str = "ASPSESSIONID*";
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum AliasRule {
-    /// Spellings of a scheme and host that browsers take for the same are.
+    /// Scheme and host are equal in all spellings that browsers accept.
     Host,
-    /// Both schemes of the web are this one.
+    /// Both web schemes are this one.
     Scheme {
-        /// Whether that is `https`.
+        /// Whether it is `https`.
         secure: bool,
     },
-    /// A host is the same with and without `www.`.
+    /// A host is equal with and without `www.`.
     Www {
-        /// Whether it is put there.
+        /// Whether the rule adds it.
         with: bool,
     },
-    /// The port of a scheme may be written or not.
+    /// The default port of a scheme is optional.
     Port,
-    /// A character is the same with and without percent-encoding, if it needs none.
+    /// A character is equal with and without percent-encoding, if it needs none.
     Escapes,
-    /// The number of a session in a path makes no difference.
+    /// The session in a path makes no difference.
     Session,
-    /// Several slashes in a path are one.
+    /// Repeated slashes in a path equal one.
     Slashes,
-    /// A fragment names the same page.
+    /// The fragment makes no difference.
     Fragment,
-    /// An empty query is none.
+    /// An empty query makes no difference.
     EmptyQuery,
     /// A parameter makes no difference.
     Parameter(String),
     /// The order of parameters makes no difference.
     Order,
-    /// A folder and this page in it are one.
+    /// A folder and this page in it are equal.
     Index(String),
-    /// A path is the same with and without a slash at its end.
+    /// A path is equal with and without a trailing slash.
     Slash {
-        /// Whether it is put there.
+        /// Whether the rule adds it.
         with: bool,
     },
-    /// Upper and lower case of a path are the same.
+    /// The case of a path makes no difference.
     Case,
 }
 
 impl AliasRule {
-    /// The rule of this kind and value, as they are written in JSON; `None` if there is none such.
+    /// Returns the rule of this kind and value, as they are written in JSON; `None` if there is no
+    /// such rule.
     pub fn new(kind: &str, value: Option<&str>) -> Option<AliasRule> {
         Some(match (kind, value) {
             ("host", None) => AliasRule::Host,
@@ -128,7 +130,7 @@ impl AliasRule {
         })
     }
 
-    /// What kind of rule it is, in one word.
+    /// The kind of the rule, in one word.
     pub fn kind(&self) -> &'static str {
         match self {
             AliasRule::Host => "host",
@@ -148,7 +150,7 @@ impl AliasRule {
         }
     }
 
-    /// Which of its kind it is, if there are several.
+    /// The value that selects the rule among those of its kind, if there are several.
     pub fn value(&self) -> Option<&str> {
         let either = |with: &bool| if *with { "with" } else { "without" };
         match self {
@@ -159,15 +161,15 @@ impl AliasRule {
         }
     }
 
-    /// What the rule makes of a URL; `None` if it leaves it as it is, as it does any without a host.
-    /// Linear in the length of the URL, but for parameters that are put in order.
+    /// Applies the rule to a URL. Returns `None` if the URL does not change or has no host. Takes
+    /// time linear in the length of the URL, except to sort parameters.
     pub fn apply(&self, url: &str) -> Option<String> {
         let mut out = String::with_capacity(url.len() + 4);
         self.of(&Address::of(url)?)?.write(&mut out);
         Some(out)
     }
 
-    /// What the rule makes of a URL in its parts; `None` if it leaves it as it is.
+    /// Applies the rule to a URL in parts; `None` if it does not change.
     pub(super) fn of<'u>(&self, url: &Address<'u>) -> Option<Address<'u>> {
         let url = || url.clone();
         match self {
@@ -228,8 +230,8 @@ impl fmt::Display for AliasRule {
     }
 }
 
-/// What all of some rules make of a URL, one after another. They are to stand in the order in which an
-/// [`AliasSite`](super::AliasSite) has them; and they hold for its pages only.
+/// Applies rules to a URL, one after another. Pass the rules in the order of an
+/// [`AliasSite`](super::AliasSite); they hold for its pages only.
 ///
 /// ```
 /// use simkeep::alias::{AliasRule, normalised};
@@ -240,7 +242,7 @@ pub fn normalised(url: &str, rules: &[AliasRule]) -> String {
     rules.iter().fold(url.to_owned(), |url, rule| rule.apply(&url).unwrap_or(url))
 }
 
-/// The name by which rules know a parameter: its own, or that of its family.
+/// The name of a parameter in rules: its own, or that of its family.
 pub(super) fn family(name: &str) -> &str {
     if name.starts_with("utm_") {
         UTM
@@ -251,8 +253,8 @@ pub(super) fn family(name: &str) -> &str {
     }
 }
 
-/// With the scheme and the host as browsers write them, and a `/` for each `\` of the path, if that is
-/// another URL (URL Standard, 4.4). A `\` ends the host for them.
+/// Writes the scheme and the host as browsers do, and `/` for each `\` of the path, if that changes
+/// the URL (URL Standard, 4.4). For browsers, a `\` ends the host.
 fn as_browsers_write(url: Address<'_>) -> Option<Address<'_>> {
     if !host::is_special(&url.scheme) || url.user.contains('\\') {
         return None;
@@ -271,7 +273,7 @@ fn as_browsers_write(url: Address<'_>) -> Option<Address<'_>> {
         let behind = authority.get(name.len()..)?;
         let path = slashes(&format!("/{path}{}{}", url.port, url.path));
         let host = Cow::Owned(written(name)?.into_owned());
-        // What stands between the host and the path is a port; no part of a URL owns it.
+        // Text between the host and the path is a port; it stays with the host here.
         let host = if behind.is_empty() { host } else { format!("{host}{behind}").into() };
         return Some(Address { scheme, host, port: "", path, ..url });
     }
@@ -284,7 +286,7 @@ fn as_browsers_write(url: Address<'_>) -> Option<Address<'_>> {
     is_another.then_some(Address { scheme, host, path, ..url })
 }
 
-/// A host as browsers write it; `None` of one that they refuse.
+/// A host as browsers write it; `None` if they reject it.
 fn written(name: &str) -> Option<Cow<'_, str>> {
     match host::read(name)? {
         Cow::Borrowed(plain) if plain.bytes().any(|byte| byte.is_ascii_uppercase()) => {
@@ -294,32 +296,32 @@ fn written(name: &str) -> Option<Cow<'_, str>> {
     }
 }
 
-/// Whether a port is written that says nothing.
+/// Whether the URL has a redundant port.
 pub(super) fn has_port(url: &Address<'_>) -> bool {
     let (_, _, port) = split_host(url.port);
     !url.port.is_empty() && (port.is_empty() || is_default_port(&url.scheme, port))
 }
 
-/// Without a port that says nothing.
+/// Removes a redundant port.
 fn without_port(url: Address<'_>) -> Option<Address<'_>> {
     has_port(&url).then(|| Address { port: "", ..url.clone() })
 }
 
-/// Whether a URL has the other scheme of the web, and no port that is not that scheme's.
+/// Whether a URL has the other web scheme, and no port except the default of that scheme.
 pub(super) fn other_scheme(url: &Address<'_>, secure: bool) -> bool {
     let other = if secure { "http" } else { "https" };
     let (_, _, port) = split_host(url.port);
     url.scheme.eq_ignore_ascii_case(other) && (port.is_empty() || is_default_port(other, port))
 }
 
-/// A host without its `www.`; `None` if it has none that could be left out.
+/// A host without its `www.`; `None` if it has none that can be removed.
 pub(super) fn without_www(host: &str) -> Option<&str> {
     let (www, rest) = host.split_at_checked(4)?;
     (www.eq_ignore_ascii_case("www.") && takes_www(rest)).then_some(rest)
 }
 
-/// Whether a host may have a `www.` before it: a name of two labels or more, none of them empty, that
-/// does not begin with one.
+/// Whether a host may take a `www.`: a name of at least two labels, none of them empty, that does
+/// not begin with `www.`.
 pub(super) fn takes_www(host: &str) -> bool {
     let name = host.strip_suffix('.').unwrap_or(host);
     let mut labels = name.split('.');
@@ -334,14 +336,14 @@ pub(super) fn takes_www(host: &str) -> bool {
         && host::read(name).is_none_or(|read| !is_address(&read))
 }
 
-/// Whether a path has a slash at its end; `None` of one that no rule puts there or takes from it.
+/// Whether a path has a trailing slash; `None` if the rule does not apply to it.
 pub(super) fn has_slash(path: &str) -> Option<bool> {
     let bare = path.strip_suffix('/').unwrap_or(path);
     let name = bare.rsplit('/').next().unwrap_or_default();
     (!name.is_empty() && !name.contains('.')).then_some(bare.len() < path.len())
 }
 
-/// With or without a slash at the end of the path, if that is another URL.
+/// Adds or removes the trailing slash of the path, if that changes the URL.
 fn with_slash(url: Address<'_>, with: bool) -> Option<Address<'_>> {
     if has_slash(&url.path)? == with {
         return None;
@@ -351,7 +353,7 @@ fn with_slash(url: Address<'_>, with: bool) -> Option<Address<'_>> {
     Some(Address { path: path.into(), ..url })
 }
 
-/// Without the parameters of a name or family, if there are any.
+/// Removes the parameters of a name or family, if there are any.
 fn without_parameter<'u>(url: Address<'u>, name: &str) -> Option<Address<'u>> {
     let query = url.query.as_deref()?;
     let is_left = |written: &&str| family(parameter(written)) != name;
@@ -363,7 +365,7 @@ fn without_parameter<'u>(url: Address<'u>, name: &str) -> Option<Address<'u>> {
     Some(Address { query, ..url })
 }
 
-/// With the parameters in order, if they are not.
+/// Sorts the parameters, if they are unsorted.
 fn in_order(url: Address<'_>) -> Option<Address<'_>> {
     if url.parameters().is_sorted() {
         return None;
