@@ -1,22 +1,22 @@
-//! What a writer leaves beside the catalog after its commits: `LOCK` and `SNAPSHOT`.
+//! The files that a writer updates after its commits: `LOCK` and `SNAPSHOT`.
 //!
-//! Neither is ever newer than the catalog. If one is, the catalog is not the one that it was
-//! written after, but the commit before the last, an older copy, or the catalog of another store.
+//! Neither is ever newer than the catalog. If one is, the catalog is not the one after which it was
+//! written, but the commit before the last, an older copy, or the catalog of another store.
 
 use super::{Contents, Marked, Published, mark};
 use crate::disk::{Disk, Name};
 use crate::error::{Error, Result};
 
-/// What was written after commits of a catalog.
+/// The contents of the files written after commits of a catalog.
 #[derive(Debug)]
 pub(crate) struct After {
     pub(crate) mark: Marked,
-    /// What `SNAPSHOT` says, if it is there and sound.
+    /// The contents of `SNAPSHOT`, if it exists and is sound.
     pub(crate) published: Option<Published>,
 }
 
 impl After {
-    /// Reads what is there. Damage counts as absence: the writer writes both again.
+    /// Reads both files. Damage counts as absence: the writer writes both again.
     pub(crate) fn read(disk: &dyn Disk) -> Result<After> {
         let published = match Published::read(disk) {
             Ok(published) => published,
@@ -59,7 +59,7 @@ impl After {
         let published = self.published.as_ref()?;
         let (found, expected) = (published.store, contents.settings.store);
         let what = if found == expected {
-            // A catalog that is no older has given this number to a segment of its own.
+            // A catalog that is not older has used this number for a segment of its own.
             let next = contents.settings.next_segment;
             let other = published.segments.iter().find(|row| row.id >= next)?.id;
             format!(
@@ -74,7 +74,7 @@ impl After {
         Some(Error::corrupt(Name::Snapshot, 24, what))
     }
 
-    /// What `SNAPSHOT` says, if it is of this store.
+    /// The contents of `SNAPSHOT`, if it belongs to this store.
     pub(crate) fn published_of(&self, store: u64) -> Option<&Published> {
         self.published.as_ref().filter(|published| published.store == store)
     }

@@ -1,5 +1,5 @@
-//! The storage backend of redb, on the seam to the disk; and calls into redb, which panics on some
-//! damaged files where we want an error.
+//! The storage backend of redb on a [`Disk`](crate::disk::Disk), and guarded calls into redb, which
+//! panics on some damaged files where we need an error.
 
 use std::io;
 use std::io::ErrorKind;
@@ -12,7 +12,7 @@ use crate::disk::{DiskFile, Name};
 use crate::error::{Error, Result};
 use crate::sync::{Rank, RankedMutex};
 
-/// A file that redb keeps its database in.
+/// The file of a redb database.
 #[derive(Debug)]
 pub(super) struct FileBackend {
     file: Closable,
@@ -37,8 +37,8 @@ impl Closable {
         self.0.lock().clone().ok_or_else(|| io::Error::other("it was closed"))
     }
 
-    /// Closes it without waiting for anybody; not if another thread used it when the process was
-    /// forked, since that never ends.
+    /// Closes the file without waiting. Does nothing if another thread used the file when the
+    /// process was forked, because that use never ends in the child.
     pub(super) fn close(&self) {
         if let Some(mut file) = self.0.try_lock() {
             *file = None;
@@ -68,11 +68,11 @@ impl StorageBackend for FileBackend {
     }
 }
 
-/// Runs a call into redb, and turns its errors, and its panics on damaged files, into ours.
+/// Runs a call into redb, and converts its errors, and its panics on damaged files, to ours.
 pub(super) fn guarded<T>(call: impl FnOnce() -> Result<T, redb::Error>) -> Result<T> {
     match catch_unwind(AssertUnwindSafe(call)) {
         Ok(Ok(value)) => Ok(value),
-        // What redb says of a file that is too short, or is none of its own.
+        // The error of redb for a file that is too short, or not its own.
         Ok(Err(redb::Error::Io(e)))
             if matches!(e.kind(), ErrorKind::UnexpectedEof | ErrorKind::InvalidData) =>
         {
@@ -91,7 +91,7 @@ pub(super) fn guarded<T>(call: impl FnOnce() -> Result<T, redb::Error>) -> Resul
     }
 }
 
-/// redb writes when it closes, and panics where it meets damage then.
+/// Drops a database. redb writes when it is dropped, and panics on damage.
 pub(super) fn drop_guarded(database: Option<Database>) -> Result<()> {
     guarded(|| {
         drop(database);

@@ -1,18 +1,18 @@
-//! Reading the catalog beside the process that writes it.
+//! Reading of the catalog while another process writes it.
 //!
-//! A commit of redb writes the pages that it makes into free ones, and a header that names its roots in
-//! the slot that is not the primary one. It syncs the file; and then one byte makes that slot the
-//! primary one. So the pages of a commit are all in the file before the header shows that it was made.
-//! A page that the last commit can reach is not written again; one that it no longer reaches may be
-//! written by the next. So whoever reads the pages of a commit while others follow may meet one that was
-//! written again. Its checksum tells, since the page before, or the header, says what that must be. What
-//! is read with all checksums is a state that was committed, as a whole.
+//! A commit of redb writes new pages into free ones, and a header with their roots into the slot
+//! that is not primary. It syncs the file; then one byte makes that slot primary. So all pages of a
+//! commit are in the file before the header shows the commit. A page that the last commit can reach
+//! is not overwritten; a page that it no longer reaches may be overwritten by the next commit. So a
+//! reader of a commit's pages may meet an overwritten page if other commits follow. The checksum
+//! detects it, because the parent page, or the header, stores what it must be. A result whose
+//! checksums all match is a complete committed state.
 //!
-//! Then the reading begins again at the header. Between two commits, the end of a journal changes, and
-//! the pages above it. The frames that were read stay, so the next pass reads a few pages, which takes
-//! much less time than two commits with their syncs.
+//! On a mismatch the reader starts again at the header. Between two commits, only the end of a
+//! journal changes, and the pages above it. The reader keeps the frames it has read, so the next
+//! pass reads a few pages, which takes much less time than two commits with their syncs.
 //!
-//! The last commit is seen a moment before its second sync, and before anybody is told of it.
+//! A reader sees the last commit a moment before its second sync, and before it is acknowledged.
 
 use std::time::{Duration, Instant};
 
@@ -24,11 +24,11 @@ use super::tree::{Head, Page, Tree};
 use crate::disk::{Access, Disk, DiskFile, Name};
 use crate::error::{Error, Result};
 
-/// How often a reader begins again, and for how long.
+/// The number of passes, and the time limit for all of them.
 const PASSES: u32 = 50;
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// What a reader may spend on a catalog that is being written.
+/// The limits for reading a catalog that is being written.
 #[derive(Debug)]
 pub(crate) struct Tries {
     passes: u32,
@@ -47,28 +47,28 @@ impl Tries {
     }
 }
 
-/// Reads what the last commit left: of each journal what follows the frame that is known. `None` if
-/// commits follow one another too fast.
+/// Reads the last commit: for each journal, the frames after the known one. Returns `None` if
+/// commits follow too fast.
 ///
-/// It has everything that was acknowledged before this was called.
+/// The result has everything that was acknowledged before this call.
 ///
 /// # Errors
 ///
-/// [`Error::Corrupt`] or [`Error::Io`] where a page of the last commit is not as it is named, so that it
-/// was not written again.
+/// [`Error::Corrupt`] or [`Error::Io`] if a page of the last commit does not match its checksum
+/// although it was not overwritten.
 pub(crate) fn read_beside(
     disk: &dyn Disk,
     known: [Option<Tail>; 2],
     tries: &mut Tries,
 ) -> Result<Option<Contents>> {
     let name = Name::Catalog;
-    // Before the catalog, which only gets newer.
+    // Read before the catalog, which only gets newer.
     let after = After::read(disk)?;
     let mut journals = [Journal::A, Journal::B].map(Frames::none);
     journals.iter_mut().zip(known).for_each(|(frames, tail)| frames.after = tail);
     let mut failed = None;
     while tries.take() {
-        // Another may have taken its place.
+        // Opened each time, because another file may have taken the name.
         let file = disk.open(name, Access::Read).map_err(|e| Error::io("open", name, e))?;
         let Some(head) = Head::read_beside(&*file)? else { continue };
         match pass(&*file, &head, &mut journals) {
@@ -78,7 +78,7 @@ pub(crate) fn read_beside(
                 return Ok(Some(contents));
             }
             Err((page, error)) => {
-                // What another commit names as well was not written again in between.
+                // A page that a later commit references, too, was not overwritten in between.
                 let is_named_still = page.is_some() && page == failed;
                 if is_named_still || Head::read(&*file)?.is_of_commit(&head) {
                     return Err(error);
@@ -90,8 +90,8 @@ pub(crate) fn read_beside(
     Ok(None)
 }
 
-/// Reads the commit that a header names, and goes on with the frames of the journals. Where that fails,
-/// names the page that was not as it should be.
+/// Reads the commit in a header, and extends the frames of the journals. On failure, returns the
+/// page that does not match.
 fn pass(
     file: &dyn DiskFile,
     head: &Head,

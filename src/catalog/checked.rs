@@ -1,8 +1,7 @@
-//! The file `CHECKED` of a directory where a store is published: when each file was last read and found
-//! sound.
+//! The file `CHECKED` of a directory with published generations: when each file was last read
+//! without finding damage.
 //!
-//! It decides nothing that a reader needs: without it, the next run reads all files. It is replaced as a
-//! whole.
+//! Readers do not need it: without it, the next check reads all files. It is replaced as a whole.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,11 +15,11 @@ use crate::layout::{Cursor, Put};
 const MAGIC: [u8; 8] = *b"simkchk\0";
 const VERSION: u32 = 1;
 
-/// What a row says that a file is.
+/// The kinds of files in rows.
 const SEGMENT: u32 = 0;
 const TABLE: u32 = 1;
 
-/// When the files of one store were last found sound.
+/// When the files of one store were last checked without damage.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Checked {
     store: u64,
@@ -29,8 +28,8 @@ pub(crate) struct Checked {
 }
 
 impl Checked {
-    /// Reads the one that is there. Nothing is known where there is none, where it is damaged, of
-    /// another version or of another store.
+    /// Reads the file. The result is empty if the file does not exist, is damaged, or belongs to
+    /// another version or another store.
     pub(crate) fn read(disk: &dyn Disk, store: u64) -> Result<Checked> {
         let none = Checked { store, times: BTreeMap::new() };
         let name = Name::Checked;
@@ -46,22 +45,22 @@ impl Checked {
         }
     }
 
-    /// When a file was last found sound; `None` if that is not known.
+    /// When a file was last checked without damage; `None` if unknown.
     pub(crate) fn get(&self, name: Name) -> Option<u64> {
         self.times.get(&name).copied()
     }
 
-    /// Notes that a file was found sound.
+    /// Records that a file was checked without damage.
     pub(crate) fn put(&mut self, name: Name, at: u64) {
         self.times.insert(name, at);
     }
 
-    /// Forgets all files but these.
+    /// Keeps only files for which `is_there` holds.
     pub(crate) fn retain(&mut self, is_there: impl Fn(Name) -> bool) {
         self.times.retain(|name, _| is_there(*name));
     }
 
-    /// Replaces the one that is there, durably. Costs two syncs.
+    /// Replaces the file durably. Costs two syncs.
     pub(crate) fn write(&self, disk: &Arc<dyn Disk>) -> Result<()> {
         let mut body = Vec::new();
         body.put_u64(self.store);
@@ -88,7 +87,7 @@ impl Checked {
     fn take(cursor: &mut Cursor<'_>) -> Option<Checked> {
         let (store, count) = (cursor.u64()?, cursor.u32()?);
         let mut times = BTreeMap::new();
-        // No memory is reserved by a count from the file: rows are read until they end.
+        // A count from the file reserves no memory: rows are read until the file ends.
         for _ in 0..count {
             let (kind, number, checksum) = (cursor.u32()?, cursor.u64()?, cursor.u64()?);
             let file = Fixed { store, number, checksum };

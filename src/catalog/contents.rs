@@ -1,5 +1,5 @@
-//! What a catalog holds. It is read as a whole when a store is opened, and written as a whole when a
-//! catalog is created or rewritten; what changes in between is written row by row.
+//! The contents of a catalog. They are read as a whole when a store is opened, and written as a
+//! whole when a catalog is created or rewritten. In between, changes are written row by row.
 
 use redb::{Key, TableHandle, Value, WriteTransaction};
 
@@ -18,7 +18,7 @@ use crate::error::{Error, Result};
 use crate::layout::url_hash_bits;
 use crate::page::EpochInfo;
 
-/// What a catalog holds.
+/// The contents of a catalog.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Contents {
     pub(crate) settings: Settings,
@@ -29,7 +29,7 @@ pub(crate) struct Contents {
     pub(crate) journals: [Frames; 2],
 }
 
-/// What a catalog holds beside the journals.
+/// The contents of a catalog without the journals.
 pub(super) struct Lists {
     settings: Settings,
     segments: Vec<SegmentRow>,
@@ -44,7 +44,7 @@ impl Lists {
 }
 
 impl Contents {
-    /// Those of a new store.
+    /// The contents of a new store's catalog.
     pub(crate) fn new(disk: &dyn Disk, epochs: Vec<EpochInfo>, unfinished: bool) -> Contents {
         let (store, url_seed) = (disk.random(), disk.random());
         let settings = Settings { store, url_seed, next_segment: 1, changes: 0, unfinished };
@@ -52,7 +52,7 @@ impl Contents {
         Contents { settings, segments: Vec::new(), epochs, journals }
     }
 
-    /// Those of a copy that has none of the files yet.
+    /// The contents of a copy without any files yet.
     pub(crate) fn begun(&self) -> Contents {
         Contents {
             settings: Settings { unfinished: true, ..self.settings },
@@ -62,12 +62,12 @@ impl Contents {
         }
     }
 
-    /// The most that the mark of a catalog with these contents can say.
+    /// The greatest mark that a catalog with these contents can have.
     pub(crate) fn marked(&self) -> Marked {
         let journalled = self.journals.iter().filter_map(Frames::last_sequence);
         let listed = self.segments.last().map(|row| row.last_sequence);
         Marked {
-            // Nothing was observed yet if there is neither.
+            // Without both, nothing was observed yet.
             sequence: journalled.chain(listed).max().unwrap_or(0),
             changes: self.settings.changes,
         }
@@ -78,7 +78,7 @@ pub(super) fn damaged(what: impl Into<String>) -> Error {
     Error::corrupt(Name::Catalog, 0, what)
 }
 
-/// Reads the whole catalog into memory, and all of redb's own pages besides.
+/// Reads the whole catalog into memory, and checks redb's internal pages.
 pub(super) fn read(tree: &mut Tree<'_>) -> Result<Contents> {
     let mut journals = [Journal::A, Journal::B].map(Frames::none);
     let lists = go_on(tree, &mut journals)?;
@@ -86,8 +86,8 @@ pub(super) fn read(tree: &mut Tree<'_>) -> Result<Contents> {
     Ok(lists.with(journals))
 }
 
-/// Reads the catalog into memory, of each journal only what follows the frames that are there. After an
-/// error these have what was read whole.
+/// Reads the catalog into memory, but of each journal only the frames after the given ones. After
+/// an error, `journals` has the frames that were read completely.
 pub(super) fn go_on(tree: &mut Tree<'_>, journals: &mut [Frames; 2]) -> Result<Lists> {
     let tables = tree.tables()?;
     let settings = settings(tree, &tables)?;
@@ -124,12 +124,12 @@ pub(super) fn go_on(tree: &mut Tree<'_>, journals: &mut [Frames; 2]) -> Result<L
 
     let sealed = segments.last().map_or(0, |row| row.last_sequence);
     for frames in journals {
-        // What a segment has, no journal has any more: the table is another one.
+        // Sealed operations are in no journal: the table is another one.
         if frames.last_sequence().is_some_and(|last| last <= sealed) {
             frames.clear();
         }
         if !follow(tree, &tables, frames)? {
-            // As where a crash took back what was read of a commit before its last sync.
+            // A crash may have undone a commit that was read before its last sync.
             frames.clear();
             tree.again();
             follow(tree, &tables, frames)?;
@@ -138,7 +138,7 @@ pub(super) fn go_on(tree: &mut Tree<'_>, journals: &mut [Frames; 2]) -> Result<L
     Ok(Lists { settings, segments, epochs })
 }
 
-/// Adds what follows the last of these frames. Returns whether that is there.
+/// Adds the frames after the last of these. Returns whether that last frame exists.
 fn follow(tree: &mut Tree<'_>, tables: &[Table], frames: &mut Frames) -> Result<bool> {
     let known = frames.last();
     let from = known.map_or(0, |tail| tail.first_sequence);
@@ -206,8 +206,8 @@ where
     rows_from(tree, tables, definition, &|_| false, take)
 }
 
-/// The rows of a table, which may be missing, of which those may be left out that are `before` what is
-/// wanted.
+/// The rows of a table, which may be missing, except that rows that are `before` the wanted ones
+/// may be left out.
 fn rows_from<K, V>(
     tree: &mut Tree<'_>,
     tables: &[Table],
@@ -225,17 +225,17 @@ where
         return Err(damaged(format!("its table {name} is not one that simkeep makes")));
     }
     tree.rows_from(table, before, &mut |row| {
-        // Where a checksum does not hold, that was told.
+        // A wrong checksum was reported to `flaw` already.
         if !row.sound {
             return Ok(());
         }
-        // redb panics on a text that is none.
+        // redb panics on invalid text.
         guarded(|| Ok((K::from_bytes(row.key), V::from_bytes(row.value))))
             .and_then(|(key, value)| take(key, value))
     })
 }
 
-/// Writes all of a catalog into an empty database.
+/// Writes a whole catalog into an empty database.
 pub(super) fn write(
     transaction: &WriteTransaction,
     contents: &Contents,

@@ -1,5 +1,5 @@
-//! A small file that is read and written as a whole: magic, version and length before its body, and a
-//! checksum at the end.
+//! A small file that is read and written as a whole: magic, version and length, then the body, then
+//! a checksum.
 
 use byteorder::{ByteOrder, LittleEndian};
 
@@ -8,12 +8,12 @@ use crate::disk::{Access, Disk, Name};
 use crate::error::{Error, Result};
 use crate::layout::{Cursor, Put, in_memory};
 
-/// A longer file is not ours: this is enough for some hundred thousand segments.
+/// The limit of the file size, enough for some hundred thousand segments.
 pub(super) const BYTES_MAX: u64 = 16 << 20;
-/// What stands before the body.
+/// Bytes before the body.
 const HEAD_BYTES: usize = 16;
 
-/// The bytes of the file with this body.
+/// Encodes a file with this body.
 pub(super) fn seal(magic: [u8; 8], version: u32, body: &[u8]) -> Result<Vec<u8>> {
     let len = body.len() + HEAD_BYTES + 4;
     bug::ensure(len as u64 <= BYTES_MAX, "a list is as short as its readers expect")?;
@@ -26,7 +26,7 @@ pub(super) fn seal(magic: [u8; 8], version: u32, body: &[u8]) -> Result<Vec<u8>>
     Ok(bytes)
 }
 
-/// The bytes of the file of a name; `None` if there is none.
+/// Reads the file of a name; `None` if it does not exist.
 pub(super) fn read(disk: &dyn Disk, name: Name) -> Result<Option<Vec<u8>>> {
     let file = match disk.open(name, Access::Read) {
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
@@ -42,14 +42,14 @@ pub(super) fn read(disk: &dyn Disk, name: Name) -> Result<Option<Vec<u8>>> {
     Ok(Some(bytes))
 }
 
-/// Whether all bytes of a file are there, as far as its checksum tells.
+/// Whether a file is complete, judging by its checksum.
 pub(super) fn is_whole(bytes: &[u8]) -> bool {
     bytes.split_last_chunk::<4>().is_some_and(|(summed, sum)| {
         summed.len() >= HEAD_BYTES && LittleEndian::read_u32(sum) == crc32fast::hash(summed)
     })
 }
 
-/// The body of the file of a name with these bytes.
+/// Checks the bytes of a file and returns its body.
 pub(super) fn open(magic: [u8; 8], version: u32, name: Name, bytes: &[u8]) -> Result<&[u8]> {
     let flaw = |offset: u64, what: &str| Error::corrupt(name, offset, what);
     let mut cursor = Cursor::new(bytes);
@@ -60,8 +60,8 @@ pub(super) fn open(magic: [u8; 8], version: u32, name: Name, bytes: &[u8]) -> Re
     }
     let short = || flaw(bytes.len() as u64, "it is cut short");
     let (found, len) = (cursor.u32().ok_or_else(short)?, cursor.u32().ok_or_else(short)?);
-    // The checksum is at the end in every version: only a sound file has a version number that can be
-    // trusted.
+    // The checksum is at the end in every version, so only a file with a valid checksum has a
+    // version number that can be trusted.
     let (summed, sum) = bytes.split_last_chunk::<4>().ok_or_else(short)?;
     let (expected, hashed) = (LittleEndian::read_u32(sum), crc32fast::hash(summed));
     if expected != hashed {

@@ -1,4 +1,4 @@
-//! The frames of a journal, put together from the rows of its table.
+//! The frames of a journal, assembled from the rows of its table.
 
 use xxhash_rust::xxh3::xxh3_128;
 
@@ -8,15 +8,15 @@ use super::tables::Journal;
 use crate::error::Result;
 use crate::layout::Cursor;
 
-/// A frame that a reader knows as the last one of a journal.
+/// The last frame of a journal that a reader knows.
 ///
-/// Frames are only ever added to a journal, until its table is dropped as a whole. So as long as this
-/// one is there, all before it are those that were there when it came.
+/// Frames are only appended to a journal, until its table is dropped as a whole. So as long as this
+/// frame exists, all frames before it are unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Tail {
     pub(crate) first_sequence: u64,
     pub(crate) last_sequence: u64,
-    /// Of its bytes.
+    /// The hash of its bytes.
     sum: u128,
 }
 
@@ -34,7 +34,7 @@ impl Tail {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Frames {
     pub(crate) journal: Journal,
-    /// The frame that these follow. `None` if they are all that the journal has.
+    /// The frame that these follow; `None` if they are all frames of the journal.
     pub(crate) after: Option<Tail>,
     pub(crate) blobs: Vec<Blob>,
 }
@@ -44,38 +44,38 @@ impl Frames {
         Frames { journal, after: None, blobs: Vec::new() }
     }
 
-    /// The last one, of those before them too.
+    /// The last frame, including those before these.
     pub(crate) fn last(&self) -> Option<Tail> {
         self.blobs.last().map(Tail::of).or(self.after)
     }
 
-    /// The last operation in them and in those before them.
+    /// The last operation in these frames or those before them.
     pub(crate) fn last_sequence(&self) -> Option<u64> {
         let last = self.blobs.last().map(Blob::last_sequence);
         last.or(self.after.map(|tail| tail.last_sequence))
     }
 
-    /// An operation of the journal, by which it is older or newer than the other one. `None` if it has
-    /// none.
+    /// An operation of the journal that orders it relative to the other journal; `None` if the
+    /// journal is empty.
     pub(crate) fn place(&self) -> Option<u64> {
         let first = self.blobs.first().map(|blob| blob.first_sequence);
         self.after.map(|tail| tail.first_sequence).or(first)
     }
 
-    /// Knows nothing any more.
+    /// Forgets all frames.
     pub(super) fn clear(&mut self) {
         (self.after, self.blobs) = (None, Vec::new());
     }
 }
 
-/// The key of a part of a frame: its first operation, and the number of the part.
+/// Parses the key of a part of a frame: its first operation, and the number of the part.
 pub(super) fn part_key(key: &[u8]) -> Option<(u64, u32)> {
     let mut key = Cursor::new(key);
     let both = (key.u64()?, key.u32()?);
     key.is_empty().then_some(both)
 }
 
-/// Puts the parts of frames together, which come in the order of their keys.
+/// Assembles frames from their parts, which come in the order of their keys.
 #[derive(Default)]
 pub(super) struct Parts {
     key: u64,
@@ -84,7 +84,7 @@ pub(super) struct Parts {
 }
 
 impl Parts {
-    /// The frame before, if this is the first part of another.
+    /// Adds a part. Returns the previous frame if this part starts another.
     pub(super) fn push(&mut self, (key, part): (u64, u32), bytes: &[u8]) -> Result<Option<Blob>> {
         let before = if part == 0 { self.end()? } else { None };
         if part > 0 && key != self.key || part != self.parts {
@@ -96,7 +96,7 @@ impl Parts {
         Ok(before)
     }
 
-    /// The last frame.
+    /// Returns the last frame.
     pub(super) fn end(&mut self) -> Result<Option<Blob>> {
         if std::mem::take(&mut self.parts) == 0 {
             return Ok(None);

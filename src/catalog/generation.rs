@@ -1,6 +1,6 @@
-//! A file of `generations/`: one state of a store, as it was published.
+//! A file of `generations/`: one published state of a store.
 //!
-//! It names segments and tables that are there under names of their own, for ever. It is written once,
+//! It lists segments and tables in the directory, whose names never change. It is written once,
 //! when all of them are durable, and never changed.
 
 use std::sync::Arc;
@@ -15,28 +15,28 @@ use crate::layout::{Cursor, Put};
 const MAGIC: [u8; 8] = *b"simkgen\0";
 const VERSION: u32 = 1;
 
-/// One state of a store.
+/// One published state of a store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Generation {
-    /// Its number, which is its name.
+    /// Its number, which is also its file name.
     pub(crate) number: u64,
-    /// What is sealed, and all epochs.
+    /// The sealed state, and all epochs.
     pub(crate) published: Published,
-    /// The tables that are there, by epoch.
+    /// The tables in the directory, by epoch.
     pub(crate) tables: Vec<TableRow>,
 }
 
-/// A table of document frequencies that is there.
+/// A table of document frequencies in the directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TableRow {
-    /// The place of its epoch among all.
+    /// The number of its epoch.
     pub(crate) epoch: u32,
     /// Bytes of the file.
     pub(crate) bytes: u64,
 }
 
 impl Generation {
-    /// Writes it, durably. Costs two syncs.
+    /// Writes the file durably. Costs two syncs.
     pub(crate) fn write(&self, disk: &Arc<dyn Disk>) -> Result<()> {
         self.published.check()?;
         let mut body = Vec::new();
@@ -54,11 +54,11 @@ impl Generation {
         Ok(())
     }
 
-    /// Reads the one of a number.
+    /// Reads the generation with a number.
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] if it is not there, [`Error::Corrupt`], [`Error::Version`].
+    /// [`Error::Io`] if it does not exist, [`Error::Corrupt`], [`Error::Version`].
     pub(crate) fn read(disk: &dyn Disk, number: u64) -> Result<Generation> {
         let name = Name::Generation(number);
         let Some(bytes) = envelope::read(disk, name)? else {
@@ -84,12 +84,11 @@ impl Generation {
         Ok(generation)
     }
 
-    /// Whether the one of a number is there and its bytes are not all there: it is being written by
-    /// what carries it, or was cut.
+    /// Whether the generation exists but is incomplete: a copy is in progress, or was cut short.
     pub(crate) fn is_torn(disk: &dyn Disk, number: u64) -> Result<bool> {
         match envelope::read(disk, Name::Generation(number)) {
             Ok(bytes) => Ok(bytes.is_some_and(|bytes| !envelope::is_whole(&bytes))),
-            // It became shorter meanwhile.
+            // It became shorter since its size was read.
             Err(e) if e.is_cut() => Ok(true),
             Err(e) => Err(e),
         }

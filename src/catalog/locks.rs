@@ -1,8 +1,8 @@
-//! One writer: the locks on `LOCK` and on the catalog.
+//! The single-writer lock: locks on `LOCK` and on the catalog.
 //!
-//! People remove a `LOCK` that looks stale, or replace it. So the catalog is locked as well, which
-//! no writer can do without. And before each commit, a writer checks that both files still have
-//! their names.
+//! People remove a `LOCK` that looks stale, or replace it. So the catalog, which every writer
+//! needs, is locked as well. Before each commit, a writer checks that both files still have their
+//! names.
 
 use std::time::{Duration, Instant};
 
@@ -10,8 +10,8 @@ use crate::disk::{Disk, Holder, Lock, LockGuard, Locked, Name};
 use crate::error::{Error, Result};
 use crate::sync::thread;
 
-/// How long to wait for a lock: a reader holds it while it opens a store without a writer, and a
-/// writer that is shutting down needs a moment.
+/// How long to wait for a lock. A reader holds it while it opens a store without a writer, and a
+/// writer holds it for a moment while it shuts down.
 const LOCK_WAIT: Duration = Duration::from_secs(5);
 
 /// Locks on a store.
@@ -40,10 +40,10 @@ fn wait_for(disk: &dyn Disk, name: Name, kind: Lock, until: Instant) -> Result<B
 }
 
 impl Locks {
-    /// Locks a store, and waits a while for those who hold it; not for this process itself.
+    /// Locks a store, and waits a while for other holders, except for this process itself.
     ///
     /// The holder of `LOCK` waits only for the catalog. Readers that arrive meanwhile find a
-    /// writer, so however many there are, they do not keep it out.
+    /// writer, so any number of readers cannot starve it.
     pub(crate) fn take(disk: &dyn Disk, kind: Lock) -> Result<Locks> {
         let until = Instant::now() + LOCK_WAIT;
         let lock = wait_for(disk, Name::Lock, kind, until)?;
@@ -51,7 +51,7 @@ impl Locks {
         Ok(Locks { lock, catalog })
     }
 
-    /// Locks a store, if nobody is in the way.
+    /// Locks a store without waiting.
     pub(crate) fn try_take(disk: &dyn Disk, kind: Lock) -> Result<Result<Locks, Holder>> {
         let lock = match try_lock(disk, Name::Lock, kind)? {
             Locked::Held(guard) => guard,
@@ -63,20 +63,22 @@ impl Locks {
         })
     }
 
-    /// Releases `LOCK`, so that a writer can take it and wait. It does not begin until the returned
-    /// lock is dropped.
+    /// Releases `LOCK`, so that a writer can take it and wait. The writer does not start until the
+    /// returned lock is dropped.
     pub(crate) fn into_catalog(self) -> Box<dyn LockGuard> {
         self.catalog
     }
 
-    /// Follows a new catalog, already locked, that has taken the name of the old one.
+    /// Replaces the lock on the old catalog by one on the new catalog, which has taken its name.
     pub(crate) fn follow(&mut self, catalog: Box<dyn LockGuard>) {
         self.catalog = catalog;
     }
 
+    /// Checks that both locked files still have their names.
+    ///
     /// # Errors
     ///
-    /// [`Error::Replaced`] if a file is no longer the one that is locked: another process may write.
+    /// [`Error::Replaced`] if one does not: another process may write.
     pub(super) fn check(&self) -> Result<()> {
         for (guard, name) in [(&self.lock, Name::Lock), (&self.catalog, Name::Catalog)] {
             if !guard.is_under(name).map_err(|e| Error::io("look after", name, e))? {

@@ -1,8 +1,8 @@
-//! How far the catalog had come, written beside it.
+//! The mark in `LOCK`: how far the catalog had come.
 //!
-//! A damaged byte in redb's header can make the commit before the last look like the last one. So
-//! after each commit, the number of operations and changes is written to the lock file, unsynced. A
-//! catalog with fewer is damaged, not recovered.
+//! A damaged byte in redb's header can make the last but one commit look like the last one. So
+//! after each commit, the numbers of operations and changes are written to the lock file, unsynced.
+//! A catalog with smaller numbers is damaged, not recovered.
 
 use byteorder::{ByteOrder, LittleEndian};
 use std::io::ErrorKind;
@@ -16,12 +16,12 @@ use crate::sync::{Rank, RankedMutex};
 const MAGIC: [u8; 8] = *b"simkmark";
 const BYTES: usize = 28;
 
-/// What was committed.
+/// The committed state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Marked {
     /// The last operation.
     pub(crate) sequence: u64,
-    /// How many commits changed something else than the journal.
+    /// The number of commits that changed more than the journal.
     pub(crate) changes: u64,
 }
 
@@ -57,7 +57,7 @@ impl Mark {
         *self.last.lock()
     }
 
-    /// Notes what was committed, beside the note before. Costs one write, no sync.
+    /// Writes the committed state to `LOCK`. Costs one write, no sync.
     pub(super) fn note(&self, committed: Marked) -> Result<()> {
         let mut last = self.last.lock();
         *last = last.max(committed);
@@ -75,7 +75,7 @@ fn bytes_of(marked: Marked) -> Vec<u8> {
     bytes
 }
 
-/// The last sound note; zeros if there is none.
+/// The last sound record; zeros if there is none.
 pub(crate) fn read(disk: &dyn Disk) -> Marked {
     let mut bytes = [0; BYTES];
     let read = disk.open(Name::Lock, Access::Read).and_then(|f| f.read_at(0, &mut bytes));
@@ -90,8 +90,8 @@ pub(crate) fn read(disk: &dyn Disk) -> Marked {
     }
 }
 
-/// Begins a store: from now on `LOCK` has our mark, with zeros. Durable when this returns, so that
-/// other files here with our names are known to be ours.
+/// Creates `LOCK` with a mark of zeros. It is durable when this returns, so that other files here
+/// with our names are known to be ours.
 pub(super) fn begin(disk: &dyn Disk) -> Result<()> {
     let begun = || {
         let file = disk.open(Name::Lock, Access::Write)?;
@@ -103,18 +103,18 @@ pub(super) fn begin(disk: &dyn Disk) -> Result<()> {
     disk.sync_dir(Dir::Root).map_err(|e| Error::io("sync the directory of", Name::Lock, e))
 }
 
-/// What `LOCK` says of the directory that it is in.
+/// The owner of a directory, judging by its `LOCK`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Begun {
     /// It has our mark: the directory is ours.
     Ours,
-    /// It is empty: it has just been made.
+    /// It is empty: it has just been created.
     Blank,
-    /// It is somebody else's.
+    /// It belongs to another program.
     Foreign,
 }
 
-/// Looks at `LOCK` in a directory that may be anybody's.
+/// Examines `LOCK` in a directory of unknown origin.
 pub(crate) fn look(disk: &dyn Disk) -> Result<Begun> {
     let name = Name::Lock;
     let file = match disk.open(name, Access::Read) {
@@ -127,7 +127,7 @@ pub(crate) fn look(disk: &dyn Disk) -> Result<Begun> {
     let there = usize::try_from(len).ok().and_then(|len| bytes.get_mut(..len));
     let Some(there) = there else { return Ok(Begun::Foreign) };
     file.read_at(0, there).map_err(error)?;
-    // A loss of power may leave the length without the bytes.
+    // Power loss may leave the length without the bytes.
     if there.iter().all(|byte| *byte == 0) {
         return Ok(Begun::Blank);
     }

@@ -1,6 +1,6 @@
 //! The catalog: a small redb database that is the root of a store.
 //!
-//! It has the list of live segments, the epochs, and the journal: the operations since the last
+//! It holds the list of live segments, the epochs, and the journal: the operations since the last
 //! seal. Its size is bounded by the journal, whatever the size of the store. Every change of a
 //! store is one transaction here.
 //!
@@ -63,36 +63,37 @@ pub(crate) struct Catalog {
     disk: Arc<dyn Disk>,
     mark: Mark,
     database: RankedRwLock<Option<Database>>,
-    /// Taken by each transaction that writes: redb allows one at a time, and after a failure we
-    /// allow none. Holds why one failed.
+    /// Held by each write transaction: redb allows one at a time, and after a failure we allow
+    /// none. Contains the first failure.
     failed: RankedMutex<Option<Error>>,
-    /// The file that the database is in.
+    /// The file of the database.
     file: RankedMutex<Closable>,
-    /// The process that opened it, and alone writes it.
+    /// The process that opened it; only it may write.
     process: Process,
-    /// The locks, until the store is released, after everything else.
+    /// The locks, released after everything else.
     locks: RankedMutex<Option<Locks>>,
 }
 
 impl Drop for Catalog {
     fn drop(&mut self) {
         if !self.process.is_current() {
-            // redb writes when it is dropped, and may wait for a thread that is not there.
+            // redb writes when it is dropped, and may wait for a thread that does not exist in this
+            // process.
             std::mem::forget(self.database.get_mut().take());
         }
     }
 }
 
 impl Catalog {
-    /// Creates the catalog of a new store, completely or not at all. An unfinished one stays so
+    /// Creates the catalog of a new store, completely or not at all. An unfinished store stays so
     /// until segments are [added](Self::add). The store is locked; returns the lock on the catalog.
     pub(crate) fn create(disk: &Arc<dyn Disk>, contents: &Contents) -> Result<Box<dyn LockGuard>> {
         mark::begin(&**disk)?;
         Whole::write(disk, contents)?.finish(&**disk)
     }
 
-    /// Reads all of the catalog, and then opens it. Costs about 0.1 s per 100 MB of journal; after a
-    /// crash redb's own recovery besides. Keeps the locks, which are exclusive.
+    /// Reads and checks the whole catalog, and then opens it. Costs about 0.1 s per 100 MB of
+    /// journal, plus redb's own recovery after a crash. Keeps the locks, which are exclusive.
     pub(crate) fn open(disk: &Arc<dyn Disk>, locks: Locks) -> Result<(Catalog, Contents)> {
         let contents = Self::read_on(&**disk)?;
         let mark = Mark::open(&**disk, contents.marked())?;
@@ -109,8 +110,7 @@ impl Catalog {
         Ok((catalog, contents))
     }
 
-    /// Reads the catalog of a store, which must have all that was written after its commits tells
-    /// of.
+    /// Reads the catalog and checks that it is at least as new as `LOCK` and `SNAPSHOT`.
     pub(crate) fn read_on(disk: &dyn Disk) -> Result<Contents> {
         let name = Name::Catalog;
         let file = disk.open(name, Access::Read).map_err(|e| Error::io("open", name, e))?;
@@ -119,14 +119,14 @@ impl Catalog {
         Ok(contents)
     }
 
-    /// Reads what the last commit left in a catalog's file, and leaves that as it is. Every page of it
-    /// is checked.
+    /// Reads the last commit in a catalog's file without changing it. Checks every page of the
+    /// commit.
     pub(crate) fn read(file: &dyn DiskFile) -> Result<Contents> {
         Self::read_with(file, &mut Err)
     }
 
-    /// Reads what the last commit left. `flaw` is called for each damaged page, and may let the
-    /// reading go on; then the result may be incomplete.
+    /// Reads the last commit. `flaw` is called for each damaged page, and may let reading continue;
+    /// then the result may be incomplete.
     pub(crate) fn read_with(
         file: &dyn DiskFile,
         flaw: &mut dyn FnMut(Error) -> Result<()>,
@@ -134,12 +134,12 @@ impl Catalog {
         contents::read(&mut Tree::open(file, flaw)?)
     }
 
-    /// What the last commit left; others wait meanwhile.
+    /// Reads the last commit, while other calls wait.
     pub(crate) fn contents(&self) -> Result<Contents> {
         Self::read(&*self.copy()?)
     }
 
-    /// A copy of the file between two commits, which wait meanwhile.
+    /// Copies the file between two commits, which wait meanwhile.
     pub(crate) fn copy(&self) -> Result<Box<dyn DiskFile>> {
         let database = self.database.write();
         if database.is_none() {
@@ -178,7 +178,7 @@ impl Catalog {
         })
     }
 
-    /// Adds segments, and registers or updates epochs, in one transaction. It finishes an
+    /// Adds segments, and registers or updates epochs, in one transaction. It completes an
     /// unfinished store.
     pub(crate) fn add(
         &self,
@@ -194,7 +194,7 @@ impl Catalog {
             drop(table);
             put_epochs(transaction, epochs)?;
             transaction.open_table(SETTINGS)?.remove(rows::UNFINISHED)?;
-            // There may be epochs alone.
+            // There may be only epochs.
             let last = segments.iter().map(|segment| segment.last_sequence).max();
             count(transaction, next, last.unwrap_or(0))
         })
@@ -220,9 +220,9 @@ impl Catalog {
         })
     }
 
-    /// Rewrites the catalog, so that nothing deleted stays in its file, and no room that is free. It
-    /// takes the room of another one meanwhile. The inner error is that there is none: then nothing was
-    /// changed, and the catalog goes on.
+    /// Rewrites the catalog, so that no deleted data and no free space stays in its file. It needs
+    /// space for a second catalog meanwhile. The inner error reports a lack of space: then nothing
+    /// was changed, and the catalog remains usable.
     pub(crate) fn rewrite(&self) -> Result<Result<()>> {
         let mut database = self.database.write();
         let mut full = None;
@@ -241,8 +241,8 @@ impl Catalog {
                 written => written?,
             };
             drop_guarded(database.take())?;
-            // Threads that check the locks wait meanwhile: the name belongs to another file before
-            // its lock is ours.
+            // Threads that check the locks wait meanwhile: for a moment the name belongs to another
+            // file whose lock is not ours yet.
             let mut locks = self.locks.lock();
             let locks = locks.as_mut().ok_or(Error::Closed)?;
             locks.check()?;
@@ -255,17 +255,16 @@ impl Catalog {
         Ok(full.map_or(Ok(()), Err))
     }
 
-    /// How many changes of its lists are durable.
+    /// The number of durable changes of its lists.
     pub(crate) fn changes(&self) -> u64 {
         self.mark.noted().changes
     }
 
-    /// Checks that nobody else can be writing here.
+    /// Checks that no other process can be writing.
     ///
     /// # Errors
     ///
-    /// [`Error::Replaced`] if somebody may, [`Error::Forked`] if this process is not the one that
-    /// opened it.
+    /// [`Error::Replaced`] if one may be, [`Error::Forked`] if another process opened this catalog.
     pub(crate) fn check_locks(&self) -> Result<()> {
         if !self.process.is_current() {
             return Err(Error::Forked);
@@ -273,10 +272,10 @@ impl Catalog {
         self.locks.lock().as_ref().ok_or(Error::Closed)?.check()
     }
 
-    /// Closes, in a forked process, the files of its parent, which keeps the locks. Waits for
-    /// nobody.
+    /// Closes the files of the parent in a forked process; the parent keeps the locks. Does not
+    /// wait.
     pub(crate) fn abandon(&self) {
-        // Closed by the drop, and not unlocked.
+        // Dropping closes them without unlocking.
         if let Some(mut locks) = self.locks.try_lock() {
             *locks = None;
         }
@@ -295,12 +294,12 @@ impl Catalog {
     ///
     /// # Errors
     ///
-    /// If it is damaged, and redb does not know what to write.
+    /// If the database is damaged, so that redb cannot write.
     pub(crate) fn close(&self) -> Result<()> {
         drop_guarded(self.database.write().take())
     }
 
-    /// Commits a change, and notes it beside the catalog.
+    /// Commits a change, and records it in the mark.
     fn write(
         &self,
         change: impl FnOnce(&WriteTransaction) -> Result<Marked, redb::Error>,
@@ -314,7 +313,7 @@ impl Catalog {
         })
     }
 
-    /// Makes a change, if none before has failed. Later calls return the same failure.
+    /// Makes a change, if none before has failed. Later calls return the first failure.
     fn unless_failed(&self, change: impl FnOnce() -> Result<()>) -> Result<()> {
         let mut failed = self.failed.lock();
         match &*failed {
@@ -332,8 +331,8 @@ fn put_epochs(transaction: &WriteTransaction, epochs: &[&EpochInfo]) -> Result<(
     Ok(())
 }
 
-/// Counts a change of anything but the journal, and keeps the number of the next segment. Numbers
-/// are handed out before the transactions that use them, which may come in another order.
+/// Counts a change of more than the journal, and stores the number of the next segment. Numbers are
+/// assigned before the transactions that use them, which may come in another order.
 fn count(transaction: &WriteTransaction, next: u64, sequence: u64) -> Result<Marked, redb::Error> {
     let mut settings = transaction.open_table(SETTINGS)?;
     let lost = |name| redb::Error::Corrupted(format!("the setting {name} is not there any more"));
@@ -351,15 +350,15 @@ fn commit<T>(
     change: impl FnOnce(&WriteTransaction) -> Result<T, redb::Error>,
 ) -> Result<T, redb::Error> {
     let mut transaction = database.begin_write()?;
-    // URLs come from strangers, who could aim for a collision of the checksums that a one-phase
-    // commit relies on after a crash.
+    // URLs come from strangers, who could aim for a collision of the checksums on which a one-phase
+    // commit relies after a crash.
     transaction.set_two_phase_commit(true);
     let done = change(&transaction)?;
     transaction.commit()?;
     Ok(done)
 }
 
-/// Opens a catalog that was read and is sound. redb recovers from a crash here, if there was one.
+/// Opens a catalog that was read and is sound. redb recovers here after a crash.
 fn open_database(disk: &Arc<dyn Disk>) -> Result<(Database, Closable)> {
     let file = disk.open(Name::Catalog, Access::Write);
     let file = Closable::new(file.map_err(|e| Error::io("open", Name::Catalog, e))?);

@@ -1,8 +1,7 @@
-//! The file `SNAPSHOT`: what a writer publishes for readers in other processes.
+//! The file `SNAPSHOT`: the state that a writer offers to readers in other processes.
 //!
-//! It copies a part of the catalog, for readers that cannot follow how fast that is written. It is
-//! replaced as a whole, so a reader always reads one state. It decides nothing: a store without it is
-//! sound.
+//! It copies a part of the catalog, for readers that cannot keep up with the writer. It is replaced
+//! as a whole, so a reader always reads one state. A store without it is sound.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -20,15 +19,15 @@ use crate::page::EpochInfo;
 const MAGIC: [u8; 8] = *b"simksnap";
 const VERSION: u32 = 5;
 
-/// The contents of `SNAPSHOT`: a copy of the manifest and of the epochs, and what it takes to read
-/// the segments.
+/// The contents of `SNAPSHOT`: a copy of the manifest and of the epochs, with the data needed to
+/// read the segments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Published {
     /// When it was written, by the writer's clock.
     pub(crate) written: SystemTime,
-    /// The store that it belongs to.
+    /// The store to which it belongs.
     pub(crate) store: u64,
-    /// How many changes of its lists the catalog had by then.
+    /// The number of changes of the catalog's lists at that time.
     pub(crate) changes: u64,
     /// Seed of the URL hash.
     pub(crate) url_seed: u64,
@@ -39,7 +38,7 @@ pub(crate) struct Published {
 }
 
 impl Published {
-    /// Replaces the last one, durably. Costs two syncs.
+    /// Replaces the file durably. Costs two syncs.
     pub(crate) fn write(&self, disk: &Arc<dyn Disk>) -> Result<()> {
         self.check()?;
         let mut file = NewFile::create(Arc::clone(disk), Name::SnapshotNew)?;
@@ -48,7 +47,7 @@ impl Published {
         Ok(())
     }
 
-    /// Reads the one that is there; `None` if there is none.
+    /// Reads the file; `None` if it does not exist.
     pub(crate) fn read(disk: &dyn Disk) -> Result<Option<Published>> {
         let name = Name::Snapshot;
         let Some(bytes) = envelope::read(disk, name)? else { return Ok(None) };
@@ -68,22 +67,22 @@ impl Published {
         if body.is_empty() { Ok(published) } else { Err(more_or_less(name)) }
     }
 
-    /// The last operation that its segments have; 0 if there are none.
+    /// The last operation in its segments; 0 without segments.
     pub(crate) fn last_sequence(&self) -> u64 {
         self.segments.last().map_or(0, |row| row.last_sequence)
     }
 
-    /// Checks that it can be written: what it says is what its readers ask for.
+    /// Checks that readers will accept it.
     pub(super) fn check(&self) -> Result<()> {
         bug::ensure(check_rows(&self.segments).is_ok(), "segments follow one another")?;
         let numbered = (0..).zip(&self.epochs).all(|(count, e)| e.epoch.count() == count);
         Ok(bug::ensure(numbered, "epochs are numbered one after another")?)
     }
 
-    /// The part of a file that says this.
+    /// Encodes the contents as a part of a file.
     pub(super) fn put(&self, body: &mut Vec<u8>) -> Result<()> {
         let count = |n: usize| u32::try_from(n).ok().or_bug("a list has fewer entries than 2^32");
-        // A clock that was never set may stand before 1970.
+        // A clock that was never set may be before 1970.
         let since = self.written.duration_since(UNIX_EPOCH).unwrap_or_default();
         let written = since.as_secs() * 1000 + u64::from(since.subsec_millis());
         body.put_u64(written);
@@ -102,7 +101,7 @@ impl Published {
         Ok(())
     }
 
-    /// Reads that part of the file of this name, in which it comes first.
+    /// Parses the contents at the start of the body of this file.
     pub(super) fn take(name: Name, cursor: &mut Cursor<'_>) -> Result<Published> {
         let published = Self::take_some(name, cursor).ok_or_else(|| more_or_less(name))??;
         check_rows(&published.segments).map_err(|what| Error::corrupt(name, 64, what))?;
@@ -110,7 +109,7 @@ impl Published {
         Ok(published)
     }
 
-    /// `None` where the bytes do not add up.
+    /// Parses the contents; `None` if the bytes do not add up.
     fn take_some(name: Name, cursor: &mut Cursor<'_>) -> Option<Result<Published>> {
         let written = UNIX_EPOCH.checked_add(Duration::from_millis(cursor.u64()?))?;
         let (store, changes, url_seed) = (cursor.u64()?, cursor.u64()?, cursor.u64()?);
@@ -125,7 +124,7 @@ impl Published {
         let (rows, names) = (Vec::new(), Vec::new());
         let mut published =
             Published { written, store, changes, url_seed, segments: rows, epochs: names };
-        // No memory is reserved by a count from the file: entries are read until they end.
+        // A count from the file reserves no memory: entries are read until the file ends.
         for _ in 0..segments {
             published.segments.push(SegmentRow::take(cursor)?);
         }
@@ -138,7 +137,7 @@ impl Published {
     }
 }
 
-/// That the bytes of a list do not add up.
+/// The error for a list whose bytes do not add up.
 pub(super) fn more_or_less(name: Name) -> Error {
     let what = "its segments or epochs are not as many, or not such, as a store can have";
     Error::corrupt(name, 16, what)

@@ -8,7 +8,7 @@ use crate::fingerprint::Bands;
 use crate::layout::{Cursor, Put, url_hash_bits};
 use crate::page::{Epoch, EpochInfo, Role, in_use};
 
-/// No store ever has so many operations, segments or changes.
+/// An upper bound of the operations, segments and changes of any store.
 pub(super) const SEQUENCES_END: u64 = 1 << 62;
 
 /// The format version of a catalog that this build writes and reads.
@@ -20,25 +20,25 @@ pub(super) const URL_SEED: &str = "url_seed";
 pub(super) const URL_HASH_BITS: &str = "url_hash_bits";
 pub(super) const NEXT_SEGMENT: &str = "next_segment";
 pub(super) const CHANGES: &str = "changes";
-/// Present as long as the store is unfinished.
+/// Present while the store is unfinished.
 pub(super) const UNFINISHED: &str = "unfinished";
 
 /// The settings of a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Settings {
-    /// A random number that tells this store from all others. Copies of it have the same.
+    /// A random number that identifies the store. Copies of the store share it.
     pub(crate) store: u64,
     /// Seed of the URL hash.
     pub(crate) url_seed: u64,
     /// The number of the next segment.
     pub(crate) next_segment: u64,
-    /// How many commits changed something else than the journal.
+    /// The number of commits that changed more than the journal.
     pub(crate) changes: u64,
-    /// Whether the load that creates the store is not complete yet.
+    /// Whether the load that creates the store is incomplete.
     pub(crate) unfinished: bool,
 }
 
-/// Whether this build reads a store whose URL hashes have so many bits, as a file says.
+/// Checks that this build reads stores with URL hashes of this many bits, which a file states.
 pub(super) fn check_url_hash_bits(name: Name, bits: u64) -> Result<()> {
     let own = url_hash_bits();
     if bits == own {
@@ -55,7 +55,7 @@ pub(crate) struct SegmentRow {
     pub(crate) last_sequence: u64,
     /// Bytes of the file.
     pub(crate) bytes: u64,
-    /// The checksum of its trailer: no other file has this row.
+    /// The checksum of its trailer, which identifies the file.
     pub(crate) checksum: u32,
 }
 
@@ -93,10 +93,10 @@ impl SegmentRow {
     }
 }
 
-/// The most epochs of a store: this many fit into a `SNAPSHOT`.
+/// The most epochs of a store: as many as fit into a `SNAPSHOT`.
 pub(crate) const EPOCHS_MAX: usize = 1 << 15;
 
-/// Bytes of an epoch's name at most.
+/// The most bytes of an epoch's name.
 const EPOCH_NAME_MAX: usize = 256;
 
 /// Whether an epoch may have this name.
@@ -104,7 +104,7 @@ pub(crate) fn is_epoch_name(name: &str) -> bool {
     (1..=EPOCH_NAME_MAX).contains(&name.len()) && !name.chars().any(char::is_control)
 }
 
-/// Flags of an epoch: it has ended; it is for change alone, or for near-duplicates alone.
+/// Flags of an epoch: ended; detects changes only; finds near-duplicates only.
 const ENDED: u32 = 1;
 const CHANGE: u32 = 1 << 1;
 const NEAR: u32 = 1 << 2;
@@ -117,7 +117,7 @@ fn role_flags(role: Role) -> u32 {
     }
 }
 
-/// An epoch, packed.
+/// Appends an epoch, packed.
 pub(super) fn put_epoch(out: &mut Vec<u8>, epoch: &EpochInfo) {
     out.put_u32(epoch.epoch.0);
     let ended = if epoch.ended { ENDED } else { 0 };
@@ -128,7 +128,7 @@ pub(super) fn put_epoch(out: &mut Vec<u8>, epoch: &EpochInfo) {
     out.extend_from_slice(epoch.name.as_bytes());
 }
 
-/// What is packed in all of these bytes: the epoch of this count.
+/// Parses the epoch of this number from exactly these bytes.
 pub(super) fn take_epoch(count: usize, bytes: &[u8]) -> Option<EpochInfo> {
     let mut cursor = Cursor::new(bytes);
     let (epoch, flags, begun) = (Epoch(cursor.u32()?), cursor.u32()?, cursor.u64()?);
@@ -146,7 +146,7 @@ pub(super) fn take_epoch(count: usize, bytes: &[u8]) -> Option<EpochInfo> {
     fits.then(|| EpochInfo { epoch, name: name.to_owned(), begun, role, bands, ended })
 }
 
-/// Checks that no two epochs have the same name, and that each use has one that has not ended; an error
+/// Checks that epoch names are unique, and that each use has an epoch that has not ended. The error
 /// says what is wrong.
 pub(super) fn check_epochs(epochs: &[EpochInfo]) -> Result<(), String> {
     let mut names: Vec<&str> = epochs.iter().map(|epoch| epoch.name.as_str()).collect();
@@ -161,7 +161,7 @@ pub(super) fn check_epochs(epochs: &[EpochInfo]) -> Result<(), String> {
     }
 }
 
-/// The row of an epoch.
+/// Encodes the row of an epoch.
 pub(super) fn of_epoch(epoch: &EpochInfo) -> Vec<u8> {
     let mut row = Vec::new();
     put_epoch(&mut row, epoch);
@@ -169,19 +169,19 @@ pub(super) fn of_epoch(epoch: &EpochInfo) -> Vec<u8> {
     row
 }
 
-/// The epoch of this count, if its row is sound.
+/// Parses the epoch of this number; `None` if its row is damaged.
 pub(super) fn parse_epoch(count: usize, row: &[u8]) -> Option<EpochInfo> {
     let (body, sum) = row.split_last_chunk::<4>()?;
     let sound = crc32fast::hash(body) == LittleEndian::read_u32(sum);
     take_epoch(count, body).filter(|_| sound)
 }
 
-/// Operations that were committed together: one frame of the journal.
+/// Operations of one commit: one frame of the journal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Blob {
     /// Sequence number of the first operation.
     pub(crate) first_sequence: u64,
-    /// How many operations.
+    /// The number of operations.
     pub(crate) count: u32,
     /// The operations, packed.
     pub(crate) bytes: Vec<u8>,
@@ -192,7 +192,7 @@ type JournalTable<'t> = redb::Table<'t, (u64, u32), &'static [u8]>;
 impl Blob {
     /// Bytes of a part: with redb's own overhead it fills 64 KiB, a size that redb allocates.
     pub(super) const PART_BYTES: usize = (64 << 10) - 256;
-    /// No frame has more parts: another is begun when one has 16 MiB.
+    /// The most parts of a frame: another frame is started at 16 MiB.
     pub(super) const PARTS_MAX: u32 = 512;
     const HEADER_BYTES: usize = 20;
 
@@ -200,8 +200,8 @@ impl Blob {
         self.first_sequence + u64::from(self.count) - 1
     }
 
-    /// The frame: sequence, count, length, checksum of those and of the operations; then the
-    /// operations. It is stored in parts of [`PART_BYTES`](Self::PART_BYTES).
+    /// Encodes the frame: sequence, count, length, checksum of those and of the operations; then
+    /// the operations. It is stored in parts of [`PART_BYTES`](Self::PART_BYTES).
     #[expect(clippy::expect_used, reason = "another blob is begun long before")]
     fn frame(&self) -> Vec<u8> {
         let mut frame = Vec::with_capacity(self.bytes.len() + Self::HEADER_BYTES);
@@ -225,7 +225,7 @@ impl Blob {
         Ok(())
     }
 
-    /// The bytes of the frame that begins so, as its header says.
+    /// The length of the frame with this start, according to its header.
     pub(super) fn frame_bytes(frame: &[u8]) -> Option<usize> {
         let mut cursor = Cursor::new(frame.get(12..)?);
         usize::try_from(cursor.u32()?).ok()?.checked_add(Self::HEADER_BYTES)
@@ -249,7 +249,7 @@ impl Blob {
     }
 }
 
-/// Checks that each segment begins where the one before it ends.
+/// Checks that each segment starts where the one before it ends.
 pub(super) fn check_rows(segments: &[SegmentRow]) -> Result<(), String> {
     let mut next = 1;
     for row in segments {

@@ -1,16 +1,16 @@
-//! Which operations of a damaged catalog are of one journal table.
+//! Assignment of a damaged catalog's operations to journal tables.
 //!
 //! The operations of a table are one range of numbers, and no other table has any of them. So two
-//! operations are of one table if a page has rows of both, or leads to both, or if both lie between two
-//! that are. Pages name the pages below them by their checksums, which say what leads where also
-//! without knowing where in the file a page is.
+//! operations belong to one table if a page has rows of both or leads to both, or if both lie
+//! between two such operations. Pages refer to their children by checksum, so the tree is known
+//! even if the positions of pages are not.
 
 use std::collections::{BTreeSet, HashMap};
 
-/// No tree of a catalog is higher.
+/// The greatest height of a catalog's tree.
 const HEIGHT_MAX: usize = 8;
 
-/// A page that was found: the operations below it, and its first child if it is a branch.
+/// A page: the operations below it, and its first child if it is a branch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Found {
     least: u64,
@@ -18,15 +18,15 @@ struct Found {
     first: Option<u128>,
 }
 
-/// Collects what pages say.
+/// Collects the contents of pages.
 #[derive(Default)]
 pub(super) struct Pages {
     found: HashMap<u128, Found>,
-    /// The operations of each leaf, also of those that are damaged.
+    /// The operations of each leaf, including damaged ones.
     ranges: Vec<(u64, u64)>,
-    /// Of each branch its own checksum and those of its children, in order.
+    /// For each branch, its own checksum and those of its children, in order.
     branches: Vec<(Option<u128>, Vec<u128>)>,
-    /// Of tables.
+    /// The roots of tables.
     roots: BTreeSet<u128>,
 }
 
@@ -40,7 +40,7 @@ pub(crate) struct Runs {
 }
 
 impl Pages {
-    /// A leaf with rows of these operations.
+    /// Adds a leaf with rows of these operations.
     pub(super) fn leaf(&mut self, sum: Option<u128>, least: u64, most: u64) {
         self.ranges.push((least, most));
         if let Some(sum) = sum {
@@ -52,12 +52,12 @@ impl Pages {
         self.branches.push((sum, children));
     }
 
-    /// The root of a journal table.
+    /// Adds the root of a journal table.
     pub(super) fn root(&mut self, sum: u128) {
         self.roots.insert(sum);
     }
 
-    /// The children of branches that another child follows.
+    /// The children of branches that are followed by another child.
     pub(super) fn followed(&self) -> impl Iterator<Item = u128> {
         let children = self.branches.iter().filter_map(|(_, all)| all.split_last());
         children.flat_map(|(_, followed)| followed.iter().copied())
@@ -89,7 +89,7 @@ impl Pages {
         Runs { ranges: merged(self.ranges), starts }
     }
 
-    /// The first operation below a root, if all pages on the way to it are there.
+    /// The first operation below a root, if all pages on the way to it were found.
     fn start(&self, root: u128) -> Option<u64> {
         let mut at = self.found.get(&root)?;
         for _ in 0..HEIGHT_MAX {
@@ -102,7 +102,7 @@ impl Pages {
     }
 }
 
-/// The ranges, those that overlap as one.
+/// Merges overlapping ranges.
 fn merged(mut ranges: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
     ranges.sort_unstable();
     let mut merged: Vec<(u64, u64)> = Vec::new();
@@ -116,7 +116,7 @@ fn merged(mut ranges: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
 }
 
 impl Runs {
-    /// Whether frames that begin with these operations are known to be of one table.
+    /// Whether frames that begin with these operations are known to belong to one table.
     pub(crate) fn has_both(&self, first: u64, other: u64) -> bool {
         let at = self.ranges.partition_point(|(_, most)| *most < first);
         self.ranges.get(at).is_some_and(|(least, most)| *least <= first && other <= *most)

@@ -1,14 +1,13 @@
-//! What can still be read of a catalog that is damaged: the frames of its journals, epochs, and which
-//! segments it listed.
+//! Recovery of a damaged catalog: frames of its journals, epochs, and rows of segments.
 //!
-//! Every page of the file is read, whether or not anything leads to it. Each frame, each epoch and each
-//! row of a segment has a checksum of its own. What lies about in the file may be older than the last
-//! commit, or of a commit that a crash cut short. Sequence numbers tell: no two operations of a store
-//! have the same. Where the file has two rows of one number, see [`Salvage::frame`].
+//! Every page of the file is read, whether or not it is reachable. Each frame, each epoch and each
+//! row of a segment has a checksum of its own. The data may be older than the last commit, or
+//! belong to a commit that a crash cut short. Sequence numbers decide: no two operations of a store
+//! have equal ones. If the file has two rows of one number, see [`Salvage::frame`].
 //!
-//! An operation names pages by numbers that begin anew with each of the two journal tables, so it must
-//! be known which operations are of one table. Pages tell that ([`Runs`]), since the numbers of each
-//! table are one range.
+//! An operation refers to pages by numbers that start again in each of the two journal tables, so
+//! operations must be assigned to tables. [`Runs`] does that from the pages, because the numbers of
+//! each table are one range.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -31,51 +30,52 @@ const OF_EPOCHS: Widths = Widths { key: Some(4), value: None };
 const OF_SEGMENTS: Widths = Widths { key: Some(8), value: None };
 const OF_SETTINGS: Widths = Widths { key: None, value: Some(8) };
 
-/// Versions of one row that are kept: a file has one, and those that damage and crashes have left.
+/// The most versions of a row to keep: a file has one, plus those that damage and crashes have
+/// left.
 const VERSIONS_MAX: usize = 16;
 
-/// A part of a frame, as it lies in the file.
+/// A part of a frame in the file.
 #[derive(Debug)]
 struct Part {
     offset: u64,
     len: u32,
-    /// Of its bytes.
+    /// The hash of its bytes.
     hash: u64,
     /// Whether a page has a later row of its table.
     is_followed: bool,
 }
 
-/// What was found in a damaged catalog. It reads frames from the file when they are asked for.
+/// The recoverable contents of a damaged catalog. Frames are read from the file on request.
 pub(crate) struct Salvage<'f> {
     file: &'f dyn DiskFile,
-    /// The store that it is of, where that is sound.
+    /// The number of the store, if it is sound.
     pub(crate) store: Option<u64>,
-    /// Epochs: those from 0 on that are known without a gap.
+    /// The epochs from 0 on, up to the first gap.
     pub(crate) epochs: Vec<EpochInfo>,
-    /// The rows of segments, also of those that other segments have replaced.
+    /// The rows of segments, including superseded ones.
     pub(crate) segments: Vec<SegmentRow>,
     /// By the first operation of the frame, and by number.
     parts: BTreeMap<(u64, u32), SmallVec<[Part; 1]>>,
-    /// Which operations are of one table.
+    /// The assignment of operations to tables.
     pub(crate) runs: Runs,
 }
 
-/// What a catalog has at an operation.
+/// The state of a catalog at an operation.
 pub(crate) enum Saved {
     Frame(Blob),
-    /// A frame that begins there does not have its checksum, or parts of it are missing.
+    /// A frame that begins there has a wrong checksum, or lacks parts.
     Damaged,
-    /// Two frames begin there or overlap, and nothing says which was committed.
+    /// Two frames begin there or overlap, and it is unknown which was committed.
     Ambiguous,
 }
 
 impl<'f> Salvage<'f> {
-    /// Reads a file as far as it can be read, and leaves it as it is. Takes about 50 bytes of memory
-    /// for each part of a frame and each page, and costs one read of the file.
+    /// Reads a file as far as possible, without changing it. Takes about 50 bytes of memory for
+    /// each part of a frame and each page, and costs one read of the file.
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] if the file cannot be measured.
+    /// [`Error::Io`] if the length of the file cannot be read.
     pub(crate) fn read(file: &'f dyn DiskFile) -> Result<Salvage<'f>> {
         let mut found = Scan::default();
         scan(file, &mut |page| {
@@ -94,17 +94,17 @@ impl<'f> Salvage<'f> {
         })
     }
 
-    /// The operations from `next` on with which a frame begins, damaged or not, in order.
+    /// The operations from `next` on that begin a frame, damaged or not, in order.
     pub(crate) fn begins(&self, next: u64) -> impl Iterator<Item = u64> {
         let keys = self.parts.range((next, 0)..).map(|(key, _)| *key);
         keys.filter(|(_, part)| *part == 0).map(|(sequence, _)| sequence)
     }
 
-    /// The frame that begins with an operation, where a row of the file says that one does.
+    /// The frame that begins with an operation, if a row of the file starts there.
     ///
-    /// Two rows of one number are of one commit if they have the same bytes. Otherwise one is damaged,
-    /// or a crash cut a commit short, and another had the number then. A page that was written later
-    /// has the row that was committed, and one behind it. So that one counts.
+    /// Two rows of one number belong to one commit if their bytes are equal. Otherwise one is
+    /// damaged, or a crash cut a commit short and another commit reused the number. A later page
+    /// has the committed row followed by another row. So a row that is followed counts.
     pub(crate) fn frame(&self, sequence: u64) -> Saved {
         let parts = self.parts.get(&(sequence, 0)).map_or(&[][..], SmallVec::as_slice);
         let mut sound: Vec<(Blob, bool)> =
@@ -132,7 +132,8 @@ impl<'f> Salvage<'f> {
         within.next().is_some_and(|first| first <= blob.last_sequence())
     }
 
-    /// The frame with this first part, if it is sound, and whether a page has a row after its last part.
+    /// The frame with this first part, if it is sound, and whether a page has a row after its last
+    /// part.
     fn assemble(&self, sequence: u64, first: &Part) -> Option<(Blob, bool)> {
         let mut frame = self.bytes_of(first)?;
         let whole = Blob::frame_bytes(&frame)?;
@@ -157,18 +158,19 @@ impl<'f> Salvage<'f> {
     }
 }
 
-/// What was found so far.
+/// The data found so far.
 #[derive(Default)]
 struct Scan {
-    /// The roots of tables of settings.
+    /// The roots of settings tables.
     settings: BTreeSet<u128>,
-    /// Ids of stores, each with the checksum of its page.
+    /// Numbers of stores, each with the checksum of its page.
     stores: BTreeSet<(u128, u64)>,
     epochs: BTreeMap<u32, Vec<EpochInfo>>,
     segments: BTreeMap<u64, Vec<SegmentRow>>,
     parts: BTreeMap<(u64, u32), SmallVec<[Part; 1]>>,
     pages: Pages,
-    /// By the checksum of a leaf, its last row: the key of a part, and the hash of its bytes.
+    /// The last row of each leaf, by the leaf's checksum: the key of the part, and the hash of its
+    /// bytes.
     last_rows: HashMap<u128, ((u64, u32), u64)>,
 }
 
@@ -176,7 +178,7 @@ impl Scan {
     fn see(&mut self, page: &Scanned<'_>) {
         let children = page.children(OF_JOURNALS);
         if !children.is_empty() {
-            // A branch of another table names no leaf of a journal.
+            // A branch of another table refers to no leaf of a journal.
             self.pages.branch(page.sum(OF_JOURNALS), children);
             return;
         }
@@ -208,8 +210,8 @@ impl Scan {
         }
     }
 
-    /// Takes in the rows of a leaf of a journal. Leaves of other tables may look like one: what counts
-    /// for [`Pages`] is a row whose frame begins with the number in its key, or a whole part.
+    /// Adds the rows of a journal leaf. Leaves of other tables may look like one. For [`Pages`] a
+    /// row counts if its frame begins with the number in its key, or if it is a full part.
     fn see_journal(&mut self, page: &Scanned<'_>) {
         let mut range: Option<(u64, u64)> = None;
         let sum = page.sum(OF_JOURNALS);
@@ -243,7 +245,7 @@ impl Scan {
         }
     }
 
-    /// Notes the last rows of leaves that another leaf follows.
+    /// Marks the last rows of leaves that are followed by another leaf.
     fn note_followed(&mut self) {
         for sum in self.pages.followed() {
             let Some((key, hash)) = self.last_rows.get(&sum) else { continue };
@@ -254,7 +256,7 @@ impl Scan {
     }
 }
 
-/// Adds a version of a row, if it is another one.
+/// Adds a version of a row, unless it is known.
 fn add<T: PartialEq>(versions: &mut Vec<T>, version: T) {
     if versions.len() < VERSIONS_MAX && !versions.contains(&version) {
         versions.push(version);
@@ -262,7 +264,7 @@ fn add<T: PartialEq>(versions: &mut Vec<T>, version: T) {
 }
 
 /// Returns the epochs from 0 on, up to the first that is missing or has two different rows. An
-/// epoch that has ended was there before without the flag.
+/// ended epoch may have an older row without the flag.
 fn epochs(found: &BTreeMap<u32, Vec<EpochInfo>>) -> Vec<EpochInfo> {
     let mut epochs: Vec<EpochInfo> = Vec::new();
     for (number, (count, versions)) in (0..).zip(found) {

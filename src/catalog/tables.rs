@@ -1,5 +1,5 @@
-//! The tables of the catalog's database: what each is called, and the types of its keys and values.
-//! Whoever reads or writes rows goes by these.
+//! The tables of the catalog's database: their names, and the types of their keys and values. All
+//! reads and writes of rows use these definitions.
 
 use redb::TableDefinition;
 
@@ -10,7 +10,7 @@ pub(super) type JournalTable = TableDefinition<'static, (u64, u32), &'static [u8
 pub(super) const JOURNALS: [JournalTable; 2] =
     [TableDefinition::new("journal_a"), TableDefinition::new("journal_b")];
 
-/// Which of the two journal tables: one is written, the other is being sealed.
+/// One of the two journal tables: one is written, the other is being sealed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Journal {
     A,

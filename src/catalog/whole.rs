@@ -1,5 +1,5 @@
-//! Writing a catalog as a whole: for a new store, in place of one that has bytes of what was deleted,
-//! and for a backup.
+//! Writing of a complete catalog: for a new store, to replace one that contains deleted data, and
+//! for a backup.
 
 use std::sync::Arc;
 
@@ -12,27 +12,28 @@ use crate::bug;
 use crate::disk::{Access, Dir, Disk, Lock, LockGuard, Locked, Name, create};
 use crate::error::{Error, Result};
 
-/// A catalog that is whole and durable, under a temporary name.
+/// A complete and durable catalog under a temporary name.
 #[derive(Debug)]
 pub(crate) struct Whole {
-    /// On its file, since before it had any name that somebody may look for.
+    /// The lock on its file, taken before the file had a name that others look for.
     lock: Box<dyn LockGuard>,
 }
 
 impl Whole {
-    /// Writes a catalog. It takes no more room than what it holds. Where that fails, nothing is left.
+    /// Writes a catalog. It takes no more space than its contents. On failure, nothing is left
+    /// behind.
     pub(crate) fn write(disk: &Arc<dyn Disk>, contents: &Contents) -> Result<Whole> {
         write(disk, contents).inspect_err(|_| {
-            // What stays behind is removed when the store is next opened.
+            // A leftover is removed when the store is next opened.
             let _ = disk.remove(Name::CatalogNew);
         })
     }
 
-    /// Reads it again.
+    /// Reads and compares it.
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupt`] if it does not hold what was to be written.
+    /// [`Error::Corrupt`] if it does not have these contents.
     pub(crate) fn check(&self, disk: &dyn Disk, contents: &Contents) -> Result<()> {
         let name = Name::CatalogNew;
         let file = disk.open(name, Access::Read).map_err(|e| Error::io("open", name, e))?;
@@ -49,7 +50,7 @@ impl Whole {
         size.map_err(|e| Error::io("measure", name, e))
     }
 
-    /// Gives it its name, in place of what has that, durably. Returns the lock on it.
+    /// Renames it durably to its final name, replacing an existing file. Returns the lock on it.
     pub(crate) fn finish(self, disk: &dyn Disk) -> Result<Box<dyn LockGuard>> {
         let (from, to) = (Name::CatalogNew, Name::Catalog);
         disk.rename(from, to).map_err(|e| Error::io("rename", from, e))?;
@@ -73,7 +74,7 @@ fn write(disk: &Arc<dyn Disk>, contents: &Contents) -> Result<Whole> {
     })?;
     let written = guarded(|| {
         commit(&database, |transaction| contents::write(transaction, contents))?;
-        // It begins with a megabyte.
+        // It starts with a megabyte.
         Ok(database.compact()?)
     });
     written.map(drop).and(drop_guarded(Some(database)))?;

@@ -1,4 +1,4 @@
-//! The header of a database's file as it was at one moment, also while somebody writes it.
+//! A consistent copy of a database file's header, even during writes.
 
 use super::header::{HEADER_BYTES, Header, last_commit};
 use super::page::{PAGE_BYTES, damaged};
@@ -6,7 +6,7 @@ use super::read;
 use crate::disk::{DiskFile, Name};
 use crate::error::{Error, Result};
 
-/// How often the header is read until it stays the same: a commit changes it three times, and syncs the
+/// The most readings until the header is stable: a commit changes it three times, and syncs the
 /// file in between.
 const READINGS: u32 = 16;
 
@@ -29,12 +29,13 @@ impl Head {
         Ok(Head { bytes, len })
     }
 
-    /// The header beside a writer, which names a commit that was made, and the last one when this was
-    /// called, or a later one; `None` if it changes too fast.
+    /// Reads the header during writes. Returns a header of a complete commit, the last one at the
+    /// time of the call or a later one; `None` if it changes too fast.
     ///
-    /// A reading may show parts of two headers. A slot is written while the other one is the primary
-    /// one, and only then becomes primary. So what is in the primary slot at both of two readings was
-    /// there before the second looked which one that is, and is no older than what the first saw made.
+    /// A reading may mix parts of two headers. A slot is written while the other one is primary,
+    /// and only then becomes primary. So a primary slot that is equal in two readings was complete
+    /// before the second reading saw which slot is primary. And it is no older than the commit that
+    /// the first reading saw.
     pub(in crate::catalog) fn read_beside(file: &dyn DiskFile) -> Result<Option<Head>> {
         let mut before = Self::read(file)?;
         for _ in 1..READINGS {

@@ -1,4 +1,4 @@
-//! The first bytes of a database's file: how it is parted, and where its last commit is.
+//! The first bytes of a database file: its layout, and its last commit.
 
 use byteorder::{ByteOrder, LittleEndian};
 use xxhash_rust::xxh3::xxh3_128;
@@ -7,7 +7,7 @@ use super::page::{PAGE_BYTES, Page, damaged};
 use crate::error::Result;
 use crate::layout::Cursor;
 
-/// A region has no more pages than that.
+/// The most pages of a region.
 const REGION_PAGES_MAX: u64 = 1 << 20;
 
 pub(super) const HEADER_BYTES: usize = 320;
@@ -17,10 +17,11 @@ const FORMAT: u8 = 3;
 const PRIMARY: u8 = 1;
 const RECOVERY: u8 = 2;
 const TWO_PHASES: u8 = 4;
-/// Bytes of a slot that its checksum covers.
+/// Bytes of a slot under its checksum.
 const SLOT_BYTES: usize = 112;
 
-/// What names the last commit: the first bytes, which say which slot is the primary one, and that slot.
+/// The bytes that identify the last commit: the first bytes, which say which slot is primary, and
+/// that slot.
 pub(super) fn last_commit(bytes: &[u8; HEADER_BYTES]) -> (&[u8], &[u8]) {
     let (first, slots) = bytes.split_at(64);
     let (one, other) = slots.split_at(128);
@@ -28,22 +29,22 @@ pub(super) fn last_commit(bytes: &[u8; HEADER_BYTES]) -> (&[u8], &[u8]) {
     (first, if is_first { one } else { other })
 }
 
-/// The first bytes of a file: how it is parted, and its last two commits.
+/// The first bytes of a file: its layout, and its last two commits.
 pub(super) struct Header<'h> {
     state: u8,
     page_bytes: u64,
     /// Pages of each region before its data, and of its data.
     pub(super) region_header_pages: u64,
     region_pages: u64,
-    /// Regions that are full, and the pages of one that is not. Rewritten in place: they count only if
-    /// the file was closed well.
+    /// The number of full regions, and the pages of the partial one. Rewritten in place: valid only
+    /// if the file was closed properly.
     regions: u64,
     more_pages: u64,
     slots: [&'h [u8]; 2],
 }
 
 impl<'h> Header<'h> {
-    /// None if it is not that of a database.
+    /// Parses a header; `None` if it is not that of a database.
     pub(super) fn parse(bytes: &'h [u8]) -> Option<Header<'h>> {
         let mut cursor = Cursor::new(bytes);
         if cursor.array()? != MAGIC {
@@ -67,7 +68,7 @@ impl<'h> Header<'h> {
         (self.region_header_pages + self.region_pages) * PAGE_BYTES
     }
 
-    /// Whether a file of this length is parted as this says.
+    /// Checks that the layout fits a file of this length.
     pub(super) fn check(&self, len: u64) -> Result<()> {
         if self.page_bytes != PAGE_BYTES
             || self.region_header_pages > REGION_PAGES_MAX
@@ -97,7 +98,7 @@ impl<'h> Header<'h> {
         Ok(())
     }
 
-    /// The roots of the last commit: of the tables of the user, and of redb's own.
+    /// The roots of the last commit: of the user's tables, and of redb's own.
     pub(super) fn roots(&self) -> Result<[Option<Page>; 2]> {
         if self.state & TWO_PHASES == 0 {
             return Err(damaged(9, "its last commit was not made in two phases"));

@@ -1,13 +1,12 @@
-//! Reading redb's file without redb.
+//! A reader of redb's file format, independent of redb.
 //!
 //! redb trusts the page numbers of a file that was closed properly: before it reads a page, it
-//! takes as much memory as the number says, up to 4 GiB. What it finds wrong, it repairs in place,
-//! and says so only once. So a catalog is read here first: every page that the last commit can
-//! reach must lie within the file, and match the checksum that is stored beside its number. The
-//! file is not changed.
+//! allocates as much memory as the number says, up to 4 GiB. It repairs damage in place, and
+//! reports it only once. So a catalog is read here first: every page that the last commit can reach
+//! must lie within the file, and match the checksum next to its number. The file is not changed.
 //!
-//! The layout is that of redb's design document, file format 3. The commits of a catalog are made in
-//! two phases, so the primary slot of the header is the last of them, also after a crash.
+//! The layout is that of redb's design document, file format 3. The commits of a catalog are made
+//! in two phases, so the primary slot of the header is the last commit, even after a crash.
 
 mod head;
 mod header;
@@ -26,12 +25,12 @@ use crate::disk::{DiskFile, Name};
 use crate::error::{Error, Result};
 use crate::layout::{Cursor, in_memory};
 
-/// A page is as large as one row needs; the largest rows have 64 KiB.
+/// The largest page. A page is as large as one row needs; the largest rows have 64 KiB.
 const PAGE_BYTES_MAX: u64 = 32 << 20;
 /// A table with one value for each key.
 const NORMAL: u8 = 3;
 
-/// Of tables: names and definitions.
+/// The widths of the table of tables: names and definitions.
 const TABLES: Widths = Widths { key: None, value: None };
 
 /// A table of the database.
@@ -61,7 +60,7 @@ impl Table {
     }
 }
 
-/// A row, and whether the checksum of its page holds.
+/// A row, and whether the checksum of its page matches.
 pub(super) struct Row<'p> {
     pub(super) key: &'p [u8],
     pub(super) value: &'p [u8],
@@ -72,39 +71,39 @@ fn read(file: &dyn DiskFile, offset: u64, bytes: &mut [u8]) -> Result<()> {
     file.read_at(offset, bytes).map_err(|e| Error::io("read", Name::Catalog, e))
 }
 
-/// The tables in which redb lists pages that are to be free again: it goes by them when it opens the
-/// file to write, so a page there that the file does not have is a flaw.
+/// The tables in which redb lists pages to be freed. It uses them when it opens the file for
+/// writing, so a listed page outside of the file is a flaw.
 const PAGE_LISTS: [&str; 3] =
     ["data_pages_allocated", "data_pages_unreachable", "system_pages_unreachable"];
 
-/// The pages in a row of such a table; `None` if it has fewer than it says.
+/// The pages in a row of such a table; `None` if it is shorter than it says.
 fn page_list(row: &[u8]) -> Option<Vec<u64>> {
     let mut cursor = Cursor::new(row);
     let count = cursor.u16()?;
     (0..count).map(|_| cursor.u64()).collect()
 }
 
-/// A database file as its last commit left it.
+/// The last commit of a database file.
 pub(super) struct Tree<'f> {
     file: &'f dyn DiskFile,
     len: u64,
     region_bytes: u64,
     region_header_bytes: u64,
     roots: [Option<Page>; 2],
-    /// Bytes that may still be read: no page is part of two others.
+    /// Bytes that may still be read: no page belongs to two others.
     left: u64,
-    /// The last page that could not be read, or does not have its checksum.
+    /// The last page that could not be read, or whose checksum does not match.
     failed: Option<Page>,
-    /// Told what is wrong; ends the reading with an error, or lets it go on with the rest.
+    /// Receives flaws; ends reading with an error, or lets it continue with the rest.
     flaw: &'f mut dyn FnMut(Error) -> Result<()>,
 }
 
 impl<'f> Tree<'f> {
-    /// Reads the header of a file that nobody writes.
+    /// Reads the header of a file that is not being written.
     ///
     /// # Errors
     ///
-    /// If it is damaged, which is not told to `flaw`: nothing can be read then.
+    /// If it is damaged. `flaw` is not called, because nothing can be read then.
     pub(super) fn open(
         file: &'f dyn DiskFile,
         flaw: &'f mut dyn FnMut(Error) -> Result<()>,
@@ -112,11 +111,11 @@ impl<'f> Tree<'f> {
         Self::at(file, &Head::read(file)?, flaw)
     }
 
-    /// The last commit that a header names.
+    /// Reads the last commit in a header.
     ///
     /// # Errors
     ///
-    /// If it is damaged, which is not told to `flaw`.
+    /// If it is damaged. `flaw` is not called.
     pub(super) fn at(
         file: &'f dyn DiskFile,
         head: &Head,
@@ -129,12 +128,12 @@ impl<'f> Tree<'f> {
         Ok(Tree { file, len, region_bytes, region_header_bytes, roots, left: len, failed, flaw })
     }
 
-    /// The last page that was not as it is named.
+    /// The last page that did not match.
     pub(super) fn failed(&self) -> Option<Page> {
         self.failed
     }
 
-    /// Lets a table be read that was read before.
+    /// Allows a table to be read again.
     pub(super) fn again(&mut self) {
         self.left = self.len;
     }
@@ -145,7 +144,7 @@ impl<'f> Tree<'f> {
         self.tables_of(of_user)
     }
 
-    /// Reads what redb keeps for itself.
+    /// Checks redb's internal tables.
     pub(super) fn check_system(&mut self) -> Result<()> {
         let [_, of_redb] = self.roots;
         for table in self.tables_of(of_redb)? {
@@ -192,8 +191,9 @@ impl<'f> Tree<'f> {
         self.rows_from(table, &|_| false, see)
     }
 
-    /// The rows of a table, in the order of their keys, of which those may be left out whose keys are
-    /// `before` what is wanted. Pages that have none but such are not read if all keys have one width.
+    /// The rows of a table in the order of their keys, except that rows whose keys are `before` the
+    /// wanted ones may be left out. If all keys have one width, pages with only such rows are not
+    /// read.
     pub(super) fn rows_from(
         &mut self,
         table: &Table,
@@ -227,7 +227,7 @@ impl<'f> Tree<'f> {
                 self.failed = Some(page);
                 (self.flaw)(damaged(offset, "the checksum of a page does not hold"))?;
             }
-            // What is neither is not sound.
+            // A node that is neither is damaged.
             if node.is_leaf() {
                 for row in node.rows() {
                     match row {
@@ -249,7 +249,7 @@ impl<'f> Tree<'f> {
         Ok(())
     }
 
-    /// Where a page is, and its bytes.
+    /// The offset and length of a page.
     fn place(&self, number: u64) -> Result<(u64, u64)> {
         // The order has five bits.
         let (order, region) = (number >> 59, number >> 20 & 0xf_ffff);
@@ -263,7 +263,7 @@ impl<'f> Tree<'f> {
         Ok((offset, bytes))
     }
 
-    /// Reads a page. Returns where it is, too.
+    /// Reads a page. Returns its offset, too.
     fn page(&mut self, number: u64) -> Result<(u64, Vec<u8>)> {
         let (offset, bytes) = self.place(number)?;
         let left = self.left.checked_sub(bytes);

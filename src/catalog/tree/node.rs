@@ -1,4 +1,4 @@
-//! A page of a tree: rows, or the pages below it.
+//! A page of a tree: rows, or references to child pages.
 
 use super::page::{Page, Widths};
 use crate::layout::Cursor;
@@ -8,7 +8,7 @@ use std::ops::Range;
 const LEAF: u8 = 1;
 const BRANCH: u8 = 2;
 
-/// Where a row is in its page.
+/// The position of a row in its page.
 pub(super) struct RowPlace {
     pub(super) key: Range<usize>,
     pub(super) value: Range<usize>,
@@ -27,24 +27,24 @@ impl<'p> Node<'p> {
         self.bytes.first() == Some(&LEAF)
     }
 
-    /// Whether it has pages below it.
+    /// Whether it has child pages.
     pub(super) fn is_branch(&self) -> bool {
         self.bytes.first() == Some(&BRANCH)
     }
 
-    /// How many rows it has, or keys that part its children.
+    /// The number of rows, or of keys that separate its children.
     #[expect(clippy::indexing_slicing, reason = "a page has thousands of bytes")]
     pub(super) fn count(&self) -> usize {
         LittleEndian::read_u16(&self.bytes[2..4]).into()
     }
 
-    /// An offset within the page that is written in it.
+    /// Reads an offset within the page.
     fn end_at(&self, at: usize) -> Option<usize> {
         let bytes = self.bytes.get(at..at.checked_add(4)?)?;
         usize::try_from(Cursor::new(bytes).u32()?).ok()
     }
 
-    /// What the checksum covers: up to the end of the last row or key.
+    /// The bytes under the checksum: up to the end of the last row or key.
     pub(super) fn used(&self) -> Option<&'p [u8]> {
         let last = self.count().checked_sub(1)?;
         let end = match self.bytes.first() {
@@ -61,7 +61,7 @@ impl<'p> Node<'p> {
         self.bytes.get(..end)
     }
 
-    /// Where the n-th key of a leaf ends.
+    /// The end of the n-th key of a leaf.
     fn key_end(&self, n: usize) -> Option<usize> {
         match self.widths.key {
             Some(width) => self.keys().checked_add(width.checked_mul(n + 1)?),
@@ -69,7 +69,7 @@ impl<'p> Node<'p> {
         }
     }
 
-    /// Where the n-th value of a leaf ends.
+    /// The end of the n-th value of a leaf.
     pub(super) fn value_end(&self, n: usize) -> Option<usize> {
         match self.widths.value {
             Some(width) => {
@@ -83,18 +83,19 @@ impl<'p> Node<'p> {
         }
     }
 
-    /// Where the keys of a leaf end; `None` if it has none.
+    /// The end of a leaf's keys; `None` if it has none.
     pub(super) fn keys_end(&self) -> Option<usize> {
         self.key_end(self.count().checked_sub(1)?)
     }
 
-    /// Where the keys of a leaf begin, after the ends of those and of values that have no width.
+    /// The start of a leaf's keys, after the table of the ends of keys and values without fixed
+    /// width.
     fn keys(&self) -> usize {
         let ends = [self.widths.key, self.widths.value].iter().filter(|w| w.is_none()).count();
         4 + 4 * self.count() * ends
     }
 
-    /// The rows of a leaf; `None` for one that does not lie within it.
+    /// The rows of a leaf; `None` for one that exceeds the page.
     pub(super) fn rows(&self) -> impl Iterator<Item = Option<(&'p [u8], &'p [u8])>> + use<'p> {
         let bytes = self.bytes;
         self.places().map(move |row| {
@@ -103,7 +104,7 @@ impl<'p> Node<'p> {
         })
     }
 
-    /// Where a leaf says that the key and the value of each row are.
+    /// The stated position of the key and the value of each row of a leaf.
     pub(super) fn places(self) -> impl Iterator<Item = Option<RowPlace>> + use<'p> {
         let count = self.count();
         let row = move |n: usize| {
@@ -114,16 +115,16 @@ impl<'p> Node<'p> {
         (0..count).map(row)
     }
 
-    /// The key of a branch that none in its n-th child is greater than, where all have one width; the
-    /// last child has none.
+    /// An upper bound of the keys in a branch's n-th child, if all keys have one width; `None` for
+    /// the last child.
     pub(super) fn bound(&self, n: usize) -> Option<&'p [u8]> {
         let (width, count) = (self.widths.key?, self.count());
         let at = (n < count).then_some(8 + 24 * (count + 1))?.checked_add(n.checked_mul(width)?)?;
         self.bytes.get(at..at.checked_add(width)?)
     }
 
-    /// The children of a branch, as far as they lie within it: of a sound one all of them, since its
-    /// checksum covers what comes after them.
+    /// The children of a branch that lie within it. These are all children of a sound branch,
+    /// because its checksum covers the bytes after them.
     pub(super) fn children(&self) -> impl Iterator<Item = Page> {
         let count = self.count() + 1;
         let sums = Cursor::new(self.bytes.get(8..).unwrap_or_default());

@@ -1,5 +1,5 @@
-//! How redb's file refers to a page: by its number, with the checksum of the page beside it. The
-//! header of the file does so, and so do the pages themselves.
+//! References to pages in redb's file: the number of a page with its checksum. They occur in the
+//! header and in the pages themselves.
 
 use crate::disk::Name;
 use crate::error::Error;
@@ -7,7 +7,7 @@ use crate::layout::Cursor;
 
 pub(super) const PAGE_BYTES: u64 = 4096;
 
-/// A page, and what its checksum must be.
+/// A reference to a page: its number and its checksum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::catalog) struct Page {
     pub(super) number: u64,
@@ -19,7 +19,7 @@ impl Page {
         Some(Page { number: cursor.u64()?, sum: cursor.u128()? })
     }
 
-    /// The root of a tree, which may have none.
+    /// Parses the root of a tree, which may be empty.
     pub(super) fn take_root(cursor: &mut Cursor<'_>, is_there: bool) -> Option<Option<Page>> {
         let root = Page::take(cursor)?;
         let _rows = cursor.u64()?;
@@ -27,14 +27,14 @@ impl Page {
     }
 }
 
-/// The bytes of each key and each value, where all have the same.
+/// The bytes of each key and each value, if their width is fixed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Widths {
     pub(crate) key: Option<usize>,
     pub(crate) value: Option<usize>,
 }
 
-/// What is wrong with the catalog's file, and where.
+/// A flaw of the catalog's file at an offset.
 pub(super) fn damaged(offset: u64, what: impl Into<String>) -> Error {
     Error::corrupt(Name::Catalog, offset, what)
 }

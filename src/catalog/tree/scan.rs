@@ -1,11 +1,11 @@
-//! Reading the pages of a file whose header or trees are damaged.
+//! A scan of the pages of a file whose header or trees are damaged.
 //!
-//! redb begins each page of a tree at a multiple of 4096 bytes: with a byte that says whether it is a
-//! leaf or a branch, and the number of its rows or keys. So every page can be found without a root
-//! that leads to it. That includes pages that no commit needs any more: redb does not overwrite them
-//! until it uses them again. A caller must check rows by their own checksums.
+//! redb starts each page of a tree at a multiple of 4096 bytes: with a byte that says whether it is
+//! a leaf or a branch, and the number of its rows or keys. So every page can be found without a
+//! root that leads to it. That includes pages that no commit needs any more: redb does not
+//! overwrite them until it reuses them. A caller must check rows by their own checksums.
 //!
-//! `a_scan_reads_what_redb_writes` compares this with a file that redb has written.
+//! The test `a_scan_reads_what_redb_writes` compares this with a file that redb has written.
 
 use xxhash_rust::xxh3::xxh3_128;
 
@@ -16,21 +16,22 @@ use crate::disk::{DiskFile, Name};
 use crate::error::{Error, Result};
 use crate::layout::in_memory;
 
-/// No leaf of a catalog is longer: its longest row is a part of a frame, of less than 64 KiB.
+/// The greatest length of a catalog's leaf: its longest row is a part of a frame, of less than 64
+/// KiB.
 const LEAF_BYTES_MAX: u64 = 128 << 10;
 
-/// What may be a page of a tree, with anything in it.
+/// A possible page of a tree, with unchecked contents.
 pub(in crate::catalog) struct Scanned<'p> {
-    /// Where it begins in the file.
+    /// Its offset in the file.
     pub(in crate::catalog) offset: u64,
     bytes: &'p [u8],
 }
 
-/// A row, where it is in the file, and whether another row follows it in its page.
+/// A row, its position in the file, and whether another row follows in its page.
 pub(in crate::catalog) struct ScannedRow<'p> {
     pub(in crate::catalog) key: &'p [u8],
     pub(in crate::catalog) value: &'p [u8],
-    /// Where the value begins in the file.
+    /// The offset of the value in the file.
     pub(in crate::catalog) offset: u64,
     pub(in crate::catalog) is_last: bool,
 }
@@ -40,11 +41,11 @@ impl<'p> Scanned<'p> {
         Node { bytes: self.bytes, widths }
     }
 
-    /// The rows of a leaf with keys and values of these widths, as far as they lie within it; none of
-    /// a branch.
+    /// The rows of a leaf with keys and values of these widths that lie within it; none for a
+    /// branch.
     pub(in crate::catalog) fn rows(&self, widths: Widths) -> Vec<ScannedRow<'p>> {
         let node = self.node(widths);
-        // With more keys than it has room for, it is none, or its number of rows is damaged.
+        // If the keys exceed the page, it is not a leaf, or its number of rows is damaged.
         if !node.is_leaf() || node.keys_end().is_none_or(|end| end > self.bytes.len()) {
             return Vec::new();
         }
@@ -58,15 +59,15 @@ impl<'p> Scanned<'p> {
         node.places().enumerate().filter_map(row).collect()
     }
 
-    /// The tables that a leaf of the tree of tables defines: the name of each, and the checksum of its
-    /// root if it has one.
+    /// The tables defined in a leaf of the table of tables: the name of each, and the checksum of
+    /// its root if it has one.
     pub(in crate::catalog) fn tables(&self) -> Vec<(String, Option<u128>)> {
         let rows = self.rows(TABLES);
         let tables = rows.iter().filter_map(|row| Table::parse(row.key, row.value));
         tables.map(|table| (table.name, table.root.map(|root| root.sum))).collect()
     }
 
-    /// The checksums of a branch's children, in their order; none of a leaf.
+    /// The checksums of a branch's children, in order; none for a leaf.
     pub(in crate::catalog) fn children(&self, widths: Widths) -> Vec<u128> {
         let node = self.node(widths);
         if !node.is_branch() || node.used().is_none() {
@@ -75,18 +76,18 @@ impl<'p> Scanned<'p> {
         node.children().map(|child| child.sum).collect()
     }
 
-    /// The checksum by which the page above names this one, if it has rows or keys of these widths.
+    /// The checksum in the parent's reference to this page, if it has rows or keys of these widths.
     pub(in crate::catalog) fn sum(&self, widths: Widths) -> Option<u128> {
         self.node(widths).used().map(xxh3_128)
     }
 }
 
-/// Passes every aligned page of a file that may be one of a tree to `see`, in the order of the file.
-/// What cannot be read is passed over. Takes the memory of one page; costs one read of the file.
+/// Passes every aligned page of a file that may belong to a tree to `see`, in the order of the
+/// file. Skips pages that cannot be read. Takes the memory of one page; costs one read of the file.
 ///
 /// # Errors
 ///
-/// Those of `see`, and [`Error::Io`] if the file cannot be measured.
+/// Those of `see`, and [`Error::Io`] if the length of the file cannot be read.
 pub(in crate::catalog) fn scan(
     file: &dyn DiskFile,
     see: &mut dyn FnMut(&Scanned<'_>) -> Result<()>,
@@ -102,7 +103,7 @@ pub(in crate::catalog) fn scan(
         };
         if read(PAGE_BYTES, &mut bytes) && bytes.len() >= NODE_BYTES_MIN {
             let longer = longer_leaf(&bytes);
-            // Where the rest of a leaf cannot be read, its first page may have rows.
+            // If the rest of a leaf cannot be read, its first page may have rows.
             if longer.is_none_or(|longer| read(longer, &mut bytes)) || read(PAGE_BYTES, &mut bytes)
             {
                 see(&Scanned { offset, bytes: &bytes })?;
@@ -113,11 +114,11 @@ pub(in crate::catalog) fn scan(
     Ok(())
 }
 
-/// A page with fewer bytes does not even say how many rows it has.
+/// The least bytes of a page: fewer do not contain the number of rows.
 const NODE_BYTES_MIN: usize = 8;
 
-/// How long a leaf with keys of one width is whose first bytes these are, if it is longer than they
-/// are. redb gives a row that is longer than a page a leaf of its own, and may add short ones to it.
+/// The length of a leaf with these first bytes and keys of one width, if it is longer than they
+/// are. redb gives a row that is longer than a page its own leaf, and may add short rows to it.
 fn longer_leaf(bytes: &[u8]) -> Option<u64> {
     let node = Node { bytes, widths: Widths { key: Some(0), value: None } };
     let last = node.is_leaf().then(|| node.count())?.checked_sub(1)?;
