@@ -1,4 +1,4 @@
-//! Every page leads: how many pages are within a distance of each.
+//! Balls: the number of pages within a distance of each page.
 
 use std::collections::HashMap;
 use std::ops::{ControlFlow, Range};
@@ -14,41 +14,43 @@ use crate::progress::{Progress, Stage};
 use crate::search::{Join, Pair};
 use crate::sort::{Spooled, Workspace};
 
-/// The balls of one distance: each page with all that are within so many bits of it, itself included.
+/// The balls of one distance. The ball of a page consists of all pages within that distance, itself
+/// included.
 ///
-/// Other than clusters, balls overlap. Their number by size is figure 6-2 and their average size table
-/// 6.2 of S. Seshasai, *Efficient near duplicate document detection for specialized corpora*, MIT 2009.
+/// Unlike clusters, balls overlap. Their number by size is figure 6-2 and their average size table
+/// 6.2 of S. Seshasai, *Efficient near duplicate document detection for specialized corpora*, MIT
+/// 2009.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Balls {
     /// The distance.
     pub k: u32,
-    /// How many balls there are: one for each page.
+    /// The number of balls: one for each page.
     pub balls: u64,
-    /// How many pages they have together.
+    /// The sum of the balls' sizes, in pages.
     pub pages: u64,
-    /// How many pages the largest has.
+    /// The size of the largest ball.
     pub largest: u64,
-    /// Pages with content that have no fingerprint of the epoch, and have no ball.
+    /// The number of pages with content but without a fingerprint of the epoch, which have no ball.
     pub without_fingerprint: u64,
-    /// How many balls have 1 page, 2 or 3, 4 to 7, and so on: those of size s are in bin log2(s).
+    /// The number of balls with 1 page, 2 to 3, 4 to 7, and so on: size s is in bin log2(s).
     pub by_size: Vec<u64>,
-    /// Pairs of pages within the distance that both have a label.
+    /// The number of pairs of labelled pages within the distance.
     pub labelled_pairs: u64,
-    /// Those of them whose labels are equal.
+    /// The number of those pairs with equal labels.
     pub equal_pairs: u64,
 }
 
 impl Balls {
-    /// Counts the pages within each distance of each page, from 0 to k: no list of pairs is made. With
-    /// `labels` of pages, it also counts pairs by whether their labels are equal; of one page that is
-    /// named twice, the last counts.
+    /// Counts the pages within each distance of each page, from 0 to k, without a list of pairs.
+    /// With `labels` of pages, it also counts pairs by whether their labels are equal. If a page is
+    /// labelled twice, the last label counts.
     ///
-    /// It takes from `asked` which pages, and the distance. Costs the join of
-    /// [`FingerprintPairs`](crate::query::FingerprintPairs), so that a crowd costs its square: some 5 ns
-    /// for each pair of fingerprints. If the counts, of 4 bytes for each fingerprint and distance, do
-    /// not fit into a half of its memory, there are several joins. Beside that memory it takes 4 bytes
-    /// for each fingerprint, and room for the labels.
+    /// It takes the pages and the distance from `asked`. Costs the join of
+    /// [`FingerprintPairs`](crate::query::FingerprintPairs), so a dense bucket costs its square:
+    /// about 5 ns for each pair of fingerprints. The counts take 4 bytes for each fingerprint and
+    /// distance. If they exceed half of the memory, there are several joins. It takes another 4
+    /// bytes for each fingerprint, and memory for the labels.
     ///
     /// ```
     /// use simkeep::cluster::Balls;
@@ -74,7 +76,7 @@ impl Balls {
     ///
     /// # Errors
     ///
-    /// As [`Clustering::run`].
+    /// Those of [`Clustering::run`].
     pub fn of<U: AsRef<str>, L: AsRef<str>>(
         snapshot: &Snapshot,
         asked: &Clustering,
@@ -88,23 +90,23 @@ impl Balls {
         })
     }
 
-    /// How many pages a ball has on average; `None` if there is none.
+    /// The average size of a ball, in pages; `None` without balls.
     pub fn average(&self) -> Option<f64> {
         (self.balls > 0).then(|| self.pages as f64 / self.balls as f64)
     }
 
-    /// The share of balls that have another page than their own; `None` if there is none.
+    /// The share of balls with more than one page; `None` without balls.
     pub fn shared(&self) -> Option<f64> {
         let alone = self.by_size.first()?;
         Some((self.balls - alone) as f64 / self.balls as f64)
     }
 
-    /// The share of labelled pairs whose labels are equal; `None` if there is none.
+    /// The share of labelled pairs with equal labels; `None` without such pairs.
     pub fn equal_share(&self) -> Option<f64> {
         (self.labelled_pairs > 0).then(|| self.equal_pairs as f64 / self.labelled_pairs as f64)
     }
 
-    /// Counts balls of one size.
+    /// Adds balls of one size to the counts.
     fn add(&mut self, size: u64, balls: u64) {
         // `ilog2` panics for 0. A ball has at least the page itself, so `max` changes no count.
         let bin = size.max(1).ilog2() as usize;
@@ -131,7 +133,7 @@ fn balls(
     let k = asked.distance(snapshot, filter.epoch);
     let (captures, without_fingerprint) =
         captures(snapshot, asked, &filter, work, progress, |page, taken| {
-            // The last step that knows URLs: from here on pages have numbers only.
+            // The last step with URLs: from here on pages have numbers only.
             labels.see(page, &taken.url);
         })?;
     let (_, _, bearers) = nodes(captures, work, progress)?;
@@ -142,8 +144,8 @@ fn balls(
     let counting = Counting { k, work, column: &column, pages: &pages, labelled: &labelled };
     let mut all: Vec<Balls> =
         (0..=k).map(|k| Balls { k, without_fingerprint, ..Balls::default() }).collect();
-    // A join counts for one range of nodes: each node takes an `AtomicU32` for each distance from 0 to
-    // k.
+    // A join counts for one range of nodes: each node takes an `AtomicU32` for each distance from 0
+    // to k.
     let each = (work.part(2) / (4 * (k as usize + 1))).max(1);
     let nodes = pages.len();
     let joins = nodes.div_ceil(each).max(1);
@@ -157,18 +159,18 @@ fn balls(
     Ok(all)
 }
 
-/// What is counted.
+/// The input of the counts.
 struct Counting<'c> {
     k: u32,
     work: &'c Workspace,
     column: &'c Column<u64>,
-    /// How many pages each fingerprint has.
+    /// The number of pages of each fingerprint.
     pages: &'c [u32],
     labelled: &'c Labelled,
 }
 
 impl Counting<'_> {
-    /// Counts the balls of some nodes; and the pairs of all if `pairs` is set.
+    /// Counts the balls of some nodes, and if `pairs` is set, the pairs of all nodes.
     #[expect(clippy::indexing_slicing, reason = "ordinals of nodes, and distances up to k")]
     fn count(
         &self,
@@ -178,8 +180,8 @@ impl Counting<'_> {
         progress: &Progress,
     ) -> Result<()> {
         let width = self.k as usize + 1;
-        // The join calls `near` from several threads at once, so all counters are atomic. A u32 cannot
-        // overflow: there are fewer than 2^32 pages (`each_page`).
+        // The join calls `near` from several threads at once, so all counters are atomic. A u32
+        // cannot overflow: there are fewer than 2^32 pages (`each_page`).
         let sizes: Vec<AtomicU32> = (0..range.len() * width).map(|_| AtomicU32::new(0)).collect();
         let (labelled, equal) = (counters(width), counters(width));
         let near = |found: &[Pair]| {
@@ -213,8 +215,8 @@ impl Counting<'_> {
         }
         let (mut labelled, mut equal) = (numbers(labelled), numbers(equal));
         for node in range.clone() {
-            // Each page of a node has its own ball of the same size. It begins with the pages of the
-            // node.
+            // Each page of a node has its own ball of the same size. It starts with the pages of
+            // the node.
             let (mut size, balls) = (u64::from(self.pages[node]), u64::from(self.pages[node]));
             let of_node = &sizes[(node - range.start) * width..][..width];
             for (of, more) in all.iter_mut().zip(of_node) {
@@ -251,9 +253,9 @@ struct Labels {
     of_pages: HashMap<u32, u32>,
 }
 
-/// How many pages of each label a node has.
+/// The number of pages of each label at each node.
 struct Labelled {
-    /// Where the labels of each node begin; empty if there is no label at all.
+    /// The start of each node's labels; empty without any labels.
     starts: Vec<usize>,
     /// Label and count, by label.
     counts: Vec<(u32, u64)>,
@@ -279,7 +281,7 @@ impl Labels {
         Labels { of_urls, of_pages: HashMap::new() }
     }
 
-    /// Notes the label of a page that is counted.
+    /// Records the label of a page that is counted.
     fn see(&mut self, page: u32, url: &str) {
         if let Some(label) = self.of_urls.get(url) {
             self.of_pages.insert(page, *label);
@@ -327,7 +329,7 @@ impl Labelled {
         &self.counts[self.starts[node]..self.starts[node + 1]]
     }
 
-    /// Pairs of labelled pages of two nodes, and those of them with equal labels.
+    /// The number of pairs of labelled pages of two nodes, and of those with equal labels.
     fn between(&self, left: usize, right: usize) -> (u64, u64) {
         let [left, right] = [self.of(left), self.of(right)];
         let sum = |of: &[(u32, u64)]| of.iter().map(|(_, count)| count).sum::<u64>();
@@ -339,7 +341,8 @@ impl Labelled {
         (sum(left) * sum(right), same.sum())
     }
 
-    /// Pairs of labelled pages with equal fingerprints.
+    /// The number of pairs of labelled pages with equal fingerprints, and of those with equal
+    /// labels.
     fn within(&self) -> (u64, u64) {
         // Fewer than 2^32 pages: the product fits in 64 bits.
         let pairs = |count: u64| count * count.saturating_sub(1) / 2;

@@ -1,4 +1,4 @@
-//! Pages whose texts are worth comparing, and clusters of texts that are alike indeed.
+//! Pages whose texts are worth comparing, and clusters of similar texts.
 
 use std::fmt;
 use std::ops::ControlFlow;
@@ -20,18 +20,18 @@ use crate::search::{Join, Pair};
 use crate::sort::{Sorter, Workspace};
 use crate::sync::Mutex;
 
-/// Pages that have others within k bits of them, from [`Candidates::of`]: those whose texts are
-/// worth comparing.
+/// Pages that have other pages within k bits, from [`Candidates::of`]: their texts are worth
+/// comparing.
 ///
-/// The store has no texts. Whoever has them makes a [sketch](BitSketch) of each that is
-/// [wanted](Candidates::candidacy), [adds](Candidates::add) it, from any number of threads, and has
-/// [clusters](Candidates::clusters) of those that are alike.
+/// The store has no texts. A caller who has them makes a [sketch](BitSketch) of each
+/// [candidate](Candidates::candidacy), [adds](Candidates::add) it from any number of threads, and
+/// gets [clusters](Candidates::clusters) of similar texts.
 ///
-/// Takes two bits of memory for each page of the store, and in scratch files 68 bytes for each sketch
-/// that is added, beside what the [`Clustering`] allows.
+/// Takes two bits of memory for each page of the store, and scratch files of 68 bytes for each
+/// added sketch, in addition to what the [`Clustering`] allows.
 pub struct Candidates {
     asked: Clustering,
-    /// By fingerprints alone.
+    /// The clusters by fingerprints alone.
     clusters: Clusters,
     pages: Places,
     sketches: Mutex<Sorter<Sketched>>,
@@ -43,26 +43,26 @@ pub struct Candidates {
 pub enum Candidacy {
     /// The store does not know the page.
     Unknown,
-    /// No other page is within k bits of it, or it is not clustered.
+    /// No other page is within k bits, or the page is not clustered.
     Alone,
-    /// Its text is wanted.
+    /// The text of the page is needed.
     Candidate {
-        /// Where the page stands, for [`Candidates::add`].
+        /// The location of the page, for [`Candidates::add`].
         location: PageLocation,
-        /// The digest of its content that was compared, if there is one: another text of the page, such
-        /// as an older version of it, is not the one that is wanted.
+        /// The digest of the compared content, if it has one. Another text of the page, such as an
+        /// older version, is not the one needed.
         digest: Option<Digest>,
     },
 }
 
 impl Candidates {
-    /// The pages that have others within k bits of them: those whose texts are worth comparing, where
-    /// fingerprints are to propose and texts to decide.
+    /// Finds the pages that have other pages within k bits, where fingerprints propose and texts
+    /// decide.
     ///
-    /// So take a distance that is wide enough for all that is wanted: within 10 bits, fingerprints of
-    /// the default recipe miss one in fifty of the texts with a resemblance of 0.8.
-    /// Costs what [`Clustering::run`] does, and a join of pages that are alone in their
-    /// clusters with all others.
+    /// Choose a distance that is large enough: within 10 bits, fingerprints of the default recipe
+    /// miss one in fifty pairs of texts with a resemblance of 0.8. Costs as much as
+    /// [`Clustering::run`], plus a join of the pages that are alone in their clusters with all
+    /// others.
     ///
     /// ```
     /// use simkeep::cluster::Candidates;
@@ -99,7 +99,7 @@ impl Candidates {
     ///
     /// # Errors
     ///
-    /// As [`Clustering::run`].
+    /// Those of [`Clustering::run`].
     pub fn of(snapshot: &Snapshot, asked: &Clustering, progress: &Progress) -> Result<Candidates> {
         let clusters = asked.run(snapshot, progress)?;
         snapshot.poison_on_bug(|| {
@@ -111,21 +111,23 @@ impl Candidates {
         })
     }
 
-    /// How many pages are candidates.
+    /// The number of candidates.
     pub fn len(&self) -> u32 {
         self.pages.len()
     }
 
-    /// Whether none is.
+    /// Whether there are no candidates.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Whether the text of a page is wanted. Costs looking it up; of a candidate, reading its head, too.
+    /// Says whether the text of a page is needed. Costs a lookup; for a candidate, also reading its
+    /// head.
     ///
     /// # Errors
     ///
-    /// [`Error::Url`] of a URL that no page can have, [`Error::Corrupt`] if what is read is damaged.
+    /// [`Error::Url`] for a URL that no page can have, [`Error::Corrupt`] if the data it reads is
+    /// damaged.
     pub fn candidacy(&self, url: &str) -> Result<Candidacy> {
         self.clusters.snapshot.poison_on_bug(|| {
             let Some(place) = self.clusters.place(url)? else { return Ok(Candidacy::Unknown) };
@@ -139,13 +141,14 @@ impl Candidates {
         })
     }
 
-    /// Adds the sketch of a candidate's text, once or more often. A page of which different sketches are
-    /// added is compared with none, since it is not known which of them is the one in force.
+    /// Adds the sketch of a candidate's text. Repetitions are harmless. A page with different
+    /// sketches is compared with no other page, because it is unknown which one belongs to the
+    /// version in force.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidArgument`] if no candidate is there, [`Error::Io`] if a scratch file cannot be
-    /// written.
+    /// [`Error::InvalidArgument`] if the place belongs to no candidate, [`Error::Io`] if a scratch file
+    /// cannot be written.
     pub fn add(&self, location: PageLocation, sketch: BitSketch) -> Result<()> {
         let number = self.pages.number(location.0);
         let number = number
@@ -154,16 +157,19 @@ impl Candidates {
         pushed.map_err(|e| self.clusters.work.named(e))
     }
 
-    /// Puts all pages into clusters: a page leads if there is no page that leads, ranks before it, is
-    /// within k bits of it, and whose text [resembles](BitSketch::resemblance) its own at least so much,
-    /// 0 to 1; every other belongs to that of these leaders that it resembles most, of equal ones to the
-    /// first. Pages without a sketch lead clusters of their own.
+    /// Puts all pages into clusters by the resemblance of their texts.
     ///
-    /// Costs reading all pages once, sorts of some 110 bytes a page, joins of about three times as many
-    /// fingerprints as there are candidates, and comparing 64 bytes for each pair of a leader and a page
-    /// that these find. So a crowd of texts that are alike costs a pair each, and a crowd of
-    /// fingerprints whose texts are not alike its square: some 10 ns for each pair, and more once the
-    /// sketches of leaders do not fit into an eighth of the memory.
+    /// Two pages are near each other if they are within k bits, and their texts
+    /// [resemble](BitSketch::resemblance) each other at least by `resemblance`, 0 to 1. A page
+    /// leads if it is near no leader that ranks before it. Every other page belongs to the leader
+    /// that it resembles most among these; of equal ones, to the first. Pages without a sketch lead
+    /// clusters of their own.
+    ///
+    /// The call reads all pages once, sorts about 110 bytes a page, and joins about three times as
+    /// many fingerprints as there are candidates. It compares 64 bytes for each pair of a leader
+    /// and a page that the joins find. So a group of similar texts costs one pair each. A dense
+    /// bucket of fingerprints whose texts are not similar costs its square: about 10 ns for each
+    /// pair, and more once the sketches of leaders exceed an eighth of the memory.
     ///
     /// # Errors
     ///
@@ -197,8 +203,8 @@ impl Candidates {
     }
 }
 
-/// The pages that have others within k bits: all of clusters of several pages; and of those that are
-/// alone in theirs, those that members of others are near, as leaders are not near each other.
+/// The pages that have others within k bits: all pages of clusters of several pages, and pages
+/// alone in their cluster that are near members of others. (Leaders are not near each other.)
 fn not_alone(clusters: &Clusters, progress: &Progress) -> Result<Places> {
     let work = &clusters.work;
     // Both passes see clusters in the same order: entry n of `alone` is the n-th cluster of one page.
@@ -223,7 +229,7 @@ fn not_alone(clusters: &Clusters, progress: &Progress) -> Result<Places> {
     Ok(pages)
 }
 
-/// Which of these are within k bits of members of clusters with several pages.
+/// The lone pages within k bits of members of clusters with several pages.
 fn touched(clusters: &Clusters, alone: &Column<u64>, progress: &Progress) -> Result<Bits> {
     let Clusters { work, .. } = clusters;
     let bits = Bits::new(alone.len());
@@ -251,7 +257,7 @@ fn touched(clusters: &Clusters, alone: &Column<u64>, progress: &Progress) -> Res
     Ok(bits)
 }
 
-/// A join of fingerprints that are alone with others.
+/// A join of lone fingerprints with others.
 struct Joining<'j> {
     k: u32,
     work: &'j Workspace,
@@ -260,7 +266,7 @@ struct Joining<'j> {
 }
 
 impl Joining<'_> {
-    /// Marks those near some of these, of which none is left.
+    /// Marks the lone pages near some of `others`, and clears `others`.
     fn join(&self, others: &mut Vec<u64>, progress: &Progress) -> Result<()> {
         if others.is_empty() {
             return Ok(());
@@ -281,7 +287,7 @@ impl Joining<'_> {
     }
 }
 
-/// A bit for each of some numbers.
+/// A bit for each number.
 struct Bits {
     words: Vec<AtomicU64>,
 }

@@ -1,4 +1,4 @@
-//! How clusters changed between two times: which pages are led by others now, and why.
+//! Changes of clusters between two times: which pages have another leader, and why.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ pub struct ClusterChanges {
     after: Clusters,
 }
 
-/// That a page is led by another than before.
+/// A page whose leader changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ClusterChange {
@@ -29,11 +29,11 @@ pub struct ClusterChange {
     pub before: Option<Arc<str>>,
     /// The page that leads it now; `None` if it is in no cluster.
     pub after: Option<Arc<str>>,
-    /// Why.
+    /// The reason.
     pub reason: LeaderChangeReason,
 }
 
-/// Why a page is led by another than before.
+/// The reason why a page has another leader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LeaderChangeReason {
@@ -43,24 +43,24 @@ pub enum LeaderChangeReason {
     Gone,
     /// The page itself changed.
     Changed {
-        /// By so many bits.
+        /// The distance between its two versions, in bits.
         bits: u32,
     },
-    /// The page that led it has no version in force any more.
+    /// Its former leader has no version in force any more.
     LeaderGone,
-    /// The page that led it changed.
+    /// Its former leader changed.
     LeaderChanged {
-        /// By so many bits.
+        /// The distance between the leader's two versions, in bits.
         bits: u32,
     },
-    /// It and the page that led it are as they were: others came or went, or rank before these by now.
+    /// The page and its former leader are unchanged: other pages came or went, or rank before these
+    /// now.
     Outranked,
 }
 
 impl ClusterChanges {
-    /// Compares the clusters of two times, of which the later may be now (`None`). Costs
-    /// [`Clustering::run`] twice, of which each takes half of the memory. What was
-    /// forgotten never was, at neither time.
+    /// Compares the clusters of two times; `None` is now. Costs [`Clustering::run`] twice, each
+    /// with half of the memory. Forgotten pages are missing at both times.
     ///
     /// ```
     /// use simkeep::cluster::ClusterChanges;
@@ -87,7 +87,7 @@ impl ClusterChanges {
     ///
     /// # Errors
     ///
-    /// As [`Clustering::run`].
+    /// Those of [`Clustering::run`].
     pub fn between(
         snapshot: &Snapshot,
         asked: &Clustering,
@@ -112,7 +112,7 @@ impl ClusterChanges {
         &self.after
     }
 
-    /// The pages that are led by others than before, in SURT order.
+    /// Iterates over the pages whose leader changed, in SURT order.
     ///
     /// # Errors
     ///
@@ -131,7 +131,8 @@ impl ClusterChanges {
     }
 }
 
-/// Pages that are led by others than before, from [`ClusterChanges::iter`]. It ends after an error.
+/// An iterator over the pages whose leader changed, from [`ClusterChanges::iter`]. It ends after an
+/// error.
 #[derive(Debug)]
 pub struct ClusterChangesIter<'c> {
     changes: &'c ClusterChanges,
@@ -139,7 +140,7 @@ pub struct ClusterChangesIter<'c> {
     after: Side<'c>,
 }
 
-/// The pages of one time, of which the next is held, with its key.
+/// The pages of one time, with the next one read ahead, and its key.
 #[derive(Debug)]
 struct Side<'c> {
     pages: ClusteredPages<'c>,
@@ -147,7 +148,7 @@ struct Side<'c> {
 }
 
 impl Side<'_> {
-    /// Takes the next page, and looks for the one after it.
+    /// Returns the page that was read ahead, and reads the next one.
     fn advance(&mut self) -> Result<Option<ClusteredPage>> {
         let next = self.pages.next().transpose()?;
         let next = next.map(|page| (surt::key_of(&page.url), page));
@@ -185,7 +186,7 @@ impl ClusterChangesIter<'_> {
         }
     }
 
-    /// Why a page that is in a cluster at both times is led by another.
+    /// The reason why a page that is in a cluster at both times has another leader.
     fn reason(&self, before: &ClusteredPage, after: &ClusteredPage) -> Result<LeaderChangeReason> {
         // The first reason that applies is reported: the page's own change, then its old leader's.
         let bits = (before.fingerprint ^ after.fingerprint).count_ones();

@@ -1,4 +1,4 @@
-//! What is clustered, and how.
+//! The query for clusters.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -13,13 +13,13 @@ use crate::search::DISTANCE_MAX;
 use crate::sort::Workspace;
 use crate::time::Time;
 
-/// Memory that clustering takes at least.
+/// The least memory of a clustering, in bytes.
 const MEMORY_BYTES_MIN: usize = 1 << 20;
 
-/// What orders pages, if no rule does.
+/// A function that orders pages before the rules do.
 type Key = dyn Fn(&Page) -> u64 + Send + Sync;
 
-/// Which pages are clustered, within which distance, and who leads.
+/// A query for clusters: which pages, within which distance, and which page leads.
 ///
 /// ```
 /// use simkeep::{Prefix, Time};
@@ -35,31 +35,31 @@ type Key = dyn Fn(&Page) -> u64 + Send + Sync;
 #[derive(Clone, Default)]
 #[non_exhaustive]
 pub struct Clustering {
-    /// Largest Hamming distance of a page to the leader of its cluster, 0 to 64; `None` for that within
-    /// which pages of the epoch are near.
+    /// The largest Hamming distance of a page to the leader of its cluster, 0 to 64; `None` for the
+    /// [near distance](Snapshot::near_distance) of the epoch.
     pub k: Option<u32>,
-    /// The epoch of the fingerprints; `None` for the one that near-duplicates are
-    /// [sought by](Snapshot::near_epoch).
+    /// The epoch of the fingerprints; `None` for the
+    /// [epoch of near-duplicates](Snapshot::near_epoch).
     pub epoch: Option<Epoch>,
-    /// Which of several pages leads.
+    /// The ranking that determines the leader.
     pub ranking: Ranking,
-    /// The time of which versions are taken, in milliseconds since 1970; `None` for those in force now.
+    /// The time of the versions, in milliseconds since 1970; `None` for those in force now.
     pub at: Option<Time>,
     /// Only pages under this prefix.
     pub under: Option<Prefix>,
     /// Only pages of these classes; see [`Clustering::classes`].
     pub classes: Option<Classes>,
-    /// How much memory is taken; see [`Clustering::memory_bytes`].
+    /// Approximate memory in bytes; see [`Clustering::memory_bytes`].
     pub memory_bytes: Option<usize>,
-    /// Where scratch files are made; `None` for the system's directory for temporary files.
+    /// The directory for scratch files; `None` for the system's temporary directory.
     pub scratch: Option<PathBuf>,
-    /// What orders pages instead of rules.
+    /// The order of pages before all rules.
     key: Option<Arc<Key>>,
 }
 
 impl Clustering {
-    /// All pages with a version in force, in clusters within this distance of their leaders, which are
-    /// the pages that were first seen with their content.
+    /// Creates a query for all pages with a version in force, in clusters within this distance of
+    /// their leaders. The leader is the page that was first seen with its content.
     #[must_use]
     pub fn within(k: u32) -> Clustering {
         Clustering { k: Some(k), ..Clustering::default() }
@@ -72,8 +72,8 @@ impl Clustering {
         self
     }
 
-    /// Sets which of several pages leads: a [`Rule`](super::Rule), or several one after another.
-    /// Default: that which was first seen with its content.
+    /// Sets the ranking that determines the leader: a [`Rule`](super::Rule), or several in order of
+    /// priority. Default: the page that was first seen with its content leads.
     #[must_use]
     pub fn rule(mut self, rule: impl Into<Ranking>) -> Clustering {
         self.ranking = rule.into();
@@ -81,9 +81,8 @@ impl Clustering {
         self
     }
 
-    /// Has the page lead for which `key` is the least, and the rules decide between pages of one key.
-    /// The key must depend on nothing but the page. It is asked for each page once, which costs reading
-    /// the page's whole history.
+    /// Ranks pages by `key`, the least first, before all rules. The key must depend only on the
+    /// page. It is called once for each page, which costs reading the page's whole history.
     ///
     /// ```
     /// use simkeep::Page;
@@ -97,8 +96,8 @@ impl Clustering {
         self
     }
 
-    /// Clusters the versions that were in force at a time, by the visits and weights until then: what a
-    /// store of those would say. What was forgotten since never was.
+    /// Clusters the versions that were in force at a time, as if the store had only the visits and
+    /// weights until then. Pages forgotten since are missing.
     #[must_use]
     pub fn at(mut self, time: impl Into<Option<Time>>) -> Clustering {
         self.at = time.into();
@@ -112,38 +111,38 @@ impl Clustering {
         self
     }
 
-    /// Clusters only pages that are of these classes now, such as what somebody may see: who leads is
-    /// decided among them, and pages of others are neither named nor counted, as in a
-    /// [query](crate::Query::classes). The class that a page has now counts, also [at](Clustering::at) a
-    /// past time.
+    /// Clusters only pages that are in these classes now, such as those that a user may see. The
+    /// leader is chosen among them, and other pages are neither listed nor counted; see
+    /// [`Query::classes`](crate::Query::classes). The current class counts, even
+    /// [at](Clustering::at) a past time.
     #[must_use]
     pub fn classes(mut self, classes: impl Into<Option<Classes>>) -> Clustering {
         self.classes = classes.into();
         self
     }
 
-    /// Sets how many bytes of memory are taken. Default: 512 MiB. What does not fit goes to scratch
-    /// files, some 150 bytes for each page, which have no names and leave nothing behind.
+    /// Sets the memory to use, in bytes. Default: 512 MiB. The rest goes to unnamed scratch files,
+    /// about 150 bytes for each page, which leave nothing behind.
     #[must_use]
     pub fn memory_bytes(mut self, bytes: usize) -> Clustering {
         self.memory_bytes = Some(bytes);
         self
     }
 
-    /// Sets the directory for scratch files, which must be there.
+    /// Sets the directory for scratch files, which must exist.
     #[must_use]
     pub fn scratch(mut self, dir: impl Into<Option<PathBuf>>) -> Clustering {
         self.scratch = dir.into();
         self
     }
 
-    /// The distance that counts.
+    /// The effective distance.
     pub(super) fn distance(&self, snapshot: &Snapshot, epoch: Epoch) -> u32 {
-        // No two fingerprints differ in more than 64 bits, so a larger k finds all pairs, as 64 does.
+        // Fingerprints differ in at most 64 bits, so a larger k finds all pairs, as 64 does.
         self.k.unwrap_or_else(|| snapshot.near_distance(epoch)).min(DISTANCE_MAX)
     }
 
-    /// Which pages are taken.
+    /// The selection of pages.
     pub(super) fn filter(&self, snapshot: &Snapshot) -> Result<InForceFilter> {
         let filter = InForceFilter::new(snapshot, self.epoch)?;
         Ok(InForceFilter {
@@ -156,7 +155,7 @@ impl Clustering {
         })
     }
 
-    /// How many bytes of memory are taken.
+    /// The effective memory in bytes.
     pub(super) fn memory(&self) -> usize {
         self.memory_bytes.unwrap_or(512 << 20).max(MEMORY_BYTES_MIN)
     }
@@ -165,7 +164,7 @@ impl Clustering {
         Workspace::new(self.scratch.clone(), self.memory())
     }
 
-    /// The place of a page among others.
+    /// The rank of a page.
     pub(super) fn rank(&self, taken: &InForcePage) -> Rank {
         let InForcePage { url, since, weight, .. } = taken;
         let rank = self.ranking.rank(&Ranked { url, since: *since, weight: *weight });

@@ -1,4 +1,4 @@
-//! Clusters that were found, and ways to go through them.
+//! The resulting clusters, and iterators over them.
 
 use std::fmt;
 use std::sync::Arc;
@@ -25,17 +25,17 @@ use crate::url::check_url;
 impl Clustering {
     /// Puts all pages into clusters, each with a page that leads it.
     ///
-    /// Pages are taken in the order of the [rules](Clustering::rule), those with equal fingerprints
-    /// together with the first of them. A page leads if no page that leads is within k of it; every
-    /// other belongs to the nearest of the leaders that rank before it, of equally near ones to the
-    /// first. So each page is in one cluster, within k of its leader, and no two leaders are within k
-    /// of each other. The clusters depend on the pages, the rules and the distance alone: not on the
-    /// order in which pages came, nor on how they are stored.
+    /// Pages are taken in the order of the [rules](Clustering::rule); pages with equal fingerprints
+    /// count as one. A page leads if it is not within k of a leader that ranks before it. Every
+    /// other page belongs to the nearest of the leaders that rank before it; of equally near ones,
+    /// to the first. So each page is in one cluster, within k of its leader, and no two leaders are
+    /// within k of each other. The clusters depend only on the pages, the rules and the distance:
+    /// not on the order of arrival, nor on how pages are stored.
     ///
-    /// Costs reading all pages once, several sorts of some 40 bytes a page, and joins of about three
-    /// times as many fingerprints as there are; of more than fit into a 64th of the memory at 8 bytes,
-    /// which is a million in 512 MiB, one more join of all leaders so far for each such part. A crowd
-    /// costs a pair for each of its pages.
+    /// The run reads all pages once, sorts about 40 bytes a page several times, and joins about
+    /// three times as many fingerprints as there are. Beyond a 64th of the memory at 8 bytes each,
+    /// which is a million in 512 MiB, each such part takes one more join with all leaders so far. A
+    /// dense bucket costs one pair for each of its pages.
     ///
     /// ```
     /// use simkeep::cluster::Clustering;
@@ -59,9 +59,9 @@ impl Clustering {
     ///
     /// # Errors
     ///
-    /// [`Error::EndedEpoch`] or [`Error::UnknownEpoch`] for such an epoch, [`Error::Io`] if a scratch
-    /// file cannot be written, [`Error::Corrupt`] if what is read is damaged, [`Error::Cancelled`] if
-    /// the progress was, [`Error::Limit`] for 2^32 pages or more.
+    /// [`Error::EndedEpoch`] or [`Error::UnknownEpoch`] for such an epoch, [`Error::Io`] if a
+    /// scratch file cannot be written, [`Error::Corrupt`] if the data it reads is damaged,
+    /// [`Error::Cancelled`] if the progress was, [`Error::Limit`] for 2^32 pages or more.
     pub fn run(&self, snapshot: &Snapshot, progress: &Progress) -> Result<Clusters> {
         snapshot.poison_on_bug(|| {
             let work = self.workspace();
@@ -73,10 +73,10 @@ impl Clustering {
 
 /// The clusters of a snapshot, from [`Clustering::run`].
 ///
-/// They are kept in memory or in scratch files until this is dropped, and can be gone through several
-/// times, in several orders. Each of these sorts some 100 bytes a page, in the memory that the
-/// [`Clustering`] allows, and then reads a URL for each page that it names,
-/// and the heads of pages that have the fingerprint of their leader.
+/// They are stored in memory or in scratch files until this is dropped, and can be iterated several
+/// times, in several orders. Each iteration sorts about 100 bytes a page, in the memory that the
+/// [`Clustering`] allows. It then reads a URL for each page that it returns, and the heads of pages
+/// that have the fingerprint of their leader.
 pub struct Clusters {
     pub(super) snapshot: Snapshot,
     pub(super) filter: InForceFilter,
@@ -92,7 +92,7 @@ pub struct Clusters {
     sizes: Vec<u64>,
 }
 
-/// What was found.
+/// The result of the search for leaders.
 pub(super) struct Found {
     pub(super) members: Sorted<Member>,
     pub(super) leaders: u32,
@@ -100,11 +100,11 @@ pub(super) struct Found {
     pub(super) fingerprints: u64,
     /// Pages with content and no fingerprint of the epoch.
     pub(super) without: u64,
-    /// Whether it is the sketches of texts that say how far members are from leaders.
+    /// Whether distances to leaders are those of text sketches.
     pub(super) by_text: bool,
 }
 
-/// A cluster: pages within a distance of one, which leads them.
+/// A cluster: pages within a distance of the page that leads it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Cluster {
@@ -112,11 +112,11 @@ pub struct Cluster {
     pub leader: String,
     /// Its fingerprint, with reserved bits set to 0.
     pub fingerprint: u64,
-    /// When it was first seen with the content that counts, in milliseconds since 1970.
+    /// When its content was first seen, in milliseconds since 1970.
     pub first_seen: Time,
-    /// How many pages there are, itself included.
+    /// The number of pages, including the leader.
     pub pages: u64,
-    /// The greatest distance of the fingerprint of one of them to its own.
+    /// The greatest distance between the fingerprints of a page and the leader.
     pub max_distance: u32,
 }
 
@@ -128,21 +128,21 @@ pub struct ClusteredPage {
     pub url: Arc<str>,
     /// Its fingerprint, with reserved bits set to 0.
     pub fingerprint: u64,
-    /// The class that it is of now, whichever time the cluster is of; `None` of a page that has none.
+    /// Its current class, even if the cluster is of an earlier time; `None` if it has none.
     pub class: Option<u32>,
-    /// The page that leads its cluster, which may be itself.
+    /// The leader of its cluster, perhaps itself.
     pub leader: Arc<str>,
-    /// The class that the leader is of now.
+    /// The current class of the leader.
     pub leader_class: Option<u32>,
-    /// In how many bits the fingerprints of the two differ.
+    /// The number of bits in which the two fingerprints differ.
     pub distance: u32,
-    /// How much the texts of the two have in common, by their [sketches](BitSketch::resemblance); `None`
-    /// of the leader, and where no texts were compared.
+    /// The resemblance of the two texts, by their [sketches](BitSketch::resemblance); `None` for
+    /// the leader, and if texts were not compared.
     pub resemblance: Option<f64>,
-    /// How many pages the cluster has.
+    /// The number of pages in the cluster.
     pub pages: u64,
-    /// How it is known to be nearly the same as its leader; `None` of the leader, and in what
-    /// [`PageCluster::of`](crate::cluster::PageCluster::of) finds.
+    /// The evidence that it is nearly the same as its leader; `None` for the leader, and in the
+    /// results of [`PageCluster::of`](crate::cluster::PageCluster::of).
     pub by: Option<OriginalBy>,
 }
 
@@ -174,7 +174,7 @@ impl Clusters {
         Ok(clusters)
     }
 
-    /// Clusters from their members.
+    /// Builds clusters from their members.
     pub(super) fn from_members(
         snapshot: Snapshot,
         filter: InForceFilter,
@@ -234,7 +234,7 @@ impl Clusters {
         })
     }
 
-    /// The distance that counts.
+    /// The effective distance.
     pub fn k(&self) -> u32 {
         self.k
     }
@@ -244,49 +244,49 @@ impl Clusters {
         self.filter.epoch
     }
 
-    /// How many pages there are.
+    /// The number of pages.
     pub fn pages(&self) -> u64 {
         self.members.len()
     }
 
-    /// How many distinct fingerprints they have.
+    /// The number of distinct fingerprints.
     pub fn fingerprints(&self) -> u64 {
         self.fingerprints
     }
 
-    /// Returns how many other pages have content without a fingerprint of the epoch: it is too short, no
-    /// text, or not [restated](crate::Store::restate) in it.
+    /// The number of other pages with content but without a fingerprint of the epoch: their text is
+    /// too short, they have no text, or they were not [restated](crate::Store::restate).
     pub fn without_fingerprint(&self) -> u64 {
         self.without
     }
 
-    /// How many clusters there are.
+    /// The number of clusters.
     pub fn len(&self) -> u64 {
         self.rows.len()
     }
 
-    /// Whether there are none, for there is no page.
+    /// Whether there are no clusters, because there are no pages.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// How many clusters have two pages or more.
+    /// The number of clusters with two or more pages.
     pub fn multi_page_clusters(&self) -> u64 {
         self.multi_page_clusters
     }
 
-    /// How many pages the largest has.
+    /// The number of pages in the largest cluster.
     pub fn largest(&self) -> u64 {
         self.largest.into()
     }
 
-    /// How many clusters have 1 page, 2 or 3, 4 to 7, and so on: those of size s are in bin log2(s).
+    /// The number of clusters with 1 page, 2 to 3, 4 to 7, and so on: size s is in bin log2(s).
     pub fn sizes(&self) -> &[u64] {
         &self.sizes
     }
 
-    /// The clusters of so many pages at least, the largest first, and of equally large ones that whose
-    /// leader ranks first.
+    /// Iterates over the clusters of at least `pages_min` pages, the largest first; equally large
+    /// ones in the order of their leaders' ranks.
     ///
     /// # Errors
     ///
@@ -307,7 +307,7 @@ impl Clusters {
         Ok(BySize { clusters: self, rows })
     }
 
-    /// The pages of clusters of so many pages at least, in SURT order.
+    /// Iterates over the pages of clusters of at least `pages_min` pages, in SURT order.
     ///
     /// # Errors
     ///
@@ -317,9 +317,9 @@ impl Clusters {
         self.listed(pages_min, |member, _, _| [member.page, 0, 0])
     }
 
-    /// The pages of clusters of so many pages at least, cluster by cluster in the order of
-    /// [`by_size`](Clusters::by_size): the leader first, then its members by distance, or by
-    /// resemblance where texts decided, and in SURT order.
+    /// Iterates over the pages of clusters of at least `pages_min` pages, cluster by cluster in the
+    /// order of [`by_size`](Clusters::by_size). The leader comes first, then the other pages by
+    /// distance (or by resemblance, if texts were compared), and in SURT order.
     ///
     /// # Errors
     ///
@@ -330,8 +330,8 @@ impl Clusters {
         self.listed(pages_min, |_, of, place| [u32::MAX - of.pages, of.leader, place])
     }
 
-    /// Pages in an order, that of three numbers. The last one that is given is the page's place in its
-    /// cluster.
+    /// Iterates over pages in the order of three numbers. `order` gets the page's position in its
+    /// cluster last.
     fn listed(
         &self,
         pages_min: u64,
@@ -352,7 +352,7 @@ impl Clusters {
         Ok(ClusteredPages { clusters: self, listed, leader: None })
     }
 
-    /// Goes through all pages, cluster by cluster: each with its cluster, and its place there.
+    /// Visits all pages, cluster by cluster: each with its cluster, and its position there.
     pub(super) fn each(
         &self,
         mut each: impl FnMut(&Member, &Row, u32) -> Result<()>,
@@ -375,7 +375,7 @@ impl Clusters {
         Ok(taken.map(|taken| taken.fingerprint))
     }
 
-    /// Where a page stands; `None` if it is not known.
+    /// The location of a page; `None` if it is unknown.
     pub(super) fn place(&self, url: &str) -> Result<Option<u64>> {
         let view = self.snapshot.view();
         view.check()?;
@@ -384,14 +384,14 @@ impl Clusters {
         Ok(known.location.filter(|_| known.head.is_some()).map(|location| location.to_bits()))
     }
 
-    /// The URL of the page that stands there.
+    /// The URL of the page at a location.
     pub(super) fn url(&self, place: u64) -> Result<String> {
         let view = self.snapshot.view();
         view.check()?;
         view.url_at(PageLocation::from_bits(place))
     }
 
-    /// The digest of what is in force on a page.
+    /// The digest of the version in force on a page.
     pub(super) fn digest(&self, url: &str) -> Result<Option<Digest>> {
         self.filter.digest(&self.snapshot, url)
     }
@@ -416,7 +416,7 @@ impl fmt::Debug for Clusters {
     }
 }
 
-/// Clusters by their sizes, from [`Clusters::by_size`]. It ends after an error.
+/// An iterator over clusters by size, from [`Clusters::by_size`]. It ends after an error.
 #[derive(Debug)]
 pub struct BySize<'c> {
     clusters: &'c Clusters,
@@ -437,17 +437,17 @@ impl Iterator for BySize<'_> {
     }
 }
 
-/// Pages in their clusters, from [`Clusters::by_page`] or [`Clusters::by_cluster`]. It ends after an
-/// error.
+/// An iterator over pages in their clusters, from [`Clusters::by_page`] or
+/// [`Clusters::by_cluster`]. It ends after an error.
 #[derive(Debug)]
 pub struct ClusteredPages<'c> {
     clusters: &'c Clusters,
     listed: Sorted<Listed>,
-    /// The leader that was read last.
+    /// The last leader that was read.
     leader: Option<Leader>,
 }
 
-/// A leader, with the digest of what it has in force, once that was asked for.
+/// A leader, with the digest of its version in force once it was needed.
 #[derive(Debug)]
 struct Leader {
     number: u32,
@@ -456,7 +456,7 @@ struct Leader {
 }
 
 impl Leader {
-    /// The digest of what it has in force. Reads its head the first time.
+    /// The digest of its version in force. Reads its head the first time.
     fn digest(&mut self, clusters: &Clusters) -> Result<Option<Digest>> {
         // The outer `None` means not read yet. A leader with a million copies is read once.
         match self.digest {

@@ -1,4 +1,4 @@
-//! What is known of nodes, by their numbers: more than fits into memory lies in scratch files.
+//! Columns of data about nodes, by number: data that exceeds the memory is in scratch files.
 
 use std::ops::Range;
 
@@ -8,26 +8,26 @@ use crate::error::{Error, Result};
 use crate::search::Source;
 use crate::sort::{Packed, Workspace};
 
-/// Bytes that are checked together when they are read from a file, about.
+/// Approximate bytes under one checksum of a file.
 const BLOCK_BYTES: usize = 4 << 10;
 
-/// How many bytes become a part, at least and at most.
+/// The least and the most bytes of a new part.
 const PENDING_BYTES: [usize; 2] = [512 << 10, 8 << 20];
 
 /// Items, such as fingerprints, in the order in which they were added.
 #[derive(Debug)]
 pub(super) struct Column<T> {
     work: Workspace,
-    /// Bytes that parts may have in memory, and have.
+    /// The memory limit of the parts, and their current memory, in bytes.
     memory_bytes: usize,
     held_bytes: usize,
     parts: Vec<Part<T>>,
-    /// Those behind the parts: many small additions become one file.
+    /// Items after the last part: many small additions become one file.
     pending: Vec<T>,
     len: u32,
 }
 
-/// Items side by side.
+/// A contiguous part of the items.
 #[derive(Debug)]
 struct Part<T> {
     start: u32,
@@ -52,12 +52,12 @@ impl<T: Packed> Column<T> {
         self.len
     }
 
-    /// Adds these.
+    /// Appends items.
     pub(super) fn append(&mut self, items: impl IntoIterator<Item = T>) -> Result<()> {
         items.into_iter().try_for_each(|item| self.push(item))
     }
 
-    /// Adds one.
+    /// Appends an item.
     #[inline]
     pub(super) fn push(&mut self, item: T) -> Result<()> {
         // A join numbers its entries in 32 bits.
@@ -76,7 +76,7 @@ impl<T: Packed> Column<T> {
         Ok(())
     }
 
-    /// Makes a part of what is pending.
+    /// Makes a part of the pending items.
     fn part(&mut self) -> Result<()> {
         let items = std::mem::take(&mut self.pending);
         #[expect(clippy::cast_possible_truncation, reason = "a part of fewer than 2^32")]
@@ -106,7 +106,7 @@ impl<T: Packed> Column<T> {
         Ok(())
     }
 
-    /// Those with these numbers, all of which were added.
+    /// Reads the items with these numbers, which must exist.
     #[expect(clippy::indexing_slicing, reason = "what is behind the parts is pending")]
     pub(super) fn read(&self, range: Range<u32>, buffer: &mut [T]) -> Result<()> {
         // Parts are adjacent and in order, so a binary search finds the first part of the range.
@@ -133,7 +133,7 @@ impl<T: Packed> Column<T> {
 }
 
 impl<T: Packed + Default> Column<T> {
-    /// The one with this number, which was added.
+    /// Reads the item with this number, which must exist.
     pub(super) fn get(&self, number: u32) -> Result<T> {
         let mut item = [T::default()];
         self.read(number..number + 1, &mut item)?;
@@ -152,12 +152,12 @@ impl<T> Held<T> {
     }
 }
 
-/// Items that are checked together.
+/// The number of items under one checksum.
 fn block<T: Packed>() -> usize {
     BLOCK_BYTES / T::BYTES
 }
 
-/// Items that are written to a file.
+/// Writes items to a file.
 struct Blocks {
     file: Scratch,
     sums: Vec<u32>,
@@ -196,7 +196,7 @@ impl Blocks {
 }
 
 impl<T: Packed> Part<T> {
-    /// Two that lie side by side, as one file.
+    /// Merges two adjacent parts into one file.
     fn merge(before: &Part<T>, last: &Part<T>, work: &Workspace) -> Result<Part<T>> {
         let mut blocks = Blocks::new(work)?;
         for part in [before, last] {
@@ -210,7 +210,7 @@ impl<T: Packed> Part<T> {
         Ok(Part { start: before.start, len: before.len + last.len, held: blocks.finish()? })
     }
 
-    /// Whether what was written of these is there.
+    /// Checks that the written bytes are unchanged.
     #[expect(
         clippy::indexing_slicing,
         reason = "places below the length, and a sum for each block"
@@ -266,7 +266,7 @@ impl Source for Column<u64> {
     }
 }
 
-/// The fingerprints of all leaders, and behind them others.
+/// The fingerprints of all leaders, followed by others.
 pub(super) struct Beside<'c> {
     pub(super) leaders: &'c Column<u64>,
     pub(super) others: &'c [u64],

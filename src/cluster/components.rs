@@ -1,5 +1,4 @@
-//! Components: whatever hangs together by small steps. What other tools make of near pairs, and why it
-//! is not done here.
+//! Connected components of near pages, as other tools compute them, and why clusters are better.
 
 use std::ops::ControlFlow;
 
@@ -15,39 +14,42 @@ use crate::search::{Join, Pair};
 use crate::sort::Workspace;
 use crate::sync::Mutex;
 
-/// The largest components that are looked into.
+/// The number of large components to examine.
 const LARGEST: usize = 10;
 
-/// Fingerprints of a component of which each is compared with each.
+/// The most fingerprints of a component for which all pairs are compared.
 const COMPARED_MAX: usize = 1 << 16;
 
-/// The components of a snapshot: two pages are in one if a chain of pages leads from one to the other,
-/// of which each is within k bits of the next.
+/// The connected components of a snapshot: two pages are in one component if a chain of pages
+/// connects them, each within k bits of the next.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Components {
     /// The distance of a step.
     pub k: u32,
-    /// How many pages there are.
+    /// The number of pages.
     pub pages: u64,
-    /// Pages with content that have no fingerprint of the epoch, and took no part.
+    /// The number of pages with content but without a fingerprint of the epoch, which are in no
+    /// component.
     pub without_fingerprint: u64,
-    /// How many components there are.
+    /// The number of components.
     pub components: u64,
-    /// Those of two pages or more.
+    /// The number of components of two or more pages.
     pub multi_page_components: u64,
-    /// The ten largest, of two pages or more.
+    /// The ten largest components of two or more pages.
     pub largest: Vec<Component>,
 }
 
 impl Components {
-    /// Joins whatever touches: pages within k of each other into one component, as tools do that
-    /// remove all but one page of each. A chain of small steps joins texts that have little in common,
-    /// which the maximum distance within a component shows. Prefer [clusters](Clustering::run).
+    /// Computes the connected components: pages within k of each other are in one component. Some
+    /// tools remove all but one page of each. A chain of small steps connects texts that have
+    /// little in common, as the widest distance in a component shows. Prefer
+    /// [clusters](Clustering::run).
     ///
-    /// It takes from `asked` which pages, and the distance. Costs the join of
-    /// [`FingerprintPairs`](crate::query::FingerprintPairs), so that a crowd costs its square; beside
-    /// its memory it takes 16 bytes for each fingerprint, and 8 more for each of the ten largest.
+    /// It takes the pages and the distance from `asked`. Costs the join of
+    /// [`FingerprintPairs`](crate::query::FingerprintPairs), so a dense bucket costs its square. It
+    /// takes another 16 bytes of memory for each fingerprint, and 8 more for each fingerprint of
+    /// the ten largest.
     ///
     /// ```
     /// use simkeep::cluster::Components;
@@ -70,7 +72,7 @@ impl Components {
     ///
     /// # Errors
     ///
-    /// As [`Clustering::run`].
+    /// Those of [`Clustering::run`].
     pub fn of(snapshot: &Snapshot, asked: &Clustering, progress: &Progress) -> Result<Components> {
         snapshot.poison_on_bug(|| {
             let work = asked.workspace();
@@ -79,16 +81,16 @@ impl Components {
     }
 }
 
-/// A component.
+/// A connected component.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Component {
-    /// One of its pages: of those with its least fingerprint, the first by the rules.
+    /// One of its pages: among those with its least fingerprint, the first by the rules.
     pub page: String,
-    /// How many there are.
+    /// The number of its pages.
     pub pages: u64,
-    /// The greatest distance between two of its pages: of more than 65,536 fingerprints, the greatest
-    /// that was found, by comparing with each of a few that are far from each other.
+    /// The greatest distance between two of its pages. Above 65,536 fingerprints it is a lower
+    /// bound: each is compared only with a few that are far from each other.
     pub max_distance: u32,
 }
 
@@ -151,7 +153,7 @@ fn components(
     Ok(found)
 }
 
-/// Sets of nodes within k of each other.
+/// Finds the sets of nodes connected by steps within k.
 fn joined(column: &Column<u64>, k: u32, work: &Workspace, progress: &Progress) -> Result<Sets> {
     // The sink runs on several threads, and a union changes shared paths. One lock serves a batch of
     // pairs.
@@ -171,7 +173,7 @@ fn joined(column: &Column<u64>, k: u32, work: &Workspace, progress: &Progress) -
     Ok(sets.into_inner())
 }
 
-/// Disjoint sets (B. A. Galler, M. J. Fischer, 1964), each with its least node for a root.
+/// Disjoint sets (B. A. Galler, M. J. Fischer, 1964). The root of each set is its least node.
 struct Sets {
     above: Vec<u32>,
 }
@@ -195,7 +197,7 @@ impl Sets {
     }
 }
 
-/// Returns the maximum distance between two of them.
+/// The greatest distance between two fingerprints.
 fn max_distance(fingerprints: &[u64], progress: &Progress) -> Result<u32> {
     let far = |from: u64| {
         let distances = fingerprints.iter().map(|other| ((other ^ from).count_ones(), *other));
@@ -210,10 +212,10 @@ fn max_distance(fingerprints: &[u64], progress: &Progress) -> Result<u32> {
         }
         return Ok(max_distance);
     }
-    /// Steps from one end to the other.
+    /// The number of steps from one end to the other.
     const STEPS: usize = 64;
     let Some(mut from) = fingerprints.first().copied() else { return Ok(0) };
-    // Beyond the limit: walks to the farthest fingerprint again and again. This gives a lower bound.
+    // Above the limit, repeatedly jumps to the farthest fingerprint. This gives a lower bound.
     for _ in 0..STEPS {
         let (distance, to) = far(from);
         if distance <= max_distance {

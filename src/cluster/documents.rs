@@ -1,12 +1,12 @@
-//! From pages with the sketches of their texts to the members of each leader.
+//! The steps from pages with sketches of their texts to the members of each leader.
 //!
 //! ```text
 //! sketches by number -> with their pages -> documents by rank -> leaders -> by leader
 //!             pages in SURT order _/
 //! ```
 //!
-//! Here a node is a page, and not all pages of one fingerprint, as their texts may differ. Pages without
-//! a sketch are near none.
+//! Here a node is a page, not all pages of one fingerprint, because their texts may differ. Pages
+//! without a sketch are near no page.
 
 use super::clustering::Clustering;
 use super::column::Column;
@@ -22,7 +22,7 @@ use crate::progress::{Progress, Stage};
 use crate::query::in_force::{InForceFilter, InForcePage};
 use crate::sort::{Sorted, Workspace};
 
-/// All pages in the order of their ranks, those of `compared` with their sketches.
+/// All pages in order of rank; the compared ones with their sketches.
 pub(super) fn documents(
     (snapshot, asked, filter): (&Snapshot, &Clustering, &InForceFilter),
     compared: &Places,
@@ -35,8 +35,8 @@ pub(super) fn documents(
         let (rank, place) = (asked.rank(taken), taken.location.to_bits());
         let InForcePage { fingerprint, class, .. } = *taken;
         let document = Document { rank, page, place, fingerprint, class, sketch: None };
-        // Candidates meet their sketches by number first. All other
-        // pages go straight to the sort by rank.
+        // Candidates meet their sketches by number first. All other pages go straight to the sort
+        // by rank.
         match compared.number(place) {
             Some(number) => unread.push(Unread { number, document }),
             None => documents.push(document),
@@ -60,7 +60,7 @@ pub(super) fn documents(
     documents.finish()
 }
 
-/// The pages of each leader, and how many leaders there are.
+/// The pages of each leader, and the number of leaders.
 pub(super) fn members(
     mut documents: Sorted<Document>,
     resemblance: f64,
@@ -84,8 +84,8 @@ pub(super) fn members(
             match sketch {
                 Some(sketch) => batch.push(position, bearer, sketch),
                 None => {
-                    // A page without a sketch is near no page. It leads a cluster
-                    // of its own and takes no part in joins.
+                    // A page without a sketch is near no page. It leads a cluster of its own and
+                    // takes no part in joins.
                     members.push(member(position, &bearer, (0, true)))?;
                     alone += 1;
                     progress.pass(1);
@@ -119,10 +119,10 @@ fn member(leader: u32, bearer: &Bearer, (apart, leads): (u16, bool)) -> Member {
     Member { leader, follows: !leads, apart, page, place, fingerprint, class }
 }
 
-/// Documents that come next.
+/// The next documents.
 #[derive(Default)]
 struct Batch {
-    /// The place of each in the order of ranks, and what it is without its text.
+    /// The position of each in order of rank, and its data without the text.
     bearers: Vec<(u32, Bearer)>,
     fingerprints: Vec<u64>,
     texts: Vec<BitSketch>,
@@ -135,7 +135,7 @@ impl Batch {
         self.texts.push(sketch);
     }
 
-    /// The first ones are done with.
+    /// Removes the first nodes, which are settled.
     fn drop_first(&mut self, count: usize) {
         self.bearers.drain(..count);
         self.fingerprints.drain(..count);

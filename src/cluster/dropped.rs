@@ -1,4 +1,4 @@
-//! Which pages are dropped in favour of those that lead them, by URL.
+//! Lookup by URL of the pages that are dropped in favour of their leaders.
 
 use std::fmt;
 
@@ -11,75 +11,77 @@ use crate::error::Result;
 use crate::page::{Classes, Digest};
 use crate::query::in_force::InForcePage;
 
-/// The pages that are dropped in favour of those that lead their clusters, from [`Clusters::dropped`].
+/// The pages that are dropped in favour of their clusters' leaders, from [`Clusters::dropped`].
 ///
-/// Takes a bit of memory for each page of the store, and in scratch files 8 bytes for each page that is
-/// dropped. Any number of threads may ask it.
+/// Takes a bit of memory for each page of the store, and scratch files of 8 bytes for each dropped
+/// page. It can be used from any number of threads.
 pub struct Dropped<'c> {
     clusters: &'c Clusters,
     pages: Places,
-    /// Where the leaders stand of all pages that are dropped, in the order of where these stand.
+    /// The locations of the leaders of all dropped pages, in the order of the dropped pages'
+    /// locations.
     leaders: Column<u64>,
 }
 
-/// What becomes of a page.
+/// The decision on a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Fate {
-    /// The store does not know it.
+    /// The store does not know the page.
     Unknown,
-    /// It leads its cluster, is in none, or is of another class than the page that leads it, which is
-    /// not open to all.
+    /// The page stays. It leads its cluster, is in no cluster, or has another class than its
+    /// leader, whose class is not open to all.
     Kept,
-    /// It is dropped.
+    /// The page is dropped.
     Dropped {
-        /// The digest of its content that was compared, if there is one. Other content of the page, such
-        /// as an older version of it, may be near nothing that is kept.
+        /// The digest of the compared content, if it has one. Other content of the page, such as an
+        /// older version, may be near no page that is kept.
         digest: Option<Digest>,
     },
 }
 
-/// For which page another one is dropped.
+/// The page that is kept in place of a dropped one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct KeptFor {
     /// The page that is kept.
     pub url: String,
-    /// In how many bits the two differ.
+    /// The number of bits in which the two fingerprints differ.
     pub distance: u32,
 }
 
-/// Whether a page of one class may be dropped in favour of one of another: if all who may see it may see
-/// that one, too.
+/// Whether a page of one class may be dropped in favour of a page of another class: everyone who
+/// may see the first may see the second, too.
 fn may_yield(class: Option<u32>, to: Option<u32>, open: &Classes) -> bool {
-    // `open.have(class)` would be wrong: the page that stays must
-    // be visible to all readers of the other.
+    // `open.have(class)` would be wrong: the page that stays must be visible to all readers of the
+    // other.
     class == to || open.have(to)
 }
 
 impl ClusteredPage {
-    /// Whether it may be dropped in favour of the page that leads its cluster: that is another one, of
-    /// the same class or of one of the classes in `open`, which all may see. Pages that have no class
-    /// are of one class with each other.
+    /// Whether the page may be dropped in favour of its leader. It may if it is not the leader
+    /// itself, and the leader has the same class or one of the classes in `open`, which all may
+    /// see. Pages without a class share one class.
     ///
-    /// Clusters are made without regard to classes, so two pages that stay for their classes may be near
-    /// each other. [`Clustering::classes`](super::Clustering::classes) clusters those of a class alone.
+    /// Clusters ignore classes, so two pages that stay because of their classes may be near each
+    /// other. To cluster the pages of one class alone, use
+    /// [`Clustering::classes`](super::Clustering::classes).
     pub fn yields(&self, open: &Classes) -> bool {
         !self.is_leader() && may_yield(self.class, self.leader_class, open)
     }
 }
 
 impl Member {
-    /// Whether it may be dropped in favour of the page that leads its cluster.
+    /// Whether the page may be dropped in favour of its leader.
     fn yields(&self, of: &Row, open: &Classes) -> bool {
         self.follows && may_yield(self.class, of.class, open)
     }
 }
 
 impl Clusters {
-    /// The pages that [yield](ClusteredPage::yields) to those that lead them, to look up by URL. All
-    /// others are kept. `open` has the classes of pages that all may see; `Classes::default()` is none,
-    /// so that pages yield only to those of their own class.
+    /// Selects the pages that [yield](ClusteredPage::yields) to their leaders, for lookup by URL.
+    /// All other pages are kept. `open` are the classes of pages that all may see.
+    /// `Classes::default()` is empty: then pages yield only to leaders of their own class.
     ///
     /// Costs a sort of 16 bytes for each of them, in the memory that the
     /// [`Clustering`](super::Clustering) allows.
@@ -118,8 +120,8 @@ impl Clusters {
         self.snapshot.poison_on_bug(|| found)
     }
 
-    /// How many pages [yield](ClusteredPage::yields) to those that lead them: as many as
-    /// [`dropped`](Clusters::dropped) would have. Costs going through the pages once, without their
+    /// Counts the pages that [yield](ClusteredPage::yields) to their leaders: as many as
+    /// [`dropped`](Clusters::dropped) would select. Costs a pass over the pages, without their
     /// URLs.
     ///
     /// # Errors
@@ -156,29 +158,29 @@ impl<'c> Dropped<'c> {
         Ok(Dropped { clusters, pages, leaders })
     }
 
-    /// How many pages are dropped.
+    /// The number of dropped pages.
     pub fn len(&self) -> u64 {
         self.leaders.len().into()
     }
 
-    /// Whether none is.
+    /// Whether no page is dropped.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Whether the page at a location is dropped, which
-    /// [`Candidates::candidacy`](super::Candidates::candidacy) named before the clusters were made.
-    /// Costs no lookup.
+    /// Whether the page at a place is dropped. The place comes from
+    /// [`Candidates::candidacy`](super::Candidates::candidacy) of the same snapshot. Costs no
+    /// lookup of the URL.
     pub fn has(&self, location: PageLocation) -> bool {
         self.pages.number(location.0).is_some()
     }
 
-    /// What becomes of a page. Costs looking it up; of one that is dropped, reading its head, too.
+    /// Returns the decision on a page. Costs a lookup; for a dropped page, also reading its head.
     ///
     /// # Errors
     ///
-    /// [`Error::Url`](crate::Error::Url) of a URL that no page can have,
-    /// [`Error::Corrupt`](crate::Error::Corrupt) if what is read is damaged.
+    /// [`Error::Url`](crate::Error::Url) for a URL that no page can have,
+    /// [`Error::Corrupt`](crate::Error::Corrupt) if the data it reads is damaged.
     pub fn fate(&self, url: &str) -> Result<Fate> {
         self.clusters.snapshot.poison_on_bug(|| {
             let Some(place) = self.clusters.place(url)? else { return Ok(Fate::Unknown) };
@@ -189,7 +191,7 @@ impl<'c> Dropped<'c> {
         })
     }
 
-    /// The page that is kept for one that is dropped; `None` if it is not.
+    /// Returns the page that is kept in place of a dropped one; `None` if the page is not dropped.
     ///
     /// # Errors
     ///
@@ -201,8 +203,8 @@ impl<'c> Dropped<'c> {
             let Some(number) = number else { return Ok(None) };
             let leader = self.leaders.get(number).map_err(|e| self.clusters.work.named(e))?;
             let kept = self.clusters.url(leader)?;
-            // Only locations are kept, 8 bytes for each dropped page. So
-            // the two fingerprints are read again.
+            // Only locations are kept, 8 bytes for each dropped page. So the two fingerprints are
+            // read again.
             let distance = self.taken(url)?.fingerprint ^ self.taken(&kept)?.fingerprint;
             let distance = distance.count_ones();
             ensure(distance <= self.clusters.k(), "a page is within k of its leader")?;

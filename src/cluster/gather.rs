@@ -1,5 +1,5 @@
-//! From the pages of a snapshot to the members of each leader, with sorted streams: nothing here grows
-//! with the number of pages but scratch files.
+//! The steps from the pages of a snapshot to the members of each leader, with sorted streams. Only
+//! scratch files grow with the number of pages.
 //!
 //! ```text
 //! pages in SURT order -> by fingerprint -> nodes by rank -> leaders -> by fingerprint -> by leader
@@ -18,12 +18,12 @@ use crate::progress::{Progress, Stage};
 use crate::query::in_force::{InForceFilter, InForcePage};
 use crate::sort::{Sorted, Spooled, Workspace};
 
-/// Fingerprints between two looks at whether to go on.
+/// The number of fingerprints between two checks for cancellation.
 const STEP: u64 = 1024;
 
-/// The pages that are clustered, by fingerprint; those of one in the order of their ranks. Then how many
-/// others have content, and no fingerprint of the epoch. `each` is shown each of the pages with its
-/// number, in SURT order.
+/// The selected pages, by fingerprint, and pages of one fingerprint by rank. Returns also the
+/// number of other pages with content but without a fingerprint of the epoch. `each` is called for
+/// each page with its number, in SURT order.
 pub(super) fn captures(
     snapshot: &Snapshot,
     asked: &Clustering,
@@ -33,8 +33,8 @@ pub(super) fn captures(
     mut each: impl FnMut(u32, &InForcePage),
 ) -> Result<(Sorted<Capture>, u64)> {
     let mut sorter = work.sorter(2);
-    // Half of the memory: `nodes` reads this sort while it fills a
-    // sorter and a spool of a quarter each.
+    // Half of the memory: `nodes` reads this sort while it fills a sorter and a spool of a quarter
+    // each.
     let without = each_page(snapshot, filter, progress, |page, taken| {
         each(page, taken);
         let (rank, place) = (asked.rank(taken), taken.location.to_bits());
@@ -44,8 +44,8 @@ pub(super) fn captures(
     Ok((sorter.finish()?, without))
 }
 
-/// Goes through the pages that are clustered, in SURT order, each with its number. Returns how many
-/// others have content, and no fingerprint of the epoch.
+/// Visits the selected pages in SURT order, each with its number. Returns the number of other pages
+/// with content but without a fingerprint of the epoch.
 pub(super) fn each_page(
     snapshot: &Snapshot,
     filter: &InForceFilter,
@@ -55,8 +55,8 @@ pub(super) fn each_page(
     progress.start(Stage::Gathering, Some(Totals::of(snapshot)?.pages))?;
     let mut page = 0_u32;
     let mut pages = filter.pages(snapshot);
-    // `next_of` calls this for pages that are filtered out, too. So a
-    // scan that finds nothing can be cancelled.
+    // `next_of` calls this for pages that are filtered out, too. So a scan that finds nothing can
+    // be cancelled.
     let pass = || {
         progress.pass(1);
         progress.check()
@@ -73,8 +73,7 @@ pub(super) fn each_page(
     Ok(pages.without_fingerprint())
 }
 
-/// The distinct fingerprints in the order of their ranks, how many they are, and the pages that have
-/// them.
+/// The distinct fingerprints in order of rank, their number, and the pages that have them.
 pub(super) fn nodes(
     mut captures: Sorted<Capture>,
     work: &Workspace,
@@ -84,8 +83,8 @@ pub(super) fn nodes(
     let (mut last, mut count) = (None, 0);
     while let Some(Capture { fingerprint, rank, page, place, class }) = captures.next()? {
         if last != Some(fingerprint) {
-            // The first capture of a fingerprint ranks first. It
-            // represents all pages with this fingerprint.
+            // The first capture of a fingerprint ranks first. It represents all pages with this
+            // fingerprint.
             last = Some(fingerprint);
             count += 1;
             nodes.push(Node { rank, page, fingerprint })?;
@@ -99,7 +98,7 @@ pub(super) fn nodes(
     Ok((nodes.finish()?, count, bearers.finish()?))
 }
 
-/// To which leader each fingerprint belongs, by fingerprint; and how many leaders there are.
+/// The leader of each fingerprint, by fingerprint, and the number of leaders.
 pub(super) fn settled(
     mut nodes: Sorted<Node>,
     count: u64,
@@ -128,7 +127,7 @@ pub(super) fn settled(
         let taken = fingerprints.drain(..count).zip(pages.drain(..count));
         for ((fingerprint, page), of) in taken.zip(belongs) {
             let Belongs { leader, apart, leads } = of;
-            // Names the leading page of a leading fingerprint, by which `members` recognises it.
+            // The leading page of a leading fingerprint, by which `members` recognizes it.
             let page = leads.then_some(page);
             sorter.push(Settled { fingerprint, leader, apart, page })?;
         }
@@ -154,14 +153,14 @@ pub(super) fn members(
         let of = of.filter(|of| of.fingerprint == fingerprint);
         let Settled { leader, apart, page: leads, .. } =
             of.or_bug("each fingerprint is settled once")?;
-        // Of a leading fingerprint only its first page leads. Its other pages follow at distance 0.
+        // Only the first page of a leading fingerprint leads. Its other pages follow at distance 0.
         let follows = leads != Some(page);
         sorter.push(Member { leader, follows, apart, page, place, fingerprint, class })?;
     }
     sorter.finish()
 }
 
-/// The distinct fingerprints in their order, and how many pages each has.
+/// The distinct fingerprints in order, and the number of pages of each.
 pub(super) fn fingerprints(
     bearers: &Spooled<Bearer>,
     work: &Workspace,
@@ -170,8 +169,8 @@ pub(super) fn fingerprints(
     let (mut reader, mut last) = (bearers.read(), None);
     while let Some(Bearer { fingerprint, .. }) = reader.next()? {
         if last == Some(fingerprint) {
-            // The counts stay in memory, 4 bytes for each fingerprint.
-            // Only the column may go to a file.
+            // The counts stay in memory, 4 bytes for each fingerprint. Only the column may go to a
+            // file.
             *pages.last_mut().or_bug("each fingerprint has a count")? += 1;
             continue;
         }

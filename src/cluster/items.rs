@@ -1,24 +1,24 @@
-//! What is sorted on the way from pages to clusters.
+//! The items that are sorted on the way from pages to clusters.
 
 use crate::fingerprint::BitSketch;
 use crate::layout::{Cursor, Put as _};
 use crate::page::Rank;
 use crate::sort::Packed;
 
-/// A page that is clustered; ordered by fingerprint, and of one fingerprint the first in rank first.
+/// A selected page; ordered by fingerprint, then by rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Capture {
     // All orders here are derived: fields compare from top to bottom, so moving one changes a sort.
     pub(super) fingerprint: u64,
     pub(super) rank: Rank,
-    /// Its number in SURT order, which decides where ranks do not.
+    /// Its number in SURT order, which decides between equal ranks.
     pub(super) page: u32,
-    /// Where it stands.
+    /// Its location.
     pub(super) place: u64,
     pub(super) class: Option<u32>,
 }
 
-/// A page without its rank; in order of fingerprints.
+/// A page without its rank; ordered by fingerprint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Bearer {
     pub(super) fingerprint: u64,
@@ -27,7 +27,7 @@ pub(super) struct Bearer {
     pub(super) class: Option<u32>,
 }
 
-/// A fingerprint, in the order of the ranks of the first page that has it.
+/// A fingerprint; ordered by the rank of its first page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Node {
     pub(super) rank: Rank,
@@ -35,25 +35,26 @@ pub(super) struct Node {
     pub(super) fingerprint: u64,
 }
 
-/// To which leader a fingerprint belongs; in order of fingerprints.
+/// The leader of a fingerprint; ordered by fingerprint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Settled {
     pub(super) fingerprint: u64,
     pub(super) leader: u32,
-    /// How far it is from that.
+    /// Its distance to the leader.
     pub(super) apart: u16,
-    /// Of a leader its page.
+    /// The leading page, if the fingerprint leads.
     pub(super) page: Option<u32>,
 }
 
-/// A page of a cluster: leader by leader in their order, itself first, then its members, the nearest
-/// first, and in SURT order.
+/// A page of a cluster; ordered by leader, the leader first, then its members by distance and in
+/// SURT order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Member {
     pub(super) leader: u32,
-    /// Whether it is another than the leader.
+    /// Whether it is not the leader.
     pub(super) follows: bool,
-    /// How far it is from the leader: in so many bits fingerprints differ, or the sketches of texts.
+    /// Its distance to the leader: the number of differing bits of fingerprints, or of text
+    /// sketches.
     pub(super) apart: u16,
     pub(super) page: u32,
     pub(super) place: u64,
@@ -71,7 +72,7 @@ pub(super) struct Row {
     pub(super) page: u32,
     pub(super) place: u64,
     pub(super) fingerprint: u64,
-    /// That of the leader, as the three before it.
+    /// The class of the leader. The three fields before it also belong to the leader.
     pub(super) class: Option<u32>,
 }
 
@@ -83,7 +84,7 @@ pub(super) struct Listed {
     pub(super) of: Row,
 }
 
-/// A page that is dropped, and the one that leads it, by where they stand.
+/// The locations of a dropped page and of its leader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Follower {
     pub(super) place: u64,
@@ -98,14 +99,14 @@ pub(super) struct Sketched {
     pub(super) sketch: BitSketch,
 }
 
-/// A page whose text is compared, without that; ordered by its number among those.
+/// A page whose text is compared, without the text; ordered by its number among those.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Unread {
     pub(super) number: u32,
     pub(super) document: Document,
 }
 
-/// A page in the order of ranks, with the sketch of its text, if that is compared.
+/// A page in order of rank, with the sketch of its text, if that is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Document {
     pub(super) rank: Rank,
@@ -116,7 +117,7 @@ pub(super) struct Document {
     pub(super) sketch: Option<BitSketch>,
 }
 
-/// Appends fields, and reads them back in their order.
+/// Implements packing: appends fields, and reads them back in order.
 macro_rules! packed {
     // The bytes are written by hand and must be the sum of the fields'. Readers step by this length.
     ($item:ident, $bytes:expr, $($field:ident),+) => {
@@ -153,7 +154,7 @@ packed!(Sketched, 68, number, sketch);
 packed!(Unread, 118, number, document);
 packed!(Document, 114, rank, page, place, fingerprint, class, sketch);
 
-/// A part of an item, in its own bytes.
+/// A field of an item, with its encoding.
 trait Field: Sized {
     fn put(&self, out: &mut Vec<u8>);
     fn take(cursor: &mut Cursor<'_>) -> Option<Self>;
@@ -222,7 +223,8 @@ impl Field for Rank {
 
 impl Field for Option<u32> {
     fn put(&self, out: &mut Vec<u8>) {
-        // Five bytes also for `None`: items are found by multiplication, so their length is fixed.
+        // Five bytes also for `None`: items are located by multiplication, so their length is
+        // fixed.
         Field::put(&self.is_some(), out);
         Field::put(&self.unwrap_or(0), out);
     }
@@ -284,7 +286,7 @@ impl Field for [u32; 3] {
     }
 }
 
-/// An item in another one.
+/// Implements packing of an item inside another one.
 macro_rules! nested {
     // A nested item packs itself, so `Listed` has 12 + 32 + 41 bytes.
     ($item:ident) => {

@@ -1,24 +1,25 @@
-//! Who leads: a node near no leader that ranks before it, and every other belongs to the nearest of the
-//! leaders that rank before it.
+//! The choice of leaders. A node leads if it is near no leader that ranks before it. Every other
+//! node belongs to the nearest of the leaders that rank before it.
 //!
-//! Nodes are near each other if their fingerprints are within k bits, and if they have [texts](Texts),
-//! these resemble each other, too. They come in the order of their ranks, in batches, each some times as
-//! many as all before, and a batch takes three joins:
+//! Nodes are near each other if their fingerprints are within k bits and, if they have
+//! [texts](Texts), these resemble each other, too. They come in order of rank, in batches that are
+//! each several times as large as all before together. A batch takes three joins:
 //!
-//! 1. the leaders so far with the batch: what is near a leader leads nothing,
-//! 2. the rest of the batch with itself: in the order of ranks, this tells the new leaders,
-//! 3. the new leaders with those of the batch that have a leader: one of the new may be nearer, and rank
-//!    before them.
+//! 1. The leaders so far with the batch: a node near a leader does not lead.
+//! 2. The rest of the batch with itself: in order of rank, this determines the new leaders.
+//! 3. The new leaders with the nodes of the batch that have a leader: a new leader may be nearer,
+//!    and rank before them.
 //!
-//! No two leaders are near each other, so the first and the third join find no pairs but those that are
-//! wanted; and members never meet members, so a crowd around a leader costs a pair each, where the list
-//! of its pairs grows with its square. Only the second join can meet a crowd. If it finds too many
-//! pairs, the batch is halved: then the leaders among the first half take the crowd away. (Where texts
-//! decide, a crowd of fingerprints whose texts are not alike costs the comparing of all its pairs, but
-//! no memory.)
+//! No two leaders are near each other, so the first and the third join find only useful pairs.
+//! Members never meet members, so a dense group around a leader costs one pair each, while a list
+//! of its pairs would grow with its square. Only the second join can meet a dense group. If it
+//! finds too many pairs, the batch is halved: then the leaders in the first half absorb the group.
+//! (If texts decide, a dense bucket of fingerprints whose texts are not similar costs a comparison
+//! of all its pairs, but no memory.)
 //!
-//! While batches grow, all of them together join about three times as many entries as there are nodes.
-//! Where the memory allows no larger ones, each joins all leaders before it once more.
+//! While batches grow, all joins together read about three times as many entries as there are
+//! nodes. If the memory allows no larger batches, each batch is joined with all leaders before it
+//! once more.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -31,28 +32,28 @@ use crate::search::{Join, Pair};
 use crate::sort::Workspace;
 use crate::sync::Mutex;
 
-/// The first batch.
+/// The size of the first batch.
 const BATCH_MIN: usize = 4096;
-/// How many times as many as all nodes before it the next batch has.
+/// The size of the next batch relative to all nodes before it.
 const GROWTH: usize = 3;
-/// Pairs of a batch with itself above which it is halved: as many as fit into their memory, but so many
-/// in any.
+/// The least limit of pairs of a batch with itself. The limit is what fits into their memory; above
+/// it, the batch is halved.
 const PAIRS_MIN: usize = 1 << 18;
-/// Bytes that a pair takes while its list grows, a node of a batch, and its text with what it is of.
+/// Bytes of a pair while its list grows, of a node of a batch, and of a text with its data.
 const PAIR_BYTES: usize = 24;
 const NODE_BYTES: usize = 64;
 const TEXT_BYTES: usize = 40 + BitSketch::BYTES;
 
-/// Nodes that come next, in the order of their ranks: distinct fingerprints, or any with their texts.
+/// The next nodes, in order of rank: distinct fingerprints, or any fingerprints with their texts.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Nodes<'n> {
     pub(super) fingerprints: &'n [u64],
-    /// That of each, or none.
+    /// The text of each node, or empty.
     pub(super) texts: &'n [BitSketch],
 }
 
 impl<'n> Nodes<'n> {
-    /// The first of them.
+    /// The first nodes.
     #[expect(clippy::indexing_slicing, reason = "so many or more are there")]
     fn first(self, count: usize) -> Nodes<'n> {
         let Nodes { fingerprints, texts } = self;
@@ -62,38 +63,38 @@ impl<'n> Nodes<'n> {
     }
 }
 
-/// Which leader a node belongs to.
+/// The leader of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Belongs {
-    /// The number of the leader: leaders are counted in the order of their ranks.
+    /// The number of the leader, counted in order of rank.
     pub(super) leader: u32,
-    /// How far the node is from it: in how many bits their fingerprints differ, or if they have texts,
-    /// the sketches of these.
+    /// The distance to the leader: the number of differing bits of the fingerprints, or of the text
+    /// sketches, if there are texts.
     pub(super) apart: u16,
     /// Whether the node is that leader.
     pub(super) leads: bool,
 }
 
-/// What finds the leaders of nodes that come in the order of their ranks.
+/// Finds the leaders of nodes that come in order of rank.
 pub(super) struct Leaders {
     k: u32,
     join: Join,
     batch_max: usize,
     pairs_max: usize,
     column: Column<u64>,
-    /// Of nodes with texts those of the leaders.
+    /// The texts of the leaders, if nodes have texts.
     texts: Option<Texts>,
     passed: usize,
-    /// How many nodes the next batch has at most, after a crowd was met.
+    /// The most nodes of the next batch, after a dense batch.
     batch_limit: usize,
 }
 
-/// Too many pairs of nodes are near each other.
+/// The error for too many pairs of near nodes.
 struct Crowded;
 
 impl Leaders {
-    /// Leaders within a distance, with five eighths of the memory: an eighth each for a batch, its pairs
-    /// and the fingerprints of leaders, and a quarter for the joins.
+    /// Creates leaders within a distance, with five eighths of the memory: an eighth each for a
+    /// batch, its pairs and the fingerprints of leaders, and a quarter for the joins.
     pub(super) fn new(k: u32, work: &Workspace) -> Self {
         Leaders {
             k,
@@ -107,7 +108,8 @@ impl Leaders {
         }
     }
 
-    /// Leaders within a distance whose texts are at least so much alike, with one eighth more.
+    /// Creates leaders within a distance whose texts have at least this resemblance, with another
+    /// eighth of the memory.
     pub(super) fn of_texts(k: u32, resemblance: f64, work: &Workspace) -> Self {
         let leaders = Leaders::new(k, work);
         // The same memory for a batch, whose nodes now hold a sketch as well.
@@ -116,19 +118,19 @@ impl Leaders {
         Leaders { batch_max: batch_max.max(BATCH_MIN), texts, ..leaders }
     }
 
-    /// How many leaders there are so far.
+    /// The number of leaders so far.
     pub(super) fn len(&self) -> u32 {
         self.column.len()
     }
 
-    /// How many nodes are to come next.
+    /// The number of nodes to pass next.
     pub(super) fn wants(&self) -> usize {
-        // `passed` is 0 at first, hence the minimum. `batch_limit` is set after a crowd.
+        // `passed` is 0 at first, hence the minimum. `batch_limit` is set after a dense batch.
         (self.passed * GROWTH).clamp(BATCH_MIN, self.batch_max).min(self.batch_limit)
     }
 
-    /// Settles the first of some nodes that come next, and says to which leaders they belong. That is
-    /// all of them, unless they crowd.
+    /// Settles the first of the next nodes, and returns their leaders. It settles all nodes, unless
+    /// they are too dense.
     pub(super) fn settle(&mut self, nodes: Nodes<'_>, progress: &Progress) -> Result<Vec<Belongs>> {
         let all = nodes.fingerprints.len();
         let mut count = all.min(self.wants());
@@ -136,13 +138,13 @@ impl Leaders {
             match self.settle_batch(nodes.first(count), progress)? {
                 Ok(belongs) => {
                     self.passed += count;
-                    // After a crowd, batches begin small again and double.
-                    // Otherwise each would fail at full size first.
+                    // After a dense batch, batches start small again and double. Otherwise each
+                    // would fail at full size first.
                     self.batch_limit =
                         if count < all { count } else { self.batch_limit.saturating_mul(2) };
                     return Ok(belongs);
                 }
-                // This ends: a batch of one node has no pairs, and so is never crowded.
+                // This ends: a batch of one node has no pairs, and so is never too dense.
                 Err(Crowded) => count = count.div_ceil(2),
             }
         }
@@ -198,7 +200,7 @@ impl Leaders {
         self.k > 0 || self.texts.is_some()
     }
 
-    /// How far two nodes of a batch are from each other; `None` if they are not near.
+    /// The distance of two nodes of a batch; `None` if they are not near.
     #[expect(clippy::indexing_slicing, reason = "places of the nodes of the batch")]
     #[expect(clippy::cast_possible_truncation, reason = "a distance is at most 64")]
     fn apart(&self, nodes: Nodes<'_>, [one, other]: [usize; 2], distance: u32) -> Option<u16> {
@@ -208,7 +210,7 @@ impl Leaders {
         }
     }
 
-    /// Looks which leaders so far are the nearest to nodes, by place.
+    /// Finds the nearest leader so far for each node, by position.
     #[expect(clippy::indexing_slicing, reason = "places of the nodes of the batch")]
     #[expect(clippy::cast_possible_truncation, reason = "a distance is at most 64")]
     fn join_with_leaders(
@@ -224,16 +226,16 @@ impl Leaders {
         // A sink returns no error. It keeps one here and breaks the join.
         let failed: Mutex<Option<Error>> = Mutex::default();
         let see = |pair: &Pair| -> Result<()> {
-            // Only pairs across the border come, and `left` is the
-            // lesser ordinal: a leader, then a node.
+            // Only pairs across the border come, and `left` is the lesser ordinal: a leader, then a
+            // node.
             let node = (pair.right - border) as usize;
             let apart = match &self.texts {
                 None => Some(pair.distance as u16),
                 Some(texts) => texts.apart(&texts.of_leader(pair.left)?, &nodes.texts[node]),
             };
             if let Some(apart) = apart {
-                // Threads report pairs of one node in any order. The
-                // minimum is the same in all of them.
+                // Threads report pairs of one node in any order. The minimum is the same in all of
+                // them.
                 best[node].fetch_min(packed(pair.left, apart), Ordering::Relaxed);
             }
             Ok(())
@@ -251,8 +253,8 @@ impl Leaders {
         failed.into_inner().map_or(Ok(()), Err)
     }
 
-    /// Which of some nodes of a batch are near each other, by their numbers among these, the later one
-    /// first, in order; unless these are too many.
+    /// The near pairs among some nodes of a batch, by their numbers among these, the later node
+    /// first, sorted; an error if there are too many.
     #[expect(clippy::indexing_slicing, reason = "places of the nodes of the batch")]
     fn pairs(
         &self,
@@ -273,13 +275,13 @@ impl Leaders {
                 // Ordinals follow rank, so `right` is the later node.
                 Some(Near { node: pair.right, other: pair.left, apart })
             });
-            // Collected before the lock is taken: comparing texts is slow,
-            // and other threads wait for the lock.
+            // Collected before the lock is taken: comparing texts is slow, and other threads wait
+            // for the lock.
             let near: Vec<Near> = near.collect();
             let mut found = found.lock();
             found.extend(near);
-            // Other threads may add a few pairs after the break. The list
-            // is dropped then, so they do no harm.
+            // Other threads may add a few pairs after the break. The list is dropped then, so they
+            // do no harm.
             if found.len() > self.pairs_max {
                 ControlFlow::Break(())
             } else {
@@ -298,8 +300,7 @@ impl Leaders {
         Ok(Ok(found))
     }
 
-    /// Looks for new leaders that are nearer to a node than that to which it belongs, and rank before
-    /// it.
+    /// Looks for new leaders that are nearer to a node than its leader, and rank before the node.
     #[expect(clippy::indexing_slicing, reason = "places of the nodes of the batch")]
     fn find_nearer(
         &self,
@@ -313,8 +314,8 @@ impl Leaders {
         let nearest = u16::from(self.texts.is_none());
         let may_be_nearer = |place: &usize| {
             let (leader, apart) = unpacked(best[*place]);
-            // Free nodes were compared with all new leaders above. Only
-            // members of older leaders are left.
+            // Free nodes were compared with all new leaders above. Only members of older leaders
+            // are left.
             leader < before && apart > nearest
         };
         let members: Vec<usize> = (0..best.len()).filter(may_be_nearer).collect();
@@ -331,7 +332,7 @@ impl Leaders {
                 let member = pair.right as usize - border;
                 let both = [new.places[pair.left as usize], members[member]];
                 let [leader, node] = both;
-                // Places follow rank: a new leader that comes after the node cannot lead it.
+                // Positions follow rank: a new leader that comes after the node cannot lead it.
                 if leader < node
                     && let Some(apart) = self.apart(nodes, both, pair.distance)
                 {
@@ -353,41 +354,42 @@ impl Leaders {
     }
 }
 
-/// Two nodes near each other, by their numbers among some.
+/// Two near nodes, by their numbers among some.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Near {
-    /// The later one.
+    /// The later node.
     node: u32,
     other: u32,
     apart: u16,
 }
 
-/// Leaders of a batch.
+/// The leaders of a batch.
 #[derive(Default)]
 struct New {
-    /// Their places in it, in order.
+    /// Their positions in the batch, in order.
     places: Vec<usize>,
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "a batch has fewer than 2^32 nodes")]
 impl New {
-    /// The number of the leader at this place, if it is one.
+    /// The number of the leader at this position, if it leads.
     fn number_of(&self, place: usize, before: u32) -> Option<u32> {
         let number = self.places.binary_search(&place).ok()?;
         Some(before + number as u32)
     }
 
-    /// Adds a leader behind all others, and says which number it has.
+    /// Appends a leader, and returns its number.
     fn add(&mut self, place: usize, before: u32) -> u32 {
         self.places.push(place);
         before + self.places.len() as u32 - 1
     }
 }
 
-/// No leader: beyond any.
+/// No leader: greater than any other value.
 const NONE: u64 = u64::MAX;
 
-/// A leader and how far it is: the least is the nearest, and of those the one that ranks first.
+/// A leader with its distance: the least value is the nearest leader, and among equally near ones
+/// the first in rank.
 fn packed(leader: u32, apart: u16) -> u64 {
     u64::from(apart) << 32 | u64::from(leader)
 }
@@ -397,22 +399,22 @@ fn unpacked(of: u64) -> (u32, u16) {
     (of as u32, (of >> 32) as u16)
 }
 
-/// The sketches of the texts of leaders, and how far others may be from them.
+/// The sketches of the leaders' texts, and the largest distance of near texts.
 pub(super) struct Texts {
     apart_max: u32,
     of_leaders: Column<BitSketch>,
 }
 
 impl Texts {
-    /// No leader yet, with an eighth of the memory; texts are near that resemble each other so much.
+    /// Creates an empty list with an eighth of the memory. Texts are near from this resemblance on.
     pub(super) fn new(resemblance: f64, work: &Workspace) -> Texts {
-        // `distance_at` turns the resemblance into a number of bits
-        // once, so a pair of texts costs popcounts.
+        // `distance_at` turns the resemblance into a number of bits once, so a pair of texts costs
+        // popcounts.
         let of_leaders = Column::new(work, work.part(8));
         Texts { apart_max: BitSketch::distance_at(resemblance), of_leaders }
     }
 
-    /// These nodes lead, too.
+    /// Adds the texts of new leaders.
     pub(super) fn lead(&mut self, sketches: impl Iterator<Item = BitSketch>) -> Result<()> {
         self.of_leaders.append(sketches)
     }
@@ -422,7 +424,7 @@ impl Texts {
         self.of_leaders.get(number)
     }
 
-    /// In how many bits two sketches differ; `None` if their texts are not near.
+    /// The number of bits in which two sketches differ; `None` if their texts are not near.
     #[expect(clippy::cast_possible_truncation, reason = "a sketch has 512 bits")]
     pub(super) fn apart(&self, one: &BitSketch, other: &BitSketch) -> Option<u16> {
         let apart = one.distance(other);

@@ -1,4 +1,4 @@
-//! The cluster of one page, by searches around it.
+//! The cluster of one page, found by searches around it.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,10 +12,10 @@ use crate::error::Result;
 use crate::page::{Rank, surt};
 use crate::query::in_force::{InForceFilter, InForcePage};
 
-/// Searches for the cluster of one page, at most.
+/// The most searches for the cluster of one page.
 const SEARCHES_MAX: usize = 1 << 12;
 
-/// Pages that one of them finds, at most, and all of them together.
+/// The most pages of one search, and of all searches together.
 const PAGES_MAX: usize = 1 << 14;
 const HELD_MAX: usize = 1 << 18;
 
@@ -27,19 +27,19 @@ pub struct PageCluster {
     pub cluster: Cluster,
     /// Its pages: the leader first, then the others by distance and in SURT order.
     pub pages: Vec<ClusteredPage>,
-    /// Whether this is what [`Clustering::run`] would say. If not, the searches around the
-    /// page were cut short, and it may be led by another page, or have others.
+    /// Whether the result equals that of [`Clustering::run`]. If not, the searches around the page
+    /// were cut short: it may have another leader, or other pages.
     pub complete: bool,
 }
 
 impl PageCluster {
-    /// The cluster of a page, as [`Clustering::run`] would find it; `None` if the page is
-    /// not among those that are asked for.
+    /// Finds the cluster of a page, as [`Clustering::run`] would; `None` if `asked` does not select
+    /// the page.
     ///
-    /// Whether a page leads depends on the pages near it that rank before it, and whether those lead on
-    /// pages near them. So this costs a search for each fingerprint that is looked at, and reading the
-    /// heads of the pages that these find: as a rule a few, in a dense region thousands. After 4,096
-    /// searches, or 262,144 pages, which are held in memory, it looks no further, and says so.
+    /// Whether a page leads depends on the near pages that rank before it, and whether those lead
+    /// on pages near them. So the cost is a search for each fingerprint examined, and reading the
+    /// heads of the pages found: usually a few, in a dense region thousands. It stops after 4,096
+    /// searches, or 262,144 pages, which are held in memory; then the result is not complete.
     ///
     /// ```
     /// use simkeep::cluster::PageCluster;
@@ -61,7 +61,7 @@ impl PageCluster {
     ///
     /// # Errors
     ///
-    /// [`Error::Url`](crate::Error::Url) of a URL that no page can have, and those of
+    /// [`Error::Url`](crate::Error::Url) for a URL that no page can have, and those of
     /// [`Clustering::run`].
     pub fn of(snapshot: &Snapshot, asked: &Clustering, url: &str) -> Result<Option<PageCluster>> {
         snapshot.poison_on_bug(|| {
@@ -85,29 +85,29 @@ impl PageCluster {
     }
 }
 
-/// The place of a page among all: by rank, then in SURT order.
+/// The position of a page among all: by rank, then in SURT order.
 type Place = (Rank, Vec<u8>, String);
 
-/// The pages with one fingerprint, the first in rank first.
+/// The pages with one fingerprint, in order of rank.
 type Pages = Vec<(Place, InForcePage)>;
 
-/// What was looked at around a page.
+/// The pages examined around a page.
 struct Around<'a> {
     snapshot: &'a Snapshot,
     asked: &'a Clustering,
     filter: &'a InForceFilter,
     k: u32,
     nodes: HashMap<u64, Pages>,
-    /// For each fingerprint that was searched for, those near it, itself left out.
+    /// For each fingerprint that was searched for, the others near it.
     near: HashMap<u64, Arc<[u64]>>,
     leads: HashMap<u64, bool>,
-    /// How many pages are in the nodes.
+    /// The number of pages in the nodes.
     held: usize,
     complete: bool,
 }
 
 impl Around<'_> {
-    /// The fingerprints near one, once it was searched for.
+    /// The fingerprints near a fingerprint. Searches for them the first time.
     fn near(&mut self, fingerprint: u64) -> Result<Arc<[u64]>> {
         if let Some(near) = self.near.get(&fingerprint) {
             return Ok(Arc::clone(near));
@@ -117,7 +117,7 @@ impl Around<'_> {
         if !self.complete {
             return Ok(Arc::from([]));
         }
-        // The query has the same bounds as the filter, so that both take the same pages.
+        // The query has the same bounds as the filter, so that both select the same pages.
         let versions = self.filter.at.map_or(Versions::InForce, Versions::At);
         let query = Query::new(fingerprint, self.k)
             .epoch(self.filter.epoch)
@@ -128,16 +128,16 @@ impl Around<'_> {
         let found = self.snapshot.search(&query)?;
         self.complete &= found.complete;
         let mut near: Vec<u64> = Vec::new();
-        // Kept apart from `nodes` until the end. Otherwise the second page of a new fingerprint would
-        // be taken for a known one and left out.
+        // Kept apart from `nodes` until the end. Otherwise the second page of a new fingerprint
+        // would be taken for a known one and left out.
         let mut new: HashMap<u64, Pages> = HashMap::new();
         for page in found.near {
             if !self.nodes.contains_key(&page.fingerprint) {
                 let taken = self.filter.page(self.snapshot, &page.url)?;
                 let taken = taken.filter(|taken| taken.fingerprint == page.fingerprint);
                 let Some(taken) = taken else {
-                    // The search and the filter disagree on the version that counts. The answer is not
-                    // complete then.
+                    // The search and the filter disagree on the version that counts. The answer is
+                    // not complete then.
                     self.complete = false;
                     continue;
                 };
@@ -159,30 +159,31 @@ impl Around<'_> {
         Ok(near)
     }
 
-    /// The place of a page.
+    /// The position of a page.
     fn place_of(&self, taken: &InForcePage) -> Place {
         (self.asked.rank(taken), surt::key_of(&taken.url), taken.url.clone())
     }
 
-    /// Adds the page that is asked for to what was found, if that was cut before it came up.
+    /// Adds the requested page to the pages found, in case the search was cut before it.
     fn hold(&mut self, own: InForcePage) {
         let place = self.place_of(&own);
         let pages = self.nodes.entry(own.fingerprint).or_default();
         if pages.iter().all(|(_, taken)| taken.url != own.url) {
             self.complete = false;
-            // Pages of a node are in order, because the first of them gives the node its place.
+            // Pages of a node are in order, because the first of them determines the node's
+            // position.
             let at = pages.partition_point(|(other, _)| *other < place);
             pages.insert(at, (place, own));
         }
     }
 
-    /// The place of the first page of a node.
+    /// The position of the first page of a node.
     fn place(&self, fingerprint: u64) -> Result<&Place, Bug> {
         let pages = self.nodes.get(&fingerprint).and_then(|pages| pages.first());
         pages.map(|(place, _)| place).or_bug("a node that was found has a page")
     }
 
-    /// The nodes near one that rank before it, in any order.
+    /// The nodes near a node that rank before it, in any order.
     fn before(&mut self, fingerprint: u64) -> Result<Vec<u64>> {
         let near = self.near(fingerprint)?;
         let mut before = Vec::new();
@@ -194,7 +195,7 @@ impl Around<'_> {
         Ok(before)
     }
 
-    /// Whether a node leads: none does that is near it and ranks before it.
+    /// Whether a node leads: no leader is near it and ranks before it.
     fn leads(&mut self, fingerprint: u64) -> Result<bool> {
         // A stack of its own instead of recursion: a chain of nodes can be thousands long.
         let mut stack = vec![fingerprint];
@@ -219,7 +220,7 @@ impl Around<'_> {
         Ok(*self.leads.get(&fingerprint).or_bug("it was found out")?)
     }
 
-    /// The node that leads one: the nearest of the leaders that rank before it, or itself.
+    /// The leader of a node: the nearest of the leaders that rank before it, or itself.
     fn leader(&mut self, fingerprint: u64) -> Result<u64> {
         let mut nearest: Option<(u32, u64)> = None;
         for other in self.before(fingerprint)? {
@@ -242,8 +243,8 @@ impl Around<'_> {
 
     fn cluster(&mut self, own: InForcePage) -> Result<PageCluster> {
         let fingerprint = own.fingerprint;
-        // The search puts the pages of this node into `nodes`. `hold` adds the page if the search was
-        // cut.
+        // The search puts the pages of this node into `nodes`. `hold` adds the page if the search
+        // was cut.
         self.near(fingerprint)?;
         self.hold(own);
         let leader = self.leader(fingerprint)?;
@@ -255,14 +256,13 @@ impl Around<'_> {
             }
         }
         if !members.contains(&fingerprint) {
-            // A search that was cut may miss the page that was asked for. It is always part of the
-            // answer.
+            // A search that was cut may miss the requested page. It is always part of the answer.
             members.push(fingerprint);
         }
         self.told(leader, &members)
     }
 
-    /// The cluster of a node that leads these, of which it is one.
+    /// Builds the cluster of a leading node from its members, including itself.
     fn told(&self, leader: u64, members: &[u64]) -> Result<PageCluster> {
         let (of, _) =
             self.nodes.get(&leader).and_then(|pages| pages.split_first()).or_bug("it leads")?;

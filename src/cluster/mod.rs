@@ -1,11 +1,11 @@
-//! Clusters: pages with nearly the same content, and the one that stands for them.
+//! Clusters: pages with nearly the same content, and the page that represents them.
 //!
-//! A clustering is a function of a snapshot, rules and a distance, and of nothing else. Nothing of it is
-//! stored: histories are, so the clusters of any past time can be had afterwards.
+//! A clustering depends only on a snapshot, rules and a distance. It is not stored: histories are,
+//! so the clusters of any past time can be computed later.
 //!
-//! A [`Clustering`] says which pages, how near, and by which rules. Its [result](Clustering::run),
-//! [`Clusters`], goes through [clusters](Cluster) and [pages](ClusteredPage) in several orders. Who
-//! leads is for a [`Ranking`] of [rules](Rule) to say.
+//! A [`Clustering`] selects the pages, the distance and the rules. Its [result](Clustering::run),
+//! [`Clusters`], iterates over [clusters](Cluster) and [pages](ClusteredPage) in several orders. A
+//! [`Ranking`] of [rules](Rule) determines which page leads.
 
 mod balls;
 mod candidates;

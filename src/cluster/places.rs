@@ -1,45 +1,46 @@
-//! A set of pages by their locations: a bit for each page.
+//! A set of pages by location: a bit for each page.
 
 use std::collections::BTreeMap;
 
 use crate::bug::{Bug, OrBug, ensure};
 
-/// The location of a page in a snapshot, as a lookup of its URL finds it.
+/// The location of a page in a snapshot, as returned by a lookup of its URL.
 ///
-/// [`Candidates`](super::Candidates) are told apart by it, and [`Dropped`](super::Dropped) can be asked
-/// by it, if both are of one snapshot. So whoever goes through documents twice looks up each URL once,
-/// and may keep its location as 8 bytes in between. It means nothing to another snapshot.
+/// [`Candidates`](super::Candidates) are identified by it, and [`Dropped`](super::Dropped) can be
+/// queried by it, if both are of one snapshot. So a program that reads all documents twice looks up
+/// each URL once, and keeps 8 bytes for each in between. A place is meaningless in another
+/// snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PageLocation(pub(super) u64);
 
 impl PageLocation {
-    /// As 64 bits, for [`from_bits`](PageLocation::from_bits).
+    /// Converts the place to 64 bits, for [`from_bits`](PageLocation::from_bits).
     pub fn to_bits(self) -> u64 {
         self.0
     }
 
-    /// The location of these [bits](PageLocation::to_bits). One at which no page is belongs to a
-    /// page that is no candidate and not dropped.
+    /// Converts the result of [`to_bits`](PageLocation::to_bits) back. Any other bits give a place without
+    /// a page, which is no candidate and not dropped.
     pub fn from_bits(bits: u64) -> PageLocation {
         PageLocation(bits)
     }
 }
 
-/// Bits whose number is counted together.
+/// The number of bits with a common count.
 const BLOCK_BITS: u32 = 512;
 const BLOCK_WORDS: usize = (BLOCK_BITS / u64::BITS) as usize;
 
-/// Pages, numbered in the order of where they stand.
+/// A set of pages, numbered in order of location.
 #[derive(Debug, Default)]
 pub(super) struct Places {
-    /// By component, and in there by the numbers of pages.
+    /// By component, then by the numbers of pages.
     parts: BTreeMap<u32, Part>,
     len: u32,
     last: Option<u64>,
 }
 
 impl Places {
-    /// Adds the page that stands at a place behind all others that were added.
+    /// Adds the page at a location after all others.
     pub(super) fn push(&mut self, place: u64) -> Result<(), Bug> {
         // `None` is less than any `Some`, so the first push passes.
         ensure(self.last < Some(place), "places come in their order, each once")?;
@@ -50,12 +51,12 @@ impl Places {
         Ok(())
     }
 
-    /// How many there are.
+    /// The number of pages.
     pub(super) fn len(&self) -> u32 {
         self.len
     }
 
-    /// The number of a page, if it is one of them.
+    /// The number of a page, if it is in the set.
     pub(super) fn number(&self, place: u64) -> Option<u32> {
         let (component, page) = halves(place);
         self.parts.get(&component)?.number(page)
@@ -65,22 +66,22 @@ impl Places {
 /// A bit for each page of a component.
 #[derive(Debug, Default)]
 struct Part {
-    // A bit vector with rank: a count of 32 bits for each block of 512 is a sixteenth on top.
+    // A bit vector with rank: a count of 32 bits for each block of 512 adds a sixteenth.
     words: Vec<u64>,
-    /// How many pages there are before each block.
+    /// The number of pages before each block.
     before: Vec<u32>,
 }
 
-/// The component of a place, and the page there.
+/// The component of a location, and the page in it.
 #[expect(clippy::cast_possible_truncation, reason = "the two halves are what is wanted")]
 fn halves(place: u64) -> (u32, u32) {
-    // `PageLocation::to_bits` has the component on top, so
-    // locations are in order by component and page.
+    // `PageLocation::to_bits` has the component on top, so locations are in order by component and
+    // page.
     ((place >> 32) as u32, place as u32)
 }
 
 impl Part {
-    /// Sets the bit of a page behind all others that are set, before which there are so many.
+    /// Sets the bit of a page after all others, with the number of pages before it.
     fn set(&mut self, page: u32, before: u32) -> Result<(), Bug> {
         let block = (page / BLOCK_BITS) as usize;
         if self.before.len() <= block {
@@ -93,7 +94,7 @@ impl Part {
         Ok(())
     }
 
-    /// How many are before a page, if that is one itself.
+    /// The number of pages before a page, if the page is in the set.
     fn number(&self, page: u32) -> Option<u32> {
         let (at, bit) = ((page / u64::BITS) as usize, 1_u64 << (page % u64::BITS));
         let word = self.words.get(at)?;
@@ -101,8 +102,8 @@ impl Part {
             return None;
         }
         let block = at / BLOCK_WORDS;
-        // The words of the block before this one, then the bits
-        // below this one: at most eight popcounts.
+        // The words of the block before this one, then the bits below this one: at most eight
+        // popcounts.
         let within = self.words.get(block * BLOCK_WORDS..at)?.iter().map(|word| word.count_ones());
         Some(self.before.get(block)? + within.sum::<u32>() + (word & (bit - 1)).count_ones())
     }

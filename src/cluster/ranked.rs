@@ -1,4 +1,4 @@
-//! The pages that are clustered, each with where it ranks, also among those of other stores.
+//! The selected pages with ranks that are comparable across stores.
 
 use std::fmt;
 
@@ -9,10 +9,10 @@ use crate::error::Error;
 use crate::error::Result;
 use crate::query::in_force::InForceScan;
 
-/// What separates the key of a page from its URL: less than any byte of a key.
+/// The separator between the key of a page and its URL: less than any byte of a key.
 const BEFORE_URL: u8 = 0;
 
-/// A page that is clustered, and where it ranks.
+/// A selected page, with its rank.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RankedPage {
@@ -20,14 +20,15 @@ pub struct RankedPage {
     pub url: String,
     /// Its fingerprint, with reserved bits set to 0.
     pub fingerprint: u64,
-    /// The class that it is of now; `None` of a page that has none.
+    /// Its current class; `None` if it has none.
     pub class: Option<u32>,
-    /// Bytes that are less, one after another, for the page that ranks before others, in whichever
-    /// store it is: what the rules go by, then its SURT key, then its URL.
+    /// The rank as bytes: the lesser bytes rank first, across stores. They contain the input of the
+    /// rules, then the SURT key, then the URL.
     pub rank: Vec<u8>,
 }
 
-/// The pages that are clustered, in SURT order, from [`RankedPages::of`]. It ends after an error.
+/// An iterator over the selected pages, in SURT order, from [`RankedPages::of`]. It ends after an
+/// error.
 pub struct RankedPages {
     snapshot: Snapshot,
     asked: Clustering,
@@ -35,11 +36,10 @@ pub struct RankedPages {
 }
 
 impl RankedPages {
-    /// The pages that [`Clustering::run`] takes for the same question, each with where it
-    /// ranks: what pages of several stores are clustered by, together. The distance that is asked for
-    /// makes no difference.
+    /// Iterates over the pages that [`Clustering::run`] would select, each with its rank. Use it to
+    /// cluster the pages of several stores together. The distance in `asked` is ignored.
     ///
-    /// Costs what a [`scan`](Snapshot::scan) does.
+    /// Costs as much as a [`scan`](Snapshot::scan).
     ///
     /// ```
     /// use simkeep::cluster::RankedPages;
@@ -63,8 +63,8 @@ impl RankedPages {
     ///
     /// # Errors
     ///
-    /// [`Error::EndedEpoch`] or [`Error::UnknownEpoch`] for such an epoch; the iterator gives
-    /// [`Error::Corrupt`] if what is read is damaged.
+    /// [`Error::EndedEpoch`] or [`Error::UnknownEpoch`] for such an epoch; an item is
+    /// [`Error::Corrupt`] if the data it reads is damaged.
     pub fn of(snapshot: &Snapshot, asked: &Clustering) -> Result<RankedPages> {
         let pages = snapshot.poison_on_bug(|| Ok(asked.filter(snapshot)?.pages(snapshot)))?;
         Ok(RankedPages { snapshot: snapshot.clone(), asked: asked.clone(), pages })
