@@ -195,7 +195,6 @@ impl<'a> Observation<'a> {
     }
 
     /// Adds the time when the page was last modified, as the server reports it in `Last-Modified`.
-    /// A number is milliseconds since 1970.
     ///
     /// It need not be plausible: it is stored unchanged. It dates a change only if it lies after
     /// the visit before and more than two seconds before this visit. It takes one byte in a file if
