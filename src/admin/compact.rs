@@ -1,4 +1,4 @@
-//! Making a store as small as it can be: one segment, and a catalog without free room.
+//! Compaction of a store to its smallest size: one segment, and a catalog without free space.
 
 use std::io::ErrorKind;
 
@@ -10,7 +10,7 @@ use crate::engine::store::Store;
 use crate::error::{Error, Result};
 use crate::progress::{Progress, Stage};
 
-/// What [`Store::compact`] did.
+/// The result of [`Store::compact`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Compacted {
@@ -27,7 +27,7 @@ pub struct Compacted {
 }
 
 impl Compacted {
-    /// How many bytes less the store takes.
+    /// The number of bytes by which the store shrank.
     #[must_use]
     pub fn freed_bytes(&self) -> u64 {
         let before = self.segment_bytes_before + self.catalog_bytes_before;
@@ -36,13 +36,14 @@ impl Compacted {
 }
 
 impl Store {
-    /// Makes the store as small as it can be: [seals](Store::seal) everything, [merges](Store::merge)
-    /// all segments into one, without what ended epochs left, and rewrites the catalog. Files that are
-    /// replaced are removed at once, but for those that a snapshot holds, which go with it.
+    /// Shrinks the store as far as possible: [seals](Store::seal) everything,
+    /// [merges](Store::merge) all segments into one without the leftovers of ended epochs, and
+    /// rewrites the catalog. Replaced files are removed at once, except those that a snapshot uses,
+    /// which are removed with the snapshot.
     ///
-    /// Costs reading and writing the whole store, and takes as much free room as it has bytes until that
-    /// is done. What it frees can be [estimated](crate::inspect::Compaction::of) before. A store
-    /// that rests does most of this by itself.
+    /// Costs reading and writing the whole store, and temporarily as much free space as its size.
+    /// The gain can be [estimated](crate::inspect::Compaction::of) before. An idle store does most
+    /// of this by itself.
     ///
     /// ```
     /// # fn main() -> simkeep::Result<()> {
@@ -62,9 +63,9 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] if there is not enough room, before anything is written; then, or should the disk
-    /// become full on the way, the store is as large as before, or a part of it is done.
-    /// [`Error::Cancelled`] as of [`merge`](Store::merge), whose other errors there are too.
+    /// [`Error::Io`] if there is not enough space; nothing is written then. If the disk becomes
+    /// full later, the store is as large as before, or partly compacted. [`Error::Cancelled`] and
+    /// the other errors of [`merge`](Store::merge).
     pub fn compact(&self, progress: &Progress) -> Result<Compacted> {
         self.change(|db| compact(db, progress))
     }
@@ -90,7 +91,7 @@ fn compact(db: &Db, progress: &Progress) -> Result<Compacted> {
     }
     sealer.seal_all()?;
     let merged = compactor.merge_all(progress, &|| false)?;
-    // No reader in another process is promised files that no list names.
+    // Files that no list names are not promised to readers in other processes.
     publisher.release_all();
     let synced = core.disk.sync_dir(Dir::Segments);
     synced.map_err(|e| core.poison(Error::io("sync the directory of", "segments", e)))?;

@@ -1,4 +1,4 @@
-//! What is done to whole stores: loading, forgetting, compacting, checking, copying, publishing,
+//! Operations on whole stores: loading, forgetting, compacting, checking, copying, publishing and
 //! repairing.
 
 pub(crate) mod backup;

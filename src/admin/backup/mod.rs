@@ -1,9 +1,9 @@
-//! Backups: a second directory with the same store, also of one that is being written.
+//! Backups: copies of a store in a second directory, even while a writer has it open.
 //!
-//! What a commit of the catalog holds is read as readers beside a writer do it, or by the writer itself
-//! between two commits, and the files that it lists are opened. They are linked or copied
-//! ([`copying`](super::copy)), a new catalog is written beside them, all of it is checked, and then
-//! that catalog gets its name ([`target`]).
+//! The contents of one commit of the catalog are read, as readers do it during writes, or by the
+//! writer itself between two commits. The files that the commit lists are opened, and linked or
+//! copied ([`copy`](super::copy)). A new catalog is written next to them, everything is checked,
+//! and then the catalog is renamed to its final name ([`target`]).
 
 mod target;
 
@@ -22,21 +22,23 @@ use crate::engine::store::Store;
 use crate::error::{Corruption, Error, Result};
 use crate::progress::{Progress, Stage};
 
-/// Makes a backup of the store in a directory: another directory with the same store, which can be
-/// opened as any other. Writes nothing to the store, and works beside a process that writes it: the
-/// backup is one state of it, as a commit left it, not before this was called. For the process that
-/// writes it itself there is [`Store::backup`].
+/// Backs up the store in a directory to another directory, which can be opened like any store.
 ///
-/// Segments and tables are linked where the file system can, and else copied. Links take no room and no
-/// time, but a link is the same file: if it is damaged on the disk, so are the store and its backup. A
-/// backup that is to survive the disk belongs on another one, or is [copied](BackupOptions::copy).
+/// It writes nothing to the store, and works while another process writes to it. The backup is one
+/// committed state, not older than this call. The process that has the store open calls
+/// [`Store::backup`] instead.
 ///
-/// The directory is new or empty, or has an earlier backup of this store, to which nobody has written.
-/// Then only what is new is linked or copied, and what was damaged since; what the store has no more is
-/// removed in the end.
+/// Segments and tables are linked if the file system supports it, and else copied. Links take
+/// neither space nor time, but a link is the same file: disk damage affects both the store and the
+/// backup. To survive a disk failure, put the backup on another disk, or
+/// [copy](BackupOptions::copy) it.
 ///
-/// All of the backup is read and checked before it counts as one. So costs a read of all files, and of
-/// the segments twice, besides what is copied, and some syncs.
+/// The target directory is new or empty, or contains an earlier backup of this store that was never
+/// written to. In the latter case only new and damaged files are linked or copied, and files that
+/// the store no longer has are removed at the end.
+///
+/// The whole backup is read and checked before it counts. So the cost is a read of all files, and
+/// of the segments twice, plus the copies and some syncs.
 ///
 /// ```
 /// # fn main() -> simkeep::Result<()> {
@@ -54,16 +56,17 @@ use crate::progress::{Progress, Stage};
 ///
 /// # Errors
 ///
-/// Of the store: [`Error::NotAStore`], [`Error::Unfinished`], [`Error::Version`]; [`Error::Locked`] if
-/// its writer was so fast for a minute that no state of it could be read. Of the other directory:
-/// [`Error::NotAStore`] if it holds something else or lies in a store, [`Error::NotABackup`] if it holds
-/// another store, or one that was written to, [`Error::Locked`] if somebody is writing to it.
-/// [`Error::Corrupt`] if anything in the backup is damaged, [`Error::Cancelled`], [`Error::Io`].
+/// For the store: [`Error::NotAStore`], [`Error::Unfinished`], [`Error::Version`];
+/// [`Error::Locked`] if its writer committed too fast to read a state within a minute. For the
+/// target: [`Error::NotAStore`] if it contains something else or lies in a store,
+/// [`Error::NotABackup`] if it contains another store, or one that was written to,
+/// [`Error::Locked`] if another process writes to it. [`Error::Corrupt`] if anything in the backup
+/// is damaged, [`Error::Cancelled`], [`Error::Io`].
 ///
-/// After an error an earlier backup is as it was, and of a new one nothing is left but perhaps an empty
-/// directory; should the last sync fail, it may be whole nevertheless. If the process is killed or the
-/// power fails, an earlier backup is as it was or the newer one, and a new one is
-/// [unfinished](Error::Unfinished); the next run begins anew.
+/// After an error, an earlier backup is unchanged, and of a new one at most an empty directory
+/// remains. If the last sync fails, the new backup may be complete nevertheless. If the process is
+/// killed or the power fails, an earlier backup is unchanged or updated, and a new one is
+/// [unfinished](Error::Unfinished); the next run starts over.
 pub fn backup(
     from: impl Into<Location>,
     to: impl Into<Location>,
@@ -82,8 +85,9 @@ pub fn backup(
 }
 
 impl Store {
-    /// Makes a [backup](crate::backup::backup()) of this store, with everything that was observed
-    /// before. The store goes on meanwhile; a commit waits while the catalog is read, some milliseconds.
+    /// Makes a [backup](crate::integrity::backup()) of this store, including everything observed
+    /// before this call. The store remains usable; a commit waits for some milliseconds while the
+    /// catalog is read.
     ///
     /// ```
     /// use simkeep::backup::BackupOptions;
@@ -133,7 +137,7 @@ fn backup_disk(
     Ok(done)
 }
 
-/// Makes everything but the last step.
+/// Performs all steps but the last.
 fn make(
     from: &Arc<dyn Disk>,
     source: &Source,
@@ -156,7 +160,7 @@ fn make(
         checked = check()?;
     }
     let verified = checked.sound().map_err(|e| match e {
-        // Told from the same file of the store.
+        // Distinguishes it from the file of the same name in the store.
         Error::Corrupt(flaw) => {
             let file = format!("{}/{}", to.location(), flaw.file);
             Error::Corrupt(Corruption { file, ..flaw })
@@ -171,52 +175,52 @@ fn make(
 }
 
 settings! {
-    /// Settings of a [`backup`](crate::backup::backup()).
+    /// Options of a [`backup`](crate::integrity::backup()).
     ///
     /// ```
     /// let options = simkeep::backup::BackupOptions::default().copy(true);
     /// assert!(options.copy);
     /// ```
     pub struct BackupOptions {
-        /// Whether to copy files that could be linked. Default: no. A link takes no room and no time,
-        /// and is the same file: what damages it on the disk damages the store and the backup. What an
-        /// earlier run has linked stays so.
+        /// Whether to copy files instead of linking them. Default: no. A link takes neither space
+        /// nor time, but it is the same file: disk damage affects both the store and the backup.
+        /// Links of an earlier run stay links.
         pub copy: bool = false,
-        /// How far it has come, and a way to stop it: first in bytes of files that are linked or copied
-        /// or there already, and then in bytes checked. Default: nobody looks.
+        /// Reports progress and allows cancellation: first in bytes of files that are linked,
+        /// copied or kept, then in bytes checked. Default: a progress that nobody reads.
         pub progress: Progress = Progress::default(),
     }
 }
 
-/// What a backup did.
+/// The result of a backup.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BackedUp {
-    /// The last operation that the backup has.
+    /// The last operation in the backup.
     pub sequence: u64,
-    /// Pages in it, all of which were checked.
+    /// The number of its pages, all of which were checked.
     pub pages: u64,
-    /// Visits in it.
+    /// The number of its visits.
     pub visits: u64,
-    /// The last operation that the earlier backup had in whose place this one is; `None` if there was
-    /// none.
+    /// The last operation in the earlier backup that this one replaced; `None` if there was none.
     pub earlier: Option<u64>,
-    /// Files that are links: of one file with the store.
+    /// Files that are links to files of the store.
     pub linked: FileCount,
     /// Files that are copies.
     pub copied: FileCount,
-    /// Files that the earlier backup had already.
+    /// Files that the earlier backup already had.
     pub kept: FileCount,
-    /// Files of the earlier backup that were removed, because the store has them no more.
+    /// The number of files of the earlier backup that were removed, because the store no longer has
+    /// them.
     pub removed: u64,
-    /// Bytes of the catalog, which is always written anew.
+    /// Bytes of the catalog, which is always rewritten.
     pub catalog_bytes: u64,
-    /// Why files were copied that were to be linked, as the system said it.
+    /// The error of the system because of which files were copied instead of linked.
     pub not_linked: Option<String>,
 }
 
 impl BackedUp {
-    /// Bytes of what was written: of the catalog, and of files that were copied.
+    /// Bytes written: of the catalog, and of copied files.
     #[must_use]
     pub fn bytes_written(&self) -> u64 {
         self.copied.bytes + self.catalog_bytes

@@ -1,9 +1,9 @@
-//! The directory of a backup: empty, or with an earlier backup of the same store.
+//! The target directory of a backup: empty, or with an earlier backup of the same store.
 //!
-//! A first run begins with a catalog that says that the store is unfinished. It lists nothing, and is
-//! replaced in the end. A later one adds files that the earlier catalog does not list, and removes
-//! others when the new one is durable. So whenever it ends, the catalog that is there names files that
-//! are there.
+//! A first run starts with a catalog that marks the store as unfinished. It lists no files, and is
+//! replaced at the end. A later run adds files that the earlier catalog does not list, and removes
+//! others when the new catalog is durable. So at any moment, the files that the catalog lists
+//! exist.
 
 use std::sync::Arc;
 
@@ -13,16 +13,16 @@ use crate::disk::{Dir, Disk, Lock, Name};
 use crate::engine::open;
 use crate::error::{Error, Result};
 
-/// Where a backup is made. Nobody else writes there.
+/// The target of a backup, locked against other writers.
 pub(super) struct Target {
     pub(super) disk: Arc<dyn Disk>,
     locks: Locks,
-    /// What the earlier backup holds; `None` if there is none.
+    /// The contents of the earlier backup; `None` if there is none.
     pub(super) earlier: Option<Contents>,
 }
 
 impl Target {
-    /// Takes a directory for a backup of a store that holds this.
+    /// Locks a directory for a backup of a store with these contents.
     pub(super) fn take(disk: &Arc<dyn Disk>, newest: &Contents) -> Result<Target> {
         let (locks, earlier) = match open::require_empty(disk) {
             Err(Error::StoreExists { .. }) => {
@@ -34,7 +34,7 @@ impl Target {
         Ok(Target { disk: Arc::clone(disk), locks, earlier })
     }
 
-    /// Makes all names durable that files were given here.
+    /// Makes the names of all new files durable.
     pub(super) fn sync(&self) -> Result<()> {
         [Dir::Segments, Dir::Root].into_iter().try_for_each(|dir| {
             let synced = self.disk.sync_dir(dir);
@@ -42,17 +42,17 @@ impl Target {
         })
     }
 
-    /// Leaves the directory as it was, as far as that goes.
+    /// Restores the directory as far as possible.
     pub(super) fn give_up(&self) {
         match &self.earlier {
             None => open::unmake(&self.disk),
-            // What stays is removed by the next run, or when the backup is opened.
+            // A leftover is removed by the next run, or when the backup is opened.
             Some(earlier) => drop(self.remove_unlisted(earlier)),
         }
     }
 
-    /// From here on this is a backup with the catalog's contents. Returns how many files of the earlier
-    /// one went.
+    /// Makes this directory a backup with these contents of the catalog. Returns the number of
+    /// removed files of the earlier backup.
     pub(super) fn finish(mut self, whole: Whole, contents: &Contents) -> Result<u64> {
         self.locks.follow(whole.finish(&*self.disk)?);
         let removed = self.remove_unlisted(contents)?;
@@ -60,7 +60,7 @@ impl Target {
         Ok(removed)
     }
 
-    /// Removes what a catalog does not list.
+    /// Removes files that the catalog does not list.
     fn remove_unlisted(&self, contents: &Contents) -> Result<u64> {
         let unlisted = open::orphans(&self.disk, contents)?;
         let mut removed = 0;
@@ -72,18 +72,18 @@ impl Target {
     }
 }
 
-/// What an earlier backup holds, if that is what is here.
+/// Returns the contents of the earlier backup in this directory.
 ///
 /// # Errors
 ///
-/// [`Error::NotABackup`] if it is none, or not of the store that holds the `newest`.
+/// [`Error::NotABackup`] if it is not a backup, or not of the store with the contents `newest`.
 fn earlier(disk: &Arc<dyn Disk>, newest: &Contents) -> Result<Contents> {
     let not = |why: String| Err(Error::NotABackup { location: disk.location(), why });
     let contents = Catalog::read_on(&**disk)?;
     open::require_finished(disk, &contents)?;
     let (here, there) = (State::from(&contents), State::from(newest));
     let why = here.why_not_earlier(&there);
-    // Whoever writes to a store leaves one or the other, and a backup has neither.
+    // Every writer leaves one or the other, and a backup has neither.
     let root = disk.list(Dir::Root).map_err(|e| Error::io("list", disk.location(), e))?;
     let is_published =
         root.iter().any(|entry| Name::parse(Dir::Root, entry) == Some(Name::Snapshot));
@@ -94,7 +94,7 @@ fn earlier(disk: &Arc<dyn Disk>, newest: &Contents) -> Result<Contents> {
     if let Some(why) = why {
         return not(why);
     }
-    // A segment of another store is nobody's to remove.
+    // Fails for a segment of another store, which we must not remove.
     open::orphans(disk, &contents)?;
     Ok(contents)
 }

@@ -1,18 +1,18 @@
-//! Whether what a directory holds is an earlier state of a store.
+//! Checks whether a directory contains an earlier state of a store.
 
 use crate::catalog::{Contents, Published, SegmentRow};
 use crate::page::EpochInfo;
 
-/// A state of a store, as far as it tells whether another one came of it.
+/// The parts of a store's state that show whether another state derives from it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct State<'a> {
     store: u64,
     url_seed: u64,
     /// The last operation.
     sequence: u64,
-    /// How many changes its lists had.
+    /// The number of changes of its lists.
     changes: u64,
-    /// No segment of it has this number or a larger one.
+    /// An upper bound (exclusive) of its segment numbers.
     next_segment: u64,
     segments: &'a [SegmentRow],
     epochs: &'a [EpochInfo],
@@ -49,15 +49,15 @@ impl<'a> From<&'a Published> for State<'a> {
 }
 
 impl State<'_> {
-    /// Whether both are of one store, or of copies of it.
+    /// Whether both belong to one store, or to copies of it.
     pub(crate) fn is_of_one_store(&self, other: &State<'_>) -> bool {
         (self.store, self.url_seed) == (other.store, other.url_seed)
     }
 
-    /// Why this is no earlier state of a store that is in the state `of`; `None` if it may be one.
+    /// Why this is not an earlier state of a store in the state `of`; `None` if it may be one.
     ///
-    /// Two copies of a store that went on apart are told by what both have numbered since, as long as
-    /// merges have not made one segment of it.
+    /// Diverged copies of a store are recognized by segments of equal number and different content,
+    /// unless merges have hidden them.
     pub(crate) fn why_not_earlier(&self, of: &State<'_>) -> Option<String> {
         if !self.is_of_one_store(of) {
             return Some("it is another store".to_owned());
@@ -87,12 +87,13 @@ impl State<'_> {
         (!is_prefix).then(|| "it has other epochs than the store".to_owned())
     }
 
-    /// Whether there is another segment of the same number.
+    /// Whether there is a different segment of the same number.
     fn has_other(&self, row: &SegmentRow) -> bool {
         self.segments.iter().any(|listed| listed.id == row.id && listed != row)
     }
 
-    /// Whether one segment has all operations of another: merges put some together, and take none apart.
+    /// Whether one segment has all operations of another: merges combine operations, and never
+    /// split them.
     fn covers(&self, row: &SegmentRow) -> bool {
         self.segments.iter().any(|listed| {
             listed.first_sequence <= row.first_sequence && row.last_sequence <= listed.last_sequence

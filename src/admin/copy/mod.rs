@@ -1,9 +1,8 @@
-//! What backups and generations have in common: the files of one state of a store, and getting them into
-//! another directory.
+//! The common part of backups and generations: copying the files of one state of a store to another
+//! directory.
 //!
-//! A commit of the catalog says which files there are, and those are opened ([`source`]). They are
-//! linked or copied ([`placed`]), if what the directory holds is an earlier state of the store
-//! ([`earlier`]).
+//! A commit of the catalog lists the files, which are opened ([`source`]). They are linked or
+//! copied ([`placed`]), if the directory contains an earlier state of the store ([`earlier`]).
 
 mod earlier;
 mod placed;
@@ -13,13 +12,13 @@ pub(crate) use earlier::State;
 pub(crate) use placed::{Counts, Placed, check_whole};
 pub(crate) use source::{Source, newest};
 
-/// Some segments and tables of document frequencies.
+/// A number of segments and tables of document frequencies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FileCount {
-    /// How many.
+    /// The number of files.
     pub files: u64,
-    /// Bytes of them together.
+    /// Their size in bytes, in all.
     pub bytes: u64,
 }
 

@@ -1,4 +1,5 @@
-//! Getting the files of a store into another directory. They are never written again, so a link will do.
+//! Linking or copying the files of a store to another directory. They are never written again, so
+//! links are safe.
 
 use std::io::ErrorKind;
 use std::sync::Arc;
@@ -15,25 +16,25 @@ use crate::layout::in_memory;
 use crate::progress::Progress;
 use crate::segment::PlainSegment;
 
-/// What is copied at once.
+/// Bytes to copy at a time.
 const CHUNK_BYTES: u64 = 1 << 20;
 
-/// What has the name of a file.
+/// The file with the name of the file to be placed.
 enum There {
-    /// The file, as far as its head tells.
+    /// The file itself, judging by its head.
     It,
     Nothing,
-    /// Something damaged, or left by a copy of a state that the store did not keep.
+    /// Something damaged, or a leftover copy of a state that the store did not keep.
     Damaged,
 }
 
-/// How a file got there.
+/// How a file was placed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum How {
     Kept,
     Linked,
     Copied,
-    /// Copied to the place of a damaged one.
+    /// Copied over a damaged file.
     Replaced,
 }
 
@@ -42,40 +43,40 @@ pub(crate) struct Placed<'a> {
     source: &'a Source,
     from: &'a Arc<dyn Disk>,
     to: &'a Arc<dyn Disk>,
-    /// What they are called there.
+    /// The naming scheme there.
     names: Files,
-    /// Whether to copy what could be linked.
+    /// Whether to copy files that could be linked.
     copy: bool,
     progress: &'a Progress,
-    /// Each with its size, in the order of the source.
+    /// The files with their sizes, in the order of the source.
     files: Vec<(u64, How)>,
     not_linked: Option<String>,
 }
 
-/// Which files were read.
+/// The files that were read.
 #[derive(Debug, Default)]
 pub(crate) struct Read {
     pub(crate) names: Vec<Name>,
     pub(crate) checked: FileCount,
-    /// Those that were there already, and were not read.
+    /// Files that already existed, and were not read.
     pub(crate) unchecked: FileCount,
 }
 
-/// How many files got there, and how.
+/// The numbers of files, by how they were placed.
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
     pub(crate) kept: FileCount,
     pub(crate) linked: FileCount,
     pub(crate) copied: FileCount,
-    /// Those of the copies that took the place of damaged files.
+    /// Copied files that replaced damaged ones.
     pub(crate) replaced: FileCount,
-    /// Why files were copied that were to be linked.
+    /// Why files were copied instead of linked.
     pub(crate) not_linked: Option<String>,
 }
 
 impl<'a> Placed<'a> {
-    /// Places all files. Those that are copied are durable, and so are their names; names that are
-    /// links are so when their directory is synced.
+    /// Places all files. Copied files and their names are durable; names of links become durable
+    /// when their directory is synced.
     pub(crate) fn place(
         from: &'a Arc<dyn Disk>,
         source: &'a Source,
@@ -106,8 +107,7 @@ impl<'a> Placed<'a> {
         Ok(placed)
     }
 
-    /// Places anew what was there already of these, and turned out to be damaged. Returns whether there
-    /// was any.
+    /// Replaces existing files that are damaged. Returns whether there were any.
     pub(crate) fn replace(&mut self, flaws: &[Corruption]) -> Result<bool> {
         let mut any = false;
         let (source, to, names) = (self.source, self.to, self.names);
@@ -126,9 +126,9 @@ impl<'a> Placed<'a> {
         Ok(any)
     }
 
-    /// Reads and checks what came now, what nothing names yet and a run may have left that was stopped,
-    /// and what is due of the rest. What was there already and is damaged gives way to the file of the
-    /// store. Costs a read of these files.
+    /// Reads and checks new files, files that may be leftovers of an interrupted run, and kept
+    /// files that are due for a check. Existing damaged files are replaced by those of the store.
+    /// Costs a read of these files.
     pub(crate) fn check(
         &mut self,
         is_named: impl Fn(Name) -> bool,
@@ -155,11 +155,11 @@ impl<'a> Placed<'a> {
             }
             checked.map_err(|e| match e {
                 Error::Corrupt(flaw) => {
-                    // The next run begins with what the store has by then. What somebody names stays.
+                    // The next run uses the state of the store at that time. Listed files stay.
                     if !is_named(name) {
                         let _ = self.to.remove(name);
                     }
-                    // Told from the same bytes of the store.
+                    // Distinguishes it from the same bytes of the store.
                     let file = Files::Own.of(listed).to_string();
                     Error::Corrupt(Corruption { file, ..flaw })
                 }
@@ -176,7 +176,7 @@ impl<'a> Placed<'a> {
         check_whole(self.to, self.names, store, listed, self.progress)
     }
 
-    /// Whether a file is there already: of an earlier run, or of one that was stopped.
+    /// Whether a file already exists, from an earlier or an interrupted run.
     fn is_there(&self, listed: &Listed) -> Result<There> {
         let to = self.to;
         let found = match listed {
@@ -211,7 +211,7 @@ impl<'a> Placed<'a> {
         }
     }
 
-    /// Copies a file to the place of what is there, at once: others may name it.
+    /// Copies over an existing file, atomically: other generations may list it.
     fn copy_over(&self, listed: &Listed, file: &dyn DiskFile, bytes: u64) -> Result<How> {
         self.copy(listed, file, bytes).map(|_| How::Replaced)
     }
@@ -221,7 +221,7 @@ impl<'a> Placed<'a> {
         Ok(How::Copied)
     }
 
-    /// What was done.
+    /// The numbers of files, by how they were placed.
     pub(crate) fn counts(self) -> Counts {
         let mut counts = Counts { not_linked: self.not_linked, ..Counts::default() };
         for (bytes, how) in self.files {
@@ -240,7 +240,7 @@ impl<'a> Placed<'a> {
     }
 }
 
-/// Reads all of a file that a list of a store names, and checks it. Returns its bytes.
+/// Reads and checks a complete file in a store's list. Returns its size in bytes.
 pub(crate) fn check_whole(
     disk: &Arc<dyn Disk>,
     names: Files,
@@ -274,7 +274,7 @@ pub(crate) fn check_whole(
 
 enum Link {
     Made,
-    /// Why, if the system refused it.
+    /// The reason, if the system refused it.
     Refused(Option<String>),
 }
 
@@ -282,7 +282,7 @@ fn link(from: &dyn Disk, own: Name, to: &dyn Disk, name: Name) -> Result<Link> {
     let linked = from.linkable(own).and_then(|file: Linkable| to.link(&file, name));
     match linked {
         Ok(()) => Ok(Link::Made),
-        // The writer has removed it meanwhile; here it is open still.
+        // The writer has removed it since; our open file still has its contents.
         Err(e) if e.kind() == ErrorKind::NotFound => Ok(Link::Refused(None)),
         Err(e) if is_refused(&e) => Ok(Link::Refused(Some(e.to_string()))),
         Err(e) => Err(Error::io("link", name, e)),

@@ -1,4 +1,4 @@
-//! The store that is copied: what one commit of it lists, with the files open.
+//! The source store: the list of files of one commit, with the files open.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -11,20 +11,20 @@ use crate::error::{Error, Result};
 use crate::progress::Progress;
 use crate::sync::thread;
 
-/// How long to try beside a writer whose commits follow one another too fast.
+/// How long to retry while a writer commits too fast.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// How long to wait before another try.
+/// The pause before a retry.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// A store as a commit left it.
+/// A committed state of a store.
 pub(crate) struct Source {
     pub(crate) contents: Contents,
-    /// Its segments and tables. They are open, so that they stay though a writer should remove them.
+    /// Its segments and tables. Open files remain readable if a writer removes them.
     pub(crate) files: Vec<(Listed, Box<dyn DiskFile>)>,
 }
 
 impl Source {
-    /// `read` reads what the last commit left.
+    /// Opens the state that `read` returns, which reads the last commit.
     pub(crate) fn open(
         disk: &Arc<dyn Disk>,
         read: &dyn Fn() -> Result<Contents>,
@@ -34,7 +34,7 @@ impl Source {
             let contents = read()?;
             require_finished(disk, &contents)?;
             let changes = contents.settings.changes;
-            // Only what a later commit does not list is ever removed.
+            // A file is removed only if a later commit does not list it.
             let is_known = missed.replace(changes) == Some(changes);
             match open_files(disk, &contents, is_known) {
                 Err(e) if e.is_not_found() && !is_known => {}
@@ -44,8 +44,8 @@ impl Source {
     }
 }
 
-/// Opens what a catalog lists. A table that is known not to be there is none that the store has: its
-/// epoch was registered by the name alone.
+/// Opens the files in a catalog. A table that is known to be missing is skipped: its epoch was
+/// registered by name only.
 fn open_files(
     disk: &Arc<dyn Disk>,
     contents: &Contents,
@@ -64,7 +64,7 @@ fn open_files(
     Ok(files)
 }
 
-/// What the last commit of a store left, whether or not another process writes it.
+/// Reads the last commit of a store, whether or not another process writes to it.
 pub(crate) fn newest(disk: &Arc<dyn Disk>, progress: &Progress) -> Result<Contents> {
     let until = Instant::now() + PATIENCE;
     loop {

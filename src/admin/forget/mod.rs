@@ -1,4 +1,4 @@
-//! Forgetting: at once in every answer, and on demand in every file.
+//! Forgetting pages: at once in every query, and on request in every file.
 
 use std::sync::Arc;
 
@@ -26,30 +26,30 @@ use crate::query::scan::Scan;
 use crate::segment::PageCursor;
 use crate::url::check_url;
 
-/// What [`Store::forget`](crate::Store::forget) should forget.
+/// The pages to forget with [`Store::forget`](crate::Store::forget).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Scope<'a> {
     /// One page.
     Url(&'a str),
-    /// Every page under a prefix; and if that is a host or a path, every page of the host that would be
-    /// under it without the user in its URL, such as `http://user:secret@example.com/docs` under
-    /// `example.com/docs`.
+    /// Every page under a prefix. If the prefix is a host or a path, this includes pages of the
+    /// host with user information in their URLs that would be under it without. For example,
+    /// `http://user:secret@example.com/docs` is forgotten with `example.com/docs`.
     Prefix(Prefix),
 }
 
-/// How many pages with a user are forgotten in one commit, at most.
+/// The most pages with user information to forget in one commit.
 const USER_PAGES: usize = 1 << 10;
 
-/// How many pages with a user are looked at while writers wait, at most.
+/// The most pages with user information to examine while writers wait.
 const SCANNED_PAGES: usize = 1 << 14;
 
 /// Hides everything observed so far under a URL or prefix.
 ///
-/// No tombstone covers the pages that have a user before the host of a path, so each of these is
-/// forgotten by itself, by an operation of its own. Up to [`USER_PAGES`] of them become durable with
-/// the prefix, in one commit; more follow in further commits. After a crash or an error between these
-/// the call is to be made again.
+/// No tombstone covers pages with user information before the host of a path, so each of them is
+/// forgotten by an operation of its own. Up to [`USER_PAGES`] of them become durable with the
+/// prefix, in one commit; more follow in further commits. After a crash or an error in between, the
+/// call must be repeated.
 pub(crate) fn forget(db: &Db, scope: &Scope<'_>) -> Result<Forgotten> {
     let Db { core, admission, sealer, committer, .. } = db;
     if let Scope::Url(url) = scope {
@@ -61,12 +61,12 @@ pub(crate) fn forget(db: &Db, scope: &Scope<'_>) -> Result<Forgotten> {
     loop {
         let mut writer = admission.admit(|| sealer.seal_waiting().map(drop))?;
         let part = Part { scope, users: users.as_ref(), after: after.as_deref() };
-        // Under the lock: no other writer may go on from what a bug left.
+        // Under the lock, so that no other writer continues from the state after a bug.
         let (done, rest) =
             core.lifecycle.poison_on_bug(part.forget(&core.live.view(), &mut writer))?;
         let sequence = writer.next_sequence - 1;
         if done.pages > 0 {
-            // What may wait for a flush is committed here if it is much.
+            // Commits here if the operations are too many to wait for a flush.
             committer.applied(writer)?;
             committer.acknowledge(sequence)?;
         } else {
@@ -81,16 +81,16 @@ pub(crate) fn forget(db: &Db, scope: &Scope<'_>) -> Result<Forgotten> {
     }
 }
 
-/// What is forgotten while the write lock is held once.
+/// The pages to forget under one lock.
 struct Part<'a> {
     scope: &'a Scope<'a>,
     users: Option<&'a Users>,
-    /// The page with a user that was looked at last; at first none.
+    /// The last examined page with user information; `None` at first.
     after: Option<&'a str>,
 }
 
 impl Part<'_> {
-    /// Forgets it, and returns the page behind which more may have to be forgotten.
+    /// Forgets the pages. Returns the page after which more may have to be forgotten.
     fn forget(&self, view: &Arc<View>, writer: &mut Writer) -> Result<(Forgotten, Option<String>)> {
         // If they cannot be read, nothing is forgotten.
         let (urls, rest) = match self.users {
@@ -110,19 +110,19 @@ impl Part<'_> {
     }
 }
 
-/// The next pages of users after a URL, at most [`USER_PAGES`] of [`SCANNED_PAGES`], and the last page
-/// that was looked at, if more may follow.
+/// The next pages with users after a URL: at most [`USER_PAGES`], found among [`SCANNED_PAGES`];
+/// and the last examined page, if more may follow.
 fn user_pages(
     view: &Arc<View>,
     users: &Users,
     after: Option<&str>,
 ) -> Result<(Vec<String>, Option<String>)> {
-    // Everything that was applied, acknowledged or not.
+    // Everything applied so far, acknowledged or not.
     let now = Snapshot::new(Arc::clone(view), u64::MAX);
     let mut scan = Scan::new(&now, users_range(users).start_after(after));
     let mut urls = Vec::new();
     for scanned in 1.. {
-        // Pages that were forgotten before take as long to pass as others.
+        // Pages that were forgotten before take as long to skip as others.
         let next = scan.next_with(|scan| {
             let is_known = users.contains(scan.key())
                 && changing_across(|| scan.key(), || scan.parts(), scan.epochs())?.is_some();
@@ -141,7 +141,7 @@ fn user_pages(
 }
 
 impl Scope<'_> {
-    /// The pages that are forgotten with it, and that its prefix does not cover.
+    /// The pages to forget with it that its prefix does not cover.
     pub(crate) fn users(&self) -> Option<Users> {
         match self {
             Scope::Prefix(prefix) => prefix.users(),
@@ -149,13 +149,13 @@ impl Scope<'_> {
         }
     }
 
-    /// The pages that [`Store::forget`](crate::Store::forget) and [`Store::purge`](crate::Store::purge)
-    /// would forget: a page, or those under a prefix; and with a prefix that has a path, those of its
-    /// host that would be under it without the user in their URLs. In SURT order, those with a user
-    /// last.
+    /// Iterates over the pages that [`Store::forget`](crate::Store::forget) and
+    /// [`Store::purge`](crate::Store::purge) would forget: a page, or the pages under a prefix. A
+    /// prefix with a path includes pages of its host with user information that would be under it
+    /// without. Pages come in SURT order, those with user information last.
     ///
-    /// Reads lazily, as [`scan`](Snapshot::scan) does. Of a host whose pages have users, it reads all
-    /// that have one.
+    /// Reads lazily, as [`scan`](Snapshot::scan) does. If pages of a host have user information, it
+    /// reads all of these.
     ///
     /// ```
     /// # use simkeep::{Observation, Options, Prefix, Scope, Store, Time};
@@ -174,8 +174,8 @@ impl Scope<'_> {
     ///
     /// # Errors
     ///
-    /// An item is [`Error::Corrupt`] if what it touches is damaged, and [`Error::Url`] of a URL that no
-    /// page can have.
+    /// An item is [`Error::Corrupt`] if the data it reads is damaged, and [`Error::Url`] for a URL
+    /// that no page can have.
     pub fn pages(&self, snapshot: &Snapshot) -> impl Iterator<Item = Result<Page>> + use<> {
         let (page, prefix) = match self {
             Scope::Url(url) => (snapshot.latest(url).transpose(), None),
@@ -192,17 +192,17 @@ impl Scope<'_> {
     }
 }
 
-/// The pages among which those of the users are.
+/// The range that contains the pages with users.
 fn users_range(users: &Users) -> PageRange<'_> {
     let (from, to) = users.range();
     PageRange::all().under(users.domain()).keys(from, to)
 }
 
-/// Hides it under the write lock. No operation if there is nothing to forget.
+/// Hides pages under the write lock. It adds no operation if there is nothing to forget.
 fn apply(view: &Arc<View>, writer: &mut Writer, scope: &Scope<'_>) -> Result<Forgotten> {
     let active = &view.memtables.active;
     let sequence = writer.next_sequence;
-    // What older components say about themselves may be wrong.
+    // The numbers in older components may be wrong.
     let too_many = || {
         let what = "they have more pages or visits than can be counted";
         Error::corrupt("segments", 0, what)
@@ -211,7 +211,7 @@ fn apply(view: &Arc<View>, writer: &mut Writer, scope: &Scope<'_>) -> Result<For
         let known = known.filter(|known| active.read().can_lose(*known)).ok_or_else(too_many)?;
         Ok((known, Totals::from_delta(known).ok_or_else(too_many)?))
     };
-    // Everything that was applied, acknowledged or not.
+    // Everything applied so far, acknowledged or not.
     let now = Snapshot::new(Arc::clone(view), u64::MAX);
     let forgotten = match scope {
         Scope::Url(url) => {
@@ -274,7 +274,7 @@ pub(crate) fn holds(live: &LiveSegment, scope: &Scope<'_>, seed: u64) -> Result<
     }
 }
 
-/// Whether a segment has one of these pages.
+/// Whether a segment has one of the pages with users.
 fn holds_user(live: &LiveSegment, users: &Users) -> Result<bool> {
     let (first, past) = users.range();
     let from = live.segment.lower_bound(first)?;
@@ -287,14 +287,14 @@ fn holds_user(live: &LiveSegment, users: &Users) -> Result<bool> {
     Ok(false)
 }
 
-/// What a page with this head is in the numbers of what is known.
+/// The contribution of a page with this head to the totals.
 fn head_counted(head: &Head) -> Option<Delta> {
     let visits = i64::try_from(head.visits).ok()?;
     Some(page_delta(PageState::of(Some(head)), visits))
 }
 
-/// Forgets, and rewrites what holds the bytes: each segment that has pages under it, those that
-/// hold its tombstone, and the catalog.
+/// Forgets pages and rewrites the files with their bytes: each segment that has pages under the
+/// scope, those with its tombstone, and the catalog.
 pub(crate) fn purge(db: &Db, scope: &Scope<'_>, progress: &Progress) -> Result<Forgotten> {
     let Db { core, sealer, compactor, publisher, .. } = db;
     progress.start(Stage::Merging, None)?;
@@ -310,17 +310,18 @@ pub(crate) fn purge(db: &Db, scope: &Scope<'_>, progress: &Progress) -> Result<F
     };
     let segments = core.live.view().segments.to_vec();
     progress.begin(Stage::Merging, Some(segments.iter().map(|live| live.steps()).sum()));
-    // Oldest first: once no older segment has anything of it, a newer one need not hide it.
+    // Oldest first: once no older segment has data of the scope, newer segments need no tombstone
+    // for it.
     for (number, live) in (0..).zip(&segments) {
         let id = ComponentId::Segment(number);
         let mut concerned = holds(live, scope, core.live.view().seed)?;
-        // What was forgotten within it: nothing older is left of that either.
+        // Tombstones within the scope: nothing older remains of them either.
         let within = |t: &Prefix| matches!(scope, Scope::Prefix(prefix) if prefix.covers(t));
         let done: Vec<u64> =
             live.tombstones.iter().filter(|t| within(&t.prefix)).map(|t| t.sequence).collect();
         concerned |= !done.is_empty();
         if concerned {
-            // What was observed after the forgetting is in force and stays.
+            // Data observed after forgetting is in force and stays.
             let view = core.live.view();
             let keep = |url: &str, key: &[u8]| -> Result<bool> {
                 if !covers(url, key) {
@@ -336,7 +337,7 @@ pub(crate) fn purge(db: &Db, scope: &Scope<'_>, progress: &Progress) -> Result<F
             progress.pass(live.steps());
         }
     }
-    // The old files went with the last of these; that, too, must outlast a crash.
+    // The old files were removed with the last of these; that, too, must survive a crash.
     drop(segments);
     publisher.release_all();
     let synced = core.disk.sync_dir(Dir::Segments);

@@ -1,4 +1,4 @@
-//! Pages of a load on their way from the thread that merges to the one that writes.
+//! Batches of pages of a load, passed from the merging thread to the writing thread.
 
 use std::iter::repeat_with;
 use std::mem::take;
@@ -16,10 +16,10 @@ use crate::page::{
 };
 use crate::segment::{Row, count_visits, host_slot_of, put_carried, url_hash};
 
-/// Pages that are passed on together.
+/// The most pages of a batch.
 const BATCH_PAGES: usize = 2048;
 
-/// A batch with this many bytes of URLs, or this many entries, is passed on with fewer pages.
+/// A batch with this many bytes of URLs, or this many entries, is passed on early.
 const BATCH_URL_BYTES: usize = 512 << 10;
 const BATCH_ENTRIES: usize = 8 << 10;
 
@@ -36,20 +36,20 @@ pub(super) struct Batch {
 pub(super) struct Ready {
     url: Range<usize>,
     pub(super) hash: u64,
-    /// The slot of its host.
+    /// The number of its host's slot.
     host: u16,
-    /// Its entries that the store does not have.
+    /// Its entries that are new to the store.
     entries: Range<usize>,
-    /// The head of the page as the store has it, packed.
+    /// The head of the page in the store, packed.
     before: Range<usize>,
-    /// How it changes, these entries among all others.
+    /// Its change statistics over old and new entries.
     pub(super) changes: Changes,
-    /// Its row of the schedule.
+    /// Its input of the schedule.
     pub(super) row: PackedRow,
     pub(super) in_force: InForce,
     /// Whether any segment has it.
     pub(super) earlier: bool,
-    /// What it is before and after.
+    /// Its states before and after.
     pub(super) states: (PageState, PageState),
 }
 
@@ -66,7 +66,7 @@ impl Batch {
             || self.joined.entries.len() >= BATCH_ENTRIES
     }
 
-    /// Entries that were read for these pages.
+    /// The number of entries that were read for these pages.
     pub(super) fn taken(&self) -> u64 {
         self.joined.taken
     }
@@ -79,18 +79,19 @@ impl Batch {
         text(self.joined.urls.get(page.url.clone()))
     }
 
-    /// The entries of a page that the store does not have.
+    /// The entries of a page that are new to the store.
     pub(super) fn entries(&self, page: &Ready) -> Result<&[Entry], Bug> {
         let entries = self.joined.entries.get(page.entries.clone());
         entries.or_bug("a page's entries lie among those of its batch")
     }
 
-    /// The head of a page as the store has it, packed.
+    /// The head of a page in the store, packed.
     pub(super) fn before(&self, page: &Ready) -> Result<&[u8], Bug> {
         self.heads.get(page.before.clone()).or_bug("a head lies among those of its batch")
     }
 
-    /// Takes the next page, its epochs numbered as in the store; false past the last.
+    /// Reads the next page, and converts its epoch numbers to the store's. Returns false past the
+    /// last.
     pub(super) fn take(
         &mut self,
         merge: &mut Merge<'_>,
@@ -124,8 +125,8 @@ impl Batch {
         Ok(true)
     }
 
-    /// Finds out what the segments of a view know of these pages, leaves out what they have, and says
-    /// what the rest makes of them.
+    /// Looks up these pages in the segments of a view, drops entries that the store has, and
+    /// computes the state of the pages with the rest.
     pub(super) fn settle(&mut self, view: &View, epochs: &[EpochInfo]) -> Result<()> {
         let known = if view.segments.is_empty() { Vec::new() } else { self.known(view)? };
         let is_of_all = known.is_empty() || known.len() == self.pages.len();
@@ -140,7 +141,7 @@ impl Batch {
         Ok(())
     }
 
-    /// What segments know of each of these pages.
+    /// The histories of these pages in the segments.
     fn known(&self, view: &View) -> Result<Vec<Option<Course>>> {
         let mut known = vec![None; self.pages.len()];
         let lookup = |page: &Ready| Ok(Lookup::of(self.url(page)?, page.hash));
@@ -192,7 +193,7 @@ impl Batch {
         }
         page.changes = match course.changes {
             Some(changes) => changes,
-            // A visit came late.
+            // A visit is late.
             None => {
                 let old = old.map_or_else(|| self.stored(page, view), Ok)?;
                 Changes::of(&joined(&old, entries), epochs)
@@ -205,12 +206,12 @@ impl Batch {
         Ok(())
     }
 
-    /// All entries that the store has of a page.
+    /// All entries of a page in the store.
     fn stored(&self, page: &Ready, view: &View) -> Result<Vec<Entry>> {
         view.entries(&Lookup::of(self.url(page)?, page.hash), u64::MAX)
     }
 
-    /// Puts what is left of a page's entries in their place.
+    /// Replaces a page's entries by the remaining ones.
     fn replace(&mut self, page: &mut Ready, mut entries: Vec<Entry>) -> Result<(), Bug> {
         entries.sort_unstable();
         entries.dedup();
@@ -224,21 +225,21 @@ impl Batch {
     }
 }
 
-/// Entries that the store has and others, in order.
+/// The stored and the new entries together, in order.
 fn joined(old: &[Entry], new: &[Entry]) -> Vec<Entry> {
     let mut all = [old, new].concat();
     all.sort_unstable();
     all
 }
 
-/// A URL of a batch. It was text when it arrived, and has been covered by a checksum since.
+/// Returns a URL of a batch. It was text when it arrived, and a checksum has covered it since.
 fn text(url: Option<&[u8]>) -> Result<&str, Bug> {
     let url = url.or_bug("a URL lies among those of its batch")?;
     std::str::from_utf8(url).ok().or_bug("a URL is UTF-8")
 }
 
-/// A visit is returned as it is, and what is given if its page has any visit. Restated content gets the
-/// digest of its visit, which is among these entries; `None` if there is no such visit.
+/// Resolves an entry. A visit stays as it is, and so does a property if its page has any visit. A
+/// restatement gets the digest of its visit among these entries; `None` if there is no such visit.
 fn resolve(entry: &Entry, entries: &[Entry], old: &[Entry]) -> Option<Entry> {
     let restated = match *entry {
         Entry::Visit(_) => return Some(*entry),

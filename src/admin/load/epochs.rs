@@ -1,7 +1,7 @@
-//! The epochs that come with a load.
+//! The epochs of a load.
 //!
-//! While observations are taken, each has a number of the load's own. When the segments are written,
-//! and nobody else can register an epoch, it gets the number that it has in the store; and the
+//! While observations are read, each epoch has a number that only the load uses. When the segments
+//! are written, and nobody else can register an epoch, it gets its number in the store. The
 //! transaction that makes the segments live registers it.
 
 use std::collections::HashMap;
@@ -24,16 +24,17 @@ use crate::error::{Error, Result};
 use crate::page::{Entry, Epoch, EpochInfo, EpochOptions};
 use crate::sync::{Rank, RankedMutex};
 
-/// Counts of epochs from here on are a load's own: a store hands out none of them.
+/// The first epoch count that a load uses; a store never assigns it.
 const FIRST: usize = 1 << 23;
 const _: () = assert!(FIRST >= EPOCHS_MAX);
 
-/// The epochs that a load brings. They begin when the load is done, in the same commit; if the load
-/// fails, they do not begin. All clones are of one.
+/// The epochs of a load. They begin when the load completes, in the same commit; if the load fails,
+/// they do not begin.
 ///
-/// It hands out epoch numbers for the observations of one load, to which it is passed by
-/// [`LoadOptions::epochs`](super::LoadOptions::epochs). It can be asked while that load takes its
-/// observations. A name that the store knows already means the store's epoch.
+/// It assigns epoch numbers for the observations of one load, to which it is passed by
+/// [`LoadOptions::epochs`](super::LoadOptions::epochs). All clones share one state, so it can be
+/// used while the load reads its observations. A name that the store already has refers to the
+/// store's epoch.
 ///
 /// ```
 /// use simkeep::load::{LoadEpochs, LoadOptions};
@@ -67,26 +68,26 @@ impl Default for LoadEpochs {
 
 #[derive(Debug, Default)]
 struct Coming {
-    /// In the order in which they were named first.
+    /// In order of first use.
     epochs: Vec<Named>,
     places: HashMap<String, usize>,
 }
 
-/// An epoch that was named.
+/// An epoch that was requested by name.
 #[derive(Debug)]
 struct Named {
     name: String,
-    /// In the load.
+    /// Its number in the load.
     number: Epoch,
-    /// The options with which it was asked for, to observe in it. Then it must not have ended, nor have
-    /// others.
+    /// The requested options, if observations use the epoch. Then it must not have ended, nor have
+    /// other options.
     asked: Option<EpochOptions>,
-    /// What it is in another store that it comes from.
+    /// Its description in the store from which it is copied.
     like: Option<Like>,
     table: Option<Source>,
 }
 
-/// What an epoch is in another store.
+/// The description of an epoch in another store.
 #[derive(Clone, Copy, Debug)]
 struct Like {
     options: EpochOptions,
@@ -99,18 +100,18 @@ impl Named {
         Named { name: name.to_owned(), number, asked: None, like: None, table: None }
     }
 
-    /// Asks for it with these options.
+    /// Requests the epoch with these options.
     fn ask(&mut self, options: EpochOptions) -> Result<()> {
         check_options(&self.name, *self.asked.get_or_insert(options), options)
     }
 
-    /// Its options, if it begins with the load.
+    /// The options with which it begins, if it begins with the load.
     fn options(&self) -> EpochOptions {
         self.asked.or(self.like.map(|like| like.options)).unwrap_or_default()
     }
 }
 
-/// Where the table of an epoch comes from.
+/// The source of an epoch's table.
 #[derive(Debug)]
 enum Source {
     Origin(Origin),
@@ -119,26 +120,26 @@ enum Source {
 }
 
 impl LoadEpochs {
-    /// The number of the epoch with this name in the load. If the store has none of the name, one
-    /// begins with these options.
+    /// Returns the number of the epoch with this name in the load. If the store has no epoch of
+    /// this name, one begins with these options.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidArgument`] for a name that is empty or has control characters, or was asked for
-    /// with other options before; [`Error::Limit`] for more names than a store can have. If the epoch has
-    /// ended in the store, or has other options there, the load returns an error.
+    /// [`Error::InvalidArgument`] for a name that is empty or has control characters, or was requested with
+    /// other options before; [`Error::Limit`] for more names than a store can have. If the epoch
+    /// has ended in the store, or has other options there, the load fails.
     pub fn named(&self, name: &str, options: impl Into<EpochOptions>) -> Result<Epoch> {
         self.name(name, reserved(name), |named| named.ask(options.into()))
     }
 
-    /// The number in the load of an epoch whose fingerprints simkeep makes. If the store has none of
-    /// its name, one begins with these options. Its table of document
-    /// frequencies, if it has one, is copied into the store.
+    /// Returns the number in the load of an epoch whose fingerprints simkeep makes. If the store
+    /// has no epoch of its name, one begins with these options. Its table of document frequencies,
+    /// if it has one, is copied into the store.
     ///
     /// # Errors
     ///
-    /// Those of [`named`](Self::named), and [`Error::InvalidArgument`] if the recipe needs a table and
-    /// there is none.
+    /// Those of [`named`](Self::named), and [`Error::InvalidArgument`] if the recipe needs a table and has
+    /// none.
     pub fn origin(&self, origin: &Origin, options: impl Into<EpochOptions>) -> Result<Epoch> {
         origin.fingerprinter()?;
         self.name(&origin.name(), origin.recipe().mask().leading_zeros(), |named| {
@@ -148,10 +149,11 @@ impl LoadEpochs {
         })
     }
 
-    /// The numbers of another store's epochs in the load, for
+    /// Returns the numbers in the load of another store's epochs, for
     /// [`Observations::renumbered`](crate::query::Observations::renumbered). The epochs keep their
-    /// order and bring their tables of document frequencies. One that is known here keeps its options.
-    /// An epoch that has ended there ends here, unless pages here use it.
+    /// order and bring their tables of document frequencies. An epoch whose name the store has
+    /// keeps its options. An epoch that has ended in the other store ends here, too, unless pages
+    /// use it.
     ///
     /// # Errors
     ///
@@ -172,10 +174,10 @@ impl LoadEpochs {
         other.epochs().iter().map(of).collect()
     }
 
-    /// The number in the load of an epoch of another store, of which this is known: its name; how many
-    /// leading bits of its fingerprints are reserved for metadata; its options; how many visits that
-    /// store knew when it began; and whether it has ended there. What becomes of it here,
-    /// [`of`](LoadEpochs::of) says. Its table comes by [`table`](LoadEpochs::table).
+    /// Returns the number in the load of an epoch of another store, by its description: its name,
+    /// the number of leading bits of its fingerprints that are reserved for metadata, its options,
+    /// the number of visits in that store when it began, and whether it has ended there. It is
+    /// treated as by [`of`](LoadEpochs::of). Add its table by [`table`](LoadEpochs::table).
     ///
     /// ```
     /// use simkeep::load::{LoadEpochs, LoadOptions};
@@ -201,8 +203,8 @@ impl LoadEpochs {
     ///
     /// # Errors
     ///
-    /// Those of [`named`](Self::named), and [`Error::InvalidArgument`] for more than 64 reserved bits.
-    /// If the store has an epoch of the name with other reserved bits, the load returns an error.
+    /// Those of [`named`](Self::named), and [`Error::InvalidArgument`] for more than 64 reserved bits. If
+    /// the store has an epoch of this name with other reserved bits, the load fails.
     pub fn like(
         &self,
         name: &str,
@@ -223,13 +225,13 @@ impl LoadEpochs {
         })
     }
 
-    /// Brings the table of document frequencies of an epoch of this load, which is copied into the
-    /// store unless it has one.
+    /// Adds the table of document frequencies of an epoch of this load. It is copied into the store
+    /// unless the epoch has one there.
     ///
     /// # Errors
     ///
-    /// [`Error::UnknownEpoch`] if this has not given the number, [`Error::InvalidArgument`] if the name
-    /// of the epoch is of another table, or none.
+    /// [`Error::UnknownEpoch`] if this load did not assign the number, [`Error::InvalidArgument`] if the
+    /// name of the epoch belongs to another table, or to none.
     pub fn table(&self, epoch: Epoch, table: Arc<Table>) -> Result<()> {
         let mut coming = self.coming.lock();
         let named = place(epoch).and_then(|place| coming.epochs.get_mut(place));
@@ -265,7 +267,7 @@ impl LoadEpochs {
         Ok(named.number)
     }
 
-    /// Whether this handed out a number.
+    /// Whether this load assigned a number.
     pub(super) fn has(&self, epoch: Epoch) -> bool {
         let coming = self.coming.lock();
         let named = place(epoch).and_then(|place| coming.epochs.get(place));
@@ -273,30 +275,30 @@ impl LoadEpochs {
     }
 }
 
-/// The place of an epoch by its number, if that is a load's own.
+/// The index of an epoch by its number, if the number belongs to a load.
 fn place(epoch: Epoch) -> Option<usize> {
     usize::try_from(epoch.count()).ok()?.checked_sub(FIRST)
 }
 
-/// The epochs of a load, as they are in the store. As long as this exists, nobody else may register
-/// or end an epoch.
+/// The epochs of a load with their numbers in the store. While this exists, nobody else may
+/// register or end an epoch.
 #[derive(Debug)]
 pub(super) struct Settled {
-    /// The number in the store of each that was named.
+    /// The number in the store of each requested epoch.
     numbers: Vec<Epoch>,
-    /// All epochs of the store, as they are when the load is live.
+    /// All epochs of the store when the load is live.
     pub(super) all: Vec<EpochInfo>,
-    /// Those that begin.
+    /// The epochs that begin.
     pub(super) begun: Vec<EpochInfo>,
-    /// Those that were there, and end.
+    /// The existing epochs that end.
     pub(super) ended: Vec<EpochInfo>,
-    /// The tables that were put in place.
+    /// The tables that were copied.
     pub(super) tables: Unlisted,
 }
 
 impl Settled {
-    /// Finds out, and puts their tables in place: durable when this returns. `now` is all that the
-    /// store has.
+    /// Assigns the numbers, and copies the tables: durable when this returns. `now` is the current
+    /// state of the store.
     pub(super) fn new(
         disk: &Arc<dyn Disk>,
         now: &Snapshot,
@@ -316,7 +318,7 @@ impl Settled {
         }
         ensure(settled.numbers.len() == named.len(), "each epoch of a load gets a number")?;
         for (named, epoch) in named.iter().zip(&settled.numbers) {
-            // An epoch that was here and has no pages ends as well.
+            // An existing epoch without pages ends as well.
             let ends = named.like.as_ref().is_some_and(|like| like.ended)
                 && named.asked.is_none()
                 && now.fingerprints(*epoch) == 0
@@ -368,13 +370,12 @@ impl Settled {
         Ok(())
     }
 
-    /// Whether the load changes nothing of the epochs.
+    /// Whether the load changes no epochs.
     pub(super) fn is_empty(&self) -> bool {
         self.begun.is_empty() && self.ended.is_empty()
     }
 
-    /// Gives an entry the number that its epoch has in the store. Returns whether that changed the
-    /// number.
+    /// Converts the epoch number of an entry to the store's. Returns whether the number changed.
     pub(super) fn renumber(&self, entry: &mut Entry) -> Result<bool, Bug> {
         let Some(epoch) = entry.epoch_mut() else { return Ok(false) };
         let Some(place) = place(*epoch) else { return Ok(false) };
@@ -384,7 +385,7 @@ impl Settled {
     }
 }
 
-/// Puts a table in place, unless the epoch has one.
+/// Copies a table, unless the epoch has one.
 fn put_table(
     disk: &Arc<dyn Disk>,
     source: &Source,
@@ -401,7 +402,7 @@ fn put_table(
         (Err(Error::NoTable { .. }), Source::Store(from, files, like)) => {
             match open_table(&**from, *files, like) {
                 Ok(table) => table.copy_to(disk, number)?,
-                // It has none, either.
+                // The other store has none, either.
                 Err(Error::NoTable { .. }) => return Ok(()),
                 Err(e) => return Err(e),
             }

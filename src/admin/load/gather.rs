@@ -1,5 +1,5 @@
-//! What comes is gathered; when memory is full it is sorted and written as a run, by another thread,
-//! while more is gathered.
+//! Gathering of observations in memory. When memory is full, another thread sorts and writes them
+//! as a run, while gathering continues.
 
 use std::sync::Arc;
 
@@ -14,26 +14,26 @@ use crate::segment::{Entries, put_entries};
 use crate::sort::{Keyed, sort_by_digits};
 use crate::sync::mpsc::{Receiver, Sender, channel};
 
-/// Bytes that are gathered at most: places among them are 32 bits wide.
+/// The most bytes to gather: offsets are 32 bits wide.
 const GATHERED_BYTES_MAX: usize = 3 << 30;
 
-/// The first runs are shorter than the longest, by so many bits, so that the writer soon has
-/// something to do and little is left when the last observation has come.
+/// The first runs are shorter than the longest by a factor of 2^`SHORTER`, so that the writer
+/// starts early and little is left after the last observation.
 const SHORTER: u32 = 3;
 
-/// Runs after which they become twice as long.
+/// The number of runs after which their length doubles.
 const OF_A_LENGTH: u32 = 8;
 
-/// Observations in memory, as they came.
+/// Observations in memory, in order of arrival.
 #[derive(Debug, Default)]
 struct Gathered {
-    /// Of each, one behind the other: its SURT key, the length of its URL, the URL, and the visit,
-    /// packed.
+    /// The concatenated observations: each has its SURT key, the length of its URL, the URL, and
+    /// the packed visit.
     bytes: Vec<u8>,
     places: Vec<Place>,
 }
 
-/// Where an observation is, to be sorted.
+/// The position of an observation, for sorting.
 #[derive(Debug)]
 struct Place {
     digit: u64,
@@ -107,9 +107,9 @@ impl Gathered {
         self.places.push(Place { digit: 0, start, key_len });
     }
 
-    /// Writes all of it as a run. Returns how many entries that has: equal ones are one.
+    /// Writes everything as a run. Returns the number of its entries, without duplicates.
     fn write_run(&mut self, runs: &mut RunWriter) -> Result<u64> {
-        /// How many places ahead the processor is told what will be read.
+        /// How many entries ahead the memory is prefetched.
         const AHEAD: usize = 8;
         let Gathered { bytes, places } = self;
         sort_by_digits(bytes, places, &|a, b| a.parts(bytes).0.cmp(b.parts(bytes).0));
@@ -118,7 +118,7 @@ impl Gathered {
         while let Some(first) = places.get(at) {
             if let Some(later) = places.get(at + AHEAD) {
                 let from = later.start as usize;
-                // Of the last one there may be less.
+                // The last one may be shorter.
                 prefetch(bytes.get(from..from + 128).unwrap_or(&[]));
             }
             let (url, _) = first.parts(bytes);
@@ -143,13 +143,13 @@ impl Gathered {
     }
 }
 
-/// Where observations are gathered. Its other half, the writer, runs on a thread of its own.
+/// Gathers observations. Its other half, the writer, runs on a thread of its own.
 pub(super) struct Gatherer {
     gathered: Gathered,
-    /// Bytes of this run, and of the longest.
+    /// The size of this run and of the longest run, in bytes.
     bytes: usize,
     bytes_max: usize,
-    /// Runs that were passed on.
+    /// The number of runs that were passed on.
     runs: u32,
     full: Sender<Gathered>,
     empty: Receiver<Gathered>,
@@ -161,13 +161,13 @@ pub(super) struct Writer {
     empty: Sender<Gathered>,
 }
 
-/// Both halves, that take `memory_bytes` together.
+/// Creates both halves, which take `memory_bytes` together.
 pub(super) fn pair(memory_bytes: usize) -> (Gatherer, Writer) {
     let (to_writer, full) = channel();
     let (to_gatherer, empty) = channel();
-    // What is gathered, what is written, and a little for the writing itself.
+    // The gathered run, the run being written, and a little for writing itself.
     let bytes_max = (memory_bytes / 32 * 15).min(GATHERED_BYTES_MAX);
-    // There are two of them in all, so nothing piles up.
+    // There are only two buffers in all, so nothing piles up.
     let _ = to_gatherer.send(Gathered::default());
     let gathered = Gathered::default();
     let bytes = bytes_max >> SHORTER;
@@ -176,7 +176,8 @@ pub(super) fn pair(memory_bytes: usize) -> (Gatherer, Writer) {
 }
 
 impl Gatherer {
-    /// Takes an observation. An error means that the writer has ended, and says why.
+    /// Adds an observation. An error means that the writer has ended; the writer returns the
+    /// reason.
     #[inline]
     pub(super) fn push(&mut self, operation: &Operation<'_>) -> Result<(), Ended> {
         if self.gathered.bytes_used() >= self.bytes {
@@ -196,24 +197,24 @@ impl Gatherer {
         self.full.send(full).map_err(|_| Ended)
     }
 
-    /// Passes on what is left.
+    /// Passes on the rest.
     pub(super) fn finish(mut self) -> Result<(), Ended> {
         if self.gathered.places.is_empty() { Ok(()) } else { self.pass_on() }
     }
 }
 
-/// The other half has ended.
+/// The error for an ended writer.
 #[derive(Debug)]
 pub(super) struct Ended;
 
 impl Writer {
-    /// Writes runs until there is nothing more. Returns them, and how many visits they have.
+    /// Writes runs until the gatherer ends. Returns them, and the number of their visits.
     pub(super) fn run(self, disk: &Arc<dyn Disk>, name: Name) -> Result<(Runs, u64)> {
         let (mut runs, mut visits) = (RunWriter::new(disk, name)?, 0);
         for mut gathered in self.full {
             visits += gathered.write_run(&mut runs)?;
             gathered.clear();
-            // Nobody is there to take it once all has been gathered.
+            // The gatherer may have ended already.
             let _ = self.empty.send(gathered);
         }
         Ok((runs.finish()?, visits))

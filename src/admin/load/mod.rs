@@ -1,16 +1,15 @@
-//! Loading: many observations become segments without the journal, all of them or none.
+//! Bulk loading: many observations become segments without the journal, all of them or none.
 //!
-//! Observations are gathered in memory by one thread, and sorted in SURT order and written as
-//! *runs* to a scratch file by another ([`gather`]). Then the store's writers wait, everything
-//! unsealed is sealed, and the runs are merged into new segments: one thread joins the visits of
-//! each page and asks the segments what they know of it ([`batch`]), another one writes
-//! ([`write`]). No list names these files until one transaction of the catalog names them all, and
-//! registers the epochs of the load ([`epochs`]). So a crash at any moment leaves the store as it
-//! was, or with everything.
+//! One thread gathers observations in memory; another sorts them in SURT order and writes them as
+//! *runs* to a scratch file ([`gather`]). Then the store's writers wait, everything unsealed is
+//! sealed, and the runs are merged into new segments. One thread joins the visits of each page and
+//! looks the page up in the segments ([`batch`]); another writes ([`write`]). No list names these
+//! files until one transaction of the catalog names them all, and registers the epochs of the load
+//! ([`epochs`]). So a crash at any moment leaves the store unchanged, or with everything.
 //!
-//! If there are very many runs, they are first merged into fewer and longer ones. Memory stays
-//! within the options. There are at most two scratch files at a time, besides the new segment and
-//! its own few.
+//! Very many runs are first merged into fewer and longer ones. Memory stays within the options.
+//! There are at most two scratch files at a time, plus the new segment and its own few scratch
+//! files.
 
 mod batch;
 mod epochs;
@@ -54,9 +53,9 @@ pub use options::{LoadOptions, Loaded};
 
 impl Store {
     /// Creates a store from a [load](Store::load), and opens it. The store exists with everything
-    /// loaded, or not at all. If this fails, nothing is left but perhaps an empty directory; after
-    /// a crash, what is left is [unfinished](Error::Unfinished). Nothing is created before the
-    /// first observation arrives.
+    /// loaded, or not at all. On failure, at most an empty directory remains; after a crash, the
+    /// leftovers are [unfinished](Error::Unfinished). Nothing is created before the first
+    /// observation arrives.
     ///
     /// ```
     /// use simkeep::load::LoadOptions;
@@ -96,18 +95,18 @@ impl Store {
 
     /// Loads an existing corpus: any number of observations in any order, without searches and
     /// without the journal. When this returns, all of them are stored, or none. The store is then
-    /// the same as if each had been observed.
+    /// in the same state as if each had been observed.
     ///
-    /// Some four times as fast as [`observe_batch`](Store::observe_batch) of 1,000 observations each
-    /// with fingerprints that are ready: 1,000,000 new pages took 2.7 s and 11 s. Each observation is
-    /// written twice: to a scratch file, some 70 bytes for a URL of 50, and to a segment, some 110
-    /// bytes including the tables. Costs a sync for every 64 MiB of the segment, and one commit.
-    /// Memory is bounded by the options.
+    /// It is about four times as fast as [`observe_batch`](Store::observe_batch) with 1,000
+    /// observations each, if fingerprints are ready: 1,000,000 new pages took 2.7 s instead of 11
+    /// s. Each observation is written twice: to a scratch file, with about 70 bytes for a URL of 50
+    /// bytes, and to a segment, with about 110 bytes including the tables. The load costs a sync
+    /// for every 64 MiB of the segment, and one commit. Memory is bounded by the options.
     ///
-    /// Readers go on, and see nothing of the load until it is complete. Observing and forgetting go
-    /// on while observations are gathered ([`Stage::Gathering`](crate::Stage::Gathering)), and then
-    /// wait until the load is done. Only one load runs at a time, and [`close`](Store::close) waits
-    /// for it to stop.
+    /// Readers are not affected, and see nothing of the load until it is complete. Calls that
+    /// observe and forget continue while observations are gathered
+    /// ([`Stage::Gathering`](crate::Stage::Gathering)), and then wait until the load is done. Only
+    /// one load runs at a time, and [`close`](Store::close) waits for it to stop.
     ///
     /// ```
     /// use simkeep::load::LoadOptions;
@@ -130,11 +129,11 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`Error::LoadRejected`] names the first observation that is an error or invalid (its URL, time or
+    /// [`Error::LoadRejected`] reports the first observation that is an error or invalid (its URL, time or
     /// epoch). [`Error::Cancelled`] if its progress was, [`Error::Io`] if a file could not be
     /// written, [`Error::Corrupt`] if a page of the store could not be read. In all these cases
-    /// nothing is stored, and the store goes on. If the commit itself fails, it is as for
-    /// [`observe`](Store::observe).
+    /// nothing is stored, and the store remains usable. If the commit itself fails, the store is
+    /// poisoned, as for [`observe`](Store::observe).
     pub fn load<O: Observed>(
         &self,
         observations: impl IntoIterator<Item = Result<O>>,
@@ -143,9 +142,9 @@ impl Store {
         self.call(|db| load(db, observations.into_iter(), options))
     }
 
-    /// [Loads](Store::load) everything in a snapshot of another store. Epochs with the same name
-    /// are the same; new epochs bring their tables of document frequencies, and begin when the load
-    /// is done ([`LoadEpochs::of`](crate::admin::load::LoadEpochs::of)).
+    /// [Loads](Store::load) everything in a snapshot of another store. Epochs with equal names are
+    /// equal. New epochs bring their tables of document frequencies, and begin when the load
+    /// completes ([`LoadEpochs::of`](crate::admin::load::LoadEpochs::of)).
     ///
     /// ```
     /// use simkeep::load::LoadOptions;
@@ -172,11 +171,11 @@ impl Store {
     }
 }
 
-/// Memory that a run takes while it is merged with others, about: its place in the scratch file as
-/// the system reads it ahead.
+/// Approximate memory of a run during a merge: the part of the scratch file that the system reads
+/// ahead.
 const RUN_BYTES: usize = 64 << 10;
 
-/// Runs that are merged at once.
+/// The number of runs to merge at once.
 const FAN_IN: std::ops::RangeInclusive<usize> = 4..=256;
 
 /// Loads observations: all of them, or none.
@@ -203,7 +202,7 @@ fn joined<T>(thread: thread::Result<Result<T>>) -> Result<T> {
     thread.unwrap_or_else(|panic| resume_unwind(panic))
 }
 
-/// A load while it goes on.
+/// A load in progress.
 struct Load<'s> {
     db: &'s Db,
     memory_bytes: usize,
@@ -212,7 +211,7 @@ struct Load<'s> {
 }
 
 impl Load<'_> {
-    /// Turns what was gathered into segments, and makes them live.
+    /// Turns the runs into segments, and makes them live.
     fn write(&self, runs: Option<Runs>, watch: &mut Watch<'_>) -> Result<Loaded> {
         let Db { core, publisher, registry, admission, sealer, .. } = self.db;
         let Core { disk, options, live, .. } = &**core;
@@ -222,7 +221,7 @@ impl Load<'_> {
         watch.begin(Stage::Writing)?;
         // Epochs neither begin nor end until the load is live.
         let _registering = registry.hold();
-        // What the writers left unsealed is sealed, and nothing more comes.
+        // Seals everything unsealed, while writers wait.
         let _paused = admission.pause()?;
         sealer.seal_all()?;
         core.catalog.check_locks().map_err(|e| core.poison(e))?;
@@ -256,13 +255,13 @@ impl Load<'_> {
         };
         watch.report()?;
         if written.segments.is_empty() && settled.is_empty() && !publisher.is_unfinished() {
-            // All of it was known already.
+            // The store had everything already.
             return Ok(Loaded { observations: watch.observations, ..Loaded::default() });
         }
         self.list(written, settled, watch)
     }
 
-    /// Gathers, sorts and writes runs. `None` if there was nothing to load.
+    /// Gathers, sorts and writes runs. Returns `None` if there were no observations.
     fn gather<O: Observed>(
         &self,
         observations: impl Iterator<Item = Result<O>>,
@@ -284,7 +283,7 @@ impl Load<'_> {
                         for epoch in of_epochs(&operation) {
                             let comes = self.epochs.has(epoch);
                             if !comes && known(&epochs, epoch).is_none() {
-                                // It may have come meanwhile.
+                                // The epoch may have been registered since.
                                 epochs = Arc::clone(&live.view().epochs);
                                 let unknown = Error::UnknownEpoch(epoch.0);
                                 known(&epochs, epoch).ok_or(unknown)?;
@@ -294,12 +293,12 @@ impl Load<'_> {
                     });
                     match observed {
                         Ok(Ok(())) => watch.advance(1)?,
-                        // The writer says why.
+                        // The writer returns the reason.
                         Ok(Err(gather::Ended)) => return Ok(()),
                         Err(e) => return Err(Error::LoadRejected { nth, cause: Arc::new(e) }),
                     }
                 }
-                // If that fails, the writer says why.
+                // On failure, the writer returns the reason.
                 let _ = gatherer.finish();
                 Ok(())
             })();
@@ -326,7 +325,7 @@ impl Load<'_> {
         thread.spawn_scoped(scope, run).map_err(|e| Error::io("start a thread for", name, e))
     }
 
-    /// Merges runs until there are few enough to be merged at once.
+    /// Merges runs until they are few enough for a single merge.
     fn lengthen(&self, mut runs: Runs, watch: &mut Watch<'_>) -> Result<Runs> {
         let disk = &self.db.core.disk;
         let fan_in = (self.memory_bytes / RUN_BYTES).clamp(*FAN_IN.start(), *FAN_IN.end());
@@ -344,7 +343,7 @@ impl Load<'_> {
         Name::Scratch(self.db.core.segment_ids.number(), part)
     }
 
-    /// Makes what was written live, with its epochs, in one transaction.
+    /// Makes the written segments live, with their epochs, in one transaction.
     fn list(&self, written: Written, settled: Settled, watch: &Watch<'_>) -> Result<Loaded> {
         let Db { core, publisher, registry, admission, .. } = self.db;
         let Core { catalog, segment_ids, live, lifecycle, .. } = &**core;
@@ -377,16 +376,16 @@ impl Load<'_> {
             bytes: written.bytes,
             begun,
         };
-        // From here on a list may name them, whatever becomes of the commit.
+        // From here on a list may name the files, even if the commit fails.
         written.files.listed();
         tables.listed();
         let changed: Vec<&EpochInfo> = loaded.begun.iter().chain(&ended).collect();
         catalog.add(&rows, &changed, segment_ids.next()).map_err(|e| core.poison(e))?;
         live.change(|view| {
-            // What was looked up in the view before says nothing of these segments: another memtable
-            // tells whoever waits with it.
+            // Results of lookups in the previous view lack these segments. A new memtable shows
+            // waiting writers that they must look up again.
             let fresh = Memtables::empty(journal);
-            // No snapshot is between the two: what it shows, its sequence number says.
+            // No snapshot can be between the two: its sequence number determines its contents.
             live.show(last);
             View {
                 segments: view.segments.iter().cloned().chain(opened).collect(),
@@ -409,16 +408,16 @@ impl Load<'_> {
 /// Observations between two reports of progress.
 const REPORT_EVERY: u64 = 1 << 12;
 
-/// Reports the progress of a load, and checks whether it is to go on.
+/// Reports the progress of a load, and checks for cancellation.
 struct Watch<'s> {
     lifecycle: &'s Lifecycle,
     progress: Progress,
     stage: Stage,
-    /// What came in, so far.
+    /// Observations so far.
     observations: u64,
     /// Visits in the runs.
     visits: u64,
-    /// How much of this stage was not reported yet.
+    /// Finished work of this stage that was not reported yet.
     unreported: u64,
 }
 
@@ -434,7 +433,7 @@ impl<'s> Watch<'s> {
         self.report()
     }
 
-    /// Notes that this much more is done, and reports it now and then.
+    /// Adds finished work, and reports it from time to time.
     #[inline]
     fn advance(&mut self, more: u64) -> Result<()> {
         self.unreported += more;
@@ -444,11 +443,11 @@ impl<'s> Watch<'s> {
         if self.unreported < REPORT_EVERY { Ok(()) } else { self.report() }
     }
 
-    /// Reports what is done.
+    /// Reports the finished work.
     ///
     /// # Errors
     ///
-    /// If the load is not to go on.
+    /// If the load was cancelled.
     fn report(&mut self) -> Result<()> {
         self.progress.pass(std::mem::take(&mut self.unreported));
         self.lifecycle.check()?;

@@ -1,4 +1,4 @@
-//! Settings of a load, and its result.
+//! Options of a load, and its result.
 
 use super::epochs::LoadEpochs;
 use crate::engine::settings::settings;
@@ -7,7 +7,7 @@ use crate::page::{Entry, EpochInfo, Observation, Operation, PropertyUpdate, Rest
 use crate::progress::Progress;
 
 settings! {
-    /// Settings of a [`Store::load`](crate::Store::load).
+    /// Options of a [`Store::load`](crate::Store::load).
     ///
     /// ```
     /// use simkeep::load::LoadOptions;
@@ -18,18 +18,18 @@ settings! {
     /// assert_eq!(options.memory_bytes, 1 << 30);
     /// ```
     pub struct LoadOptions {
-        /// Memory that the load takes. Default: 512 MiB; at least 64 KiB. Some ten MiB for file
-        /// buffers and the visits of one page come on top. More memory saves time if there are very
-        /// many pages.
+        /// Memory for the load, in bytes. Default: 512 MiB; at least 64 KiB. File buffers and the
+        /// visits of one page take about ten MiB in addition. More memory saves time if there are
+        /// very many pages.
         pub memory_bytes: usize = 512 << 20,
-        /// The most pages in a new segment. Default: 2^29, so that a load nearly always makes one
+        /// The most pages of a new segment. Default: 2^29, so that a load usually makes one
         /// segment.
         pub segment_pages: u64 = 1 << 29,
-        /// The epochs of the observations that the store does not have yet. They are registered in
-        /// the commit that makes the load live. Default: none.
+        /// The epochs of the observations that the store does not have yet. The commit that makes
+        /// the load live registers them. Default: none.
         pub epochs: LoadEpochs = LoadEpochs::default(),
-        /// How far the load has come, and a way to stop it: until the commit that makes it live, it
-        /// leaves nothing behind. Default: nobody looks.
+        /// Reports progress and allows cancellation. A load that is cancelled before its commit
+        /// leaves nothing behind. Default: a progress that nobody reads.
         pub progress: Progress = Progress::default(),
     }
 }
@@ -49,30 +49,30 @@ pub(super) fn check(memory_bytes: usize, segment_pages: u64) -> Result<()> {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Loaded {
-    /// Observations that were taken.
+    /// The number of observations read.
     pub observations: u64,
-    /// Visits that the store did not have.
+    /// Visits that were new to the store.
     pub visits: u64,
-    /// What was [restated](crate::Restatement) that the store did not have: second fingerprints of
-    /// visits are among it.
+    /// [Restatements](crate::Restatement) that were new to the store, including second fingerprints
+    /// of visits.
     pub restated: u64,
-    /// [Weights](crate::Observation::weight) that the store did not have, with a visit or without.
+    /// [Weights](crate::Observation::weight) that were new to the store, with a visit or without.
     pub weights: u64,
-    /// [Classes](crate::Observation::class) that the store did not have, with a visit or without.
+    /// [Classes](crate::Observation::class) that were new to the store, with a visit or without.
     pub classes: u64,
-    /// Pages with such visits, weights or classes, or something restated.
+    /// The number of pages with new visits, restatements, weights or classes.
     pub pages: u64,
-    /// How many of these pages the store did not know before.
+    /// The number of these pages that were new to the store.
     pub new_pages: u64,
-    /// Segments that were made.
+    /// The number of new segments.
     pub segments: usize,
     /// Bytes of these segments.
     pub bytes: u64,
-    /// Epochs that began with it.
+    /// Epochs that began with the load.
     pub begun: Vec<EpochInfo>,
 }
 
-/// A borrowed or owned operation, as [`Store::load`](crate::Store::load) takes it.
+/// A borrowed or owned request, as accepted by [`Store::load`](crate::Store::load).
 ///
 /// An [`Observation`], a [`Restatement`] and a [`PropertyUpdate`] borrow their URL. If there is
 /// nothing to borrow from, because pages are read one after another, use a pair of a URL and an

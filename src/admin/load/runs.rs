@@ -1,7 +1,7 @@
-//! Pages and their entries in SURT order, run behind run in a scratch file.
+//! Sorted runs in a scratch file: pages and their entries in SURT order, run after run.
 //!
-//! Each page is told by what its SURT key and its URL do not share with those before it, and by its
-//! entries, packed as in a record.
+//! Each page is stored as the parts of its SURT key and URL that differ from the page before, and
+//! its entries, packed as in a record.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::page::Entry;
 use crate::segment::{Entries, alike, put_entries};
 use crate::sort::{FrameWriter, Frames, Tournament};
 
-/// Runs that are being written.
+/// Runs being written.
 pub(super) struct RunWriter {
     name: Name,
     scratch: Scratch,
@@ -38,7 +38,7 @@ impl RunWriter {
         })
     }
 
-    /// Adds the next page of this run: how many visits it has, and these, packed.
+    /// Adds the next page of this run, with the number of its visits and the packed visits.
     ///
     /// # Errors
     ///
@@ -73,13 +73,13 @@ impl RunWriter {
         Ok(())
     }
 
-    /// The runs, to be read.
+    /// Maps the runs for reading.
     pub(super) fn finish(self) -> Result<Runs> {
         Ok(Runs { name: self.name, map: self.scratch.into_map()?, places: self.places })
     }
 }
 
-/// Appends what `bytes` do not share with those before, and keeps them.
+/// Appends the part of `bytes` after the prefix that it shares with `last`, and updates `last`.
 #[expect(clippy::indexing_slicing, reason = "no more is shared than there is")]
 fn put_after(out: &mut Vec<u8>, last: &mut Vec<u8>, bytes: &[u8]) {
     let db = alike(bytes, last);
@@ -91,7 +91,7 @@ fn put_after(out: &mut Vec<u8>, last: &mut Vec<u8>, bytes: &[u8]) {
     last.extend_from_slice(rest);
 }
 
-/// Reads that again.
+/// Reads what [`put_after`] wrote.
 fn take_after(cursor: &mut Cursor<'_>, last: &mut Vec<u8>) -> Option<()> {
     let db = usize::try_from(cursor.varint()?).ok().filter(|db| *db <= last.len())?;
     let len = cursor.count()?;
@@ -101,7 +101,7 @@ fn take_after(cursor: &mut Cursor<'_>, last: &mut Vec<u8>) -> Option<()> {
     Some(())
 }
 
-/// Runs that can be read.
+/// Runs for reading.
 pub(super) struct Runs {
     name: Name,
     map: ScratchMap,
@@ -113,8 +113,8 @@ impl Runs {
         self.places.len()
     }
 
-    /// All pages in fewer and longer runs, each of `fan_in` of these, in another scratch file.
-    /// `watch` is told of visits as they are merged.
+    /// Merges the runs into fewer and longer ones, `fan_in` at a time, in another scratch file.
+    /// `watch` is called with the number of merged visits.
     pub(super) fn merged(
         self,
         disk: &Arc<dyn Disk>,
@@ -138,22 +138,22 @@ impl Runs {
         writer.finish()
     }
 
-    /// All pages, in order.
+    /// A merge of all runs, in order.
     pub(super) fn merge(&self) -> Result<Merge<'_>> {
         Merge::new(self, &self.places)
     }
 }
 
-/// A page from all runs that have it, or many.
+/// A page from all runs that have it, or many pages.
 #[derive(Debug, Default)]
 pub(super) struct Joined {
-    /// The key of the last.
+    /// The key of the last page.
     pub(super) key: Vec<u8>,
-    /// Their URLs, one behind the other.
+    /// The concatenated URLs.
     pub(super) urls: Vec<u8>,
-    /// Their visits, each once; those of a page in order.
+    /// The distinct entries, in order for each page.
     pub(super) entries: Vec<Entry>,
-    /// Entries that were read, equal ones too.
+    /// The number of entries read, including duplicates.
     pub(super) taken: u64,
 }
 
@@ -167,7 +167,7 @@ impl Joined {
     }
 }
 
-/// Some runs as one.
+/// A merge of some runs.
 pub(super) struct Merge<'r> {
     file: &'r [u8],
     runs: Vec<Run>,
@@ -212,7 +212,7 @@ impl<'r> Merge<'r> {
     }
 }
 
-/// Puts the visits from a place on in order, each once.
+/// Sorts the entries from `start` on, and removes duplicates.
 #[expect(clippy::indexing_slicing, reason = "what is kept is no more than what was gone through")]
 pub(super) fn sort_tail(entries: &mut Vec<Entry>, start: usize) {
     entries[start..].sort_unstable();
@@ -226,10 +226,10 @@ pub(super) fn sort_tail(entries: &mut Vec<Entry>, start: usize) {
     entries.truncate(kept);
 }
 
-/// A run that stands at a page.
+/// A run at its current page.
 struct Run {
     frames: Frames,
-    /// The rest of the frame that is read.
+    /// The rest of the current frame.
     frame: Range<usize>,
     key: Vec<u8>,
     url: Vec<u8>,

@@ -1,5 +1,5 @@
-//! Runs become segments: one thread merges them and asks what the store knows of each page, another
-//! one writes.
+//! Writing of segments from runs: one thread merges the runs and looks up each page in the store,
+//! another writes.
 
 use std::sync::Arc;
 
@@ -16,10 +16,10 @@ use crate::layout::Delta;
 use crate::segment::{Layout, Record, SealPage, Sealer, Span, Tombstones, count_visits};
 use crate::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
-/// Batches on their way from one thread to the other.
+/// The most batches between the two threads.
 const BATCHES: usize = 4;
 
-/// What the merging thread sends to the writing one. Without the end, nothing may be finished.
+/// A message from the merging to the writing thread. Without the end, nothing may be finished.
 enum Message {
     Batch(Batch),
     End,
@@ -31,13 +31,13 @@ pub(super) struct Merger {
     done: Receiver<Batch>,
 }
 
-/// The writing half's ends.
+/// The writing half's ends of the channels.
 pub(super) struct Batches {
     batches: Receiver<Message>,
     done: SyncSender<Batch>,
 }
 
-/// What the two halves talk through.
+/// Creates the channels between the two halves.
 pub(super) fn pair() -> (Merger, Batches) {
     let (batches, to_write) = sync_channel(BATCHES);
     let (written, done) = sync_channel(BATCHES + 2);
@@ -45,9 +45,9 @@ pub(super) fn pair() -> (Merger, Batches) {
 }
 
 impl Merger {
-    /// Passes on, ready to be written, the pages of which the segments of `view` lack entries, with
-    /// their epochs numbered as in the store. `watch` is told of visits as they are merged. An error of
-    /// the writing half is told there: here nothing more is done.
+    /// Passes on batches of the pages that lack entries in the segments of `view`, with the store's
+    /// epoch numbers. `watch` is called with the number of merged visits. If the writing half
+    /// fails, it returns the error; the merging half just ends.
     pub(super) fn run(
         self,
         runs: &Runs,
@@ -57,7 +57,7 @@ impl Merger {
     ) -> Result<()> {
         let mut merge = runs.merge()?;
         loop {
-            // Those that were written are filled again.
+            // Written batches are reused.
             let mut batch = self.done.try_recv().unwrap_or_default();
             batch.clear();
             let mut more = true;
@@ -71,7 +71,7 @@ impl Merger {
             }
             watch(taken)?;
             if !more {
-                // If nobody hears it, the writing half has failed.
+                // If nobody receives it, the writing half has failed.
                 let _ = self.batches.send(Message::End);
                 return Ok(());
             }
@@ -79,49 +79,49 @@ impl Merger {
     }
 }
 
-/// What was written.
+/// The written segments.
 #[derive(Debug)]
 pub(super) struct Written {
     pub(super) segments: Vec<u64>,
     pub(super) files: Unlisted,
-    /// The last operation of the last of them.
+    /// The last operation of the last segment.
     pub(super) sequence: u64,
-    /// Pages with visits that the store did not have, and those visits.
+    /// Pages with visits that were new to the store, and those visits.
     pub(super) pages: u64,
     pub(super) visits: u64,
-    /// What was restated beside, and given.
+    /// New restatements, weights and classes.
     pub(super) restated: u64,
     pub(super) weights: u64,
     pub(super) classes: u64,
-    /// The pages that it did not know.
+    /// Pages that were new to the store.
     pub(super) new_pages: u64,
     /// Bytes of the segments.
     pub(super) bytes: u64,
 }
 
-/// How segments are written.
+/// How to write segments.
 pub(super) struct Writing<'d> {
     pub(super) disk: &'d Arc<dyn Disk>,
     pub(super) segment_ids: &'d SegmentIds,
     /// The last operation before the load.
     pub(super) sequence: u64,
-    /// Pages of a segment, at most.
+    /// The most pages of a segment.
     pub(super) segment_pages: u64,
     pub(super) memory_bytes: usize,
-    /// How the tables are made, in memory that is free again by then.
+    /// How to build the tables, in memory that is free again by then.
     pub(super) layout: Layout,
     /// The tier of a segment with this many entries.
     pub(super) tier: &'d (dyn Fn(u64) -> u64 + Sync),
 }
 
-/// A segment that is being written.
+/// A segment being written.
 struct Open {
     id: u64,
     sealer: Sealer,
     pages: u64,
-    /// What they add to what the store knows, but for visits.
+    /// The change of the store's totals, without visits.
     delta: Delta,
-    /// All entries, and of them visits, weights and classes.
+    /// The number of entries, and of visits, weights and classes among them.
     operations: u64,
     visits: u64,
     weights: u64,
@@ -129,7 +129,7 @@ struct Open {
 }
 
 impl Written {
-    /// Nothing, after the last operation before the load.
+    /// No segments, after the last operation before the load.
     pub(super) fn nothing(disk: &Arc<dyn Disk>, sequence: u64) -> Written {
         Written {
             segments: Vec::new(),
@@ -147,7 +147,7 @@ impl Written {
 }
 
 impl Writing<'_> {
-    /// Writes all that comes. `None` if the end of it did not come.
+    /// Writes all batches. Returns `None` if the end did not come.
     pub(super) fn run(&self, batches: Batches) -> Result<Option<Written>> {
         let mut open: Option<Open> = None;
         let mut written = Written::nothing(self.disk, self.sequence);
@@ -167,7 +167,7 @@ impl Writing<'_> {
                 };
                 open.push(&batch, page)?;
             }
-            // Nobody is there to take it once all has been merged.
+            // The merging half may have ended already.
             let _ = batches.done.try_send(batch);
         }
         Ok(None)
@@ -223,7 +223,7 @@ impl Open {
     }
 }
 
-/// Files that are whole and in no list yet. Dropped, they are removed.
+/// Complete files that no list names yet. They are removed on drop.
 #[derive(Debug)]
 pub(super) struct Unlisted {
     disk: Arc<dyn Disk>,
@@ -239,7 +239,7 @@ impl Unlisted {
         self.names.push(name);
     }
 
-    /// A list may name them now.
+    /// Keeps the files: a list may name them now.
     pub(super) fn listed(mut self) {
         self.names.clear();
     }

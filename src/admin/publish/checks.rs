@@ -1,8 +1,9 @@
-//! When files are read again that were published before.
+//! The schedule for checking published files again.
 //!
-//! Each has a moment of its own in every 30 days, which follows from its checksum: so what came at once
-//! is not read at once. It is read by the first run after that moment. Nothing is missed where no run
-//! comes for long: what each file was last found sound at is noted in the directory.
+//! Each file is due once in every 30 days, at a moment derived from its checksum, so files that
+//! arrived together are not all due together. The first run after that moment reads the file.
+//! Nothing is skipped if no run comes for a long time: the directory records when each file was
+//! last checked.
 
 use std::sync::Arc;
 
@@ -10,37 +11,37 @@ use crate::catalog::Checked;
 use crate::disk::{Disk, Name};
 use crate::error::Result;
 
-/// In which time a file has one moment, in milliseconds.
+/// The period in which a file is due once, in milliseconds.
 const PERIOD: u64 = 30 * DAY;
-/// How far a clock may be set back.
+/// The tolerance for a clock that is set back.
 const DAY: u64 = 24 * 60 * 60 * 1000;
 
-/// What is known of the files in a directory.
+/// The checks of the files in a directory.
 #[derive(Debug)]
 pub(super) struct Checks {
     disk: Arc<dyn Disk>,
-    /// When the run began.
+    /// The start of the run.
     now: u64,
     checked: Checked,
-    /// As it is on the disk.
+    /// The record on the disk.
     noted: Checked,
 }
 
 impl Checks {
-    /// Those of a store's files. Costs a small read.
+    /// Reads the record for a store's files. Costs a small read.
     pub(super) fn read(disk: &Arc<dyn Disk>, store: u64) -> Result<Checks> {
         let checked = Checked::read(&**disk, store)?;
-        // A clock that was never set may stand before 1970.
+        // A clock that was never set may be before 1970.
         let now = u64::try_from(disk.clock()).unwrap_or_default();
         Ok(Checks { disk: Arc::clone(disk), now, noted: checked.clone(), checked })
     }
 
-    /// Whether a file is to be read again.
+    /// Whether a file must be read again.
     pub(super) fn is_due(&self, name: Name) -> bool {
         self.checked.get(name).is_none_or(|checked| is_due(name, checked, self.now))
     }
 
-    /// Notes which files were read now and found sound, and forgets those that are not there any more.
+    /// Records the files that were checked without damage, and forgets files that no longer exist.
     /// Costs two syncs, if anything changed.
     pub(super) fn note(&mut self, read: &[Name], is_there: impl Fn(Name) -> bool) -> Result<()> {
         read.iter().for_each(|name| self.checked.put(*name, self.now));
@@ -52,10 +53,10 @@ impl Checks {
     }
 }
 
-/// Whether a moment of a file came since it was checked.
+/// Whether a file became due since it was checked.
 fn is_due(name: Name, checked: u64, now: u64) -> bool {
     let (Name::FixedSegment(file) | Name::FixedDf(file)) = name else { return true };
-    // A clock that stood too far ahead is not to keep it from being read for years.
+    // A clock that was far ahead must not prevent checks for years.
     if checked > now.saturating_add(DAY) {
         return true;
     }

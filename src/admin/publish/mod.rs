@@ -1,9 +1,9 @@
-//! Publishing: states of a store as files that never change, for readers on other machines.
+//! Publishing: states of a store as immutable files, for readers on other machines.
 //!
-//! A state that a commit of the catalog lists is read as for a backup ([`copy`](super::copy)).
-//! Its segments and tables get names of their own, which say what they are, and last of all a
-//! generation that names them becomes durable. Nothing is ever written again, so files can be carried
-//! elsewhere by whatever carries files, in any order, if only generations come last.
+//! The state of one commit of the catalog is read as for a backup ([`copy`](super::copy)). Its
+//! segments and tables get unique names that identify their contents. Last of all, a generation
+//! that lists them becomes durable. No file is ever written again, so any tool may copy the files
+//! in any order, as long as generations come last.
 
 mod checks;
 mod named;
@@ -35,26 +35,26 @@ use crate::segment::Frame;
 pub use named::{PublishedFile, check_file, files, fingerprints};
 pub use options::{GenerationInfo, Publication, PublishOptions};
 
-/// Publishes what is sealed of the store in a directory: makes it a generation in another directory,
-/// which [`Reader::published`](crate::Reader::published) opens. Writes nothing to the store, and works
-/// beside a process that writes it. For the process that writes it itself there is
-/// [`Store::publish`], which seals everything before.
+/// Publishes the sealed state of a store as a *generation* in another directory, which
+/// [`Reader::published`](crate::Reader::published) opens.
 ///
-/// A generation is a small file that names segments and tables of document frequencies. These are linked
-/// or copied, if an earlier generation has not brought them already, and never change. So any tool can
-/// carry the directory elsewhere, file by file, as long as it carries `generations` last. One directory
-/// is for one store.
+/// It writes nothing to the store, and works while another process writes to it. The process that
+/// has the store open calls [`Store::publish`] instead, which first seals everything.
+///
+/// A generation is a small file that lists segments and tables of document frequencies. These are
+/// linked or copied, unless an earlier generation has brought them already, and never change. So
+/// any tool can copy the directory elsewhere, file by file, as long as it copies `generations`
+/// last. Use one directory for one store.
 ///
 /// The newest [`keep`](PublishOptions::keep) generations stay, and others for a
-/// [`grace`](PublishOptions::grace) after they ceased to be the newest. What is purged is in no
-/// generation of a run that begins later; see
-/// [`generations_with`](crate::publish::generations_with()) for earlier ones. If nothing is new,
-/// there is no new generation.
+/// [`grace`](PublishOptions::grace) period after a newer one replaced them. Purged data is in no
+/// generation of a run that starts later; see [`generations_with`](crate::publishing::holding()) for earlier
+/// ones. If nothing is new, no generation is added.
 ///
-/// What comes is read and checked before a generation names it. Each file that is kept from earlier
-/// runs is read at least once in 30 days; [`check_kept`](PublishOptions::check_kept) reads all of them.
-/// A damaged one gives way to that of the store. So costs a read of the segments that are new, and of a
-/// small part of the others, besides what is copied, and some syncs.
+/// New files are read and checked before a generation lists them. Each kept file is read at least
+/// once in 30 days; [`check_kept`](PublishOptions::check_kept) reads all of them. A damaged file is
+/// replaced by that of the store. So the cost is a read of the new segments and of a small part of
+/// the others, plus the copies and some syncs.
 ///
 /// ```
 /// # fn main() -> simkeep::Result<()> {
@@ -74,17 +74,17 @@ pub use options::{GenerationInfo, Publication, PublishOptions};
 ///
 /// # Errors
 ///
-/// Of the store: [`Error::NotAStore`], [`Error::Unfinished`], [`Error::Version`]; [`Error::Locked`] if
-/// its writer was so fast for a minute that no state of it could be read. Of the other directory:
-/// [`Error::NotAStore`] if it holds something else or lies in a store; [`Error::NotABackup`] if another
-/// store is published there, or a copy of this one that is newer or went another way;
-/// [`Error::Locked`] if somebody publishes there.
-/// [`Error::Corrupt`] if a file of the store or a generation that is there is damaged;
-/// [`Error::InvalidOption`], [`Error::Cancelled`], [`Error::Io`].
+/// For the store: [`Error::NotAStore`], [`Error::Unfinished`], [`Error::Version`];
+/// [`Error::Locked`] if its writer committed too fast to read a state within a minute. For the
+/// target: [`Error::NotAStore`] if it contains something else or lies in a store;
+/// [`Error::NotABackup`] if another store is published there, or a newer or diverged copy of this
+/// one; [`Error::Locked`] if another process publishes there. [`Error::Corrupt`] if a file of the
+/// store or an existing generation is damaged; [`Error::InvalidOption`], [`Error::Cancelled`],
+/// [`Error::Io`].
 ///
-/// After an error, or if the process is killed or the power fails, the generations that were there are
-/// whole, and the new one is whole or not there. Files that no generation names go at the end of the
-/// next run.
+/// After an error, or if the process is killed or the power fails, existing generations are
+/// complete, and the new one is complete or absent. Files that no generation lists are removed at
+/// the end of the next run.
 pub fn publish(
     from: impl Into<Location>,
     to: impl Into<Location>,
@@ -93,14 +93,14 @@ pub fn publish(
     let (from, to) = (from.into(), to.into());
     require_apart(&to, Some(&from))?;
     let from = from.disk(None);
-    // Before anything is made there.
+    // Before anything is created in the target.
     require_store(&from)?;
     let to = to.disk(from.file_mode());
     let progress = options.progress.clone();
     publish_disk(&from, &to, &|| copy::newest(&from, &progress), &options)
 }
 
-/// The generations that are published in a directory, in order. Costs a small read for each.
+/// Lists the generations in a directory, in order. Costs a small read for each.
 ///
 /// ```
 /// # fn main() -> simkeep::Result<()> {
@@ -125,11 +125,13 @@ pub fn generations(at: impl Into<Location>) -> Result<Vec<GenerationInfo>> {
     each(&at.into().disk(None), |generation| Ok(info(&generation)))
 }
 
-/// Which generations in a directory still hold bytes of pages in a scope, by number: pages that have
-/// been [purged](Store::purge) from the store meanwhile, say. They are gone from the next generation
-/// on, and from the directory once [`publish`](crate::publish::publish()) has kept 1 generation,
-/// with no grace. A run that was under way during the purge may still bring one: ask after it. Costs a
-/// search in each segment that is named.
+/// Lists the generations in a directory that still contain pages in a scope, by number: for example
+/// pages that have since been [purged](Store::purge) from the store.
+///
+/// Purged pages are in no later generation. They are gone from the directory once
+/// [`publish`](crate::publishing::publish()) has kept 1 generation, without grace. A run that was
+/// in progress during the purge may still add one, so call this after it. Costs a search in each
+/// listed segment.
 ///
 /// ```
 /// # fn main() -> simkeep::Result<()> {
@@ -178,10 +180,11 @@ pub fn generations_with(at: impl Into<Location>, scope: &Scope<'_>) -> Result<Ve
     Ok(all.into_iter().flatten().collect())
 }
 
-/// Whether a store is published in a directory, or is being carried there: it has files as
-/// [`publish`](crate::publish::publish()) names them, and is no store itself.
-/// [`Reader::open`](crate::Reader::open) reads such a directory like a store, and nothing but
-/// [`publish`](crate::publish::publish()) writes to it. Costs listing what is there.
+/// Whether a directory has files named as by [`publish`](crate::publishing::publish()), and is not
+/// itself a store. It may be incomplete while it is being copied.
+///
+/// [`Reader::open`](crate::Reader::open) reads such a directory like a store, and only
+/// [`publish`](crate::publishing::publish()) writes to it. Costs listing the directory.
 ///
 /// ```
 /// # fn main() -> simkeep::Result<()> {
@@ -198,16 +201,16 @@ pub fn generations_with(at: impl Into<Location>, scope: &Scope<'_>) -> Result<Ve
 ///
 /// # Errors
 ///
-/// [`Error::Io`] if the directory is there and cannot be listed.
+/// [`Error::Io`] if the directory exists and cannot be listed.
 pub fn is_published(at: impl Into<Location>) -> Result<bool> {
     generations::is_published(&*at.into().disk(None))
 }
 
-/// Reads all files that a generation names, and checks them.
+/// Reads and checks all files of a generation.
 ///
 /// # Errors
 ///
-/// [`Error::Corrupt`] names the first that is damaged, [`Error::Io`] one that is not there;
+/// [`Error::Corrupt`] reports the first damaged file, [`Error::Io`] a missing one;
 /// [`Error::NotAStore`], [`Error::Version`], [`Error::Cancelled`].
 pub fn check(at: impl Into<Location>, generation: u64, progress: &Progress) -> Result<()> {
     let disk = at.into().disk(None);
@@ -223,8 +226,8 @@ pub fn check(at: impl Into<Location>, generation: u64, progress: &Progress) -> R
 }
 
 impl Store {
-    /// Seals everything, and [publishes](crate::publish::publish()) it. The store goes on meanwhile;
-    /// what is observed after this was called may be in the generation or not.
+    /// Seals everything, and [publishes](crate::publishing::publish()) it. The store remains
+    /// usable; the generation may or may not include observations made during this call.
     ///
     /// ```
     /// use simkeep::publish::PublishOptions;
@@ -291,7 +294,7 @@ fn publish_disk(
         return Err(Error::InvalidOption { name: "keep", takes: "at least 1" });
     }
     progress.start(Stage::Copying, None)?;
-    // Before the store is read: what another run publishes meanwhile would be newer than that.
+    // Before the store is read: otherwise another run could publish a newer state first.
     let mut target = Target::take(to)?;
     let source = Source::open(from, read)?;
     let store = source.contents.settings.store;
@@ -305,7 +308,7 @@ fn publish_disk(
     let read = placed.check(|name| named.contains(&name), is_due)?;
     let Counts { kept, linked, copied, replaced, not_linked } = placed.counts();
 
-    // A clock that was never set may stand before 1970.
+    // A clock that was never set may be before 1970.
     let since = u64::try_from(to.clock()).unwrap_or_default();
     let now = UNIX_EPOCH + Duration::from_millis(since);
     let (number, is_new) = generate(to, &mut target, &source, now)?;
@@ -342,8 +345,8 @@ fn publish_disk(
     })
 }
 
-/// Makes the next generation, unless the newest is what it would be. Returns the number of the newest
-/// then, and whether it is new.
+/// Adds the next generation, unless it would equal the newest. Returns the number of the newest
+/// one, and whether it is new.
 fn generate(
     to: &Arc<dyn Disk>,
     target: &mut Target,
@@ -371,7 +374,7 @@ fn generate(
         && (&last.segments, &last.epochs, of_last) == (segments, epochs, &tables)
     {
         let number = *number;
-        // Whoever wrote it may have been killed before it was durable.
+        // The process that wrote it may have been killed before it was durable.
         target.sync(Dir::Generations)?;
         return Ok((number, false));
     }
@@ -382,9 +385,9 @@ fn generate(
     Ok((number, true))
 }
 
-/// Whether anything was forgotten between two states that are published in a directory. `None` if that
-/// cannot be told: a merge leaves nothing of what was forgotten before. Costs a small read for each
-/// segment that came since.
+/// Whether anything was forgotten between two published states in a directory. `None` if unknown: a
+/// merge leaves no trace of what was forgotten before. Costs a small read for each segment added
+/// since.
 pub(super) fn forgotten(
     disk: &Arc<dyn Disk>,
     older: &Published,
@@ -416,7 +419,7 @@ pub(super) fn forgotten(
         if numbers.delta.visits < known {
             return Ok(Some(true));
         }
-        // Where each operation is a visit that is known still, nothing was forgotten.
+        // If each operation is a visit that is still known, nothing was forgotten.
         let operations = row.last_sequence - row.first_sequence + 1;
         is_known &= row.last_sequence <= last || numbers.visits == operations;
     }

@@ -1,5 +1,5 @@
-//! What a generation names, told without opening it: for whoever carries files elsewhere, and for
-//! whoever asks how much there is before any of them is here.
+//! The files of a generation, without opening them: for tools that copy files, and for counts
+//! before any of them has arrived.
 
 use std::sync::Arc;
 
@@ -15,25 +15,25 @@ use crate::page::Epoch;
 use crate::progress::{Progress, Stage};
 use crate::segment::Frame;
 
-/// Bytes of a fingerprint in the section that has them.
+/// Bytes of a fingerprint in its section.
 const FINGERPRINT_BYTES: u64 = 8;
 
-/// A file that a generation names.
+/// A file of a generation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PublishedFile {
-    /// Its path within the directory, such as `files/e220a8397b1dcdaf-0000000003-0d640880.seg`. A name
-    /// is for ever of the same bytes.
+    /// Its path within the directory, such as `files/e220a8397b1dcdaf-0000000003-0d640880.seg`. A
+    /// name always refers to the same bytes.
     pub name: String,
-    /// How many bytes it has.
+    /// Its size in bytes.
     pub bytes: u64,
 }
 
-/// The files that a generation names: segments, then tables of document frequencies. Needs the
-/// generation alone, none of these files. Costs a small read.
+/// Lists the files of a generation: segments, then tables of document frequencies. Needs only the
+/// generation, not these files. Costs a small read.
 ///
-/// So it tells what is to be carried elsewhere for one generation, and [`check_file`] whether a file
-/// arrived whole.
+/// Use it to find the files to copy for one generation, and [`check_file`] to check whether a file
+/// arrived complete.
 ///
 /// ```
 /// # fn main() -> simkeep::Result<()> {
@@ -55,8 +55,8 @@ pub struct PublishedFile {
 ///
 /// # Errors
 ///
-/// [`Error::NotAStore`] if nothing is published there, [`Error::Io`] if this generation is not there;
-/// [`Error::Corrupt`], [`Error::Version`].
+/// [`Error::NotAStore`] if nothing is published there, [`Error::Io`] if this generation does not
+/// exist; [`Error::Corrupt`], [`Error::Version`].
 ///
 /// [`check_file`]: crate::publish::check_file()
 pub fn files(at: impl Into<Location>, generation: u64) -> Result<Vec<PublishedFile>> {
@@ -66,13 +66,13 @@ pub fn files(at: impl Into<Location>, generation: u64) -> Result<Vec<PublishedFi
     Ok(all.map(|(of, bytes)| PublishedFile { name: names.of(&of).to_string(), bytes }).collect())
 }
 
-/// Reads one of the files that a generation names, and checks it. None of the others need be there.
+/// Reads and checks one file of a generation. The other files need not exist.
 ///
 /// # Errors
 ///
-/// [`Error::Corrupt`] if it is damaged; [`Error::Io`] if it is not there, or [`Error::NoTable`] if that
-/// is a table; [`Error::InvalidArgument`] if the generation names no such file; [`Error::NotAStore`],
-/// [`Error::Version`], [`Error::Cancelled`].
+/// [`Error::Corrupt`] if it is damaged; [`Error::Io`] if it does not exist, or [`Error::NoTable`]
+/// for a missing table; [`Error::InvalidArgument`] if the generation lists no such file;
+/// [`Error::NotAStore`], [`Error::Version`], [`Error::Cancelled`].
 pub fn check_file(
     at: impl Into<Location>,
     generation: u64,
@@ -96,7 +96,7 @@ pub fn check_file(
     Ok(())
 }
 
-/// Checks a file that a generation of a store names, all of it.
+/// Checks a complete file of a generation.
 pub(super) fn check_one(
     disk: &Arc<dyn Disk>,
     store: u64,
@@ -112,12 +112,12 @@ pub(super) fn check_one(
     Err(Error::corrupt(names.of(of), 0, what))
 }
 
-/// How many distinct fingerprints of an epoch a generation has; one counts once for each segment that
-/// has it. It is what [`Snapshot::fingerprints`](crate::Snapshot::fingerprints) says.
+/// Counts the distinct fingerprints of an epoch in a generation, once for each segment that has
+/// them. The result equals [`Snapshot::fingerprints`](crate::Snapshot::fingerprints).
 ///
-/// Reads the first 64 bytes of each segment, and its table at the end: some bytes for each MiB. What is
-/// between need not have arrived, if only the files have their lengths; tables of document frequencies
-/// need not be there.
+/// Reads the first 64 bytes of each segment, and its table at the end: some bytes for each MiB. The
+/// bytes between need not have arrived, as long as files have their full length. Tables of document
+/// frequencies may be missing.
 ///
 /// ```
 /// # fn main() -> simkeep::Result<()> {
@@ -136,8 +136,8 @@ pub(super) fn check_one(
 ///
 /// # Errors
 ///
-/// [`Error::Corrupt`] if what it reads is damaged, or has not arrived; [`Error::Io`] if a file is not
-/// there; [`Error::NotAStore`], [`Error::Version`].
+/// [`Error::Corrupt`] if the data it reads is damaged, or has not arrived; [`Error::Io`] if a file
+/// does not exist; [`Error::NotAStore`], [`Error::Version`].
 pub fn fingerprints(at: impl Into<Location>, generation: u64, epoch: Epoch) -> Result<u64> {
     let (disk, generation) = there(at, generation)?;
     let store = generation.published.store;
@@ -153,7 +153,7 @@ pub fn fingerprints(at: impl Into<Location>, generation: u64, epoch: Epoch) -> R
     Ok(count)
 }
 
-/// A generation that is in a directory.
+/// Reads a generation in a directory.
 fn there(at: impl Into<Location>, number: u64) -> Result<(Arc<dyn Disk>, Generation)> {
     let disk = at.into().disk(None);
     some_numbers(&disk)?;

@@ -1,4 +1,4 @@
-//! Settings of publishing, and what it did.
+//! Options of publishing, and its result.
 
 use std::time::{Duration, SystemTime};
 
@@ -8,84 +8,86 @@ use crate::page::{Epoch, EpochInfo};
 use crate::progress::Progress;
 
 settings! {
-    /// Settings of [`publish`](crate::publish::publish()).
+    /// Options of [`publish`](crate::publishing::publish()).
     ///
     /// ```
     /// let options = simkeep::publish::PublishOptions::default().keep(10);
     /// assert_eq!(options.keep, 10);
     /// ```
     pub struct PublishOptions {
-        /// How many generations stay, the new one included; at least 1. Default: 3.
+        /// The number of generations to keep, including the new one; at least 1. Default: 3.
         pub keep: usize = 3,
-        /// How long an older one stays in any case, since the one after it was published: as long as
-        /// those who read it may take. Default: a day.
+        /// The time for which a generation stays at least after a newer one was published. It must
+        /// be longer than readers use a generation. Default: a day.
         pub grace: Duration = Duration::from_secs(24 * 60 * 60),
-        /// Whether to copy files that could be linked. Default: no. A link takes no room and no time,
-        /// and is the same file: what damages it on the disk damages the store and what is published.
+        /// Whether to copy files instead of linking them. Default: no. A link takes neither space
+        /// nor time, but it is the same file: disk damage affects both the store and the published
+        /// files.
         pub copy: bool = false,
-        /// Whether to read all files that were published before, and not only those whose turn it is.
-        /// Default: no. Each is read at least once in 30 days, by the first run after its turn.
+        /// Whether to read all kept files, and not only those that are due. Default: no. Each file
+        /// is due at least once in 30 days.
         pub check_kept: bool = false,
-        /// How far it has come, and a way to stop it: first in bytes of files that are linked or copied
-        /// or there already, and then in bytes checked. Default: nobody looks.
+        /// Reports progress and allows cancellation: first in bytes of files that are linked,
+        /// copied or kept, then in bytes checked. Default: a progress that nobody reads.
         pub progress: Progress = Progress::default(),
     }
 }
 
-/// What was published.
+/// The result of publishing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Publication {
     /// The number of the generation.
     pub generation: u64,
-    /// Whether it is new. If not, the newest that was there already is this state of the store.
+    /// Whether it is new. If not, the newest existing generation already has this state of the
+    /// store.
     pub is_new: bool,
-    /// The last operation that it has.
+    /// The last operation in it.
     pub sequence: u64,
-    /// How many operations were acknowledged since, and are in no segment yet: none of them is
-    /// published.
+    /// The number of later operations that were acknowledged but are in no segment yet. They are
+    /// not published.
     pub unsealed: u64,
-    /// Files that are links: of one file with the store.
+    /// Files that are links to files of the store.
     pub linked: FileCount,
     /// Files that are copies.
     pub copied: FileCount,
-    /// Files that were there already.
+    /// Files that already existed.
     pub kept: FileCount,
-    /// Files that were read and checked: all that are linked or copied, and some that are kept.
+    /// Files that were read and checked: all new ones, and some of the kept ones.
     pub checked: FileCount,
-    /// Files that are kept and were not read: they were found sound in the last 30 days.
+    /// Kept files that were not read, because they were checked in the last 30 days.
     pub unchecked: FileCount,
-    /// Files among the copies that took the place of damaged ones.
+    /// Copied files that replaced damaged ones.
     pub replaced: FileCount,
     /// Older generations that were removed, by number.
     pub removed: Vec<u64>,
-    /// Files that were removed because no generation names them any more.
+    /// The number of files removed because no generation lists them any more.
     pub removed_files: u64,
-    /// Older generations that are there still, by number. They have what was forgotten since.
+    /// Older generations that still exist, by number. They contain data that was forgotten since.
     pub older: Vec<u64>,
-    /// Whether anything was forgotten since the oldest of them. `None` if that cannot be told: where
-    /// a merge put its operations and later ones together, and these were not visits alone.
+    /// Whether anything was forgotten since the oldest of them. `None` if unknown: a merge combined
+    /// its operations with later ones, which were not all visits.
     pub forgotten: Option<bool>,
-    /// Why files were copied that were to be linked, as the system said it.
+    /// The error of the system because of which files were copied instead of linked.
     pub not_linked: Option<String>,
 }
 
-/// A state of a store that is published.
+/// A published state of a store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct GenerationInfo {
-    /// Its number: each has a larger one than those before.
+    /// Its number, larger than all before.
     pub number: u64,
     /// The number of the store.
     pub store: u64,
-    /// When it was published, by the clock of whoever did that.
+    /// When it was published, by the clock of the publisher.
     pub written: SystemTime,
-    /// The last operation that it has.
+    /// The last operation in it.
     pub sequence: u64,
-    /// The segments and tables that it names.
+    /// Its segments and tables.
     pub files: FileCount,
     /// The store's epochs, by number.
     pub epochs: Vec<EpochInfo>,
-    /// The epoch that near-duplicates are sought by.
+    /// The epoch of near-duplicates.
     pub near_epoch: Epoch,
 }

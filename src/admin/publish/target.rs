@@ -1,4 +1,4 @@
-//! The directory where a store is published: what is there, and what may go.
+//! The directory to which a store is published: its contents, and what may be removed.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -10,16 +10,16 @@ use crate::disk::{Dir, Disk, Fixed, Lock, LockGuard, Locked, Name};
 use crate::engine::generations::{names_of, numbers, parsed, read, require_published};
 use crate::error::{Corruption, Error, Result};
 
-/// Where one store publishes. Nobody else publishes there meanwhile.
+/// The target of one store, locked against other publishers.
 pub(super) struct Target {
     disk: Arc<dyn Disk>,
     _lock: Box<dyn LockGuard>,
-    /// What is there, by number.
+    /// The existing generations, by number.
     pub(super) generations: Vec<Generation>,
 }
 
 impl Target {
-    /// Takes a directory, and makes it if it is not there.
+    /// Locks a directory, which is created if it does not exist.
     pub(super) fn take(disk: &Arc<dyn Disk>) -> Result<Target> {
         require_published(disk)?;
         disk.create_dirs(Dir::PUBLISHED).map_err(|e| Error::io("create", disk.location(), e))?;
@@ -43,7 +43,7 @@ impl Target {
         Ok(Target { disk: Arc::clone(disk), _lock: lock, generations })
     }
 
-    /// Checks that nothing but this store is published here, and that it went on from the newest
+    /// Checks that only this store is published here, and that the contents derive from the newest
     /// generation.
     pub(super) fn require(&self, contents: &Contents) -> Result<()> {
         let not = |why: String| Err(Error::NotABackup { location: self.disk.location(), why });
@@ -68,7 +68,7 @@ impl Target {
         newest.checked_add(1).ok_or(Error::Limit { what, max: u64::MAX, instead })
     }
 
-    /// The files that are named by what is there: they were whole when it was published.
+    /// The files listed by existing generations: they were complete when they were published.
     pub(super) fn named(&self) -> BTreeSet<Name> {
         self.generations.iter().flat_map(names_of).collect()
     }
@@ -79,15 +79,15 @@ impl Target {
         synced.map_err(|e| Error::io("sync the directories of", self.disk.location(), e))
     }
 
-    /// Removes generations that are neither among the newest so many, nor were the newest until so
-    /// short a time ago. Returns their numbers.
+    /// Removes generations that are not among the newest `keep`, and that were replaced longer than
+    /// `grace` ago. Returns their numbers.
     pub(super) fn retire(
         &mut self,
         keep: usize,
         grace: Duration,
         now: SystemTime,
     ) -> Result<Vec<u64>> {
-        // The clock may have been set back: no generation was followed before it was there.
+        // The clock may have been set back: a generation is replaced after it was written.
         let written = || self.generations.iter().map(|of| of.published.written);
         let followed = written().zip(written().skip(1)).map(|(own, next)| own.max(next));
         let old = self.generations.len().saturating_sub(keep);
@@ -100,13 +100,13 @@ impl Target {
             self.remove(Name::Generation(*number))?;
         }
         if !retired.is_empty() {
-            // Before any file goes that they name.
+            // Before any of their files is removed.
             self.sync(Dir::Generations)?;
         }
         Ok(retired)
     }
 
-    /// Removes what no generation names, of this store. Returns how many files went.
+    /// Removes this store's files that no generation lists. Returns the number of removed files.
     pub(super) fn sweep(&self, of: u64) -> Result<u64> {
         let named = self.named();
         let mut removed = 0;

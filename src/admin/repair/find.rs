@@ -1,4 +1,4 @@
-//! Finding the parts of a damaged store: its segments and journals, as far as they can be read.
+//! The parts of a damaged store: its segments and journals, as far as they can be read.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,10 +18,10 @@ use crate::error::{Corruption, Error, Result};
 use crate::page::{Epoch, EpochInfo, Role, in_use};
 use crate::segment::Frame;
 
-/// Gaps of the journal that are named one by one.
+/// The most gaps of the journal that are reported one by one.
 const GAPS_MAX: usize = 1000;
 
-/// What was found of a component: the operations of one range of numbers.
+/// A recovered component: the operations of one range of numbers.
 pub(super) struct SavedComponent {
     pub(super) operations: (u64, u64),
     pub(super) part: Part,
@@ -32,27 +32,27 @@ pub(super) enum Part {
     Memory(Memtable),
 }
 
-/// What was found.
+/// The recovered parts.
 #[derive(Default)]
 pub(super) struct Found {
     /// Oldest first; there may be gaps.
     pub(super) components: Vec<SavedComponent>,
     /// All epochs, by number.
     pub(super) epochs: Vec<EpochInfo>,
-    /// The epochs whose names are made up.
+    /// The epochs with invented names.
     pub(super) unnamed: Vec<String>,
-    /// Whole files and operations that are lost.
+    /// Files and operations that are lost as a whole.
     pub(super) lost: Vec<Loss>,
-    /// Visits of the journal on pages that cannot be named.
+    /// Visits in the journal to unknown pages.
     pub(super) lost_visits: u64,
-    /// Frames of the journal that do not have their checksums.
+    /// Frames of the journal with a wrong checksum.
     pub(super) damaged_frames: u64,
-    /// Operations of the journal that forgot pages that cannot be named.
+    /// Operations in the journal that forgot unknown pages.
     pub(super) ambiguities: Vec<String>,
     pub(super) flaws: Vec<Corruption>,
 }
 
-/// Looks at the directory, and at everything that says what belongs to the store.
+/// Examines the directory and all lists of the store's files.
 pub(super) fn find(disk: &Arc<dyn Disk>) -> Result<Found> {
     let mut found = Found::default();
     let contents = match open::open_catalog(disk).and_then(|file| Catalog::read(&*file)) {
@@ -73,13 +73,13 @@ pub(super) fn find(disk: &Arc<dyn Disk>) -> Result<Found> {
     Ok(found)
 }
 
-/// The flaw that an error tells of, if it is no other error.
+/// The flaw described by an error; `None` if the error is not about damage.
 pub(super) fn flaw_of(error: &Error) -> Option<Corruption> {
     error.clone().flaw().ok()
 }
 
 impl Found {
-    /// Notes the flaw that an error tells of, and returns what is wrong; any other error goes on.
+    /// Records the flaw of an error, and returns its description; returns any other error.
     fn noted(&mut self, error: Error) -> Result<String> {
         let flaw = error.flaw()?;
         let what = flaw.what.clone();
@@ -91,7 +91,7 @@ impl Found {
         self.components.push(SavedComponent { operations, part });
     }
 
-    /// What a catalog lists that is sound and the latest.
+    /// Collects what a sound and current catalog lists.
     fn by_catalog(
         &mut self,
         disk: &Arc<dyn Disk>,
@@ -116,7 +116,7 @@ impl Found {
         Ok(())
     }
 
-    /// What can be put together if the catalog is not the latest one, or cannot be read.
+    /// Collects what can be recovered if the catalog is outdated or cannot be read.
     fn without_catalog(
         &mut self,
         disk: &Arc<dyn Disk>,
@@ -142,7 +142,7 @@ impl Found {
         });
         if let Some(salvage) = &salvage {
             let apart = if is_old && changes.is_some() {
-                // It may belong to a copy that has diverged.
+                // It may belong to a diverged copy.
                 Some("the catalog is older than SNAPSHOT, and so is its journal")
             } else if self.is_listed(&salvage.segments) {
                 None
@@ -166,8 +166,8 @@ impl Found {
         self.name_epochs()
     }
 
-    /// Whether the newest segment, if there is any, is in the rows of a catalog: then the journal of
-    /// that catalog follows it.
+    /// Whether the newest segment, if any, is in the rows of a catalog: then the journal of that
+    /// catalog follows it.
     fn is_listed(&self, rows: &[SegmentRow]) -> bool {
         match self.components.last().map(|newest| &newest.part) {
             Some(Part::Segment(frame)) => rows.contains(&row_of(frame)),
@@ -175,7 +175,7 @@ impl Found {
         }
     }
 
-    /// Adds what is saved of the journals, and notes what is lost of them.
+    /// Adds the recovered part of the journals, and records their losses.
     fn add_journal(&mut self, saved: SavedJournal) {
         let SavedJournal { memtable, operations, gaps, damaged_frames, nameless } = saved;
         if let Some(operations) = operations {
@@ -230,8 +230,8 @@ impl Found {
         Ok(())
     }
 
-    /// The segment files, if no list says which of them count. Returns the store that they belong
-    /// to; `of` is that of the catalog, if it is known.
+    /// Collects the segment files, if no list says which of them count. Returns the store to which
+    /// they belong; `of` is the store of the catalog, if known.
     ///
     /// A segment that replaced others has a higher number and covers their operations. So, from the
     /// highest number down, a segment counts if it overlaps none that counts.
@@ -289,7 +289,7 @@ impl Found {
         Ok(store)
     }
 
-    /// The operations between and after the segments that are there.
+    /// Records the missing operations between and after the existing segments.
     fn lose_gaps(&mut self, unreadable: &[String]) {
         let file = match unreadable {
             [only] => only.clone(),
@@ -325,7 +325,7 @@ impl Found {
         }
     }
 
-    /// Replays journals, the older first, as far as each operation follows the one before.
+    /// Replays journals, the older first, as long as each operation follows the one before.
     fn replay(&mut self, journals: Vec<Vec<Blob>>, mut last: u64) -> Result<()> {
         for blobs in journals {
             // A failed operation spoils its memtable, so it is tried on a copy.
@@ -370,10 +370,10 @@ impl Found {
         self.lost.push(lost_operations((first, last), why));
     }
 
-    /// The operations that were acknowledged and are nowhere any more.
+    /// Records the acknowledged operations that no longer exist.
     fn compare_with_mark(&mut self, marked: u64) {
         let last = self.components.last().map_or(0, |newest| newest.operations.1);
-        // Losses that are noted already, perhaps without an end.
+        // Losses that are recorded already, perhaps without an end.
         for loss in &mut self.lost {
             if let Some((first, end @ None)) = &mut loss.operations
                 && *first <= marked
@@ -388,13 +388,13 @@ impl Found {
             self.lose_from(last.saturating_add(1), Some(marked), "the journal ends before them");
         } else if marked < last.max(1) && self.has_flaw_of_catalog() && !self.loses_to_the_end(last)
         {
-            // There is no mark, or it is older than what the segments have.
+            // There is no mark, or it is older than the segments.
             let why = "the journal cannot be read, and nothing says how far it went";
             self.lose_from(last.saturating_add(1), None, why);
         }
     }
 
-    /// Whether it is noted already that operations after the last are lost.
+    /// Whether a loss of the operations after the last one is recorded already.
     fn loses_to_the_end(&self, last: u64) -> bool {
         let mut lost = self.lost.iter().filter_map(|loss| loss.operations);
         lost.any(|(first, end)| end.is_none() || first > last)
@@ -404,7 +404,8 @@ impl Found {
         self.flaws.iter().any(|flaw| flaw.file == Name::Catalog.to_string())
     }
 
-    /// Makes up names for all epochs whose names are unknown. Each use has one that has not ended.
+    /// Invents names for all epochs whose names are unknown. Each use has an epoch that has not
+    /// ended.
     fn name_epochs(&mut self) -> Result<()> {
         let mut seen: Vec<Epoch> = Vec::new();
         for component in &self.components {
@@ -424,7 +425,7 @@ impl Found {
             seen.iter().map(|e| e.count()).filter(|count| (*count as usize) < EPOCHS_MAX).max();
         let mut count = newest.map_or(0, |newest| newest as usize + 1);
         if Role::USES.iter().any(|is_for| in_use(&self.epochs, *is_for).is_none()) {
-            // The one of that use that had not ended is lost, and nothing has it.
+            // The only epoch of this use that had not ended is lost, and no data refers to it.
             next_epoch(self.epochs.len(), 0)?;
             count = count.max(self.epochs.len() + 1);
         }
@@ -439,7 +440,7 @@ impl Found {
     }
 }
 
-/// Operations of the journal that are lost.
+/// A loss of operations in the journal.
 fn lost_operations(operations: (u64, Option<u64>), why: &str) -> Loss {
     Loss {
         file: Name::Catalog.to_string(),
@@ -452,8 +453,8 @@ fn lost_operations(operations: (u64, Option<u64>), why: &str) -> Loss {
     }
 }
 
-/// The store that the segments belong to: that of the catalog, or else of `SNAPSHOT`, if any of
-/// them belongs to it; or else the one with most visits.
+/// The store of the segments: that of the catalog, or else of `SNAPSHOT`, if any segment belongs to
+/// it; or else the store with the most visits.
 fn whose(frames: &[Frame], of_catalog: Option<u64>, of_published: Option<u64>) -> Option<u64> {
     let mut visits: BTreeMap<u64, u64> = BTreeMap::new();
     for frame in frames {

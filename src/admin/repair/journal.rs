@@ -1,8 +1,8 @@
-//! Replaying what is saved of the journals of a damaged catalog.
+//! Replay of the recovered part of a damaged catalog's journals.
 //!
-//! A store that opens replays its journals as a whole. Here frames may be missing between others, and
-//! both journals go into one memtable. An operation that names a page by a number that is not known for
-//! certain is lost, and counted; see [`Numbers`].
+//! An opening store replays its journals as a whole. Here frames may be missing between others, and
+//! both journals go into one memtable. An operation that refers to a page by an uncertain number is
+//! lost and counted; see [`Numbers`].
 
 use super::numbers::Numbers;
 use crate::bug::{Bug, OrBug};
@@ -13,23 +13,23 @@ use crate::layout::{Cursor, Delta};
 use crate::segment::url_hash;
 use crate::url::check_url;
 
-/// Operations that are lost without a gap.
+/// A gap of lost operations.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Gap {
     pub(super) first: u64,
-    /// `None` if nothing behind it says how far it goes.
+    /// `None` if nothing after the gap shows its end.
     pub(super) last: Option<u64>,
-    /// Whether something of them is there, and is damaged.
+    /// Why the operations are missing.
     pub(super) why: &'static str,
 }
 
-/// What is saved of the journals.
+/// The recovered part of the journals.
 pub(super) struct SavedJournal {
     pub(super) memtable: Memtable,
-    /// The first and the last operation, unless there is none.
+    /// The first and the last operation; `None` without any.
     pub(super) operations: Option<(u64, u64)>,
     pub(super) gaps: Vec<Gap>,
-    /// Frames that do not have their checksums.
+    /// Frames with a wrong checksum.
     pub(super) damaged_frames: u64,
     pub(super) nameless: Nameless,
 }
@@ -38,11 +38,11 @@ pub(super) struct SavedJournal {
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Nameless {
     pub(super) operations: u64,
-    /// Those of them that are visits.
+    /// Visits among them.
     pub(super) visits: u64,
-    /// Those of them that forget a page.
+    /// Operations among them that forget a page.
     pub(super) forgotten: u64,
-    /// The first and the last.
+    /// The first and the last one.
     pub(super) range: Option<(u64, u64)>,
 }
 
@@ -52,22 +52,22 @@ const AMBIGUOUS: &str =
     "two frames of the journal begin there, and nothing says which was committed";
 const UNREADABLE: &str = "operations of the journal that are not readable";
 
-/// A frame that is kept, and its table.
+/// A frame to keep, and its table.
 struct Kept {
     sequence: u64,
     table: usize,
 }
 
-/// Reads the frames once, and finds out what is lost and what pages are called.
+/// The first pass over the frames: finds losses, and resolves page numbers.
 struct Survey<'s> {
     salvage: &'s Salvage<'s>,
     kept: Vec<Kept>,
     tables: Vec<Numbers>,
     gaps: Vec<Gap>,
     damaged_frames: u64,
-    /// Where the next frame should begin.
+    /// The expected start of the next frame.
     next: u64,
-    /// Why what comes there is missing.
+    /// Why the operations there are missing.
     why: Option<&'static str>,
 }
 
@@ -75,7 +75,7 @@ impl Survey<'_> {
     fn run(&mut self, next: u64) -> Result<(), Bug> {
         let salvage = self.salvage;
         for sequence in salvage.begins(next) {
-            // Those within a frame that counts are of a commit that a crash cut short.
+            // Frames inside a valid frame belong to a commit that a crash cut short.
             if sequence < self.next {
                 continue;
             }
@@ -95,7 +95,7 @@ impl Survey<'_> {
         Ok(())
     }
 
-    /// Keeps a frame, of the table of the one before or of another.
+    /// Keeps a frame, and assigns it to the table of the previous frame or to a new one.
     fn keep(&mut self, blob: &Blob) -> Result<(), Bug> {
         let first = blob.first_sequence;
         let lost = first - self.next;
@@ -108,7 +108,7 @@ impl Survey<'_> {
         let before = self.kept.last().map(|kept| kept.sequence);
         match before {
             _ if runs.starts_with(first) => self.tables.push(Numbers::after(Some(0))),
-            // A table begins where the segments end, or later.
+            // A table starts where the segments end, or later.
             None => self.tables.push(Numbers::after(Some(lost))),
             Some(before) if runs.has_both(before, first) => {
                 self.tables.last_mut().or_bug("a frame that is kept has a table")?.lose(lost);
@@ -137,7 +137,8 @@ impl Survey<'_> {
     }
 }
 
-/// Passes each operation of a frame, and where the rest is not readable, `None` for all of it.
+/// Passes each operation of a frame to `see`. If the rest is unreadable, passes `None` once for all
+/// of it.
 fn each(blob: &Blob, see: &mut dyn FnMut(u64, Option<Operation<'_>>)) {
     let mut cursor = Cursor::new(&blob.bytes);
     for sequence in blob.first_sequence..=blob.last_sequence() {
@@ -150,8 +151,8 @@ fn each(blob: &Blob, see: &mut dyn FnMut(u64, Option<Operation<'_>>)) {
     }
 }
 
-/// Replays the frames from operation `next` on. Takes the memory of a memtable of all of them, and
-/// reads each frame twice.
+/// Replays the frames from operation `next` on. Takes the memory of one memtable, and reads each
+/// frame twice.
 pub(super) fn replay(salvage: &Salvage<'_>, next: u64) -> Result<SavedJournal, Bug> {
     let mut survey = Survey {
         salvage,
@@ -174,13 +175,13 @@ pub(super) fn replay(salvage: &Salvage<'_>, next: u64) -> Result<SavedJournal, B
             let sequence = frame.sequence;
             let numbers = tables.get(frame.table).or_bug("each frame that is kept has a table")?;
             let Saved::Frame(blob) = salvage.frame(sequence) else {
-                // It was there a moment ago. What pages are called behind it is not known any more.
+                // It was readable a moment ago. Page numbers after it are no longer certain.
                 gaps.retain(|gap| gap.first < sequence);
                 gaps.push(Gap { first: sequence, last: None, why: UNREADABLE });
                 end = sequence;
                 break;
             };
-            // The numbers of another table begin anew.
+            // The numbers of another table start again.
             if std::mem::replace(&mut table, frame.table) != frame.table {
                 replay.pages.clear();
             }
@@ -198,11 +199,11 @@ pub(super) fn replay(salvage: &Salvage<'_>, next: u64) -> Result<SavedJournal, B
     Ok(SavedJournal { memtable, operations, gaps, damaged_frames, nameless })
 }
 
-/// Enters operations into a memtable, in which they are numbered without gaps.
+/// Adds operations to a memtable, which numbers them without gaps.
 struct Replay<'i> {
     inner: &'i mut Inner,
     at: u64,
-    /// The pages that the current table brought, by their numbers in the memtable.
+    /// The pages introduced by the current table, by their numbers in the memtable.
     pages: Vec<Option<u32>>,
 }
 
@@ -236,7 +237,7 @@ impl Replay<'_> {
         }
     }
 
-    /// The number in the memtable of a page that an operation names or brings; `None` if it is unknown.
+    /// The number in the memtable of the page of an operation; `None` if the page is unknown.
     fn number(&mut self, page: &PageName<'_>, numbers: &Numbers) -> Result<Option<u32>, Bug> {
         match *page {
             PageName::Known(number) => {
@@ -251,7 +252,8 @@ impl Replay<'_> {
         }
     }
 
-    /// The page that an operation brings, which the other journal may have brought before.
+    /// Adds the page that an operation introduces, which the other journal may have introduced
+    /// before.
     fn bring(&mut self, url: &str, earlier: bool, head: &[u8]) -> Result<Option<u32>, Bug> {
         if check_url(url).is_err() {
             return Ok(None);
@@ -261,7 +263,7 @@ impl Replay<'_> {
             return self.inner.add_page(self.at + 1, url, hash, earlier, head).map(Some);
         };
         if !earlier {
-            // It was forgotten in between, perhaps by an operation that is lost.
+            // It was forgotten in between, perhaps by a lost operation.
             self.at += 1;
             self.inner.reset(self.at, known, Delta::default())?;
         }

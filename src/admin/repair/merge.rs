@@ -1,4 +1,4 @@
-//! Everything that was saved, page by page in SURT order, without what was forgotten.
+//! A merge of all recovered data, page by page in SURT order, without forgotten data.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -15,15 +15,15 @@ use crate::segment::{
     page_across,
 };
 
-/// A component, and what is unknown about it.
+/// A component, and its uncertainties.
 pub(super) struct Input<'f> {
     pub(super) component: &'f SavedComponent,
     pub(super) tombstones: Tombstones,
-    /// Whether its lost pages may have been forgotten by it.
+    /// Whether it may have forgotten its lost pages.
     pub(super) resets_lost: bool,
 }
 
-/// What a component has of a page.
+/// The data of a page in a component.
 struct Saved {
     /// Whether older components do not count.
     ends: bool,
@@ -35,18 +35,18 @@ enum Reader<'f> {
     Memory { memtable: &'f Memtable, order: std::vec::IntoIter<u32> },
 }
 
-/// The pages of a component, as far as they are sound.
+/// The sound pages of a component.
 struct Stream<'f> {
     input: Input<'f>,
     reader: Reader<'f>,
-    /// The SURT key and the URL of the next page, and what there is of it.
+    /// The SURT key and the URL of the next page, and its data.
     next: Option<(Vec<u8>, String, Saved)>,
-    /// Whether pages are lost before that.
+    /// Whether pages before it are lost.
     in_hole: bool,
     repaired: Repaired,
 }
 
-/// What one component has of the current page.
+/// The data of the current page in one component.
 struct Asked<'s> {
     stream: &'s Stream<'s>,
     saved: Option<&'s Saved>,
@@ -54,7 +54,7 @@ struct Asked<'s> {
 }
 
 impl Asked<'_> {
-    /// Whether a record of the page may be among those that are lost, and may have forgotten it.
+    /// Whether a lost record may belong to the page, and may have forgotten it.
     fn is_doubtful(&self) -> bool {
         let Stream { in_hole, input, .. } = self.stream;
         self.saved.is_none() && *in_hole && input.resets_lost && !self.keep_forgotten
@@ -71,7 +71,7 @@ impl PartOfPage for Asked<'_> {
     }
 }
 
-/// Reads all components at once. Takes the memory of a few hundred KiB for each segment, and of one
+/// Reads all components at once. Takes a few hundred KiB of memory for each segment, plus one
 /// page's visits.
 pub(super) struct Merge<'f> {
     pages: PageMerge<Stream<'f>>,
@@ -85,7 +85,7 @@ pub(super) struct Merge<'f> {
 }
 
 impl<'f> Merge<'f> {
-    /// Of components, oldest first.
+    /// Creates a merge of components, oldest first.
     pub(super) fn new(
         disk: &Arc<dyn Disk>,
         inputs: Vec<Input<'f>>,
@@ -105,7 +105,7 @@ impl<'f> Merge<'f> {
         })
     }
 
-    /// What is lost of pages, as far as they were read.
+    /// The losses of the pages read so far.
     pub(super) fn repaired(&self) -> Repaired {
         let Merge { lost_visits, withheld_pages, .. } = *self;
         let mut repaired = Repaired { lost_visits, withheld_pages, ..Repaired::default() };
@@ -117,7 +117,7 @@ impl<'f> Merge<'f> {
         repaired
     }
 
-    /// The next page that any component has, and what is left of it.
+    /// The next page of any component, with its remaining entries.
     fn next_page(&mut self) -> Result<Option<(Arc<str>, Vec<Entry>)>> {
         if !self.pages.advance()? {
             return Ok(None);
@@ -197,12 +197,12 @@ impl<'f> Stream<'f> {
         Ok(stream)
     }
 
-    /// Goes to the next page, and notes what is lost on the way.
+    /// Moves to the next page, and records losses on the way.
     fn advance(&mut self) {
         let Stream { input, reader, repaired, .. } = self;
         match reader {
             Reader::Segment { frame, salvage, visits, has_holes } => {
-                // Past the last there is neither.
+                // Past the last page there is neither.
                 let (hole, page) = salvage.next().unwrap_or_default();
                 self.in_hole = hole.is_some();
                 *has_holes |= self.in_hole;
@@ -234,7 +234,7 @@ impl<'f> Stream<'f> {
                     let page = inner.page(number);
                     let mut entries = Vec::new();
                     page.take_entries(&mut entries);
-                    // The load that takes them in finds out how the page changes.
+                    // The load that reads the pages computes their change statistics.
                     let record = page.record(&entries, Changes::default());
                     let (reset, earlier) = (record.reset, record.earlier);
                     if !reset && entries.is_empty() {

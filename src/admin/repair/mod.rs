@@ -1,8 +1,8 @@
-//! Making a new store from what is sound of a damaged one.
+//! Repair: making a new store from the sound parts of a damaged one.
 //!
-//! Two passes over the files, both with plain reads. The first finds the parts of the store
-//! ([`find`]), checks every block, and counts what the damaged segments still have. It also finds
-//! out whether a lost operation may have forgotten something. The second merges the pages of all
+//! It takes two passes over the files, both with plain reads. The first finds the parts of the
+//! store ([`find`]), checks every block, and counts what the damaged segments still have. It also
+//! determines whether a lost operation may have forgotten pages. The second merges the pages of all
 //! components ([`merge`]) into a new store, by a load. The damaged store is only read.
 
 mod find;
@@ -30,24 +30,26 @@ use crate::error::{Corruption, Error, Result};
 use crate::page::EpochInfo;
 use crate::segment::{Frame, PageSalvage, PlainSegment, Tombstones};
 
-/// Flaws that are named.
+/// The most flaws that are reported one by one.
 const FLAWS_MAX: usize = 1000;
 
-/// Makes a new store from everything in a damaged store that its checksums vouch for, and says what
-/// is lost. The damaged store is only read. Nobody may write to it meanwhile.
+/// Makes a new store from all data in a damaged store with valid checksums, and reports what is
+/// lost. It only reads the damaged store; no other process may write to it meanwhile.
 ///
 /// Damage to indexes (hashes, filters, fingerprint tables) loses nothing, because they are rebuilt
-/// from the pages. A page is lost only if its own bytes are damaged. A segment is lost as a whole if
-/// its frame is damaged. Of a catalog that is damaged, every page of the file is read, and each frame
-/// of the journal is kept whose checksum holds. An operation behind a lost frame is lost as well if it
-/// names a page that this frame may have brought. Without a catalog, the segments themselves say what
-/// belongs together, and epochs get names like `unknown-0`. Segments of another store, or of a
-/// diverged copy of this one, are named and left out. If the catalog is older than `SNAPSHOT`, the
-/// newer segments count, and the older journal does not.
+/// from the pages. A page is lost only if its own bytes are damaged. A segment is lost as a whole
+/// if its frame is damaged.
 ///
-/// What was forgotten stays forgotten. A lost operation may have forgotten something. If it may
-/// have forgotten certain pages, their older visits are left out, and counted. If nothing says what
-/// it did, the repair is refused. [`RepairOptions::keep_forgotten`] keeps everything instead.
+/// If the catalog is damaged, every page of its file is read, and each frame of the journal with a
+/// valid checksum is kept. An operation after a lost frame is lost as well if it refers to a page
+/// that this frame may have introduced. Without a catalog, the segments themselves show what
+/// belongs together, and epochs get names like `unknown-0`. Segments of another store, or of a
+/// diverged copy of this one, are reported and left out. If the catalog is older than `SNAPSHOT`,
+/// the newer segments count, and the older journal does not.
+///
+/// Forgotten pages stay forgotten. A lost operation may have forgotten pages. If these pages are
+/// known, their older visits are left out, and counted. If they are unknown, the repair fails.
+/// [`RepairOptions::keep_forgotten`] keeps everything instead.
 ///
 /// Costs two reads of all files, and a [load](Store::load) of everything saved.
 ///
@@ -70,12 +72,13 @@ const FLAWS_MAX: usize = 1000;
 /// # Errors
 ///
 /// [`Error::AmbiguousRepair`] if it is unknown what was forgotten; [`Error::StoreExists`] and
-/// [`Error::NotAStore`] if the new place is not empty or lies in a store, or if there is nothing to
-/// repair; [`Error::Locked`], [`Error::Version`], [`Error::Cancelled`], [`Error::Io`]. After any of
-/// them there is no new store, unless it is whole and closing it failed. A repair that is killed
-/// leaves an [unfinished](Error::Unfinished) store, which the next repair to this place replaces.
-/// One that is killed after its last commit leaves all of the new store, and the next one returns
-/// [`Error::StoreExists`].
+/// [`Error::NotAStore`] if the new location is not empty or lies in a store, or if there is nothing
+/// to repair; [`Error::Locked`], [`Error::Version`], [`Error::Cancelled`], [`Error::Io`].
+///
+/// After any of them there is no new store, unless it is complete and only closing it failed. A
+/// repair that is killed leaves an [unfinished](Error::Unfinished) store, which the next repair to
+/// this location replaces. A repair that is killed after its last commit leaves the complete new
+/// store, and the next one returns [`Error::StoreExists`].
 pub fn repair(
     from: impl Into<Location>,
     to: impl Into<Location>,
@@ -144,7 +147,7 @@ fn note(repaired: &mut Repaired, flaw: Corruption) {
     }
 }
 
-/// Checks every block, and finds out what may have been forgotten by operations that are lost.
+/// Checks every block, and determines what lost operations may have forgotten.
 fn survey<'f>(
     disk: &Arc<dyn Disk>,
     found: &'f Found,
@@ -154,7 +157,7 @@ fn survey<'f>(
 ) -> Result<Vec<Input<'f>>> {
     let oldest = found.components.first().map_or(u64::MAX, |oldest| oldest.operations.0);
     let mut ambiguities: Vec<String> = found.ambiguities.clone();
-    // Of those that are counted it is known what they did.
+    // The effect of counted losses is known.
     for loss in repaired.lost.iter().filter(|loss| loss.pages.is_none()) {
         if let Some((first, last)) = loss.operations.filter(|(first, _)| *first > oldest) {
             let upto = last.map_or("the last".to_owned(), |last| last.to_string());
@@ -184,8 +187,8 @@ fn survey<'f>(
     Ok(inputs)
 }
 
-/// The tombstones of a segment, if they are sound; and whether a page that is lost may be one that it
-/// forgot.
+/// The tombstones of a segment, if they are sound; and whether the segment may have forgotten a
+/// lost page.
 fn survey_segment(
     disk: &Arc<dyn Disk>,
     frame: &Frame,
@@ -221,7 +224,7 @@ fn survey_segment(
     Ok((tombstones, holes == 0 || there < resets))
 }
 
-/// The epochs that the new store begins with: those that were found, under their numbers.
+/// The epochs of the new store: those that were found, with their numbers.
 fn epochs(found: &Found) -> Result<Vec<EpochInfo>> {
     if found.epochs.is_empty() {
         return Ok(vec![first(&Options::default())?]);
@@ -229,8 +232,7 @@ fn epochs(found: &Found) -> Result<Vec<EpochInfo>> {
     Ok(found.epochs.clone())
 }
 
-/// Copies the tables that epochs have. Those that are damaged are lost; the fingerprints that were made
-/// with them are not.
+/// Copies the tables of epochs. Damaged tables are lost; the fingerprints made with them are not.
 fn copy_tables(
     from: &Arc<dyn Disk>,
     to: &Arc<dyn Disk>,
@@ -243,7 +245,7 @@ fn copy_tables(
                 table.copy_to(to, info.epoch.count().into())?;
                 continue;
             }
-            // It was not there before.
+            // It did not exist before.
             Err(Error::NoTable { .. }) => continue,
             Err(e) => e.flaw()?,
         };
@@ -261,7 +263,7 @@ fn copy_tables(
     Ok(())
 }
 
-/// Why a load failed.
+/// The cause of a failed load.
 fn cause(error: Error) -> Error {
     match error {
         Error::LoadRejected { cause, .. } => (*cause).clone(),

@@ -1,38 +1,38 @@
-//! The numbers by which the operations of one journal table name its pages, where some are lost.
+//! Page numbers in the operations of one journal table, if some operations are lost.
 //!
-//! Pages are counted from 0 as they come to a table. A lost operation may have brought a page, so the
-//! numbers of those behind it are known within bounds only: each lost operation moves them by 0 or 1.
-//! An operation that names a page raises the lower bound, since no operation names a page that is yet
-//! to come. Where the bounds meet, the numbers are known for certain; elsewhere no page is named by
-//! them. So nothing is ever entered under another page.
+//! Pages are numbered from 0 in order of their first operation in a table. A lost operation may
+//! have introduced a page. So the numbers after it are known only within bounds: each lost
+//! operation moves them by 0 or 1. An operation that refers to a page raises the lower bound,
+//! because it cannot refer to a later page. If the bounds meet, the numbers are certain; otherwise
+//! they are not used. So no data is ever assigned to another page.
 
-/// Pages that came without a loss between them.
+/// A stretch of pages without a loss between them.
 #[derive(Debug)]
 struct Stretch {
-    /// How many pages were saved before.
+    /// The number of recovered pages before it.
     first: u64,
-    /// How many pages were lost before, at least and at most; without `most` nothing bounds it.
+    /// The least and the greatest number of lost pages before it; `most` is `None` without a bound.
     least: u64,
     most: Option<u64>,
 }
 
-/// The numbers of one table: first its operations are counted, then they are resolved.
+/// The page numbers of one table: first its operations are counted, then numbers are resolved.
 #[derive(Debug)]
 pub(super) struct Numbers {
-    /// Those that have ended, in order.
+    /// The completed stretches, in order.
     earlier: Vec<Stretch>,
     last: Stretch,
-    /// Pages that were saved so far.
+    /// The number of recovered pages so far.
     saved: u64,
 }
 
 impl Numbers {
-    /// Starts with a table that has brought at most `most` pages before what is saved of it.
+    /// Starts with a table that has introduced at most `most` pages before its recovered part.
     pub(super) fn after(most: Option<u64>) -> Numbers {
         Numbers { earlier: Vec::new(), last: Stretch { first: 0, least: 0, most }, saved: 0 }
     }
 
-    /// Notes that a number of operations is lost here.
+    /// Records a number of lost operations.
     pub(super) fn lose(&mut self, operations: u64) {
         if operations == 0 {
             return;
@@ -43,24 +43,24 @@ impl Numbers {
         self.earlier.push(std::mem::replace(&mut self.last, next));
     }
 
-    /// An operation brings a page.
+    /// Records that an operation introduces a page.
     pub(super) fn add(&mut self) {
         self.saved += 1;
     }
 
-    /// An operation names the page of a number.
+    /// Records that an operation refers to the page of a number.
     pub(super) fn name(&mut self, number: u64) {
         let last = &mut self.last;
         let lost = number.saturating_add(1).saturating_sub(self.saved);
         last.least = last.least.max(lost);
-        // No table has this: what names a page that cannot be there says nothing of the others.
+        // A reference to an impossible page is no evidence about the others.
         if last.most.is_some_and(|most| most < last.least) {
             last.most = None;
         }
     }
 
-    /// Ends the counting. A stretch before which all lost operations brought a page says the same of
-    /// those before it.
+    /// Ends counting. If all lost operations before a stretch introduced a page, so did those
+    /// before earlier stretches.
     pub(super) fn finish(&mut self) {
         let mut is_exact = false;
         for stretch in self.earlier.iter_mut().chain([&mut self.last]).rev() {
@@ -72,7 +72,7 @@ impl Numbers {
         }
     }
 
-    /// Which of the saved pages has a number, from 0; `None` if it is lost, or that is unknown.
+    /// The index of the recovered page with a number, from 0; `None` if it is lost or unknown.
     pub(super) fn resolve(&self, number: u64) -> Option<u64> {
         let mut end = self.saved;
         for stretch in self.earlier.iter().chain([&self.last]).rev() {

@@ -1,4 +1,4 @@
-//! Whether what stands in a segment fits together. Its blocks have been checked before.
+//! Checks whether the contents of a segment fit together. Its blocks were checked before.
 
 use crate::bug::OrBug;
 use crate::engine::answer::Page;
@@ -11,11 +11,11 @@ use crate::page::{Changes, Content, Entry, EpochInfo, in_force_on, known};
 use crate::search::canonical_key;
 use crate::segment::{PageCursor, Row, count_visits, host_slot, tag_of};
 
-/// Pages or fingerprints after which a pass is told of.
+/// The number of pages or fingerprints between two reports of progress.
 const TOLD: u64 = 1 << 10;
 
-/// Pages ascend, can be read, and are found by their hash. Returns how many fingerprints are in force
-/// on them that tables must have: those of epochs that have ended may be gone.
+/// Checks that pages ascend, can be read, and are found by their hash. Returns how many of their
+/// fingerprints in force must be in tables: those of ended epochs may be absent.
 pub(super) fn pages(
     live: &LiveSegment,
     seed: u64,
@@ -84,7 +84,7 @@ pub(super) fn pages(
     Ok(in_force)
 }
 
-/// What a page is said to be is what its entries make of it.
+/// Checks that the stored state of a page follows from its entries.
 pub(super) fn history(
     page: &Page,
     history: Option<(String, Vec<Entry>)>,
@@ -103,7 +103,7 @@ pub(super) fn history(
     Ok(())
 }
 
-/// The changes that all components are said to make come to what there is.
+/// Checks that the changes of the totals in all components add up to the actual totals.
 pub(super) fn counts(counted: Totals, found: Totals) -> Result<()> {
     if counted == found {
         return Ok(());
@@ -112,8 +112,9 @@ pub(super) fn counts(counted: Totals, found: Totals) -> Result<()> {
     Err(Error::corrupt("segments", 0, what))
 }
 
-/// Fingerprints are in canonical order, their tables have each of them in its place, and what is in
-/// force on pages, `in_force` times, is posted there, with its digests' tags.
+/// Checks that fingerprints are in canonical order, that their tables have each of them in its
+/// position, and that the `in_force` fingerprints in force on pages are posted there, with their
+/// digests' tags.
 pub(super) fn tables(
     live: &LiveSegment,
     in_force: u64,
@@ -177,7 +178,7 @@ pub(super) fn tables(
         let what = "the longest list of pages is not as long as its numbers say";
         return Err(live.segment.damaged(Tag::of(Kind::Lists), 0, what));
     }
-    // Each of them was on a page where it is in force, and a page has one of an epoch at most.
+    // Each of them is in force on a page, and a page has at most one of an epoch.
     if (posted, fingerprints) != (in_force, live.segment.numbers().fingerprints) {
         let tag = Tag::of(Kind::Pages);
         let what = "the pages have other fingerprints than the tables, or others in force";

@@ -1,8 +1,8 @@
-//! Reading everything and checking that it is sound and fits together.
+//! Verification: reading everything and checking that it is sound and fits together.
 //!
-//! Everything is read with plain reads, so that an unreadable medium causes an error and not a
-//! signal: the catalog into memory, the segments block by block. Only when every block of a segment
-//! is sound is the segment read through its map, to see whether it fits together.
+//! All reads are plain, so that an unreadable medium causes an error and not a signal: the catalog
+//! is read into memory, the segments block by block. Only if every block of a segment is sound is
+//! the segment read through its map, to check whether it fits together.
 
 mod fit;
 mod options;
@@ -32,11 +32,11 @@ pub(crate) use options::Pace;
 pub use options::{Verified, VerifyOptions};
 
 impl Store {
-    /// Checks a store while it works: reads all of it with plain reads, checks every checksum, and
-    /// checks that everything fits together. Names every flaw, not only the first.
+    /// Verifies a store while it is in use: reads all of it with plain reads, checks every
+    /// checksum, and checks that everything fits together. Reports every flaw, not only the first.
     ///
-    /// Costs a read of all files, at most as many bytes per second as the options say. Observing
-    /// goes on meanwhile; commits wait only while the catalog is copied to memory.
+    /// Costs a read of all files, at most as many bytes per second as the options allow. Calls that
+    /// observe continue; commits wait only while the catalog is copied to memory.
     ///
     /// ```
     /// # fn main() -> simkeep::Result<()> {
@@ -53,18 +53,20 @@ impl Store {
     /// # Errors
     ///
     /// [`Error::Cancelled`] if its progress was cancelled, [`Error::Io`] if a file cannot be
-    /// opened. Damage is not an error but part of the answer; [`Verified::sound`] turns it into an
+    /// opened. Damage is not an error but part of the result; [`Verified::sound`] converts it to an
     /// error.
     pub fn verify(&self, options: VerifyOptions) -> Result<Verified> {
         self.call(|db| verify_open(&db.core, options))
     }
 }
 
-/// Checks the store in a directory, damaged or not, without opening it: reads all of it, checks
-/// every checksum, and checks that everything fits together. Names all flaws, not only the first.
-/// Writes nothing. Beside a writer it checks what that has sealed: the segments, but not the catalog.
-/// Where a store is [published](crate::publish), it checks the newest generation that is whole.
-/// Costs a read of all files, and of the segments twice.
+/// Verifies the store in a directory, damaged or not, without opening it: reads all of it, checks
+/// every checksum, and checks that everything fits together. Reports every flaw, not only the
+/// first. Writes nothing.
+///
+/// While a writer has the store open, it checks the sealed state: the segments, but not the
+/// catalog. In a directory with [published](crate::publish) generations, it checks the newest
+/// complete one. Costs a read of all files, and of the segments twice.
 ///
 /// ```
 /// # fn main() -> simkeep::Result<()> {
@@ -86,7 +88,7 @@ impl Store {
 ///
 /// [`Error::NotAStore`], [`Error::Unfinished`], [`Error::Version`], [`Error::Cancelled`] if its
 /// progress was, [`Error::Io`] if a file cannot be opened. Damage is not an error but part of the
-/// answer.
+/// result.
 pub fn verify(at: impl Into<Location>, options: VerifyOptions) -> Result<Verified> {
     verify_disk(at.into().disk(None), options)
 }
@@ -102,8 +104,8 @@ fn verify_disk(disk: Arc<dyn Disk>, options: VerifyOptions) -> Result<Verified> 
         Some(Sight::Alone(lock)) => {
             let contents = check.catalog(open::open_catalog(&disk))?;
             contents.iter().try_for_each(|contents| open::require_finished(&disk, contents))?;
-            // The catalog and what was written after it are of one moment only until the lock is let
-            // go. What is open stays, whoever writes to the store then.
+            // The catalog and the files written after it are consistent only until the lock is
+            // released. Open files stay readable after that.
             let after = check.after(&disk)?;
             if let Some(contents) = &contents {
                 check.keep(after.check(contents))?;
@@ -126,8 +128,8 @@ fn verify_disk(disk: Arc<dyn Disk>, options: VerifyOptions) -> Result<Verified> 
     check.finish()
 }
 
-/// Checks the files that a catalog with these contents lists, which is known to be sound, and whether
-/// they fit together.
+/// Checks the files in a catalog with these contents, which is known to be sound, and whether they
+/// fit together.
 pub(crate) fn verify_files(
     disk: &Arc<dyn Disk>,
     contents: &Contents,
@@ -140,18 +142,18 @@ pub(crate) fn verify_files(
     check.finish()
 }
 
-/// A segment that is to be checked, and its file to be read.
+/// A segment to check, with its file.
 type OpenSegment = (Segment, Box<dyn DiskFile>);
 
-/// What is to be checked beside the catalog.
+/// The parts to check besides the catalog.
 struct Opened {
-    /// Not known where the catalog is damaged.
+    /// Unknown if the catalog is damaged.
     seed: Option<u64>,
     epochs: Vec<EpochInfo>,
     segments: Vec<Result<OpenSegment>>,
 }
 
-/// The segments that a catalog lists; where that is not known, all that are there.
+/// The segments that a catalog lists; if that is unknown, all segment files.
 fn alone(disk: &Arc<dyn Disk>, contents: Option<&Contents>) -> Result<Opened> {
     let Some(contents) = contents else {
         let ids = open::segment_ids(disk)?;
@@ -166,10 +168,10 @@ fn alone(disk: &Arc<dyn Disk>, contents: Option<&Contents>) -> Result<Opened> {
     Ok(Opened { seed, epochs, segments })
 }
 
-/// What a writer that is at work shows.
+/// The segments that an active writer shows.
 fn beside(disk: &Arc<dyn Disk>, published: &Published) -> Result<Opened> {
     let open = |row| match with_file(disk, open_listed(disk, Files::Own, published.store, row)) {
-        // It may be gone because another has taken its place.
+        // Another segment may have replaced it.
         Err(e) if e.is_not_found() && Published::read(&**disk)?.as_ref() != Some(published) => {
             Err(e)
         }
@@ -179,7 +181,7 @@ fn beside(disk: &Arc<dyn Disk>, published: &Published) -> Result<Opened> {
     Ok(Opened { seed: Some(published.url_seed), epochs: published.epochs.clone(), segments })
 }
 
-/// Opens a segment's file to be read, too.
+/// Opens a segment's file for plain reads, too.
 fn with_file(disk: &Arc<dyn Disk>, segment: Result<Segment>) -> Result<OpenSegment> {
     let segment = segment?;
     let name = segment.frame().name();
@@ -187,11 +189,11 @@ fn with_file(disk: &Arc<dyn Disk>, segment: Result<Segment>) -> Result<OpenSegme
     Ok((segment, file))
 }
 
-/// A check on its way.
+/// A check in progress.
 struct Check {
     pace: Pace,
     flaws_max: usize,
-    /// What the files are called.
+    /// The naming scheme of the files.
     names: Files,
     verified: Verified,
 }
@@ -204,13 +206,14 @@ impl Check {
         Ok(Check { pace, flaws_max, names: Files::Own, verified: Verified::default() })
     }
 
-    /// Checks the newest generation that is whole.
+    /// Checks the newest complete generation.
     fn published(mut self, disk: Arc<dyn Disk>) -> Result<Verified> {
         let newest = generations::newest(&disk, |generation| {
             generations::require_tables(&disk, generation)?;
             let Published { store, url_seed, segments, epochs, .. } = &generation.published;
             let names = Files::Published(*store);
-            // What is damaged and whole is a flaw; else an older generation is taken.
+            // A damaged file in a complete generation is a flaw; if files are missing, an older
+            // generation is taken.
             let open = |row| match with_file(&disk, open_listed(&disk, names, *store, row)) {
                 Err(e) if generations::missing(&disk, generation.number)?.is_some() => Err(e),
                 opened => Ok(opened),
@@ -227,7 +230,7 @@ impl Check {
         self.finish()
     }
 
-    /// Notes what is damaged; other errors go on to the caller.
+    /// Records damage; returns other errors.
     fn keep<T>(&mut self, done: Result<T>) -> Result<Option<T>> {
         match done {
             Ok(value) => Ok(Some(value)),
@@ -246,8 +249,8 @@ impl Check {
         Ok(())
     }
 
-    /// Does something that tells of each flaw that it meets, and notes those. Returns what comes of
-    /// it if there are none.
+    /// Runs a function that reports each flaw, and records the flaws. Returns its result if there
+    /// are none.
     fn noting<T>(
         &mut self,
         run: impl FnOnce(&mut Pace, &mut dyn FnMut(Error)) -> Result<T>,
@@ -266,14 +269,14 @@ impl Check {
         flaws.into_iter().try_for_each(|flaw| self.note(flaw))?;
         self.pace.find(more);
         self.verified.more_flaws += more;
-        // What else is damaged comes of the same.
+        // Further damage has the same cause.
         match done {
             Ok(_) => Ok(None),
             Err(e) => e.flaw().map(|_| None),
         }
     }
 
-    /// Reads and checks the catalog. Returns what it holds, if it is sound.
+    /// Reads and checks the catalog. Returns its contents, if they are sound.
     fn catalog(&mut self, file: Result<Box<dyn DiskFile>>) -> Result<Option<Contents>> {
         self.verified.files += 1;
         self.verified.catalog = true;
@@ -289,7 +292,7 @@ impl Check {
         })
     }
 
-    /// Whether all segments that the catalog does not list are left over here.
+    /// Checks that all segments outside of the catalog are mere leftovers.
     fn unlisted(&mut self, disk: &Arc<dyn Disk>, contents: &Contents) -> Result<()> {
         for id in open::unlisted_ids(disk, contents)? {
             self.keep(check_unlisted(disk, contents.settings.store, id))?;
@@ -297,23 +300,23 @@ impl Check {
         Ok(())
     }
 
-    /// A segment that is to be checked, if it could be opened.
+    /// Returns a segment to check, if it could be opened.
     fn opened(&mut self, opened: Result<OpenSegment>) -> Result<Option<OpenSegment>> {
         let opened = self.keep(opened)?;
         self.verified.files += usize::from(opened.is_none());
         Ok(opened)
     }
 
-    /// Checks what a writer left beside the catalog: what readers in other processes are told, if
-    /// anything is, and the mark.
+    /// Checks the files written after the catalog: the state for readers in other processes, if
+    /// any, and the mark.
     fn after(&mut self, disk: &Arc<dyn Disk>) -> Result<After> {
         let published = self.keep(Published::read(&**disk))?;
         self.verified.files += usize::from(published.as_ref().is_none_or(Option::is_some));
         Ok(After { mark: mark::read(&**disk), published: published.flatten() })
     }
 
-    /// Checks tables and segments, and whether all fits together with what was replayed, if that is
-    /// known.
+    /// Checks tables and segments, and whether everything fits together with the replayed journal,
+    /// if that is available.
     fn files(
         &mut self,
         disk: Arc<dyn Disk>,
@@ -343,8 +346,8 @@ impl Check {
         self.whole(&Snapshot::new(Arc::new(view), sequence))
     }
 
-    /// Checks the tables of document frequencies that epochs have. One that is not there is no flaw:
-    /// an epoch may be known by its name alone.
+    /// Checks the epochs' tables of document frequencies. A missing table is not a flaw: an epoch
+    /// may be registered by name only.
     fn frequencies<'e>(
         &mut self,
         disk: &Arc<dyn Disk>,
@@ -380,7 +383,7 @@ impl Check {
         Ok(self.fits(&live, seed, epochs)?.then(|| Arc::new(live)))
     }
 
-    /// Every block of a segment, by plain reads. Whether all are sound.
+    /// Checks every block of a segment by plain reads. Returns whether all are sound.
     fn blocks(&mut self, segment: &Segment, file: Box<dyn DiskFile>) -> Result<bool> {
         self.verified.files += 1;
         self.verified.bytes += segment.file_bytes();
@@ -389,7 +392,7 @@ impl Check {
         Ok(sound.is_some())
     }
 
-    /// Whether a segment fits together whose blocks are sound.
+    /// Checks whether a segment with sound blocks fits together.
     fn fits(
         &mut self,
         live: &LiveSegment,
@@ -398,7 +401,7 @@ impl Check {
     ) -> Result<bool> {
         let Some(seed) = seed else { return Ok(true) };
         let (numbers, bytes) = (live.segment.numbers(), live.segment.file_bytes());
-        // Each thousand pages or fingerprints pass their share of the file.
+        // Each thousand pages or fingerprints count for their share of the file.
         let share = bytes / (numbers.pages.saturating_add(numbers.fingerprints) / 1024 + 1);
         let mut pass = || self.pace.pass(share);
         let done = fit::pages(live, seed, epochs, &mut pass)
@@ -406,7 +409,7 @@ impl Check {
         Ok(self.keep(done)?.is_some())
     }
 
-    /// Counts what there is, if all is sound, and compares each page with its history.
+    /// If everything is sound, counts the totals, and compares each page with its history.
     fn whole(&mut self, snapshot: &Snapshot) -> Result<()> {
         if !self.verified.is_sound() {
             return Ok(());
@@ -447,7 +450,7 @@ pub(crate) fn verify_open(core: &Core, options: VerifyOptions) -> Result<Verifie
     let after = check.after(disk)?;
     let contents = check.catalog(catalog.copy())?;
     check.pace.pass(check.verified.bytes)?;
-    // As long as the snapshot lives the files have their names.
+    // While the snapshot lives, the files keep their names.
     let snapshot = live.snapshot();
     if let Some(contents) = contents {
         check.keep(after.check(&contents))?;

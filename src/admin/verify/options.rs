@@ -1,4 +1,4 @@
-//! Settings of a check, its progress, and what it found.
+//! Options of a check, its progress, and its result.
 
 use std::time::{Duration, Instant};
 
@@ -7,8 +7,8 @@ use crate::error::{Corruption, Error, Result};
 use crate::progress::{Progress, Stage};
 
 settings! {
-    /// Settings of a [`Store::verify`](crate::Store::verify) or a
-    /// [`verify`](crate::verify::verify()).
+    /// Options of a [`Store::verify`](crate::Store::verify) or a
+    /// [`verify`](crate::integrity::verify()).
     ///
     /// ```
     /// use simkeep::verify::VerifyOptions;
@@ -21,42 +21,42 @@ settings! {
     pub struct VerifyOptions {
         /// The most bytes to read per second. Default: no limit.
         pub rate: Option<u64> = None,
-        /// How many flaws to name; more are only counted. Default: 1000.
+        /// The most flaws to report one by one; more are only counted. Default: 1000.
         pub flaws_max: usize = 1000,
-        /// How far it has come, in bytes read, and a way to stop it. Segments are read twice: block by
-        /// block, and then page by page. Default: nobody looks.
+        /// Reports progress, in bytes read, and allows cancellation. Segments are read twice: block
+        /// by block, and then page by page. Default: a progress that nobody reads.
         pub progress: Progress = Progress::default(),
     }
 }
 
-/// What a check read and found.
+/// The result of a check.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Verified {
-    /// Files.
+    /// The number of files.
     pub files: usize,
     /// Bytes of these files.
     pub bytes: u64,
-    /// Pages; not counted if there are flaws.
+    /// The number of pages; not counted if there are flaws.
     pub pages: u64,
-    /// Visits; not counted if there are flaws.
+    /// The number of visits; not counted if there are flaws.
     pub visits: u64,
-    /// Whether the catalog was read, or the generation of a store that is published. It is not if a
-    /// writer in another process has it open.
+    /// Whether the catalog was read, or the generation of a published store. The catalog is not
+    /// read if a writer in another process has it open.
     pub catalog: bool,
     /// The first flaws, file by file and block by block.
     pub flaws: Vec<Corruption>,
-    /// How many more flaws there are.
+    /// The number of further flaws.
     pub more_flaws: u64,
 }
 
 impl Verified {
-    /// Whether nothing was found.
+    /// Whether no flaw was found.
     pub fn is_sound(&self) -> bool {
         self.flaws.is_empty()
     }
 
-    /// This result, if nothing is damaged.
+    /// Returns this result, if nothing is damaged.
     ///
     /// # Errors
     ///
@@ -65,19 +65,19 @@ impl Verified {
         if self.is_sound() { Ok(self) } else { Err(Error::Corrupt(self.flaws.swap_remove(0))) }
     }
 
-    /// How many flaws there are.
+    /// The number of flaws.
     pub fn flaw_count(&self) -> u64 {
         self.flaws.len() as u64 + self.more_flaws
     }
 }
 
-/// Bytes after which the clock is looked at, and whether to go on.
+/// The number of bytes between two checks of the clock and for cancellation.
 const STEP: u64 = 1 << 20;
 
-/// How long a pause is, at most, before it is looked again whether to go on.
+/// The longest pause between two checks for cancellation.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Reads no faster than it may, tells how far it has come, and hears whether it is to go on.
+/// Limits the rate of reads, reports progress, and checks for cancellation.
 pub(crate) struct Pace {
     rate: Option<u64>,
     progress: Progress,
@@ -87,41 +87,43 @@ pub(crate) struct Pace {
 }
 
 impl Pace {
+    /// Starts a check.
+    ///
     /// # Errors
     ///
-    /// [`Error::Cancelled`] if it is not to begin.
+    /// [`Error::Cancelled`] if it was cancelled before it started.
     pub(crate) fn start(rate: Option<u64>, progress: Progress) -> Result<Pace> {
         progress.start(Stage::Checking, None)?;
         Ok(Pace { rate, progress, started: Instant::now(), done: 0, seen: 0 })
     }
 
-    /// So many more bytes are to be read.
+    /// Adds to the expected bytes.
     pub(crate) fn expect(&mut self, bytes: u64) {
         self.progress.expect(bytes);
     }
 
-    /// So many more flaws were found.
+    /// Adds to the number of flaws.
     pub(crate) fn find(&mut self, flaws: u64) {
         self.progress.find(flaws);
     }
 
-    /// Notes that this many more bytes were read.
+    /// Adds to the bytes read.
     pub(crate) fn pass(&mut self, bytes: u64) -> Result<()> {
         self.progress.pass(bytes);
         self.done = self.done.saturating_add(bytes);
-        // A bound that is low is kept in smaller steps.
+        // A low limit is kept in smaller steps.
         let step = self.rate.map_or(STEP, |rate| (rate / 8).clamp(1, STEP));
         if self.done - self.seen < step { Ok(()) } else { self.keep() }
     }
 
-    /// All is read.
+    /// Ends the check after all reads.
     pub(crate) fn finish(&mut self) -> Result<()> {
         self.keep()?;
         self.progress.finish();
         Ok(())
     }
 
-    /// Pauses where it is ahead of its rate.
+    /// Pauses if it is ahead of its rate.
     fn keep(&mut self) -> Result<()> {
         self.seen = self.done;
         loop {
