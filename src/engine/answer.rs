@@ -1,4 +1,4 @@
-//! The answers of a store.
+//! The results of a store's calls.
 
 use std::fmt;
 
@@ -22,7 +22,7 @@ pub struct ExactCopy {
     pub first: Time,
 }
 
-/// A near-duplicate of what a visit saw.
+/// A near-duplicate of the content that a visit saw.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct NearDuplicate {
@@ -32,36 +32,36 @@ pub struct NearDuplicate {
     pub distance: u32,
     /// The page's fingerprint, with reserved bits set to 0.
     pub fingerprint: u64,
-    /// When the page was first seen with what it has in force, in milliseconds since 1970.
+    /// When the page was first seen with its content in force, in milliseconds since 1970.
     pub first: Time,
 }
 
-/// The page that comes first of several with nearly the same content; see [`Outcome::original`].
+/// The first of several pages with nearly the same content; see [`Outcome::original`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Original {
     /// The page.
     pub url: String,
-    /// In how many bits its fingerprint differs.
+    /// The number of bits in which its fingerprint differs.
     pub distance: u32,
-    /// How it is known to be nearly the same.
+    /// The evidence that it is nearly the same.
     pub by: OriginalBy,
 }
 
-/// How the content of two pages is known to be nearly the same.
+/// The evidence that the content of two pages is nearly the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum OriginalBy {
-    /// They have one digest.
+    /// They have equal digests.
     Digest,
-    /// They have one fingerprint, and not one digest that is known.
+    /// They have equal fingerprints, but different or unknown digests.
     Fingerprint,
     /// Their fingerprints are near each other.
     Near,
 }
 
-/// The answer to an observation. For people, its `Display` says the verdict, what its distance means,
-/// and how many copies and near pages there are.
+/// The result of an observation. Its `Display` shows, for people, the verdict, the meaning of its
+/// distance, and the numbers of copies and near pages.
 ///
 /// ```
 /// # fn main() -> simkeep::Result<()> {
@@ -79,32 +79,34 @@ pub enum OriginalBy {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Outcome {
-    /// What this page is now.
+    /// The verdict on the page.
     pub verdict: Verdict,
-    /// What the distance of the verdict means, if it has one: by the recipe of its epoch. In a text of
-    /// fewer than [100 words](Meaning::WORDS_MIN), which the store does not know of, it means little.
+    /// The meaning of the verdict's distance, if it has one, by the recipe of its epoch. In a text
+    /// of fewer than [100 words](Meaning::WORDS_MIN) it means little; the store does not know the
+    /// length of texts.
     pub meaning: Option<Meaning>,
-    /// Whether the visit saw content that is far from all of the page's last versions: the first of the
-    /// page; or [changed](Verdict::Changed) by more than what is minor in its epoch, and not near an
-    /// earlier version. Where there is no distance, as to a fingerprint of another epoch, content is
-    /// far from a version that has not its digest. False of a visit that is
-    /// [out of order](Verdict::OutOfOrder): of that it is not told.
+    /// Whether the visit saw content that is far from all of the page's last versions.
+    ///
+    /// It is true for the first content of the page. It is also true if the page
+    /// [changed](Verdict::Changed) by more than a minor change of its epoch, and is not near an
+    /// earlier version. Without a distance, for example to a fingerprint of another epoch, content
+    /// is far from every version with another digest. It is false for a visit that is
+    /// [out of order](Verdict::OutOfOrder), because the comparison is not made.
     pub novel: bool,
-    /// How much what the visit saw is worth being processed further, beside what others saw. It goes
-    /// from 0 to the page's [weight](crate::Observation::weight), the one in force after the visit:
+    /// The value of processing the content further, relative to other visits. It goes from 0 to the
+    /// page's [weight](crate::Observation::weight) in force after the visit:
     ///
     /// | verdict | priority |
     /// |---|---|
     /// | `New` | the weight |
     /// | `Changed` or `Reverted` | the weight times the distance / 32, but not more than the weight |
-    /// | either, by a distance that is not known | the weight |
+    /// | either, by an unknown distance | the weight |
     /// | `Same`, `Unseen`, `Gone`, `Failed`, `Known` | 0 |
-    /// | `OutOfOrder` | 0, since what was seen later stands |
+    /// | `OutOfOrder` | 0, because a later version is in force |
     ///
-    /// So it is 0 of a page that was gone and is back as it was. Two texts that have nothing to do with
-    /// each other are 32 bits apart on average. That a priority grows with the distance is from
-    /// S. Seshasai, *Efficient near duplicate document detection for specialized corpora*, MIT 2009,
-    /// 2.6.1.
+    /// So it is 0 for a page that was gone and came back unchanged. Two unrelated texts are 32 bits
+    /// apart on average. The idea that priority grows with the distance comes from S. Seshasai,
+    /// *Efficient near duplicate document detection for specialized corpora*, MIT 2009, 2.6.1.
     ///
     /// ```
     /// # fn main() -> simkeep::Result<()> {
@@ -123,25 +125,25 @@ pub struct Outcome {
     /// # }
     /// ```
     pub priority: f64,
-    /// Whether the fingerprint in [another epoch](crate::Observation::also) was stored. This can
-    /// happen for a visit that is known: it may come again with a fingerprint that is new.
+    /// Whether the fingerprint in [another epoch](crate::Observation::also) was stored. A new one is
+    /// stored even if the store had the visit already.
     pub also: bool,
     /// Other pages whose version in force has the same digest (and fingerprint, in the same epoch),
-    /// ordered by when they were first seen with it. The first is the original, unless this page
-    /// had the content before that. None of content without a fingerprint.
+    /// in the order in which they were first seen with it. The first is the original, unless this
+    /// page had the content earlier. Empty for content without a fingerprint.
     pub copies: Vec<ExactCopy>,
-    /// Near-duplicates: other pages whose version in force is near, without the copies, by the
-    /// newest epoch that finds [near-duplicates](crate::Role) in which there are two fingerprints to
-    /// compare. Nearest first, then in SURT order.
+    /// Near-duplicates: other pages whose version in force is near, without the copies, in the
+    /// newest epoch that finds [near-duplicates](crate::Role) in which there are two fingerprints
+    /// to compare. Nearest first, then in SURT order.
     pub near: Vec<NearDuplicate>,
-    /// Of `copies` and `near` the page that ranks before this one and before all others, by
-    /// [`Options::rule`](crate::Options::rule): as a rule that which was first seen with its content.
-    /// `None` if this page comes first, or there is no other.
+    /// The page among `copies` and `near` that ranks before this one and all others, by
+    /// [`Options::rule`](crate::Options::rule): by default the page that was first seen with its
+    /// content. `None` if this page ranks first, or there is no other.
     ///
-    /// It is what an indexer keeps in favour of this page, at once; and with `priority`, it says what
-    /// need not be processed at all. A page may yield to one that yields to a third which is not near
-    /// this one; [clusters](crate::cluster::Clustering::run) would not let it, as only a page that leads
-    /// is yielded to.
+    /// An indexer keeps it in place of this page. Together with `priority`, it shows which pages
+    /// need no further processing. The original of a page may itself have an original that is not
+    /// near this page. In [clusters](crate::cluster::Clustering::run) that cannot happen, because
+    /// pages yield only to leaders.
     ///
     /// ```
     /// # fn main() -> simkeep::Result<()> {
@@ -160,20 +162,20 @@ pub struct Outcome {
     /// # }
     /// ```
     pub original: Option<Original>,
-    /// Whether `copies` and `near` name everything, so that no other can be the original. If not, they
-    /// were cut short, for one of the reasons that
-    /// [`Matches::complete`](crate::Matches::complete) lists.
+    /// Whether `copies` and `near` are complete, so that no other page can be the original. If not,
+    /// they were cut short for one of the reasons in
+    /// [`Matches::complete`](crate::Matches::complete).
     pub complete: bool,
 }
 
-/// The answer to a [`Operation`](crate::Operation).
+/// The result of a [`Operation`](crate::Operation).
 #[derive(Clone, Debug, PartialEq)]
 pub enum OperationResult {
-    /// To an observation.
+    /// The result of an observation.
     Observed(Outcome),
-    /// To a restatement.
+    /// The result of a restatement.
     Restated(RestateOutcome),
-    /// To a property that came without a visit.
+    /// The result of setting a property without a visit.
     PropertySet(PropertyOutcome),
 }
 
@@ -219,7 +221,7 @@ impl fmt::Display for Outcome {
     }
 }
 
-/// A verdict, and what its distance means.
+/// Writes a verdict, with the meaning of its distance.
 fn write_verdict(
     f: &mut fmt::Formatter<'_>,
     verdict: Verdict,
@@ -229,7 +231,7 @@ fn write_verdict(
     meaning.map_or(Ok(()), |meaning| write!(f, ": {meaning}"))
 }
 
-/// One entry in a page's history. For people, its `Display` says when it was, and what it meant.
+/// One entry in a page's history. Its `Display` shows, for people, when it was, and the verdict.
 ///
 /// ```
 /// # fn main() -> simkeep::Result<()> {
@@ -248,14 +250,14 @@ pub enum HistoryEntry {
     Visit {
         /// The visit.
         visit: Visit,
-        /// What it meant after all earlier visits.
+        /// The verdict on it, after all earlier visits.
         verdict: Verdict,
-        /// What the distance of the verdict means, as in an [`Outcome`].
+        /// The meaning of the verdict's distance, as in an [`Outcome`].
         meaning: Option<Meaning>,
     },
     /// Restated content of the visit before it.
     Restated(Restated),
-    /// A property that was given.
+    /// A property that was set.
     Property(PropertyEntry),
 }
 
@@ -269,7 +271,7 @@ impl HistoryEntry {
         }
     }
 
-    /// The visit, with what it meant after all earlier visits; `None` for all else.
+    /// The visit, with its verdict after all earlier visits; `None` for other entries.
     pub fn visit(&self) -> Option<(Visit, Verdict)> {
         match *self {
             HistoryEntry::Visit { visit, verdict, .. } => Some((visit, verdict)),
@@ -289,8 +291,8 @@ impl fmt::Display for HistoryEntry {
     }
 }
 
-/// A page's visits in order of time, then digest, then fingerprint. Restated content follows its
-/// visit, and what was given all else of its time.
+/// A page's visits in order of time, then digest, then fingerprint. Restatements follow their
+/// visit, and properties come last of their time.
 pub type History = Vec<HistoryEntry>;
 
 /// The current state of a page.
@@ -299,36 +301,36 @@ pub type History = Vec<HistoryEntry>;
 pub struct Page {
     /// The page.
     pub url: String,
-    /// How many visits are known, without restated content.
+    /// The number of visits, without restatements.
     pub visits: u64,
-    /// The earliest, in milliseconds since 1970.
+    /// The time of the earliest visit, in milliseconds since 1970.
     pub first: Time,
     /// The latest visit.
     pub last: Visit,
-    /// The content in force, with its fingerprint of the newest epoch that tells of
-    /// [changes](crate::Role). `None` if the page is gone or no content was ever seen.
+    /// The content in force, with its fingerprint of the newest epoch that
+    /// [detects changes](crate::Role). `None` if the page is gone or its content was never seen.
     pub content: Option<Content>,
     /// The content in force with each of its fingerprints: one for each epoch in which it has one,
-    /// or is known to have none; that of the newest epoch first.
+    /// or is known to have none; the newest epoch first.
     pub contents: Vec<Content>,
-    /// When that content was last seen.
+    /// When the content in force was last seen.
     pub content_seen: Option<Time>,
-    /// When the content last seen was last modified, as the server
-    /// [said](crate::Observation::modified) with it or after it, in milliseconds since 1970: what to
-    /// send as `If-Modified-Since`. `None` if no content was ever seen, or the server did not say since.
+    /// When the content seen last was last modified, in milliseconds since 1970: the value to send
+    /// as `If-Modified-Since`. The server [reported](crate::Observation::modified) it with that
+    /// content or later. `None` if no content was ever seen, or the server did not report it since.
     pub modified: Option<Time>,
     /// Whether the page is gone.
     pub gone: bool,
-    /// How important it is: the weight that was [given](crate::Observation::weight) last, or 1.
+    /// Its importance: the [weight](crate::Observation::weight) that was set last, or 1.
     pub weight: Weight,
-    /// The class that was [given](crate::Observation::class) last; `None` if none ever was.
+    /// The [class](crate::Observation::class) that was set last; `None` if none ever was.
     pub class: Option<u32>,
-    /// What its visits tell about how it changes.
+    /// The change statistics of its visits.
     pub changes: Changes,
 }
 
 impl Page {
-    /// A page of which this is known, in a store with these epochs.
+    /// Creates a page from its head, in a store with these epochs.
     pub(crate) fn new(url: &str, Changing { head, changes }: &Changing, epochs: &Epochs) -> Page {
         let contents = head.in_force();
         Page {
@@ -348,21 +350,21 @@ impl Page {
     }
 }
 
-/// What [`Store::forget`](crate::Store::forget) has hidden.
+/// The number of pages and visits hidden by [`Store::forget`](crate::Store::forget).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Forgotten {
-    /// Pages.
+    /// The number of pages.
     pub pages: u64,
-    /// Visits of those pages.
+    /// The number of visits to those pages.
     pub visits: u64,
 }
 
-/// What [`Store::merge`](crate::Store::merge) did.
+/// The result of [`Store::merge`](crate::Store::merge).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Merged {
-    /// Segments that went in.
+    /// The number of merged segments.
     pub inputs: usize,
     /// Bytes written.
     pub bytes: u64,

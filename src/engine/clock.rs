@@ -1,8 +1,8 @@
-//! Visits that come later than the clock allows.
+//! The check for visits in the future.
 //!
-//! A crawler whose clock is wrong, or a file with a wrong date, can report a visit of the year 2099.
-//! Such a visit would be the last of its page for decades: every visit until then is out of order,
-//! and the page is never due.
+//! A crawler whose clock is wrong, or a file with a wrong date, can report a visit of the year
+//! 2099. Such a visit would be the last of its page for decades: every visit until then would be
+//! out of order, and the page would never be due.
 
 use std::cell::OnceCell;
 use std::time::Duration;
@@ -12,25 +12,24 @@ use crate::error::{Error, Result};
 use crate::page::Operation;
 use crate::time::Time;
 
-/// The last time that a visit may have, where the options bound it.
+/// The latest time that a visit may have, if the options limit it.
 #[derive(Debug)]
 pub(crate) struct Clock<'b> {
     core: &'b Core,
     tolerance: Option<Duration>,
-    /// The last visit in the store, looked up once it matters: that takes a pass over what is in memory.
+    /// The last visit in the store, computed when first needed: that scans everything in memory.
     last: OnceCell<Option<Time>>,
 }
 
 impl<'b> Clock<'b> {
-    /// That of an open store.
+    /// Creates the check for an open store.
     pub(crate) fn of(core: &'b Core) -> Clock<'b> {
         Clock { core, tolerance: core.options.clock_tolerance, last: OnceCell::new() }
     }
 
-    /// Refuses a visit that is later than the clock allows.
+    /// Rejects a visit that is later than the clock allows.
     ///
-    /// If the store has a later visit than that already, the clock is behind: then it says nothing about
-    /// visits, and none is refused.
+    /// If the store has a later visit already, the clock is behind: then no visit is rejected.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! A component of a store, a memtable or a segment, and what can be asked of it.
+//! A component of a store (a memtable or a segment), and the lookups in it.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -14,14 +14,14 @@ use crate::segment::{PageRef, PartOfPage, RecordRef, page_across};
 use crate::sync::RankedReadGuard;
 use crate::time::Time;
 
-/// Which component of a view. The older one is less.
+/// The identity of a component in a view. Older components are less.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum ComponentId {
     /// The segment with this number, counted from the oldest.
     Segment(u32),
-    /// The memtable that is being sealed.
+    /// The memtable being sealed.
     Sealing,
-    /// The memtable that is written.
+    /// The active memtable.
     Active,
 }
 
@@ -32,7 +32,7 @@ pub(crate) enum Component<'v> {
     Memtable(ComponentId, &'v Arc<Memtable>),
 }
 
-/// Where a page is: its component, and its number there.
+/// The location of a page: its component, and its number there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PageLocation {
     pub(crate) component: ComponentId,
@@ -40,9 +40,9 @@ pub(crate) struct PageLocation {
 }
 
 impl PageLocation {
-    /// It as a number.
+    /// Encodes it as a number.
     pub(crate) fn to_bits(self) -> u64 {
-        // The two greatest numbers name the memtables. No view has that many segments.
+        // The two greatest numbers represent the memtables. No view has that many segments.
         let component = match self.component {
             ComponentId::Segment(number) => number,
             ComponentId::Sealing => u32::MAX - 1,
@@ -51,7 +51,7 @@ impl PageLocation {
         u64::from(component) << 32 | u64::from(self.page)
     }
 
-    /// That of a number.
+    /// Decodes it from a number.
     pub(crate) fn from_bits(bits: u64) -> PageLocation {
         #[expect(clippy::cast_possible_truncation, reason = "the two halves are what is wanted")]
         let [component, page] = [(bits >> 32) as u32, bits as u32];
@@ -64,15 +64,15 @@ impl PageLocation {
     }
 }
 
-/// What is known of a page.
+/// What components know about a page.
 #[derive(Debug, Default)]
 pub(crate) struct Known {
-    /// Where its newest record is, unless that is forgotten with a prefix.
+    /// The location of its newest record, unless that was forgotten with a prefix.
     pub(crate) location: Option<PageLocation>,
     pub(crate) head: Option<Head>,
 }
 
-/// A page, and how it changes.
+/// A page with its change statistics.
 #[derive(Debug)]
 pub(crate) struct Changing {
     pub(crate) head: Head,
@@ -87,7 +87,7 @@ impl<'v> Component<'v> {
         }
     }
 
-    /// Looks a page up, as of an operation. The answer of a memtable holds its lock.
+    /// Looks up a page, as of an operation. The result of a memtable holds its lock.
     #[inline]
     pub(crate) fn page(self, lookup: &Lookup<'_>, sequence: u64) -> Result<PageIn<'v>> {
         Ok(match self {
@@ -96,8 +96,8 @@ impl<'v> Component<'v> {
                 PageIn::Segment { number, live, page }
             }
             Component::Memtable(id, memtable) => {
-                // Nobody holds the locks of two memtables: an answer is dropped before the next
-                // component is asked.
+                // No thread holds the locks of two memtables: a result is dropped before the next
+                // component is read.
                 let inner = memtable.read();
                 let page = inner.find(lookup.hash, lookup.url, sequence);
                 PageIn::Memtable { id, inner, page, sequence }
@@ -105,7 +105,7 @@ impl<'v> Component<'v> {
         })
     }
 
-    /// The page with this number, which is the one that is looked up.
+    /// Returns the page with this number, if it is the one looked up.
     pub(crate) fn page_at(
         self,
         page: u32,
@@ -114,7 +114,7 @@ impl<'v> Component<'v> {
     ) -> Result<PageIn<'v>> {
         Ok(match self {
             Component::Segment(number, live) => {
-                // The URL is compared, so a wrong number gives no page rather than another one.
+                // The URL is compared, so a wrong number finds no page rather than another one.
                 let page = live.segment.page_if(page, lookup.url)?;
                 PageIn::Segment { number, live, page }
             }
@@ -124,8 +124,8 @@ impl<'v> Component<'v> {
         })
     }
 
-    /// Looks a page up if only one question matters: whether the component forgot it. In a segment
-    /// that forgot pages by prefix only, this looks for no record.
+    /// Looks up a page only to see whether the component forgot it. In a segment that forgot pages
+    /// by prefix only, this looks for no record.
     pub(crate) fn reset(self, lookup: &Lookup<'_>, sequence: u64) -> Result<PageIn<'v>> {
         match self {
             // The number of resets is in the segment's table, which is in memory: no filter is read.
@@ -136,7 +136,7 @@ impl<'v> Component<'v> {
         }
     }
 
-    /// Whether nothing was ever written to it, as far as a reader knows.
+    /// Whether nothing was ever written to it, as far as a reader can see.
     pub(crate) fn is_untouched(self) -> bool {
         match self {
             Component::Segment(..) => false,
@@ -144,15 +144,15 @@ impl<'v> Component<'v> {
         }
     }
 
-    /// Prefetches what is read first when a page with this hash is looked up.
+    /// Prefetches the memory that the lookup of a page with this hash reads first.
     pub(crate) fn prefetch(self, hash: u64) {
-        // A memtable would have to be locked for this.
+        // A memtable would have to be locked.
         if let Component::Segment(_, live) = self {
             live.segment.prefetch_filter(hash);
         }
     }
 
-    /// Whether it is known to hide everything that older components have under a prefix.
+    /// Whether it is known to hide all data of older components under a prefix.
     pub(crate) fn hides_all(self, prefix: &Prefix, sequence: u64) -> bool {
         match self {
             Component::Segment(_, live) => live.tombstones.covers_all(prefix),
@@ -160,7 +160,7 @@ impl<'v> Component<'v> {
         }
     }
 
-    /// What the operations up to `sequence` add to what the store knows.
+    /// The change of the store's totals by the operations up to `sequence`.
     pub(crate) fn delta(self, sequence: u64) -> Result<Delta, Bug> {
         match self {
             // A segment counts as a whole: each snapshot that has it sees all of its operations.
@@ -169,7 +169,7 @@ impl<'v> Component<'v> {
         }
     }
 
-    /// How many distinct fingerprints of an epoch it has.
+    /// The number of its distinct fingerprints of an epoch.
     pub(crate) fn fingerprints(self, epoch: u32) -> u32 {
         match self {
             Component::Segment(_, live) => live.tables(epoch).map_or(0, |t| t.tables.len()),
@@ -177,7 +177,7 @@ impl<'v> Component<'v> {
         }
     }
 
-    /// Whether it has fingerprints of another epoch than this.
+    /// Whether it has fingerprints of an epoch other than this one.
     pub(crate) fn has_others(self, epoch: u32) -> bool {
         match self {
             Component::Segment(_, live) => live.segment.epochs().any(|other| other != epoch),
@@ -185,7 +185,7 @@ impl<'v> Component<'v> {
         }
     }
 
-    /// Nanoseconds that a search of its fingerprints is expected to take.
+    /// The estimated time of a search of its fingerprints, in nanoseconds.
     pub(crate) fn expected_ns(self, epoch: u32, fingerprint: u64, k: u32) -> f64 {
         let plan = match self {
             Component::Segment(_, live) => {
@@ -197,7 +197,7 @@ impl<'v> Component<'v> {
     }
 }
 
-/// What a component has of a page, as of an operation.
+/// The data of a page in a component, as of an operation.
 pub(crate) enum PageIn<'v> {
     Segment {
         number: u32,
@@ -228,11 +228,11 @@ impl PartOfPage for PageIn<'_> {
     fn buries<'k>(&self, key: impl FnOnce() -> &'k [u8]) -> bool {
         match self {
             PageIn::Segment { live: LiveSegment { tombstones, .. }, .. } => {
-                // Asked in this order, since the key may have to be made first.
+                // In this order, because the key may have to be computed first.
                 !tombstones.is_empty() && tombstones.cover(key())
             }
             PageIn::Memtable { inner, sequence, .. } => {
-                // The snapshot may be older than the forgetting. So a memtable is asked as of its
+                // The snapshot may be older than the tombstone. So a memtable is read as of its
                 // sequence number.
                 !inner.buried.is_empty() && inner.buried.hides(key(), *sequence)
             }
@@ -241,12 +241,12 @@ impl PartOfPage for PageIn<'_> {
 }
 
 impl PageIn<'_> {
-    /// Whether what stands here is all of the page.
+    /// Whether this is all data of the page.
     pub(crate) fn is_first(&self) -> bool {
         self.record_ends() == Some(true)
     }
 
-    /// Where its record stands.
+    /// The location of its record.
     pub(crate) fn location(&self) -> Option<PageLocation> {
         let (component, page) = match self {
             PageIn::Segment { number, page, .. } => {
@@ -257,7 +257,7 @@ impl PageIn<'_> {
         page.map(|page| PageLocation { component, page })
     }
 
-    /// The page's head, with all that older components know of it.
+    /// The page's head, including the data of older components.
     pub(crate) fn head(&self) -> Result<Option<Head>> {
         match self {
             PageIn::Segment { live, page, .. } => page.map_or(Ok(None), |page| live.head(&page)),
@@ -267,16 +267,16 @@ impl PageIn<'_> {
         }
     }
 
-    /// The page with all that older components know of it, and how it changes, if that is known
-    /// without reading its history.
+    /// The page with its change statistics, including the data of older components, as far as they
+    /// are known without reading its history.
     fn course(&self, epochs: &[EpochInfo]) -> Result<Course> {
         match self {
             PageIn::Segment { page: None, .. } | PageIn::Memtable { page: None, .. } => {
                 Ok(Course::default())
             }
             PageIn::Segment { live, page: Some(page), .. } => {
-                // A record always knows its changes. A memtable does not after a late visit, until the
-                // next seal.
+                // A record always has its statistics. A memtable lacks them after a late visit,
+                // until the next seal.
                 let changes = page.record.changes(epochs).ok_or_else(|| live.unreadable())?;
                 Ok(Course { head: live.head(page)?, changes: Some(changes) })
             }
@@ -286,7 +286,7 @@ impl PageIn<'_> {
         }
     }
 
-    /// What stands here of the page, in order: all of it, or as much as is read of a record.
+    /// The entries of the page here, in order: all of them, or the part that `of_record` reads.
     fn read(
         &self,
         of_record: impl FnOnce(&RecordRef<'_>) -> Option<Vec<Entry>>,
@@ -297,8 +297,8 @@ impl PageIn<'_> {
                 of_record(&page.record).ok_or_else(|| live.unreadable())
             }
             PageIn::Memtable { inner, page, sequence, .. } => {
-                // Entries of a memtable are in order of arrival. All are read and sorted, whatever part
-                // is wanted.
+                // Entries of a memtable are in order of arrival. All are read and sorted, whatever
+                // part is wanted.
                 let page: Option<PageOf<'_>> = page.map(|page| inner.page(page));
                 let mut entries: Vec<Entry> =
                     page.into_iter().flat_map(|page| page.entries_at(*sequence)).collect();
@@ -308,7 +308,7 @@ impl PageIn<'_> {
         }
     }
 
-    /// What stands here, in order.
+    /// The entries here, in order.
     pub(crate) fn entries(&self) -> Result<Vec<Entry>> {
         self.read(|record| record.entries())
     }
@@ -326,23 +326,24 @@ impl PageIn<'_> {
         }
     }
 
-    /// What stands here of one time, in order.
+    /// The entries here with this time, in order.
     pub(crate) fn entries_at(&self, time: Time) -> Result<Vec<Entry>> {
         let mut entries = self.read(|record| record.entries_at(time))?;
-        // A record returns just these. A memtable returns all that it has of the page.
+        // A record returns exactly these. A memtable returns all entries of the page.
         entries.retain(|entry| entry.time() == time);
         Ok(entries)
     }
 
-    /// The visits that stand here at or after a time, in order.
+    /// The visits here at or after a time, in order.
     pub(crate) fn visits_since(&self, time: Time) -> Result<Vec<Entry>> {
         let mut entries = self.read(|record| record.entries_since(time))?;
-        // A record begins with a whole chunk, a memtable with its first entry: both may return more.
+        // A record starts with a whole chunk, a memtable with its first entry: both may return
+        // more.
         entries.retain(|entry| entry.is_visit() && entry.time() >= time);
         Ok(entries)
     }
 
-    /// What stands here at or before a time, in order: as far back as there is a content, or all.
+    /// The entries here at or before a time, in order: back to one with content, or all.
     pub(crate) fn entries_until(&self, time: Time) -> Result<Vec<Entry>> {
         let is_content =
             |entry: &Entry| entry.visit().is_some_and(|v| matches!(v.seen, Seen::Content(_)));
@@ -353,8 +354,9 @@ impl PageIn<'_> {
 }
 
 impl Known {
-    /// Adds what a component knows of a page; components come newest first. Returns whether that is
-    /// all, or older components have to be asked. A head is large, so it is written in place.
+    /// Adds the data of a page in a component; components come newest first. Returns whether that
+    /// completes it, so that older components need not be read. A head is large, so it is written
+    /// in place.
     #[inline]
     pub(crate) fn take_in<'k, 'v>(
         &mut self,
@@ -362,19 +364,19 @@ impl Known {
         newest_first: impl IntoIterator<Item = Result<PageIn<'v>>>,
     ) -> Result<bool> {
         let end = page_across(key, newest_first, |page| {
-            // The newest record has the head with all older components in it, so the first one is
+            // The head in the newest record includes all older components, so the first one is
             // enough.
             self.location = page.location();
             self.head = page.head()?;
             Ok(ControlFlow::Break(()))
         })?;
-        // Also if a tombstone ended it: then there is no location, and nothing older counts.
+        // Even if a tombstone ended it: then there is no location, and nothing older counts.
         Ok(end.is_some())
     }
 }
 
-/// A page as components know it, and how it changes; none if they know none. `parts` are asked once
-/// more for all entries, if one of them came late.
+/// A page across components, with its change statistics; `None` if none has it. If an entry came
+/// late, `parts` is called again for all entries.
 pub(crate) fn changing_across<'k, 'v, I: IntoIterator<Item = Result<PageIn<'v>>>>(
     key: impl Fn() -> &'k [u8],
     parts: impl Fn() -> I,
@@ -388,14 +390,14 @@ pub(crate) fn changing_across<'k, 'v, I: IntoIterator<Item = Result<PageIn<'v>>>
     let Some(head) = course.head else { return Ok(None) };
     let changes = match course.changes {
         Some(changes) => changes,
-        // A late visit splits an interval, and may turn a later change into a return. So all is compared
-        // anew.
+        // A late visit splits an interval, and may turn a later change into a return. So all visits
+        // are compared again.
         None => Changes::of(&entries_across(key, parts())?, epochs),
     };
     Ok(Some(Changing { head, changes }))
 }
 
-/// The entries that components have of a page, in order.
+/// The entries of a page across components, in order.
 pub(crate) fn entries_across<'k, 'v>(
     key: impl Fn() -> &'k [u8],
     newest_first: impl IntoIterator<Item = Result<PageIn<'v>>>,
@@ -405,7 +407,7 @@ pub(crate) fn entries_across<'k, 'v>(
         all.append(&mut page.entries()?);
         Ok(ControlFlow::Continue(()))
     })?;
-    // Components have ranges of operations, not of time: late visits make their times overlap.
+    // Components cover ranges of operations, not of time: late visits make their times overlap.
     all.sort_unstable();
     Ok(all)
 }

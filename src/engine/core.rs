@@ -1,4 +1,4 @@
-//! What every owner of a part of an open store works with.
+//! The shared core of an open store, which all of its parts use.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::disk::Disk;
 use crate::error::{Error, Result};
 use crate::metrics::Metrics;
 
-/// The files of an open store, and what is live in them.
+/// The files of an open store, and their live state.
 #[derive(Debug)]
 pub(crate) struct Core {
     pub(crate) disk: Arc<dyn Disk>,
@@ -24,18 +24,17 @@ pub(crate) struct Core {
 }
 
 impl Core {
-    /// Accepts nothing more from here on: see [`Lifecycle::poison`].
+    /// Stops accepting writes: see [`Lifecycle::poison`].
     pub(crate) fn poison(&self, cause: Error) -> Error {
         self.lifecycle.poison(cause)
     }
 
-    /// Rewrites the catalog. A full disk leaves the store as it was.
+    /// Rewrites the catalog. If the disk is full, the store is unchanged.
     pub(crate) fn rewrite_catalog(&self) -> Result<()> {
         self.catalog.rewrite().map_err(|e| self.poison(e))?
     }
 
-    /// Whether the files with this store's names are known to be its own, so that they may be
-    /// removed.
+    /// Whether the files with this store's names surely belong to it, so that they may be removed.
     pub(crate) fn is_in_place(&self) -> bool {
         self.lifecycle.check_poison().is_ok() && self.catalog.check_locks().is_ok()
     }

@@ -1,7 +1,7 @@
-//! What all handles of an open store share: the owners of its parts.
+//! The shared state of all handles of an open store: its parts.
 //!
-//! Each owner has its state, the lock on it, and a file of its own, and knows only the owners above
-//! it in this struct.
+//! Each part has its state, its lock, and its source file, and uses only the parts above it in this
+//! struct.
 
 use std::sync::Arc;
 
@@ -20,29 +20,29 @@ use crate::sync::{Rank, RankedMutex};
 /// An open store.
 #[derive(Debug)]
 pub(crate) struct Db {
-    /// Its files, what is live in them, and whether writes are accepted.
+    /// The files, the live state, and whether writes are accepted.
     pub(crate) core: Arc<Core>,
-    /// `SNAPSHOT`, and the files that are kept for its readers.
+    /// `SNAPSHOT`, and replaced files that are kept for its readers.
     pub(crate) publisher: Arc<Publisher>,
     /// The epochs.
     pub(crate) registry: EpochRegistry,
-    /// Merges.
+    /// Compaction.
     pub(crate) compactor: Arc<Compactor>,
     /// The write lock, and back-pressure.
     pub(crate) admission: Arc<Admission>,
     /// Group commit.
     pub(crate) committer: Arc<Committer>,
-    /// From memtables to segments.
+    /// Sealing of memtables.
     pub(crate) sealer: Arc<Sealer>,
-    /// Pages that are leased.
+    /// Leased pages.
     pub(crate) leases: Leases,
-    /// Taken by a load from beginning to end.
+    /// Held by a load from beginning to end.
     pub(crate) loading: RankedMutex<()>,
 }
 
 impl Db {
-    /// Operation `last` was the last. An `unfinished` one is no store until something was loaded into
-    /// it; `orphans` are what is left of an earlier process.
+    /// Starts a store after operation `last`. An `unfinished` store becomes valid when something is
+    /// loaded into it; `orphans` are leftovers of an earlier process.
     pub(crate) fn start(core: Core, last: u64, unfinished: bool, orphans: &[Name]) -> Result<Db> {
         let core = Arc::new(core);
         let publisher = Arc::new(Publisher::new(&core, unfinished));
@@ -66,7 +66,7 @@ impl Db {
         })
     }
 
-    /// Returns when no seal and no merge is due: waits for those in the background, or does them.
+    /// Waits until no seal and no merge is due: waits for background threads, or does the work.
     pub(crate) fn wait_idle(&self) -> Result<()> {
         let Db { core, compactor, sealer, .. } = self;
         if !core.options.background {
@@ -76,17 +76,18 @@ impl Db {
         }
         let is_idle = || !core.live.is_sealing() && !compactor.is_due();
         core.lifecycle.wait_until(|| is_idle() || compactor.error().is_some())?;
-        // A merge that did not go does not count if it is not due.
+        // A failed merge does not count if it is not due.
         if is_idle() { Ok(()) } else { compactor.error().map_or(Ok(()), Err) }
     }
 
-    /// Makes everything durable, and accepts nothing more; `join` waits for the background threads.
+    /// Makes everything durable, and stops accepting writes; `join` waits for the background
+    /// threads.
     pub(crate) fn close(&self, join: impl FnOnce()) -> Result<()> {
         let Core { catalog, lifecycle, .. } = &*self.core;
         let flushed = self.committer.commit_all();
         lifecycle.close();
         join();
-        // Wait for all commits, loads, seals and merges: until they end, the lock is ours.
+        // Wait for all commits, loads, seals and merges: until they end, we need the lock.
         self.committer.wait_idle();
         let _loading = self.loading.lock();
         let _sealing = self.sealer.wait_idle();

@@ -1,9 +1,9 @@
-//! What operations add to the totals of a store.
+//! The change of a store's totals by operations.
 
 use crate::layout::Delta;
 use crate::page::{Entry, PageState};
 
-/// What a page in this state with this many visits adds to the totals.
+/// The share of a page in the totals, by its state and its number of visits.
 pub(crate) fn page_delta(state: PageState, visits: i64) -> Delta {
     Delta {
         pages: i64::from(state != PageState::Unknown),
@@ -13,7 +13,7 @@ pub(crate) fn page_delta(state: PageState, visits: i64) -> Delta {
     }
 }
 
-/// What an entry adds that makes of a page what it is after.
+/// The change by an entry that changes the state of its page.
 pub(crate) fn entry_delta((before, after): (PageState, PageState), entry: &Entry) -> Delta {
     let (before, after) = (page_delta(before, 0), page_delta(after, 0));
     Delta {

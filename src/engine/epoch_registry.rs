@@ -21,31 +21,34 @@ use crate::page::{Content, Epoch, EpochInfo, EpochOptions, known};
 use crate::sync::{Rank, RankedGuard, RankedMutex};
 
 impl Store {
-    /// Registers an epoch by name, and returns its number. A [role](crate::Role) alone is enough
-    /// [options](EpochOptions). A new name becomes the newest epoch of its role, and costs one commit;
-    /// a known name costs nothing. This is for fingerprints made by other means than simkeep's recipes,
-    /// for which there is [`begin_epoch`](Store::begin_epoch).
+    /// Registers an epoch by name, with [options](EpochOptions) or just a role, and returns its number.
+    ///
+    /// A new name becomes the newest epoch of its role, and costs one commit; a known name costs
+    /// nothing. Use this for fingerprints that are not made by simkeep's recipes. For those, use
+    /// [`begin_epoch`](Store::begin_epoch).
     ///
     /// # Errors
     ///
     /// [`Error::InvalidArgument`] for a name that is empty or has control characters, for bands that no
-    /// fingerprint can have, or an epoch with other options; [`Error::Limit`] if there are 32,768 epochs
-    /// already, [`Error::EndedEpoch`] if it has ended, [`Error::Io`].
+    /// fingerprint can have, or for an epoch with other options; [`Error::Limit`] if there are
+    /// 32,768 epochs already, [`Error::EndedEpoch`] if it has ended, [`Error::Io`].
     pub fn register_epoch(&self, name: &str, options: impl Into<EpochOptions>) -> Result<Epoch> {
         self.change(|db| db.registry.register(name, options.into()))
     }
 
-    /// Begins an epoch. A [role](crate::Role) alone is enough [options](EpochOptions). From now on it
-    /// is the newest of its role: verdicts go by it, or near-duplicates, or both. Pages without a
-    /// fingerprint of it are [stale](crate::query::Stale). Its table of document frequencies, if it has
-    /// one, is copied into the store's directory and stays until the epoch [ends](Store::end_epoch). An
-    /// epoch that exists already does not begin again, but gets its table if that is missing. Costs one
-    /// commit, and two more syncs for a table.
+    /// Begins an epoch, with [options](EpochOptions) or just a role.
+    ///
+    /// From now on it is the newest epoch of its role: verdicts use it, or searches for
+    /// near-duplicates, or both. Pages without a fingerprint of it are
+    /// [stale](crate::query::Stale). Its table of document frequencies, if it has one, is copied
+    /// into the store's directory and stays until the epoch [ends](Store::end_epoch). An existing
+    /// epoch does not begin again, but gets its table if that is missing. Costs one commit, and two
+    /// more syncs for a table.
     ///
     /// While two epochs live, make the fingerprints of both for each page that you fetch, and pass
-    /// the second by [`Observation::also`]. If the new one takes the place of the old one, the
-    /// distance to earlier content is known, whichever of the epochs that content has. If each has a
-    /// role of its own, verdicts go by the one, and near-duplicates by the other, for good.
+    /// the second by [`Observation::also`]. If the new epoch replaces the old one, the distance to
+    /// earlier content is then known, whichever of the epochs that content has. If each has its own
+    /// role, verdicts use one, and near-duplicates the other, permanently.
     ///
     /// ```
     /// use simkeep::query::Stale;
@@ -68,27 +71,28 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`Error::EndedEpoch`] if it has ended, [`Error::InvalidArgument`] if the recipe needs a table
-    /// and there is none, for bands that no fingerprint can have, or if it began with other options;
+    /// [`Error::EndedEpoch`] if it has ended, [`Error::InvalidArgument`] if the recipe needs a table and has
+    /// none, for bands that no fingerprint can have, or if it began with other options;
     /// [`Error::Io`].
     pub fn begin_epoch(&self, origin: &Origin, options: impl Into<EpochOptions>) -> Result<Epoch> {
         self.change(|db| db.registry.begin(origin, options.into()))
     }
 
-    /// Ends an epoch for good. Nothing can be observed or searched in it any more. Its table of
-    /// document frequencies is removed at once, and its fingerprint tables with later merges.
-    /// Histories keep its fingerprints. The last epoch that verdicts can go by does not end, nor the
-    /// last that near-duplicates can be sought by.
+    /// Ends an epoch permanently. Nothing can be observed or searched in it any more.
     ///
-    /// At most `left` pages may be left behind with a version in force that has a fingerprint in this
-    /// epoch and none in the one that is in use from then on: no search finds them, and no distance is
-    /// told, until they are observed again or restated. That is true too of pages that are observed in
-    /// it while this call runs. Costs a commit, and a scan unless `left` is `u64::MAX`.
+    /// Its table of document frequencies is removed at once, and its fingerprint tables with later
+    /// merges. Histories keep its fingerprints. The last epoch for verdicts cannot end, nor the
+    /// last epoch for near-duplicates.
+    ///
+    /// At most `left` pages may be left behind: their version in force has a fingerprint in this
+    /// epoch, but none in the epoch that replaces it. No search finds such a page, and it gets no
+    /// distances, until it is observed again or restated. That is also true of pages observed in
+    /// this epoch during the call. Costs a commit, and a scan unless `left` is `u64::MAX`.
     ///
     /// # Errors
     ///
-    /// [`Error::EpochInUse`] if there are more such pages, [`Error::UnknownEpoch`],
-    /// [`Error::InvalidArgument`] for the last of its role, [`Error::Corrupt`], [`Error::Io`].
+    /// [`Error::EpochInUse`] if more pages would be left behind, [`Error::UnknownEpoch`],
+    /// [`Error::InvalidArgument`] for the last epoch of a role, [`Error::Corrupt`], [`Error::Io`].
     pub fn end_epoch(&self, epoch: Epoch, left: u64) -> Result<()> {
         self.change(|db| db.registry.end(epoch, left))
     }
@@ -99,7 +103,7 @@ impl Store {
 pub(crate) struct EpochRegistry {
     core: Arc<Core>,
     publisher: Arc<Publisher>,
-    /// Taken while an epoch is registered, or ended.
+    /// Held while an epoch is registered or ended.
     registering: RankedMutex<()>,
 }
 
@@ -109,17 +113,17 @@ impl EpochRegistry {
         EpochRegistry { core, publisher, registering: RankedMutex::new(Rank::Epochs, ()) }
     }
 
-    /// Keeps epochs from beginning and ending while what it returns is held.
+    /// Prevents epochs from beginning and ending while the result is held.
     pub(crate) fn hold(&self) -> RankedGuard<'_, ()> {
         self.registering.lock()
     }
 
-    /// The epoch of this name; a new one is registered.
+    /// Returns the epoch of this name, registering a new one.
     pub(crate) fn register(&self, name: &str, options: EpochOptions) -> Result<Epoch> {
         live_number(&self.register_with(name, reserved(name), options, |_| Ok(()))?)
     }
 
-    /// The epoch of this origin, with its table; a new one is registered.
+    /// Returns the epoch of this origin, with its table, registering a new one.
     pub(crate) fn begin(&self, origin: &Origin, options: EpochOptions) -> Result<Epoch> {
         let Core { disk, live, .. } = &*self.core;
         origin.fingerprinter()?;
@@ -131,7 +135,7 @@ impl EpochRegistry {
             table.map_or(Ok(()), |table| table.copy_to(disk, epoch.count().into()))
         })?;
         let epoch = live_number(&info)?;
-        // What was registered by name alone, or lost its table, has none.
+        // An epoch that was registered by name only, or lost its table, has none.
         if let Some(table) = origin.frequencies().filter(|_| !copied)
             && Origin::of(&live.snapshot(), epoch).is_err()
         {
@@ -140,7 +144,7 @@ impl EpochRegistry {
         Ok(epoch)
     }
 
-    /// Ends an epoch; at most `left` pages may have a version in force that is of it.
+    /// Ends an epoch; at most `left` pages may have a version in force that belongs to it.
     pub(crate) fn end(&self, epoch: Epoch, left: u64) -> Result<()> {
         let _one = self.hold();
         self.core.lifecycle.check()?;
@@ -163,8 +167,8 @@ impl EpochRegistry {
         Ok(())
     }
 
-    /// The epoch of this name, ended or not, or a new one with so many reserved bits, for which
-    /// `prepare` is called before it is registered.
+    /// Returns the epoch of this name, ended or not, or a new one with `reserved` reserved bits.
+    /// `prepare` is called before a new one is registered.
     fn register_with(
         &self,
         name: &str,
@@ -176,7 +180,7 @@ impl EpochRegistry {
         if let Some(info) = with_options(&live.view().epochs, name, options)? {
             return Ok(info);
         }
-        // One at a time; readers of the list wait for none of it.
+        // One at a time; readers of the list do not wait.
         let _one = self.hold();
         let view = live.view();
         if let Some(info) = with_options(&view.epochs, name, options)? {
@@ -204,12 +208,12 @@ impl EpochRegistry {
             }
         }
         catalog.put_epoch(&info).map_err(|e| self.core.poison(e))?;
-        // Nobody else registers or ends any meanwhile.
+        // Nobody else registers or ends an epoch meanwhile.
         live.change(|view| View { epochs: Arc::new(Epochs::new(epochs)), ..view.clone() });
         Ok(())
     }
 
-    /// Removes the table of an epoch that has ended, of which this was known before.
+    /// Removes the table of an ended epoch; `info` is its description before it ended.
     pub(crate) fn remove_table(&self, info: &EpochInfo) {
         if has_table(info) {
             // If this fails, the next open finds the file and removes it.
@@ -218,7 +222,7 @@ impl EpochRegistry {
     }
 }
 
-/// The epoch of this name, if there is one, which must have these options.
+/// The epoch of this name, if it exists; it must have these options.
 fn with_options(
     epochs: &[EpochInfo],
     name: &str,
@@ -229,8 +233,8 @@ fn with_options(
     Ok(info.cloned())
 }
 
-/// Checks that at most `left` pages have a version in force whose fingerprint in this epoch nothing
-/// replaces: it has none in the epoch that is in use without this one, in some role of it.
+/// Checks that at most `left` pages would be left behind: pages whose version in force has a
+/// fingerprint in this epoch, but none in the epoch that would be in use without it, for some role.
 fn check_left(now: &Snapshot, info: &EpochInfo, left: u64) -> Result<()> {
     let ended = |one: &EpochInfo| one.ended || one.epoch == info.epoch;
     let without: Vec<EpochInfo> =

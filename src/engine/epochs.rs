@@ -1,4 +1,4 @@
-//! The epochs of a store, and which of them are in use.
+//! The epochs of a store, and those in use.
 
 use std::ops::Deref;
 use std::sync::OnceLock;
@@ -18,10 +18,11 @@ use crate::page::{Content, Distance, Epoch, EpochInfo, EpochOptions, Role, in_us
 #[derive(Debug)]
 pub(crate) struct Epochs {
     all: Vec<EpochInfo>,
-    /// The newest that live, of those that tell of changes and of those that find near-duplicates.
+    /// The newest living epochs: the one that detects changes, and the one that finds
+    /// near-duplicates.
     change: Epoch,
     near: Epoch,
-    /// What the recipe of each says of distances.
+    /// The meaning of distances in each epoch.
     sayings: Vec<Sayings>,
 }
 
@@ -40,8 +41,8 @@ impl Deref for Epochs {
 }
 
 impl Epochs {
-    /// These epochs. Every store has some in use. Where a check finds the catalog damaged, and so
-    /// none, those in use have a number that every store refuses.
+    /// Creates a list of epochs. Every store has epochs in use. If a check finds the catalog
+    /// damaged, and so has none, those in use have a number that every store rejects.
     pub(crate) fn new(all: Vec<EpochInfo>) -> Epochs {
         let number = |info: Option<&EpochInfo>| info.map_or(Epoch(u32::MAX), |info| info.epoch);
         let change = number(in_use(&all, Role::tells_change));
@@ -50,61 +51,60 @@ impl Epochs {
         Epochs { all, change, near, sayings }
     }
 
-    /// The epoch that verdicts go by.
+    /// The epoch that verdicts use.
     pub(crate) fn change(&self) -> Epoch {
         self.change
     }
 
-    /// The epoch that near-duplicates are sought by.
+    /// The epoch in which near-duplicates are searched.
     pub(crate) fn near(&self) -> Epoch {
         self.near
     }
 
-    /// Whether near-duplicates are sought by the fingerprints of an epoch that some content has.
+    /// Whether near-duplicates are searched by fingerprints of this epoch of some content.
     pub(crate) fn finds_near(&self, epoch: Epoch) -> bool {
         known(self, epoch).is_some_and(|info| info.role.finds_near())
     }
 
-    /// Of a content's fingerprints that which tells of changes; if none does, the newest.
+    /// The newest fingerprint of a content that detects changes; if there is none, the newest.
     pub(crate) fn told_by<'c>(&self, contents: &'c [Content]) -> Option<&'c Content> {
         let tells = |c: &Content| known(self, c.epoch).is_some_and(|i| i.role.tells_change());
         contents.iter().max_by_key(|content| (tells(content), content.epoch.count()))
     }
 
-    /// What is said of distances in an epoch, if it is known.
+    /// The meaning of distances in an epoch, if it exists.
     fn sayings(&self, epoch: Epoch) -> Option<&Sayings> {
         known(self, epoch).and(self.sayings.get(epoch.count() as usize))
     }
 
-    /// Within which distance fingerprints of an epoch are near: what its recipe advises, or what is
-    /// usual.
+    /// The near distance of an epoch: the advice of its recipe, or the usual one.
     pub(crate) fn advised_distance(&self, epoch: Epoch) -> u32 {
         let usual = || Recipe::DEFAULT.near_distance();
         self.sayings(epoch).map_or_else(usual, |sayings| sayings.near_distance)
     }
 
-    /// What a distance means: how much it is by the bands of its epoch, and what share of the words, by
-    /// the recipe.
+    /// The meaning of a distance: its band in the epoch, and the share of changed words by the
+    /// recipe.
     pub(crate) fn meaning(&self, distance: Distance) -> Meaning {
         let Distance { bits, epoch } = distance;
         let meaning = self.sayings(epoch).and_then(|sayings| sayings.meaning(bits));
         meaning.unwrap_or_else(|| Meaning::ready_made(bits))
     }
 
-    /// Within which distance fingerprints of an epoch are near, if some distance may be given for all.
+    /// The near distance of an epoch, unless `given` overrides it.
     pub(crate) fn near_distance(&self, epoch: Epoch, given: Option<u32>) -> u32 {
         given.unwrap_or_else(|| self.advised_distance(epoch))
     }
 }
 
-/// What an epoch and its recipe say of distances: worked out once, since it is asked of every page.
+/// The meaning of distances in an epoch, computed once, because every page needs it.
 #[derive(Debug)]
 struct Sayings {
-    /// None if fingerprints are made elsewhere.
+    /// `None` if fingerprints are made elsewhere.
     recipe: Option<Recipe>,
     bands: Bands,
     near_distance: u32,
-    /// By distance. They are worked out when the first is asked for.
+    /// By distance. Computed when first needed.
     meanings: OnceLock<Vec<Meaning>>,
 }
 
@@ -115,7 +115,7 @@ impl Sayings {
         Sayings { recipe, bands: info.bands, near_distance, meanings: OnceLock::new() }
     }
 
-    /// What a distance means; none beyond 64 bits.
+    /// The meaning of a distance; `None` above 64 bits.
     fn meaning(&self, bits: u32) -> Option<Meaning> {
         let meaning = |bits| match self.recipe {
             Some(recipe) => recipe.meaning(bits).by(self.bands),
@@ -126,7 +126,7 @@ impl Sayings {
     }
 }
 
-/// Whether an epoch may end: for each use that it has another one lives.
+/// Whether an epoch may end: each of its roles has another living epoch.
 pub(crate) fn may_end(epochs: &[EpochInfo], info: &EpochInfo) -> bool {
     let live = |is_for: fn(Role) -> bool| {
         let others = epochs.iter().filter(|other| other.epoch != info.epoch && !other.ended);
@@ -154,7 +154,7 @@ pub(crate) fn first(options: &Options) -> Result<EpochInfo> {
     begun(epoch, name, 0, options)
 }
 
-/// An epoch that begins with these options, when so many visits are known.
+/// Describes a new epoch with these options, after `visits` known visits.
 ///
 /// # Errors
 ///
@@ -177,23 +177,24 @@ pub(crate) fn begun(
     Ok(EpochInfo { epoch, name: name.to_owned(), begun: visits, role, bands, ended: false })
 }
 
-/// The bands that the recipe of this name is calibrated to; of any other name, those of ready-made
+/// The calibrated bands of the recipe with this name; for any other name, those of ready-made
 /// fingerprints.
 fn calibrated(name: &str) -> Bands {
     recipe(name).map_or(Bands::READY_MADE, |recipe| recipe.bands())
 }
 
-/// The recipe that the name of an epoch says.
+/// The recipe in the name of an epoch.
 fn recipe(name: &str) -> Option<Recipe> {
     Named::parse(name).map(|named| named.recipe)
 }
 
-/// Whether an earlier simkeep made the fingerprints of an epoch of this name, and this one makes none.
+/// Whether an earlier simkeep made the fingerprints of an epoch of this name, and this one makes
+/// none.
 pub(crate) fn is_of_earlier_version(name: &str) -> bool {
     Named::parse(name).is_some_and(|named| !named.is_made())
 }
 
-/// How many leading bits of its fingerprints are reserved for metadata, as the name says.
+/// The number of leading bits that are reserved for metadata, according to the name.
 pub(crate) fn reserved(name: &str) -> u32 {
     recipe(name).map_or(0, |recipe| recipe.mask().leading_zeros())
 }
@@ -216,7 +217,7 @@ pub(crate) fn open_table(disk: &dyn Disk, names: Files, info: &EpochInfo) -> Res
     Err(Error::corrupt(name, 0, what))
 }
 
-/// Whether something may be observed in an epoch, or searched.
+/// Checks that the epoch exists and has not ended.
 pub(crate) fn check_live(epochs: &[EpochInfo], epoch: Epoch) -> Result<()> {
     match known(epochs, epoch) {
         Some(info) if info.ended => Err(Error::EndedEpoch(info.name.clone())),
@@ -225,7 +226,7 @@ pub(crate) fn check_live(epochs: &[EpochInfo], epoch: Epoch) -> Result<()> {
     }
 }
 
-/// Whether an epoch that has these options may be asked for with those: it keeps what it began with.
+/// Checks that the requested options equal those with which the epoch began.
 pub(crate) fn check_options(name: &str, has: EpochOptions, asked: EpochOptions) -> Result<()> {
     let (role, wanted) = (has.role, asked.role);
     if role != wanted {
@@ -257,7 +258,7 @@ pub(crate) fn live_number(info: &EpochInfo) -> Result<Epoch> {
     if info.ended { Err(Error::EndedEpoch(info.name.clone())) } else { Ok(info.epoch) }
 }
 
-/// The number of an epoch that is registered after so many others.
+/// The number of the next epoch after `registered` others.
 pub(crate) fn next_epoch(registered: usize, reserved: u32) -> Result<Epoch> {
     let next = Epoch::new(registered, reserved).filter(|_| registered < EPOCHS_MAX);
     let (what, instead) = ("epochs in a store", "make another store");

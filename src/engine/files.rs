@@ -1,11 +1,11 @@
-//! What the files are called that a list names: in a store, and where they are published.
+//! The names of listed files: in a store, and where it is published.
 
 use super::origin::Named;
 use crate::catalog::SegmentRow;
 use crate::disk::{Fixed, Name};
 use crate::page::{Epoch, EpochInfo};
 
-/// A file that a list names.
+/// A file in a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Listed {
     Segment(SegmentRow),
@@ -13,12 +13,12 @@ pub(crate) enum Listed {
     Table(EpochInfo),
 }
 
-/// What they are called.
+/// A naming scheme.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Files {
-    /// As in a store, by their numbers.
+    /// The names in a store: by number.
     Own,
-    /// As in what a store has published: by its number, theirs, and a checksum.
+    /// The names of published files: by the number of the store, their own number, and a checksum.
     Published(u64),
 }
 
@@ -46,12 +46,12 @@ impl Files {
             (Files::Published(store), Some(checksum)) => {
                 Name::FixedDf(Fixed { store, number: info.epoch.count().into(), checksum })
             }
-            // An epoch whose name speaks of no table has none under any name.
+            // An epoch whose name has no table has none under any name.
             _ => table_name(info.epoch),
         }
     }
 
-    /// What a file is called until it is whole.
+    /// The name of a file until it is complete.
     pub(crate) fn unfinished(name: Name) -> Name {
         match name {
             Name::Segment(id) => Name::SegmentNew(id),
@@ -68,7 +68,7 @@ pub(crate) fn has_table(epoch: &EpochInfo) -> bool {
     !epoch.ended && table_of(&epoch.name).is_some()
 }
 
-/// The checksum of the table that the name of an epoch says.
+/// The checksum of the table in the name of an epoch.
 pub(crate) fn table_of(name: &str) -> Option<u64> {
     Named::parse(name).and_then(|named| named.table)
 }

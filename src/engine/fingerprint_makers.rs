@@ -1,4 +1,4 @@
-//! What makes the fingerprints of content that is observed now.
+//! The origins of the fingerprints of newly observed content.
 
 use super::epochs::is_of_earlier_version;
 use super::origin::{Named, Origin};
@@ -10,27 +10,29 @@ use crate::error::{Error, Result};
 use crate::fingerprint::EXTRACTOR;
 use crate::page::{Epoch, EpochInfo, Role, known};
 
-/// As many fingerprints as an observation takes.
+/// The most fingerprints of an observation.
 const MOST: usize = 2;
 
 impl Origin {
-    /// What makes the fingerprints of an epoch. `None` if they are made elsewhere, under a name
-    /// that means nothing to simkeep. Reads and checks the epoch's table, if it has one.
+    /// Returns the origin of an epoch's fingerprints. `None` if they are made elsewhere, under a
+    /// name without meaning to simkeep. Reads and checks the epoch's table, if it has one.
     ///
     /// # Errors
     ///
-    /// [`Error::UnknownEpoch`], [`Error::EndedEpoch`]; [`Error::InvalidArgument`] if an earlier version
-    /// of simkeep made the fingerprints; [`Error::NoTable`] if the table is not there,
+    /// [`Error::UnknownEpoch`], [`Error::EndedEpoch`]; [`Error::InvalidArgument`] if an earlier version of
+    /// simkeep made the fingerprints; [`Error::NoTable`] if the table is missing,
     /// [`Error::Corrupt`] if it is damaged or another one, [`Error::Io`] if it cannot be read.
     pub fn of(snapshot: &Snapshot, epoch: Epoch) -> Result<Option<Origin>> {
         snapshot.poison_on_bug(|| origin_of(&snapshot.view, epoch))
     }
 
-    /// What makes the fingerprints of content that is observed now, each with its epoch, at most two:
-    /// of the epoch that [verdicts go by](Snapshot::change_epoch) first, and of the one that
-    /// near-duplicates are [sought by](Snapshot::near_epoch). If that is the same one, then of the
-    /// newest other that has not ended, so that the distance to content from before a change of epochs
-    /// is known.
+    /// Returns the origins of fingerprints for newly observed content, each with its epoch; at most
+    /// two.
+    ///
+    /// The first is the epoch for [verdicts](Snapshot::change_epoch), the second the epoch for
+    /// [near-duplicates](Snapshot::near_epoch). If both are the same epoch, the second is the
+    /// newest other epoch that has not ended, so that the distance to content from before a change
+    /// of epochs is known.
     ///
     /// ```
     /// use simkeep::Origin;
@@ -55,16 +57,16 @@ impl Origin {
     /// # }
     /// ```
     ///
-    /// Epochs whose fingerprints are made elsewhere, under names that mean nothing to simkeep, are left
-    /// out. So is the second, if its table of document frequencies is not there, or if an earlier
-    /// version of simkeep made its fingerprints. Reads and checks the tables of the epochs, so keep
-    /// the answer as long as the [epochs](Snapshot::epochs) stay the same.
+    /// Leaves out epochs whose fingerprints are made elsewhere, under names without meaning to
+    /// simkeep. Leaves out the second epoch if its table of document frequencies is missing, or if
+    /// an earlier version of simkeep made its fingerprints. Reads and checks the tables of the
+    /// epochs, so keep the result as long as the [epochs](Snapshot::epochs) stay the same.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidArgument`] if an earlier version of simkeep made the fingerprints of the first:
-    /// begin an epoch. [`Error::NoTable`] if its table is not there, [`Error::Corrupt`] if a table is
-    /// damaged or another one, [`Error::Io`] if it cannot be read.
+    /// [`Error::InvalidArgument`] if an earlier version of simkeep made the fingerprints of the first epoch:
+    /// begin a new epoch. [`Error::NoTable`] if its table is missing, [`Error::Corrupt`] if a table
+    /// is damaged or another one, [`Error::Io`] if it cannot be read.
     pub fn in_use(snapshot: &Snapshot) -> Result<Vec<(Epoch, Origin)>> {
         let mut origins = Vec::new();
         for info in of_content(snapshot.epochs()).into_iter().take(MOST) {
@@ -77,15 +79,17 @@ impl Origin {
         Ok(origins)
     }
 
-    /// Returns the epochs in which the text of a page gets a fingerprint, at most two, if the page
-    /// comes as HTML or as the text that a reader sees: those of simkeep's own recipes and
-    /// [extractor](EXTRACTOR), or of no extractor. Others have the fingerprints of other texts, which
-    /// must not be compared with these. The tool and the packages for other languages go by this.
+    /// Returns the epochs in which the text of a page gets a fingerprint, at most two.
     ///
-    /// Of these epochs it is the newest that tells of changes, then the newest that finds
-    /// near-duplicates. If that is the same one, then the newest other that has not ended. Reads
-    /// nothing. An epoch that is not in use and has no fingerprints is none: a page that gets one of it
-    /// would be lost to the searches in the epoch that the other pages have.
+    /// They are epochs of simkeep's own recipes and [extractor](EXTRACTOR), or of no extractor, for
+    /// pages that come as HTML or as visible text. Other epochs contain fingerprints of other
+    /// texts, which must not be compared with these. The command-line tool and the packages for
+    /// other languages use this function.
+    ///
+    /// The first is the newest of these epochs that detects changes, the second the newest that
+    /// finds near-duplicates. If both are the same, the second is the newest other epoch that has
+    /// not ended. Reads no file. Leaves out an epoch that is not in use and has no fingerprints,
+    /// because searches in the epoch of the other pages would not find its pages.
     ///
     /// ```
     /// # fn main() -> simkeep::Result<()> {
@@ -101,8 +105,8 @@ impl Origin {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidArgument`] if there is no such epoch, or if simkeep makes no fingerprints of it
-    /// any more. It names the epoch of the store and the one to begin.
+    /// [`Error::InvalidArgument`] if there is no such epoch, or if simkeep no longer makes its fingerprints.
+    /// The message names the epoch of the store and the one to begin.
     pub fn text_epochs(snapshot: &Snapshot) -> Result<Vec<Epoch>> {
         let epochs = snapshot.epochs();
         let mut chosen: Vec<&EpochInfo> = Vec::new();
@@ -127,7 +131,7 @@ impl Origin {
     }
 }
 
-/// What makes the fingerprints of an epoch, with its table.
+/// Returns the origin of an epoch's fingerprints, with its table.
 fn origin_of(view: &View, epoch: Epoch) -> Result<Option<Origin>> {
     view.poison.check_read()?;
     check_live(&view.epochs, epoch)?;
@@ -148,7 +152,7 @@ fn origin_of(view: &View, epoch: Epoch) -> Result<Option<Origin>> {
     Ok(Some(named.with(Some(table))))
 }
 
-/// The live epochs of simkeep's own recipes and extractor in whatever version, the newest first.
+/// The living epochs of simkeep's own recipes and extractor in any version, the newest first.
 fn of_texts(epochs: &[EpochInfo]) -> impl Iterator<Item = &EpochInfo> {
     let kind = |extractor: &str| extractor.split('/').next() == EXTRACTOR.split('/').next();
     let ours = move |info: &&EpochInfo| {
@@ -158,13 +162,13 @@ fn of_texts(epochs: &[EpochInfo]) -> impl Iterator<Item = &EpochInfo> {
     epochs.iter().rev().filter(ours)
 }
 
-/// Of these the newest that tells of changes, and the newest that finds near-duplicates.
+/// The newest of these that detects changes, and the newest that finds near-duplicates.
 fn in_use(epochs: &[EpochInfo]) -> impl Iterator<Item = &EpochInfo> {
     let newest = |is_for: fn(Role) -> bool| of_texts(epochs).find(|info| is_for(info.role));
     Role::USES.into_iter().filter_map(newest)
 }
 
-/// Whether this simkeep makes the fingerprints of one of these.
+/// Whether this simkeep makes the fingerprints of such an epoch.
 fn is_made(info: &EpochInfo) -> bool {
     Named::parse(&info.name).is_some_and(|named| {
         named.is_made()
@@ -173,7 +177,7 @@ fn is_made(info: &EpochInfo) -> bool {
     })
 }
 
-/// Why simkeep makes no fingerprints of texts for one of these.
+/// The reason why simkeep makes no fingerprints for such an epoch.
 fn made_otherwise(info: &EpochInfo) -> String {
     let (name, new) = (&info.name, Origin::default().name());
     let lacks_table = |named: Named<'_>| {
@@ -192,7 +196,7 @@ fn made_otherwise(info: &EpochInfo) -> String {
     )
 }
 
-/// Why there is no epoch of texts, in a store whose verdicts go by this epoch.
+/// The reason why there is no epoch of texts, in a store whose verdicts use this epoch.
 fn made_elsewhere(change: Option<&EpochInfo>) -> String {
     let name = change.map_or("an epoch that is damaged", |info| &info.name);
     let new = Origin::default().name();
@@ -203,7 +207,7 @@ fn made_elsewhere(change: Option<&EpochInfo>) -> String {
     )
 }
 
-/// The live epochs, each once: that in use for each role first, and then the newest first.
+/// The living epochs, without duplicates: first those in use for each role, then the newest first.
 fn of_content(epochs: &[EpochInfo]) -> Vec<&EpochInfo> {
     let live = || epochs.iter().rev().filter(|info| !info.ended);
     let in_use = Role::USES.into_iter().filter_map(|is_for| live().find(|info| is_for(info.role)));

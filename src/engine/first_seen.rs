@@ -1,19 +1,20 @@
-//! When a page was first seen with a content: of pages with one content, who had it first.
+//! The time when a page was first seen with its content. Among pages with equal content, the first
+//! is the original.
 
 use crate::error::{Error, Result};
 use crate::page::{Content, Entry, Head, InForce, is_of_version};
 use crate::time::Time;
 
-/// Since when a page has what it has in force.
+/// Since when a page has its content in force.
 pub(crate) enum Since {
-    /// Its head tells.
+    /// Known from the head.
     Known(Time),
-    /// Its entries tell. That is seldom, so there is no room for it in each.
+    /// Requires the entries. Rare, so boxed.
     Unread(Box<Unread>),
 }
 
-/// What tells of entries since when a page has what it has in force: since it was seen with that, but
-/// not before its first visit.
+/// The input for a search in the entries: the content in force, and the first visit as a lower
+/// bound.
 pub(crate) struct Unread {
     in_force: InForce,
     first: Time,
@@ -30,25 +31,25 @@ impl Since {
         }
     }
 
-    /// When it was. Unless the head told, asks when an entry first had one of the contents that are in
-    /// force.
+    /// Returns the time. Unless it is known, calls `first_seen` for the earliest entry with a
+    /// content in force.
     pub(crate) fn ask(
         &self,
         first_seen: impl FnOnce(&[Content]) -> Result<Option<Time>>,
     ) -> Result<Time> {
         match self {
             Since::Known(time) => Ok(*time),
-            // What was restated of times before that is no visit.
+            // A restatement of an earlier time is not a visit.
             Since::Unread(of) => Ok(found(first_seen(&of.in_force)?)?.max(of.first)),
         }
     }
 
-    /// Whether the head told.
+    /// Whether the time is known from the head.
     pub(crate) fn is_known(&self) -> bool {
         matches!(self, Since::Known(_))
     }
 
-    /// A time before which it was not: when it was, or that of the first visit.
+    /// A lower bound: the time itself if known, or that of the first visit.
     pub(crate) fn earliest(&self) -> Time {
         match self {
             Since::Known(time) => *time,
@@ -57,17 +58,17 @@ impl Since {
     }
 }
 
-/// When a page with these entries was first seen with a content that it has in force.
+/// When a page with these entries was first seen with its content in force.
 ///
 /// # Errors
 ///
-/// [`Error::Corrupt`] if none of them has it.
+/// [`Error::Corrupt`] if no entry has the content.
 pub(crate) fn first_seen(entries: &[Entry], is_it: impl Fn(&Content) -> bool) -> Result<Time> {
     let has_it = |entry: &&Entry| entry.content().as_ref().is_some_and(&is_it);
     found(entries.iter().find(has_it).map(Entry::time))
 }
 
-/// When an entry first had a content that is in force.
+/// Checks that an entry has a content in force.
 ///
 /// # Errors
 ///
@@ -77,8 +78,8 @@ fn found(first: Option<Time>) -> Result<Time> {
     first.ok_or_else(|| Error::corrupt("segments", 0, what))
 }
 
-/// When a page with this head was first seen with what it has in force; not before its first visit.
-/// Reads its entries unless the head tells.
+/// When a page with this head was first seen with its content in force; not before its first visit.
+/// Reads its entries unless the head is enough.
 pub(crate) fn since(head: &Head, entries: impl FnOnce() -> Result<Vec<Entry>>) -> Result<Time> {
     Since::of(head).ask(|in_force| {
         first_seen(&entries()?, |content| is_of_version(in_force, content)).map(Some)

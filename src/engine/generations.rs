@@ -1,7 +1,7 @@
-//! The newest generation that is whole, while others may be on their way.
+//! The newest complete generation, while others may be arriving.
 //!
-//! Whatever carries files here may bring a generation before its files, and may show a file before it
-//! has all of its bytes. Such a generation is passed over, and it is said which one.
+//! A copying tool may bring a generation before its files, and may show a file before it has all of
+//! its bytes. Such a generation is skipped, and reported.
 
 use std::ffi::OsString;
 use std::io::ErrorKind;
@@ -14,30 +14,30 @@ use crate::disk::{Access, Dir, Disk, Name};
 use crate::error::{Error, NotStore, Result};
 use crate::page::EpochInfo;
 
-/// A generation that is newer than the one that is read, and was passed over: it is not whole yet.
+/// A newer generation than the one that is read. It was skipped because it is incomplete.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Incomplete {
     /// Its number.
     pub generation: u64,
-    /// What is missing of it: the file, and how much of that.
+    /// The missing file, and how much of it is missing.
     pub why: String,
 }
 
-/// What was found of the newest generation that is whole.
+/// The newest complete generation.
 #[derive(Debug)]
 pub(crate) struct Newest<T> {
     pub(crate) number: u64,
     pub(crate) found: T,
-    /// The newest of all, if it is not whole.
+    /// The newest generation of all, if it is incomplete.
     pub(crate) incomplete: Option<Incomplete>,
 }
 
-/// What `look` makes of the newest generation that is whole.
+/// Returns the result of `look` for the newest complete generation.
 ///
 /// # Errors
 ///
-/// If none is whole, why the newest is not; [`Error::NotAStore`] if there is none.
+/// If no generation is complete, the error of the newest; [`Error::NotAStore`] if there is none.
 pub(crate) fn newest<T>(
     disk: &Arc<dyn Disk>,
     mut look: impl FnMut(&Generation) -> Result<T>,
@@ -58,7 +58,7 @@ pub(crate) fn newest<T>(
                 }
             }
         }
-        // All may have been removed meanwhile: then there is another.
+        // All may have been removed since: then there is another.
         if tried == all {
             return Err(passed.or_bug("there is a generation, and it could not be opened")?.1);
         }
@@ -66,10 +66,10 @@ pub(crate) fn newest<T>(
     }
 }
 
-/// What came of looking at a generation.
+/// The result of reading a generation.
 enum Look<T> {
     Whole(T),
-    /// What is missing of it, and the error that came of it.
+    /// Incomplete: what is missing, and the resulting error.
     Coming(String, Error),
 }
 
@@ -88,13 +88,13 @@ fn look_at<T>(
     }
     match missing(disk, number)? {
         Some(why) => Ok(Look::Coming(why, error)),
-        // It may have become whole since.
+        // It may have become complete since.
         None => looked().map(Look::Whole),
     }
 }
 
-/// What is missing of a generation: the file itself, or one that it names, is not there or shorter than
-/// it must be. `None` if all of it is there.
+/// The missing part of a generation: the generation file itself, or a listed file, is missing or
+/// too short. `None` if it is complete.
 pub(crate) fn missing(disk: &Arc<dyn Disk>, number: u64) -> Result<Option<String>> {
     let generation = match read(&**disk, number) {
         Ok(generation) => generation,
@@ -119,8 +119,8 @@ pub(crate) fn missing(disk: &Arc<dyn Disk>, number: u64) -> Result<Option<String
     Ok(None)
 }
 
-/// Checks that the tables of a generation are there, with all their bytes. They are read when an epoch's
-/// recipe is asked for.
+/// Checks that the tables of a generation exist with their full length. They are read when an
+/// epoch's recipe is needed.
 pub(crate) fn require_tables(disk: &Arc<dyn Disk>, generation: &Generation) -> Result<()> {
     let names = Files::Published(generation.published.store);
     for (of, bytes) in listed(generation)? {
@@ -140,7 +140,7 @@ fn length(disk: &Arc<dyn Disk>, name: Name) -> Result<u64> {
     file.size().map_err(|e| Error::io("measure", name, e))
 }
 
-/// Reads a generation, and checks what it says of tables.
+/// Reads a generation, and checks its list of tables.
 pub(crate) fn read(disk: &dyn Disk, number: u64) -> Result<Generation> {
     let generation = Generation::read(disk, number)?;
     let of_table = |row: &TableRow| generation.published.epochs.get(row.epoch as usize);
@@ -152,7 +152,8 @@ pub(crate) fn read(disk: &dyn Disk, number: u64) -> Result<Generation> {
     Err(Error::corrupt(Name::Generation(number), 0, what))
 }
 
-/// What `look` makes of each generation that is there, in order. One that goes meanwhile is left out.
+/// Returns the results of `look` for each generation, in order. Leaves out generations removed
+/// meanwhile.
 pub(crate) fn each<T>(
     disk: &Arc<dyn Disk>,
     mut look: impl FnMut(Generation) -> Result<T>,
@@ -167,7 +168,7 @@ pub(crate) fn each<T>(
     Ok(all)
 }
 
-/// The numbers of the generations that are there: at least one.
+/// The numbers of the existing generations: at least one.
 pub(crate) fn some_numbers(disk: &Arc<dyn Disk>) -> Result<Vec<u64>> {
     let numbers = numbers(&**disk)?;
     if numbers.is_empty() {
@@ -177,7 +178,7 @@ pub(crate) fn some_numbers(disk: &Arc<dyn Disk>) -> Result<Vec<u64>> {
     Ok(numbers)
 }
 
-/// The files that a generation names, with their bytes.
+/// The files of a generation, with their sizes in bytes.
 pub(crate) fn listed(generation: &Generation) -> Result<Vec<(Listed, u64)>> {
     let segments = generation.published.segments.iter();
     let segments = segments.map(|row| Ok((Listed::Segment(*row), row.bytes)));
@@ -189,7 +190,7 @@ pub(crate) fn listed(generation: &Generation) -> Result<Vec<(Listed, u64)>> {
     segments.chain(tables).collect()
 }
 
-/// What they are called.
+/// The names of a generation's files.
 pub(crate) fn names_of(generation: &Generation) -> impl Iterator<Item = Name> + '_ {
     let names = Files::Published(generation.published.store);
     let segments = generation.published.segments.iter().map(move |row| names.segment(row));
@@ -199,7 +200,7 @@ pub(crate) fn names_of(generation: &Generation) -> impl Iterator<Item = Name> + 
     segments.chain(tables.map(move |info| names.table(info)))
 }
 
-/// The numbers of the generations that are there, in order.
+/// The numbers of the existing generations, in order.
 pub(crate) fn numbers(disk: &dyn Disk) -> Result<Vec<u64>> {
     let numbers = parsed(disk, Dir::Generations)?.into_iter().filter_map(|name| match name {
         Name::Generation(number) => Some(number),
@@ -210,7 +211,7 @@ pub(crate) fn numbers(disk: &dyn Disk) -> Result<Vec<u64>> {
     Ok(numbers)
 }
 
-/// Files with names of ours in a directory; none if it is not there.
+/// Our files in a directory; none if the directory does not exist.
 pub(crate) fn parsed(disk: &dyn Disk, dir: Dir) -> Result<Vec<Name>> {
     match disk.list(dir) {
         Ok(entries) => Ok(entries.iter().filter_map(|entry| Name::parse(dir, entry)).collect()),
@@ -219,8 +220,8 @@ pub(crate) fn parsed(disk: &dyn Disk, dir: Dir) -> Result<Vec<Name>> {
     }
 }
 
-/// Whether a store is published in a directory, or being carried there: it is no store itself, and has
-/// files as `publish` names them. Costs listing two directories.
+/// Whether a directory has published generations, or receives a copy of some: it is not a store,
+/// and has files as `publish` names them. Costs listing two directories.
 pub(crate) fn is_published(disk: &dyn Disk) -> Result<bool> {
     let list = |dir| match disk.list(dir) {
         Ok(entries) => Ok(Some(entries)),
@@ -231,7 +232,7 @@ pub(crate) fn is_published(disk: &dyn Disk) -> Result<bool> {
         |dir, entries: &[OsString]| entries.iter().any(|entry| Name::parse(dir, entry).is_some());
     let is_ours = match (list(Dir::Files)?, list(Dir::Generations)?) {
         (Some(files), _) if is_any(Dir::Files, &files) => true,
-        // As where the files are still to come.
+        // For example, if the files are still to come.
         (Some(_), Some(generations)) => is_any(Dir::Generations, &generations),
         _ => false,
     };
@@ -240,13 +241,13 @@ pub(crate) fn is_published(disk: &dyn Disk) -> Result<bool> {
     }
     match disk.open(Name::Catalog, Access::Read) {
         Err(e) if e.kind() == ErrorKind::NotFound => Ok(true),
-        // Whatever has the name.
+        // Something else has the name.
         _ => Ok(false),
     }
 }
 
-/// Checks that generations are here or may come here: the directory is empty, or not there, or somebody
-/// has published in it before.
+/// Checks that a directory may receive generations: it is empty, does not exist, or has published
+/// generations already.
 pub(crate) fn require_published(disk: &Arc<dyn Disk>) -> Result<()> {
     let location = disk.location();
     let entries = match disk.list(Dir::Root) {

@@ -1,7 +1,7 @@
-//! Packing the operations of the journal, and replaying them.
+//! Encoding and replay of the journal's operations.
 //!
-//! A record carries what the store had looked up when the operation came: whether older segments
-//! know the page, and its head. So a replay reads no segment.
+//! A record includes the data that the store had looked up for the operation: whether older
+//! segments have the page, and its head. So replay reads no segment.
 
 use super::delta::page_delta;
 use super::memtable::{Effect, Inner};
@@ -14,21 +14,21 @@ use crate::layout::{Cursor, Delta, put_varint};
 use crate::page::{Entry, EpochInfo, PageState, Prefix};
 use crate::segment::{Entries, put_entries, take_course, url_hash};
 
-/// Low two bits of a record's first byte.
+/// The kinds of operations, in the low two bits of a record's first byte.
 const ENTRY: u8 = 0;
 const FORGET_URL: u8 = 1;
 const FORGET_PREFIX: u8 = 2;
 const KIND: u8 = 3;
 /// This operation adds the page to the memtable: its URL follows, not its number.
 const NEW_PAGE: u8 = 4;
-/// Older components know the page.
+/// Older components have the page.
 const EARLIER: u8 = 8;
-/// How it changes and its head follow.
+/// The page's change statistics and head follow.
 const HEAD: u8 = 16;
 
-/// How a journalled operation names its page.
+/// A reference to a page in a journal record.
 pub(crate) enum PageName<'a> {
-    /// The number of a page that is in the memtable.
+    /// The number of a page in the memtable.
     Known(u32),
     /// A page that this operation adds to the memtable.
     New { url: &'a str, earlier: bool, head: &'a [u8] },
@@ -42,7 +42,7 @@ fn put_page(out: &mut Vec<u8>, kind: u8, page: &PageName<'_>) {
         }
         PageName::New { url, earlier, head } => {
             let earlier = if *earlier { EARLIER } else { 0 };
-            // Two flags: a page that was forgotten may have a record in older components, and no head.
+            // Two flags: a forgotten page may have a record in older components, but no head.
             out.push(kind | NEW_PAGE | earlier | if head.is_empty() { 0 } else { HEAD });
             put_varint(out, url.len() as u64);
             out.extend_from_slice(url.as_bytes());
@@ -57,7 +57,7 @@ pub(crate) fn put_entry(out: &mut Vec<u8>, page: &PageName<'_>, entry: &Entry) {
     put_entries(out, std::slice::from_ref(entry));
 }
 
-/// Packs the forgetting of a page of which this was known.
+/// Packs the forgetting of a page, with its share in the totals.
 pub(crate) fn put_forget_url(out: &mut Vec<u8>, page: &PageName<'_>, known: &Totals) {
     put_page(out, FORGET_URL, page);
     put_varint(out, known.visits);
@@ -65,7 +65,7 @@ pub(crate) fn put_forget_url(out: &mut Vec<u8>, page: &PageName<'_>, known: &Tot
     out.push(u8::from(known.in_force > 0) | u8::from(known.gone > 0) << 1);
 }
 
-/// Packs the forgetting of a prefix under which this was known.
+/// Packs the forgetting of a prefix, with its share in the totals.
 pub(crate) fn put_forget_prefix(out: &mut Vec<u8>, prefix: &Prefix, known: &Totals) {
     out.push(FORGET_PREFIX);
     let prefix = prefix.to_bytes();
@@ -77,12 +77,12 @@ pub(crate) fn put_forget_prefix(out: &mut Vec<u8>, prefix: &Prefix, known: &Tota
     }
 }
 
-/// A number of pages or visits: such that sums of them have room.
+/// Reads a number of pages or visits, small enough that sums do not overflow.
 fn count(cursor: &mut Cursor<'_>) -> Option<i64> {
     i64::try_from(cursor.varint()?).ok().filter(|count| *count < 1 << 48)
 }
 
-/// An operation as it is read.
+/// A decoded operation.
 pub(crate) enum Operation<'a> {
     Entry(PageName<'a>, Entry),
     ForgetUrl(PageName<'a>, Delta),
@@ -90,7 +90,7 @@ pub(crate) enum Operation<'a> {
 }
 
 impl<'a> Operation<'a> {
-    /// Reads one; `None` if it is not readable.
+    /// Reads an operation; `None` if it is unreadable.
     pub(crate) fn take(cursor: &mut Cursor<'a>) -> Option<Self> {
         let tag = cursor.u8().filter(|tag| tag & !(KIND | NEW_PAGE | EARLIER | HEAD) == 0)?;
         if tag & KIND == FORGET_PREFIX {
@@ -107,7 +107,7 @@ impl<'a> Operation<'a> {
         } else {
             let len = cursor.count()?;
             let url = std::str::from_utf8(cursor.take(len)?).ok()?;
-            // The head is unpacked only to see where it ends, and that it can be. The memtable keeps it
+            // The head is decoded only to find its end and to check it. The memtable keeps it
             // packed.
             let packed = cursor.rest();
             if tag & HEAD != 0 {
@@ -118,7 +118,7 @@ impl<'a> Operation<'a> {
         };
         match tag & KIND {
             ENTRY => {
-                // Packed against nothing, so that each record can be read without those before it.
+                // Packed without reference to other records, so that each record can be read alone.
                 let mut entries = Entries::new(*cursor, 1);
                 let entry = entries.next().flatten()?;
                 *cursor = entries.rest();
@@ -138,7 +138,7 @@ impl<'a> Operation<'a> {
         }
     }
 
-    /// Applies it; `None` if it is not possible.
+    /// Applies the operation; `None` if it is impossible.
     fn apply(
         self,
         sequence: u64,
@@ -149,7 +149,7 @@ impl<'a> Operation<'a> {
             Operation::Entry(..) => Delta::default(),
             Operation::ForgetUrl(_, known) | Operation::ForgetPrefix(_, known) => *known,
         };
-        // Checked before it is applied: what a damaged record says must become an error, not a bug.
+        // Checked before it is applied: damage in a record must become an error, not a bug.
         if !inner.can_lose(known) {
             return Ok(None);
         }
@@ -158,8 +158,8 @@ impl<'a> Operation<'a> {
                 let Some(number) = page.in_memtable(sequence, seed, inner)? else {
                     return Ok(None);
                 };
-                // No epochs, since the verdict was given when the operation came. Only states and what
-                // is in force matter here.
+                // No epochs, because the verdict was given when the operation was accepted. Only
+                // the states and the content in force matter here.
                 let effect = Effect::of(&mut inner.page(number).head(), &entry, &[], &[]);
                 inner.enter(sequence, number, entry, &effect, epochs)?;
             }
@@ -178,13 +178,13 @@ impl<'a> Operation<'a> {
 }
 
 impl PageName<'_> {
-    /// The number of the page, which is added if it is new; `None` if that is impossible.
+    /// Returns the number of the page, adding it if it is new; `None` if that is impossible.
     fn in_memtable(self, sequence: u64, seed: u64, inner: &mut Inner) -> Result<Option<u32>, Bug> {
         match self {
             PageName::Known(number) => Ok(inner.has(number).then_some(number)),
             PageName::New { url, earlier, head } => {
                 let hash = url_hash(url, seed);
-                // A second record of a new page would give it two numbers.
+                // A second record that adds a page would give it two numbers.
                 if inner.find(hash, url, u64::MAX).is_some() {
                     return Ok(None);
                 }
@@ -194,8 +194,8 @@ impl PageName<'_> {
     }
 }
 
-/// Applies a blob to a memtable, whose last operation is the one before its first; of a store with this
-/// seed and these epochs, or none if they are not known.
+/// Applies a blob to a memtable whose last operation precedes it. `of_store` has the seed and the
+/// epochs of the store, or no epochs if they are unknown.
 pub(crate) fn replay(
     blob: &Blob,
     (seed, epochs): (u64, &[EpochInfo]),
@@ -210,7 +210,7 @@ pub(crate) fn replay(
         };
         applied.ok_or_else(|| damaged(sequence))?;
     }
-    // Bytes that are left over mean that the blob's count is wrong.
+    // Remaining bytes mean that the blob's count is wrong.
     if cursor.is_empty() { Ok(()) } else { Err(damaged(blob.last_sequence())) }
 }
 
@@ -218,10 +218,10 @@ fn damaged(sequence: u64) -> Error {
     Error::corrupt(Name::Catalog, 0, format!("operation {sequence} of the journal is not readable"))
 }
 
-/// A blob with this many bytes is complete.
+/// The size at which a blob is complete.
 const BLOB_BYTES_MAX: usize = 16 << 20;
 
-/// Operations that are applied in memory and not yet in the journal.
+/// Operations that are applied in memory but not in the journal yet.
 #[derive(Debug, Default)]
 pub(crate) struct Pending {
     blobs: Vec<(Journal, Blob)>,
@@ -233,7 +233,7 @@ impl Pending {
     ///
     /// # Errors
     ///
-    /// If it is not the next: a journal that leaves one out cannot be read.
+    /// If it is not the next: a journal with a gap cannot be read.
     pub(crate) fn push(
         &mut self,
         journal: Journal,
@@ -242,7 +242,7 @@ impl Pending {
     ) -> Result<(), Bug> {
         let follows = |(_, blob): &(Journal, Blob)| blob.last_sequence() + 1 == sequence;
         ensure(self.blobs.last().is_none_or(follows), "operations come one after another")?;
-        // A commit may have operations of two memtables, if one was begun meanwhile. Each has its
+        // A commit may have operations of two memtables, if one was started meanwhile. Each has its
         // journal.
         let fits = |(last, blob): &&mut (Journal, Blob)| {
             *last == journal && blob.bytes.len() < BLOB_BYTES_MAX
@@ -265,7 +265,7 @@ impl Pending {
         self.bytes
     }
 
-    /// What is to be written to the journals, in order.
+    /// The blobs to write to the journals, in order.
     pub(crate) fn blobs(&self) -> &[(Journal, Blob)] {
         &self.blobs
     }

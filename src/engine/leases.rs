@@ -1,7 +1,7 @@
-//! Pages that are leased to be visited, so that no other worker is sent to them meanwhile.
+//! Leases: pages that one worker is about to visit, so that no other worker visits them.
 //!
-//! In memory only: a lease that a crash loses costs a visit twice, and one that survived it would cost
-//! a commit for each page.
+//! They exist in memory only. A lease lost in a crash costs a second visit; durable leases would
+//! cost a commit for each page.
 
 use std::any::Any;
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -14,24 +14,24 @@ use crate::time::Time;
 /// The leases of an open store.
 #[derive(Debug)]
 pub(crate) struct Leases {
-    /// Held while pages are chosen: by one thread at a time, so that no two choose the same page.
+    /// Held while pages are chosen, so that no two threads choose the same page.
     session: RankedMutex<Kept>,
     out: Mutex<Out>,
-    /// How many are out, so that observing takes no lock if there are none.
+    /// The number of leased pages, so that observing takes no lock if there are none.
     count: AtomicUsize,
 }
 
-/// State that the scheduler keeps between two leases. It is opaque here: the engine knows which pages
-/// are leased, and not why.
+/// The scheduler's state between two leases. It is opaque here: the engine knows which pages are
+/// leased, but not why.
 pub(crate) type Kept = Option<Box<dyn Any + Send>>;
 
 #[derive(Debug, Default)]
 struct Out {
-    /// The time at which each lease is over.
+    /// The end of each lease.
     until: HashMap<Arc<str>, Time>,
     by_end: BTreeSet<(Time, Arc<str>)>,
-    /// Leases that ended since somebody began to take: whoever takes goes by a view from before that,
-    /// in which such a page is still due.
+    /// Leases that ended since the current session started. The session's view is older, so such a
+    /// page still looks due in it.
     ended: HashSet<Arc<str>>,
     is_taking: bool,
 }
@@ -53,7 +53,8 @@ impl Leases {
         Leases { session, out: Mutex::new(Out::default()), count: AtomicUsize::new(0) }
     }
 
-    /// Begins to take pages at this time. The view by which they are chosen is taken after this.
+    /// Starts a session that leases pages at this time. The session must choose pages by a view
+    /// taken after this.
     pub(crate) fn take(&self, now: Time) -> LeaseSession<'_> {
         let one = self.session.lock();
         let mut out = self.out.lock();
@@ -71,7 +72,7 @@ impl Leases {
     /// Ends the lease of a page, if it has one.
     #[inline]
     pub(crate) fn end(&self, url: &str) -> bool {
-        // Whoever visits a page because of its lease knows of it already.
+        // A worker that visits a page because of its lease has synchronized with it already.
         self.count.load(Ordering::Acquire) != 0 && self.end_one(url)
     }
 
@@ -83,31 +84,31 @@ impl Leases {
         ended
     }
 
-    /// How many leases are not over by what is known of the time.
+    /// The number of leases that have not expired, by the last known time.
     pub(crate) fn len(&self) -> usize {
         self.count.load(Ordering::Acquire)
     }
 }
 
-/// Somebody takes pages.
+/// A session that chooses and leases pages.
 pub(crate) struct LeaseSession<'a> {
     leases: &'a Leases,
     one: RankedGuard<'a, Kept>,
 }
 
 impl LeaseSession<'_> {
-    /// What was kept the last time that somebody took pages.
+    /// The state that the previous session kept.
     pub(crate) fn kept(&mut self) -> &mut Kept {
         &mut self.one
     }
 
-    /// Whether a page is not to be taken: it is leased, or was until a moment ago.
+    /// Whether a page must not be chosen: it is leased, or its lease ended during this session.
     pub(crate) fn is_out(&self, url: &str) -> bool {
         let out = self.leases.out.lock();
         out.until.contains_key(url) || out.ended.contains(url)
     }
 
-    /// Hands a page out until this time.
+    /// Leases a page until this time.
     pub(crate) fn lease(&self, url: &str, until: Time) {
         let mut out = self.leases.out.lock();
         out.end(url);

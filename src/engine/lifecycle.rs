@@ -1,4 +1,4 @@
-//! Whether a store accepts writes, and why not; waiting for work or for the end of the store.
+//! The lifecycle of a store: whether it accepts writes, and waiting for work or for its end.
 
 use std::panic::Location;
 use std::sync::{Arc, OnceLock};
@@ -12,17 +12,18 @@ use crate::process::Process;
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::{Condvar, Rank, RankedMutex};
 
-/// A store is open until it is closed; it may be poisoned before.
+/// The lifecycle of a store: open until it is closed, and possibly poisoned before.
 #[derive(Debug)]
 pub(crate) struct Lifecycle {
-    /// Why nothing more is accepted. Shared with the store's views.
+    /// Why writes are rejected. Shared with the store's views.
     poison: Arc<Poison>,
     closed: AtomicBool,
-    /// Taken to check whether there is something to wait for.
+    /// Held while a thread checks whether to wait.
     waiting: RankedMutex<()>,
-    /// Notified when a seal or merge ends, when there is one to do, and when nothing more is accepted.
+    /// Notified when a seal or merge ends, when one becomes due, and when writes are no longer
+    /// accepted.
     changed: Condvar,
-    /// The process that opened the store, and alone uses it.
+    /// The process that opened the store; only it may use the store.
     process: Process,
 }
 
@@ -33,7 +34,7 @@ impl Lifecycle {
         Lifecycle { poison, closed, waiting, changed, process }
     }
 
-    /// Checks that this is the process that opened the store. Asked before any lock is taken: in a
+    /// Checks that this is the process that opened the store. Called before any lock is taken: in a
     /// forked process, a lock may be held by a thread that does not exist.
     pub(crate) fn check_process(&self) -> Result<()> {
         if self.process.is_current() { Ok(()) } else { Err(Error::Forked) }
@@ -45,7 +46,7 @@ impl Lifecycle {
         if self.is_closed() { Err(Error::Closed) } else { Ok(()) }
     }
 
-    /// Checks that nothing went wrong, so that the store may be written, even while it closes.
+    /// Checks that the store is not poisoned, so that it may be written, even while it closes.
     pub(crate) fn check_poison(&self) -> Result<()> {
         self.poison.check_write()
     }
@@ -54,15 +55,15 @@ impl Lifecycle {
         self.closed.load(Ordering::Acquire)
     }
 
-    /// Accepts nothing more from now on, and wakes all waiting threads.
+    /// Stops accepting writes, and wakes all waiting threads.
     pub(crate) fn close(&self) {
         self.closed.store(true, Ordering::Release);
         self.notify();
     }
 
-    /// Accepts nothing more from now on, and wakes all waiting threads. After a failed write it is
-    /// unknown what reached the disk, until the store is opened again; after a bug, what is in
-    /// memory.
+    /// Stops accepting writes, and wakes all waiting threads. After a failed write it is unknown
+    /// what reached the disk, until the store is opened again; after a bug, the state in memory is
+    /// unknown.
     pub(crate) fn poison(&self, cause: Error) -> Error {
         if matches!(cause, Error::Poisoned(_) | Error::Closed) {
             return cause;
@@ -72,7 +73,7 @@ impl Lifecycle {
         cause
     }
 
-    /// Poisons the store if a call met a bug. Called under a lock, this happens before the lock is
+    /// Poisons the store if a call met a bug. Called under a lock, it does so before the lock is
     /// released.
     pub(crate) fn poison_on_bug<T>(&self, done: Result<T>) -> Result<T> {
         done.map_err(
@@ -82,16 +83,16 @@ impl Lifecycle {
 
     /// Wakes all threads that wait for work or for its end.
     pub(crate) fn notify(&self) {
-        // Taken so that no thread checks and then sleeps through this.
+        // Locked so that no thread can check and then miss the notification.
         drop(self.waiting.lock());
         self.changed.notify_all();
     }
 
-    /// Returns when `done` says so.
+    /// Waits until `done` returns true.
     ///
     /// # Errors
     ///
-    /// The store accepts no writes any more.
+    /// If the store no longer accepts writes.
     pub(crate) fn wait_until(&self, mut done: impl FnMut() -> bool) -> Result<()> {
         let mut guard = self.waiting.lock();
         while !done() {
@@ -101,8 +102,8 @@ impl Lifecycle {
         Ok(())
     }
 
-    /// Waits once: until something changes, or for as long as `at_most` says. Does not wait if that
-    /// is `None`, or if the store accepts no more writes. Returns whether it waited.
+    /// Waits once: until a notification, or for the duration of `at_most`. Does not wait if that is
+    /// `None`, or if the store no longer accepts writes. Returns whether it waited.
     pub(crate) fn wait(&self, at_most: impl FnOnce() -> Option<Duration>) -> bool {
         let mut guard = self.waiting.lock();
         let at_most = self.check().ok().and_then(|()| at_most());
@@ -114,13 +115,13 @@ impl Lifecycle {
 #[derive(Debug)]
 pub(crate) struct OnPanic<'s> {
     lifecycle: &'s Lifecycle,
-    /// Whether it did so before, and is writing while it unwinds.
+    /// Whether the thread already panicked before, so that it runs while unwinding.
     before: bool,
     at: &'static Location<'static>,
 }
 
 impl<'s> OnPanic<'s> {
-    /// Names the caller's line as the cause.
+    /// Records the caller's line as the cause.
     #[track_caller]
     pub(crate) fn new(lifecycle: &'s Lifecycle) -> Self {
         OnPanic { lifecycle, before: panicking(), at: Location::caller() }
@@ -135,38 +136,39 @@ impl Drop for OnPanic<'_> {
     }
 }
 
-/// The first thing that went wrong, if anything did.
+/// The first error that poisoned a store, if any.
 ///
-/// After a failed write it is unknown what reached the disk: nothing more is written, and reads go on.
-/// After a broken invariant, or a panic within a write, nothing is certain: reads stop as well.
+/// After a failed write it is unknown what reached the disk: writes stop, and reads continue. After
+/// a broken invariant, or a panic within a write, the state in memory is uncertain: reads stop as
+/// well.
 ///
 /// A store and all its views share one. Each public call passes its result through
 /// [`Poison::poison_on_bug`]. Calls that change the store also hold an [`OnPanic`].
 #[derive(Debug, Default)]
 pub(crate) struct Poison {
     cause: OnceLock<Arc<Error>>,
-    /// Counts it.
+    /// The metrics to notify.
     metrics: Metrics,
 }
 
 impl Poison {
-    /// Nothing went wrong so far. When it does, `metrics` counts it.
+    /// Creates the state of a store that is not poisoned; reports to `metrics` when it becomes so.
     pub(crate) fn reporting(metrics: Metrics) -> Poison {
         Poison { cause: OnceLock::new(), metrics }
     }
 
-    /// Notes why nothing more is accepted. The first cause stays.
+    /// Poisons the store. The first cause stays.
     pub(crate) fn set(&self, cause: Error) {
         let _ = self.cause.set(Arc::new(cause));
         self.metrics.poisoned();
     }
 
-    /// Whether nothing went wrong, so that the store may be written.
+    /// Checks that the store may be written.
     pub(crate) fn check_write(&self) -> Result<()> {
         self.cause.get().map_or(Ok(()), |cause| Err(Error::Poisoned(Arc::clone(cause))))
     }
 
-    /// Whether what is in memory is as it should be, so that the store may be read.
+    /// Checks that the state in memory is certain, so that the store may be read.
     #[inline]
     pub(crate) fn check_read(&self) -> Result<()> {
         match self.cause.get() {
@@ -175,7 +177,7 @@ impl Poison {
         }
     }
 
-    /// Notes the bug that a call met, if that is why it failed.
+    /// Poisons the store if a call failed with a bug.
     #[inline]
     pub(crate) fn poison_on_bug<T>(&self, done: Result<T>) -> Result<T> {
         if let Err(error @ Error::Bug(_)) = &done {

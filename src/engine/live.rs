@@ -1,4 +1,4 @@
-//! The live view of a store: its components, and how far they may be read.
+//! The live view of a store: its components, and the visible operations.
 
 use std::sync::Arc;
 
@@ -20,16 +20,16 @@ pub(crate) struct Live {
     view: RankedRwLock<Arc<View>>,
     /// The last acknowledged operation: readers see up to here.
     visible: AtomicU64,
-    /// The process that opened the store, and alone changes the view.
+    /// The process that opened the store; only it changes the view.
     process: Process,
-    /// Of the view that any other process may have.
+    /// The parts of a view for any other process.
     disk: Arc<dyn Disk>,
     poison: Arc<Poison>,
     metrics: Metrics,
 }
 
 impl Live {
-    /// Everything in a view is acknowledged, up to operation `last`.
+    /// Creates a live view whose operations up to `last` are all acknowledged.
     pub(crate) fn new(view: View, last: u64) -> Live {
         let (disk, poison) = (Arc::clone(&view.disk), Arc::clone(&view.poison));
         let metrics = view.metrics.clone();
@@ -44,17 +44,17 @@ impl Live {
         self.with_view(Arc::clone)
     }
 
-    /// A view of everything that is acknowledged.
+    /// Takes a snapshot of all acknowledged operations.
     pub(crate) fn snapshot(&self) -> Snapshot {
-        // Together: a memtable is only taken from the view after all its operations are visible.
+        // Together: a memtable leaves the view only after all its operations are visible.
         self.with_view(|view| {
             let sequence = self.visible.load(Ordering::Acquire);
             Snapshot::new(Arc::clone(view), sequence)
         })
     }
 
-    /// Gives access to the view, which does not change meanwhile. In a process that was forked
-    /// while another thread changed the view, nothing is known about it.
+    /// Passes the view to `look`; it does not change meanwhile. In a process that was forked while
+    /// another thread changed the view, the state is unknown.
     #[inline]
     fn with_view<T>(&self, look: impl FnOnce(&Arc<View>) -> T) -> T {
         match self.view.try_read_in_order() {
@@ -64,7 +64,7 @@ impl Live {
         }
     }
 
-    /// A view of nothing, whose memtable cannot be known.
+    /// An empty view whose memtable is marked as unknown.
     #[cold]
     fn torn_view(&self) -> Arc<View> {
         let active = Arc::new(Memtable::torn(self.process));

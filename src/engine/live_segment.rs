@@ -1,4 +1,4 @@
-//! A live segment: one that the manifest lists, opened.
+//! A live segment: an open segment of the manifest.
 
 use std::sync::Arc;
 
@@ -13,38 +13,39 @@ use crate::page::{Content, Head, InForce};
 use crate::segment::{EpochTables, PageRef, Segment, Tombstones};
 use crate::time::Time;
 
-/// A page with this many visits is deep: finding its head means reading a long directory.
+/// The number of visits of a deep page: finding its head requires reading a long directory.
 const DEEP: usize = 4096;
 
-/// Of a page with this many entries it is kept when it was first seen with a content.
+/// The number of entries of a long page, for which first-seen times are cached.
 const LONG: usize = 256;
 
-/// A live segment with what is read of it at open.
+/// A live segment with the data read when it was opened.
 #[derive(Debug)]
 pub(crate) struct LiveSegment {
     pub(crate) segment: Arc<Segment>,
     pub(crate) tombstones: Tombstones,
-    /// The tables of each epoch that it has fingerprints of, by number.
+    /// The tables of each epoch with fingerprints in it, by number.
     pub(crate) tables: Vec<EpochTables>,
-    /// The heads of deep pages that were asked for.
+    /// Cached heads of deep pages.
     deep: Memo<Option<Head>>,
-    /// When long pages were first seen here with the version that was asked for last.
+    /// Cached times at which long pages were first seen here with a version, the last one
+    /// requested.
     first_seen: Memo<FirstSeen>,
-    /// When pages whose newest record is here were first seen with what they have in force.
+    /// Cached times since when pages whose newest record is here have their content in force.
     pub(crate) since: Memo<Time>,
 }
 
-/// A version, and when a page was first seen with it; none if it never was.
+/// A version, and when a page was first seen with it; `None` if it never was.
 type FirstSeen = (InForce, Option<Time>);
 
 impl LiveSegment {
-    /// Makes a segment live, after plain reads of what is read through its map.
+    /// Makes a segment live, after plain reads of the parts that are later read through its map.
     pub(crate) fn open(segment: Segment) -> Result<LiveSegment> {
         segment.read_plainly()?;
         LiveSegment::verified(segment)
     }
 
-    /// Makes a segment live whose blocks have all been read and checked. Opens no file: the segment may
+    /// Makes a segment live whose blocks were all read and checked. Opens no file: the segment may
     /// have been merged since, and its file removed.
     pub(crate) fn verified(segment: Segment) -> Result<LiveSegment> {
         let tombstones = Tombstones::read(&segment)?;
@@ -56,8 +57,7 @@ impl LiveSegment {
         Ok(LiveSegment { segment, tombstones, tables, deep, first_seen, since })
     }
 
-    /// Opens what the catalog, `SNAPSHOT` or a generation names, unless it is among those that are open
-    /// already.
+    /// Opens a segment of the catalog, `SNAPSHOT` or a generation, unless it is open already.
     pub(crate) fn open_row(
         disk: &Arc<dyn Disk>,
         names: Files,
@@ -71,8 +71,8 @@ impl LiveSegment {
         LiveSegment::open(open_listed(disk, names, store, row)?).map(Arc::new)
     }
 
-    /// The steps of merging it: its records of pages, and its fingerprints. What a damaged segment says
-    /// of itself was not checked yet.
+    /// The steps of merging it: its page records and its fingerprints, capped because the numbers
+    /// of a damaged segment may be wrong.
     pub(crate) fn steps(&self) -> u64 {
         const MOST: u64 = 1 << 40;
         let numbers = self.segment.numbers();
@@ -85,7 +85,7 @@ impl LiveSegment {
         at.ok().and_then(|at| self.tables.get(at))
     }
 
-    /// The head of a page, at the same cost however long its history.
+    /// The head of a page, at a cost that does not grow with its history.
     pub(crate) fn head(&self, page: &PageRef<'_>) -> Result<Option<Head>> {
         let read = || page.record.head().ok_or_else(|| self.unreadable());
         if page.record.len() < DEEP {
@@ -95,7 +95,8 @@ impl LiveSegment {
     }
 
     /// When a page was first seen here, or restated, with a content of a version. Costs reading the
-    /// record until then; if it never was, all of it, but for long pages once for each version.
+    /// record until then, or all of it if it never was. For long pages the result is cached for one
+    /// version.
     pub(crate) fn first_seen(
         &self,
         page: &PageRef<'_>,
@@ -115,7 +116,7 @@ impl LiveSegment {
         }
     }
 
-    /// The error that a page's record says what none can.
+    /// The error for an impossible page record.
     #[cold]
     pub(crate) fn unreadable(&self) -> Error {
         let tag = Tag::of(Kind::Pages);

@@ -1,11 +1,11 @@
-//! A URL, and what it takes to look it up.
+//! A URL with the data needed to look it up.
 
 use std::cell::OnceCell;
 
 use crate::page::surt;
 use crate::segment::url_hash;
 
-/// A URL that is looked up.
+/// A URL to look up.
 pub(crate) struct Lookup<'a> {
     pub(crate) url: &'a str,
     pub(crate) hash: u64,
@@ -17,12 +17,12 @@ impl<'a> Lookup<'a> {
         Self::of(url, url_hash(url, seed))
     }
 
-    /// A lookup where the hash is known.
+    /// Creates a lookup with a known hash.
     pub(crate) fn of(url: &'a str, hash: u64) -> Self {
         Lookup { url, hash, key: OnceCell::new() }
     }
 
-    /// The SURT key, made when it is first asked for.
+    /// The SURT key, computed when first needed.
     pub(crate) fn key(&self) -> &[u8] {
         self.key.get_or_init(|| surt::key_of(self.url))
     }

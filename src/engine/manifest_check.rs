@@ -1,4 +1,4 @@
-//! Whether a segment's file is the one that a list names: the catalog's, or `SNAPSHOT`'s.
+//! Checks that a segment's file is the one in a list: in the catalog, or in `SNAPSHOT`.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::layout::Stamp;
 use crate::segment::{Frame, Segment, read_stamp};
 
-/// What a list says of a segment.
+/// The row of a segment in a list.
 pub(crate) fn row(frame: &Frame) -> SegmentRow {
     SegmentRow {
         id: frame.id(),
@@ -20,14 +20,16 @@ pub(crate) fn row(frame: &Frame) -> SegmentRow {
     }
 }
 
-/// Whether this is the segment that a list of a store names.
+/// Whether this is the segment of a store's list.
 pub(crate) fn is_listed(frame: &Frame, store: u64, listed: &SegmentRow) -> bool {
     frame.stamp().store == store && row(frame) == *listed
 }
 
+/// Checks that a segment belongs to a store.
+///
 /// # Errors
 ///
-/// If a segment is of another store: says of which, and of which it should be.
+/// If it does not; the message names both stores.
 pub(crate) fn check_store(name: Name, stamp: &Stamp, store: u64) -> Result<()> {
     let found = stamp.store;
     if found == store {
@@ -37,10 +39,11 @@ pub(crate) fn check_store(name: Name, stamp: &Stamp, store: u64) -> Result<()> {
     Err(Error::corrupt(name, 24, what))
 }
 
+/// Checks that an unlisted segment does not belong to another store.
+///
 /// # Errors
 ///
-/// If the file of a segment that no list names says that it is of another store: it is not left over
-/// here, and nobody's to remove.
+/// If its file does: then it is not a leftover of this store, and must not be removed.
 pub(crate) fn check_unlisted(disk: &Arc<dyn Disk>, store: u64, id: u64) -> Result<()> {
     let name = Name::Segment(id);
     let file = disk.open(name, Access::Read).map_err(|e| Error::io("open", name, e));
@@ -50,10 +53,11 @@ pub(crate) fn check_unlisted(disk: &Arc<dyn Disk>, store: u64, id: u64) -> Resul
     }
 }
 
+/// Checks that this is the segment of a store's list.
+///
 /// # Errors
 ///
-/// If this is not the segment that a list of a store names: says which one it is, and which it should
-/// be.
+/// If it is not; the message says which segment it is, and which it should be.
 pub(crate) fn check_listed(frame: &Frame, store: u64, listed: &SegmentRow) -> Result<()> {
     check_store(frame.name(), frame.stamp(), store)?;
     let found = row(frame);
@@ -70,11 +74,11 @@ pub(crate) fn check_listed(frame: &Frame, store: u64, listed: &SegmentRow) -> Re
         describe(&found),
         describe(listed)
     );
-    // Where its checksum stands, at the end.
+    // At the position of its checksum, at the end.
     Err(Error::corrupt(frame.name(), frame.bytes() - 4, what))
 }
 
-/// Opens the segment that a list of a store names, and no other of its number.
+/// Opens the segment in a store's list, and no other of its number.
 pub(crate) fn open_listed(
     disk: &Arc<dyn Disk>,
     names: Files,

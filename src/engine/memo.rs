@@ -1,15 +1,15 @@
-//! A few answers that are worth keeping.
+//! A small cache of results about pages.
 
 use std::collections::BTreeMap;
 
 use crate::error::Result;
 use crate::sync::RwLock;
 
-/// The most answers that are kept.
+/// The most results to keep.
 const ANSWERS_MAX: usize = 1024;
 
-/// Answers about the pages of a component, by their numbers there: one of each page, of a thousand pages
-/// at most. One that is not kept is worked out again.
+/// A cache of results about the pages of a component, by page number: at most a thousand pages. A
+/// missing result is computed again.
 #[derive(Debug)]
 pub(crate) struct Memo<T>(RwLock<BTreeMap<u32, T>>);
 
@@ -20,14 +20,14 @@ impl<T> Default for Memo<T> {
 }
 
 impl<T: Clone> Memo<T> {
-    /// The answer about a page, if it is kept.
+    /// The cached result for a page, if there is one.
     ///
     /// Does not wait for the lock: after a fork its holder may not exist.
     pub(crate) fn get(&self, page: u32) -> Option<T> {
         self.0.try_read().and_then(|kept| kept.get(&page).cloned())
     }
 
-    /// The answer about a page: the one that is kept, or else what is worked out, which is kept.
+    /// The cached result for a page, or the result of `work`, which is cached.
     pub(crate) fn get_or(&self, page: u32, work: impl FnOnce() -> Result<T>) -> Result<T> {
         if let Some(answer) = self.get(page) {
             return Ok(answer);
@@ -37,7 +37,7 @@ impl<T: Clone> Memo<T> {
         Ok(answer)
     }
 
-    /// Keeps the answer about a page, in the place of an earlier one.
+    /// Caches the result for a page, replacing an earlier one.
     pub(crate) fn keep(&self, page: u32, answer: T) {
         if let Some(mut kept) = self.0.try_write() {
             if kept.len() >= ANSWERS_MAX {

@@ -1,4 +1,4 @@
-//! The memtables of a store: the one that is written, and the one before it while that is sealed.
+//! The memtables of a store: the active one, and the previous one while it is sealed.
 
 use std::iter::{Chain, Once, once};
 use std::option;
@@ -11,25 +11,26 @@ use crate::catalog::Journal;
 /// The memtables of a view.
 #[derive(Clone, Debug)]
 pub(crate) struct Memtables {
-    /// The one that waits to be sealed, or is being sealed: it is full, and written no more.
+    /// The memtable that waits to be sealed, or is being sealed: it is full, and no longer written.
     pub(crate) sealing: Option<Arc<Memtable>>,
-    /// The one that is written. Where nobody writes it is empty.
+    /// The active memtable. Without a writer it is empty.
     pub(crate) active: Arc<Memtable>,
 }
 
 impl Memtables {
-    /// Those of a view with everything in segments: what is written next goes to this journal.
+    /// Creates empty memtables, for a view with everything in segments. New operations go to this
+    /// journal.
     pub(crate) fn empty(journal: Journal) -> Memtables {
         Memtables { sealing: None, active: Arc::new(Memtable::new(journal)) }
     }
 
-    /// All of them, the oldest first.
+    /// All memtables, the oldest first.
     #[inline]
     pub(crate) fn iter(&self) -> Iter<'_> {
         self.sealing.iter().chain(once(&self.active))
     }
 
-    /// All of them with their names as components, the oldest first.
+    /// All memtables with their component identities, the oldest first.
     #[inline]
     pub(crate) fn with_ids(
         &self,

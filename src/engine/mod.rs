@@ -1,10 +1,10 @@
-//! An open store: what it is in memory and in files, how it is opened, and how it is written.
+//! An open store: its state in memory and in files, how it is opened, and how it is written.
 //!
-//! An observation is looked up, judged and applied in memory, then journalled in one commit with
-//! others that came at the same time; there it is durable and acknowledged ([`write`]). A full memtable
-//! is sealed into a segment in the background ([`seal`]), and neighbouring segments are merged into
-//! larger ones ([`compaction`]). Readers take a [`Snapshot`](snapshot::Snapshot) and wait for none of
-//! this.
+//! An observation is looked up, gets its verdict, and is applied in memory. Then a group commit
+//! writes it to the journal with concurrent ones; at that point it is durable and acknowledged
+//! ([`write`]). A full memtable is sealed into a segment in the background ([`seal`]), and
+//! neighbouring segments are merged into larger ones ([`compaction`]). Readers take a
+//! [`Snapshot`](snapshot::Snapshot) and wait for none of this.
 
 pub(crate) mod answer;
 pub(crate) mod clock;

@@ -1,4 +1,4 @@
-//! How new segments are identified, laid out, and opened.
+//! The identity, layout, and opening of new segments.
 
 use std::sync::Arc;
 
@@ -14,25 +14,25 @@ use crate::search::Resources;
 use crate::segment::{Layout, Segment};
 use crate::sync::atomic::{AtomicU64, Ordering};
 
-/// Larger segments are not read once more after they were written: memory may not hold them.
+/// The largest segment that is read once more after it was written: memory may not hold larger
+/// ones.
 const WARM_BYTES_MAX: u64 = 4 << 30;
 
-/// How tables of new segments are made, in a store with these epochs.
+/// The layout of tables in new segments, for a store with these epochs.
 pub(crate) fn layout(epochs: &Epochs, options: &Options, resources: Resources) -> Layout {
     let distance = |info: &EpochInfo| epochs.near_distance(info.epoch, options.near_distance);
     let distances = epochs.iter().map(distance).collect();
     Layout { distances, bytes_each: options.fingerprint_bytes, resources }
 }
 
-/// How tables are made beside other work: by one thread, in a part of the memory.
+/// The layout of tables built in the background: by one thread, in a part of the memory.
 pub(crate) fn background_layout(core: &Core) -> Layout {
     let options = &core.options;
     let memory_bytes = options.background_memory_bytes / 4;
     layout(&core.live.view().epochs, options, Resources { memory_bytes, threads: 1 })
 }
 
-/// Opens a segment that was just written, ready to be searched at full speed. One that turns out
-/// not to be sound is removed.
+/// Opens a new segment, ready to be searched at full speed. Removes it if it is not sound.
 pub(crate) fn open(core: &Core, id: u64) -> Result<Arc<LiveSegment>> {
     let open = || {
         let segment = Segment::open(&core.disk, id)?;
@@ -47,7 +47,7 @@ pub(crate) fn open(core: &Core, id: u64) -> Result<Arc<LiveSegment>> {
     })
 }
 
-/// Allocates the numbers of segments, each once.
+/// Allocates segment numbers, each once.
 #[derive(Debug)]
 pub(crate) struct SegmentIds {
     store: u64,
@@ -55,12 +55,12 @@ pub(crate) struct SegmentIds {
 }
 
 impl SegmentIds {
-    /// Those of a store, from this number on.
+    /// Allocates the numbers of a store from `next` on.
     pub(crate) fn new(store: u64, next: u64) -> SegmentIds {
         SegmentIds { store, next: AtomicU64::new(next) }
     }
 
-    /// The store that they are of.
+    /// The number of the store.
     pub(crate) fn store(&self) -> u64 {
         self.store
     }
@@ -70,12 +70,12 @@ impl SegmentIds {
         Stamp { id: self.number(), store: self.store, nonce: disk.random() }
     }
 
-    /// A number for something that will be no segment.
+    /// A number for something that will not be a segment.
     pub(crate) fn number(&self) -> u64 {
         self.next.fetch_add(1, Ordering::AcqRel)
     }
 
-    /// The number that comes next.
+    /// The next number.
     pub(crate) fn next(&self) -> u64 {
         self.next.load(Ordering::Acquire)
     }

@@ -1,8 +1,8 @@
-//! Making, opening and recovering a store.
+//! Creating, opening and recovering a store.
 //!
-//! Recovery, in order: take the lock; read and check the catalog; map the live segments; replay the
-//! journals into memtables; write `SNAPSHOT`; remove what the manifest does not name. Nothing is
-//! rebuilt, so opening takes the time to read the journal, whatever the size of the store.
+//! Recovery takes these steps: lock; read and check the catalog; map the live segments; replay the
+//! journals into memtables; write `SNAPSHOT`; remove files that the manifest does not list. Nothing
+//! is rebuilt, so opening takes the time to read the journal, whatever the size of the store.
 
 use std::panic::resume_unwind;
 use std::sync::Arc;
@@ -36,8 +36,7 @@ pub(crate) fn create(disk: &Arc<dyn Disk>, options: &Options) -> Result<()> {
     make(disk, &Contents::new(&**disk, vec![epochs::first(options)?], false)).map(drop)
 }
 
-/// Creates and opens a store with these epochs that does not count as one until something is
-/// loaded.
+/// Creates and opens a store with these epochs that is unfinished until something is loaded.
 pub(crate) fn begin(disk: &Arc<dyn Disk>, options: Options, epochs: Vec<EpochInfo>) -> Result<Db> {
     check_options(&options)?;
     let (watched, metrics) = Metrics::watching(Arc::clone(disk));
@@ -45,16 +44,16 @@ pub(crate) fn begin(disk: &Arc<dyn Disk>, options: Options, epochs: Vec<EpochInf
     open_locked((watched, metrics), options, locks, true).inspect_err(|_| unmake(disk))
 }
 
-/// Makes a store whose catalog holds this. The lock is held since it is there.
+/// Creates a store with these contents of the catalog. The catalog is locked from its creation on.
 pub(crate) fn make(disk: &Arc<dyn Disk>, contents: &Contents) -> Result<Locks> {
-    // Checked before anything is created: somebody else's directory stays as it is.
+    // Checked before anything is created: a directory of another program stays unchanged.
     require_empty(disk)?;
     disk.create_dirs(Dir::STORE).map_err(|e| Error::io("create", disk.location(), e))?;
     let mut locks = Locks::take(&**disk, Lock::Exclusive)?;
-    // Again, under the lock: another process may have made a store since the first look.
+    // Again, under the lock: another process may have created a store since the first check.
     require_empty(disk)?;
     never_finished(disk).map_or(Ok(()), |left| clear(disk, left))?;
-    // The lock is ours, and nothing else was there: whatever is there now may be removed.
+    // We hold the lock, and nothing else was there: whatever is there now may be removed.
     let catalog = Catalog::create(disk, contents).inspect_err(|_| unmake(disk))?;
     locks.follow(catalog);
     Ok(locks)
@@ -63,11 +62,12 @@ pub(crate) fn make(disk: &Arc<dyn Disk>, contents: &Contents) -> Result<Locks> {
 /// Checks that a store may be created here: the directory is empty, or has leftovers of an
 /// interrupted creation.
 ///
-/// Leftovers are recognised by `LOCK`, which is made before anything else and has our mark. Without
-/// the mark, only an empty `LOCK` is accepted: anything else with one of our names belongs to
-/// somebody else, and stays as it is.
+/// Leftovers are recognized by `LOCK`, which is created first and has our mark. Without the mark,
+/// only an empty `LOCK` is accepted: any other file with one of our names belongs to another
+/// program, and stays unchanged.
 pub(crate) fn require_empty(disk: &Arc<dyn Disk>) -> Result<()> {
-    // A load into a new store was cut short. Its catalog says so, and nobody was given that store.
+    // A load into a new store was cut short. Its catalog says so, and no caller ever got that
+    // store.
     if never_finished(disk).is_some() {
         return Ok(());
     }
@@ -95,7 +95,8 @@ pub(crate) fn require_empty(disk: &Arc<dyn Disk>) -> Result<()> {
         });
     }
     let segments = names.iter().filter(|name| matches!(name, Some(Name::Segment(_)))).count();
-    // Segments without a catalog are data that `repair` can save. The directory does not count as empty.
+    // Segments without a catalog are data that `repair` can recover. The directory does not count
+    // as empty.
     if segments > 0 {
         return Err(without_catalog(disk, segments));
     }
@@ -122,7 +123,7 @@ pub(crate) fn require_empty(disk: &Arc<dyn Disk>) -> Result<()> {
     Ok(())
 }
 
-/// Checks that a directory lies in no store: none with a catalog, and not in `other` without one.
+/// Checks that a directory is not inside a store: one with a catalog, or `other` even without one.
 pub(crate) fn require_apart(at: &Location, other: Option<&Location>) -> Result<()> {
     let (above, location) = (at.store_above(other), at.clone().disk(None).location());
     let Some(store) = above.map_err(|e| Error::io("look at", &location, e))? else {
@@ -132,7 +133,7 @@ pub(crate) fn require_apart(at: &Location, other: Option<&Location>) -> Result<(
     Err(Error::NotAStore { location, why, found: NotStore::Other })
 }
 
-/// Whether the store of a catalog is one.
+/// Checks that the store of a catalog is finished.
 pub(crate) fn require_finished(disk: &Arc<dyn Disk>, contents: &Contents) -> Result<()> {
     if contents.settings.unfinished {
         return Err(Error::Unfinished { location: disk.location() });
@@ -140,7 +141,7 @@ pub(crate) fn require_finished(disk: &Arc<dyn Disk>, contents: &Contents) -> Res
     Ok(())
 }
 
-/// What a store that was never finished has beside its catalog, which says so; `None` if there is none.
+/// The files of an unfinished store besides its catalog; `None` if there is no unfinished store.
 fn never_finished(disk: &Arc<dyn Disk>) -> Option<Vec<Name>> {
     let contents = open_catalog(disk).and_then(|file| Catalog::read(&*file)).ok()?;
     // Without a `SNAPSHOT` no reader knows of this store. Files of another store are not removed.
@@ -149,7 +150,7 @@ fn never_finished(disk: &Arc<dyn Disk>) -> Option<Vec<Name>> {
     (contents.settings.unfinished && untold).then_some(left)
 }
 
-/// Makes room for another store in the place of one that was never finished.
+/// Removes an unfinished store to make space for another.
 fn clear(disk: &Arc<dyn Disk>, left: Vec<Name>) -> Result<()> {
     for name in left {
         disk.remove(name).map_err(|e| Error::io("remove", name, e))?;
@@ -161,19 +162,20 @@ fn clear(disk: &Arc<dyn Disk>, left: Vec<Name>) -> Result<()> {
     Ok(())
 }
 
-/// Removes a store that was begun. The catalog goes last, so what is left is unfinished, or
-/// nothing.
+/// Removes a store whose creation failed. The catalog goes last, so the leftovers are unfinished,
+/// or nothing.
 pub(crate) fn unmake(disk: &Arc<dyn Disk>) {
     let remove_from = |dir: Dir, last: bool| {
         let entries = disk.list(dir)?;
         let names = entries.iter().filter_map(|entry| Name::parse(dir, entry));
-        // `LOCK` and the catalog come in a later call: until then the rest is known to be of a store.
+        // `LOCK` and the catalog come in a later call: until then the rest is known to belong to a
+        // store.
         for name in names.filter(|name| matches!(name, Name::Catalog | Name::Lock) == last) {
             disk.remove(name)?;
         }
         disk.sync_dir(dir)
     };
-    // The next creation replaces what is left.
+    // The next creation replaces the leftovers.
     let _ = remove_from(Dir::Segments, false)
         .and_then(|()| remove_from(Dir::Root, false))
         .and_then(|()| remove_from(Dir::Root, true));
@@ -188,7 +190,7 @@ pub(crate) fn open(disk: Arc<dyn Disk>, options: Options) -> Result<Db> {
     open_locked((disk, metrics), options, locks, false)
 }
 
-/// Opens a store that is locked; `unfinished` says whether it is one only when it is finished.
+/// Opens a locked store; `unfinished` says whether it is valid only once it is finished.
 fn open_locked(
     (disk, metrics): (Arc<dyn Disk>, Metrics),
     options: Options,
@@ -199,8 +201,8 @@ fn open_locked(
     if !unfinished {
         require_finished(&disk, &contents)?;
     }
-    // Segments are mapped and journals replayed. No segment is searched for that, so this takes as long
-    // for a large store as for a small one.
+    // Segments are mapped and journals replayed. That searches no segment, so it takes as long for
+    // a large store as for a small one.
     let (view, last) = view_of(&disk, &contents, None)?;
     let poison = Arc::new(Poison::reporting(metrics.clone()));
     let view = View { near_distance: options.near_distance, poison, metrics, ..view };
@@ -219,7 +221,7 @@ fn open_locked(
     Db::start(core, last, unfinished, &orphans)
 }
 
-/// Opens the catalog's file to read it.
+/// Opens the catalog's file for reading.
 pub(crate) fn open_catalog(disk: &Arc<dyn Disk>) -> Result<Box<dyn DiskFile>> {
     disk.open(Name::Catalog, Access::Read).map_err(|e| Error::io("open", Name::Catalog, e))
 }
@@ -229,7 +231,7 @@ pub(crate) fn catalog_bytes(disk: &Arc<dyn Disk>) -> Result<u64> {
     open_catalog(disk)?.size().map_err(|e| Error::io("measure", Name::Catalog, e))
 }
 
-/// The numbers of the segments that are there, listed or not, in order.
+/// The numbers of the existing segment files, listed or not, in order.
 pub(crate) fn segment_ids(disk: &Arc<dyn Disk>) -> Result<Vec<u64>> {
     let entries = list(disk, Dir::Segments)?;
     let names = entries.iter().filter_map(|entry| Name::parse(Dir::Segments, entry));
@@ -242,7 +244,7 @@ pub(crate) fn segment_ids(disk: &Arc<dyn Disk>) -> Result<Vec<u64>> {
     Ok(ids)
 }
 
-/// The numbers of those of them that the catalog does not list.
+/// The numbers of the segment files that the catalog does not list.
 pub(crate) fn unlisted_ids(disk: &Arc<dyn Disk>, contents: &Contents) -> Result<Vec<u64>> {
     let mut ids = segment_ids(disk)?;
     ids.retain(|id| contents.segments.iter().all(|row| row.id != *id));
@@ -269,7 +271,7 @@ fn check_options(options: &Options) -> Result<()> {
     epochs::check_name(&options.epoch)
 }
 
-/// Why a directory is no store in which one is published.
+/// Why a directory with published generations is not a store.
 const PUBLISHED: &str = "a store is published there, which is read and never written to; write to the \
                          store itself, or load what is published into a new one";
 
@@ -291,8 +293,8 @@ pub(crate) fn require_store(disk: &Arc<dyn Disk>) -> Result<()> {
     if names.contains(&Name::Catalog) {
         return Ok(());
     }
-    // The catalog of a new store is durable before any segment is written. So these are not what a
-    // crash has left of the making of a store.
+    // The catalog of a new store is durable before any segment is written. So these are not
+    // leftovers of a crash during creation.
     match segment_ids(disk).map_or(0, |ids| ids.len()) {
         0 => {}
         segments => return Err(without_catalog(disk, segments)),
@@ -306,7 +308,7 @@ pub(crate) fn require_store(disk: &Arc<dyn Disk>) -> Result<()> {
     })
 }
 
-/// Why a directory is no store that has segments and no catalog.
+/// The error for a directory with segments but no catalog.
 fn without_catalog(disk: &Arc<dyn Disk>, segments: usize) -> Error {
     let files = if segments == 1 { "1 segment file" } else { &format!("{segments} segment files") };
     let why = format!(
@@ -316,7 +318,7 @@ fn without_catalog(disk: &Arc<dyn Disk>, segments: usize) -> Error {
     Error::NotAStore { location: disk.location(), why, found: NotStore::Segments(segments) }
 }
 
-/// Whether there is anything of a store.
+/// Checks that there is any file of a store.
 pub(crate) fn require_some_store(disk: &Arc<dyn Disk>) -> Result<()> {
     match require_store(disk) {
         Err(Error::NotAStore { found: NotStore::Segments(_), .. }) => Ok(()),
@@ -324,8 +326,8 @@ pub(crate) fn require_some_store(disk: &Arc<dyn Disk>) -> Result<()> {
     }
 }
 
-/// What is live, and the number of the last operation. Segments that are open in the view of `before`
-/// are not opened again; its memtables go on where a journal follows a frame that is in them.
+/// Returns the live view, and the number of the last operation. Reuses open segments in the view of
+/// `before`, and its memtables, if a journal continues after a frame that is in them.
 pub(crate) fn view_of(
     disk: &Arc<dyn Disk>,
     contents: &Contents,
@@ -348,16 +350,17 @@ pub(crate) fn view_of(
     Ok((view, last))
 }
 
-/// A memtable, and what is to be added to it.
+/// A memtable, and the blobs to add to it.
 type Replay<'c> = (Arc<Memtable>, &'c [Blob]);
 
-/// Replays the journals, into the memtables of `before` where they follow what is in them. Returns their
-/// memtables, and the number of the last operation.
+/// Replays the journals, into the memtables of `before` where possible. Returns the memtables, and
+/// the number of the last operation.
 pub(crate) fn replay(contents: &Contents, before: Option<&Memtables>) -> Result<(Memtables, u64)> {
     let of_store = (contents.settings.url_seed, &contents.epochs[..]);
     let mut last = contents.segments.last().map_or(0, |row| row.last_sequence);
     let mut journals = Vec::from_iter(&contents.journals);
-    // The journal with the older operations is replayed first, and becomes the memtable that is sealed.
+    // The journal with the older operations is replayed first, and becomes the memtable to be
+    // sealed.
     journals.retain(|frames| frames.place().is_some());
     journals.sort_by_key(|frames| frames.place());
     let mut replays: Vec<Replay<'_>> = Vec::new();
@@ -379,14 +382,15 @@ pub(crate) fn replay(contents: &Contents, before: Option<&Memtables>) -> Result<
         replays.push((memtable, blobs));
     }
     let replay_one = |(memtable, blobs): Replay<'_>| {
-        // The lock is taken for one blob at a time: snapshots may be reading a memtable that goes on.
+        // The lock is taken for one blob at a time: snapshots may be reading a memtable that
+        // continues.
         blobs.iter().try_for_each(|blob| journal::replay(blob, of_store, &mut memtable.write()))?;
         Ok::<_, Error>(memtable)
     };
     let mut replays = replays.into_iter();
     let memtables = match (replays.next(), replays.next()) {
-        // The journals do not depend on each other. Each is replayed by a thread, if the system grants
-        // one.
+        // The journals do not depend on each other. Each is replayed by a thread, if the system
+        // grants one.
         (Some(older), Some(newer)) => thread::scope(|scope| {
             let beside = newer.clone();
             let beside = thread::Builder::new().spawn_scoped(scope, || replay_one(beside));
@@ -403,7 +407,7 @@ pub(crate) fn replay(contents: &Contents, before: Option<&Memtables>) -> Result<
     Ok((memtables, last))
 }
 
-/// The memtable of a journal up to a frame that is known, and its first operation.
+/// The memtable of a journal up to a known frame, and its first operation.
 fn continued(
     before: Option<&Memtables>,
     journal: Journal,
@@ -418,7 +422,7 @@ fn continued(
     Ok((Arc::clone(memtable), first))
 }
 
-/// Checks that an operation is the one after the last.
+/// Checks that an operation follows the last one.
 fn check_next(sequence: u64, last: u64) -> Result<()> {
     if last.checked_add(1) == Some(sequence) {
         return Ok(());
@@ -429,7 +433,7 @@ fn check_next(sequence: u64, last: u64) -> Result<()> {
     Err(Error::corrupt(Name::Catalog, 0, what))
 }
 
-/// Files that were being written or about to go when the store was last left.
+/// The files that were being written or about to be removed when the store was last left.
 ///
 /// # Errors
 ///
@@ -442,7 +446,7 @@ pub(crate) fn orphans(disk: &Arc<dyn Disk>, contents: &Contents) -> Result<Vec<N
             contents.epochs.iter().find(of_it).is_some_and(has_table)
         }
         Name::Segment(id) => contents.segments.iter().any(|row| row.id == id),
-        // In no directory of a store.
+        // These are in no directory of a store.
         Name::FixedSegment(_)
         | Name::FixedSegmentNew(_)
         | Name::FixedDf(_)

@@ -1,4 +1,4 @@
-//! How a store is opened.
+//! The options for opening a store.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use super::settings::settings;
 use crate::fingerprint::Bands;
 use crate::page::Ranking;
 
-/// When an observation is durable.
+/// When an observation becomes durable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Durability {
@@ -21,7 +21,7 @@ pub enum Durability {
 }
 
 settings! {
-    /// Settings of a [`Store`](crate::Store).
+    /// Options of a [`Store`](crate::Store).
     ///
     /// ```
     /// use std::time::Duration;
@@ -34,83 +34,79 @@ settings! {
     /// assert_eq!(options.near_limit, 16);
     /// ```
     pub struct Options {
-        /// When an observation is durable. Default: [`Durability::Each`].
+        /// When an observation becomes durable. Default: [`Durability::Each`].
         pub durability: Durability = Durability::Each,
-        /// How many observations the memtable holds before it is sealed. Default: 262,144. Opening
+        /// The number of observations at which the memtable is sealed. Default: 262,144. Opening
         /// after a crash replays up to twice as many.
         pub memtable_observations: usize = 262_144,
-        /// How many bytes the memtable takes before it is sealed. Default: 80 MiB, which 262,144
-        /// observations seldom reach; at least 64 KiB. Spare room for growth comes on top, at most as
-        /// much again.
+        /// The bytes at which the memtable is sealed. Default: 80 MiB, which 262,144 observations
+        /// rarely reach; at least 64 KiB. Unused capacity is not counted, at most as much again.
         pub memtable_bytes: usize = 80 << 20,
-        /// The memtable is sealed when its oldest observation is this old. If nothing arrives for as
-        /// long again, all segments are merged into one, provided that this saves much room. Default: 5
-        /// minutes.
+        /// The age of the oldest observation at which the memtable is sealed. If nothing arrives
+        /// for as long again, all segments are merged into one, provided that this saves much
+        /// space. Default: 5 minutes.
         pub seal_after: Duration = Duration::from_secs(300),
-        /// How many neighbouring segments of like size are merged into one. Default: 8; at least 2.
+        /// The number of neighbouring segments of similar size that are merged into one. Default:
+        /// 8; at least 2.
         pub merge_fanout: usize = 8,
-        /// Whether sealing and merging go on in the background. Default: yes. If not, a full memtable
-        /// is sealed by the call that fills it, and merges wait for
-        /// [`Store::merge`](crate::Store::merge).
+        /// Whether to seal and merge in the background. Default: yes. If not, the call that fills
+        /// the memtable seals it, and merges wait for [`Store::merge`](crate::Store::merge).
         pub background: bool = true,
-        /// The name of the epoch that a new store begins with. Default: that of
-        /// [`Origin::default`], `html/3 words2-sqrt/2`, with any features of this crate. The tool and
-        /// the packages for other languages begin with it, too. If you reduce pages to their text in
-        /// another way than [`EXTRACTOR`](crate::fingerprint::EXTRACTOR), name yours by
+        /// The name of the first epoch of a new store. Default: that of [`Origin::default`],
+        /// `html/3 words2-sqrt/2`, with any features of this crate. The command-line tool and the
+        /// packages for other languages use the same one. If you extract text from pages in another
+        /// way than [`EXTRACTOR`](crate::fingerprint::EXTRACTOR), name your extractor by
         /// [`Origin::extractor`].
         pub epoch: String = Origin::default().name(),
-        /// Which distances are minor changes in that epoch, and which moderate ones. Default: what its
-        /// recipe is [calibrated](crate::fingerprint::Recipe::bands) to.
+        /// The distances of minor and of moderate changes in that epoch. Default: the
+        /// [calibration](crate::fingerprint::Recipe::bands) of its recipe.
         pub epoch_bands: Option<Bands> = None,
-        /// Permissions of the files of a new store, as for chmod(1); whoever may read a directory may
-        /// also enter it. Default: `0o600`, so that nobody else can read which pages were crawled.
-        /// `0o640` lets the group use a [`Reader`](crate::Reader). An existing store keeps the
-        /// permissions of its `catalog.redb`, also for new files. They apply to a store in a directory
-        /// only.
+        /// Permissions of the files of a new store, as in chmod(1); everyone who may read a
+        /// directory may also enter it. Default: `0o600`, so that other users cannot read which
+        /// pages were crawled. `0o640` lets the group use a [`Reader`](crate::Reader). An existing
+        /// store keeps the permissions of its `catalog.redb`, also for new files. They apply only
+        /// to a store in a directory.
         pub file_mode: u32 = 0o600,
-        /// How many visits after the start of an epoch a new one is
-        /// [advised](crate::Stats::epoch_due).
-        /// Default: 1,000,000.
+        /// The number of visits in an epoch after which a new one is
+        /// [advised](crate::Stats::epoch_due). Default: 1,000,000.
         pub epoch_visits: u64 = 1_000_000,
-        /// The distance within which [`Outcome`](crate::Outcome) names near-duplicates, within which
-        /// one page [leads](field@crate::due::Decision::near) another, and for which
-        /// the tables of new segments are laid out. Other distances can be searched as well. It is not
-        /// kept in the store, so a [`Reader`](crate::Reader) goes by the default. Default:
-        /// for each epoch what its recipe
-        /// [advises](crate::fingerprint::Recipe::near_distance).
+        /// The distance of near-duplicates in an [`Outcome`](crate::Outcome), and of pages of which
+        /// one [leads](field@crate::due::Decision::near) another. The tables of new segments are
+        /// laid out for it; other distances can be searched as well. It is not stored, so a
+        /// [`Reader`](crate::Reader) uses the default. Default: for each epoch the
+        /// [advice](crate::fingerprint::Recipe::near_distance) of its recipe.
         pub near_distance: Option<u32> = None,
-        /// How much later than the clock of this machine a visit may be. A later visit is refused with
-        /// [`Error::InTheFuture`](crate::Error::InTheFuture): it would be the last of its page until
-        /// then. If the store has such a visit already, the clock is taken to be behind, and none is
-        /// refused. Default: none, so that a visit may have any time.
+        /// How much later than the clock of this machine a visit may be. A later visit is rejected
+        /// with [`Error::InTheFuture`](crate::Error::InTheFuture): it would be the last of its page
+        /// until then. If the store has such a visit already, the clock is assumed to be behind,
+        /// and none is rejected. Default: none, so that a visit may have any time.
         pub clock_tolerance: Option<Duration> = None,
-        /// How many bytes a segment's fingerprint tables may take for each fingerprint, including the
-        /// fingerprint and its page. Default: 48. With 16, there are only popcount shards, and searches
-        /// scan them.
+        /// The most bytes of a segment's tables for each fingerprint, including the fingerprint and
+        /// its page. Default: 48. With 16, there are only popcount shards, which searches scan.
         pub fingerprint_bytes: u32 = 48,
-        /// The most near-duplicates, and the most copies, that an [`Outcome`](crate::Outcome) names.
+        /// The most near-duplicates, and the most copies, in an [`Outcome`](crate::Outcome).
         /// Default: 16.
         pub near_limit: usize = 16,
-        /// Which of several pages with nearly the same content comes first, and is the
-        /// [original](field@crate::Outcome::original). Default: that which was first seen with its
-        /// content.
+        /// The ranking of pages with nearly the same content: the first is the
+        /// [original](field@crate::Outcome::original). Default: the page that was first seen with
+        /// its content ranks first.
         pub rule: Ranking = Ranking::default(),
-        /// How many pages may be leased at a time by [`Store::lease_due`](crate::Store::lease_due).
-        /// Each takes some 100 bytes and its URL. Default: 1,000,000.
+        /// The most pages that [`Store::lease_due`](crate::Store::lease_due) may lease at a time.
+        /// Each takes about 100 bytes and its URL. Default: 1,000,000.
         pub leases_max: usize = 1_000_000,
-        /// How many fingerprints are compared to find near-duplicates, in each segment and in memory,
-        /// if so many crowd together that the tables cannot tell them apart; see
+        /// The most fingerprints to compare in a search for near-duplicates, in each segment and in
+        /// memory, if a dense bucket has more than the tables can distinguish; see
         /// [`Query::fingerprints`](crate::Query::fingerprints). Default: 4,096.
         pub near_fingerprints: u32 = FINGERPRINTS,
-        /// Memory that sealing and merging may take together, besides the memtables, however many pages
-        /// there are. Default: 256 MiB. More than half of it is for sorting. Buffers of files and of
-        /// the catalog always take some 60 MiB, and checksums two thousandths of the largest segment,
-        /// even if this is set lower.
+        /// Memory for sealing and merging together, in bytes, besides the memtables, however many
+        /// pages there are. Default: 256 MiB. More than half of it is for sorting. Buffers of files
+        /// and of the catalog always take about 60 MiB, and checksums two thousandths of the
+        /// largest segment, even if this is set lower.
         pub background_memory_bytes: usize = 256 << 20,
-        /// How long the files that a merge has replaced are kept for readers in other processes that
-        /// are about to open them. A reader that comes too late starts again. Default: 10 seconds.
-        /// Without [background](Self::background) work, they are removed by the next seal, merge or
-        /// close.
+        /// How long the files that a merge has replaced are kept for readers in other processes
+        /// that are about to open them. A reader that comes too late starts again. Default: 10
+        /// seconds. Without [background](Self::background) work, the next seal, merge or close
+        /// removes them.
         pub reader_grace: Duration = Duration::from_secs(10),
     }
 }

@@ -1,4 +1,4 @@
-//! What makes the fingerprints of an epoch, and the name that says so.
+//! The origin of an epoch's fingerprints, and the name that identifies it.
 
 use std::sync::Arc;
 
@@ -6,8 +6,9 @@ use crate::df::Table;
 use crate::error::{Error, Result};
 use crate::fingerprint::{EXTRACTOR, Fingerprinter, RECIPE_VERSION, Recipe};
 
-/// What makes the fingerprints of an epoch: an extractor, a recipe and a table of document
-/// frequencies. The default is the [default recipe](Recipe::DEFAULT): a new store begins with it.
+/// The origin of an epoch's fingerprints: an extractor, a recipe and a table of document
+/// frequencies. The default is the [default recipe](Recipe::DEFAULT), with which a new store
+/// begins.
 ///
 /// ```
 /// use simkeep::{Origin, fingerprint::Recipe};
@@ -23,12 +24,12 @@ pub struct Origin {
     table: Option<Arc<Table>>,
 }
 
-/// What the name of an epoch says.
+/// The parsed name of an epoch.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Named<'n> {
     pub(crate) extractor: Option<&'n str>,
     pub(crate) recipe: Recipe,
-    /// That of the recipe. Fingerprints of an earlier one are compared, and no more are made.
+    /// The version of the recipe. Fingerprints of an earlier version can be compared, but not made.
     version: u32,
     /// The checksum that identifies the table.
     pub(crate) table: Option<u64>,
@@ -55,7 +56,7 @@ impl<'n> Named<'n> {
         };
         let (recipe, version) = Recipe::of_any_version(recipe).ok()?;
         let named = Named { extractor, recipe, version, table };
-        // Only the spelling that we make ourselves.
+        // Accepts only the spelling that we write ourselves.
         (named.spelled() == name).then_some(named)
     }
 
@@ -93,13 +94,13 @@ impl Default for Origin {
 }
 
 impl Origin {
-    /// An origin with this recipe, for the texts of pages by simkeep's own rules,
+    /// Creates an origin with this recipe, for texts extracted by simkeep's own rules,
     /// [`EXTRACTOR`].
     pub fn new(recipe: Recipe) -> Origin {
         Origin { extractor: Some(EXTRACTOR.to_owned()), recipe, table: None }
     }
 
-    /// Sets the extractor, if another one than simkeep's own makes the texts: a name with its version.
+    /// Sets the extractor, if the texts do not come from simkeep's own: a name with its version.
     ///
     /// # Errors
     ///
@@ -118,7 +119,7 @@ impl Origin {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidArgument`] if the recipe uses none, or has other features than the table.
+    /// [`Error::InvalidArgument`] if the recipe uses no table, or has other features than the table.
     pub fn table(mut self, table: impl Into<Arc<Table>>) -> Result<Origin> {
         let table = table.into();
         if !self.recipe.needs_frequencies() {
@@ -137,8 +138,9 @@ impl Origin {
         Named { extractor, recipe: self.recipe, version: RECIPE_VERSION, table }.spelled()
     }
 
-    /// Whether an epoch with this name has fingerprints of one of simkeep's own recipes, in this or an
-    /// earlier version. Of an earlier version no more fingerprints are made: `Origin::of` says so.
+    /// Whether an epoch with this name has fingerprints of one of simkeep's own recipes, in this or
+    /// an earlier version. Fingerprints of an earlier version are no longer made: `Origin::of`
+    /// reports that.
     ///
     /// ```
     /// assert!(simkeep::Origin::is_name("my-extractor/3 words2-sqrt/2"));
@@ -149,7 +151,7 @@ impl Origin {
         Named::parse(name).is_some()
     }
 
-    /// The name of the extractor that makes the texts. `None` if the epoch of a store names none.
+    /// The name of the extractor. `None` if the epoch of a store names none.
     ///
     /// ```
     /// use simkeep::{Origin, fingerprint::EXTRACTOR};
@@ -172,11 +174,11 @@ impl Origin {
         self.table.as_deref()
     }
 
-    /// A fingerprinter for the epoch.
+    /// Creates a fingerprinter for the epoch.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidArgument`] if the recipe needs a table and there is none.
+    /// [`Error::InvalidArgument`] if the recipe needs a table and has none.
     pub fn fingerprinter(&self) -> Result<Fingerprinter<'_>> {
         match &self.table {
             Some(table) => Ok(Fingerprinter::with_frequencies(&self.recipe, &**table)?),

@@ -1,9 +1,10 @@
-//! Several threads on one batch: chunks are looked up before it is their turn to be applied.
+//! A pipeline for one batch on several threads: chunks are looked up before their turn to be
+//! applied.
 
 use crate::sync::thread::{Builder, Scope};
 use crate::sync::{Condvar, Mutex};
 
-/// At least this many chunks may be looked up before their turn.
+/// The least number of chunks that may be looked up before their turn.
 const AHEAD: usize = 3;
 
 /// Work on chunks. Each is done once and before its turn, by any free thread.
@@ -14,13 +15,13 @@ pub(crate) struct Pipeline<C, T> {
 }
 
 struct State<T> {
-    /// What was done, by number of the chunk.
+    /// The results, by number of the chunk.
     done: Vec<Option<T>>,
-    /// The next chunk to be begun.
+    /// The next chunk to start.
     next: usize,
-    /// The chunk whose turn it is.
+    /// The chunk to apply next.
     turn: usize,
-    /// How many other threads are there.
+    /// The number of helper threads.
     helpers: usize,
 }
 
@@ -32,7 +33,7 @@ impl<C: Copy + Send + Sync, T: Send> Pipeline<C, T> {
         Pipeline { chunks, state: Mutex::new(state), changed: Condvar::new() }
     }
 
-    /// Lets one more thread work ahead, if there is more than one chunk.
+    /// Adds a helper thread, if there is more than one chunk.
     pub(crate) fn help<'s, 'e>(
         &'e self,
         scope: &'s Scope<'s, 'e>,
@@ -56,7 +57,7 @@ impl<C: Copy + Send + Sync, T: Send> Pipeline<C, T> {
         let _ = Builder::new().spawn_scoped(scope, help);
     }
 
-    /// The next chunk and the result of its work. Works on it, or on later ones, while it waits.
+    /// Returns the next chunk and its result. While it waits, it works on this chunk or later ones.
     #[expect(clippy::indexing_slicing, reason = "each chunk has a place for what is done")]
     pub(crate) fn next(&self, work: impl Fn(C) -> T) -> Option<(C, T)> {
         loop {
@@ -69,7 +70,7 @@ impl<C: Copy + Send + Sync, T: Send> Pipeline<C, T> {
                 return Some((chunk, done));
             }
             if state.helpers == 0 && state.next > turn {
-                // Begun by a thread that is gone.
+                // Started by a thread that has died.
                 state.next = turn;
             }
             drop(state);
@@ -85,7 +86,7 @@ impl<C: Copy + Send + Sync, T: Send> Pipeline<C, T> {
         }
     }
 
-    /// Returns a guard. When it is dropped, in whatever way, no more work begins.
+    /// Returns a guard that stops new work when it is dropped, even by a panic.
     pub(crate) fn until_dropped(&self) -> impl Drop {
         Stopping(self)
     }
@@ -96,7 +97,7 @@ impl<C: Copy + Send + Sync, T: Send> Pipeline<C, T> {
         self.changed.notify_all();
     }
 
-    /// Takes the next chunk to work on. Too far ahead, waits if `patient`.
+    /// Takes the next chunk to work on. If that is too far ahead, waits if `patient`.
     fn begin(&self, patient: bool) -> Option<(usize, C)> {
         let mut state = self.state.lock();
         loop {
@@ -121,7 +122,7 @@ impl<C: Copy + Send + Sync, T: Send> Pipeline<C, T> {
     }
 }
 
-/// Ends the other thread's work.
+/// Stops the helper threads on drop.
 struct Stopping<'a, C: Copy + Send + Sync, T: Send>(&'a Pipeline<C, T>);
 
 impl<C: Copy + Send + Sync, T: Send> Drop for Stopping<'_, C, T> {
@@ -130,7 +131,7 @@ impl<C: Copy + Send + Sync, T: Send> Drop for Stopping<'_, C, T> {
     }
 }
 
-/// Says that the other thread is gone, whatever ended it.
+/// Records on drop that the helper has ended, for whatever reason.
 struct Leaving<'a, C: Copy + Send + Sync, T: Send>(&'a Pipeline<C, T>);
 
 impl<C: Copy + Send + Sync, T: Send> Drop for Leaving<'_, C, T> {

@@ -1,4 +1,4 @@
-//! Reading a store that another process writes.
+//! A reader of a store that another process may write.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
@@ -22,35 +22,36 @@ use crate::error::{Error, NotStore, Result};
 use crate::metrics::Metrics;
 use crate::sync::thread;
 
-/// How long to wait for a writer that has published nothing: it makes the store, or its disk is full.
+/// How long to wait for a writer that has published nothing: it creates the store, or its disk is
+/// full.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How long to wait before looking again.
+/// The pause between two attempts.
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// A read-only view of a store, also beside a writer in another process, and without permission to
-/// write.
+/// A read-only view of a store, without write permission, and even while a writer in another
+/// process has it open.
 ///
-/// A reader sees everything that was acknowledged before it was opened or [refreshed](Self::refresh),
-/// whether a writer is at work, was killed, or was never there in its time. It sees one state, as a
-/// commit left it: perhaps one that is being synced and of which nobody was told yet. With
-/// [`Durability::OnFlush`](crate::Durability::OnFlush), what waits for a flush is in the writer's memory
-/// only, and no reader sees it.
+/// A reader sees everything that was acknowledged before it was opened or
+/// [refreshed](Self::refresh), whether a writer is active, was killed, or was closed. It sees one
+/// committed state, possibly one whose sync is still in progress, before it is acknowledged. With
+/// [`Durability::OnFlush`](crate::Durability::OnFlush), operations that wait for a flush exist only
+/// in the writer's memory, and no reader sees them.
 ///
 /// A reader writes nothing to the store's directory, and a writer neither waits for readers nor
-/// notices them. The catalog is read while it is written: where a page was written again meanwhile,
-/// the reader begins again with the next commit, and keeps what it has. If it does not come to an end
-/// in 2 seconds, it shows what the writer had sealed, which may be some minutes old
-/// ([`Options::seal_after`](crate::Options::seal_after)), and [`fell_back`](Self::fell_back) says so.
-/// Beside a writer at full speed it takes one pass or a few.
+/// notices them. The reader reads the catalog while it is being written. If it meets an overwritten
+/// page, it starts again with the next commit, and keeps what it has read. With a writer at full
+/// speed this takes one pass or a few. If it does not succeed within 2 seconds, it shows the sealed
+/// state, which may be some minutes old ([`Options::seal_after`](crate::Options::seal_after)); then
+/// [`fell_back`](Self::fell_back) returns true.
 ///
-/// What is not sealed is in memory, as it is in the writer's: at most two memtables of its
+/// Unsealed data is held in memory, as in the writer: at most two memtables of its
 /// [size](crate::Options::memtable_bytes).
 ///
-/// A reader can also be used in a forked process. There, what was read before is read anew by the next
-/// refresh; a snapshot that another thread was reading or refreshing at the moment of the fork may
-/// answer with [`Error::Forked`].
+/// A reader also works in a forked process. There, the next refresh reads everything again. A
+/// snapshot that another thread was reading or refreshing at the moment of the fork may return
+/// [`Error::Forked`].
 ///
-/// All questions are asked of its [`Snapshot`]:
+/// All queries run against its [`Snapshot`]:
 ///
 /// ```
 /// use simkeep::{Observation, Options, Reader, Store, Time};
@@ -78,37 +79,39 @@ pub struct Reader {
     disk: Arc<dyn Disk>,
     follows: Follows,
     seen: Seen,
-    /// The newest generation, if it is not whole.
+    /// The newest generation, if it is incomplete.
     incomplete: Option<Box<Incomplete>>,
 }
 
-/// What a reader moves on to.
+/// The state to which a refresh moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Follows {
-    /// What the store's last commit left.
+    /// The last commit of the store.
     Store,
-    /// The newest generation that is published; this one was when it looked.
+    /// The newest published generation; this one at the last refresh.
     Newest(u64),
-    /// Nothing: a generation does not change.
+    /// None: a generation does not change.
     Generation(u64),
 }
 
-/// What a reader sees.
+/// The current state of a reader.
 #[derive(Debug)]
 struct Seen {
     now: Snapshot,
-    /// When this was the newest state, if a writer was at work.
+    /// When this was the newest state, if a writer was active.
     written: Option<SystemTime>,
     fell_back: bool,
-    /// The last frame of each journal that is in the memtables. `None` where these cannot go on.
+    /// The last frame of each journal in the memtables; `None` if these cannot be continued.
     known: [Option<Tail>; 2],
 }
 
 impl Reader {
-    /// Opens the store in a directory; or the newest generation, where one is
-    /// [published](Self::published). Costs mapping its segments, and reading the journal as the writer
-    /// does when it opens: some microseconds an operation, less than a second for two full memtables.
-    /// Reads no fingerprint tables.
+    /// Opens the store in a directory; or the newest generation in a directory where generations
+    /// are [published](Self::published).
+    ///
+    /// Costs mapping its segments, and reading the journal as the writer does when it opens: some
+    /// microseconds an operation, less than a second for two full memtables. Reads no fingerprint
+    /// tables.
     ///
     /// Without a writer, it holds a shared lock on the catalog until this returns. A writer that
     /// arrives meanwhile waits for the lock; readers that arrive after the writer do not delay it
@@ -117,8 +120,8 @@ impl Reader {
     /// # Errors
     ///
     /// [`Error::NotAStore`], [`Error::Unfinished`], [`Error::Corrupt`], [`Error::Version`],
-    /// [`Error::Io`]; [`Error::Locked`] if there is a writer that makes the store, and has not finished
-    /// it within 10 s.
+    /// [`Error::Io`]; [`Error::Locked`] if a writer is creating the store, and has not finished
+    /// within 10 s.
     pub fn open(at: impl Into<Location>) -> Result<Reader> {
         let disk = at.into().disk(None);
         match look(&disk, None, [None; 2]) {
@@ -127,17 +130,19 @@ impl Reader {
         }
     }
 
-    /// Opens a generation that is [published](crate::publish) in a directory: the one of a number,
-    /// or with `None` the newest that is whole. Costs mapping its segments. Takes no lock, and needs
-    /// nothing but the files that the generation names. Its segments may go while it is open, where the
-    /// system keeps what is mapped; a table of document frequencies is opened when an epoch's origin is
-    /// asked for.
+    /// Opens a generation that is [published](crate::publish) in a directory: the generation of
+    /// a number, or with `None` the newest complete one.
     ///
-    /// A generation is not whole if it is empty, cut or torn, or if one of its files is not there or is
-    /// shorter than it must be. [`incomplete`](Self::incomplete) says if a newer one was passed over.
+    /// Costs mapping its segments. Takes no lock, and needs only the files in the generation. If
+    /// the system keeps mapped files, its segments may be removed while it is open. A table of
+    /// document frequencies is opened when an epoch's origin is requested.
     ///
-    /// [`refresh`](Self::refresh) moves on to the newest generation if no number was given, and else to
-    /// nothing.
+    /// A generation is incomplete if its file is empty, cut or torn, or if one of its listed files
+    /// is missing or too short. [`incomplete`](Self::incomplete) returns a newer generation that
+    /// was skipped.
+    ///
+    /// [`refresh`](Self::refresh) moves to the newest generation if no number was given; otherwise
+    /// it does nothing.
     ///
     /// ```
     /// use simkeep::publish::PublishOptions;
@@ -162,8 +167,8 @@ impl Reader {
     ///
     /// # Errors
     ///
-    /// [`Error::NotAStore`] if nothing is published there; [`Error::Io`] if the generation is not there,
-    /// or a file that it names; [`Error::Corrupt`], [`Error::Version`].
+    /// [`Error::NotAStore`] if nothing is published there; [`Error::Io`] if the generation or one
+    /// of its files is missing; [`Error::Corrupt`], [`Error::Version`].
     pub fn published(
         at: impl Into<Location>,
         generation: impl Into<Option<u64>>,
@@ -183,7 +188,7 @@ impl Reader {
         Ok(Reader { disk, follows: Follows::Newest(number), seen, incomplete })
     }
 
-    /// The number of the generation that this is; `None` if it reads a store.
+    /// The number of the current generation; `None` if it reads a store.
     pub fn generation(&self) -> Option<u64> {
         match self.follows {
             Follows::Store => None,
@@ -191,9 +196,9 @@ impl Reader {
         }
     }
 
-    /// The newest generation in the directory, if it is not whole and an older one is read: it is being
-    /// carried there still, or a file of it was cut. That is of the moment when the reader was opened or
-    /// [refreshed](Self::refresh). `None` if it reads a store, or the generation of a number.
+    /// The newest generation in the directory, if it is incomplete and an older one is read: it is
+    /// still being copied, or one of its files was cut. As of the moment when the reader was opened
+    /// or [refreshed](Self::refresh). `None` if it reads a store, or a generation given by number.
     ///
     /// ```
     /// # fn main() -> simkeep::Result<()> {
@@ -216,9 +221,9 @@ impl Reader {
         self.incomplete.as_deref()
     }
 
-    /// Moves on to the newest state, and returns whether anything changed. Segments that are open
-    /// already stay open, and of the journal only what is new is read. After an error the reader keeps
-    /// its previous state; so it does where it would fall back to an older one.
+    /// Moves to the newest state, and returns whether anything changed. Open segments stay open,
+    /// and only the new part of the journal is read. After an error the reader keeps its previous
+    /// state, and also if it would fall back to an older one.
     ///
     /// # Errors
     ///
@@ -250,22 +255,22 @@ impl Reader {
 
     fn refresh_store(&mut self) -> Result<bool> {
         let before = &mut self.seen;
-        // After an error the memtables may have more than is known.
+        // After an error the memtables may have more than the known frames.
         let mut known = std::mem::take(&mut before.known);
-        // In a forked process another thread may be reading them for ever.
+        // In a forked process another thread may hold their locks forever.
         if !before.now.view.memtables.iter().all(|memtable| memtable.is_own()) {
             known = [None; 2];
         }
         let seen = look(&self.disk, Some(&before.now.view), known)?;
         let (now, earlier) = (&seen.now, &before.now);
-        // A fallback shows sealed operations only, and may be older than what is seen. The seed differs
-        // if another store has come into this place: then its state counts.
+        // A fallback shows sealed operations only, and may be older than the current state. The
+        // seed differs if another store is in this directory now: then its state counts.
         if seen.fell_back && now.view.seed == earlier.view.seed && now.sequence <= earlier.sequence
         {
             before.known = known;
             return Ok(false);
         }
-        // Segments that are open are reused. So the list is the same if its pointers are.
+        // Open segments are reused. So the list is unchanged if its pointers are.
         let (new, old) = (&now.view.segments, &earlier.view.segments);
         let changed = now.sequence != earlier.sequence
             || new.len() != old.len()
@@ -275,31 +280,31 @@ impl Reader {
         Ok(changed)
     }
 
-    /// The current state. It does not change when the reader is refreshed. Cheap, as cloning a
-    /// snapshot.
+    /// The current state. It does not change when the reader is refreshed. Costs as much as cloning
+    /// a snapshot.
     pub fn snapshot(&self) -> Snapshot {
         self.seen.now.clone()
     }
 
-    /// When this was the newest state of the store, if a writer was at work then: when the reader
-    /// looked. If it [fell back](Self::fell_back), when the writer published it, by the writer's
-    /// clock; of a generation, when that was published. `None` if there was no writer.
+    /// When this was the newest state of the store, if a writer was active: the time when the
+    /// reader looked. If it [fell back](Self::fell_back), the time when the writer published it, by
+    /// the writer's clock; for a generation, the time when it was published. `None` without a
+    /// writer.
     pub fn written(&self) -> Option<SystemTime> {
         self.seen.written
     }
 
-    /// Whether the writer's commits followed one another too fast, so that this is only what it had
-    /// sealed.
+    /// Whether the writer's commits followed too fast, so that this is only the sealed state.
     pub fn fell_back(&self) -> bool {
         self.seen.fell_back
     }
 
-    /// How many operations have been acknowledged by now that this reader does not see: what came since
-    /// it was opened or refreshed, and what it lacked then if it [fell back](Self::fell_back). Costs one
+    /// The number of acknowledged operations that this reader does not see: those since it was
+    /// opened or refreshed, and those it lacked then if it [fell back](Self::fell_back). Costs one
     /// small read.
     ///
-    /// Of a generation: how many operations the newest has that this one has not; 0 if that cannot be
-    /// read now.
+    /// For a generation, the number of operations in the newest generation that it lacks; 0 if that
+    /// cannot be read now.
     pub fn behind(&self) -> u64 {
         let there = match self.follows {
             Follows::Store => mark::read(&*self.disk).sequence,
@@ -310,15 +315,15 @@ impl Reader {
                 newest.map_or(0, |newest| newest.published.last_sequence())
             }
         };
-        // The mark may be older than what is seen.
+        // The mark may be older than the current state.
         there.saturating_sub(self.seen.now.sequence)
     }
 
-    /// Sizes of what is seen. Reads no table.
+    /// Sizes of the current state. Reads no table.
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] if the catalog cannot be measured.
+    /// [`Error::Io`] if the length of the catalog cannot be read.
     pub fn stats(&self) -> Result<Stats> {
         let catalog_bytes = match self.follows {
             Follows::Store => open::catalog_bytes(&self.disk)?,
@@ -331,10 +336,11 @@ impl Reader {
     }
 }
 
-/// The newest state. What is known of the journals is in the memtables of `before`.
+/// Reads the newest state. The memtables of `before` have the `known` frames of the journals.
 fn look(disk: &Arc<dyn Disk>, before: Option<&View>, known: [Option<Tail>; 2]) -> Result<Seen> {
     require_store(disk)?;
-    // A shared lock means that there is no writer, and that none begins: the catalog is at rest.
+    // A shared lock means that no writer is active, and that none starts: the catalog does not
+    // change.
     match Locks::try_take(&**disk, Lock::Shared)? {
         Ok(locks) => return alone(disk, before, &*locks.into_catalog()),
         Err(_) => {
@@ -346,21 +352,20 @@ fn look(disk: &Arc<dyn Disk>, before: Option<&View>, known: [Option<Tail>; 2]) -
     match sight(disk, |published| show(disk, Files::Own, published, before))? {
         Sight::Alone(lock) => alone(disk, before, &*lock),
         Sight::Beside { written, taken: now } => {
-            // Its memtables are empty, so the next refresh cannot go on with them.
+            // Its memtables are empty, so the next refresh cannot continue them.
             Ok(Seen { now, written: Some(written), fell_back: true, known: [None; 2] })
         }
     }
 }
 
-/// What the last writer left, while nobody writes.
+/// The state after the last writer, while there is no writer.
 fn alone(disk: &Arc<dyn Disk>, before: Option<&View>, _lock: &dyn LockGuard) -> Result<Seen> {
     let contents = Catalog::read_on(&**disk)?;
     open::require_finished(disk, &contents)?;
     seen(disk, before, &contents, None)
 }
 
-/// What the last commit of a writer left that is at work; `None` if that cannot be told, or if it is no
-/// store yet.
+/// The last commit of an active writer; `None` if it cannot be read, or if the store is unfinished.
 fn beside(
     disk: &Arc<dyn Disk>,
     before: Option<&View>,
@@ -369,14 +374,14 @@ fn beside(
     let mut tries = Tries::new();
     let mut missed = None;
     loop {
-        // Before the catalog is read: what is read is at least as new as this time.
+        // Before the catalog is read: the result is at least as new as this time.
         let written = SystemTime::now();
         let Some(contents) = read_beside(&**disk, known, &mut tries)? else { return Ok(None) };
         if contents.settings.unfinished {
             return Ok(None);
         }
         match seen(disk, before, &contents, Some(written)) {
-            // Only what a later commit does not list is ever removed.
+            // A file is removed only if a later commit does not list it.
             Err(e) if e.is_not_found() && missed != Some(contents.settings.changes) => {
                 missed = Some(contents.settings.changes);
             }
@@ -385,7 +390,7 @@ fn beside(
     }
 }
 
-/// What a catalog holds, with the files that it lists.
+/// The state of a catalog, with the files that it lists.
 fn seen(
     disk: &Arc<dyn Disk>,
     before: Option<&View>,
@@ -397,18 +402,19 @@ fn seen(
     Ok(Seen { now: Snapshot::new(Arc::new(view), sequence), written, fell_back: false, known })
 }
 
-/// How a reader finds a store.
+/// How a reader accesses a store.
 pub(crate) enum Sight<T> {
-    /// No writer is at work, and none will be while this lock is held.
+    /// No writer is active, and none starts while this lock is held.
     Alone(Box<dyn LockGuard>),
-    /// A writer is at work; when it wrote what it shows, and what was taken of that.
+    /// A writer is active; the time of its published state, and the result taken from it.
     Beside { written: SystemTime, taken: T },
 }
 
-/// Looks whether a writer is at work, and takes what is needed of what it shows while the files are
-/// still there.
+/// Checks whether a writer is active, and takes what is needed from its published state while the
+/// files still exist.
 ///
-/// Only what a newer `SNAPSHOT` does not name is ever removed. So where a file is gone it is looked
+/// A file is removed only if a newer `SNAPSHOT` does not list it. So if a file is missing, this
+/// tries again; it is damage if `SNAPSHOT` is unchanged.
 /// again, and is damage if `SNAPSHOT` is the same still.
 pub(crate) fn sight<T>(
     disk: &Arc<dyn Disk>,
@@ -434,14 +440,14 @@ pub(crate) fn sight<T>(
             }
         }
         if since.elapsed() > PATIENCE {
-            // A writer that publishes nothing is making the store, or its disk is full.
+            // A writer that publishes nothing is creating the store, or its disk is full.
             return Err(Error::Locked { location: disk.location(), holder });
         }
         thread::sleep(PAUSE);
     }
 }
 
-/// What a generation names.
+/// The state of a generation.
 fn published(disk: &Arc<dyn Disk>, generation: &Generation, before: Option<&View>) -> Result<Seen> {
     let files = Files::Published(generation.published.store);
     let now = show(disk, files, &generation.published, before)?;
@@ -450,21 +456,21 @@ fn published(disk: &Arc<dyn Disk>, generation: &Generation, before: Option<&View
     Ok(Seen { now, written, fell_back: false, known: [None; 2] })
 }
 
-/// What `SNAPSHOT` or a generation names.
+/// The state in `SNAPSHOT` or a generation.
 fn show(
     disk: &Arc<dyn Disk>,
     files: Files,
     published: &Published,
     before: Option<&View>,
 ) -> Result<Snapshot> {
-    // Those of another store, which may have come into the place of this one, are not listed.
+    // Segments of another store, which may have replaced this one, are not listed.
     let open = before.map_or(&[][..], |view| &view.segments);
     let rows = published.segments.iter();
     let segments = rows.map(|row| LiveSegment::open_row(disk, files, published.store, row, open));
     let view = View {
         seed: published.url_seed,
         segments: segments.collect::<Result<_>>()?,
-        // `SNAPSHOT` names segments only. What is not sealed is in the catalog's journals.
+        // `SNAPSHOT` lists segments only. Unsealed data is in the catalog's journals.
         memtables: Memtables::empty(Journal::A),
         epochs: Arc::new(Epochs::new(published.epochs.clone())),
         near_distance: None,

@@ -1,7 +1,7 @@
-//! Sealing: how a memtable becomes a segment.
+//! Sealing: turning a memtable into a segment.
 //!
-//! A whole file is written first, durably, and then made live by one transaction of the catalog.
-//! Only a writer that would need a third memtable waits for this.
+//! The file is first written durably, and then made live by one transaction of the catalog. Only a
+//! writer that would need a third memtable waits for this.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -28,7 +28,7 @@ use crate::sync::{Rank, RankedGuard, RankedMutex};
 
 impl Store {
     /// Seals everything unsealed into segments, however little, and returns when that is done.
-    /// Costs writing them, and a commit for each of the at most two.
+    /// Costs writing them, and one commit for each; there are at most two.
     ///
     /// # Errors
     ///
@@ -38,7 +38,7 @@ impl Store {
     }
 }
 
-/// How long the sealing thread waits when merges keep it from its work.
+/// How long the sealing thread waits if merges are behind.
 const RETRY: Duration = Duration::from_secs(10);
 
 /// Seals memtables.
@@ -48,7 +48,7 @@ pub(crate) struct Sealer {
     admission: Arc<Admission>,
     committer: Arc<Committer>,
     publisher: Arc<Publisher>,
-    /// Taken by one seal at a time.
+    /// Held by one seal at a time.
     sealing: RankedMutex<()>,
 }
 
@@ -68,7 +68,7 @@ impl Sealer {
         }
     }
 
-    /// Seals what is unsealed, however little.
+    /// Seals everything unsealed, however little.
     pub(crate) fn seal_all(&self) -> Result<()> {
         while self.admission.rotate_all()? {
             self.seal_waiting()?;
@@ -76,7 +76,7 @@ impl Sealer {
         Ok(())
     }
 
-    /// Seals the memtable that waits for it, if there is one, and returns it.
+    /// Seals the waiting memtable, if there is one, and returns it.
     pub(crate) fn seal_waiting(&self) -> Result<Option<Arc<Memtable>>> {
         let _one = self.wait_idle();
         let Core { live, lifecycle, .. } = &*self.core;
@@ -89,7 +89,7 @@ impl Sealer {
         Ok(Some(waiting))
     }
 
-    /// Returns when nobody seals, and lets nobody while what it returns is held.
+    /// Waits until no thread seals. The result excludes other seals while it is held.
     pub(crate) fn wait_idle(&self) -> RankedGuard<'_, ()> {
         self.sealing.lock()
     }
@@ -98,8 +98,8 @@ impl Sealer {
         let Core { catalog, segment_ids, live, .. } = &*self.core;
         let sequences = memtable.read().sequences;
         let sequences = sequences.or_bug("a memtable that waits to be sealed was written")?;
-        // With `OnFlush` operations may still wait in memory. All must be durable and visible before the
-        // memtable leaves the view: snapshots rely on it.
+        // With `OnFlush` operations may still wait in memory. All must be durable and visible
+        // before the memtable leaves the view: snapshots rely on it.
         self.committer.commit(sequences.1, None)?;
         catalog.check_locks()?;
         let id = self.write(memtable, sequences)?;
@@ -123,7 +123,7 @@ impl Sealer {
         let Core { disk, options, segment_ids, live, .. } = &*self.core;
         let seed = live.view().seed;
         let stamp = segment_ids.stamp(&**disk);
-        // In memory, unless a memtable holds very many.
+        // In memory, unless a memtable has very many pages.
         let memory_bytes = options.background_memory_bytes / 8;
         let mut file = segment::Sealer::new(disk, stamp, memory_bytes)?;
         // Locks the live view, which ranks before a memtable. So it comes before `memtable.read`.
@@ -136,7 +136,8 @@ impl Sealer {
             page.take_entries(&mut entries);
             let changes = match course.changes {
                 Some(changes) => changes,
-                // A visit came late. All visits of the page are folded anew, once for this memtable.
+                // A visit came late. All visits of the page are folded again, once for this
+                // memtable.
                 None => changes_anew(&view, &page, &entries)?,
             };
             let record = page.record(&entries, changes);
@@ -152,7 +153,7 @@ impl Sealer {
         Ok(stamp.id)
     }
 
-    /// The sealing thread. It seals full memtables and old ones, and releases files that were kept
+    /// Runs the sealing thread. It seals full and old memtables, and releases files that were kept
     /// for readers.
     pub(crate) fn run(&self) {
         let Core { options, live, lifecycle, .. } = &*self.core;
@@ -169,7 +170,7 @@ impl Sealer {
                 return;
             }
             if self.admission.rotate_aged() {
-                // Merges are behind; they wake waiting threads when they have caught up.
+                // Merges are behind; they notify waiting threads when they have caught up.
                 lifecycle.wait(|| Some(RETRY));
             }
             // A failure has poisoned the store, and the next round ends.
@@ -180,7 +181,8 @@ impl Sealer {
     }
 }
 
-/// How a page changes that has these entries in the memtable that is sealed, made from all its visits.
+/// Computes the change statistics of a page from all its visits, including `entries` in the
+/// memtable being sealed.
 fn changes_anew(view: &View, page: &PageOf<'_>, entries: &[Entry]) -> Result<Changes> {
     let mut all = entries.to_vec();
     if !page.ends_at(u64::MAX) {

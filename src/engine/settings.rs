@@ -1,7 +1,7 @@
-//! How settings are made: each can be read, has a default, and a method to set it.
+//! Structures of settings: each setting can be read, has a default, and a method to set it.
 
-/// Declares settings: a structure of public fields with their defaults, and for each a method of its
-/// name that sets it.
+/// Declares settings: a structure of public fields with their defaults, and for each field a method
+/// of its name that sets it.
 macro_rules! settings {
     (
         $(#[$of:meta])*

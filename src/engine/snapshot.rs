@@ -1,4 +1,4 @@
-//! A consistent view of the store, and everything that is read from one.
+//! A consistent view of the store, against which all queries run.
 
 use std::any::Any;
 use std::fmt;
@@ -22,16 +22,17 @@ use crate::progress::{Progress, Stage};
 use crate::time::Time;
 use crate::url::check_url;
 
-/// State that a module above keeps with a snapshot. Only that module knows its type.
+/// State that a module above caches with a snapshot. Only that module knows its type.
 pub(crate) type Kept = Box<dyn Any + Send + Sync + UnwindSafe + RefUnwindSafe>;
 
-/// A consistent view of a store: every operation up to a sequence number, and none after it. Every
-/// query runs against one: the most common ones are its methods, all others are [values](crate#queries).
-/// [`Store::snapshot`](crate::Store::snapshot) and [`Reader::snapshot`](crate::Reader::snapshot) return
-/// one.
+/// A consistent view of a store: every operation up to a sequence number, and none after it.
 ///
-/// Cheap to make and to clone. It does not change, whatever is observed, sealed, merged or
-/// forgotten later. The files that it needs stay until it is dropped.
+/// Every query runs against a snapshot: the most common ones are its methods, all others are
+/// [values](crate#queries). [`Store::snapshot`](crate::Store::snapshot) and
+/// [`Reader::snapshot`](crate::Reader::snapshot) return snapshots.
+///
+/// A snapshot is cheap to create and to clone. It does not change, whatever is observed, sealed,
+/// merged or forgotten later. The files that it needs stay until it is dropped.
 ///
 /// ```
 /// # fn main() -> simkeep::Result<()> {
@@ -52,7 +53,7 @@ pub(crate) type Kept = Box<dyn Any + Send + Sync + UnwindSafe + RefUnwindSafe>;
 pub struct Snapshot {
     pub(crate) view: Arc<View>,
     pub(crate) sequence: u64,
-    /// What a module above keeps with a snapshot and its clones. It is opaque here.
+    /// The state that a module above caches with a snapshot and its clones. It is opaque here.
     kept: Arc<OnceLock<Kept>>,
 }
 
@@ -63,17 +64,17 @@ impl fmt::Debug for Snapshot {
 }
 
 impl Snapshot {
-    /// What a view has up to an operation.
+    /// The state of a view up to an operation.
     pub(crate) fn new(view: Arc<View>, sequence: u64) -> Snapshot {
         Snapshot { view, sequence, kept: Arc::default() }
     }
 
-    /// The components that it is of.
+    /// The view with its components.
     pub(crate) fn view(&self) -> &View {
         &self.view
     }
 
-    /// What is kept with this snapshot and its clones; made the first time.
+    /// The state cached with this snapshot and its clones; created the first time.
     pub(crate) fn kept(&self, make: impl FnOnce() -> Result<Kept>) -> Result<&Kept> {
         if let Some(kept) = self.kept.get() {
             return Ok(kept);
@@ -92,19 +93,19 @@ impl Snapshot {
         &self.view.epochs
     }
 
-    /// The epoch that verdicts and their distances go by: the newest that has not ended, of those
-    /// whose [role](crate::Role) is change.
+    /// The epoch that verdicts and their distances use: the newest that has not ended among those
+    /// whose [role](crate::Role) detects changes.
     pub fn change_epoch(&self) -> Epoch {
         self.view.epochs.change()
     }
 
-    /// The epoch that near-duplicates and copies are sought by, unless a query names another: the
-    /// newest that has not ended, of those whose [role](crate::Role) is near.
+    /// The epoch in which near-duplicates and copies are searched, unless a query sets another: the
+    /// newest that has not ended among those whose [role](crate::Role) finds near-duplicates.
     pub fn near_epoch(&self) -> Epoch {
         self.view.epochs.near()
     }
 
-    /// A public call. If it meets a bug, the store that this is of is poisoned.
+    /// Runs a public call. If it meets a bug, the store of this snapshot is poisoned.
     #[inline]
     pub(crate) fn poison_on_bug<T>(&self, call: impl FnOnce() -> Result<T>) -> Result<T> {
         self.view.poison.poison_on_bug(call())
@@ -116,12 +117,12 @@ impl Snapshot {
         Ok(Lookup::new(url, self.view.seed))
     }
 
-    /// All visits of a page in order, each with what it meant after those before it. Empty for an
-    /// unknown page. Costs reading the page's record in each segment that has it.
+    /// Returns all visits of a page in order, each with its verdict after the visits before it.
+    /// Empty for an unknown page. Costs reading the page's record in each segment that has it.
     ///
     /// # Errors
     ///
-    /// [`Error::Url`], or [`Error::Corrupt`] if what it touches is damaged.
+    /// [`Error::Url`], or [`Error::Corrupt`] if the data it reads is damaged.
     pub fn history(&self, url: &str) -> Result<History> {
         self.poison_on_bug(|| {
             let entries = self.view.entries(&self.lookup(url)?, self.sequence)?;
@@ -129,13 +130,13 @@ impl Snapshot {
         })
     }
 
-    /// The visit whose content was in force at a time: the last content
-    /// at or before it, with its fingerprint of the newest epoch that tells of changes. `None` if the
-    /// page was unknown then, or gone. Costs reading the page's record in each segment that has it.
+    /// Returns the visit whose content was in force at a time: the last content at or before it,
+    /// with its fingerprint of the newest epoch that detects changes. `None` if the page was
+    /// unknown then, or gone. Costs reading the page's record in each segment that has it.
     ///
     /// # Errors
     ///
-    /// [`Error::Url`], or [`Error::Corrupt`] if what it touches is damaged.
+    /// [`Error::Url`], or [`Error::Corrupt`] if the data it reads is damaged.
     pub fn as_of(&self, url: &str, time: impl Into<Time>) -> Result<Option<Visit>> {
         self.poison_on_bug(|| {
             let version = self.view.version_at(&self.lookup(url)?, self.sequence, time.into())?;
@@ -147,13 +148,13 @@ impl Snapshot {
         })
     }
 
-    /// The current state of a page; `None` for an unknown page. Costs reading one record in the
-    /// newest segment that knows it; of all records of the page if a visit came late that was not sealed
+    /// Returns the current state of a page; `None` for an unknown page. Costs reading one record in
+    /// the newest segment that has it; or all records of the page, if a late visit was not sealed
     /// yet.
     ///
     /// # Errors
     ///
-    /// [`Error::Url`], or [`Error::Corrupt`] if what it touches is damaged.
+    /// [`Error::Url`], or [`Error::Corrupt`] if the data it reads is damaged.
     pub fn latest(&self, url: &str) -> Result<Option<Page>> {
         self.poison_on_bug(|| {
             let page = self.view.changing(&self.lookup(url)?, self.sequence)?;
@@ -162,13 +163,13 @@ impl Snapshot {
     }
 
     /// Reads the fingerprint tables of all segments into memory and checks them, so that later
-    /// searches wait neither for the disk nor for checksums. Costs reading them once; searches
-    /// meanwhile do not wait. Without this, every block is read and checked when it is first
-    /// touched. Segments of up to 4 GiB that this process wrote are ready from the start.
+    /// searches wait neither for the disk nor for checksums. Costs reading them once; concurrent
+    /// searches do not wait. Without this call, every block is read and checked on first access.
+    /// Segments of up to 4 GiB that this process wrote are ready from the start.
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupt`] for the first block that is damaged, [`Error::Cancelled`] if the progress was.
+    /// [`Error::Corrupt`] for the first damaged block, [`Error::Cancelled`] if the progress was.
     pub fn warm_up(&self, progress: &Progress) -> Result<()> {
         self.poison_on_bug(|| {
             self.view.poison.check_read()?;
@@ -179,16 +180,16 @@ impl Snapshot {
         })
     }
 
-    /// How many distinct fingerprints of an epoch can be searched. A fingerprint counts once for
-    /// each segment that has it. Reads no table.
+    /// The number of distinct fingerprints of an epoch that can be searched. A fingerprint counts
+    /// once for each segment that has it. Reads no table.
     pub fn fingerprints(&self, epoch: Epoch) -> u64 {
         self.view.components().map(|component| u64::from(component.fingerprints(epoch.0))).sum()
     }
 
-    /// The time of the last visit in the store, in milliseconds since 1970; `None` if it has none. No
-    /// visit is later. One that was forgotten counts until it is merged away.
+    /// The time of the last visit in the store, in milliseconds since 1970; `None` without visits.
+    /// A forgotten visit counts until it is merged away.
     ///
-    /// Costs a look at each segment's numbers, and one pass over what is in memory.
+    /// Costs a look at each segment's numbers, and one pass over the data in memory.
     ///
     /// ```
     /// # fn main() -> simkeep::Result<()> {
@@ -212,18 +213,19 @@ impl Snapshot {
         self.view.components().filter_map(last).map(|(_, last)| last).max()
     }
 
-    /// In how many bits fingerprints of near-duplicates differ at most, in an epoch: what its recipe
-    /// [advises](crate::fingerprint::Recipe::near_distance), unless the store of this was opened with
-    /// [another distance](crate::Options::near_distance). 3 if they are made elsewhere, under a name
-    /// that means nothing to simkeep, or if there is no such epoch. Reads nothing.
+    /// The largest distance of near-duplicates in an epoch, in bits: the
+    /// [advice](crate::fingerprint::Recipe::near_distance) of its recipe, unless the store was
+    /// opened with [another distance](crate::Options::near_distance). It is 3 if fingerprints are
+    /// made elsewhere, under a name without meaning to simkeep, or if the epoch does not exist.
+    /// Reads no file.
     pub fn near_distance(&self, epoch: Epoch) -> u32 {
         self.view.epochs.near_distance(epoch, self.view.near_distance)
     }
 
-    /// What a distance of fingerprints of an epoch means: what its recipe
-    /// [says](crate::fingerprint::Recipe::meaning). What is said of
-    /// [ready-made](crate::fingerprint::Meaning::ready_made) fingerprints if they are made elsewhere,
-    /// under a name that means nothing to simkeep, or if there is no such epoch. Reads nothing.
+    /// The [meaning](crate::fingerprint::Recipe::meaning) of a distance of fingerprints in an
+    /// epoch, by its recipe. It is that of [ready-made](crate::fingerprint::Meaning::ready_made)
+    /// fingerprints if they are made elsewhere, under a name without meaning to simkeep, or if the
+    /// epoch does not exist. Reads no file.
     ///
     /// ```
     /// # fn main() -> simkeep::Result<()> {
@@ -241,14 +243,14 @@ impl Snapshot {
     }
 
     /// The name of the file in the store's directory with an epoch's table of document frequencies.
-    /// `None` if the epoch has no table, or has ended. Reads nothing.
+    /// `None` if the epoch has no table, or has ended. Reads no file.
     pub fn table_file(&self, epoch: Epoch) -> Option<String> {
         let info = known(self.epochs(), epoch).filter(|info| has_table(info));
         info.map(|info| self.view.files.table(info).to_string())
     }
 }
 
-/// Entries in order, each visit with what it meant; and what all of them make of the page.
+/// Folds entries in order: returns each visit with its verdict, and the resulting head of the page.
 #[expect(clippy::indexing_slicing, reason = "behind each entry there is a rest, if an empty one")]
 pub(crate) fn fold(entries: &[Entry], epochs: &Epochs) -> (History, Option<Head>) {
     let mut head: Option<Head> = None;

@@ -8,13 +8,13 @@ use crate::engine::totals::Totals;
 use crate::error::Result;
 use crate::page::{Entry, EpochInfo, Role, in_use};
 
-/// A counter of [`Stats`]: a number by its name, for what reports all of them.
+/// A counter of [`Stats`]: a number by name, for programs that report all of them.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Counter {
     /// The name of its field.
     pub name: &'static str,
-    /// What it counts: the description of that field.
+    /// What it counts: the description of the field.
     pub what: &'static str,
     /// Its value.
     pub value: fn(&Stats) -> u64,
@@ -69,21 +69,21 @@ counted! {
     #[derive(Clone, Debug, Default, PartialEq, Eq)]
     #[non_exhaustive]
     pub struct Stats {
-        /// Pages known.
+        /// The number of known pages.
         pub pages: u64,
-        /// Visits known.
+        /// The number of known visits.
         pub visits: u64,
-        /// Visits that are not yet in a segment.
+        /// The number of visits that are in no segment yet.
         pub unsealed_visits: u64,
         /// Live segments, oldest first.
         pub segments: Vec<SegmentStats>,
         /// Epochs, by number.
         pub epochs: Vec<EpochInfo>,
-        /// Visits that have come since the newest epoch in use began.
+        /// The number of visits since the newest epoch in use began.
         pub epoch_visits: u64,
-        /// Whether a new epoch is advised: one in use weighs words by a table of document
-        /// frequencies, and [`Options::epoch_visits`](crate::Options::epoch_visits) visits have come
-        /// since it began.
+        /// Whether a new epoch is advised: an epoch in use weighs words by a table of document
+        /// frequencies, and [`Options::epoch_visits`](crate::Options::epoch_visits) visits have
+        /// come since it began.
         pub epoch_due: bool,
         /// Bytes of the live segments.
         pub segment_bytes: u64,
@@ -91,7 +91,7 @@ counted! {
         pub catalog_bytes: u64,
         /// The number of the last acknowledged operation.
         pub sequence: u64,
-        /// Why the last merge in the background failed, if it did: the disk was full, or a segment is
+        /// The error of the last background merge, if it failed: the disk was full, or a segment is
         /// damaged. The store tries again.
         pub merge_error: Option<String>,
     }
@@ -114,7 +114,7 @@ pub struct SegmentStats {
 }
 
 impl Stats {
-    /// Sizes of what is seen; those of the catalog's file are for others to say.
+    /// Sizes of a snapshot's state, without the catalog's file.
     pub(crate) fn of(snapshot: &Snapshot, epoch_visits: u64) -> Result<Stats> {
         let mut stats = Stats {
             epochs: snapshot.epochs().to_vec(),
@@ -142,7 +142,7 @@ impl Stats {
         }
         let Totals { pages, visits, .. } = Totals::of(snapshot)?;
         (stats.pages, stats.visits) = (pages, visits);
-        // There may be fewer visits than when it began, since some were forgotten.
+        // There may be fewer visits than when it began, because some were forgotten.
         let since = |info: &EpochInfo| stats.visits.saturating_sub(info.begun);
         let in_use =
             || Role::USES.into_iter().filter_map(|is_for| in_use(snapshot.epochs(), is_for));

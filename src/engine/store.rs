@@ -23,7 +23,7 @@ impl Store {
     /// # Errors
     ///
     /// [`Error::Io`] or [`Error::Corrupt`] if a merge fails because the disk is full or an input is
-    /// damaged; the store works on without it. [`Error::Poisoned`].
+    /// damaged; the store remains usable. [`Error::Poisoned`].
     pub fn wait_idle(&self) -> Result<()> {
         self.change(|db| db.wait_idle())
     }
@@ -37,10 +37,10 @@ impl Store {
 ///
 /// The store belongs to the process that opened it. In a forked process, every write returns
 /// [`Error::Forked`] before anything is written, and dropping the store only closes its files; the
-/// lock stays with the first process. Reads still answer with what was there at the fork, unless
-/// another thread was just writing: then they return [`Error::Forked`], too. A process that is
-/// forked from what gives a [`load`](Store::load) its observations must exit or run another program,
-/// because the threads of the load are missing.
+/// lock stays with the first process. Reads still return the state at the fork, unless another
+/// thread was just writing: then they return [`Error::Forked`], too. A process forked by the source
+/// of a [`load`](Store::load) must exit or run another program, because the threads of the load are
+/// missing there.
 ///
 /// ```
 /// use simkeep::{Observation, Options, Store, Time, Verdict, fingerprint};
@@ -75,7 +75,7 @@ impl fmt::Debug for Store {
     }
 }
 
-/// The one owner of the background threads.
+/// The owner of the background threads.
 pub(crate) struct Handle {
     pub(crate) db: Arc<Db>,
     threads: RankedMutex<Vec<thread::JoinHandle<()>>>,
@@ -92,20 +92,20 @@ impl Store {
     ///
     /// [`Error::NotAStore`], [`Error::Unfinished`], [`Error::Version`], [`Error::Io`].
     /// [`Error::Locked`] if another process has it open for writing (after 5 s, so that a process
-    /// that is shutting down can finish), or if this process has (at once). [`Error::Corrupt`],
-    /// also if a file belongs to another store or the catalog is older than `SNAPSHOT`.
+    /// that is shutting down can finish), or if this process has (at once). [`Error::Corrupt`] also
+    /// if a file belongs to another store or the catalog is older than `SNAPSHOT`.
     pub fn open(at: impl Into<Location>, options: Options) -> Result<Store> {
         open::open(at.into().disk(None), options).and_then(Self::start)
     }
 
-    /// Creates a store in a new or empty directory, or in place of one that was never
-    /// [finished](Error::Unfinished), and opens it. The store is created completely or not at all.
-    /// Costs a few syncs.
+    /// Creates a store in a new or empty directory, or in place of an
+    /// [unfinished](Error::Unfinished) one, and opens it. The store is created completely or not at
+    /// all. Costs a few syncs.
     ///
     /// # Errors
     ///
-    /// [`Error::StoreExists`] if there is a store already, [`Error::NotAStore`] if the directory holds
-    /// something else, [`Error::Io`].
+    /// [`Error::StoreExists`] if there is a store already, [`Error::NotAStore`] if the directory
+    /// contains something else, [`Error::Io`].
     pub fn create(at: impl Into<Location>, options: Options) -> Result<Store> {
         let disk = at.into().disk(Some(options.file_mode));
         open::create(&disk, &options)?;
@@ -124,13 +124,13 @@ impl Store {
             opened => return opened,
         }
         match Self::create(at.clone(), options.clone()) {
-            // Somebody else was quicker.
+            // Another process was faster.
             Err(Error::StoreExists { .. }) => Self::open(at, options),
             made => made,
         }
     }
 
-    /// Creates a store that does not count as one until something is loaded into it.
+    /// Creates a store that is unfinished until something is loaded into it.
     pub(crate) fn begin(
         disk: &Arc<dyn Disk>,
         options: Options,
@@ -139,10 +139,10 @@ impl Store {
         open::begin(disk, options, epochs).and_then(Self::start)
     }
 
-    /// Removes a store that was begun and never loaded. If the commit failed, it may be finished
+    /// Removes a store that was created but never loaded. If the commit failed, it may be finished
     /// nevertheless: opening it will show.
     pub(crate) fn abandon(&self) {
-        // In a forked process it is the other one's.
+        // In a forked process it belongs to the parent.
         let Ok(db) = self.db() else { return };
         if db.core.is_in_place() {
             open::unmake(&db.core.disk);
@@ -167,7 +167,7 @@ impl Store {
         Ok(store)
     }
 
-    /// Makes everything durable, ends the background work and releases the lock. Afterwards, calls
+    /// Makes everything durable, stops background work and releases the lock. Afterwards, calls
     /// through other handles fail with [`Error::Closed`], except reads.
     ///
     /// # Errors
@@ -177,25 +177,25 @@ impl Store {
         self.handle.close()
     }
 
-    /// What is live: to be read in a forked process, too.
+    /// The live state, which can be read in a forked process, too.
     pub(crate) fn live(&self) -> &Live {
         &self.handle.db.core.live
     }
 
-    /// What all handles share, in the process that opened the store.
+    /// The shared state of all handles, in the process that opened the store.
     fn db(&self) -> Result<&Db> {
         self.handle.db.core.lifecycle.check_process()?;
         Ok(&self.handle.db)
     }
 
-    /// A public call. If it meets a bug, the store is poisoned.
+    /// Runs a public call. If it meets a bug, the store is poisoned.
     pub(crate) fn call<T>(&self, call: impl FnOnce(&Db) -> Result<T>) -> Result<T> {
         let db = self.db()?;
         db.core.lifecycle.poison_on_bug(call(db))
     }
 
-    /// A public call that changes the store and runs no code of the caller. If it panics, the store
-    /// is poisoned as well.
+    /// Runs a public call that changes the store and runs no code of the caller. If it panics, the
+    /// store is poisoned as well.
     #[track_caller]
     pub(crate) fn change<T>(&self, change: impl FnOnce(&Db) -> Result<T>) -> Result<T> {
         let db = self.db()?;
@@ -203,35 +203,35 @@ impl Store {
         db.core.lifecycle.poison_on_bug(change(db))
     }
 
-    /// A consistent view of everything acknowledged so far. Every query runs against one.
+    /// Returns a consistent view of everything acknowledged so far. Every query runs against one.
     ///
-    /// Costs two short locks, which nobody holds while reading or writing files.
+    /// Costs two short locks, which no thread holds while it reads or writes files.
     pub fn snapshot(&self) -> Snapshot {
         self.live().snapshot()
     }
 
-    /// All visits of a page, with what each meant: [`Snapshot::history`] on a snapshot of the
-    /// moment.
+    /// Returns all visits of a page with their verdicts: [`Snapshot::history`] on a current
+    /// snapshot.
     ///
     /// # Errors
     ///
-    /// [`Error::Url`], or [`Error::Corrupt`] if what it touches is damaged.
+    /// [`Error::Url`], or [`Error::Corrupt`] if the data it reads is damaged.
     pub fn history(&self, url: &str) -> Result<History> {
         self.snapshot().history(url)
     }
 
-    /// The visit whose content was in force at a time: [`Snapshot::as_of`] on a snapshot of the
-    /// moment.
+    /// Returns the visit whose content was in force at a time: [`Snapshot::as_of`] on a current
+    /// snapshot.
     ///
     /// # Errors
     ///
-    /// [`Error::Url`], or [`Error::Corrupt`] if what it touches is damaged.
+    /// [`Error::Url`], or [`Error::Corrupt`] if the data it reads is damaged.
     pub fn as_of(&self, url: &str, time: impl Into<Time>) -> Result<Option<Visit>> {
         self.snapshot().as_of(url, time)
     }
 
-    /// The epoch that verdicts go by now: [`Snapshot::change_epoch`] on a snapshot of the moment. If
-    /// no other has a role of its own, observations belong to it.
+    /// The current epoch for verdicts: [`Snapshot::change_epoch`] on a current snapshot. Unless
+    /// another epoch has a role of its own, observations belong to it.
     pub fn change_epoch(&self) -> Epoch {
         self.live().view().epochs.change()
     }
@@ -240,7 +240,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] if the catalog cannot be measured.
+    /// [`Error::Io`] if the length of the catalog cannot be read.
     pub fn stats(&self) -> Result<Stats> {
         self.call(|db| {
             let snapshot = db.core.live.snapshot();
@@ -255,14 +255,14 @@ impl Store {
 }
 
 impl Handle {
-    /// Starts a background thread. A panic of it poisons the store.
+    /// Starts a background thread. If it panics, the store is poisoned.
     fn spawn(&self, name: &str, run: impl FnOnce() + Send + 'static) -> Result<()> {
         let core = Arc::clone(&self.db.core);
         let thread = thread::Builder::new().name(name.to_owned()).spawn(move || {
             let on_panic = OnPanic::new(&core.lifecycle);
             run();
             drop(on_panic);
-            // Otherwise a thread that waits for its work would wait for ever.
+            // Otherwise a thread that waits for its work would wait forever.
             core.lifecycle.notify();
         });
         let thread = thread.map_err(|e| Error::io("start a thread for", name, e))?;
@@ -279,7 +279,7 @@ impl Handle {
         }
         db.close(|| {
             for thread in self.threads.lock().drain(..) {
-                // One that panicked has poisoned the store.
+                // A thread that panicked has poisoned the store.
                 let _ = thread.join();
             }
         })
@@ -289,12 +289,12 @@ impl Handle {
 impl Drop for Handle {
     fn drop(&mut self) {
         if self.db.core.lifecycle.check_process().is_err() {
-            // Nor are there threads to wait for, or to let go of.
+            // There are no threads to wait for, or to detach.
             std::mem::forget(std::mem::take(self.threads.get_mut()));
-            // Its files are the other process's, which has them open.
+            // Its files belong to the other process, which has them open.
             return self.db.core.catalog.abandon();
         }
-        // Nobody is left to hear of a failure; `close` is for those who want to.
+        // A failure cannot be reported here; call `close` to see it.
         let _ = self.close();
     }
 }

@@ -1,4 +1,4 @@
-//! What a store knows, in numbers.
+//! The totals of a store.
 
 use std::fmt;
 
@@ -6,25 +6,25 @@ use crate::engine::snapshot::Snapshot;
 use crate::error::{Error, Result};
 use crate::layout::Delta;
 
-/// How much of what there is a store knows.
+/// The totals of a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Totals {
     /// Pages with a visit.
     pub(crate) pages: u64,
     /// Those visits.
     pub(crate) visits: u64,
-    /// Pages of which a content is in force.
+    /// Pages with content in force.
     pub(crate) in_force: u64,
     /// Pages that are gone.
     pub(crate) gone: u64,
 }
 
 impl Totals {
-    /// How much is known.
+    /// Computes the totals of a snapshot.
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupt`] if the segments and the journal take away more than there was.
+    /// [`Error::Corrupt`] if the segments and the journal remove more than there was.
     pub(crate) fn of(snapshot: &Snapshot) -> Result<Totals> {
         let mut sum = Some(Delta::default());
         for component in snapshot.view.components() {
@@ -35,7 +35,7 @@ impl Totals {
         sum.and_then(Totals::from_delta).ok_or_else(|| Error::corrupt("segments", 0, what))
     }
 
-    /// That to which all changes come together; `None` if that is impossible.
+    /// Converts the sum of all changes; `None` if it is impossible.
     pub(crate) fn from_delta(sum: Delta) -> Option<Totals> {
         let Delta { pages, visits, in_force, gone } = sum;
         let counted = Totals {

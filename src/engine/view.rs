@@ -1,4 +1,4 @@
-//! A view: the components that are live at one moment, and what they know together of a page.
+//! A view: the components that are live at one moment, and lookups of a page across them.
 
 use std::cmp::Reverse;
 use std::ops::ControlFlow;
@@ -21,7 +21,7 @@ use crate::page::{Changes, Content, Course, Entry, InForce, InForceVisit, Visit}
 use crate::segment::{PartOfPage, page_across};
 use crate::time::Time;
 
-/// The live components at one moment. Never changed: a new one takes its place.
+/// The live components at one moment. A view never changes: a new one replaces it.
 #[derive(Debug, Clone)]
 pub(crate) struct View {
     /// Seed of the URL hash.
@@ -30,50 +30,50 @@ pub(crate) struct View {
     pub(crate) segments: Arc<[Arc<LiveSegment>]>,
     pub(crate) memtables: Memtables,
     pub(crate) epochs: Arc<Epochs>,
-    /// Within which distance pages are near, unless that is for their epoch to say.
+    /// The distance of near pages, unless each epoch determines it.
     pub(crate) near_distance: Option<u32>,
-    /// Where all of it is.
+    /// The disk of the store.
     pub(crate) disk: Arc<dyn Disk>,
-    /// What the files are called there.
+    /// The naming scheme of the files there.
     pub(crate) files: Files,
-    /// Whether a bug was met, here or in another view of the store.
+    /// Whether a bug was met, in this or another view of the store.
     pub(crate) poison: Arc<Poison>,
-    /// Who is told of it.
+    /// The metrics to notify.
     pub(crate) metrics: Metrics,
 }
 
 /// The version of a page that was in force at some time.
 pub(crate) struct VersionAt {
-    /// The last visit that saw it until then.
+    /// The last visit that saw it by then.
     pub(crate) visit: Visit,
-    /// The content, with each of its fingerprints that count.
+    /// The content, with each of its valid fingerprints.
     pub(crate) contents: InForce,
 }
 
 impl View {
-    /// Whether this may be read.
+    /// Checks that this may be read.
     ///
     /// # Errors
     ///
-    /// [`Error::Forked`] in a forked process that cannot know what the memtables hold;
-    /// [`Error::Poisoned`] if a bug was met.
+    /// [`Error::Forked`] in a forked process in which the state of the memtables is unknown;
+    /// [`Error::Poisoned`] after a bug.
     pub(crate) fn check(&self) -> Result<()> {
         self.poison.check_read()?;
         self.memtables.iter().try_for_each(|memtable| memtable.check())
     }
 
-    /// How many fingerprints a segment has of epochs that have ended.
+    /// The number of a segment's fingerprints in ended epochs.
     pub(crate) fn ended_fingerprints(&self, live: &LiveSegment) -> u64 {
         let ended = self.epochs.iter().filter(|info| info.ended);
         let tables = ended.filter_map(|info| live.tables(info.epoch.0));
         tables.map(|tables| u64::from(tables.tables.len())).sum()
     }
 
-    /// Where segments with these numbers stand, which are neighbours.
+    /// The position of segments with these numbers, which are neighbours.
     pub(crate) fn place_of(&self, ids: &[u64]) -> Result<usize, Bug> {
         let of = |live: &Arc<LiveSegment>| live.segment.id();
-        // Looked for by number: seals and other merges may have changed the list since the inputs were
-        // chosen.
+        // Searched by number: seals and other merges may have changed the list since the inputs
+        // were chosen.
         let from = self.segments.iter().position(|live| ids.first() == Some(&of(live)));
         let from = from.or_bug("what is merged is live")?;
         let there = self.segments.iter().skip(from).take(ids.len()).map(of);
@@ -97,7 +97,7 @@ impl View {
         memtables.chain(segments.map(|(number, live)| Component::Segment(number, live)))
     }
 
-    /// The components that are newer than one, the oldest of them first.
+    /// The components that are newer than the given one, the oldest of them first.
     #[inline]
     pub(crate) fn newer_than(&self, id: ComponentId) -> impl Iterator<Item = Component<'_>> {
         let from = match id {
@@ -112,7 +112,7 @@ impl View {
         segments.chain(memtables.map(|(id, memtable)| Component::Memtable(id, memtable)))
     }
 
-    /// The component of a hit, or of a page that stands in it.
+    /// The component of a hit, or of a page location.
     #[inline]
     pub(crate) fn component(&self, id: ComponentId) -> Result<Component<'_>, Bug> {
         let Memtables { sealing, active } = &self.memtables;
@@ -129,7 +129,7 @@ impl View {
         component.or_bug("a component that was named is in the view")
     }
 
-    /// What is known of a page as of `sequence`.
+    /// The data about a page as of `sequence`.
     pub(crate) fn known(&self, lookup: &Lookup<'_>, sequence: u64) -> Result<Known> {
         let pages = self.components().map(|component| component.page(lookup, sequence));
         let mut known = Known::default();
@@ -137,8 +137,8 @@ impl View {
         Ok(known)
     }
 
-    /// Adds what the memtables know of a page. Returns whether that is all, or the segments have to
-    /// be asked.
+    /// Adds the data about a page in the memtables. Returns whether that completes it, so that
+    /// segments need not be read.
     pub(crate) fn take_in_memory(&self, lookup: &Lookup<'_>, known: &mut Known) -> Result<bool> {
         let memtables = self.memtables.with_ids().rev();
         let pages = memtables
@@ -146,11 +146,11 @@ impl View {
         known.take_in(|| lookup.key(), pages)
     }
 
-    /// What the segments know of many pages, looked up in order of their hashes, which is the order
-    /// of each segment's filter and index. Passes on the index in `lookups` of each page of which a
-    /// segment has a record that is not forgotten.
+    /// Looks up many pages in the segments, in order of their hashes, which is the order of each
+    /// segment's filter and index. Passes on the index in `lookups` of each page with a record that
+    /// is not forgotten.
     ///
-    /// These are the steps of [`page_across`], taken by all pages at once, segment by segment.
+    /// It takes the steps of [`page_across`] for all pages at once, segment by segment.
     #[expect(
         clippy::indexing_slicing,
         reason = "places are those of the lookups, and what is found is of what is wanted"
@@ -165,8 +165,8 @@ impl View {
         order.sort_unstable();
         for (number, live) in self.numbered().rev() {
             let wanted = order.iter().map(|&(hash, place)| (hash, lookups[place].url));
-            // A segment that has a record of a page has its head, too. So older ones are asked only for
-            // the rest.
+            // A segment that has a record of a page has its head, too. So older ones are searched
+            // only for the rest.
             let mut answered = vec![false; order.len()];
             for (at, page) in live.segment.find_many(wanted)? {
                 let location =
@@ -179,16 +179,16 @@ impl View {
             let mut answered = answered.into_iter();
             order.retain(|&(_, place)| {
                 let rest = PageIn::Segment { number, live, page: None };
-                // `retain` visits the pages in their order, so `answered` goes along. A page under a
-                // prefix that this segment forgot is not known further back.
+                // `retain` visits the pages in their order, so `answered` goes along. A page under
+                // a prefix that this segment forgot is not searched in older ones.
                 answered.next() == Some(false) && !rest.buries(|| lookups[place].key())
             });
         }
         Ok(())
     }
 
-    /// Passes on what components have of a page, the newest first, back to where it was forgotten.
-    /// `take` breaks when it has enough.
+    /// Passes on the data about a page in each component, the newest first, back to where it was
+    /// forgotten. `take` breaks when it has enough.
     pub(crate) fn each_part(
         &self,
         lookup: &Lookup<'_>,
@@ -199,14 +199,14 @@ impl View {
         page_across(|| lookup.key(), pages, take).map(drop)
     }
 
-    /// A page, and how it changes; none if it is not known. If a visit came late, and was not sealed
-    /// yet, this costs reading all that is known of the page.
+    /// Returns a page with its change statistics; `None` if it is unknown. If a late visit was not
+    /// sealed yet, this reads all data about the page.
     pub(crate) fn changing(&self, lookup: &Lookup<'_>, sequence: u64) -> Result<Option<Changing>> {
         let parts = || self.components().map(|component| component.page(lookup, sequence));
         changing_across(|| lookup.key(), parts, &self.epochs)
     }
 
-    /// A page whose newest record stands there, and how it changes.
+    /// Returns a page with its change statistics, by the location of its newest record.
     pub(crate) fn changing_at(
         &self,
         location: PageLocation,
@@ -223,7 +223,7 @@ impl View {
         changing_across(|| lookup.key(), parts, &self.epochs)
     }
 
-    /// The page that stands there.
+    /// The URL of the page at a location.
     pub(crate) fn url_at(&self, location: PageLocation) -> Result<String> {
         match self.component(location.component)? {
             Component::Segment(_, live) => {
@@ -237,7 +237,8 @@ impl View {
         }
     }
 
-    /// How a page changes that a memtable has, if that is known without reading its history.
+    /// The change statistics of a page in a memtable, if they are known without reading its
+    /// history.
     pub(crate) fn changes_in_memory(&self, location: PageLocation) -> Result<Option<Changes>, Bug> {
         let Component::Memtable(_, memtable) = self.component(location.component)? else {
             return Ok(None);
@@ -259,8 +260,8 @@ impl View {
         entries_across(|| lookup.key(), pages)
     }
 
-    /// When a page was first seen, or restated, with a content of a version. Costs reading what each
-    /// component has of the page until then.
+    /// When a page was first seen, or restated, with a content of a version. Costs reading the data
+    /// about the page in each component until then.
     pub(crate) fn first_seen(
         &self,
         lookup: &Lookup<'_>,
@@ -270,7 +271,7 @@ impl View {
         let mut first = None::<Time>;
         self.each_part(lookup, sequence, |page| {
             // Visits may come late, so a newer component can have the earlier time: all of them are
-            // asked.
+            // read.
             first = first.into_iter().chain(page.first_seen(version)?).min();
             Ok(ControlFlow::Continue(()))
         })?;
@@ -287,7 +288,7 @@ impl View {
         Ok(all)
     }
 
-    /// How many visits of a page there are at or after a time, and when the first one of all was.
+    /// The number of visits of a page at or after a time, and the time of its first visit of all.
     pub(crate) fn visits_since(
         &self,
         lookup: &Lookup<'_>,
@@ -322,10 +323,11 @@ impl View {
             Ok(ControlFlow::Continue(()))
         })?;
         Ok(found.visit().map(|visit| {
-            // All of one time and digest are one version, with one fingerprint that counts an epoch.
+            // All entries of one time and digest are one version, with one valid fingerprint per
+            // epoch.
             let of = |entry: &Entry| (entry.time(), entry.digest());
             contents.retain(|(e, _)| of(e) == (visit.time, visit.seen.digest()));
-            // As a head ranks them: of an epoch restated content comes first, then the greatest
+            // In the order of a head: within an epoch a restatement comes first, then the greatest
             // fingerprint.
             contents.sort_by_key(|(e, c)| Reverse((c.epoch, e.is_restated(), c.fingerprint)));
             contents.dedup_by_key(|(_, content)| content.epoch);
@@ -336,14 +338,13 @@ impl View {
         }))
     }
 
-    /// Whether no component newer than this one has anything to say.
+    /// Whether all newer components are empty.
     pub(crate) fn is_newest(&self, id: ComponentId) -> bool {
         self.newer_than(id).all(Component::is_untouched)
     }
 
-    /// Whether a component newer than this one knows the page or forgot it, so that what this one
-    /// says of it is not in force. Any of them may be the one, so they are asked in the order that
-    /// is quicker.
+    /// Whether a newer component has the page or forgot it, so that the data in this component is
+    /// not in force. Any of them may, so they are read in the faster order.
     pub(crate) fn superseded(
         &self,
         lookup: &Lookup<'_>,
@@ -356,21 +357,21 @@ impl View {
         // All filters are prefetched before the first one is read: one wait for memory serves all
         // segments.
         self.newer_than(id).for_each(|component| component.prefetch(lookup.hash));
-        // A record in any newer component supersedes, whether or not it ends the page. So the order is
-        // free.
+        // A record in any newer component supersedes, whether or not it ends the page. So any order
+        // works.
         let newer = self.newer_than(id).map(|component| component.page(lookup, sequence));
         let end = page_across(|| lookup.key(), newer, |_| Ok(ControlFlow::Break(())))?;
         Ok(end.is_some())
     }
 
-    /// Whether what this component ever saw of the page was forgotten by a newer one, whichever.
+    /// Whether a newer component forgot everything that this component ever saw of the page.
     pub(crate) fn forgotten(
         &self,
         lookup: &Lookup<'_>,
         sequence: u64,
         id: ComponentId,
     ) -> Result<bool> {
-        // Here a record alone decides nothing: only one that ends the page, or a tombstone.
+        // Here a record alone is not enough: only one that ends the page, or a tombstone.
         let newer = self.newer_than(id).map(|component| component.reset(lookup, sequence));
         let end = page_across(|| lookup.key(), newer, |_| Ok(ControlFlow::Continue(())))?;
         Ok(end.is_some())

@@ -1,6 +1,6 @@
-//! Merging: how segments become fewer.
+//! Compaction: merging of segments.
 //!
-//! A whole file is written first, durably, and then replaces its inputs in one transaction of the
+//! The merged file is first written durably, and then replaces its inputs in one transaction of the
 //! catalog. The policy ([`policy`]) decides which segments are merged.
 
 pub(crate) mod policy;
@@ -27,23 +27,23 @@ use crate::segment::{Mergeable, Segment, Step, merge};
 use crate::sync::{Rank, RankedGuard, RankedMutex};
 
 impl Store {
-    /// Merges all segments into one, and returns when that is done. Costs reading and writing all
-    /// segments once, or twice if there are more than 128. A single segment is left as it is,
-    /// unless it has fingerprint tables of an epoch that has ended.
+    /// Merges all segments into one. Costs reading and writing all segments once, or twice if there
+    /// are more than 128. A single segment is left unchanged, unless it has fingerprint tables of
+    /// an ended epoch.
     ///
     /// # Errors
     ///
-    /// [`Error::Io`], [`Error::Corrupt`] or [`Error::Poisoned`]. [`Error::Cancelled`] if the progress
-    /// was: what is merged by then stays merged, and no answer depends on it.
+    /// [`Error::Io`], [`Error::Corrupt`] or [`Error::Poisoned`]. [`Error::Cancelled`] if the
+    /// progress was: segments merged until then stay merged, which changes no query's result.
     pub fn merge(&self, progress: &Progress) -> Result<Merged> {
         self.change(|db| db.compactor.merge_all(progress, &|| false))
     }
 }
 
-/// Segments that are merged at once, at most: each may take a scratch file.
+/// The most segments to merge at once: each may take a scratch file.
 const MERGED_MAX: usize = 128;
 
-/// How long the merging thread waits before it retries a failed merge.
+/// The time until the merging thread retries a failed merge.
 const RETRY: Duration = Duration::from_secs(10);
 
 /// Merges neighbouring segments.
@@ -51,15 +51,15 @@ const RETRY: Duration = Duration::from_secs(10);
 pub(crate) struct Compactor {
     core: Arc<Core>,
     publisher: Arc<Publisher>,
-    /// Taken by one merge at a time, and by a purge from beginning to end.
+    /// Held by one merge at a time, and by a purge from beginning to end.
     merging: RankedMutex<()>,
-    /// Why the last merge in the background failed.
+    /// The error of the last background merge, if it failed.
     error: RankedMutex<Option<Error>>,
 }
 
-/// What a merge leaves out, in addition to what its inputs say.
+/// The data that a merge drops in addition to what its inputs say.
 pub(crate) struct Purge<'a> {
-    /// Tombstones that hide nothing any more, by their sequence numbers.
+    /// Tombstones that no longer hide anything, by their sequence numbers.
     pub(crate) done: &'a [u64],
     /// Whether to drop a page, by its URL and SURT key.
     pub(crate) hidden: &'a dyn Fn(&str, &[u8]) -> Result<bool>,
@@ -69,7 +69,7 @@ impl Purge<'_> {
     const NOTHING: Purge<'static> = Purge { done: &[], hidden: &|_, _| Ok(false) };
 }
 
-/// The right to merge, which one thread has at a time.
+/// The right to merge, which one thread holds at a time.
 pub(crate) struct Merging<'c> {
     compactor: &'c Compactor,
     _one: RankedGuard<'c, ()>,
@@ -82,24 +82,24 @@ impl Compactor {
         Compactor { core: Arc::clone(core), publisher: Arc::clone(publisher), merging, error }
     }
 
-    /// Waits until nobody else merges.
+    /// Waits until no other thread merges.
     pub(crate) fn begin(&self) -> Result<Merging<'_>> {
         let merging = self.wait_idle();
         self.core.lifecycle.check()?;
         Ok(merging)
     }
 
-    /// Returns when nobody merges, and lets nobody else while what it returns is held.
+    /// Waits until no thread merges. The result excludes other merges while it is held.
     pub(crate) fn wait_idle(&self) -> Merging<'_> {
         Merging { compactor: self, _one: self.merging.lock() }
     }
 
-    /// Why the last merge in the background failed, if it did.
+    /// The error of the last background merge, if it failed.
     pub(crate) fn error(&self) -> Option<Error> {
         self.error.lock().clone()
     }
 
-    /// The neighbours that are due to be merged.
+    /// The neighbouring segments that are due for a merge.
     fn due(&self) -> Option<Vec<Arc<LiveSegment>>> {
         let view = self.core.live.view();
         let due = policy::due(&statistics(&view), self.core.options.merge_fanout)?;
@@ -119,31 +119,31 @@ impl Compactor {
             && policy::is_behind(&statistics(&self.core.live.view()), fanout)
     }
 
-    /// Whether a merge of everything would save much room, and has room for its output.
+    /// Whether a merge of everything would save much space, and has space for its output.
     fn is_wasteful(&self) -> bool {
         let view = self.core.live.view();
-        // If that is unknown, it is not tried.
+        // If the free space is unknown, no merge is tried.
         policy::is_wasteful(&statistics(&view)) && self.has_space(&view.segments).unwrap_or(false)
     }
 
-    /// Whether nothing has come since the last seal.
+    /// Whether everything is sealed.
     fn is_sealed(&self) -> bool {
         let Memtables { sealing, active } = &self.core.live.view().memtables;
         sealing.is_none() && active.is_untouched()
     }
 
-    /// Merges what is due. Returns whether there was anything.
+    /// Merges what is due. Returns whether there was anything to merge.
     pub(crate) fn merge_due(&self) -> Result<bool> {
         let merging = self.begin()?;
         let Some(mut inputs) = self.due() else { return Ok(false) };
-        // The oldest of the run, so the inputs stay neighbours. The others are due again afterwards.
+        // The oldest of the run, so the inputs stay neighbours. The others become due again.
         inputs.truncate(MERGED_MAX);
         merging.merge(&inputs, &Purge::NOTHING, &|_| ControlFlow::Continue(()))?;
         Ok(true)
     }
 
-    /// Merges all segments into one. Ends early with [`Error::Cancelled`] when `progress` or `stop` says
-    /// so.
+    /// Merges all segments into one. Ends early with [`Error::Cancelled`] if `progress` is
+    /// cancelled or `stop` returns true.
     pub(crate) fn merge_all(&self, progress: &Progress, stop: &dyn Fn() -> bool) -> Result<Merged> {
         progress.start(Stage::Merging, None)?;
         let merging = self.wait_idle();
@@ -160,8 +160,8 @@ impl Compactor {
                 all.inputs += merged.inputs;
                 all.bytes += merged.bytes;
             }
-            // Of more than 128 segments the first round makes some large ones, and the next round one of
-            // these.
+            // With more than 128 segments, the first round makes some large ones, and the next
+            // round one of these.
             if whole {
                 progress.finish();
                 return Ok(all);
@@ -169,7 +169,7 @@ impl Compactor {
         }
     }
 
-    /// Whether a merge of these is worth anything.
+    /// Whether a merge of these segments has any effect.
     fn gains(&self, inputs: &[Arc<LiveSegment>]) -> bool {
         match inputs {
             [only] => self.core.live.view().ended_fingerprints(only) > 0,
@@ -177,7 +177,7 @@ impl Compactor {
         }
     }
 
-    /// The room that is needed to merge everything that is sealed, with what is not yet.
+    /// The space needed to merge all segments, including unsealed data.
     pub(crate) fn needs(&self) -> u64 {
         let segments = Vec::from_iter(self.core.live.view().segments.iter().cloned());
         if self.is_sealed() && !self.gains(&segments) {
@@ -186,7 +186,7 @@ impl Compactor {
         segments.iter().map(|live| live.segment.file_bytes()).sum()
     }
 
-    /// Whether the disk has room for a merge's output beside its inputs.
+    /// Whether the disk has space for a merge's output in addition to its inputs.
     fn has_space(&self, inputs: &[Arc<LiveSegment>]) -> Result<bool> {
         let needed: u64 = inputs.iter().map(|live| live.segment.file_bytes()).sum();
         let disk = &self.core.disk;
@@ -202,14 +202,13 @@ impl Compactor {
         has_space()
     }
 
-    /// The merging thread. It merges what is due. When nothing has arrived for a while, it merges
-    /// everything, if that saves much room, but gives up when another merge becomes due that would
-    /// have to wait.
+    /// Runs the merging thread. It merges what is due. After an idle period it merges everything,
+    /// if that saves much space, but stops when another merge becomes due that would have to wait.
     pub(crate) fn run(&self) {
         let Core { options, live, lifecycle, .. } = &*self.core;
         let newest = || live.view().segments.last().map(|live| live.segment.id());
         let mut busy = Instant::now();
-        // The newest of those that could not be merged at rest: they are not tried again.
+        // The newest segment of the last failed merge of everything, which is not retried.
         let mut given_up = None;
         while lifecycle.check().is_ok() {
             let rested = loop {
@@ -236,7 +235,7 @@ impl Compactor {
             };
             *self.error.lock() = merged.as_ref().err().cloned();
             if merged.is_err() {
-                // No room on the disk, or an input that cannot be read. Writers must not wait for this
+                // The disk is full, or an input cannot be read. Writers must not wait for this
                 // merge, so they check `is_behind` again, which now sees the error.
                 lifecycle.notify();
                 lifecycle.wait(|| Some(RETRY));
@@ -253,7 +252,7 @@ fn statistics(view: &View) -> Vec<Statistics> {
 }
 
 impl Merging<'_> {
-    /// Replaces some neighbouring segments by one.
+    /// Replaces neighbouring segments by one.
     pub(crate) fn merge(
         &self,
         inputs: &[Arc<LiveSegment>],
@@ -267,8 +266,8 @@ impl Merging<'_> {
         }
         let timing = core.metrics.begin(Work::Merge);
         let merged = self.try_merge(inputs, purge, step).map_err(|e| match e {
-            // Nothing was lost and nothing is in doubt: the inputs are unchanged. So it is if what
-            // comes of it would be too large for one segment.
+            // Nothing was lost and nothing is uncertain: the inputs are unchanged. The same holds
+            // if the output would be too large for one segment.
             Error::Corrupt(_) | Error::Limit { .. } | Error::Cancelled => e,
             e if e.is_full() => e,
             e => core.poison(e),
@@ -288,7 +287,7 @@ impl Merging<'_> {
         let segments: Vec<Arc<Segment>> = inputs.iter().map(|l| Arc::clone(&l.segment)).collect();
         let old: Vec<u64> = segments.iter().map(|s| s.id()).collect();
         let (from, ended) = {
-            // Keep the view no longer than this: it keeps the memory of its memtables.
+            // Keep the view no longer than this: it holds the memory of its memtables.
             let view = core.live.view();
             let ended = view.epochs.iter().filter(|info| info.ended);
             let ended: Vec<u32> = ended.map(|info| info.epoch.0).collect();
@@ -315,8 +314,8 @@ impl Merging<'_> {
         let listed = row(merged.segment.frame());
         let replaced = core.catalog.replace(&old, &listed, core.segment_ids.next());
         replaced.map_err(|e| core.poison(e))?;
-        // `from` still holds: seals and loads only append segments, and merges, which alone remove any,
-        // go one at a time.
+        // `from` is still valid: seals and loads only append segments, and only merges remove any,
+        // one at a time.
         core.live.change(|view| {
             let mut kept = view.segments.to_vec();
             kept.splice(from..from + old.len(), [merged]);

@@ -1,5 +1,5 @@
-//! Which segments are merged, and when: the policy of compaction. The work is the
-//! [`Compactor`](super::Compactor)'s.
+//! The compaction policy: which segments are merged, and when. The [`Compactor`](super::Compactor)
+//! does the work.
 //!
 //! Segments are in order of age. A sealed segment has tier 0; a merged one has the tier above its
 //! inputs. Neighbours of one tier are merged when there are as many as the fan-out. So each
@@ -9,21 +9,21 @@ use std::ops::Range;
 
 use crate::layout::{Numbers, PAGES_MAX};
 
-/// With more merges due than this, in fan-outs, a full memtable waits for them.
+/// The number of due merges, in fan-outs, above which a full memtable waits.
 const BACKLOG: usize = 4;
 
-/// What the policy knows of a segment.
+/// The properties of a segment that the policy uses.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Statistics {
     pub(crate) tier: u64,
-    /// Records of pages.
+    /// Page records.
     pub(crate) pages: u64,
     pub(crate) visits: u64,
-    /// What it adds to the store's pages and visits.
+    /// The change of the store's pages and visits.
     pub(crate) page_delta: i64,
     pub(crate) visit_delta: i64,
     pub(crate) fingerprints: u64,
-    /// How many of them are of epochs that have ended.
+    /// The number of fingerprints in ended epochs.
     pub(crate) ended: u64,
 }
 
@@ -35,8 +35,8 @@ impl Statistics {
     }
 }
 
-/// The neighbours that are due to be merged: the newest run of one tier that is as long as the
-/// fan-out, and that one segment can hold.
+/// The neighbours that are due for a merge: the newest run of one tier that is at least as long as
+/// the fan-out, and that fits into one segment.
 pub(crate) fn due(segments: &[Statistics], fanout: usize) -> Option<Range<usize>> {
     let mut end = segments.len();
     // The newest run first: it is usually of the lowest tier, so its merge costs the least.
@@ -55,9 +55,9 @@ pub(crate) fn is_behind(segments: &[Statistics], fanout: usize) -> bool {
     due(segments, fanout).is_some_and(|due| due.len() >= fanout.saturating_mul(BACKLOG))
 }
 
-/// Whether the segments would take much less room as one, and can become one. A merge drops records
-/// of pages that newer segments also have, what was forgotten, and the fingerprint tables of epochs
-/// that have ended.
+/// Whether the segments would take much less space as one, and can become one. A merge drops
+/// records of pages that newer segments also have, forgotten data, and the fingerprint tables of
+/// ended epochs.
 pub(crate) fn is_wasteful(segments: &[Statistics]) -> bool {
     let sum = |of: fn(&Statistics) -> u64| segments.iter().map(of).sum::<u64>();
     // Segments that remove more than they add are worth a merge.
@@ -74,11 +74,11 @@ pub(crate) fn is_wasteful(segments: &[Statistics]) -> bool {
     (is_spread || is_much(fingerprints, searched)) && records < PAGES_MAX
 }
 
-/// The tier of a loaded segment with this many visits: how often sealed memtables would have been
-/// merged to become such a segment.
+/// The tier of a loaded segment with this many visits: the number of merges after which sealed
+/// memtables would have become such a segment.
 pub(crate) fn tier(visits: u64, memtable_observations: usize, fanout: usize) -> u64 {
     let memtables = visits / memtable_observations as u64;
-    // Less than one is of the lowest tier, as one is.
+    // Less than one memtable has the lowest tier, like one.
     memtables.max(1).ilog(fanout as u64).into()
 }
 

@@ -1,5 +1,5 @@
-//! What a memtable hides of older components: keys under forgotten prefixes, and since which
-//! operation.
+//! The keys of older components that a memtable hides: keys under forgotten prefixes, and since
+//! which operation.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -7,7 +7,7 @@ use std::ops::Bound;
 use crate::page::Prefix;
 use crate::segment::{Tombstone, Tombstones};
 
-/// The prefixes that were forgotten, asked as of any operation, at the cost of a binary search.
+/// The forgotten prefixes, as of any operation, at the cost of a binary search.
 ///
 /// A key is hidden from the first operation that forgot it. Later operations add nothing for it, so
 /// each gets only the ranges that earlier ones left. The ranges do not overlap, however prefixes
@@ -21,7 +21,7 @@ pub(crate) struct Buried {
     last: Option<u64>,
 }
 
-/// Keys that the same operation was the first to forget.
+/// Keys that one operation was the first to forget.
 #[derive(Debug)]
 struct Range {
     /// The first key past it.
@@ -30,17 +30,17 @@ struct Range {
 }
 
 impl Buried {
-    /// A prefix is forgotten by an operation that is later than all before.
+    /// Adds a prefix that was forgotten by an operation after all others.
     pub(super) fn add(&mut self, sequence: u64, prefix: Prefix) {
-        // Also if the prefix hides nothing new: pages that came again under it are taken out of
+        // Even if the prefix hides nothing new: pages that came back under it are removed from
         // `by_key`.
         self.last = Some(sequence);
         let (start, end) = prefix.range();
         let (mut from, end) = (start.to_vec(), end.to_vec());
-        // Within an older prefix: its keys have been hidden since an earlier operation.
+        // Within an older prefix: its keys are hidden by an earlier operation.
         let Some(within) = self.tombstones.add(Tombstone { sequence, prefix }) else { return };
-        // Older prefixes keep their ranges, with the operation that was the first to hide them. Only the
-        // gaps between them are new.
+        // Older prefixes keep their ranges, with the operation that was the first to hide them.
+        // Only the gaps between them are new.
         for tombstone in within {
             let (start, end) = tombstone.prefix.range();
             self.claim(from, start.to_vec(), sequence);
@@ -62,8 +62,8 @@ impl Buried {
         last.is_some_and(|(_, range)| key < range.end.as_slice() && range.since <= sequence)
     }
 
-    /// The ranges of keys that are hidden as of `sequence`: the first key of each, and the first past
-    /// it.
+    /// The ranges of keys that are hidden as of `sequence`: the first key of each, and the first
+    /// key past its end.
     pub(crate) fn ranges_at(&self, sequence: u64) -> impl Iterator<Item = (&[u8], &[u8])> {
         let known = self.ranges.iter().filter(move |(_, range)| range.since <= sequence);
         known.map(|(start, range)| (start.as_slice(), range.end.as_slice()))
@@ -74,7 +74,7 @@ impl Buried {
         self.is_as_of(sequence) && self.tombstones.covers_all(prefix)
     }
 
-    /// Whether what holds now holds as of `sequence`, too: no prefix was forgotten since.
+    /// Whether the current state also holds as of `sequence`: no prefix was forgotten since.
     pub(super) fn is_as_of(&self, sequence: u64) -> bool {
         self.last.is_none_or(|last| last <= sequence)
     }
@@ -83,7 +83,7 @@ impl Buried {
         self.tombstones.is_empty()
     }
 
-    /// What a sealed segment keeps of it.
+    /// The tombstones for a sealed segment.
     pub(crate) fn tombstones(&self) -> &Tombstones {
         &self.tombstones
     }

@@ -1,4 +1,4 @@
-//! What an entry does to its page, told before it is applied.
+//! The effect of an entry on its page, computed before it is applied.
 
 use std::mem;
 
@@ -7,26 +7,26 @@ use crate::page::{
     in_force_on, visit_verdict,
 };
 
-/// What an entry does to its page.
+/// The effect of an entry on its page.
 #[derive(Clone, Debug)]
 pub(crate) struct Effect {
-    /// What a visit means; none if that takes a look at the visits that were before, or it is
-    /// restated and no visit.
+    /// The verdict on a visit; `None` if it depends on earlier visits that must be read, or for a
+    /// restatement.
     pub(crate) verdict: Option<VisitVerdict>,
-    /// What the page was before and is after.
+    /// The states of the page before and after.
     pub(crate) states: (PageState, PageState),
-    /// What is in force after.
+    /// The content in force after.
     pub(crate) after: InForce,
-    /// Which of that was in force before, too: a bit for each, the lowest for the first. A page never
-    /// has more in force than there are bits.
+    /// The contents in force after that were in force before, too: a bit for each, the lowest for
+    /// the first. A page never has more contents in force than there are bits.
     kept: u64,
     /// The weight in force after.
     pub(crate) weight: Weight,
 }
 
 impl Effect {
-    /// The effect on a page with this head, which takes the entry in. `also` are further fingerprints
-    /// of what a visit saw.
+    /// Computes the effect on a page with this head, and adds the entry to the head. `also` are
+    /// further fingerprints of a visit's content.
     pub(crate) fn of(
         head: &mut Option<Head>,
         entry: &Entry,
@@ -37,7 +37,7 @@ impl Effect {
         let verdict = visit.and_then(|visit| verdict_by_head(head.as_ref(), visit, also, epochs));
         let state = PageState::of(head.as_ref());
         let before = in_force_on(head.as_ref());
-        // From here on the head is the one after. What it was before is kept in the variables above.
+        // From here on `head` is the new one. The variables above keep the old state.
         Head::absorb_into(head, *entry);
         let after = in_force_on(head.as_ref());
         // A head has 64 contents at most, so there is a bit for each.
@@ -48,18 +48,18 @@ impl Effect {
         Effect { verdict, states, after, kept, weight }
     }
 
-    /// The effect, of which nothing is left here that is worth applying.
+    /// Takes the effect, leaving an empty one.
     pub(crate) fn take(&mut self) -> Effect {
         Effect { after: mem::take(&mut self.after), ..*self }
     }
 
-    /// What is in force after, each with whether it was before.
+    /// The contents in force after, each with whether it was in force before.
     pub(super) fn in_force(&self) -> impl Iterator<Item = (&Content, bool)> {
         (0..u64::BITS).zip(&self.after).map(|(place, after)| (after, self.kept >> place & 1 == 1))
     }
 }
 
-/// What a visit means to a page with this head, if the head tells.
+/// The verdict on a visit to a page with this head, if the head is enough.
 fn verdict_by_head(
     head: Option<&Head>,
     visit: &Visit,
@@ -69,7 +69,7 @@ fn verdict_by_head(
     match head {
         Some(head) if *visit == head.last => Some(Verdict::Known.into()),
         Some(head) if visit.time < head.first => Some(Verdict::OutOfOrder.into()),
-        // In between, only the entries of that time say whether the visit is known.
+        // In between, only the entries of that time show whether the visit is known.
         Some(head) if *visit < head.last => None,
         head => Some(visit_verdict(head, visit, also, epochs)),
     }

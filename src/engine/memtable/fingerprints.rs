@@ -1,4 +1,4 @@
-//! The fingerprints of a memtable, and which of its pages have or had each.
+//! The fingerprints of a memtable, and the pages that have or had each.
 
 use crate::search::{Bounds, Candidate, Chains, Extent, Plan};
 
@@ -6,7 +6,7 @@ use crate::search::{Bounds, Candidate, Chains, Extent, Plan};
 #[derive(Debug, Default)]
 pub(super) struct Fingerprints {
     epochs: Vec<OfEpoch>,
-    /// Bytes that the lists take.
+    /// Bytes of the lists.
     list_bytes: usize,
 }
 
@@ -21,10 +21,10 @@ struct OfEpoch {
     lists: Vec<Vec<u32>>,
 }
 
-/// The word is the index of a list.
+/// Marks a word as the index of a list.
 const LIST: u32 = 1 << 31;
 
-/// The most pages of a memtable, so that their numbers and the indexes of lists differ.
+/// The most pages of a memtable, so that page numbers and indexes of lists differ.
 pub(super) const PAGES_MAX: u32 = LIST;
 
 impl Fingerprints {
@@ -32,10 +32,11 @@ impl Fingerprints {
         self.epochs.iter().find(|e| e.epoch == epoch)
     }
 
-    /// Takes everything out, and keeps the memory.
+    /// Removes everything, and keeps the memory.
     pub(super) fn clear(&mut self) {
         self.list_bytes = 0;
-        // Epochs stay, with their memory. One without fingerprints counts as absent: see `plan`.
+        // Epochs stay, with their memory. An epoch without fingerprints counts as absent: see
+        // `plan`.
         for of_epoch in &mut self.epochs {
             of_epoch.chains.clear();
             of_epoch.pages.clear();
@@ -43,28 +44,28 @@ impl Fingerprints {
         }
     }
 
-    /// Bytes of memory taken.
+    /// Bytes of used memory.
     pub(super) fn memory_bytes(&self) -> usize {
         let words = |e: &OfEpoch| size_of_val(e.pages.as_slice());
         let epochs = self.epochs.iter().map(|e| e.chains.memory_bytes() + words(e));
         self.list_bytes + epochs.sum::<usize>()
     }
 
-    /// Tells the processor what a search for this fingerprint will read.
+    /// Prefetches the memory that a search for this fingerprint reads.
     pub(super) fn prefetch(&self, epoch: u32, fingerprint: u64) {
         if let Some(of_epoch) = self.of(epoch) {
             of_epoch.chains.prefetch(fingerprint);
         }
     }
 
-    /// Distinct fingerprints of an epoch within `k`.
+    /// Finds the distinct fingerprints of an epoch within `k`.
     pub(super) fn near(&self, epoch: u32, fingerprint: u64, k: u32, out: &mut Vec<Candidate>) {
         if let Some(of_epoch) = self.of(epoch) {
             of_epoch.chains.find(fingerprint, k, out);
         }
     }
 
-    /// What is nearest of it, within bounds.
+    /// Finds the nearest fingerprints, within bounds.
     pub(super) fn nearest(
         &self,
         (epoch, fingerprint, k): (u32, u64, u32),
@@ -76,12 +77,12 @@ impl Fingerprints {
         of_epoch.map_or_else(|| Extent::whole(k), nearest)
     }
 
-    /// What a search is expected to cost; `None` if the epoch has no fingerprints.
+    /// The estimated cost of a search; `None` if the epoch has no fingerprints.
     pub(super) fn plan(&self, epoch: u32, k: u32) -> Option<Plan> {
         self.of(epoch).filter(|e| !e.chains.is_empty()).map(|e| e.chains.plan(k))
     }
 
-    /// Whether there are any of another epoch.
+    /// Whether there are fingerprints of another epoch.
     pub(super) fn has_others(&self, epoch: u32) -> bool {
         self.epochs.iter().any(|e| e.epoch != epoch && !e.chains.is_empty())
     }
@@ -91,13 +92,13 @@ impl Fingerprints {
         self.of(epoch).map_or_else(Vec::new, |e| e.chains.fingerprints().collect())
     }
 
-    /// How many distinct fingerprints of an epoch there are.
+    /// The number of distinct fingerprints of an epoch.
     #[expect(clippy::cast_possible_truncation, reason = "each has a number of 32 bits")]
     pub(super) fn count(&self, epoch: u32) -> u32 {
         self.of(epoch).map_or(0, |e| e.chains.len() as u32)
     }
 
-    /// The pages that have or had a fingerprint that was found here, in SURT order.
+    /// The pages that have or had a fingerprint found here, in SURT order.
     #[expect(
         clippy::indexing_slicing,
         clippy::expect_used,
@@ -113,7 +114,7 @@ impl Fingerprints {
         }
     }
 
-    /// Adds a page to those of a fingerprint. `order` tells a page's place in SURT order.
+    /// Adds a page to the list of a fingerprint. `order` returns the SURT order of a page.
     #[expect(
         clippy::indexing_slicing,
         clippy::cast_possible_truncation,
@@ -150,11 +151,12 @@ impl Fingerprints {
         }
         let list = &mut of_epoch.lists[(*word & !LIST) as usize];
         let own = order(page);
-        // Keys of a list ascend. The page's own number is compared first, which saves making a key.
+        // Keys of a list ascend. The page's own number is compared first, which saves computing a
+        // key.
         let at = list.partition_point(|&n| n != page && order(n) < own);
         if list.get(at) != Some(&page) {
             list.insert(at, page);
-            // As a vector grows: room for as many more.
+            // Vectors grow by doubling: count the spare capacity, too.
             self.list_bytes += 2 * size_of::<u32>();
         }
     }

@@ -4,17 +4,17 @@ use super::{Inner, PageOf};
 use crate::layout::Delta;
 use crate::page::{Entry, Prefix};
 
-/// An operation that a memtable holds.
+/// An operation in a memtable.
 pub(crate) enum Logged<'a> {
     /// A page got an entry.
     Entry(PageOf<'a>, Entry),
-    /// A page was forgotten, of which this was known.
+    /// A page was forgotten, with its share in the totals.
     Page(PageOf<'a>, Delta),
-    /// A prefix was forgotten, under which this was known.
+    /// A prefix was forgotten, with its share in the totals.
     Prefix(&'a Prefix, Delta),
 }
 
-/// What was forgotten, and by which operation.
+/// Something forgotten, and the operation that did it.
 #[derive(Debug)]
 pub(super) struct Forgotten {
     pub(super) sequence: u64,
@@ -24,7 +24,7 @@ pub(super) struct Forgotten {
 
 #[derive(Debug)]
 pub(super) enum What {
-    /// The page of this number.
+    /// The page with this number.
     Page(u32),
     Prefix(Prefix),
 }

@@ -1,8 +1,8 @@
 //! The contents of the journal in memory: pages, their entries, and a small search index.
 //!
-//! One thread at a time writes, under the store's write lock. Readers work beside it and see only
-//! what was acknowledged, since everything has its sequence number. Nothing is removed before the
-//! memtable is sealed: a forgotten page keeps its visits for earlier snapshots.
+//! One thread at a time writes, under the store's write lock. Readers run concurrently and see only
+//! acknowledged operations, because everything has its sequence number. Nothing is removed before
+//! the memtable is sealed: a forgotten page keeps its visits for earlier snapshots.
 
 mod buried;
 mod effect;
@@ -39,7 +39,7 @@ pub(crate) use effect::Effect;
 pub(crate) use logged::Logged;
 pub(crate) use page::PageOf;
 
-/// About what it takes to know that a prefix was forgotten, beside nine copies of its ends.
+/// Approximate bytes for a forgotten prefix, besides nine copies of its ends.
 const BURIED_BYTES: usize = 256;
 
 /// The observations since the last seal.
@@ -47,35 +47,35 @@ const BURIED_BYTES: usize = 256;
 pub(crate) struct Memtable {
     pub(crate) journal: Journal,
     inner: RankedRwLock<Inner>,
-    /// Whether the lock was ever taken to write.
+    /// Whether the lock was ever taken for writing.
     touched: AtomicBool,
     /// The process whose threads write it.
     process: Process,
-    /// When pages were first seen with what they have in force, as of an arrival of each.
+    /// Cached times since when pages have their content in force, as of an arrival of each.
     pub(crate) since: Memo<(Option<u32>, Time)>,
 }
 
-/// The contents, behind the lock. Pages are kept in a few long columns, not in a small allocation
+/// The contents behind the lock. Pages are stored in a few long columns, not in a small allocation
 /// each.
 #[derive(Debug, Default)]
 pub(crate) struct Inner {
     pages: Pages,
     numbers: Numbers,
     fingerprints: Fingerprints,
-    /// Prefixes that were forgotten, and when.
+    /// Forgotten prefixes, and when.
     pub(crate) buried: Buried,
     by_key: ByKey,
-    /// First and last sequence number, once there is one.
+    /// The first and last sequence number, if there is any.
     pub(crate) sequences: Option<(u64, u64)>,
-    /// What it adds to what the store knows.
+    /// The change of the store's totals.
     pub(crate) delta: Delta,
-    /// What was forgotten, by which operations, in their order.
+    /// The forgotten pages and prefixes, in order of operations.
     forgotten: Vec<Forgotten>,
     /// Visits and other operations.
     pub(crate) operations: usize,
-    /// Bytes of what is not in a column.
+    /// Bytes outside of the columns.
     bytes: usize,
-    /// When its first operation came.
+    /// The time of its first operation.
     pub(crate) since: Option<Instant>,
 }
 
@@ -87,8 +87,8 @@ impl Memtable {
         Memtable { journal, inner, touched, process, since }
     }
 
-    /// A memtable whose contents a forked process cannot know: a thread that does not exist is
-    /// writing it for ever.
+    /// Creates a memtable that marks the contents as unknown in a forked process: the thread that
+    /// was writing does not exist there.
     pub(crate) fn torn(process: Process) -> Memtable {
         let torn = Memtable { process, ..Memtable::new(Journal::A) };
         torn.touched.store(true, Ordering::Release);
@@ -96,17 +96,19 @@ impl Memtable {
         torn
     }
 
+    /// Checks that the contents are accessible.
+    ///
     /// # Errors
     ///
-    /// [`Error::Forked`] in a process that was forked while another thread wrote here: that thread is
-    /// not there, and its lock stays. In all others nothing is looked up but the lock.
+    /// [`Error::Forked`] in a process that was forked while another thread wrote here: that thread
+    /// does not exist, and its lock remains. In other processes, only the lock is checked.
     pub(crate) fn check(&self) -> Result<()> {
         let torn =
             !self.is_untouched() && self.inner.try_read().is_none() && !self.process.is_current();
         if torn { Err(Error::Forked) } else { Ok(()) }
     }
 
-    /// Whether it belongs to this process, not to one that this one was forked from.
+    /// Whether it belongs to this process, not to a parent.
     pub(crate) fn is_own(&self) -> bool {
         self.process.is_current()
     }
@@ -115,7 +117,7 @@ impl Memtable {
         Memtable { journal, ..self }
     }
 
-    /// An empty memtable in the memory of this one.
+    /// Creates an empty memtable in the memory of this one.
     pub(crate) fn emptied(mut self) -> Memtable {
         self.inner.get_mut().clear();
         *self.touched.get_mut() = false;
@@ -124,7 +126,7 @@ impl Memtable {
     }
 
     /// Whether it is empty for a reader that has read a sequence number. Takes no lock. Later
-    /// writes may change the answer.
+    /// writes may change the result.
     #[inline]
     pub(crate) fn is_untouched(&self) -> bool {
         !self.touched.load(Ordering::Acquire)
@@ -146,7 +148,7 @@ impl Memtable {
 
 impl Inner {
     fn clear(&mut self) {
-        // Columns and hash tables keep their memory for the next memtable. All else begins anew.
+        // Columns and hash tables keep their memory for the next memtable. Everything else is new.
         let Inner { mut pages, mut numbers, mut fingerprints, .. } = std::mem::take(self);
         pages.clear();
         numbers.clear();
@@ -154,17 +156,17 @@ impl Inner {
         *self = Inner { pages, numbers, fingerprints, ..Inner::default() };
     }
 
-    /// Tells the processor what a search for this fingerprint will read.
+    /// Prefetches the memory that a search for this fingerprint reads.
     pub(crate) fn prefetch(&self, epoch: u32, fingerprint: u64) {
         self.fingerprints.prefetch(epoch, fingerprint);
     }
 
-    /// Tells the processor that the number of the page with this hash will be read.
+    /// Prefetches the number of the page with this hash.
     pub(crate) fn prefetch_number(&self, hash: u64) {
         self.numbers.prefetch(hash);
     }
 
-    /// Tells the processor that the page will be read, once its number has come.
+    /// Prefetches the page, once its number has arrived.
     pub(crate) fn prefetch_page(&self, hash: u64) {
         // The first candidate is nearly always the page: slots compare half of the hash.
         if let Some(number) = self.numbers.candidates(hash).next() {
@@ -172,14 +174,14 @@ impl Inner {
         }
     }
 
-    /// Tells the processor that what a page has will be read, once the page itself has come.
+    /// Prefetches the contents of the page, once the page itself has arrived.
     pub(crate) fn prefetch_contents(&self, hash: u64) {
         if let Some(number) = self.numbers.candidates(hash).next() {
             self.page(number).prefetch();
         }
     }
 
-    /// The page with this URL, if it was brought here at or before `sequence`.
+    /// The page with this URL, if it was added here at or before `sequence`.
     pub(crate) fn find(&self, hash: u64, url: &str, sequence: u64) -> Option<u32> {
         let same = |&number: &u32| {
             let page = self.page(number);
@@ -190,12 +192,12 @@ impl Inner {
         self.page(number).is_here(sequence).then_some(number)
     }
 
-    /// Whether a page has this number, which a journal names.
+    /// Whether a page has this number, which comes from a journal.
     pub(crate) fn has(&self, number: u32) -> bool {
         number < self.pages.len()
     }
 
-    /// The page of a number.
+    /// The page with a number.
     #[inline]
     pub(crate) fn page(&self, number: u32) -> PageOf<'_> {
         self.pages.page(number)
@@ -206,24 +208,24 @@ impl Inner {
         self.pages.iter()
     }
 
-    /// The numbers of the pages under a prefix, or of all, in SURT order: looks at all of them. Takes
-    /// the memory of their keys meanwhile.
+    /// The numbers of the pages under a prefix, or of all pages, in SURT order. Reads all pages,
+    /// and temporarily takes the memory of their keys.
     pub(crate) fn order(&self, prefix: Option<&Prefix>) -> Vec<u32> {
         order::order(&self.pages, prefix)
     }
 
-    /// All pages in SURT order, to be read one after another.
+    /// All pages in SURT order, for sequential reading.
     pub(crate) fn in_order(&self) -> impl Iterator<Item = PageOf<'_>> {
         order::in_order(&self.pages)
     }
 
-    /// The numbers of the pages under a prefix, in SURT order; those may be left out that were
-    /// forgotten with a prefix at or before `sequence` and did not come again.
+    /// The numbers of the pages under a prefix, in SURT order. May leave out pages that were
+    /// forgotten with a prefix at or before `sequence` and did not come back.
     ///
-    /// Costs a few binary searches for each page that came since this was asked for last; a look at
-    /// all pages where `sequence` is from before a prefix was forgotten.
+    /// Costs a few binary searches for each page added since the last call; a pass over all pages
+    /// if `sequence` is older than a forgotten prefix.
     pub(crate) fn under(&self, prefix: &Prefix, sequence: u64) -> Vec<u32> {
-        // `by_key` knows the state of now. An older snapshot still has the pages that were forgotten
+        // `by_key` has the current state. An older snapshot still has the pages that were forgotten
         // since.
         if !self.buried.is_as_of(sequence) {
             return self.order(Some(prefix));
@@ -231,7 +233,7 @@ impl Inner {
         self.by_key.under(&self.pages, prefix)
     }
 
-    /// The bytes that all this takes, room that is not used yet left out.
+    /// Bytes of used memory, without unused capacity.
     #[inline]
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
@@ -245,16 +247,16 @@ impl Inner {
     #[inline]
     pub(crate) fn is_full(&self, options: &Options) -> bool {
         self.operations >= options.memtable_observations
-            // Tables of a recycled memtable count while it is empty. It must take one operation all the
-            // same, or no writer would ever go on.
+            // The tables of a recycled memtable count while it is empty. It must accept at least
+            // one operation, or writers would be blocked forever.
             || self.operations > 0 && self.bytes() >= options.memtable_bytes
     }
 
-    /// Adds a page; `head` is what older components know of it, packed.
+    /// Adds a page; `head` is its packed head in older components.
     ///
     /// # Errors
     ///
-    /// If there are more pages than numbers, or one is longer than a page can be.
+    /// If there are more pages than numbers, or the URL is too long.
     pub(crate) fn add_page(
         &mut self,
         sequence: u64,
@@ -269,11 +271,11 @@ impl Inner {
         Ok(number)
     }
 
-    /// Enters a page under the fingerprint of a content, if it has one.
+    /// Indexes a page by the fingerprint of a content, if it has one.
     fn index(&mut self, content: Content, number: u32) {
         let Some(fingerprint) = content.compared() else { return };
         let Inner { pages, fingerprints, .. } = self;
-        // Keys are not stored. They are made here, and only for a fingerprint that several pages have.
+        // Keys are not stored. They are computed here, and only for a fingerprint of several pages.
         fingerprints.add(content.epoch.0, fingerprint, number, |number| {
             let url = pages.page(number).url();
             (surt::key_of(url), url)
@@ -281,7 +283,7 @@ impl Inner {
     }
 
     fn operation(&mut self, sequence: u64) -> Result<(), Bug> {
-        // Sequence numbers begin at 1, so this does not underflow.
+        // Sequence numbers start at 1, so this does not underflow.
         let (first, last) = self.sequences.unwrap_or((sequence, sequence - 1));
         ensure(last.checked_add(1) == Some(sequence), "operations come one after another")?;
         self.sequences = Some((first, sequence));
@@ -290,12 +292,12 @@ impl Inner {
         Ok(())
     }
 
-    /// Adds an entry that the page does not have yet, and that has this effect on it. `epochs` are those
-    /// of the store, or none if they are not known.
+    /// Applies an entry that the page does not have yet, with its effect. `epochs` are those of the
+    /// store, or none if they are unknown.
     ///
     /// # Errors
     ///
-    /// If no page has this number, or the operation comes before another.
+    /// If no page has this number, or the operation is out of sequence.
     pub(crate) fn enter(
         &mut self,
         sequence: u64,
@@ -306,20 +308,20 @@ impl Inner {
     ) -> Result<(), Bug> {
         self.operation(sequence)?;
         let before = self.pages.enter(sequence, number, entry, effect, epochs)?;
-        // The page was forgotten with a prefix and comes again. `bury` had taken it out of the order by
-        // key.
+        // The page was forgotten with a prefix and comes back. `bury` had removed it from the order
+        // by key.
         if before.taken_out {
             self.by_key.put_back(number);
         }
-        // Before the page's first entry here, only older components have its contents in force in their
-        // tables. From this entry on the memtable speaks for the page, so it needs all of them.
+        // Before the page's first entry here, only older components index its contents in force.
+        // From this entry on the memtable represents the page, so it indexes all of them.
         let indexed = |content: &Content| {
             before.came && effect.in_force().any(|(after, kept)| kept && after == content)
         };
         let content = entry.content();
         let sum = self.delta.plus(entry_delta(effect.states, &entry));
         self.delta = sum.or_bug("a memtable holds fewer than 2^63 entries")?;
-        // What came; and what is in force now, which may be an older version.
+        // The new content; and the contents in force now, which may be an older version.
         if let Some(content) = content.filter(|content| !indexed(content)) {
             self.index(content, number);
         }
@@ -336,17 +338,17 @@ impl Inner {
         self.pages.reset(sequence, number, with_prefix)
     }
 
-    /// Forgets a page that is here, of which this was known.
+    /// Forgets a page that is here, with its share in the totals.
     pub(crate) fn reset(&mut self, sequence: u64, number: u32, known: Delta) -> Result<(), Bug> {
         self.operation(sequence)?;
         self.forget(number, sequence, false)?;
         self.take_away(Forgotten { sequence, known, what: What::Page(number) })
     }
 
-    /// Forgets everything under a prefix, of which this was known.
+    /// Forgets everything under a prefix, with its share in the totals.
     pub(crate) fn bury(&mut self, sequence: u64, prefix: Prefix, known: Delta) -> Result<(), Bug> {
         self.operation(sequence)?;
-        // Only pages of this memtable. Those of older components are hidden by the tombstone.
+        // Only pages of this memtable. The tombstone hides those of older components.
         for number in self.by_key.take_out(&self.pages, &prefix)? {
             self.forget(number, sequence, true)?;
         }
@@ -355,7 +357,7 @@ impl Inner {
         self.take_away(Forgotten { sequence, known, what: What::Prefix(prefix) })
     }
 
-    /// Whether so much can be taken away, as a journal says.
+    /// Whether the totals can lose this much, which comes from a journal.
     pub(crate) fn can_lose(&self, known: Delta) -> bool {
         self.delta.minus(known).is_some_and(|rest| rest.is_possible())
     }
@@ -368,14 +370,14 @@ impl Inner {
         Ok(())
     }
 
-    /// What the operations up to `sequence` add to what the store knows. Costs the operations after it.
+    /// The change of the totals by the operations up to `sequence`. Costs the operations after it.
     ///
     /// # Errors
     ///
-    /// If that is more than was ever added.
+    /// If they remove more than was ever added.
     pub(crate) fn delta_at(&self, sequence: u64) -> Result<Delta, Bug> {
-        // Goes backwards from now, since most snapshots are recent: this undoes the few operations after
-        // them.
+        // Goes backwards from the current state, because most snapshots are recent: this undoes the
+        // few operations after them.
         let mut entries = self.pages.deltas_after(sequence);
         let delta = entries.try_fold(self.delta, Delta::minus);
         let forgotten = self.forgotten.iter().rev().take_while(|f| f.sequence > sequence);
@@ -383,17 +385,18 @@ impl Inner {
         delta.or_bug("what was added can be taken away again")
     }
 
-    /// When the first and the last visit are of the operations up to `sequence`. Costs a look at all.
+    /// The times of the first and the last visit among the operations up to `sequence`. Costs a
+    /// pass over all.
     pub(crate) fn times_at(&self, sequence: u64) -> Option<(Time, Time)> {
         self.pages.times_at(sequence)
     }
 
-    /// Distinct fingerprints of an epoch within `k`.
+    /// Finds the distinct fingerprints of an epoch within `k`.
     pub(crate) fn near(&self, epoch: u32, fingerprint: u64, k: u32, out: &mut Vec<Candidate>) {
         self.fingerprints.near(epoch, fingerprint, k, out);
     }
 
-    /// What is nearest of it, within bounds.
+    /// Finds the nearest fingerprints, within bounds.
     pub(crate) fn nearest(
         &self,
         wanted: (u32, u64, u32),
@@ -403,7 +406,7 @@ impl Inner {
         self.fingerprints.nearest(wanted, bounds, out)
     }
 
-    /// What a search of the fingerprints of an epoch is expected to cost; `None` if there are none.
+    /// The estimated cost of a search of an epoch's fingerprints; `None` if there are none.
     pub(crate) fn plan(&self, epoch: u32, k: u32) -> Option<Plan> {
         self.fingerprints.plan(epoch, k)
     }
@@ -418,7 +421,7 @@ impl Inner {
         self.fingerprints.all(epoch)
     }
 
-    /// How many distinct fingerprints of an epoch there are.
+    /// The number of distinct fingerprints of an epoch.
     pub(crate) fn fingerprints(&self, epoch: u32) -> u32 {
         self.fingerprints.count(epoch)
     }

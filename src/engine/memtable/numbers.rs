@@ -2,43 +2,43 @@
 
 use crate::cpu::prefetch_value;
 
-/// An open-addressed hash table. A lookup reads one memory line, which can be prefetched.
+/// An open-addressed hash table. A lookup reads one cache line, which can be prefetched.
 ///
-/// A slot has the high half of a hash and a page number, so that nearly every page that it leads to
-/// is the right one. It does not keep the hashes: the caller passes them when it grows.
+/// A slot has the high half of a hash and a page number, so nearly every candidate is the right
+/// page. It does not store the hashes: the caller passes them when it grows.
 #[derive(Debug, Default)]
 pub(super) struct Numbers {
-    /// Of length 0 or a power of two, at most three quarters in use.
+    /// Its length is 0 or a power of two; at most three quarters are used.
     slots: Vec<u64>,
     used: usize,
 }
 
-/// What no page's slot is: page numbers stay below 2^32 - 1.
+/// An empty slot: page numbers stay below 2^32 - 1.
 const EMPTY: u64 = u64::MAX;
 
-/// Slots of a table that has just been used for the first time.
+/// The slots of a table after its first insertion.
 const SLOTS_MIN: usize = 64;
 
 impl Numbers {
-    /// Takes everything out, and keeps the memory.
+    /// Removes everything, and keeps the memory.
     pub(super) fn clear(&mut self) {
         self.slots.fill(EMPTY);
         self.used = 0;
     }
 
-    /// Bytes of memory taken.
+    /// Bytes of used memory.
     pub(super) fn memory_bytes(&self) -> usize {
         self.slots.capacity() * size_of::<u64>()
     }
 
-    /// Where the search for a hash begins: its low half decides.
+    /// The first slot for a hash, by its low half.
     #[expect(clippy::cast_possible_truncation, reason = "the low half")]
     fn start(&self, hash: u64) -> usize {
         // Without slots the mask has all bits, and the caller does not use the result.
         (hash as u32) as usize & self.slots.len().wrapping_sub(1)
     }
 
-    /// Tells the processor which memory line a lookup will read.
+    /// Prefetches the cache line that a lookup reads.
     pub(super) fn prefetch(&self, hash: u64) {
         if let Some(slot) = self.slots.get(self.start(hash)) {
             prefetch_value(slot);
@@ -54,7 +54,7 @@ impl Numbers {
         slots.filter(move |slot| (slot ^ hash) >> 32 == 0).map(|slot| slot as u32)
     }
 
-    /// Adds a page that is not there. `hash_of` tells the hashes of those that are.
+    /// Adds a page that is not there. `hash_of` returns the hashes of existing pages.
     pub(super) fn insert(&mut self, hash: u64, number: u32, hash_of: impl Fn(u32) -> u64) {
         // A search ends at an empty slot, so there must always be one.
         if (self.used + 1) * 4 > self.slots.len() * 3 {

@@ -4,7 +4,7 @@ use super::page::{PageOf, Pages};
 use crate::page::{Prefix, surt};
 use crate::sort::{Keyed, sort_by_digits};
 
-/// A page and where its SURT key is, to be sorted.
+/// A page and the position of its SURT key, for sorting.
 struct KeyedPage {
     digit: u64,
     start: usize,
@@ -27,8 +27,8 @@ impl Keyed for KeyedPage {
     }
 }
 
-/// The numbers of the pages under a prefix, or of all, in SURT order: looks at all of them. Takes
-/// the memory of their keys meanwhile.
+/// The numbers of the pages under a prefix, or of all pages, in SURT order. Reads all pages, and
+/// temporarily takes the memory of their keys.
 #[expect(clippy::indexing_slicing, reason = "the key of a page is the last of all keys")]
 pub(super) fn order(pages: &Pages, prefix: Option<&Prefix>) -> Vec<u32> {
     let (mut keys, mut order) = (Vec::new(), Vec::new());
@@ -53,16 +53,16 @@ pub(super) fn order(pages: &Pages, prefix: Option<&Prefix>) -> Vec<u32> {
     order.into_iter().map(|keyed| keyed.number).collect()
 }
 
-/// All pages in SURT order, to be read one after another.
+/// All pages in SURT order, for sequential reading.
 #[expect(clippy::indexing_slicing, reason = "no further than the order goes")]
 pub(super) fn in_order(pages: &Pages) -> impl Iterator<Item = PageOf<'_>> {
-    /// How many pages ahead the processor is told what will be read: of a page, and of what
-    /// belongs to it.
+    /// How many pages ahead to prefetch: the page itself, and its contents.
     const AHEAD: (usize, usize) = (8, 4);
     let order = order(pages, None);
     (0..order.len()).map(move |at| {
         if let Some(ahead) = order.get(at + AHEAD.0) {
-            // Pages lie in order of arrival, so in SURT order each one is a jump in memory.
+            // Pages are stored in order of arrival, so in SURT order each access is a jump in
+            // memory.
             pages.page(*ahead).prefetch_page();
         }
         if let Some(ahead) = order.get(at + AHEAD.1) {

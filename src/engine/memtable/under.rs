@@ -10,13 +10,13 @@ use crate::page::{Prefix, surt};
 use crate::process::Process;
 use crate::sync::{Rank, RankedMutex};
 
-/// The pages by key, for questions about prefixes. It is made at the first such question, and
-/// caught up at later ones, so observing alone costs nothing.
+/// The pages by key, for queries about prefixes. It is built at the first such query, and updated
+/// at later ones, so observing alone costs nothing.
 #[derive(Debug)]
 pub(super) struct ByKey {
     order: RankedMutex<Order>,
     process: Process,
-    /// Bytes of memory taken.
+    /// Bytes of used memory.
     bytes: AtomicUsize,
 }
 
@@ -24,9 +24,9 @@ pub(super) struct ByKey {
 struct Order {
     /// Keys and page numbers.
     pages: BTreeSet<(Vec<u8>, u32)>,
-    /// How many pages were taken in.
+    /// The number of pages added so far.
     upto: u32,
-    /// Pages that were taken out and came again.
+    /// Pages that were removed and came back.
     again: Vec<u32>,
 }
 
@@ -42,8 +42,8 @@ impl ByKey {
         self.bytes.load(Ordering::Relaxed)
     }
 
-    /// The numbers of the pages under a prefix, in SURT order, those left out that were taken out. Costs
-    /// a few binary searches for each page that came since the last time.
+    /// The numbers of the pages under a prefix, in SURT order, without removed pages. Costs a few
+    /// binary searches for each page added since the last call.
     pub(super) fn under(&self, pages: &Pages, prefix: &Prefix) -> Vec<u32> {
         let mut ordered = match self.order.try_lock() {
             // Its holder does not exist after a fork, and never releases it.
@@ -52,28 +52,29 @@ impl ByKey {
             Some(ordered) => ordered,
         };
         let grown = ordered.catch_up(pages);
-        // The writer reads this for each operation (`is_full`), and must not wait for the order's lock.
+        // The writer reads this for each operation (`is_full`), and must not wait for the order's
+        // lock.
         self.bytes.fetch_add(grown, Ordering::Relaxed);
         let mut found: Vec<_> = ordered.pages.range(range_of(prefix)).collect();
-        // Those whose keys are the same are told apart by their URLs.
+        // Pages with equal keys are ordered by URL.
         let url = |number: u32| pages.page(number).url();
         found.sort_by(|a, b| a.0.cmp(&b.0).then_with(|| url(a.1).cmp(url(b.1))));
         found.into_iter().map(|(_, number)| *number).collect()
     }
 
-    /// Makes a page that was taken out found again.
+    /// Adds a removed page again.
     pub(super) fn put_back(&mut self, number: u32) {
         self.order.get_mut().again.push(number);
     }
 
-    /// Takes out the pages under a prefix. Costs a few binary searches for each of them, and for each
-    /// that came since the last time.
+    /// Removes the pages under a prefix. Costs a few binary searches for each of them, and for each
+    /// page added since the last call.
     pub(super) fn take_out(&mut self, pages: &Pages, prefix: &Prefix) -> Result<Vec<u32>, Bug> {
         let order = self.order.get_mut();
         let grown = order.catch_up(pages);
         let range = range_of(prefix);
         let out: Vec<_> = order.pages.range(range).cloned().collect();
-        // Each page is taken out once for each time that it came, so forgetting stays cheap in total.
+        // Each page is removed once for each time that it came, so forgetting stays cheap in total.
         out.iter().for_each(|page| _ = order.pages.remove(page));
         let gone: usize = out.iter().map(bytes_of).sum();
         let bytes = self.bytes.get_mut();
@@ -83,7 +84,7 @@ impl ByKey {
 }
 
 impl Order {
-    /// Takes in what came since. Returns how many bytes that takes.
+    /// Adds the pages that came since the last call. Returns their bytes.
     fn catch_up(&mut self, pages: &Pages) -> usize {
         let new = self.upto..pages.len();
         self.upto = new.end;
@@ -92,7 +93,7 @@ impl Order {
         let mut keyed: Vec<_> = keyed.collect();
         let bytes = keyed.iter().map(bytes_of).sum();
         if keyed.len() > self.pages.len() / 8 {
-            // Sorted first, they are put in one behind the other.
+            // Sorted first, they are inserted one after the other.
             self.pages.append(&mut keyed.into_iter().collect());
         } else {
             self.pages.extend(keyed.drain(..));
@@ -101,7 +102,7 @@ impl Order {
     }
 }
 
-/// About what an entry takes, with its part of a tree that is not full.
+/// Approximate bytes of an entry, including its share of a tree that is not full.
 fn bytes_of((key, _): &(Vec<u8>, u32)) -> usize {
     key.len() + 2 * size_of::<(Vec<u8>, u32)>()
 }

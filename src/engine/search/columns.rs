@@ -1,5 +1,5 @@
-//! The fingerprints of all components as one column, for the join to read; and which components have
-//! one of them.
+//! The fingerprints of all components as one column, for the join; and lookup of a fingerprint in
+//! the components.
 
 use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -15,18 +15,18 @@ use crate::search::{Candidate, Source};
 use crate::segment::EpochTables;
 use crate::threads::{share, up_to};
 
-/// Fingerprints that a thread takes at a time.
+/// The number of fingerprints that a thread takes at a time.
 const SOME: u32 = 1 << 12;
 
 /// The fingerprints of all components, one after another, the oldest first. Several components may
-/// have a fingerprint.
+/// have the same fingerprint.
 pub(crate) struct Columns<'v> {
     columns: Vec<(ComponentId, Column<'v>)>,
-    /// Where each of them begins, and then the end.
+    /// The start of each column, and then the end.
     starts: Vec<u32>,
 }
 
-/// What one component has.
+/// The fingerprints of one component.
 enum Column<'v> {
     Tables(&'v EpochTables),
     Memory(&'v Memtable, Vec<u64>),
@@ -35,8 +35,8 @@ enum Column<'v> {
 impl<'v> Columns<'v> {
     pub(crate) fn new(view: &'v View, epoch: u32) -> Result<Columns<'v>> {
         let (mut columns, mut starts, mut end) = (Vec::new(), vec![0], 0_u32);
-        // Oldest first, so that `holders` meets the oldest
-        // component of a fingerprint before any other.
+        // Oldest first, so that `holders` meets the oldest component of a fingerprint before any
+        // other.
         for component in view.components().rev() {
             let (column, len) = match component {
                 Component::Segment(_, live) => {
@@ -44,8 +44,8 @@ impl<'v> Columns<'v> {
                     (Column::Tables(tables), tables.tables.len() as usize)
                 }
                 Component::Memtable(_, memtable) => {
-                    // A copy: the memtable may grow during the join,
-                    // and a source must always have the same length.
+                    // A copy: the memtable may grow during the join, and a source must always have
+                    // the same length.
                     let all = memtable.read().all_fingerprints(epoch);
                     let len = all.len();
                     (Column::Memory(memtable, all), len)
@@ -64,7 +64,7 @@ impl<'v> Columns<'v> {
         Ok(Columns { columns, starts })
     }
 
-    /// The column that an ordinal lies in, by number, and its ordinal there.
+    /// The number of the column of an ordinal, and its ordinal there.
     #[expect(clippy::indexing_slicing, reason = "the first begins at 0, before any ordinal")]
     fn place(&self, ordinal: u32) -> (usize, u32) {
         // The last start at or before the ordinal, so empty columns (of equal starts) are skipped.
@@ -72,7 +72,7 @@ impl<'v> Columns<'v> {
         (number, ordinal - self.starts[number])
     }
 
-    /// Where a column ends.
+    /// The end of a column.
     fn end(&self, number: usize) -> Result<u32, Bug> {
         self.starts.get(number + 1).copied().or_bug("an ordinal lies before the end of all")
     }
@@ -81,12 +81,12 @@ impl<'v> Columns<'v> {
         self.columns.get(number).or_bug("an ordinal lies in a column")
     }
 
-    /// The fingerprints in place, if they are all in one component.
+    /// The fingerprints without a copy, if they are all in one component.
     fn in_place(&self, ordinals: &Range<u32>) -> Result<Option<&[u64]>> {
         let (number, from) = self.place(ordinals.start);
         let end = from + (ordinals.end - ordinals.start);
-        // The range spans two columns, whose fingerprints are
-        // not adjacent in memory: `read` copies them instead.
+        // The range spans two columns, whose fingerprints are not adjacent in memory: `read` copies
+        // them instead.
         if ordinals.end > self.end(number)? {
             return Ok(None);
         }
@@ -112,7 +112,7 @@ impl<'v> Columns<'v> {
         }
     }
 
-    /// Does some work with all fingerprints, each with its ordinal, some at a time and on up to so many
+    /// Passes all fingerprints to `work` in chunks, each with its ordinal, on up to `threads`
     /// cores, until it breaks.
     pub(crate) fn each(
         &self,
@@ -132,8 +132,8 @@ impl<'v> Columns<'v> {
             work(&some)
         };
         let run = |(): &mut (), _: usize| -> Result<()> {
-            // Relaxed: a late look at the flag costs one
-            // more chunk, and results are joined by `share`.
+            // Relaxed: a late look at the flag costs one more chunk, and results are joined by
+            // `share`.
             while !ended.load(Ordering::Relaxed) {
                 progress.check()?;
                 let from = next.fetch_add(SOME.into(), Ordering::Relaxed);
@@ -157,8 +157,8 @@ impl<'v> Columns<'v> {
         Ok(if ended.into_inner() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     }
 
-    /// The fingerprints within `k` bits of some, each with its ordinal and the place of that one: of
-    /// each component that has it.
+    /// The fingerprints within `k` bits of each given one, with their ordinals and the index of the
+    /// given one, in each component.
     pub(crate) fn near(
         &self,
         fingerprints: &[u64],
@@ -188,7 +188,7 @@ impl<'v> Columns<'v> {
         Ok(found)
     }
 
-    /// Prefetches what is read of one.
+    /// Prefetches the posting of a fingerprint.
     pub(crate) fn prefetch(&self, ordinal: u32) {
         let (number, own) = self.place(ordinal);
         if let Some((_, Column::Tables(tables))) = self.columns.get(number) {
@@ -196,12 +196,13 @@ impl<'v> Columns<'v> {
         }
     }
 
-    /// Where each of some fingerprints is, which come with their ordinals: all components that have it.
-    /// Nowhere if an older component than that of its ordinal has it, so that of all ordinals of one
-    /// fingerprint one has a place. In order of the places among those asked for, the oldest component
-    /// first.
+    /// Finds all components with each of the given fingerprints, which come with their ordinals.
+    /// The result is empty for a fingerprint if a component older than that of its ordinal has it,
+    /// so exactly one of a fingerprint's ordinals has a result. It is in the order of the given
+    /// fingerprints, the oldest component first.
     ///
-    /// Its own component is not asked; others are asked for many at once.
+    /// Does not search the component of the ordinal; others are searched for many fingerprints at
+    /// once.
     #[expect(
         clippy::indexing_slicing,
         reason = "places are those of the fingerprints, and of those asked for"
@@ -214,8 +215,8 @@ impl<'v> Columns<'v> {
         let homes: Vec<(usize, u32)> = fingerprints.iter().map(|f| self.place(f.0)).collect();
         let mut hits: Vec<(usize, Hit)> = Vec::with_capacity(fingerprints.len());
         let mut is_again = vec![false; fingerprints.len()];
-        // The oldest component comes first. So `is_again`
-        // is set before a newer component could add a hit.
+        // The oldest component comes first. So `is_again` is set before a newer component could add
+        // a hit.
         for (number, (component, column)) in self.columns.iter().enumerate() {
             let component = *component;
             let mut asked: Vec<usize> = Vec::new();
@@ -232,8 +233,8 @@ impl<'v> Columns<'v> {
             let queries: Vec<u64> = asked.iter().map(|&place| fingerprints[place].1).collect();
             let mut find = |asked_for: usize, candidate: Candidate| {
                 let place = asked[asked_for];
-                // An older component has it as well: the fingerprint
-                // is reported at that component's ordinal.
+                // An older component has it as well: the fingerprint is reported at that
+                // component's ordinal.
                 if number < homes[place].0 {
                     is_again[place] = true;
                 } else {
@@ -252,7 +253,7 @@ impl<'v> Columns<'v> {
                 }
             }
         }
-        // Hits came component by component; callers take them by place.
+        // Hits came component by component; callers take them by index.
         hits.sort_unstable_by_key(|(place, hit)| (*place, hit.component));
         Ok(hits)
     }
@@ -274,7 +275,7 @@ impl Source for Columns<'_> {
         let mut at = ordinals.start;
         while at < ordinals.end {
             let (number, from) = self.place(at);
-            // Up to the end of this column. The loop goes on in the next one.
+            // Up to the end of this column. The loop continues in the next one.
             let count = self.end(number)?.min(ordinals.end) - at;
             let room = rest.split_at_mut_checked(count as usize);
             let (now, later) = room.or_bug("there is room for as many as are read")?;

@@ -1,28 +1,28 @@
-//! What a search makes of a page that it finds.
+//! The conversion of a found page to a result.
 
 use super::query::Near;
 use crate::engine::component::PageLocation;
 use crate::error::Result;
 use crate::page::Head;
 
-/// What is made of each page: as much of it as its finder wants, from what is read of it in any case.
+/// A result for each found page, with as much data as the caller needs.
 pub(crate) trait FromHit: Sized {
-    /// Whether the page's head is read for it.
+    /// Whether it needs the page's head.
     const WANTS_HEAD: bool;
 
-    /// A page that is near, with its head if that was read, and where its newest record stands if it is
-    /// sought by what it has in force.
+    /// Creates the result for a near page, with its head if that was read, and the location of its
+    /// newest record if the search is for versions in force.
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupt`](crate::Error::Corrupt) without a head that it wants.
+    /// [`Error::Corrupt`](crate::Error::Corrupt) without a head that it needs.
     fn of(near: Near, head: Option<&Head>, location: PageLocation) -> Result<Self>;
 
     fn near(&self) -> &Near;
 }
 
 impl FromHit for Near {
-    // Plain searches name pages only, which spares reading a record for each hit.
+    // Plain searches need only the URL, which saves reading a record for each hit.
     const WANTS_HEAD: bool = false;
 
     #[inline]

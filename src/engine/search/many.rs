@@ -18,17 +18,17 @@ use crate::search::Extent;
 use crate::sync::thread;
 use crate::threads::up_to;
 
-/// The most searches that are answered together: few enough that what they find is soon released.
+/// The most searches in one batch: few enough that their hits are soon released.
 const TOGETHER: usize = 1 << 12;
 
-/// For how many hits something is prefetched together.
+/// The number of hits to prefetch together.
 const AHEAD: usize = 16;
 
-/// Fewer than this are not worth a second thread.
+/// The least number of searches that is worth a second thread.
 const TOGETHER_MIN: usize = 256;
 
-/// The fingerprints near each of many, in the segments, at a fraction of the cost of single
-/// searches. One answer for each.
+/// The fingerprints near each of many in the segments, at a fraction of the cost of single
+/// searches. One result for each.
 #[expect(
     clippy::indexing_slicing,
     reason = "queries are those of the places, and these of the wanted"
@@ -62,8 +62,8 @@ pub(crate) fn segment_hits_of_many(
             for query in tables.find_in_tables(&queries, k, bounds, &mut push)? {
                 let place = places[query].0;
                 let found = &mut all[place];
-                // The tables gave up within this segment: its hits
-                // are incomplete, and the scan finds them again.
+                // The tables gave up within this segment: its hits are incomplete, and the scan
+                // finds them again.
                 found.hits.retain(|hit| hit.component != component);
                 found.add_nearest(component, tables, &wanted[place], bounds)?;
             }
@@ -73,8 +73,8 @@ pub(crate) fn segment_hits_of_many(
 }
 
 /// Prefetches what many hits need, in rounds: each round does the first step of some hits, the
-/// second step of the hits before them, and so on, so that everything is there when they are looked
-/// at.
+/// second step of the hits before them, and so on, so that everything is in the cache when it is
+/// needed.
 pub(crate) struct Expected<'a> {
     view: &'a View,
     hits: &'a [Hit],
@@ -86,10 +86,10 @@ impl<'a> Expected<'a> {
         Expected { view, hits, rounds: 0 }
     }
 
-    /// Prepares the hits that are looked at next.
+    /// Prepares the next hits.
     pub(crate) fn until(&mut self, taken: usize, wanted: &SearchRequest<'_>) -> Result<()> {
-        // Rounds stay three ahead of the hits in use: each step
-        // needs the result of the one before in the cache.
+        // Rounds stay three ahead of the hits in use: each step needs the result of the one before
+        // in the cache.
         while self.rounds < taken.div_ceil(AHEAD) + Step::ALL.len() {
             for (before, step) in Step::ALL.into_iter().enumerate() {
                 let hits = self
@@ -104,16 +104,16 @@ impl<'a> Expected<'a> {
     }
 }
 
-/// What one of many searches has by itself.
+/// The individual part of one of many searches.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct QueryKey<'u> {
     pub(crate) fingerprint: u64,
-    /// A page that is left out.
+    /// A page to exclude.
     pub(crate) exclude: Option<&'u str>,
 }
 
 impl QueryKey<'_> {
-    /// The search by itself.
+    /// The individual search as a query.
     fn query(&self, like: &Query) -> Query {
         let (fingerprint, exclude) = (self.fingerprint, self.exclude.map(str::to_owned));
         Query { fingerprint, exclude, ..like.clone() }
@@ -121,28 +121,28 @@ impl QueryKey<'_> {
 }
 
 impl Query {
-    /// Runs one search for each of many fingerprints, with the settings of this
-    /// query; its own fingerprint does not matter. Answers come in the order of the fingerprints.
+    /// Runs one search for each of many fingerprints, with the settings of this query; its own
+    /// fingerprint is ignored. Results come in the order of the fingerprints.
     ///
-    /// Searches are interleaved and run on all cores: while one waits for memory, others go on. So
-    /// each costs a half to a quarter of a single search. Takes memory for the answers, and for the
-    /// hits of 4,096 fingerprints at a time on each core.
+    /// Searches are interleaved and run on all cores: while one waits for memory, others continue.
+    /// So each costs a half to a quarter of a single search. Takes memory for the results, and for
+    /// the hits of 4,096 fingerprints at a time on each core.
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupt`](crate::Error::Corrupt) if what it touches is damaged.
+    /// [`Error::Corrupt`](crate::Error::Corrupt) if the data it reads is damaged.
     pub fn run_batch(&self, snapshot: &Snapshot, fingerprints: &[u64]) -> Result<Vec<Matches>> {
         let exclude = self.exclude.as_deref();
         let keys = fingerprints.iter().map(|&fingerprint| QueryKey { fingerprint, exclude });
         self.run_each(snapshot, &keys.collect::<Vec<_>>())
     }
 
-    /// Runs one search for each of many pages that are named with a fingerprint of theirs, with the
-    /// settings of this query; its own fingerprint and what it leaves out do not matter. Each leaves
-    /// its own page out of its answer. Answers come in the order of the pages.
+    /// Runs one search for each of many pages, given with a fingerprint, with the settings of this
+    /// query; its own fingerprint and excluded page are ignored. Each search excludes its own page.
+    /// Results come in the order of the pages.
     ///
-    /// Costs what [`run_batch`](Query::run_batch) does. No page is looked up: the fingerprint
-    /// is searched for, whether the page has it or not.
+    /// Costs as much as [`run_batch`](Query::run_batch). No page is looked up: the fingerprint is
+    /// searched for, whether the page has it or not.
     ///
     /// ```
     /// # fn main() -> simkeep::Result<()> {
@@ -163,7 +163,7 @@ impl Query {
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupt`](crate::Error::Corrupt) if what it touches is damaged.
+    /// [`Error::Corrupt`](crate::Error::Corrupt) if the data it reads is damaged.
     pub fn run_batch_of_pages(
         &self,
         snapshot: &Snapshot,
@@ -188,8 +188,8 @@ pub(crate) fn search_batch(
     like: &Query,
 ) -> Result<Vec<Matches>> {
     let threads = up_to(like.threads);
-    // An equal part for each thread, unless that is too small
-    // to pay for a thread or too large to hold its hits.
+    // An equal part for each thread, unless that is too small to pay for a thread or too large to
+    // hold its hits.
     let each = sought.len().div_ceil(threads).clamp(TOGETHER_MIN, TOGETHER);
     let chunks = sought.chunks(each);
     if chunks.len() < 2 {
@@ -218,8 +218,8 @@ fn search_chunk(
     like: &Query,
 ) -> Result<Vec<Matches>> {
     let wanted = wanted(snapshot, like)?;
-    // A time limit is per search, and widening decides
-    // from circle to circle: neither can be interleaved.
+    // A time limit is per search, and widening decides from radius to radius: neither can be
+    // interleaved.
     if like.budget.is_some() || is_better_widened(snapshot, &wanted) {
         return sought.iter().map(|sought| search(snapshot, &sought.query(like))).collect();
     }
@@ -230,7 +230,7 @@ fn search_chunk(
     let none = || Matches { near: Vec::new(), complete: true, within: Some(wanted.k) };
     matches.resize_with(fingerprints.len(), none);
     let (mut hits, extents) = hits_of_segments(snapshot, sought, &wanted, &fingerprints)?;
-    // Hits came segment by segment. By place, the hits of one search are adjacent.
+    // Hits came segment by segment. By index, the hits of one search are adjacent.
     hits.sort_unstable_by_key(|(place, _)| *place);
     let in_order: Vec<Hit> = hits.iter().map(|(_, hit)| *hit).collect();
     let mut ahead = Expected::new(&snapshot.view, &in_order);
@@ -241,8 +241,8 @@ fn search_chunk(
     for (place, (sought, matches)) in sought.iter().zip(&mut matches).enumerate() {
         let own = hits.next_if(|hits| hits[0].0 == place);
         let extent = extents.get(&place).copied();
-        // Most searches of a batch end here: nothing in the
-        // segments, nothing in memory, nothing cut short.
+        // Most searches of a batch end here: nothing in the segments, nothing in memory, nothing
+        // cut short.
         if own.is_none() && !in_memory && extent.is_none() {
             continue;
         }
@@ -256,8 +256,8 @@ fn search_chunk(
             SearchRequest { fingerprint: fingerprints[place], exclude: sought.exclude, ..wanted };
         *matches = match answer(snapshot, &wanted, &mut of_one)? {
             (matches, false) => matches,
-            // Rare: too few of the nearest fingerprints have visible
-            // pages. The search starts over by itself, with wider bounds.
+            // Rare: too few of the nearest fingerprints have visible pages. The search starts over
+            // by itself, with wider bounds.
             (_, true) => search(snapshot, &sought.query(like))?,
         };
     }
@@ -265,8 +265,8 @@ fn search_chunk(
     Ok(matches)
 }
 
-/// What the segments have near each fingerprint, segment by segment, with the place of its search; and
-/// the extents of the searches that the tables cut short.
+/// The hits near each fingerprint, segment by segment, with the index of the search; and the
+/// extents of searches that the tables cut short.
 #[expect(clippy::indexing_slicing, reason = "places are those of the searches")]
 #[expect(clippy::type_complexity, reason = "it is used once")]
 fn hits_of_segments(
@@ -290,8 +290,8 @@ fn hits_of_segments(
             continue;
         }
         others.sort_unstable();
-        // Drops what this segment's tables found for queries
-        // that gave up. Hits of other segments stay.
+        // Drops what this segment's tables found for queries that gave up. Hits of other segments
+        // stay.
         hits.retain(|(place, hit)| {
             hit.component != component || others.binary_search(place).is_err()
         });
@@ -302,8 +302,8 @@ fn hits_of_segments(
             found.add_nearest(component, tables, &wanted, bounds)?;
             hits.extend(found.hits.into_iter().map(|hit| (place, hit)));
             let known = extents.entry(place).or_insert(Extent::whole(wanted.k));
-            // Several segments may cut the same search short:
-            // only what is certain in all of them is certain.
+            // Several segments may cut the same search short: only what is certain in all of them
+            // is certain.
             *known = known.and(found.extent);
         }
     }

@@ -1,4 +1,4 @@
-//! Searching the live components: candidates from every component's tables, and then, nearest
+//! Search in the live components: candidates from every component's tables, and then, nearest
 //! first, the pages that have them in force and are not forgotten.
 
 pub(crate) mod columns;
@@ -31,7 +31,7 @@ pub(crate) use many::segment_hits_of_many;
 pub(crate) use order::together;
 pub(crate) use widen::{bounds, bounds_of_search, pages_near, search};
 
-/// What is searched for.
+/// The parameters of a search.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SearchRequest<'a> {
     pub(crate) fingerprint: u64,
@@ -40,37 +40,38 @@ pub(crate) struct SearchRequest<'a> {
     pub(crate) limit: usize,
     pub(crate) versions: Versions,
     pub(crate) under: Option<&'a Prefix>,
-    /// A page that is left out.
+    /// A page to exclude.
     pub(crate) exclude: Option<&'a str>,
-    /// Pages of other classes are left out.
+    /// The classes to include; `None` for all.
     pub(crate) classes: Option<&'a Classes>,
-    /// Pages in force with a fingerprint of this epoch are left out: they are sought by that.
+    /// Excludes pages in force with a fingerprint of this epoch: another search finds them.
     pub(crate) unless: Option<Epoch>,
     /// Pages with this digest are copies, and listed separately.
     pub(crate) digest: Option<Digest>,
-    /// How far the search goes; `None` to find everything, whatever it takes.
+    /// The bounds of the search; `None` to find everything, whatever the cost.
     pub(crate) bounds: Option<Bounds>,
 }
 
 impl SearchRequest<'_> {
-    /// Whether it is for whatever is in force now.
+    /// Whether it covers all versions in force now.
     fn is_of_all_in_force(&self) -> bool {
         let is_of_all = self.under.is_none() && !self.leaves_out();
         self.versions == Versions::InForce && is_of_all
     }
 
-    /// Whether it leaves out pages, wherever they stand.
+    /// Whether it excludes pages or classes.
     pub(crate) fn leaves_out(&self) -> bool {
         self.exclude.is_some() || self.classes.is_some()
     }
 
-    /// Whether this content has the fingerprint that was found.
+    /// Whether this content has the found fingerprint.
     fn is(&self, content: &Content, found: &Candidate) -> bool {
         // The same number in another epoch is another fingerprint.
         content.epoch.0 == self.epoch && content.compared() == Some(found.fingerprint)
     }
 
-    /// Whether a page with this in force is left out, since it has a fingerprint of another epoch.
+    /// Whether a page with these contents in force is excluded, because it has a fingerprint of
+    /// another epoch.
     fn is_left_out(&self, in_force: &[Content]) -> bool {
         let of =
             |content: &Content| content.fingerprint.is_some() && Some(content.epoch) == self.unless;
@@ -78,21 +79,21 @@ impl SearchRequest<'_> {
     }
 }
 
-/// A fingerprint that is near, and the component that has it.
+/// A near fingerprint, and the component that has it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Hit {
     pub(crate) candidate: Candidate,
     pub(crate) component: ComponentId,
 }
 
-/// The steps from a hit to its page.
+/// The steps from a hit to its page, for prefetching.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Step {
-    /// Which page it is.
+    /// The page's number.
     Posting,
-    /// Where that is.
+    /// The page's position.
     Place,
-    /// The page.
+    /// The page itself.
     Page,
 }
 
@@ -100,7 +101,7 @@ impl Step {
     pub(crate) const ALL: [Step; 3] = [Step::Posting, Step::Place, Step::Page];
 }
 
-/// Fingerprints that are near, and whether those are all.
+/// A set of near fingerprints, and how far it is complete.
 #[derive(Clone, Debug)]
 pub(crate) struct HitSet {
     pub(crate) hits: Vec<Hit>,
@@ -108,12 +109,12 @@ pub(crate) struct HitSet {
 }
 
 impl HitSet {
-    /// No hits, from no component.
+    /// Creates an empty set for a search of no component.
     pub(crate) fn new(k: u32) -> HitSet {
         HitSet { hits: Vec::new(), extent: Extent::whole(k) }
     }
 
-    /// Adds what a segment has, by a scan within bounds.
+    /// Adds the hits of a segment, by a scan within bounds.
     fn add_nearest(
         &mut self,
         component: ComponentId,
@@ -128,7 +129,7 @@ impl HitSet {
         Ok(())
     }
 
-    /// Adds what a memtable has.
+    /// Adds the hits of a memtable.
     pub(crate) fn add_memtable(
         &mut self,
         component: ComponentId,
@@ -150,19 +151,19 @@ impl HitSet {
     }
 }
 
-/// What was found.
+/// The result of a search.
 #[derive(Debug)]
 pub(crate) struct SearchOutput<F> {
-    /// Pages with the wanted digest, in SURT order.
+    /// Pages with the given digest, in SURT order.
     pub(crate) copies: Vec<F>,
     /// Other pages: nearest first, then in SURT order.
     pub(crate) near: Vec<F>,
-    /// Whether that is all.
+    /// Whether it is complete.
     pub(crate) complete: bool,
-    /// The least distance at which pages may be missing, though their fingerprints were found.
+    /// The least distance at which pages may be missing although their fingerprints were found.
     pub(crate) cut_at: Option<u32>,
     /// Whether more fingerprints are near than were looked up, while fewer pages were found than
-    /// are wanted.
+    /// requested.
     pub(crate) wants_more: bool,
 }
 
@@ -173,13 +174,13 @@ impl<F> SearchOutput<F> {
     }
 }
 
-/// Fingerprints within distance in the segments. The costly part of a search, and one that needs
-/// nothing but the segments.
+/// Finds the near fingerprints in the segments. It is the costly part of a search, and needs only
+/// the segments.
 pub(crate) fn segment_hits(
     segments: &[Arc<LiveSegment>],
     wanted: &SearchRequest<'_>,
 ) -> Result<HitSet> {
-    /// How many segments are searched together, so that they wait for memory at the same time.
+    /// The number of segments searched together, so that their memory accesses overlap.
     const TOGETHER: usize = 8;
     let mut found = HitSet::new(wanted.k);
     // One segment: no step buffers, and the query takes the shortest path through the tables.
@@ -192,8 +193,8 @@ pub(crate) fn segment_hits(
             tables.find_each(&[wanted.fingerprint], wanted.k, &mut push)?;
             return Ok(found);
         };
-        // `false`: the tables gave up or a scan is cheaper.
-        // What they found is dropped and found again.
+        // `false`: the tables gave up or a scan is cheaper. What they found is dropped and found
+        // again.
         if !tables.find_within(wanted.fingerprint, wanted.k, bounds, &mut push)? {
             found.hits.clear();
             found.add_nearest(component, tables, wanted, bounds)?;
@@ -212,8 +213,8 @@ pub(crate) fn segment_hits(
                 searches.push((ComponentId::Segment(number), tables, steps));
             }
         }
-        // Three loops, not one: each step prefetches for
-        // all segments before any of them waits for memory.
+        // Three loops, not one: each step prefetches for all segments before any of them waits for
+        // memory.
         for (.., search) in &mut searches {
             search.begin();
         }
@@ -228,8 +229,8 @@ pub(crate) fn segment_hits(
                 None => search.finish(&mut push)?,
                 Some(bounds) => {
                     if !search.finish_within(bounds, &mut push)? {
-                        // Drops only this segment's hits. Those
-                        // of the segments before it are complete.
+                        // Drops only this segment's hits. Those of the segments before it are
+                        // complete.
                         found.hits.truncate(before);
                         found.add_nearest(component, tables, wanted, bounds)?;
                     }
@@ -242,14 +243,14 @@ pub(crate) fn segment_hits(
 }
 
 impl View {
-    /// The segment that a hit is in, and the tables that it was found by.
+    /// The segment of a hit, and the tables that found it.
     fn searched(&self, number: u32, epoch: u32) -> Result<(&Arc<LiveSegment>, &EpochTables), Bug> {
         let live = self.segments.get(number as usize).or_bug("a hit is in a component")?;
         Ok((live, live.tables(epoch).or_bug("a hit was found by tables of its epoch")?))
     }
 
-    /// Prefetches what a step needs, for some hits. What the step before needs should be there by
-    /// now.
+    /// Prefetches the memory for a step, for some hits. The memory for the step before should have
+    /// arrived by now.
     pub(crate) fn expect(
         &self,
         step: Step,
@@ -258,7 +259,7 @@ impl View {
     ) -> Result<()> {
         let in_force_only = wanted.versions == Versions::InForce;
         for Hit { candidate, component } in hits {
-            // There is nothing to prefetch for memtables.
+            // Memtables need no prefetching.
             let ComponentId::Segment(number) = *component else { continue };
             let (live, tables) = self.searched(number, wanted.epoch)?;
             // Only single postings are followed. A list would cost another read here, and its pages
@@ -276,9 +277,9 @@ impl View {
         Ok(())
     }
 
-    /// Whether a hit may name a page: not if only the page itself has that fingerprint, or a page
-    /// that had it and has changed. `own` is where the page itself is. Costs reading a page's
-    /// group, if that is in another segment.
+    /// Whether a hit may lead to another page. It does not if only the page at `own` has that
+    /// fingerprint, or a page that had it and has changed. Costs reading a page's group, if that is
+    /// in another segment.
     pub(crate) fn may_show(
         &self,
         wanted: &SearchRequest<'_>,
@@ -286,8 +287,8 @@ impl View {
         own: Option<PageLocation>,
     ) -> Result<bool> {
         let Hit { candidate, component } = *hit;
-        // Lists and memtables may name further pages: `true`
-        // is the safe answer, and the lookup decides.
+        // Lists and memtables may have further pages: `true` is the safe answer, and the lookup
+        // decides.
         let ComponentId::Segment(number) = component else { return Ok(true) };
         let (live, tables) = self.searched(number, wanted.epoch)?;
         let Some(posting) = tables.single(candidate.ordinal)? else { return Ok(true) };
@@ -296,7 +297,7 @@ impl View {
         }
         match (wanted.exclude, own) {
             (None, _) => Ok(true),
-            // Both are in one segment: comparing page numbers spares reading the URL.
+            // Both are in one segment: comparing page numbers saves reading the URL.
             (_, Some(own)) if own.component == component => Ok(own.page != posting.page),
             (Some(url), _) => Ok(live.segment.page_if(posting.page, url)?.is_none()),
         }

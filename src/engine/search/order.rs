@@ -5,9 +5,9 @@ use crate::bug::{Bug, ensure};
 use crate::engine::component::{ComponentId, PageLocation};
 use crate::page::surt;
 
-/// Where the pages that were found are, in the order in which they were found. A segment's pages
-/// are in SURT order, so their numbers tell the order. Most searches find one page, and that needs
-/// no memory.
+/// The locations of found pages, in the order in which they were found. A segment's pages are in
+/// SURT order, so their numbers give the order. Most searches find one page, which needs no memory
+/// here.
 #[derive(Default)]
 pub(crate) struct Order {
     first: Option<PageLocation>,
@@ -20,7 +20,7 @@ impl Order {
         self.more.clear();
     }
 
-    /// Notes where another page is.
+    /// Adds the location of the next found page.
     pub(crate) fn add(&mut self, location: PageLocation) {
         match self.first {
             None => self.first = Some(location),
@@ -28,14 +28,15 @@ impl Order {
         }
     }
 
-    /// Sorts what was found from an index on into SURT order, each page once for each fingerprint.
+    /// Sorts the results from an index on into SURT order, without duplicates of a page and
+    /// fingerprint.
     ///
     /// # Errors
     ///
-    /// If not every page that was found was noted.
+    /// If a location is missing.
     pub(crate) fn put<F: FromHit>(&self, found: &mut Vec<F>, from: usize) -> Result<(), Bug> {
         let noted = usize::from(self.first.is_some()) + self.more.len();
-        // `put` sorts by these locations, so one that is missing would attach pages to wrong keys.
+        // `put` sorts by these locations, so a missing one would attach pages to wrong keys.
         ensure(from + noted == found.len(), "each page that is found stands somewhere")?;
         let Some(first) = self.first.filter(|_| !self.more.is_empty()) else { return Ok(()) };
         let is_there = |location: &PageLocation| location.component == first.component;
@@ -45,8 +46,8 @@ impl Order {
             return Ok(());
         }
         let pages = || [first].into_iter().chain(self.more.iter().copied()).map(|s| s.page);
-        // Strictly ascending means no duplicates either: one
-        // posting list is already in order, and nothing is done.
+        // Strictly ascending means no duplicates either: one posting list is already in order, and
+        // nothing is done.
         if !pages().is_sorted_by(|a, b| a < b) {
             let new = pages().zip(found.drain(from..));
             let mut new: Vec<(u32, F)> = new.collect();
@@ -59,8 +60,8 @@ impl Order {
     }
 }
 
-/// Sorts what was found from an index on into SURT order by URLs alone, each page once for each
-/// fingerprint. Costs a key for each.
+/// Sorts the results from an index on into SURT order by their URLs, without duplicates of a page
+/// and fingerprint. Costs a key for each.
 fn by_surt<F: FromHit>(found: &mut Vec<F>, from: usize) {
     if found.len() < from + 2 {
         return;
@@ -68,13 +69,13 @@ fn by_surt<F: FromHit>(found: &mut Vec<F>, from: usize) {
     let keyed = |found: F| (surt::key_of(&found.near().url), found);
     let mut new: Vec<(Vec<u8>, F)> = found.drain(from..).map(keyed).collect();
     new.sort_unstable_by(|a, b| order(a).cmp(&order(b)));
-    // Entries before `from` are nearer, so they have other
-    // fingerprints and cannot be duplicates of these.
+    // Entries before `from` are nearer, so they have other fingerprints and cannot be duplicates of
+    // these.
     new.dedup_by(|a, b| order(a) == order(b));
     found.extend(new.into_iter().map(|(_, found)| found));
 }
 
-/// Joins what two searches found, which have no page in common: nearest first.
+/// Joins the results of two searches without common pages: nearest first.
 pub(crate) fn together<F: FromHit>(mut one: Vec<F>, other: Vec<F>) -> Vec<F> {
     if one.is_empty() || other.is_empty() {
         one.extend(other);

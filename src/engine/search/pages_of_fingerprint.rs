@@ -1,5 +1,5 @@
-//! The pages that have one fingerprint, in SURT order over all components, some at a time: however many
-//! they are, a few are in memory.
+//! The pages that have one fingerprint, in SURT order over all components. Only a few of them are
+//! in memory at a time.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -12,42 +12,42 @@ use crate::error::Result;
 use crate::page::surt;
 use crate::progress::Progress;
 
-/// Pages looked up together, once the first one is not enough.
+/// The number of pages looked up together, after the first one.
 const TOGETHER: usize = 32;
 
-/// How many postings without a page to show are passed over before someone is asked whether to go on.
+/// The number of skipped postings between two checks for cancellation.
 const ASKED: u32 = 1 << 10;
 
-/// The pages that have a fingerprint, from some place on. A clone goes on from the same place.
+/// The remaining pages of a fingerprint. A clone continues from the same position.
 #[derive(Clone)]
 pub(crate) struct PagesOfFingerprint {
-    /// What each component has; those that have no more are gone.
+    /// The remaining pages of each component; exhausted components are removed.
     parts: Vec<Part>,
-    /// Whether pages of several components are put in order.
+    /// Whether pages of several components are merged.
     is_merged: bool,
 }
 
-/// The pages that one component has, in SURT order.
+/// The pages of one component, in SURT order.
 #[derive(Clone)]
 struct Part {
     hit: Hit,
     after: After,
-    /// Those that are next, with their keys if there are other components.
+    /// The next pages, with their keys if there are other components.
     next: VecDeque<(Vec<u8>, Arc<str>)>,
 }
 
-/// Up to where pages of a component were looked at.
+/// The position in a component.
 #[derive(Clone, Copy)]
 enum After {
-    /// The next one is this one in SURT order, or one behind it.
+    /// The next page is this one in SURT order, or one after it.
     Segment(u32),
-    /// The last one, and a place in the list at or before which it stands.
+    /// The last page, and an index in the list at or before its position.
     Memtable(Option<u32>, usize),
 }
 
 impl PagesOfFingerprint {
-    /// All pages of a fingerprint that these components have. Looks up the first of each component;
-    /// none if there is none.
+    /// All pages of a fingerprint in these components. Looks up the first page of each component;
+    /// `None` if there is no page.
     pub(crate) fn of<'h>(
         hits: impl Iterator<Item = &'h Hit>,
         search: &mut Search<'_, '_>,
@@ -63,21 +63,21 @@ impl PagesOfFingerprint {
         }
         let is_merged = parts.len() > 1;
         for part in &mut parts {
-            // One page shows whether the fingerprint is visible
-            // at all. More are looked up when they are asked for.
+            // One page shows whether the fingerprint is visible at all. More are looked up when
+            // they are needed.
             part.fill(1, is_merged, search, progress)?;
         }
         parts.retain(|part| !part.next.is_empty());
         Ok(Some(PagesOfFingerprint { parts, is_merged }).filter(|all| !all.parts.is_empty()))
     }
 
-    /// The first page, of those that no page was taken of.
+    /// The first page, before any page was taken.
     pub(crate) fn first(&self) -> Result<&Arc<str>, Bug> {
         let firsts = self.parts.iter().filter_map(|part| part.next.front());
         firsts.min().map(|(_, url)| url).or_bug("there is a page, and it was looked up")
     }
 
-    /// The next page.
+    /// Returns the next page.
     pub(crate) fn next(
         &mut self,
         search: &mut Search<'_, '_>,
@@ -97,7 +97,7 @@ impl PagesOfFingerprint {
 }
 
 impl Part {
-    /// Looks up the next pages, up to so many: none if there are no more.
+    /// Looks up the next `most` pages; fewer if there are no more.
     fn fill(
         &mut self,
         most: usize,
@@ -106,8 +106,8 @@ impl Part {
         progress: &Progress,
     ) -> Result<()> {
         let mut passed = 0_u32;
-        // Cancelling is checked every 1,024 postings: hidden
-        // pages yield no result at which a caller could stop.
+        // Cancellation is checked every 1,024 postings: hidden pages yield no result at which a
+        // caller could stop.
         let mut pass = || {
             passed += 1;
             if passed.is_multiple_of(ASKED) { progress.check() } else { Ok(()) }
@@ -118,7 +118,8 @@ impl Part {
                 let epoch = search.wanted.epoch;
                 let tables = live.tables(epoch).or_bug("a hit was found by tables of its epoch")?;
                 let under = search.under(number, live)?;
-                // Postings are in SURT order like the pages, so the walk can resume at a page number.
+                // Postings are in SURT order like the pages, so the walk can resume at a page
+                // number.
                 let (start, end) = (under.start.max(from), under.end);
                 let of = candidate.ordinal;
                 let postings = tables
@@ -130,8 +131,8 @@ impl Part {
                     if posting.page >= end {
                         break;
                     }
-                    // Postings of past versions are stepped over: only
-                    // pages that show the fingerprint now are wanted.
+                    // Postings of past versions are skipped: only pages that show the fingerprint
+                    // now count.
                     if posting.in_force {
                         search.page(number, live, posting.page, &candidate)?;
                     }
@@ -143,8 +144,8 @@ impl Part {
                 }
             }
             (Component::Memtable(id, memtable), After::Memtable(mut last, mut at)) => {
-                // Several batches of the list may be needed, since pages
-                // of later snapshots or other prefixes give no result.
+                // Several batches of the list may be needed, because pages of later snapshots or
+                // other prefixes give no result.
                 while search.findings.near.len() < most {
                     let list = (search.wanted.epoch, candidate.ordinal);
                     let pages = listed(memtable, list, (&mut last, &mut at), most)?;
@@ -164,7 +165,8 @@ impl Part {
         search.order.clear();
         let key = |url: &str| {
             let mut key = Vec::new();
-            // Keys are needed to merge components. A single one is in order without them.
+            // Keys are needed to merge components. The pages of a single component are in order
+            // without them.
             if keyed {
                 surt::key(url, &mut key);
             }

@@ -1,4 +1,4 @@
-//! Searches: what can be asked, and what is answered.
+//! Search queries, and their results.
 
 use std::time::Duration;
 
@@ -6,10 +6,10 @@ use crate::page::{Classes, Epoch, Prefix};
 use crate::search::DISTANCE_MAX;
 use crate::time::Time;
 
-/// How many fingerprints of a crowd are compared by default.
+/// The default number of fingerprints to compare in a dense bucket.
 pub(crate) const FINGERPRINTS: u32 = 1 << 12;
 
-/// Another page near a fingerprint.
+/// A page near a fingerprint.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Near {
@@ -21,30 +21,30 @@ pub struct Near {
     pub fingerprint: u64,
 }
 
-/// Which versions of pages a search looks at. Times are in milliseconds since 1970.
+/// The versions of pages to search. Times are in milliseconds since 1970.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Versions {
-    /// Those in force now.
+    /// The versions in force now.
     #[default]
     InForce,
-    /// Those that were in force at a time, as [`Snapshot::as_of`](crate::Snapshot::as_of) says.
+    /// The versions in force at a time, as in [`Snapshot::as_of`](crate::Snapshot::as_of).
     At(Time),
-    /// Those that a visit saw between two times, both included.
+    /// The versions that a visit saw between two times, both included.
     Seen(Time, Time),
-    /// Every version ever seen.
+    /// All versions ever seen.
     Ever,
 }
 
 impl Versions {
-    /// Whether a page's fingerprint says by itself that it is one of these.
+    /// Whether a page's fingerprint alone shows that its version is included.
     pub(crate) fn need_no_visits(self) -> bool {
-        // The other two ask when a page showed a fingerprint, which only its history says.
+        // The other two depend on when a page showed a fingerprint, which only its history says.
         matches!(self, Self::InForce | Self::Ever)
     }
 }
 
-/// A search for fingerprints.
+/// A search for pages near a fingerprint.
 ///
 /// ```
 /// use std::time::Duration;
@@ -64,34 +64,33 @@ impl Versions {
 pub struct Query {
     /// The fingerprint to search for.
     pub fingerprint: u64,
-    /// Largest Hamming distance, 0 to 64.
+    /// The largest Hamming distance, 0 to 64.
     pub k: u32,
-    /// The epoch of the fingerprints; `None` for the one that near-duplicates are
-    /// [sought by](crate::Snapshot::near_epoch). Bits that the epoch reserves
-    /// for metadata are neither compared nor returned.
+    /// The epoch of the fingerprints; `None` for the
+    /// [epoch of near-duplicates](crate::Snapshot::near_epoch). Bits that the epoch reserves for
+    /// metadata are neither compared nor returned.
     pub epoch: Option<Epoch>,
-    /// The most pages to name. `usize::MAX` asks for all, whatever that takes.
+    /// The most pages to return. `usize::MAX` returns all, whatever the cost.
     pub limit: usize,
-    /// How many fingerprints of a crowd to compare; see [`Query::fingerprints`].
+    /// The most fingerprints to compare in a dense bucket; see [`Query::fingerprints`].
     pub fingerprints: u32,
-    /// Which versions of pages.
+    /// The versions of pages to search.
     pub versions: Versions,
     /// Only pages under this prefix.
     pub under: Option<Prefix>,
-    /// All pages but this one.
+    /// A page to exclude.
     pub exclude: Option<String>,
     /// Only pages of these classes; see [`Query::classes`].
     pub classes: Option<Classes>,
-    /// How long the search may go on widening; see [`Query::budget`].
+    /// The time limit of the search; see [`Query::budget`].
     pub budget: Option<Duration>,
-    /// How many threads many searches, or work with all fingerprints, may run on; see
-    /// [`Query::threads`].
+    /// The most threads for many searches, or for work on all fingerprints; see [`Query::threads`].
     pub threads: usize,
 }
 
 impl Query {
-    /// A search among the versions in force, in the epoch that near-duplicates are
-    /// [sought by](crate::Snapshot::near_epoch), for at most 16 pages.
+    /// Creates a search among the versions in force, in the
+    /// [epoch of near-duplicates](crate::Snapshot::near_epoch), for at most 16 pages.
     pub fn new(fingerprint: u64, k: u32) -> Query {
         Query {
             fingerprint,
@@ -109,17 +108,17 @@ impl Query {
         }
     }
 
-    /// A search for the `count` nearest pages, however far away they are.
+    /// Creates a search for the `count` nearest pages, however far away they are.
     ///
-    /// It searches in ever wider circles. So it costs as much as a search within the distance of
-    /// the farthest page, and some of the smaller circles: up to three times as much in all. Takes
+    /// It searches with growing radius. So it costs as much as a search within the distance of the
+    /// farthest page, plus some of the smaller radii: up to three times as much in all. Takes
     /// memory for a few times `count` pages.
     pub fn nearest(fingerprint: u64, count: usize) -> Query {
-        // A limit below `usize::MAX` sets bounds, and these let the search widen step by step.
+        // A limit below `usize::MAX` sets bounds, which let the search widen step by step.
         Query::new(fingerprint, DISTANCE_MAX).limit(count)
     }
 
-    /// Sets what is searched for.
+    /// Sets the fingerprint to search for.
     #[must_use]
     pub fn fingerprint(mut self, fingerprint: u64) -> Query {
         self.fingerprint = fingerprint;
@@ -133,30 +132,31 @@ impl Query {
         self
     }
 
-    /// Searches fingerprints of this epoch. Default: the one that near-duplicates are
-    /// [sought by](crate::Snapshot::near_epoch).
+    /// Searches fingerprints of this epoch. Default: the
+    /// [epoch of near-duplicates](crate::Snapshot::near_epoch).
     #[must_use]
     pub fn epoch(mut self, epoch: Epoch) -> Query {
         self.epoch = Some(epoch);
         self
     }
 
-    /// Sets how many pages are named at most.
+    /// Sets the most pages to return.
     #[must_use]
     pub fn limit(mut self, limit: usize) -> Query {
         self.limit = limit;
         self
     }
 
-    /// Bounds how many fingerprints of a crowd are compared. Default: 4,096.
+    /// Limits the number of fingerprints to compare in a dense bucket. Default: 4,096.
     ///
     /// A template, or an attacker, can produce many thousand different fingerprints so close
-    /// together that no table separates the near ones from the others. If a search within up to 12
-    /// bits meets such a crowd in a segment or in memory, and comparing it would cost several times
-    /// as much as evenly spread fingerprints, the search cuts it short. It finds everything that
-    /// differs in one bit at most, compares this many of the others (and 16 for each page that it
-    /// may name), and says that it is not [complete](Matches::complete). A search for all pages (a
-    /// [`limit`](Query::limit) of `usize::MAX`) and a search under a prefix compare everything.
+    /// together that no table separates the near ones from the others. A search within up to 12
+    /// bits may meet such a dense bucket in a segment or in memory. If comparing all of it would
+    /// cost several times as much as evenly spread fingerprints, the search cuts it short. It finds
+    /// everything that differs in at most one bit, compares this many of the others (and 16 for
+    /// each page that it may return), and is not [complete](Matches::complete). A search for all
+    /// pages (a [`limit`](Query::limit) of `usize::MAX`) and a search under a prefix compare
+    /// everything.
     #[must_use]
     pub fn fingerprints(mut self, fingerprints: u32) -> Query {
         self.fingerprints = fingerprints;
@@ -178,22 +178,22 @@ impl Query {
         self
     }
 
-    /// Leaves a page out, such as the one whose own fingerprint is searched for.
+    /// Excludes a page, such as the one whose own fingerprint is searched for.
     #[must_use]
     pub fn exclude(mut self, url: impl Into<String>) -> Query {
         self.exclude = Some(url.into());
         self
     }
 
-    /// Searches only pages that are of these classes now, whichever versions are searched. Pages of
-    /// other classes are neither named nor counted: the answer is that of a store without them.
+    /// Searches only pages that are in these classes now, whichever versions are searched. Other
+    /// pages are neither returned nor counted: the result is that of a store without them.
     ///
-    /// Costs a look at each page near enough, which is passed over if it is of another class. Two
-    /// things may hint at such pages: how long a search takes, and that it ended early, so that it is
-    /// not [complete](Matches::complete): because so many had to be passed over, or since it does not
-    /// look up of which classes the pages beyond its limit are. What
-    /// [`Explanation::of`](crate::query::Explanation::of) says of fingerprints and costs is of all
-    /// pages, which the operator of the store may see; its hits are those of pages of these classes.
+    /// Each near page is examined, and skipped if it has another class. Two side channels may hint
+    /// at such pages: the time of a search, and that it ended early, so that it is not
+    /// [complete](Matches::complete). It ends early if it had to skip too many pages, and it does
+    /// not look up the classes of pages beyond its limit. The fingerprints and costs in
+    /// [`Explanation::of`](crate::query::Explanation::of) include all pages, which the operator of
+    /// the store may see; its hits are those of pages of these classes.
     ///
     /// ```
     /// # fn main() -> simkeep::Result<()> {
@@ -218,18 +218,19 @@ impl Query {
         self
     }
 
-    /// Sets how long the search may take. It looks for equal fingerprints first, then in ever wider
-    /// circles as long as the next one is expected to fit in the remaining time, and then scans
-    /// outward until the time is up. [`Matches::within`] says how far everything was searched.
+    /// Limits the time of the search. It looks for equal fingerprints first, and then increases the
+    /// radius as long as the next search is expected to fit in the remaining time. Then it scans
+    /// outward until the time is up. [`Matches::within`] is the distance up to which everything was
+    /// searched.
     #[must_use]
     pub fn budget(mut self, time: Duration) -> Query {
         self.budget = Some(time);
         self
     }
 
-    /// Bounds how many threads many searches, or work with all fingerprints, run on. Default: as many
-    /// as the processor has cores. One search runs on the thread that asks. Whoever runs such work for
-    /// others at the same time, a core for each, asks for 1.
+    /// Limits the number of threads for many searches, or for work on all fingerprints. Default:
+    /// the number of cores. A single search runs on the calling thread. A server that already runs
+    /// one request per core sets 1.
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Query {
         self.threads = threads;
@@ -237,23 +238,24 @@ impl Query {
     }
 }
 
-/// The answer of a search.
+/// The result of a search.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Matches {
     /// The pages, nearest first, then in SURT order. If past versions are searched, a page is
     /// listed once for each of its fingerprints.
     pub near: Vec<Near>,
-    /// Whether these are all pages. If not, one of these cut the answer short: the budget; the
-    /// limit; the number of pages that a search looks at (256 and twice the limit); or a crowd of
-    /// fingerprints of which not all were compared ([`Query::fingerprints`]). After the limit on
-    /// pages, it is not determined which pages at the last distance are named, and if hundreds of
-    /// pages once had a fingerprint, one that still has it may be missing. After a crowd, any page
-    /// that differs in two bits or more may be missing. A higher limit looks at more.
+    /// Whether these are all pages. If not, the result was cut short by one of these: the budget;
+    /// the limit; the number of pages that a search examines (256 and twice the limit); or a dense
+    /// bucket whose fingerprints were not all compared ([`Query::fingerprints`]). If the number of
+    /// examined pages was reached, it is undetermined which pages at the last distance are
+    /// returned, and if hundreds of pages once had a fingerprint, one that still has it may be
+    /// missing. After a dense bucket, any page that differs in two bits or more may be missing. A
+    /// higher limit examines more pages.
     pub complete: bool,
-    /// The distance up to which `near` has every page: that of the query if the answer is complete. It
-    /// is less if the budget ran out, the limit was reached, not all pages of a fingerprint were looked
-    /// at, or too many fingerprints crowd together. Of the pages beyond this distance, the answer names
-    /// only some. `None` if pages with the very fingerprint may be missing, too.
+    /// The distance up to which `near` has every page: that of the query if the result is complete.
+    /// It is less if the budget ran out, the limit was reached, not all pages of a fingerprint were
+    /// examined, or a dense bucket was cut short. Beyond this distance, the result has only some
+    /// pages. `None` if pages with an equal fingerprint may be missing, too.
     pub within: Option<u32>,
 }

@@ -1,4 +1,4 @@
-//! Which of the fingerprints of all components some page shows.
+//! Checks which fingerprints of all components are shown by a page.
 
 use super::columns::Columns;
 use super::many::Expected;
@@ -9,36 +9,36 @@ use crate::engine::snapshot::Snapshot;
 use crate::error::Result;
 use crate::segment::EpochTables;
 
-/// How many fingerprints ahead to prefetch.
+/// The number of fingerprints to prefetch ahead.
 const AHEAD: usize = 32;
 
-/// The fingerprints of all components, and what tells whether a page shows one.
+/// The fingerprints of all components, with a check whether a page shows one.
 pub(crate) struct Shown<'s> {
     snapshot: &'s Snapshot,
     pub(crate) wanted: SearchRequest<'s>,
     pub(crate) columns: Columns<'s>,
-    /// The tables of the only component, if these say by themselves what is in force, and that is asked.
+    /// The tables of the only component, if its postings alone are enough for the check.
     alone: Option<&'s EpochTables>,
 }
 
 impl<'s> Shown<'s> {
     pub(crate) fn new(snapshot: &'s Snapshot, wanted: SearchRequest<'s>) -> Result<Shown<'s>> {
-        // One visible page per fingerprint is enough, and no answer may be cut short.
+        // One visible page per fingerprint is enough, and no result may be cut short.
         let wanted = SearchRequest { bounds: None, limit: 0, ..wanted };
         let columns = Columns::new(&snapshot.view, wanted.epoch)?;
         // Writes after the snapshot do not belong to it, so an empty memtable stays irrelevant.
         let quiet = snapshot.view.memtables.iter().all(|memtable| memtable.is_untouched());
         let alone = match &*snapshot.view.segments {
-            // With a single segment nothing supersedes its
-            // pages: the bit in the posting is the answer.
+            // With a single segment nothing supersedes its pages: the bit in the posting is the
+            // answer.
             [only] if quiet && wanted.is_of_all_in_force() => only.tables(wanted.epoch),
             _ => None,
         };
         Ok(Shown { snapshot, wanted, columns, alone })
     }
 
-    /// Whether a page shows each of some fingerprints, which come with their ordinals. Not if an older
-    /// component than that of the ordinal has it, so that it is shown once.
+    /// Whether a page shows each of the given fingerprints, which come with their ordinals. False
+    /// if a component older than that of the ordinal has it, so that it is reported once.
     pub(crate) fn of(&self, fingerprints: &[(u32, u64)]) -> Result<Vec<bool>> {
         if let Some(tables) = self.alone {
             let mut ahead = fingerprints.iter();
@@ -51,7 +51,7 @@ impl<'s> Shown<'s> {
             return fingerprints.iter().map(is_in_force).collect();
         }
         let mut search = Search::of_all(&self.snapshot.view, &self.wanted, self.snapshot.sequence);
-        // Any component may have a visible page of a fingerprint, so all that have it are asked.
+        // Any component may have a visible page of a fingerprint, so all that have it are read.
         let hits = self.columns.holders(fingerprints, self.wanted.epoch)?;
         let in_order: Vec<Hit> = hits.iter().map(|(_, hit)| *hit).collect();
         let (mut ahead, mut taken) = (Expected::new(&self.snapshot.view, &in_order), 0);

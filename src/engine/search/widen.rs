@@ -1,4 +1,4 @@
-//! Searching in ever wider circles: for searches with a budget, and for the nearest pages.
+//! Searches with growing radius: for searches with a budget, and for the nearest pages.
 
 use std::time::{Duration, Instant};
 
@@ -11,39 +11,39 @@ use crate::engine::snapshot::Snapshot;
 use crate::error::Result;
 use crate::search::{Bounds, DISTANCE_MAX};
 
-/// How many times as much as the one before a circle may cost.
+/// The largest cost of a search relative to the one before.
 const STEP: f64 = 2.0;
 
-/// A search that is expected to cost more than this, in nanoseconds, begins with narrow circles:
-/// its limit may be reached in one of those.
+/// The estimated cost in nanoseconds above which a search starts with small radii, because one of
+/// those may reach its limit.
 const WORTH_NS: f64 = 20_000.0;
 
-/// If too few of the nearest fingerprints have wanted pages, look for this many times as many.
+/// If too few of the nearest fingerprints have matching pages, look for this many times as many.
 const MORE: usize = 8;
 
-/// How far a search for at most `limit` pages goes, if it is not repeated for more.
+/// The bounds of a search for at most `limit` pages that is not repeated for more.
 pub(crate) fn bounds(limit: usize, fingerprints: u32) -> Bounds {
-    /// Fingerprints that are compared for each page at least.
+    /// The least number of fingerprints compared for each page.
     const EACH: u32 = 16;
     let named = u32::try_from(limit).unwrap_or(u32::MAX).saturating_mul(EACH);
-    // More hits than pages may be looked at would be collected in vain.
+    // More hits than pages may be examined would be collected in vain.
     let (hits, hits_of_crowd) = (LookupBudget::of(limit).left, few(limit));
     Bounds { hits, hits_of_crowd, fingerprints: fingerprints.max(named), until: None }
 }
 
-/// How far a search for at most `limit` pages goes at first, if it is repeated for more.
+/// The first bounds of a search for at most `limit` pages that may be repeated for more.
 pub(crate) fn bounds_of_search(limit: usize, fingerprints: u32) -> Bounds {
     Bounds { hits: few(limit), ..bounds(limit, fingerprints) }
 }
 
-/// How many of the nearest fingerprints nearly always have as many pages as are wanted.
+/// The number of nearest fingerprints that nearly always have enough pages.
 fn few(limit: usize) -> usize {
-    // Some fingerprints have no visible page left, so more are needed
-    // than pages. `wants_more` repeats the search if this was too few.
+    // Some fingerprints have no visible page left, so more are needed than pages. `wants_more`
+    // repeats the search if this was too few.
     limit.saturating_mul(2).saturating_add(16)
 }
 
-/// Pages near a fingerprint: at once, or in ever wider circles.
+/// Finds pages near a fingerprint: at once, or with growing radius.
 #[inline]
 pub(crate) fn search(snapshot: &Snapshot, query: &Query) -> Result<Matches> {
     let mut wanted = wanted(snapshot, query)?;
@@ -51,7 +51,7 @@ pub(crate) fn search(snapshot: &Snapshot, query: &Query) -> Result<Matches> {
         return widen(snapshot, &wanted, query.budget).map(|(matches, _)| matches);
     }
     for memtable in snapshot.view.memtables.iter().filter(|memtable| !memtable.is_untouched()) {
-        // The memtables are searched after the segments: by then these lines have arrived.
+        // The memtables are searched after the segments: by then these cache lines have arrived.
         memtable.read().prefetch(wanted.epoch, wanted.fingerprint);
     }
     loop {
@@ -65,8 +65,9 @@ pub(crate) fn search(snapshot: &Snapshot, query: &Query) -> Result<Matches> {
     }
 }
 
-/// Pages near what is wanted, which is of an epoch that lives; as [`search`] finds them.
-// Not shared with `search`: passing the request by value costs time there, as said at `wanted`.
+/// Finds pages for a request in a living epoch, as [`search`] does.
+// Not shared with `search`: passing the request by value costs time there, as explained at
+// `wanted`.
 pub(crate) fn pages_near(snapshot: &Snapshot, mut wanted: SearchRequest<'_>) -> Result<Matches> {
     if is_better_widened(snapshot, &wanted) {
         return widen(snapshot, &wanted, None).map(|(matches, _)| matches);
@@ -81,17 +82,17 @@ pub(crate) fn pages_near(snapshot: &Snapshot, mut wanted: SearchRequest<'_>) -> 
     }
 }
 
-// Always inlined: as a call, its result is copied in wider pieces than it was
-// written in. That waits for every instruction before, so consecutive searches
-// no longer overlap: 240 ns each instead of 140 at a million fingerprints.
+// Always inlined: as a call, its result is copied in wider pieces than it was written in. That
+// waits for every instruction before, so consecutive searches no longer overlap: 240 ns each
+// instead of 140 at a million fingerprints.
 #[inline(always)]
 pub(crate) fn wanted<'q>(snapshot: &Snapshot, query: &'q Query) -> Result<SearchRequest<'q>> {
     snapshot.view.check()?;
     let epoch = query.epoch.unwrap_or_else(|| snapshot.near_epoch());
     check_live(snapshot.epochs(), epoch)?;
     let is_bounded = query.limit < usize::MAX || query.budget.is_some();
-    // Few of the nearest pages are under the prefix, so
-    // a sample of a dense neighbourhood would miss them.
+    // Few of the nearest pages are under the prefix, so a sample of a dense neighbourhood would
+    // miss them.
     let fingerprints = if query.under.is_some() { u32::MAX } else { query.fingerprints };
     Ok(SearchRequest {
         fingerprint: query.fingerprint & epoch.mask(),
@@ -104,25 +105,25 @@ pub(crate) fn wanted<'q>(snapshot: &Snapshot, query: &'q Query) -> Result<Search
         classes: query.classes.as_ref(),
         unless: None,
         digest: None,
-        // Without a limit and a budget everything is asked for, so nothing is bounded.
+        // Without a limit and a budget everything is requested, so nothing is bounded.
         bounds: is_bounded.then(|| bounds_of_search(query.limit, fingerprints)),
     })
 }
 
-/// The answer, from what the segments found; and whether more of that is needed.
+/// The result, from the hits of the segments; and whether more hits are needed.
 #[inline]
 pub(crate) fn answer(
     snapshot: &Snapshot,
     wanted: &SearchRequest<'_>,
     found: &mut HitSet,
 ) -> Result<(Matches, bool)> {
-    // The view keeps its memtables: one that is sealed meanwhile
-    // is still read here, and its new segment is not in the view.
+    // The view keeps its memtables: one that is sealed meanwhile is still read here, and its new
+    // segment is not in the view.
     snapshot.view.add_memory(wanted, found);
     resolve(snapshot, wanted, found)
 }
 
-/// The answer, from all that was found.
+/// The result, from all hits.
 #[inline]
 fn resolve(
     snapshot: &Snapshot,
@@ -131,14 +132,14 @@ fn resolve(
 ) -> Result<(Matches, bool)> {
     let within = found.extent.certain.map(|certain| certain.min(wanted.k));
     if found.hits.is_empty() {
-        // Nearly all searches end here, without looking at any page.
+        // Nearly all searches end here, without examining any page.
         let complete = found.extent.is_whole(wanted.k);
         return Ok((Matches { near: Vec::new(), complete, within }, false));
     }
     let findings = snapshot.view.near(wanted, snapshot.sequence, found)?;
     let within = match findings.cut_at {
-        // Pages at this distance may be missing, so the answer
-        // is complete up to one less. At 0 nothing is: `None`.
+        // Pages at this distance may be missing, so the result is complete up to one less. At 0
+        // nothing is: `None`.
         Some(distance) => within.min(distance.checked_sub(1)),
         None => within,
     };
@@ -146,27 +147,27 @@ fn resolve(
     Ok((matches, findings.wants_more))
 }
 
-/// Nanoseconds that a search is expected to take.
+/// The estimated time of a search, in nanoseconds.
 fn expected_ns(snapshot: &Snapshot, wanted: &SearchRequest<'_>) -> f64 {
     let &SearchRequest { epoch, fingerprint, k, .. } = wanted;
     // Components are searched one after another, so their costs add up.
     snapshot.view.components().map(|component| component.expected_ns(epoch, fingerprint, k)).sum()
 }
 
-/// Whether to begin with narrow circles: if the whole search is costly and wider than probably
-/// needed.
+/// Whether to start with small radii: if the whole search is costly, and its radius is probably
+/// larger than needed.
 pub(crate) fn is_better_widened(snapshot: &Snapshot, wanted: &SearchRequest<'_>) -> bool {
-    /// Searches this narrow are done at once.
+    /// Searches up to this radius run at once.
     const NARROW: u32 = 12;
     // In this order: the model is evaluated only for wide and bounded searches.
     wanted.k > NARROW && wanted.bounds.is_some() && expected_ns(snapshot, wanted) > WORTH_NS
 }
 
-/// Searches circle by circle until one has as many pages as are wanted, the widest is done, or
-/// time is up. Returns how wide the last one was, too.
+/// Searches with growing radius until one search has enough pages, the largest is done, or time is
+/// up. Returns the last radius, too.
 ///
-/// If a circle is done by a scan, it can just as well be the widest: a scan goes outward, and no
-/// farther than what it has found.
+/// If a search is done by a scan, it can just as well have the largest radius: a scan goes outward,
+/// and no farther than what it has found.
 pub(crate) fn widen(
     snapshot: &Snapshot,
     wanted: &SearchRequest<'_>,
@@ -177,8 +178,8 @@ pub(crate) fn widen(
     loop {
         let mut found = segment_hits(&snapshot.view.segments, &circle)?;
         let (matches, wants_more) = answer(snapshot, &circle, &mut found)?;
-        // Out of time, the answer of this circle is final. The first circle, of equal
-        // fingerprints, is always searched.
+        // Out of time, the answer of this radius is final. The first search, for equal
+        // fingerprints, always runs.
         let in_time = budget.is_none_or(|budget| start.elapsed() < budget);
         if wants_more && in_time {
             circle.widen_bounds();
@@ -189,17 +190,17 @@ pub(crate) fn widen(
         }
         let is_whole = found.extent.is_whole(circle.k);
         if is_whole && (!matches.complete || matches.near.len() >= wanted.limit) {
-            // Enough pages are found, all of the nearest. Whether
-            // others exist beyond this circle is not known.
+            // Enough pages are found, all of the nearest. Whether others exist beyond this radius
+            // is unknown.
             return Ok((Matches { complete: false, ..matches }, circle.k));
         }
-        // A circle that is not whole was scanned. A scan goes outward
-        // and ends once it has enough, so it can as well be the widest.
+        // A search that is not whole was a scan. A scan goes outward and ends once it has enough,
+        // so it can as well have the largest radius.
         let next = if is_whole { next_circle(snapshot, &circle, wanted) } else { *wanted };
         let until = budget.map(|budget| start + budget);
         let expected = Duration::from_secs_f64(expected_ns(snapshot, &next) / 1e9);
-        // The next circle would exceed the budget. What time
-        // is left goes to a scan, which can stop anywhere.
+        // The next search would exceed the budget. The remaining time goes to a scan, which can
+        // stop anywhere.
         if until.is_some_and(|until| Instant::now() + expected > until) {
             return widen_until(snapshot, found, wanted, until);
         }
@@ -207,7 +208,7 @@ pub(crate) fn widen(
     }
 }
 
-/// The widest circle that costs little more than the next one.
+/// The largest radius that costs little more than the next one.
 fn next_circle<'w>(
     snapshot: &Snapshot,
     circle: &SearchRequest<'w>,
@@ -217,8 +218,8 @@ fn next_circle<'w>(
     let expected = expected_ns(snapshot, &next);
     while next.k < wanted.k {
         let wider = SearchRequest { k: next.k + 1, ..*wanted };
-        // Costs grow with k in steps. Circles of nearly equal
-        // cost are merged, since each repeats the one inside.
+        // Costs grow with k in steps. Radii of nearly equal cost are merged, because each search
+        // repeats the one inside.
         if expected_ns(snapshot, &wider) > expected * STEP {
             break;
         }
@@ -227,7 +228,7 @@ fn next_circle<'w>(
     next
 }
 
-/// What was found in a circle, and what can be found beyond until time is up.
+/// Combines the hits of a radius with those found beyond it until time is up.
 fn widen_until(
     snapshot: &Snapshot,
     inside: HitSet,
@@ -245,13 +246,13 @@ fn widen_until(
     }
     snapshot.view.add_memory(&wanted, &mut found);
     let HitSet { hits, extent } = &mut found;
-    // The scan may have ended early and the circle's tables may have been cut short, so both sets are
-    // merged. Usually the scan has all of the circle.
+    // The scan may have ended early, and the tables may have been cut short, so both sets are
+    // merged. Usually the scan includes all of the inner hits.
     hits.extend(inside.hits);
     hits.sort_unstable_by_key(|hit| (hit.component, hit.candidate.ordinal));
     hits.dedup_by_key(|hit| (hit.component, hit.candidate.ordinal));
-    // Everything certain in the circle is in the union, so its
-    // certainty holds for both. Beyond it, hits may be missing.
+    // Everything certain in the inner radius is in the union, so its certainty holds for both.
+    // Beyond it, hits may be missing.
     extent.certain = extent.certain.max(inside.extent.certain);
     let searched = extent.certain.unwrap_or(0).min(wanted.k);
     let (matches, _) = resolve(snapshot, &wanted, &mut found)?;

@@ -1,7 +1,7 @@
-//! Who may write, and when: the write lock, and back-pressure.
+//! Admission of writers: the write lock, and back-pressure.
 //!
 //! One thread at a time applies operations, in memory only. When the memtable is full, another one
-//! is begun. While both are full, writers wait until the older one is sealed.
+//! is started. While both are full, writers wait until the older one is sealed.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::metrics::Work;
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::{Rank, RankedGuard, RankedMutex, thread};
 
-/// How many milliseconds to wait for the memory of a sealed memtable while readers use it.
+/// How many milliseconds to wait for the memory of a sealed memtable that readers use.
 const PATIENCE: u32 = 50;
 
 /// Admits one writer at a time.
@@ -30,18 +30,19 @@ pub(crate) struct Admission {
     writer: RankedMutex<Writer>,
     /// Whether a load makes the writers wait. Set under the write lock.
     paused: AtomicBool,
-    /// A sealed memtable, whose memory is used for the next one.
+    /// A sealed memtable, whose memory is reused for the next one.
     spare: RankedMutex<Option<Memtable>>,
 }
 
-/// What the thread that holds the write lock changes.
+/// The state that the holder of the write lock changes.
 #[derive(Debug)]
 pub(crate) struct Writer {
     pub(crate) next_sequence: u64,
     pub(crate) pending: Pending,
 }
 
-/// The write lock. A panic of its holder poisons the store before anybody else gets the lock.
+/// The write lock. If its holder panics, the store is poisoned before the next thread gets the
+/// lock.
 pub(crate) struct WriteLock<'s> {
     // Fields drop in this order: the store is poisoned before the next writer gets the lock.
     _on_panic: OnPanic<'s>,
@@ -62,7 +63,7 @@ impl DerefMut for WriteLock<'_> {
     }
 }
 
-/// The writers of a store wait while this is held.
+/// Makes the writers of a store wait while it is held.
 pub(crate) struct Pause<'s>(&'s Admission);
 
 impl Drop for Pause<'_> {
@@ -73,7 +74,7 @@ impl Drop for Pause<'_> {
 }
 
 impl Admission {
-    /// Operation `last` was the last.
+    /// Creates the admission after operation `last`.
     pub(crate) fn new(core: &Arc<Core>, compactor: &Arc<Compactor>, last: u64) -> Admission {
         let writer = Writer { next_sequence: last + 1, pending: Pending::default() };
         Admission {
@@ -85,7 +86,7 @@ impl Admission {
         }
     }
 
-    /// Takes the write lock, whether or not there is room.
+    /// Takes the write lock, whether or not there is space in the memtable.
     #[track_caller]
     pub(crate) fn lock(&self) -> WriteLock<'_> {
         let _on_panic = OnPanic::new(&self.core.lifecycle);
@@ -97,7 +98,7 @@ impl Admission {
         self.writer.lock().next_sequence - 1
     }
 
-    /// What is to be committed, and the last operation of it.
+    /// The operations to commit, and the last of them.
     #[track_caller]
     pub(crate) fn take_pending(&self) -> Result<(Pending, u64)> {
         let mut writer = self.lock();
@@ -106,9 +107,9 @@ impl Admission {
         Ok((std::mem::take(&mut writer.pending), writer.next_sequence - 1))
     }
 
-    /// Takes the write lock once there is room for an operation, and no load makes the writers wait.
-    /// Without background work, the thread that finds both memtables full calls `seal`, which seals the
-    /// one that waits. The lock is not held meanwhile.
+    /// Takes the write lock once there is space for an operation, and no load makes the writers
+    /// wait. Without background work, the thread that finds both memtables full calls `seal` for
+    /// the one that waits. The lock is not held meanwhile.
     pub(crate) fn admit(&self, seal: impl Fn() -> Result<()>) -> Result<WriteLock<'_>> {
         let Core { options, live, lifecycle, .. } = &*self.core;
         loop {
@@ -124,15 +125,15 @@ impl Admission {
                 return Ok(writer);
             }
             let rotated = self.rotate(&writer);
-            // Without background threads there is nobody else to seal the full memtable. So this thread
-            // does it first, even though there is room again.
+            // Without background threads no other thread seals the full memtable. So this thread
+            // does it first, even though there is space again.
             if rotated && options.background {
                 return Ok(writer);
             }
             drop(writer);
             if options.background {
-                // Then all is checked again under the lock: another writer may have filled the new
-                // memtable.
+                // Then everything is checked again under the lock: another writer may have filled
+                // the new memtable.
                 self.stall(|| !live.is_sealing() && !self.compactor.is_behind())?;
             } else {
                 seal()?;
@@ -140,7 +141,7 @@ impl Admission {
         }
     }
 
-    /// Has a writer wait until `done` says that it may go on.
+    /// Makes a writer wait until `done` returns true.
     fn stall(&self, done: impl FnMut() -> bool) -> Result<()> {
         let timing = self.core.metrics.begin(Work::Stall);
         self.core.lifecycle.wait_until(done)?;
@@ -150,14 +151,14 @@ impl Admission {
 
     /// Makes writers wait, after those that hold the lock or wait for it have finished.
     pub(crate) fn pause(&self) -> Result<Pause<'_>> {
-        // Waits for the current writer, which has room in the memtable and will finish.
+        // Waits for the current writer, which has space in the memtable and will finish.
         let _writer = self.lock();
         self.core.lifecycle.check()?;
         self.paused.store(true, Ordering::Release);
         Ok(Pause(self))
     }
 
-    /// Begins another memtable, unless one is waiting to be sealed, or merges are far behind.
+    /// Starts another memtable, unless one is waiting to be sealed, or merges are far behind.
     fn rotate(&self, writer: &WriteLock<'_>) -> bool {
         let Core { options, live, lifecycle, .. } = &*self.core;
         if live.is_sealing() {
@@ -180,32 +181,32 @@ impl Admission {
         };
         let active = Arc::new(next);
         self.core.live.change(|view| {
-            // Both change in one step: no reader misses the operations of the old memtable or sees them
-            // twice.
+            // Both change in one step: no reader misses the operations of the old memtable or sees
+            // them twice.
             let sealing = Some(Arc::clone(&view.memtables.active));
             View { memtables: Memtables { sealing, active }, ..view.clone() }
         });
     }
 
-    /// Begins another memtable, if this one has waited long enough for more operations. Returns
+    /// Starts another memtable, if this one has waited long enough for more operations. Returns
     /// whether merges prevented that.
     pub(crate) fn rotate_aged(&self) -> bool {
         if self.core.live.is_sealing() || !self.is_aged() {
             return false;
         }
         let writer = self.lock();
-        // Meanwhile it may have been sealed, and then the one that is written is another, or empty.
+        // Meanwhile it may have been sealed, and then the active one is another, or empty.
         self.is_aged() && !self.rotate(&writer)
     }
 
-    /// Whether the oldest operation of the memtable that is written has waited long enough.
+    /// Whether the oldest operation of the active memtable has waited long enough.
     pub(crate) fn is_aged(&self) -> bool {
         let since = self.core.live.view().memtables.active.read().since;
         since.is_some_and(|since| since.elapsed() >= self.core.options.seal_after)
     }
 
-    /// Begins another memtable if this one is not empty, whatever merges are due. Returns whether a
-    /// memtable is left to be sealed.
+    /// Starts another memtable if this one is not empty, even if merges are due. Returns whether a
+    /// memtable remains to be sealed.
     pub(crate) fn rotate_all(&self) -> Result<bool> {
         self.core.lifecycle.check()?;
         let writer = self.lock();
@@ -226,12 +227,13 @@ impl Admission {
             if self.core.live.is_sealing() {
                 return;
             }
-            // Fails while a view or a snapshot has it. After 50 ms its memory is not worth waiting for.
+            // Fails while a view or a snapshot has it. After 50 ms its memory is not worth waiting
+            // for.
             match Arc::try_unwrap(sealed) {
                 Ok(sealed) => {
                     let spare = sealed.emptied();
-                    // Hash tables keep their size when they are emptied, and count. Large ones would
-                    // make the next memtable full too soon.
+                    // Hash tables keep their size when they are emptied, and count. Large ones
+                    // would make the next memtable full too soon.
                     if spare.read().bytes() < self.core.options.memtable_bytes / 2 {
                         *self.spare.lock() = Some(spare);
                     }

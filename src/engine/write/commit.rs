@@ -11,10 +11,10 @@ use crate::error::Result;
 use crate::metrics::Work;
 use crate::sync::{Condvar, Rank, RankedMutex, thread};
 
-/// With [`Durability::OnFlush`], bytes that may wait for a flush.
+/// The most bytes that may wait for a flush, with [`Durability::OnFlush`].
 const PENDING_BYTES_MAX: usize = 1 << 20;
 
-/// Makes durable what was applied in memory.
+/// Makes operations durable that were applied in memory.
 #[derive(Debug)]
 pub(crate) struct Committer {
     core: Arc<Core>,
@@ -23,38 +23,40 @@ pub(crate) struct Committer {
     changed: Condvar,
 }
 
-/// Who commits, and how far it has come.
+/// Whether a thread commits, and the last durable operation.
 #[derive(Debug)]
 struct State {
     durable: u64,
     leading: bool,
 }
 
-/// The thread that commits. When it ends, in whatever way, another one may begin.
+/// The committing thread. When it ends, even by a panic, another one may start.
 struct Leader<'s>(&'s Committer);
 
 impl Drop for Leader<'_> {
     fn drop(&mut self) {
-        // Also after an error or a panic: otherwise those who wait for a leader would wait for ever.
+        // Also after an error or a panic: otherwise threads that wait for a leader would wait
+        // forever.
         self.0.state.lock().leading = false;
         self.0.changed.notify_all();
     }
 }
 
 impl Committer {
-    /// Everything up to operation `durable` is durable.
+    /// Creates the committer; everything up to operation `durable` is durable.
     pub(crate) fn new(core: &Arc<Core>, admission: &Arc<Admission>, durable: u64) -> Committer {
         let state = RankedMutex::new(Rank::Commit, State { durable, leading: false });
         let (core, admission) = (Arc::clone(core), Arc::clone(admission));
         Committer { core, admission, state, changed: Condvar::new() }
     }
 
-    /// Returns when everything that was applied is durable.
+    /// Waits until everything that was applied is durable.
     pub(crate) fn commit_all(&self) -> Result<()> {
         self.commit(self.admission.last_sequence(), None)
     }
 
-    /// Acknowledges operation `sequence` as the options say: when it is durable, or right away.
+    /// Acknowledges operation `sequence` according to the options: when it is durable, or right
+    /// away.
     pub(crate) fn acknowledge(&self, sequence: u64) -> Result<()> {
         match self.core.options.durability {
             Durability::Each => self.commit(sequence, None),
@@ -66,8 +68,8 @@ impl Committer {
         }
     }
 
-    /// Releases the write lock after operations were applied that are acknowledged later. If they
-    /// wait for a flush, they are visible at once, and committed when there are many.
+    /// Releases the write lock after operations that are acknowledged later. If they wait for a
+    /// flush, they are visible at once, and committed when there are many.
     pub(crate) fn applied(&self, writer: WriteLock<'_>) -> Result<()> {
         if self.core.options.durability != Durability::OnFlush {
             return Ok(());
@@ -78,8 +80,8 @@ impl Committer {
         if bytes > PENDING_BYTES_MAX { self.commit(last, None) } else { Ok(()) }
     }
 
-    /// Waits until operation `sequence` is durable. The first thread commits for all that wait
-    /// behind it, after giving others `delay` to join.
+    /// Waits until operation `sequence` is durable. The first thread commits for all that wait with
+    /// it, after giving others `delay` to join.
     pub(crate) fn commit(&self, sequence: u64, delay: Option<Duration>) -> Result<()> {
         let mut state = self.state.lock();
         loop {
@@ -93,21 +95,21 @@ impl Committer {
             }
             state.leading = true;
             drop(state);
-            // The later is dropped first: who leads next knows of a panic.
+            // The later is dropped first: the next leader sees a panic.
             let leader = Leader(self);
             let on_panic = OnPanic::new(&self.core.lifecycle);
             if let Some(delay) = delay {
-                // No lock is held: other calls apply their operations meanwhile, and this commit takes
-                // them along.
+                // No lock is held: other calls apply their operations meanwhile, and this commit
+                // includes them.
                 thread::sleep(delay);
             }
-            // Only now, so that it has what came during the delay.
+            // Only now, so that it includes what came during the delay.
             let (pending, last) = self.admission.take_pending()?;
             let timing = self.core.metrics.begin(Work::Commit);
             self.core.catalog.append(pending.blobs()).map_err(|e| self.core.poison(e))?;
             timing.end();
             state = self.state.lock();
-            // After the sync: no reader sees an operation that a crash could take back, except with
+            // After the sync: no reader sees an operation that a crash could undo, except with
             // `OnFlush`.
             state.durable = last;
             self.core.live.show(last);
@@ -117,7 +119,7 @@ impl Committer {
         }
     }
 
-    /// Returns when nobody commits. Once the store is closed, nobody begins to.
+    /// Waits until no thread commits. Once the store is closed, no thread starts to.
     pub(crate) fn wait_idle(&self) {
         let mut state = self.state.lock();
         while state.leading {

@@ -1,7 +1,7 @@
-//! What a request means for its page, and which operations it causes.
+//! The decision on a request: its verdict, and the operations that it causes.
 //!
-//! Usually the page's head is enough to decide. Otherwise the page's visits of one time are looked up.
-//! Nothing is changed here.
+//! Usually the page's head is enough. Otherwise the page's visits of one time are looked up. This
+//! stage changes nothing.
 
 use std::borrow::Cow;
 
@@ -21,7 +21,7 @@ use crate::page::{
 use crate::segment::{put_course, unpack_head};
 use crate::time::Time;
 
-/// A request, and where its page is looked up.
+/// A request with the view and lookup of its page.
 #[derive(Clone, Copy)]
 pub(crate) struct RequestContext<'c> {
     pub(crate) view: &'c View,
@@ -29,7 +29,7 @@ pub(crate) struct RequestContext<'c> {
     pub(crate) request: &'c Operation<'c>,
 }
 
-/// What a request means for its page.
+/// The verdict on a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OperationVerdict {
     Visit(VisitVerdict),
@@ -37,34 +37,34 @@ pub(crate) enum OperationVerdict {
     PropertySet(PropertyOutcome),
 }
 
-/// What a request means, and the operations that it causes, each with its effect on the page.
+/// The verdict on a request, and its operations with their effects on the page.
 pub(crate) struct WriteDecision {
     pub(crate) verdict: OperationVerdict,
     pub(crate) operations: SmallVec<[(Entry, Effect); 1]>,
 }
 
-/// A request that is decided: the decision, and the page before it.
+/// A decided request: the decision, and the page before it.
 pub(crate) struct Decided<'p> {
     pub(crate) decision: WriteDecision,
     /// The page's number in the active memtable, if it is there.
     pub(crate) number: Option<u32>,
     /// Whether an older component has the page.
     pub(crate) earlier: bool,
-    /// The packed head of the page as older components know it; empty without one, and for a page of
-    /// the active memtable.
+    /// The packed head of the page in older components; empty without one, and for a page of the
+    /// active memtable.
     pub(crate) head: Cow<'p, [u8]>,
     before: Before,
 }
 
-/// Where the state of the page before the request is.
+/// The source of the page's state before the request.
 enum Before {
-    /// The memtables know all of the page.
+    /// The memtables have all data about the page.
     Known(Option<PageBefore>),
-    /// In the packed head, which is that of the segments.
+    /// In the packed head, which comes from the segments.
     Packed,
 }
 
-/// What a page was before a request.
+/// The state of a page before a request.
 #[derive(Clone, Copy)]
 pub(crate) struct PageBefore {
     /// When it was first seen.
@@ -79,10 +79,10 @@ impl PageBefore {
 }
 
 impl<'p> Decided<'p> {
-    /// Asks the memtables, and decides what the request means.
+    /// Looks up the page in the memtables, and decides the request.
     ///
-    /// What the memtables know is newer than what the segments know. They are asked here, under the
-    /// write lock, since another call may have written to the page since the lookup.
+    /// The memtables have newer data than the segments. They are read here, under the write lock,
+    /// because another call may have written to the page since the lookup.
     pub(crate) fn new(
         context: RequestContext<'_>,
         page: &mut LookedUpPage<'p>,
@@ -91,24 +91,24 @@ impl<'p> Decided<'p> {
         let mut known = Known::default();
         let is_in_memory = view.take_in_memory(lookup, &mut known)?;
         let active = known.location.filter(|location| location.component == ComponentId::Active);
-        // Only a number of the active memtable: the journal names pages by it.
+        // Only a number of the active memtable: the journal refers to pages by it.
         let number = active.map(|location| location.page);
         if is_in_memory {
             let before = Before::Known(known.head.as_ref().map(PageBefore::of));
             let mut packed = Vec::new();
             if let Some(head) = known.head.as_ref().filter(|_| number.is_none()) {
                 let location = known.location.or_bug("a page with a head stands somewhere")?;
-                // The page is new to the active memtable, and the one before it has its head: that is
-                // carried on.
+                // The page is new to the active memtable, and the one before it has its head, which
+                // is carried over.
                 put_course(&mut packed, head, view.changes_in_memory(location)?.as_ref());
             }
             let earlier = known.location.is_some();
             let decision = WriteDecision::new(context, &mut known.head)?;
             return Ok(Decided { decision, number, earlier, head: packed.into(), before });
         }
-        // No memtable has the page, so the head that the segments had before the lock still counts.
+        // No memtable has the page, so its head in the segments is still current.
         let decision = match page.effect.verdict {
-            // The usual case: the effect was worked out before the lock.
+            // The usual case: the effect was computed before the lock was taken.
             Some(verdict) if is_alone(request) => {
                 WriteDecision::visit(verdict, request.entry(), page.effect.take())
             }
@@ -118,7 +118,8 @@ impl<'p> Decided<'p> {
         Ok(Decided { decision, number, earlier, head, before: Before::Packed })
     }
 
-    /// What the page was before the request. Unpacks the head where the memtables do not know the page.
+    /// The state of the page before the request. Unpacks the head if the memtables do not have the
+    /// page.
     pub(crate) fn page_before(&self) -> Option<PageBefore> {
         match self.before {
             Before::Known(before) => before,
@@ -127,13 +128,13 @@ impl<'p> Decided<'p> {
     }
 }
 
-/// Whether a request is a visit, and no other entry.
+/// Whether a request is a visit without other entries.
 fn is_alone(request: &Operation<'_>) -> bool {
     matches!(request, Operation::Observe(Observation { also: None, weight: None, class: None, .. }))
 }
 
 impl WriteDecision {
-    /// Decides what a request means for a page with this head, which is used up.
+    /// Decides a request for a page with this head, which is consumed.
     fn new(context: RequestContext<'_>, head: &mut Option<Head>) -> Result<WriteDecision> {
         let RequestContext { view, lookup, request } = context;
         let visit = request.entry();
@@ -158,13 +159,14 @@ impl WriteDecision {
                 news.push(beside);
             }
         }
-        // `Effect::of` takes the visit in. If it turns out to be known, the head is put back.
+        // `Effect::of` adds the visit to the head. If the visit turns out to be known, the head is
+        // restored.
         let before = if news.is_empty() { None } else { head.clone() };
         let effect = Effect::of(head, &visit, also.as_slice(), &view.epochs);
         let verdict = match effect.verdict {
             Some(verdict) => verdict,
-            // Between the first and the last visit the head does not know them all: the entries of that
-            // time decide.
+            // Between the first and the last visit the head does not have them all: the entries of
+            // that time decide.
             None => late(view, lookup, &visit)?.into(),
         };
         let mut decision = WriteDecision::visit(verdict, visit, effect);
@@ -177,7 +179,7 @@ impl WriteDecision {
         Ok(decision)
     }
 
-    /// Decides what restated content means for a page with this head.
+    /// Decides a restatement for a page with this head.
     fn restated(
         RequestContext { view, lookup, .. }: RequestContext<'_>,
         head: &mut Option<Head>,
@@ -202,7 +204,7 @@ impl WriteDecision {
         WriteDecision { verdict, operations: SmallVec::new() }
     }
 
-    /// An entry that is no visit, and news to a page with this head.
+    /// A decision with one entry that is not a visit, and that is new to a page with this head.
     fn one(
         verdict: OperationVerdict,
         view: &View,
@@ -213,7 +215,7 @@ impl WriteDecision {
         WriteDecision { verdict, operations: [operation].into_iter().collect() }
     }
 
-    /// A visit, which is no operation if it is known.
+    /// A decision on a visit, which causes no operation if it is known.
     fn visit(verdict: VisitVerdict, visit: Entry, effect: Effect) -> WriteDecision {
         let news = (verdict.verdict != Verdict::Known).then_some((visit, effect));
         WriteDecision {
@@ -227,14 +229,14 @@ impl WriteDecision {
         self.operations.last().map(|(_, effect)| effect.weight)
     }
 
-    /// Whether what is restated beside a visit is an operation.
+    /// Whether a restatement that came with a visit is an operation.
     pub(crate) fn also(&self) -> bool {
         let restates = |(entry, _): &(Entry, Effect)| entry.is_restated();
         matches!(self.verdict, OperationVerdict::Visit(_)) && self.operations.iter().any(restates)
     }
 }
 
-/// The digest of the content that is restated, of those that a page had at a time.
+/// The digest of the restated content, among those that a page had at a time.
 #[expect(clippy::option_option, reason = "no content and none with a digest are two things")]
 fn restated_of(
     view: &View,
@@ -249,7 +251,7 @@ fn restated_of(
     if times().all(|seen| seen < time) {
         return Ok(None);
     }
-    // The head has the last contents. That is enough if it has all of that time.
+    // The head has the last contents. That is enough if it has all contents of that time.
     if times().all(|seen| seen <= time)
         && (contents.len() < HISTORY_WINDOW || times().any(|seen| seen < time))
     {
@@ -262,9 +264,9 @@ fn restated_of(
     Ok(restated_digest(digest, seen.map(|visit| visit.seen.digest())))
 }
 
-/// Whether this, which is no visit, is known already. For what is restated, a visit that saw the same
-/// content does not count: whether there is one depends on what came first, and what is in a history
-/// must not.
+/// Whether an entry other than a visit is known already. For a restatement, a visit that saw the
+/// same content does not count: whether there is one depends on the order of arrival, and the
+/// contents of a history must not.
 fn is_stated(view: &View, lookup: &Lookup<'_>, head: Option<&Head>, entry: &Entry) -> Result<bool> {
     let last = match entry {
         Entry::Property(given) => {
@@ -272,14 +274,14 @@ fn is_stated(view: &View, lookup: &Lookup<'_>, head: Option<&Head>, entry: &Entr
         }
         _ => head.and_then(|head| head.contents.first()).map(|seen| seen.time),
     };
-    // The usual case: later than all that the head knows, so no history is read.
+    // The usual case: later than everything in the head, so no history is read.
     if last < Some(entry.time()) {
         return Ok(false);
     }
     Ok(view.entries_at(lookup, entry.time())?.contains(entry))
 }
 
-/// What a visit means that does not come after all others of its page.
+/// The verdict on a visit that does not come after all others of its page.
 fn late(view: &View, lookup: &Lookup<'_>, visit: &Entry) -> Result<Verdict> {
     let known = view.entries_at(lookup, visit.time())?.contains(visit);
     Ok(if known { Verdict::Known } else { Verdict::OutOfOrder })

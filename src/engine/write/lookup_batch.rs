@@ -1,4 +1,4 @@
-//! What the segments of a view know about operations, looked up before the write lock is taken.
+//! Lookup of requests in the segments of a view, before the write lock is taken.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -17,47 +17,47 @@ use crate::error::{Error, Result};
 use crate::page::Operation;
 use crate::segment::put_course;
 
-/// What the segments of a view know about some operations: the first stage of a write.
+/// The results of looking up some requests in the segments: the first stage of a write.
 pub(crate) struct LookedUp<'a> {
     pub(crate) view: Arc<View>,
-    /// How many operations come before the first of these.
+    /// The number of requests before the first of these.
     skipped: usize,
     pages: Vec<Page<'a>>,
-    /// Pages as segments know them, packed as in the journal.
+    /// Heads of the pages in segments, packed as in the journal.
     heads: Vec<u8>,
-    /// What is searched for, operation by operation.
+    /// The searches, request by request.
     searches: Vec<SearchRequest<'a>>,
 }
 
-/// What the segments know about one operation and its page.
+/// The data in the segments for one request and its page.
 struct Page<'a> {
     lookup: Lookup<'a>,
     /// Whether any segment has the page.
     earlier: bool,
-    /// Where its head is, if it has one.
+    /// The range of its head, if it has one.
     head: Range<usize>,
     effect: Effect,
-    /// Where its searches are.
+    /// The range of its searches.
     searches: Range<usize>,
-    /// What each of them found in the segments.
+    /// The hits of each search in the segments.
     found: SmallVec<[HitSet; 1]>,
 }
 
-/// One page of [`LookedUp`], when it is its turn.
+/// One page of [`LookedUp`], when its request is applied.
 pub(crate) struct LookedUpPage<'p> {
     /// Whether any segment has the page.
     pub(crate) earlier: bool,
     /// Its packed head; empty without one.
     pub(crate) head: &'p [u8],
-    /// What the operation does to the page, if the memtables do not know the page.
+    /// The effect of the request on the page, unless the memtables have the page.
     pub(crate) effect: &'p mut Effect,
     pub(crate) searches: &'p [SearchRequest<'p>],
-    /// What each search found in the segments.
+    /// The hits of each search in the segments.
     pub(crate) found: &'p mut [HitSet],
 }
 
 impl<'a> LookedUp<'a> {
-    /// Looks up what the segments know, and what is near.
+    /// Looks up the pages in the segments, and searches for near ones.
     pub(crate) fn new(
         view: Arc<View>,
         options: &Options,
@@ -65,7 +65,7 @@ impl<'a> LookedUp<'a> {
     ) -> Result<LookedUp<'a>> {
         let lookups: Vec<_> = operations.iter().map(|o| Lookup::new(o.url(), view.seed)).collect();
         let mut searches: Vec<SearchRequest<'a>> = Vec::with_capacity(operations.len());
-        // Where those of each operation end.
+        // The end of each request's searches.
         let mut ends = Vec::with_capacity(operations.len());
         for operation in operations {
             let each = 0..SEARCHES_MAX;
@@ -77,7 +77,7 @@ impl<'a> LookedUp<'a> {
         let (known, heads) = known_in_segments(&view, operations, &lookups)?;
         let shown = |search: &SearchRequest<'_>, found: HitSet, location| {
             let mut hits = Vec::new();
-            // Hits that can name no page are dropped here, so that nobody waits for it under the write
+            // Drops hits that can lead to no page here, so that nobody waits for it under the write
             // lock.
             for hit in found.hits {
                 if view.may_show(search, &hit, location)? {
@@ -103,22 +103,22 @@ impl<'a> LookedUp<'a> {
         Ok(LookedUp { view, skipped: 0, pages, heads, searches })
     }
 
-    /// Moves this to another view with the same segments.
+    /// Moves the results to another view with the same segments.
     pub(crate) fn seen_in(self, view: Arc<View>) -> Self {
         LookedUp { view, ..self }
     }
 
-    /// Sets how many operations come before the first of these.
+    /// Sets the number of requests before the first of these.
     pub(crate) fn after(self, skipped: usize) -> Self {
         LookedUp { skipped, ..self }
     }
 
-    /// What is known about operation number `at`.
+    /// The data for request number `at`.
     fn get(&self, at: usize) -> Option<&Page<'_>> {
         self.pages.get(at.checked_sub(self.skipped)?)
     }
 
-    /// What is known about operation number `at`, with the view and the lookup.
+    /// The data for request number `at`, with the view and the lookup.
     pub(crate) fn page<'p>(
         &'p mut self,
         at: usize,
@@ -132,9 +132,9 @@ impl<'a> LookedUp<'a> {
         Ok((view, lookup, LookedUpPage { earlier: *earlier, head, effect, searches, found }))
     }
 
-    /// Prefetches what the memtables will be asked for soon after operation `at`.
+    /// Prefetches the parts of the memtables that are needed soon after request `at`.
     pub(crate) fn prefetch(&self, operations: &[Operation<'_>], at: usize) {
-        /// How many operations this is done for at once, since it takes the memtables' locks.
+        /// The number of requests to prefetch at once, because it takes the memtables' locks.
         const TOGETHER: usize = 8;
         if !at.is_multiple_of(TOGETHER) {
             return;
@@ -146,7 +146,7 @@ impl<'a> LookedUp<'a> {
         let looked = |range: Range<usize>| range.filter_map(|at| self.get(at));
         for memtable in &self.view.memtables {
             let inner = memtable.read();
-            // A page's number, then the page, then what it has.
+            // A page's number, then the page, then its contents.
             looked(later(2)).for_each(|looked| inner.prefetch_number(looked.lookup.hash));
             looked(later(1)).for_each(|looked| inner.prefetch_page(looked.lookup.hash));
             looked(soon.clone()).for_each(|looked| inner.prefetch_contents(looked.lookup.hash));
@@ -161,16 +161,16 @@ impl<'a> LookedUp<'a> {
     }
 }
 
-/// What the segments know about a page, and what the operation does to it.
+/// The data about a page in the segments, and the effect of the request on it.
 struct KnownPage {
-    /// Where its head is, if it has one.
+    /// The range of its head, if it has one.
     head: Range<usize>,
     effect: Effect,
-    /// Where it is, if any segment has it.
+    /// Its location, if any segment has it.
     location: Option<PageLocation>,
 }
 
-/// Looks up pages in the segments. Returns what they know of each, and the packed heads.
+/// Looks up pages in the segments. Returns the data about each, and the packed heads.
 fn known_in_segments(
     view: &View,
     operations: &[Operation<'_>],

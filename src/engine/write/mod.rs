@@ -1,9 +1,8 @@
-//! Observing and restating: operations are looked up, decided, applied in memory and journalled.
+//! The write path: requests are looked up, decided, applied in memory and journalled.
 //!
-//! What the segments know is looked up before the write lock is taken, by two threads if there is
-//! enough to do. Under the lock, the memtables are asked and the operations are applied. So
-//! concurrent calls have the effect of some order of them, and most of the work happens outside the
-//! lock.
+//! Segments are searched before the write lock is taken, by two threads if there is enough work.
+//! Under the lock, the memtables are read and the operations are applied. So concurrent calls take
+//! effect in some order, and most of the work happens outside the lock.
 
 pub(crate) mod admission;
 pub(crate) mod commit;
@@ -37,7 +36,7 @@ use crate::page::{
 use crate::sync::thread;
 
 impl Store {
-    /// Stores operations, and lets `read` take the answers. Answers of the wrong kind are a bug.
+    /// Stores requests, and passes the results to `read`. A result of the wrong kind is a bug.
     fn answered<T>(
         &self,
         operations: &[Operation<'_>],
@@ -49,21 +48,21 @@ impl Store {
         })
     }
 
-    /// Reports one visit to the store. The answer says what the page is now, and which other pages
-    /// are copies of it or near it. Durable when this returns, unless
+    /// Reports one visit to the store. The outcome has the verdict on the page, its copies and
+    /// near-duplicates. Durable when this returns, unless
     /// [`Options::durability`](crate::Options::durability) says otherwise.
     ///
     /// Costs a lookup of the page and a search in every segment, some microseconds together, and a
     /// share of a commit: two or three syncs for all calls that wait at the same time. Waits while
-    /// the memtable is full and the one before it is still being sealed.
+    /// the memtable is full and the previous one is still being sealed.
     ///
     /// # Errors
     ///
     /// [`Error::Url`], [`Error::Time`], [`Error::UnknownEpoch`], [`Error::EndedEpoch`],
     /// [`Error::InvalidOption`] for a weight that is not finite or not positive, [`Error::InTheFuture`]
-    /// with [`Options::clock_tolerance`](crate::Options::clock_tolerance), or [`Error::Corrupt`] if a
-    /// page needed for the answer is damaged: nothing was stored. [`Error::Io`] if the commit failed:
-    /// the observation may or may not be stored, and the store accepts nothing more
+    /// with [`Options::clock_tolerance`](crate::Options::clock_tolerance), or [`Error::Corrupt`] if
+    /// a page needed for the outcome is damaged: nothing was stored. [`Error::Io`] if the commit
+    /// failed: the observation may or may not be stored, and the store accepts no more writes
     /// ([`Error::Poisoned`]) until it is opened again.
     pub fn observe(&self, observation: Observation<'_>) -> Result<Outcome> {
         self.answered(&[Operation::Observe(observation)], |mut answers| {
@@ -89,9 +88,9 @@ impl Store {
         })
     }
 
-    /// Writes operations of any kind in one call. Each operation is decided after those before it. They
-    /// become durable together, in one commit or a few. If one of them is invalid (its URL, time or
-    /// epoch), none is stored.
+    /// Stores observations, restatements and properties in one call. Each request is decided after
+    /// those before it. They become durable together, in one commit or a few. If one of them is
+    /// invalid (its URL, time or epoch), none is stored.
     ///
     /// # Errors
     ///
@@ -100,10 +99,12 @@ impl Store {
         self.answered(operations, Ok)
     }
 
-    /// Restates the content that a page had at a time: gives it a fingerprint in another epoch,
-    /// usually the newest. It stands beside those of other epochs: answers go by the newest epoch of
-    /// their [use](crate::Role). This is neither a visit nor a change of the page, and the history keeps
-    /// both. As durable and as fast as [`observe`](Store::observe);
+    /// Adds a fingerprint in another epoch, usually the newest, to content that a page had at a
+    /// time.
+    ///
+    /// Fingerprints of other epochs stay: queries use the newest epoch of the [role](crate::Role)
+    /// that they need. This is neither a visit nor a change of the page, and the history keeps both
+    /// fingerprints. As durable and as fast as [`observe`](Store::observe);
     /// [`restate_batch`](Store::restate_batch) takes many at a time.
     ///
     /// ```
@@ -191,20 +192,20 @@ impl Store {
     }
 }
 
-/// The most operations that are looked up together. The more there are, the closer together they read
-/// in the index of URLs.
+/// The most requests that are looked up together. The more there are, the closer together are their
+/// reads in the index of URLs.
 const CHUNK_MAX: usize = 5000;
 
-/// Fewer than this are not worth a second thread.
+/// The least number of requests that is worth a second thread.
 const CHUNK_MIN: usize = 250;
 
-/// Applies operations one after another. Acknowledged together, as the options say.
+/// Applies requests one after another, and acknowledges them together, according to the options.
 pub(crate) fn observe(db: &Db, operations: &[Operation<'_>]) -> Result<Vec<OperationResult>> {
     let Db { core, admission, committer, leases, .. } = db;
     core.lifecycle.check()?;
     let epochs = Arc::clone(&core.live.view().epochs);
     let clock = Clock::of(core);
-    // All before any is applied: one invalid operation means that none is stored.
+    // All checks before any is applied: one invalid request means that none is stored.
     operations.iter().try_for_each(|operation| {
         check_in(&epochs, operation)?;
         clock.check(operation)
@@ -213,7 +214,7 @@ pub(crate) fn observe(db: &Db, operations: &[Operation<'_>]) -> Result<Vec<Opera
     let look_up = |chunk| LookedUp::new(core.live.view(), &core.options, chunk);
     let pipeline = Pipeline::new(chunks(operations));
     let applied = thread::scope(|scope| {
-        // Also after an error, so that the helper does not look up chunks that nobody applies.
+        // Also after an error, so that the helper does not look up chunks that are never applied.
         let _until = pipeline.until_dropped();
         if !is_sealing_late(core) {
             pipeline.help(scope, look_up);
@@ -227,10 +228,10 @@ pub(crate) fn observe(db: &Db, operations: &[Operation<'_>]) -> Result<Vec<Opera
         ensure(answers.len() == operations.len(), "each operation has an answer")
             .map_err(Error::from)
     });
-    // May be an operation of another call. To commit that as well does no harm.
+    // May be an operation of another call. Committing that as well does no harm.
     let last = admission.last_sequence();
     if let Err(e) = core.lifecycle.poison_on_bug(counted) {
-        // What was applied is acknowledged as a whole; after a bug nothing is acknowledged.
+        // All applied operations are acknowledged; after a bug none is.
         if !matches!(e, Error::Bug(_)) {
             committer.commit(last, None)?;
             core.metrics.observed(answers.iter().filter_map(found));
@@ -253,7 +254,7 @@ fn visited<'a>(operation: &Operation<'a>) -> Option<&'a str> {
     }
 }
 
-/// What a visit was found to be, and whether everything near it is named.
+/// The verdict on a visit, and whether its list of near pages is complete.
 fn found(answer: &OperationResult) -> Option<(&Verdict, bool)> {
     match answer {
         OperationResult::Observed(outcome) => Some((&outcome.verdict, outcome.complete)),
@@ -282,20 +283,20 @@ fn apply_all<'a>(
     let (mut writer, mut looked_up) = begin(db, looked_up, operations, 0)?;
     let epochs = Arc::clone(&core.live.view().epochs);
     if !Arc::ptr_eq(&epochs, &checked) {
-        // An epoch may have ended meanwhile.
+        // An epoch may have ended since.
         let mut all = operations.iter().flat_map(of_epochs);
         all.try_for_each(|epoch| check_live(&epochs, epoch))?;
     }
     let mut full = false;
     for (at, operation) in operations.iter().enumerate() {
-        // The next operation goes to another memtable. `begin` decides whether what was looked up still
-        // holds.
+        // The next operation goes to another memtable. `begin` decides whether the lookups are
+        // still valid.
         if full {
             drop(writer);
             (writer, looked_up) = begin(db, looked_up, operations, at)?;
         }
         looked_up.prefetch(operations, at);
-        // Under the lock, so that nobody commits half an operation.
+        // Under the lock, so that no thread commits half an operation.
         let applied = apply(&core.options, &mut writer, &mut looked_up, at, operation);
         let applied = core.lifecycle.poison_on_bug(applied)?;
         full = applied.1;
@@ -304,11 +305,11 @@ fn apply_all<'a>(
     committer.applied(writer)
 }
 
-/// Takes the write lock, and brings what was looked up to the current view: the operations from
-/// `from` on are looked up again if they must be.
+/// Takes the write lock, and updates the lookups to the current view: the requests from `from` on
+/// are looked up again if necessary.
 ///
-/// As long as the same memtable is written, an older view still says everything, if perhaps in
-/// other components: what was sealed or merged since is the same.
+/// As long as the same memtable is active, an older view still has all data, if perhaps in other
+/// components: sealing and merging change no data.
 fn begin<'s, 'a>(
     db: &'s Db,
     mut looked_up: LookedUp<'a>,
@@ -325,14 +326,14 @@ fn begin<'s, 'a>(
         if Arc::ptr_eq(&live.memtables.active, &looked_up.view.memtables.active) {
             return Ok((writer, looked_up));
         }
-        // Another memtable but the same segments: lookups were made in segments only, so they still
-        // hold.
+        // Another memtable but the same segments: lookups were made in segments only, so they are
+        // still valid.
         if Arc::ptr_eq(&live.segments, &looked_up.view.segments) {
             return Ok((writer, looked_up.seen_in(live)));
         }
         tries += 1;
-        // Below the limit this drops the lock, so that others write during the lookup. Above it the lock
-        // is kept: otherwise quick rotations could make a call look up for ever.
+        // Below the limit this drops the lock, so that others write during the lookup. Above it the
+        // lock is kept: otherwise quick rotations could make a call look up forever.
         let held = (tries > TRIES).then_some(writer);
         let left = operations.get(from..).or_bug("what is left is of the observations")?;
         looked_up = LookedUp::new(live, &core.options, left)?.after(from);
@@ -342,8 +343,8 @@ fn begin<'s, 'a>(
     }
 }
 
-/// Two smaller chunks, for two threads to begin with; then one is applied while the next is looked
-/// up.
+/// Two smaller chunks first, one for each of two threads; after that one chunk is applied while the
+/// next is looked up.
 fn chunks<'s, 'a>(operations: &'s [Operation<'a>]) -> impl Iterator<Item = &'s [Operation<'a>]> {
     let tenth = operations.len().div_ceil(10);
     let size = |tenths: usize| match operations.len() {

@@ -1,4 +1,4 @@
-//! The copies of what was seen, the pages near it, and which of them was first.
+//! The copies and near pages of observed content, and the original among them.
 
 use std::cell::OnceCell;
 use std::cmp::{Ordering, Reverse};
@@ -18,17 +18,17 @@ use crate::error::{Error, Result};
 use crate::page::{Content, Head, Rank, Ranked, Ranking, Weight, surt};
 use crate::time::Time;
 
-/// The copies of what was seen, and the near pages, each with when it was first seen with what it has in
-/// force.
+/// The copies of observed content, and the near pages, each with the time when its content in force
+/// was first seen.
 pub(crate) struct Nearby {
     copies: Vec<(Time, RankedHit)>,
     near: Vec<(Time, RankedHit)>,
-    /// Whether these are all.
+    /// Whether they are complete.
     pub(crate) complete: bool,
 }
 
 impl Nearby {
-    /// Adds the memtables to what each search found in the segments, and reads the pages.
+    /// Adds the hits of the memtables to those of the segments, and reads the pages.
     pub(crate) fn find(
         view: &View,
         options: &Options,
@@ -45,7 +45,7 @@ impl Nearby {
             near.truncate(search.limit);
             copies.extend(output.copies);
         }
-        // One search yields copies in SURT order. Those of two have to be brought into it.
+        // One search yields copies in SURT order. Those of two searches must be sorted.
         if searches.len() > 1 {
             copies.sort_by_cached_key(|copy: &RankedHit| surt::key_of(&copy.near.url));
         }
@@ -56,9 +56,9 @@ impl Nearby {
         Ok(Nearby { copies, near, complete })
     }
 
-    /// Returns the page that ranks first, unless that is the page of the request itself. `weight` is
-    /// that of the page, if the request changes it. `before`, what the page was before the request, is
-    /// called only where there are others.
+    /// Returns the page that ranks first, unless it is the page of the request itself. `weight` is
+    /// the weight of that page, if the request changes it. `before` returns the state of the page
+    /// before the request; it is called only if there are other pages.
     ///
     /// Costs reading the page's history until it had that content, if its visits may decide.
     pub(crate) fn original(
@@ -84,7 +84,7 @@ impl Nearby {
         Ok((!is_first).then(|| Original { url: least.url.to_owned(), distance, by }))
     }
 
-    /// The copies and the near pages, as an outcome has them.
+    /// The copies and the near pages, as in an outcome.
     pub(crate) fn into_pages(self) -> (Vec<ExactCopy>, Vec<NearDuplicate>) {
         let copy = |(first, of): (Time, RankedHit)| ExactCopy { url: of.near.url, first };
         let near = |(first, of): (Time, RankedHit)| {
@@ -96,12 +96,12 @@ impl Nearby {
     }
 }
 
-/// A page that a search found for an observation, and what it is ranked by.
+/// A page that a search found for an observation, with the data for ranking.
 struct RankedHit {
     near: Near,
     weight: Weight,
     since: Since,
-    /// Where its newest record is.
+    /// The location of its newest record.
     location: PageLocation,
 }
 
@@ -123,8 +123,8 @@ impl FromHit for RankedHit {
 }
 
 impl RankedHit {
-    /// When the page was first seen with what it has in force. Reads its entries until then, unless its
-    /// head has the time, or it is cached.
+    /// When the page was first seen with its content in force. Reads its entries until then, unless
+    /// its head has the time, or it is cached.
     fn since(&self, view: &View) -> Result<Time> {
         let PageLocation { component, page } = self.location;
         let read = || {
@@ -138,7 +138,7 @@ impl RankedHit {
         match view.component(component)? {
             Component::Segment(_, live) => live.since.get_or(page, read),
             Component::Memtable(_, memtable) => {
-                // What the page has in force, and since when, changes only with another entry.
+                // The content in force, and its time, change only with another entry.
                 let last = memtable.read().page(page).last_arrival();
                 match memtable.since.get(page) {
                     Some((of, since)) if of == last => Ok(since),
@@ -152,17 +152,19 @@ impl RankedHit {
         }
     }
 
-    /// A time before which that was not. Reads nothing.
+    /// A lower bound of that time. Reads nothing.
     fn earliest(&self) -> Time {
         self.since.earliest()
     }
 
-    /// Of pages in SURT order the first `limit` by when each was first seen with what it has in force,
-    /// and then in that order; each with that time. Reads entries of those alone that may be among them.
+    /// Of pages in SURT order, the first `limit` by the time when each was first seen with its
+    /// content in force, and then in SURT order; each with that time. Reads entries only of pages
+    /// that may be among them.
     fn first_of(all: Vec<RankedHit>, limit: usize, view: &View) -> Result<Vec<(Time, RankedHit)>> {
         let earliest = |(place, one): (usize, &RankedHit)| Reverse((one.earliest(), place));
-        // The heap is ordered by a lower bound, which is free. A page's history is read when it comes to
-        // the top. Reading all of them took 19 ms for a page with 300 mirrors of 3,000 visits each.
+        // The heap is ordered by a lower bound, which is free. A page's history is read when it
+        // comes to the top. Reading all of them took 19 ms for a page with 300 mirrors of 3,000
+        // visits each.
         let mut next: BinaryHeap<_> = all.iter().enumerate().map(earliest).collect();
         let mut all: Vec<Option<RankedHit>> = all.into_iter().map(Some).collect();
         let mut first = Vec::with_capacity(limit.min(all.len()));
@@ -174,8 +176,8 @@ impl RankedHit {
             let since = one.since(view)?;
             if since > time {
                 one.since = Since::Known(since);
-                // It is later than its bound, so others may come before it. With the exact time it is
-                // read no more.
+                // It is later than its bound, so others may come before it. With the exact time it
+                // is not read again.
                 next.push(Reverse((since, place)));
             } else {
                 first.extend(slot.take().map(|one| (since, one)));
@@ -185,11 +187,11 @@ impl RankedHit {
     }
 }
 
-/// The place of a page among others.
+/// The rank of a page among others.
 struct Place<'u> {
     rank: Rank,
     url: &'u str,
-    /// The SURT key, made where the rules do not decide.
+    /// The SURT key, computed if the rules do not decide.
     key: OnceCell<Vec<u8>>,
 }
 
@@ -207,7 +209,7 @@ impl<'u> Place<'u> {
     }
 }
 
-/// Whether the page that a request is of ranks before a place.
+/// Whether the page of a request ranks before a place.
 fn is_before(
     other: &Place<'_>,
     ranking: &Ranking,
@@ -219,15 +221,15 @@ fn is_before(
     let weight = weight.or_else(|| before.map(|before| before.weight));
     let weight = weight.or_bug("a page of which nothing is new is known")?;
     let is_first = |since: Time| Place::of(ranking, lookup.url, since, weight).order(other).is_lt();
-    // It was first seen with this content now, or some time since its first visit: where it does not
-    // matter when, its history is not read.
+    // It was first seen with this content now, or some time since its first visit. If the exact
+    // time does not matter, its history is not read.
     let earliest = before.map_or(time, |before| before.first.min(time));
     let [then, now] = [earliest, time].map(is_first);
     if then == now {
         return Ok(now);
     }
-    // It came with this visit, unless the page had it before. A restatement may be older than all
-    // visits; then the first visit counts.
+    // The content came with this visit, unless the page had it before. A restatement may be older
+    // than all visits; then the first visit counts.
     let seen: Vec<Content> =
         request.seen().copied().into_iter().chain(request.also_content()).collect();
     let had = view.first_seen(lookup, u64::MAX, &seen)?;

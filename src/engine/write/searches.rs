@@ -1,4 +1,4 @@
-//! The searches that a request causes, for pages near its content.
+//! The searches for pages near the content of a request.
 
 use std::cmp::Reverse;
 
@@ -8,12 +8,12 @@ use crate::engine::search::query::Versions;
 use crate::engine::search::{SearchRequest, bounds};
 use crate::page::{Content, Epoch, Operation};
 
-/// How many searches a request causes at most.
+/// The most searches of a request.
 pub(crate) const SEARCHES_MAX: usize = 2;
 
-/// Search number `nth` of a request, for other pages near its content: one for each of its fingerprints
-/// that finds near-duplicates. The first goes by the fingerprint of the newest epoch. The second finds
-/// pages that have no fingerprint of the newest.
+/// Search number `nth` of a request, for other pages near its content: one for each of its
+/// fingerprints that finds near-duplicates. The first uses the fingerprint of the newest epoch. The
+/// second finds pages without a fingerprint of the newest epoch.
 #[inline]
 pub(crate) fn search_request<'a>(
     options: &Options,
@@ -42,20 +42,19 @@ pub(crate) fn search_request<'a>(
     })
 }
 
-/// The fingerprint of a content that its search number `nth` goes by, and the epoch whose fingerprints
-/// an earlier search goes by.
+/// The fingerprint of a content for search number `nth`, and the epoch of an earlier search.
 #[inline]
 pub(crate) fn searched(
     epochs: &Epochs,
     contents: &mut [Content],
     nth: usize,
 ) -> Option<(Content, Option<Epoch>)> {
-    // One content or two of different epochs: `validate::check` refuses two of one epoch.
+    // One content or two of different epochs: `validate::check` rejects two of one epoch.
     contents.sort_unstable_by_key(|content| Reverse(content.epoch.count()));
     let finds = |c: &&Content| c.fingerprint.is_some() && epochs.finds_near(c.epoch);
     let mut found = contents.iter().filter(finds);
     let newest = found.next()?;
-    // The second search leaves out pages with a fingerprint of the newest epoch: the first one finds
+    // The second search excludes pages with a fingerprint of the newest epoch: the first one finds
     // them.
     match nth.checked_sub(1) {
         None => Some((*newest, None)),

@@ -1,4 +1,4 @@
-//! Whether a operation can be stored.
+//! Validation of requests.
 
 use crate::engine::epochs::check_live;
 use crate::engine::snapshot::Snapshot;
@@ -8,11 +8,11 @@ use crate::time::TimeError;
 use crate::url::check_url;
 
 impl Operation<'_> {
-    /// Whether a operation can be stored: whether its URL, its times, its weight and its epochs are such
-    /// that [`write_batch`](crate::Store::write_batch) takes it. That says only that one of many is
-    /// not; this finds which one.
+    /// Checks that a request can be stored: that [`write_batch`](crate::Store::write_batch)
+    /// would accept its URL, times, weight and epochs. A failed batch does not say which request is
+    /// invalid; this finds it.
     ///
-    /// Costs a look at the URL, some 10 ns, and reads nothing.
+    /// Costs a look at the URL, about 10 ns, and reads no file.
     ///
     /// ```
     /// # fn main() -> simkeep::Result<()> {
@@ -30,17 +30,17 @@ impl Operation<'_> {
     ///
     /// # Errors
     ///
-    /// What is wrong with it: [`Error::Url`], [`Error::Time`], [`Error::InvalidOption`],
+    /// The reason why it is invalid: [`Error::Url`], [`Error::Time`], [`Error::InvalidOption`],
     /// [`Error::UnknownEpoch`], [`Error::EndedEpoch`], or [`Error::InvalidArgument`] if both of its
-    /// fingerprints are of the same epoch.
+    /// fingerprints belong to the same epoch.
     pub fn check(&self, snapshot: &Snapshot) -> Result<()> {
         check_in(snapshot.epochs(), self)
     }
 }
 
-/// Whether a operation can be stored where there are these epochs.
+/// Checks that a request can be stored in a store with these epochs.
 pub(crate) fn check_in(epochs: &[EpochInfo], operation: &Operation<'_>) -> Result<()> {
-    // First what depends on no store, then whether the epochs exist and have not ended.
+    // First the checks that need no store, then whether the epochs exist and have not ended.
     check(operation)?;
     of_epochs(operation).try_for_each(|epoch| check_live(epochs, epoch))
 }
@@ -51,7 +51,7 @@ pub(crate) fn of_epochs(operation: &Operation<'_>) -> impl Iterator<Item = Epoch
     own.into_iter().chain(operation.also().map(|also| also.epoch))
 }
 
-/// Whether a operation can be stored as it is.
+/// Checks that a request is valid in any store.
 pub(crate) fn check(operation: &Operation<'_>) -> Result<()> {
     check_url(operation.url())?;
     let (modified, weight) = match operation {
@@ -60,7 +60,8 @@ pub(crate) fn check(operation: &Operation<'_>) -> Result<()> {
         Operation::SetProperty(update) => (None, Entry::Property(update.entry).weight()),
     };
     let time = operation.entry().time();
-    // Times beyond the years 1 to 9999 are refused here, so that no difference of times overflows later.
+    // Times beyond the years 1 to 9999 are rejected here, so that no difference of times overflows
+    // later.
     for time in [Some(time), modified].into_iter().flatten() {
         if !time.is_storable() {
             return Err(TimeError::OutOfRange(time.as_ms()).into());
@@ -70,7 +71,8 @@ pub(crate) fn check(operation: &Operation<'_>) -> Result<()> {
         return Err(Error::InvalidOption { name: "weight", takes: "finite and greater than 0" });
     }
     match (operation.seen(), operation.also()) {
-        // One content has one fingerprint in an epoch. Two would make one of them count by chance.
+        // One content has one fingerprint in an epoch. With two, chance would decide which one
+        // counts.
         (Some(own), Some(also)) if own.epoch == also.epoch => Err(Error::invalid_argument(
             "both fingerprints of an observation are of the same epoch",
         )),

@@ -1,5 +1,5 @@
-//! The stages of a write under the write lock: a request that was looked up is decided, its operations
-//! are journalled and put into the memtable, and its answer is made.
+//! The stages of a write under the write lock: a request that was looked up is decided, its
+//! operations are journalled and applied to the memtable, and its result is made.
 
 use super::admission::Writer;
 use super::decide::{Decided, OperationVerdict, RequestContext};
@@ -65,7 +65,8 @@ fn outcome(
     })
 }
 
-/// Puts the operations into the journal's buffer and the active memtable. Returns whether that is full.
+/// Adds the operations to the journal's buffer and the active memtable. Returns whether that is
+/// full.
 fn put_operations(
     options: &Options,
     writer: &mut Writer,
@@ -79,22 +80,22 @@ fn put_operations(
     let mut full = false;
     for (entry, effect) in &decision.operations {
         let sequence = *next_sequence;
-        // The record is packed before the page has a number. A replay gives out the same numbers, since
-        // it applies the same operations in the same order.
+        // The record is packed before the page has a number. A replay assigns the same numbers,
+        // because it applies the same operations in the same order.
         let page = match number {
             Some(number) => PageName::Known(number),
             None => PageName::New { url: lookup.url, earlier, head },
         };
         pending.push(active.journal, sequence, |out| journal::put_entry(out, &page, entry))?;
         *next_sequence += 1;
-        // Taken for each operation anew, so that readers get in between.
+        // Locked for each operation separately, so that readers get in between.
         let mut inner = active.write();
         let page = match number {
             Some(page) => page,
             None => inner.add_page(sequence, lookup.url, lookup.hash, earlier, head)?,
         };
         inner.enter(sequence, page, *entry, effect, &view.epochs)?;
-        // The first operation may add the page. Those after it name it by its number.
+        // The first operation may add the page. Those after it refer to it by its number.
         number = Some(page);
         full = inner.is_full(options);
     }

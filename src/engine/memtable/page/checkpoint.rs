@@ -1,4 +1,4 @@
-//! Checkpoints of a page that is visited often, so that it is not folded from its first visit each time.
+//! Checkpoints of frequently visited pages, which save a fold from the first visit each time.
 
 use smallvec::SmallVec;
 
@@ -7,45 +7,44 @@ use crate::bug::{Bug, OrBug};
 use crate::page::{Course, EpochInfo};
 use crate::segment::put_course;
 
-/// A checkpoint: a page as of some operation, so that a page that is visited often need not be folded
-/// from its first visit each time.
+/// A checkpoint: the state of a page as of some operation.
 #[derive(Debug)]
 pub(super) struct Checkpoint {
     /// The last operation in it.
     pub(super) sequence: u64,
     /// The last arrival in it.
     pub(super) arrival: u32,
-    /// Where it lies among the heads.
+    /// Its offset in the heads.
     pub(super) head: usize,
     pub(super) head_len: u32,
     pub(super) kind: CheckpointKind,
-    /// The one before, of the same page.
+    /// The previous checkpoint of the page.
     pub(super) before: Option<u32>,
 }
 
-/// What a checkpoint has besides the head.
+/// The contents of a checkpoint besides the head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CheckpointKind {
     /// Nothing.
     Head,
-    /// Nothing, since an entry came late: how the page changes is to be made anew.
+    /// Nothing, because an entry came late: the change statistics must be computed again.
     Late,
-    /// How the page changes. All entries in it came in order.
+    /// The change statistics. All entries in it came in order.
     Changes,
 }
 
-/// What a checkpoint will have.
+/// The contents of a new checkpoint.
 struct NewCheckpoint {
     /// The last operation and the last arrival in it.
     sequence: u64,
     arrival: u32,
     course: Course,
     kind: CheckpointKind,
-    /// Arrivals that came after it.
+    /// The number of arrivals after it.
     later: u32,
 }
 
-/// Arrivals of a page after which there is a checkpoint.
+/// The number of arrivals of a page between checkpoints.
 pub(super) const CHECKPOINT_ARRIVALS: u32 = 32;
 
 impl<'a> PageOf<'a> {
@@ -54,12 +53,12 @@ impl<'a> PageOf<'a> {
     fn checkpoints(&self) -> impl Iterator<Item = &'a Checkpoint> + use<'a> {
         let checkpoints = &self.pages.checkpoints;
         let of = move |at: Option<u32>| at.map(|at| &checkpoints[at as usize]);
-        // Linked backwards, since nearly every question is about the last state.
+        // Linked backwards, because nearly every lookup needs the last state.
         std::iter::successors(of(self.page.checkpoint), move |c| of(c.before))
     }
 
-    /// The page at the last checkpoint at or before `sequence` that has enough, packed, and the
-    /// arrivals after it up to `sequence`; or what older components know of it, and all arrivals.
+    /// The packed page at the last suitable checkpoint at or before `sequence`, and the arrivals
+    /// after it up to `sequence`; or the page's head in older components, and all arrivals.
     pub(super) fn kept(
         &self,
         sequence: u64,
@@ -71,7 +70,7 @@ impl<'a> PageOf<'a> {
             None => {
                 let MemPage { head, head_len, arrivals, .. } = *self.page;
                 let packed = self.pages.packed(head, head_len);
-                // A page that was forgotten begins with nothing.
+                // A forgotten page starts with nothing.
                 let older = if reset.is_none() { packed } else { &[] };
                 (older, arrivals.map(|(first, _)| first))
             }
@@ -79,8 +78,8 @@ impl<'a> PageOf<'a> {
         (packed, self.arrivals_from(first, reset.unwrap_or(0), sequence))
     }
 
-    /// The last checkpoint at or before `sequence` that has enough; none from before the page was
-    /// forgotten.
+    /// The last suitable checkpoint at or before `sequence`; `None` if the page was forgotten after
+    /// it.
     pub(super) fn checkpoint(
         &self,
         sequence: u64,
@@ -88,7 +87,7 @@ impl<'a> PageOf<'a> {
     ) -> Option<&'a Checkpoint> {
         let last = self.checkpoints().find(|c| c.sequence <= sequence && is_enough(c.kind));
         let reset = self.last_reset(sequence);
-        // Older checkpoints need no look: if this one is from before the reset, so are they.
+        // If this checkpoint is from before the reset, so are all older ones.
         last.filter(|c| reset.is_none_or(|reset| reset < c.sequence))
     }
 
@@ -101,16 +100,16 @@ impl<'a> PageOf<'a> {
         self.pages.arrivals[checkpoint.arrival as usize].next
     }
 
-    /// What is kept of it: the page and how it changes, up to an entry before which no later one changes
-    /// that. If all entries since the last checkpoint are of one visit, it is the head alone, as it is
-    /// now.
+    /// The contents of a new checkpoint: the page with its change statistics, up to an entry that
+    /// later ones cannot affect. If all entries since the last checkpoint belong to one visit, it
+    /// is only the current head.
     fn new_checkpoint(&self, epochs: &[EpochInfo]) -> Result<NewCheckpoint, Bug> {
         let recent: SmallVec<[(u32, &Arrival); CHECKPOINT_ARRIVALS as usize]> =
             self.kept(u64::MAX, |_| true).1.collect();
-        // The last visit may still get a restatement, which changes what it is compared by. So the
+        // The last visit may still get a restatement, which changes its comparison. So the
         // checkpoint ends before it.
         let settled = Course::settled(recent.iter().map(|(_, arrival)| &arrival.entry));
-        // Without epochs nothing can be compared: those who replay without them keep heads only.
+        // Without epochs nothing can be compared: a replay without them keeps heads only.
         let last = settled.checked_sub(1).filter(|_| !epochs.is_empty());
         let followed = last.and_then(|last| recent.get(last));
         let course = followed.map(|(_, last)| self.course_at(last.sequence, epochs));
@@ -136,11 +135,11 @@ impl<'a> PageOf<'a> {
 }
 
 impl Pages {
-    /// Keeps a page as it is now.
+    /// Adds a checkpoint of a page.
     pub(super) fn keep(&mut self, number: u32, epochs: &[EpochInfo]) -> Result<(), Bug> {
         let kept = self.page(number).new_checkpoint(epochs)?;
         let head = self.heads.len();
-        // Without a head nothing is packed, and nothing is what `unpack_course` reads from it.
+        // Without a head nothing is packed, and `unpack_course` reads nothing as no page.
         if let Some(now) = kept.course.head {
             put_course(&mut self.heads, &now, kept.course.changes.as_ref());
         }
@@ -150,7 +149,7 @@ impl Pages {
         let place = place.or_bug("there are fewer checkpoints than visits")?;
         let page = self.pages.get_mut(number as usize).or_bug("a page that is here stays")?;
         let before = page.checkpoint.replace(place);
-        // Entries behind the checkpoint count for the next one.
+        // Entries after the checkpoint count for the next one.
         page.arrivals_since = kept.later;
         let NewCheckpoint { sequence, arrival, kind, .. } = kept;
         self.checkpoints.push(Checkpoint { sequence, arrival, head, head_len, kind, before });

@@ -1,4 +1,4 @@
-//! The pages of a memtable: the entries of each, and its head as of any operation.
+//! The pages of a memtable: the entries of each page, and its head as of any operation.
 
 mod checkpoint;
 
@@ -20,55 +20,55 @@ use checkpoint::{CHECKPOINT_ARRIVALS, Checkpoint, CheckpointKind};
 /// A page with operations since the last seal.
 #[derive(Debug)]
 struct MemPage {
-    /// Where its URL lies among the URLs.
+    /// The position of its URL in the URLs.
     url: usize,
     url_len: u32,
     hash: u64,
     first_sequence: u64,
-    /// Where its head lies among the heads; of no length if older components know none.
+    /// The position of its head in the heads; of length 0 if older components do not have the page.
     head: usize,
     head_len: u32,
     /// Its first and last arrival.
     arrivals: Option<(u32, u32)>,
-    /// Its last checkpoint, and how many arrivals came after.
+    /// Its last checkpoint, and the number of arrivals after it.
     checkpoint: Option<u32>,
     arrivals_since: u32,
     earlier: bool,
     /// Whether it was ever forgotten here.
     reset: bool,
-    /// Whether it was forgotten with a prefix and did not come again.
+    /// Whether it was forgotten with a prefix and did not come back.
     taken_out: bool,
 }
 
-/// An entry as it came.
+/// An entry, as it arrived.
 #[derive(Debug)]
 struct Arrival {
     sequence: u64,
     entry: Entry,
-    /// What the page was before and after.
+    /// The states of the page before and after.
     states: (PageState, PageState),
     /// The number of the page.
     page: u32,
-    /// The next of the same page.
+    /// The next arrival of the same page.
     next: Option<u32>,
 }
 
-/// The pages and their entries: a few long columns, not a small allocation for each.
+/// The pages and their entries: a few long columns, not a small allocation for each page.
 #[derive(Debug, Default)]
 pub(super) struct Pages {
     pages: Vec<MemPage>,
     urls: String,
-    /// Heads, packed as in the journal: as older components know them, and of checkpoints.
+    /// Packed heads, as in the journal: those of older components, and of checkpoints.
     heads: Vec<u8>,
     arrivals: Vec<Arrival>,
     checkpoints: Vec<Checkpoint>,
-    /// Pages that were forgotten, and when.
+    /// Forgotten pages, and when.
     resets: BTreeSet<(u32, u64)>,
 }
 
-/// What was known of a page before an entry.
+/// The state of a page before an entry.
 pub(super) struct Before {
-    /// Whether anything of it came here.
+    /// Whether the page had any entry here.
     pub(super) came: bool,
     /// Whether it had been forgotten with a prefix.
     pub(super) taken_out: bool,
@@ -95,13 +95,13 @@ impl<'a> PageOf<'a> {
         self.page.hash
     }
 
-    /// Whether an operation at or before `sequence` brought the page here.
+    /// Whether an operation at or before `sequence` added the page here.
     pub(crate) fn is_here(&self, sequence: u64) -> bool {
         self.page.first_sequence <= sequence
     }
 
-    /// The page as of `sequence`; none if it is forgotten. Costs unpacking a head, and a few visits
-    /// here: those since the last checkpoint.
+    /// The page as of `sequence`; `None` if it is forgotten. Costs unpacking a head, and adding the
+    /// visits since the last checkpoint.
     pub(crate) fn head_at(&self, sequence: u64) -> Option<Head> {
         let (packed, later) = self.kept(sequence, |_| true);
         let mut head = unpack_head(packed);
@@ -109,11 +109,11 @@ impl<'a> PageOf<'a> {
         head
     }
 
-    /// The page as of `sequence`, and how it changes, unless a visit came late. Costs what
-    /// [`head_at`](Self::head_at) does, and a look at each entry since the last checkpoint if all of
-    /// them are of one visit.
+    /// The page with its change statistics as of `sequence`, unless a visit came late. Costs as
+    /// much as [`head_at`](Self::head_at), plus a pass over the entries since the last checkpoint
+    /// if all of them belong to one visit.
     pub(crate) fn course_at(&self, sequence: u64, epochs: &[EpochInfo]) -> Course {
-        // A checkpoint with the head alone does not say how the page changes. An earlier one is taken.
+        // A checkpoint with only the head lacks the change statistics. An earlier one is used.
         let (packed, later) = self.kept(sequence, |kind| kind != CheckpointKind::Head);
         let mut course = unpack_course(packed);
         let arrivals: SmallVec<[Entry; 4]> = later.map(|(_, arrival)| arrival.entry).collect();
@@ -121,8 +121,8 @@ impl<'a> PageOf<'a> {
         course
     }
 
-    /// When the page was first seen here, or restated, with a content, as of `sequence`. Costs a look at
-    /// each entry until then if they came in order, and at all of them otherwise.
+    /// When the page was first seen here, or restated, with a content, as of `sequence`. Costs a
+    /// pass over the entries until then if they came in order, else over all.
     pub(crate) fn first_seen(
         &self,
         sequence: u64,
@@ -134,7 +134,7 @@ impl<'a> PageOf<'a> {
         // Up to this checkpoint times ascend.
         let ordered = self.checkpoint(sequence, |kind| kind != CheckpointKind::Head);
         let ordered = ordered.filter(|c| c.kind == CheckpointKind::Changes);
-        // Up to the checkpoint the first match is the earliest. After it all entries are looked at.
+        // Up to the checkpoint the first match is the earliest. After it all entries are checked.
         let early = ordered.and_then(|c| of(Some(start), c.sequence).find(&has_it));
         let rest = ordered.map_or(Some(start), |c| self.after(c));
         let rest = of(rest, sequence).filter(&has_it);
@@ -151,12 +151,12 @@ impl<'a> PageOf<'a> {
         self.head_at(u64::MAX)
     }
 
-    /// Tells the processor that the page will be read.
+    /// Prefetches the page.
     pub(super) fn prefetch_page(&self) {
         prefetch_value(self.page);
     }
 
-    /// Tells the processor that what the page has will be read, once the page itself has come.
+    /// Prefetches the contents of the page, once the page itself has arrived.
     #[expect(clippy::indexing_slicing, reason = "what a page has was put there")]
     pub(super) fn prefetch(&self) {
         let MemPage { url, url_len, head, head_len, arrivals, .. } = *self.page;
@@ -177,15 +177,15 @@ impl<'a> PageOf<'a> {
         self.pages.resets.range(upto).next_back().map(|&(_, sequence)| sequence)
     }
 
-    /// Whether what older components have of the page does not count as of `sequence`: they do not know
-    /// it, or it was forgotten.
+    /// Whether data in older components does not count as of `sequence`: they do not have the page,
+    /// or it was forgotten.
     pub(crate) fn ends_at(&self, sequence: u64) -> bool {
         !self.page.earlier || self.last_reset(sequence).is_some()
     }
 
     /// The entries in force at `sequence`, in order of arrival.
     pub(crate) fn entries_at(&self, sequence: u64) -> impl Iterator<Item = Entry> + use<'a> {
-        // Operations begin at 1, so 0 comes before all of them.
+        // Operations start at 1, so 0 comes before all of them.
         let after = self.last_reset(sequence).unwrap_or(0);
         self.entries_from(self.page.arrivals.map(|(first, _)| first), after, sequence)
     }
@@ -200,8 +200,8 @@ impl<'a> PageOf<'a> {
         self.arrivals_from(first, after, sequence).map(|(_, arrival)| arrival.entry)
     }
 
-    /// Of the arrivals from `first` on, those after one operation and up to another, each with its
-    /// place.
+    /// The arrivals from `first` on that come after one operation and up to another, each with its
+    /// index.
     #[expect(
         clippy::indexing_slicing,
         reason = "each names the next of the same page, once it came"
@@ -214,35 +214,35 @@ impl<'a> PageOf<'a> {
     ) -> impl Iterator<Item = (u32, &'a Arrival)> + use<'a> {
         let arrivals = &self.pages.arrivals;
         let of = |at: Option<u32>| at.map(|at| (at, &arrivals[at as usize]));
-        // A page's arrivals are linked in order of sequence. So the walk can stop at the end that is
-        // wanted, but has to go past those before a reset.
+        // A page's arrivals are linked in order of sequence. So the walk can stop at the end, but
+        // must skip those before a reset.
         std::iter::successors(of(first), move |(_, arrival)| of(arrival.next))
             .take_while(move |(_, a)| a.sequence <= sequence)
             .filter(move |(_, a)| a.sequence > after)
     }
 
-    /// Fills a room with the entries in force here, in order.
+    /// Fills a buffer with the entries in force here, in order.
     pub(crate) fn take_entries(&self, entries: &mut Vec<Entry>) {
         entries.clear();
         entries.extend(self.entries_at(u64::MAX));
         entries.sort_unstable();
     }
 
-    /// What a sealed segment keeps of this page, which has these entries here.
+    /// The record of this page in a sealed segment, with these entries.
     pub(crate) fn record<'v>(&self, entries: &'v [Entry], changes: Changes) -> Record<'v>
     where
         'a: 'v,
     {
         let MemPage { head, head_len, earlier, reset, .. } = *self.page;
         let before = if reset { &[] } else { head_of(self.pages.packed(head, head_len)) };
-        // If older components do not know the page, there is nothing for a reset to hide.
+        // If older components do not have the page, a reset has nothing to hide.
         let (reset, earlier) = (reset && earlier, earlier && !reset);
         Record { reset, earlier, before, entries, changes }
     }
 }
 
 impl Pages {
-    /// Nothing, in the memory of this.
+    /// Removes everything, and keeps the memory.
     pub(super) fn clear(&mut self) {
         let Pages { pages, urls, heads, arrivals, checkpoints, resets } = self;
         pages.clear();
@@ -253,14 +253,14 @@ impl Pages {
         resets.clear();
     }
 
-    /// How many there are: they have the numbers below.
+    /// The number of pages.
     #[expect(clippy::cast_possible_truncation, reason = "fewer than 2^31 are added")]
     #[inline]
     pub(super) fn len(&self) -> u32 {
         self.pages.len() as u32
     }
 
-    /// The page of a number.
+    /// The page with a number.
     #[inline]
     #[expect(
         clippy::indexing_slicing,
@@ -270,17 +270,17 @@ impl Pages {
         PageOf { pages: self, number, page: &self.pages[number as usize] }
     }
 
-    /// All of them, in order of arrival.
+    /// All pages, in order of arrival.
     pub(super) fn iter(&self) -> impl Iterator<Item = PageOf<'_>> {
         (0..).zip(&self.pages).map(|(number, page)| PageOf { pages: self, number, page })
     }
 
-    /// Bytes of their URLs.
+    /// Bytes of the URLs.
     pub(super) fn url_bytes(&self) -> usize {
         self.urls.len()
     }
 
-    /// Bytes of the columns, room that is not used yet left out.
+    /// Bytes of the columns, without unused capacity.
     #[inline]
     pub(super) fn bytes(&self) -> usize {
         size_of_val(self.pages.as_slice())
@@ -290,11 +290,11 @@ impl Pages {
             + size_of_val(self.checkpoints.as_slice())
     }
 
-    /// Adds a page; `head` is what older components know of it, packed. Returns its number.
+    /// Adds a page; `head` is its packed head in older components. Returns its number.
     ///
     /// # Errors
     ///
-    /// If there are more pages than numbers, or one is longer than a page can be.
+    /// If there are more pages than numbers, or the URL is too long.
     #[inline]
     pub(super) fn add(
         &mut self,
@@ -304,13 +304,13 @@ impl Pages {
         earlier: bool,
         head: &[u8],
     ) -> Result<u32, Bug> {
-        // Bit 31 of a word says that it names a list, so page numbers have 31 bits.
+        // Bit 31 of a word marks a list, so page numbers have 31 bits.
         let number = u32::try_from(self.pages.len()).ok().filter(|number| *number < PAGES_MAX);
         let number = number.or_bug("a memtable has fewer than 2^31 pages")?;
         let url_len = u32::try_from(url.len()).ok().or_bug("a URL has less than 4 GiB")?;
         let head_len = u32::try_from(head.len()).ok().or_bug("a head has less than 4 GiB")?;
-        // URLs and heads go into two long columns. Their places stay right, since nothing is ever
-        // removed.
+        // URLs and heads go into two long columns. Their positions stay valid, because nothing is
+        // ever removed.
         self.pages.push(MemPage {
             url: self.urls.len(),
             url_len,
@@ -330,8 +330,8 @@ impl Pages {
         Ok(number)
     }
 
-    /// Adds an entry of a page, which has this effect on it. `epochs` are those of the store; without
-    /// them, how the page changes is not kept.
+    /// Adds an entry of a page, with its effect. `epochs` are those of the store; without them,
+    /// change statistics are not kept.
     #[inline]
     pub(super) fn enter(
         &mut self,
@@ -350,18 +350,18 @@ impl Pages {
             None => Some((place, place)),
             Some((first, last)) => {
                 let last = self.arrivals.get_mut(last as usize);
-                // The entry is pushed below, to this place.
+                // The entry is pushed below, at this index.
                 last.or_bug("a page's last entry is among all")?.next = Some(place);
                 Some((first, place))
             }
         };
-        // With this entry the page is there again. The caller puts it back into the order by key.
+        // With this entry the page is back. The caller restores it in the order by key.
         let taken_out = std::mem::take(&mut page.taken_out);
         page.arrivals_since += 1;
         let is_due = page.arrivals_since >= CHECKPOINT_ARRIVALS;
         let states = effect.states;
         self.arrivals.push(Arrival { sequence, entry, states, page: number, next: None });
-        // After the push, since the checkpoint has this entry, too.
+        // After the push, because the checkpoint includes this entry.
         if is_due {
             self.keep(number, epochs)?;
         }
@@ -383,20 +383,21 @@ impl Pages {
         Ok(())
     }
 
-    /// The entry that an operation brought, and the number of its page; none if it brought none.
+    /// The entry of an operation, and the number of its page; `None` if the operation has no entry.
     pub(super) fn entry_of(&self, sequence: u64) -> Option<(u32, Entry)> {
-        // Arrivals ascend by sequence number, with gaps where something was forgotten.
+        // Arrivals ascend by sequence number, with gaps for forgotten pages and prefixes.
         let at = self.arrivals.binary_search_by_key(&sequence, |arrival| arrival.sequence);
         self.arrivals.get(at.ok()?).map(|arrival| (arrival.page, arrival.entry))
     }
 
-    /// What the entries after an operation changed of what is known, the last first.
+    /// The changes of the totals by the entries after an operation, the last first.
     pub(super) fn deltas_after(&self, sequence: u64) -> impl Iterator<Item = Delta> {
         let after = self.arrivals.iter().rev().take_while(move |a| a.sequence > sequence);
         after.map(|arrival| entry_delta(arrival.states, &arrival.entry))
     }
 
-    /// When the first and the last visit are, forgotten or not, that came at or before an operation.
+    /// The times of the first and the last visit, forgotten or not, among the operations up to
+    /// `sequence`.
     pub(super) fn times_at(&self, sequence: u64) -> Option<(Time, Time)> {
         let until = self.arrivals.iter().take_while(move |a| a.sequence <= sequence);
         let times = until.filter(|a| a.entry.is_visit()).map(|a| a.entry.time());
@@ -410,7 +411,7 @@ impl Pages {
         &self.urls[page.url..page.url + page.url_len as usize]
     }
 
-    /// A head that was packed here.
+    /// A packed head in the column.
     #[expect(clippy::indexing_slicing, reason = "heads are only added")]
     fn packed(&self, start: usize, len: u32) -> &[u8] {
         &self.heads[start..start + len as usize]

@@ -1,8 +1,8 @@
-//! From fingerprints that are near to the pages that have them.
+//! Resolution of near fingerprints to the pages that have them.
 //!
-//! The work is bounded: a search looks at some hundreds of pages more than it may name.
-//! Fingerprints shared by thousands of pages, crowds of thousands of fingerprints, and lists of
-//! pages that changed long ago cost no more than that, and the answer says that it was cut short.
+//! The work is bounded: a search examines some hundreds of pages more than it may return.
+//! Fingerprints shared by thousands of pages, dense buckets of thousands of fingerprints, and lists
+//! of pages that changed long ago cost no more than that, and the result is marked as cut short.
 
 mod named;
 
@@ -22,19 +22,19 @@ use crate::page::{Content, Head, in_force_on};
 use crate::search::Candidate;
 use crate::segment::{PageRef, Posting};
 
-/// How many pages a search may look at, besides those that it may name...
+/// The number of pages that a search may examine, in addition to those that it may return...
 const PAGES: usize = 256;
 
 /// ...and how many more for each of these.
 const PAGES_EACH: usize = 2;
 
-/// This many postings that are no longer in force count as one page that is looked at.
+/// The number of postings no longer in force that count as one examined page.
 const POSTINGS: usize = 64;
 
-/// For how many hits pages are prefetched before the first is looked at.
+/// The number of hits whose pages are prefetched before the first is examined.
 const AHEAD: usize = 32;
 
-/// What a search may still look at.
+/// The remaining lookups of a search.
 pub(crate) struct LookupBudget {
     pub(crate) left: usize,
     postings: usize,
@@ -45,42 +45,42 @@ impl LookupBudget {
         LookupBudget { left: PAGES.saturating_add(limit.saturating_mul(PAGES_EACH)), postings: 0 }
     }
 
-    /// Counts a page; whether it may be looked at.
+    /// Counts a page; returns whether it may be examined.
     fn page(&mut self) -> bool {
         let may = self.left > 0;
         self.left = self.left.saturating_sub(1);
         may
     }
 
-    /// Takes back that a page counts: the one that is left out may stand there very often.
+    /// Returns a page to the budget: the excluded page may come up very often.
     fn give_back(&mut self) {
         self.left = self.left.saturating_add(1);
     }
 
-    /// Counts a posting that is passed over; whether to go on.
+    /// Counts a skipped posting; returns whether to continue.
     fn posting(&mut self) -> bool {
         self.postings += 1;
-        // A posting that is skipped costs 4 sequential bytes, not a page: 64 of them count as one.
+        // A skipped posting costs 4 sequential bytes, not a page: 64 of them count as one.
         !self.postings.is_multiple_of(POSTINGS) || self.page()
     }
 }
 
-/// One search on its way.
+/// A search in progress.
 pub(crate) struct Search<'v, 'w, F = Near> {
     pub(crate) view: &'v View,
     pub(crate) wanted: &'w SearchRequest<'w>,
     sequence: u64,
     effort: LookupBudget,
-    /// The pages under the prefix, in each segment that was asked for.
+    /// The pages under the prefix, in each segment looked up so far.
     under: Vec<Option<Range<u32>>>,
     pub(crate) findings: SearchOutput<F>,
-    /// Where what is found at one distance stands, and where copies do.
+    /// The locations of the results at the current distance, and of copies.
     pub(crate) order: Order,
     order_of_copies: Order,
 }
 
 impl View {
-    /// Adds what the memtables have to what [`segment_hits`](super::segment_hits) found.
+    /// Adds the hits of the memtables to those of [`segment_hits`](super::segment_hits).
     #[inline]
     pub(crate) fn add_memory(&self, wanted: &SearchRequest<'_>, found: &mut HitSet) {
         for (component, memtable) in self.memtables.with_ids() {
@@ -90,7 +90,7 @@ impl View {
         }
     }
 
-    /// The pages near a fingerprint as of `sequence`, from all that was found.
+    /// The pages near a fingerprint as of `sequence`, from all hits.
     pub(crate) fn near<F: FromHit>(
         &self,
         wanted: &SearchRequest<'_>,
@@ -103,28 +103,28 @@ impl View {
         if hits.is_empty() {
             return Ok(findings);
         }
-        // Mostly one hit names one page, so this is the final size.
+        // Usually one hit leads to one page, so this is the final size.
         findings.near.reserve_exact(hits.len().min(wanted.limit));
         if hits.len() > 1 {
-            // Nearest first; equal fingerprints by component, the oldest
-            // first, since the first capture may be the original.
+            // Nearest first; equal fingerprints by component, the oldest first, because the first
+            // capture may be the original.
             hits.sort_unstable_by_key(|Hit { candidate, component }| {
                 (candidate.distance, candidate.fingerprint, *component)
             });
-            // The steps of all hits overlap: step by step for up to
-            // 32 hits, instead of three dependent waits for each.
+            // The steps of all hits overlap: step by step for up to 32 hits, instead of three
+            // dependent waits for each.
             let (first, _) = hits.split_at(AHEAD.min(hits.len()));
             Step::ALL.into_iter().try_for_each(|step| self.expect(step, first, wanted))?;
         }
         let mut search = Search { findings, ..Search::new(self, wanted, sequence) };
         let (mut ended, mut is_certain) = (false, true);
-        // Distance by distance: within one, pages come from
-        // several lists and are sorted only when all are found.
+        // Distance by distance: within one, pages come from several lists and are sorted only when
+        // all are found.
         for equal in hits.chunk_by(|a, b| a.candidate.distance == b.candidate.distance) {
             let distance = equal.first().map(|hit| u32::from(hit.candidate.distance));
             if search.findings.near.len() >= wanted.limit {
-                // Enough pages are nearer. Whether farther hits have visible pages is not looked up,
-                // so the answer may be incomplete.
+                // Enough pages are nearer. Whether farther hits have visible pages is not looked
+                // up, so the result may be incomplete.
                 search.findings.complete = false;
                 search.findings.cut_at = search.findings.cut_at.or(distance);
                 break;
@@ -132,8 +132,8 @@ impl View {
             let nearer = search.findings.near.len();
             search.order.clear();
             let mut all = true;
-            // If hits at this distance are missing, so may be the first pages in SURT order. Then the
-            // limit ends the loop below at once.
+            // If hits at this distance are missing, so may be the first pages in SURT order. Then
+            // the limit ends the loop below at once.
             is_certain = is_whole || !extent.crowded && distance <= extent.certain;
             for hit in equal {
                 if !is_certain && search.findings.near.len() >= wanted.limit {
@@ -147,8 +147,8 @@ impl View {
             }
             search.order.put(&mut search.findings.near, nearer)?;
             if !all {
-                // The look-up budget is used up. Naming farther
-                // pages would hide that nearer ones are missing.
+                // The lookup budget is used up. Farther pages would hide that nearer ones are
+                // missing.
                 search.findings.complete = false;
                 search.findings.cut_at = search.findings.cut_at.or(distance);
                 ended = true;
@@ -164,18 +164,18 @@ impl View {
     }
 }
 
-/// Cuts an answer at the limit, and says in it whether more hits would help. `is_settled` is whether the
-/// hits at the last distance are all known, or cannot be.
+/// Cuts a result at the limit, and records whether more hits would help. `is_settled` says whether
+/// the hits at the last distance are all known, or cannot be.
 fn limit<F: FromHit>(findings: &mut SearchOutput<F>, wanted: &SearchRequest<'_>, is_settled: bool) {
-    // A posting list may give one page more than the limit, to show that the answer is cut.
+    // A posting list may give one page more than the limit, to show that the result is cut.
     if let Some(first_left_out) = findings.near.get(wanted.limit) {
         findings.complete = false;
         let distance = first_left_out.near().distance;
         findings.cut_at = Some(findings.cut_at.map_or(distance, |cut| cut.min(distance)));
     }
     let looks_at_most = LookupBudget::of(wanted.limit).left;
-    // More hits would help only if pages are missing, or if
-    // hits at the last distance may come first in SURT order.
+    // More hits would help only if pages are missing, or if hits at the last distance may come
+    // first in SURT order.
     let is_enough = findings.near.len() >= wanted.limit
         && (is_settled || wanted.bounds.is_none_or(|bounds| bounds.hits >= looks_at_most));
     findings.wants_more = !is_enough;
@@ -183,8 +183,8 @@ fn limit<F: FromHit>(findings: &mut SearchOutput<F>, wanted: &SearchRequest<'_>,
 }
 
 impl View {
-    /// Whether any page shows one of the fingerprints that were found, in segments and memtables,
-    /// however many had it: looks at them until one does.
+    /// Whether any page shows one of the found fingerprints, in segments and memtables. Examines
+    /// the pages until one does, however many had it.
     pub(crate) fn is_shown(
         &self,
         wanted: &SearchRequest<'_>,
@@ -206,7 +206,7 @@ impl<'v, 'w, F> Search<'v, 'w, F> {
 }
 
 impl<'v, 'w> Search<'v, 'w> {
-    /// A search that looks at as many pages as it takes.
+    /// Creates a search without a lookup budget.
     pub(crate) fn of_all(
         view: &'v View,
         wanted: &'w SearchRequest<'w>,
@@ -216,7 +216,7 @@ impl<'v, 'w> Search<'v, 'w> {
         Search { effort, ..Search::new(view, wanted, sequence) }
     }
 
-    /// Whether any page shows one of the fingerprints that were found; of a search for no page.
+    /// Whether any page shows one of the found fingerprints; for a search without results.
     pub(crate) fn any<'h>(&mut self, hits: impl IntoIterator<Item = &'h Hit>) -> Result<bool> {
         for hit in hits {
             self.pages(hit)?;
@@ -231,7 +231,7 @@ impl<'v, 'w> Search<'v, 'w> {
 }
 
 impl<F: FromHit> Search<'_, '_, F> {
-    /// Looks at the pages that have a fingerprint. Returns whether those are all.
+    /// Examines the pages of a fingerprint. Returns whether these are all.
     fn pages(&mut self, hit: &Hit) -> Result<bool> {
         match self.view.component(hit.component)? {
             Component::Segment(number, _) => self.segment(number, &hit.candidate),
@@ -239,9 +239,9 @@ impl<F: FromHit> Search<'_, '_, F> {
         }
     }
 
-    /// Pages of a segment that are under the prefix.
+    /// The pages of a segment that are under the prefix.
     pub(crate) fn under(&mut self, number: u32, live: &LiveSegment) -> Result<Range<u32>> {
-        // Two binary searches over the URLs: done once for each segment, and only if a hit is there.
+        // Two binary searches over the URLs: done once for each segment, and only if it has a hit.
         let Some(prefix) = self.wanted.under else { return Ok(0..u32::MAX) };
         let number = number as usize;
         if self.under.len() <= number {
@@ -262,7 +262,7 @@ impl<F: FromHit> Search<'_, '_, F> {
         Ok(range)
     }
 
-    /// Looks at the pages that have a fingerprint of a segment. Returns whether those are all.
+    /// Examines the pages of a fingerprint in a segment. Returns whether these are all.
     fn segment(&mut self, number: u32, candidate: &Candidate) -> Result<bool> {
         let view = self.view;
         let (live, tables) = view.searched(number, self.wanted.epoch)?;
@@ -270,8 +270,8 @@ impl<F: FromHit> Search<'_, '_, F> {
         let ordinal = candidate.ordinal;
         let in_force_only = self.wanted.versions == Versions::InForce;
         if let Some(Posting { page, in_force }) = tables.single(ordinal)? {
-            // Nearly always one page has the fingerprint, and
-            // the posting itself names it: no list is read.
+            // Nearly always one page has the fingerprint, and the posting itself has its number: no
+            // list is read.
             return match in_force || !in_force_only {
                 _ if !under.contains(&page) => Ok(true),
                 true => self.page(number, live, page, candidate),
@@ -286,8 +286,8 @@ impl<F: FromHit> Search<'_, '_, F> {
             self.copies((number, live), copies, candidate)?;
         }
         let before = self.findings.near.len();
-        // One more than the limit, to know whether more
-        // exist. Prefetching further pages would be in vain.
+        // One more than the limit, to know whether more exist. Prefetching further pages would be
+        // in vain.
         let most = self.wanted.limit.saturating_add(1);
         let end = under.end;
         let postings = tables.postings_ahead(ordinal, under.start, digest, most, move |posting| {
@@ -315,15 +315,17 @@ impl<F: FromHit> Search<'_, '_, F> {
         Ok(true)
     }
 
-    /// Looks at copies that a segment has, and says if those are not all: as many as can be had, since
-    /// the first capture may come last. However many there are, others are looked for as well.
+    /// Examines the copies in a segment, and records whether these are all. It takes as many as
+    /// possible, because the first capture may come last. The other pages are searched as well,
+    /// however many copies there are.
     fn copies(
         &mut self,
         (number, live): (u32, &LiveSegment),
         copies: impl Iterator<Item = Result<u32>>,
         candidate: &Candidate,
     ) -> Result<()> {
-        // Copies have a budget of their own, so that thousands of them leave the near pages theirs.
+        // Copies have a budget of their own, so that thousands of them leave that of the near pages
+        // unchanged.
         let effort = std::mem::replace(&mut self.effort, LookupBudget::of(self.wanted.limit));
         for page in copies {
             if self.has_enough_copies() || !self.page(number, live, page?, candidate)? {
@@ -335,7 +337,7 @@ impl<F: FromHit> Search<'_, '_, F> {
         Ok(())
     }
 
-    /// Looks at one page of a segment. Returns whether it might.
+    /// Examines one page of a segment. Returns whether the budget allowed it.
     pub(crate) fn page(
         &mut self,
         number: u32,
@@ -351,18 +353,18 @@ impl<F: FromHit> Search<'_, '_, F> {
         let record = live.segment.page(ordinal, &mut url)?;
         let url = live.segment.owned_text(url)?;
         let (wanted, view, sequence) = (self.wanted, self.view, self.sequence);
-        // The page that is left out may have this fingerprint
-        // in many components: it must not use up the budget.
+        // The excluded page may have this fingerprint in many components: it must not use up the
+        // budget.
         if wanted.exclude == Some(url.as_str()) {
             self.effort.give_back();
             return Ok(true);
         }
         let component = ComponentId::Segment(number);
-        // In the newest component nothing can supersede the page, so no other one is asked.
+        // In the newest component nothing can supersede the page, so no other one is read.
         if !view.is_newest(component) || !wanted.versions.need_no_visits() {
             let lookup = Lookup::new(&url, view.seed);
-            // A newer version hides an older one from searches of what is in force. Past versions are
-            // hidden only by forgetting the page.
+            // A newer version hides an older one from searches of the versions in force. Past
+            // versions are hidden only by forgetting the page.
             let hidden = match wanted.versions {
                 Versions::InForce => view.superseded(&lookup, sequence, component)?,
                 _ => view.forgotten(&lookup, sequence, component)?,
@@ -374,8 +376,8 @@ impl<F: FromHit> Search<'_, '_, F> {
         let (mut copy, mut head) = (false, None);
         let may_be_copy = wanted.digest.is_some() && candidate.distance == 0;
         let is_chosen = may_be_copy || wanted.unless.is_some() || wanted.classes.is_some();
-        // The record costs another wait for memory. Without
-        // a digest, class or epoch to check it is not read.
+        // The record costs another wait for memory. Without a digest, class or epoch to check it is
+        // not read.
         if is_chosen || F::WANTS_HEAD {
             head = live.head(&PageRef { ordinal, record: record.read()? })?;
         }
@@ -394,17 +396,17 @@ impl<F: FromHit> Search<'_, '_, F> {
         Ok(true)
     }
 
-    /// Looks at the pages that have a fingerprint of a memtable. Returns whether those are all.
+    /// Examines the pages of a fingerprint in a memtable. Returns whether these are all.
     fn memory(
         &mut self,
         component: ComponentId,
         memtable: &Memtable,
         candidate: &Candidate,
     ) -> Result<bool> {
-        /// Pages copied from a list at a time.
+        /// The number of pages copied from a list at a time.
         const AT_ONCE: usize = 64;
         let wanted = self.wanted;
-        // The last page that was taken, and an index at or before its position: the list only grows.
+        // The last page taken, and an index at or before its position: the list only grows.
         let (mut last, mut at, before) = (None, 0, self.findings.near.len());
         loop {
             let list = (wanted.epoch, candidate.ordinal);
@@ -414,7 +416,8 @@ impl<F: FromHit> Search<'_, '_, F> {
             }
             for number in pages {
                 if wanted.digest.is_none() && self.findings.near.len() - before > wanted.limit {
-                    // In SURT order, so later pages are not wanted. Copies may come late in the list.
+                    // In SURT order, so later pages are not needed. Copies may come late in the
+                    // list.
                     return Ok(true);
                 }
                 if !self.effort.page() {
@@ -425,7 +428,7 @@ impl<F: FromHit> Search<'_, '_, F> {
         }
     }
 
-    /// Looks at one page of a memtable.
+    /// Examines one page of a memtable.
     pub(crate) fn memory_page(
         &mut self,
         component: ComponentId,
@@ -465,8 +468,8 @@ impl<F: FromHit> Search<'_, '_, F> {
                 && !wanted.is_left_out(&in_force)
                 && !view.superseded(&lookup, sequence, component)?
         } else {
-            // A page's head may carry content from an older component. Only entries that arrived here
-            // count, so the same version is not reported twice.
+            // A page's head may include content from an older component. Only entries that arrived
+            // here count, so the same version is not reported twice.
             let here = page
                 .entries_at(sequence)
                 .any(|entry| entry.content().as_ref().is_some_and(is_wanted));
@@ -481,13 +484,13 @@ impl<F: FromHit> Search<'_, '_, F> {
         Ok(())
     }
 
-    /// Whether there are as many copies as one list may have: far more than are named, of which those
-    /// are named that came first.
+    /// Whether there are as many copies as one list may have: far more than are returned. Those
+    /// returned were first seen earliest.
     fn has_enough_copies(&self) -> bool {
         self.findings.copies.len() >= LookupBudget::of(self.wanted.limit).left
     }
 
-    /// Takes a page that has a fingerprint.
+    /// Adds a page that has a fingerprint.
     fn take(
         &mut self,
         url: String,
@@ -511,10 +514,11 @@ impl<F: FromHit> Search<'_, '_, F> {
     }
 }
 
-/// The next pages of the list of a fingerprint in a memtable, which is named by its epoch and ordinal:
-/// up to so many behind the last one that was taken, and a place at or before which that stands.
+/// The next pages of a fingerprint's list in a memtable, by epoch and ordinal: up to `most` pages
+/// after the last one taken. `at` is an index at or before its position.
 ///
-/// They are copied, and the lock is not held: the list may grow meanwhile, by pages that are not wanted.
+/// They are copied, and the lock is not held: the list may grow meanwhile, by pages that are not
+/// needed.
 pub(crate) fn listed(
     memtable: &Memtable,
     (epoch, ordinal): (u32, u32),
@@ -525,8 +529,8 @@ pub(crate) fn listed(
     let all = inner.postings(epoch, ordinal);
     let mut from = 0;
     if let Some(last) = last {
-        // Pages may have been inserted since, which moves later ones
-        // on. So the last page is searched for from its old index.
+        // Pages may have been inserted since, which moves later ones. So the last page is searched
+        // for from its old index.
         let place = all.iter().skip(*at).position(|page| page == last);
         *at += place.or_bug("a page stays where its fingerprint is listed")?;
         from = *at + 1;
