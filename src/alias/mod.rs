@@ -68,12 +68,6 @@ impl AliasQuery {
     /// Sites with rules are read once more, for examples. It takes the memory of
     /// [`memory_bytes`](AliasQuery::memory_bytes) for one site at a time, about 100 to 250 bytes a
     /// page, and at most 16 MiB for names of parameters and examples. The progress counts pages.
-    /// rules make, which the store seeds; [`AliasSite::sampled`] says so.
-    ///
-    /// Costs a [scan](Snapshot::scan) of all pages and up to some microseconds for each, and for sites
-    /// with rules the reading of their pages once more, for examples. Takes the memory of
-    /// [`memory_bytes`](AliasQuery::memory_bytes) for one site at a time, some 100 to 250 bytes a page,
-    /// and at most 16 MiB for names of parameters and examples. The progress counts pages.
     ///
     /// ```
     /// use std::ops::ControlFlow;
@@ -108,9 +102,9 @@ impl AliasQuery {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidOption`] for a share that is none, [`Error::UnknownEpoch`] or
-    /// [`Error::EndedEpoch`], [`Error::Corrupt`] if what it touches is damaged, [`Error::Cancelled`] if
-    /// the progress was. Sites passed on before that are right.
+    /// [`Error::InvalidOption`] for a share that is out of range, [`Error::UnknownEpoch`] or
+    /// [`Error::EndedEpoch`], [`Error::Corrupt`] if the data it reads is damaged,
+    /// [`Error::Cancelled`] if the progress was. Sites passed on before an error are correct.
     pub fn run(
         &self,
         snapshot: &Snapshot,
@@ -185,10 +179,10 @@ fn aliases(
     Ok(told)
 }
 
-/// The rule that makes a page one with that whose URL has the host as browsers write it, where SURT
-/// order knows that as another one, with the URL and fingerprint of that page; or else of the page that
-/// has the other scheme as well. They may be of another site, so they are looked up: few pages have such
-/// a host.
+/// Finds the known page whose host is this page's as browsers write it, if SURT order treats the
+/// two as different; or else the one with the other scheme as well. Returns the rule, and the URL
+/// and fingerprint of that page. It may belong to another site, so it is looked up: few pages have
+/// such a host.
 fn as_browsers_write(
     snapshot: &Snapshot,
     (under, epoch): (Option<&Prefix>, Epoch),
@@ -214,8 +208,8 @@ fn as_browsers_write(
 
 /// The fingerprint by which a page is compared in an epoch.
 ///
-/// This is the one place that decides which pages are evidence. A page without a fingerprint is none,
-/// neither for a rule nor against it: so is one that redirects, which says nothing of what it leads to.
+/// This function alone decides which pages are evidence. A page without a fingerprint is no
+/// evidence for or against a rule, and neither is a redirect, whose target is unknown.
 fn fingerprint(page: &Page, epoch: Epoch) -> Option<u64> {
     page.contents.iter().find(|content| content.epoch == epoch).and_then(Content::compared)
 }

@@ -38,17 +38,18 @@ impl After {
         let last = there.changes;
         let what = if sequence > there.sequence {
             let last = there.sequence;
-            format!("operation {sequence} was acknowledged, and it ends at {last}")
+            format!("operation {sequence} was acknowledged, but it ends at {last}")
         } else if changes > last {
-            format!("change {changes} of its lists was made, and it has {last}")
+            format!("change {changes} of its lists was made, but it has {last}")
         } else {
             let changes = self.published_of(contents.settings.store)?.changes;
             if changes <= last {
                 return None;
             }
             format!(
-                "SNAPSHOT was written after change {changes} of its lists, and it has {last}, so this \
-                 is an older copy; put back the newer one, or all files of the time of this one"
+                "SNAPSHOT was written after change {changes} of its lists, but it has {last}, so \
+                 this is an older copy; restore the newer one, or all files of the same time as \
+                 this one"
             )
         };
         Some(Error::corrupt(Name::Catalog, 0, what))
@@ -63,12 +64,13 @@ impl After {
             let next = contents.settings.next_segment;
             let other = published.segments.iter().find(|row| row.id >= next)?.id;
             format!(
-                "it names segment {other}, and the next one of catalog.redb is {next}, so they are of \
-                 two copies of the store that went apart; put back the files of one of them"
+                "it lists segment {other}, but the next one of catalog.redb is {next}, so they \
+                 belong to two diverged copies of the store; restore the files of one of them"
             )
         } else {
             format!(
-                "it is of the store {found:016x}, and catalog.redb of the store {expected:016x}"
+                "it belongs to the store {found:016x}, but catalog.redb to the store \
+                 {expected:016x}"
             )
         };
         Some(Error::corrupt(Name::Snapshot, 24, what))

@@ -84,8 +84,7 @@ pub(super) fn guarded<T>(call: impl FnOnce() -> Result<T, redb::Error>) -> Resul
         Err(panic) => {
             let said = panic.downcast_ref::<String>().map(String::as_str);
             let said = said.or_else(|| panic.downcast_ref().copied()).unwrap_or("nothing");
-            let what =
-                format!("redb, which keeps this file, stopped at what is in it, and said: {said}");
+            let what = format!("redb, which stores this file, panicked on its contents: {said}");
             Err(Error::corrupt(Name::Catalog, 0, what))
         }
     }

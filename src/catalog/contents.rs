@@ -169,7 +169,7 @@ fn settings(tree: &mut Tree<'_>, tables: &[Table]) -> Result<Settings> {
     })?;
     let get = |name: &str| {
         let row = found.iter().find(|(k, _)| k == name);
-        row.map(|(_, v)| *v).ok_or_else(|| damaged(format!("the setting {name} is not there")))
+        row.map(|(_, v)| *v).ok_or_else(|| damaged(format!("the setting {name} is missing")))
     };
     let counted = |name: &str| match get(name)? {
         number if number < SEQUENCES_END => Ok(number),
@@ -177,7 +177,7 @@ fn settings(tree: &mut Tree<'_>, tables: &[Table]) -> Result<Settings> {
     };
     let version = get(FORMAT)?;
     let number = u32::try_from(version)
-        .map_err(|_| damaged(format!("the setting {FORMAT} is {version}, as no version has it")))?;
+        .map_err(|_| damaged(format!("the setting {FORMAT} is {version}, which no version has")))?;
     if number != VERSION {
         let file = Name::Catalog.to_string();
         return Err(Error::Version { file, found: number, reads: VERSION });

@@ -335,7 +335,7 @@ fn put_epochs(transaction: &WriteTransaction, epochs: &[&EpochInfo]) -> Result<(
 /// assigned before the transactions that use them, which may come in another order.
 fn count(transaction: &WriteTransaction, next: u64, sequence: u64) -> Result<Marked, redb::Error> {
     let mut settings = transaction.open_table(SETTINGS)?;
-    let lost = |name| redb::Error::Corrupted(format!("the setting {name} is not there any more"));
+    let lost = |name| redb::Error::Corrupted(format!("the setting {name} has disappeared"));
     let stored = settings.get(rows::NEXT_SEGMENT)?.map(|stored| stored.value());
     let stored = stored.ok_or_else(|| lost(rows::NEXT_SEGMENT))?;
     settings.insert(rows::NEXT_SEGMENT, stored.max(next))?;

@@ -139,7 +139,7 @@ impl Published {
 
 /// The error for a list whose bytes do not add up.
 pub(super) fn more_or_less(name: Name) -> Error {
-    let what = "its segments or epochs are not as many, or not such, as a store can have";
+    let what = "its lists of segments and epochs are impossible for a store";
     Error::corrupt(name, 16, what)
 }
 

@@ -256,7 +256,8 @@ pub(super) fn check_rows(segments: &[SegmentRow]) -> Result<(), String> {
         if row.first_sequence != next || !(next..SEQUENCES_END).contains(&row.last_sequence) {
             let SegmentRow { id, first_sequence, last_sequence, .. } = row;
             return Err(format!(
-                "segment {id} has operations {first_sequence} to {last_sequence}, and {next} is the next"
+                "segment {id} has operations {first_sequence} to {last_sequence}, but {next} \
+                 comes next"
             ));
         }
         next = row.last_sequence + 1;

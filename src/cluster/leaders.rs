@@ -54,7 +54,7 @@ pub(super) struct Nodes<'n> {
 
 impl<'n> Nodes<'n> {
     /// The first nodes.
-    #[expect(clippy::indexing_slicing, reason = "so many or more are there")]
+    #[expect(clippy::indexing_slicing, reason = "there are at least this many")]
     fn first(self, count: usize) -> Nodes<'n> {
         let Nodes { fingerprints, texts } = self;
         // `texts` is empty where fingerprints alone decide.

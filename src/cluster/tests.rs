@@ -11,7 +11,7 @@ use crate::sort::Workspace;
 /// Nodes, and the sketches of their texts if these decide.
 type Given<'g> = (&'g [u64], Option<&'g [BitSketch]>);
 
-/// Texts are near from this resemblance on, which sketches tell that differ in 51 bits.
+/// Texts are near from this resemblance on; sketches show it as 51 differing bits.
 const RESEMBLANCE: f64 = 0.8;
 
 /// For each node the number of its leader, and how far it is: the truth, by a plain loop.

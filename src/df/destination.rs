@@ -32,15 +32,16 @@ impl Destination {
         Destination { disk, number, named: None, making: None }
     }
 
-    /// The table in this file.
+    /// Creates the destination for this file.
     pub(super) fn file(path: &Path) -> Result<Destination> {
         let disk = RealDisk::of_table(path).map_err(|e| Error::io("use", path.display(), e))?;
         let (number, named) = (drawn(), Some(disk.clone()));
         Ok(Destination { disk: Arc::new(disk), number, named, making: None })
     }
 
-    /// Begins a table, after checking that it can be finished: something that must not be replaced
-    /// would be in the way. Removes what killed processes left of tables with this name.
+    /// Starts a table, after checking that it can be finished: that its name does not belong to
+    /// something that must not be replaced. Removes leftovers of killed processes for tables with
+    /// this name.
     pub(super) fn begin(&mut self) -> Result<NewFile> {
         self.check()?;
         if self.named.is_none() {
@@ -52,7 +53,7 @@ impl Destination {
             if self.hold()? {
                 return Ok(file);
             }
-            // Another process took it for a leftover, before it was locked.
+            // Another process removed it as a leftover before it was locked.
             self.number = drawn();
         }
     }
@@ -62,7 +63,7 @@ impl Destination {
             .map_err(|e| self.error(e.into()))
     }
 
-    /// Locks the file that was begun, so that nobody removes it. Returns whether it is still there.
+    /// Locks the new file, so that nobody removes it. Returns whether it still exists.
     fn hold(&mut self) -> Result<bool> {
         let name = Name::DfNew(self.number);
         let locked = self.disk.lock(name, Lock::Exclusive);
@@ -74,9 +75,9 @@ impl Destination {
         Ok(self.disk.open(name, Access::Read).is_ok())
     }
 
-    /// Removes what killed processes left beside this place. A process keeps its `.new` until it
-    /// has removed its scratch file, and holds a lock on it as long as it lives. What cannot be
-    /// removed is left for the next counter.
+    /// Removes leftovers of killed processes next to this file. A process keeps its `.new` until it
+    /// has removed its scratch file, and holds a lock on it as long as it lives. Files that cannot
+    /// be removed are left to the next counter.
     fn remove_left(&self) {
         let Some(disk) = &self.named else { return };
         for (number, parts) in disk.left_of_tables().unwrap_or_default() {
@@ -105,12 +106,12 @@ impl Destination {
         }
     }
 
-    /// Checks that a table may be written here: nothing is there, or another table that is not part
-    /// of a store.
+    /// Checks that a table may be written here: the name is free, or belongs to another table that
+    /// is not part of a store.
     ///
     /// # Errors
     ///
-    /// [`Error::AlreadyExists`] if something else is there.
+    /// [`Error::AlreadyExists`] if the name belongs to something else.
     pub(super) fn check(&self) -> Result<()> {
         let Some(disk) = &self.named else { return Ok(()) };
         let name = Name::Df(self.number);
@@ -131,11 +132,11 @@ impl Destination {
                 Err(self.error(Error::io("replace", name, e)))
             }
             Ok(()) if is_head(&head) => Ok(()),
-            _ => refused("it is no table of document frequencies"),
+            _ => refused("it is not a table of document frequencies"),
         }
     }
 
-    /// An error that names the file as its user does.
+    /// An error with the name of the file as its user knows it.
     pub(super) fn error(&self, error: Error) -> Error {
         let Some(disk) = &self.named else { return error };
         let number = self.number;

@@ -96,7 +96,7 @@ pub(super) fn parse_head(bytes: &[u8]) -> Result<(), Flaw> {
                 version => Err(Flaw::Version(version)),
             }
         }
-        _ => Err(Flaw::Damage(8, "the checksum of the head does not hold")),
+        _ => Err(Flaw::Damage(8, "the checksum of the head is wrong")),
     }
 }
 

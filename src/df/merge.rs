@@ -53,21 +53,21 @@ fn frame_of(tables: &[Table], least: u32) -> Result<Frame> {
     let mut ids: Vec<u64> = tables.iter().map(Table::id).collect();
     ids.sort_unstable();
     if ids.windows(2).any(|pair| pair.first() == pair.last()) {
-        return refused("the same table is there twice, and would be counted twice".into());
+        return refused("the same table is given twice, and would be counted twice".into());
     }
     let thinned = tables.iter().map(Table::left_out).find(|(_, left_out)| *left_out > 0);
     let (left_least, left_out) = thinned.unwrap_or((0, 0));
     match tables {
         [_] if least < left_least => {
             return refused(format!(
-                "the table left out what fewer than {left_least} documents have; leave out as much \
-                 or more"
+                "the table left out features of fewer than {left_least} documents; leave out at \
+                 least as many"
             ));
         }
         [_, _, ..] if left_out > 0 => {
             return refused(format!(
-                "a table left out what fewer than {left_least} documents have; merge tables that \
-                 have all features, and leave rare ones out of the last"
+                "a table left out features of fewer than {left_least} documents; merge tables \
+                 with all features, and leave rare ones out of the result"
             ));
         }
         _ => {}

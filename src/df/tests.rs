@@ -36,7 +36,7 @@ fn naive(texts: &[String]) -> BTreeMap<u64, u32> {
     counts
 }
 
-/// Texts of so many different words that a small memory does not hold them.
+/// Texts with more different words than fit into a small memory.
 fn many() -> Vec<String> {
     (0..60u64)
         .map(|n| (0..100).map(|i| format!("w{} ", (n * 71 + i * i) % 3011)).collect())

@@ -192,7 +192,7 @@ pub fn page_faults() -> Option<(u64, u64)> {
 mod tests {
     use super::*;
 
-    /// Whether the system was told this of an address.
+    /// Whether the system has this advice for an address.
     fn is_told_at(address: usize, what: &str) -> bool {
         let maps = std::fs::read_to_string("/proc/self/smaps").unwrap();
         let mut within = false;

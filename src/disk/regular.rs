@@ -73,7 +73,7 @@ pub(super) fn open(path: &Path, access: Access, links: Links, mode: u32) -> io::
 
 /// The error for something other than a regular file or a directory.
 pub(super) fn irregular(what: &str) -> io::Error {
-    io::Error::new(ErrorKind::InvalidData, format!("it is no regular file but {what}"))
+    io::Error::new(ErrorKind::InvalidData, format!("it is not a regular file but {what}"))
 }
 
 /// The permissions of a directory for files with these permissions: everyone who may read them may

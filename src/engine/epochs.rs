@@ -170,7 +170,8 @@ pub(crate) fn begun(
     if !bands.are_possible() {
         let Bands { minor, moderate } = bands;
         let what = format!(
-            "the bands of an epoch are at most 64 bits, the larger ones for more: not {minor} and {moderate}"
+            "the bands of an epoch are at most 64 bits, the larger ones for more: not {minor} and \
+             {moderate}"
         );
         return Err(Error::InvalidArgument(what));
     }
@@ -230,8 +231,7 @@ pub(crate) fn check_live(epochs: &[EpochInfo], epoch: Epoch) -> Result<()> {
 pub(crate) fn check_options(name: &str, has: EpochOptions, asked: EpochOptions) -> Result<()> {
     let (role, wanted) = (has.role, asked.role);
     if role != wanted {
-        let what =
-            format!("the epoch {name} began with the role {role}, and keeps it: not {wanted}");
+        let what = format!("the epoch {name} has the role {role}, which cannot change to {wanted}");
         return Err(Error::InvalidArgument(what));
     }
     let own = has.bands.unwrap_or_else(|| calibrated(name));
@@ -239,8 +239,8 @@ pub(crate) fn check_options(name: &str, has: EpochOptions, asked: EpochOptions) 
         Some(bands) if bands != own => {
             let Bands { minor, moderate } = own;
             let what = format!(
-                "in the epoch {name} a change is minor up to {minor} bits, and moderate up to {moderate}: \
-                 it keeps these bands"
+                "in the epoch {name} a change is minor up to {minor} bits, and moderate up to \
+                 {moderate}; these bands cannot change"
             );
             Err(Error::InvalidArgument(what))
         }

@@ -148,7 +148,7 @@ pub(crate) fn read(disk: &dyn Disk, number: u64) -> Result<Generation> {
     if generation.tables.iter().all(is_one) {
         return Ok(generation);
     }
-    let what = "it names a table of an epoch that has none";
+    let what = "it lists a table of an epoch that has none";
     Err(Error::corrupt(Name::Generation(number), 0, what))
 }
 

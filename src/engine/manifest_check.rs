@@ -35,7 +35,7 @@ pub(crate) fn check_store(name: Name, stamp: &Stamp, store: u64) -> Result<()> {
     if found == store {
         return Ok(());
     }
-    let what = format!("it is of the store {found:016x}, and this is the store {store:016x}");
+    let what = format!("it belongs to the store {found:016x}, but this is the store {store:016x}");
     Err(Error::corrupt(name, 24, what))
 }
 
@@ -69,8 +69,8 @@ pub(crate) fn check_listed(frame: &Frame, store: u64, listed: &SegmentRow) -> Re
         format!("operations {first_sequence} to {last_sequence} in {bytes} bytes ({checksum:08x})")
     };
     let what = format!(
-        "it is another segment of this number, of an older or another copy of the store: it has {}, \
-         and the one that is listed has {}",
+        "it is another segment of this number, from an older or another copy of the store: it has \
+         {}, but the listed one has {}",
         describe(&found),
         describe(listed)
     );

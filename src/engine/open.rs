@@ -101,7 +101,7 @@ pub(crate) fn require_empty(disk: &Arc<dyn Disk>) -> Result<()> {
         return Err(without_catalog(disk, segments));
     }
     if has(Name::Snapshot) {
-        let why = "it holds a list of segments, and neither them nor the catalog that names them; restore \
+        let why = "it has a list of segments, but neither the segments nor their catalog; restore \
                    catalog.redb from a copy";
         return Err(Error::NotAStore { location, why: why.to_owned(), found: NotStore::Other });
     }
@@ -263,7 +263,7 @@ fn check_options(options: &Options) -> Result<()> {
         return wrong("memtable_bytes", "at least 65,536");
     }
     if options.seal_after.is_zero() {
-        return wrong("seal_after", "more than no time at all");
+        return wrong("seal_after", "greater than 0");
     }
     if options.near_distance.is_some_and(|bits| bits > 64) {
         return wrong("near_distance", "at most 64");
@@ -272,8 +272,8 @@ fn check_options(options: &Options) -> Result<()> {
 }
 
 /// Why a directory with published generations is not a store.
-const PUBLISHED: &str = "a store is published there, which is read and never written to; write to the \
-                         store itself, or load what is published into a new one";
+const PUBLISHED: &str = "it contains published generations, which are read-only; write to the \
+                         store itself, or load a generation into a new store";
 
 fn list(disk: &Arc<dyn Disk>, dir: Dir) -> Result<Vec<std::ffi::OsString>> {
     disk.list(dir).map_err(|e| Error::io("list", disk.location(), e))
@@ -300,7 +300,7 @@ pub(crate) fn require_store(disk: &Arc<dyn Disk>) -> Result<()> {
         segments => return Err(without_catalog(disk, segments)),
     }
     Err(if names.contains(&Name::CatalogNew) {
-        not(NotStore::Nothing, "it was not finished when it was made; make it again")
+        not(NotStore::Nothing, "its creation was not finished; create it again")
     } else if generations::is_published(&**disk)? {
         not(NotStore::Published, PUBLISHED)
     } else {
@@ -312,8 +312,8 @@ pub(crate) fn require_store(disk: &Arc<dyn Disk>) -> Result<()> {
 fn without_catalog(disk: &Arc<dyn Disk>, segments: usize) -> Error {
     let files = if segments == 1 { "1 segment file" } else { &format!("{segments} segment files") };
     let why = format!(
-        "it has no catalog.redb, but {files}; if this was a store, restore catalog.redb from a copy, or \
-         save what they hold in a new store: simkeep repair --store STORE --to NEW"
+        "it has no catalog.redb, but {files}; if this was a store, restore catalog.redb from a \
+         copy, or recover their data into a new store: simkeep repair --store STORE --to NEW"
     );
     Error::NotAStore { location: disk.location(), why, found: NotStore::Segments(segments) }
 }
@@ -429,7 +429,7 @@ fn check_next(sequence: u64, last: u64) -> Result<()> {
     }
     // Only for the message: a forged number may be the greatest of all.
     let expected = last.saturating_add(1);
-    let what = format!("the journal goes on at operation {sequence}, expected {expected}");
+    let what = format!("the journal continues at operation {sequence}, expected {expected}");
     Err(Error::corrupt(Name::Catalog, 0, what))
 }
 

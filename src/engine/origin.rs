@@ -107,9 +107,7 @@ impl Origin {
     /// [`Error::InvalidArgument`] for a name that is empty or has spaces.
     pub fn extractor(mut self, name: &str) -> Result<Origin> {
         if name.is_empty() || name.contains(char::is_whitespace) {
-            return Err(Error::invalid_argument(
-                "an extractor's name has characters, and no spaces",
-            ));
+            return Err(Error::invalid_argument("an extractor's name must not be empty or have spaces"));
         }
         self.extractor = Some(name.to_owned());
         Ok(self)
@@ -123,7 +121,7 @@ impl Origin {
     pub fn table(mut self, table: impl Into<Arc<Table>>) -> Result<Origin> {
         let table = table.into();
         if !self.recipe.needs_frequencies() {
-            let what = format!("the recipe {} weighs nothing by a table", self.recipe);
+            let what = format!("the recipe {} uses no table", self.recipe);
             return Err(Error::InvalidArgument(what));
         }
         Fingerprinter::with_frequencies(&self.recipe, &*table)?;

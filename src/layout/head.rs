@@ -76,7 +76,7 @@ pub(crate) fn parse_head(file: &[u8], id: u64) -> Result<Stamp, Flaw> {
     let (body, sum) = head.split_at(HEAD_LEN - 4);
     let (expected, found) = (LittleEndian::read_u32(sum), crc32fast::hash(body));
     if expected != found {
-        return damage(0, "the checksum of the head does not hold");
+        return damage(0, "the checksum of the head is wrong");
     }
     if version != VERSION {
         return Err(Flaw::Version(version));

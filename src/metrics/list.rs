@@ -43,8 +43,7 @@ pub(super) const OBSERVATIONS: Instrument = Instrument {
     name: "simkeep_observations_total",
     kind: Kind::Counter,
     label: Some(("verdict", &VERDICTS)),
-    help: "Visits that were observed, by what the page was found to be. What is loaded, restated or \
-           weighed is no visit here.",
+    help: "Observed visits by verdict. Loads, restatements and properties do not count.",
 };
 
 /// The verdicts, as `--json` names them.
@@ -55,14 +54,14 @@ pub(super) const COMMIT: Instrument = Instrument {
     name: "simkeep_commit_seconds",
     kind: Kind::Histogram,
     label: None,
-    help: "How long it took to make what waited durable: one write transaction of the catalog.",
+    help: "Duration of a group commit: one write transaction of the catalog.",
 };
 
 pub(super) const SYNCS: Instrument = Instrument {
     name: "simkeep_syncs_total",
     kind: Kind::Counter,
     label: Some(("what", &SYNCED)),
-    help: "Syncs of files, and of directories, that succeeded.",
+    help: "Successful syncs of files and directories.",
 };
 
 const SYNCED: [&str; 6] = ["catalog", "segment", "snapshot", "table", "other", "directory"];
@@ -71,8 +70,8 @@ pub(super) const WRITTEN: Instrument = Instrument {
     name: "simkeep_written_bytes_total",
     kind: Kind::Counter,
     label: Some(("what", &WRITTEN_TO)),
-    help: "Bytes given to the system to be written, by kind of file. The journal is in the catalog; what \
-           a backup writes is not the store's.",
+    help: "Bytes passed to the system for writing, by kind of file. The journal is in the \
+           catalog; backups do not count.",
 };
 
 const WRITTEN_TO: [&str; 5] = ["catalog", "segment", "snapshot", "table", "other"];
@@ -81,30 +80,30 @@ pub(super) const STALL: Instrument = Instrument {
     name: "simkeep_stall_seconds",
     kind: Kind::Histogram,
     label: None,
-    help: "Each wait of a call because two memtables were full, merges were far behind, or a load had to \
-           end. Calls that need not wait are not in it.",
+    help: "Duration of each wait of a call because two memtables were full, merges were far \
+           behind, or a load was finishing. Calls that do not wait are not included.",
 };
 
 pub(super) const SEAL: Instrument = Instrument {
     name: "simkeep_seal_seconds",
     kind: Kind::Histogram,
     label: None,
-    help: "How long it took to write a memtable as a segment and to make that live.",
+    help: "Duration of writing a memtable as a segment and making it live.",
 };
 
 pub(super) const MERGE: Instrument = Instrument {
     name: "simkeep_merge_seconds",
     kind: Kind::Histogram,
     label: None,
-    help: "How long it took to merge segments into one and to make that live.",
+    help: "Duration of merging segments into one and making it live.",
 };
 
 pub(super) const SEARCH_CUT: Instrument = Instrument {
     name: "simkeep_search_cut_total",
     kind: Kind::Counter,
     label: None,
-    help: "Searches that left something out, of visits and of questions: more pages were near than may \
-           be named, or too many fingerprints crowd together.",
+    help: "Incomplete searches, for visits and for queries: more pages were near than the limit, \
+           or a dense bucket of fingerprints was cut short.",
 };
 
 pub(super) const SEGMENTS: Instrument =
@@ -114,8 +113,8 @@ pub(super) const POISONED: Instrument = Instrument {
     name: "simkeep_poisoned",
     kind: Kind::Gauge,
     label: None,
-    help: "1 once the store accepts nothing more, after a write that failed or a broken invariant; \
-           otherwise 0. To be alerted on.",
+    help: "1 if the store accepts no more writes, after a failed write or a broken invariant; \
+           otherwise 0. Alert on it.",
 };
 
 /// All metrics of an open store.

@@ -197,7 +197,7 @@ impl Mirroring {
         let wrong = |what: &str| Err(Error::InvalidArgument(format!("mirrors: {what}")));
         match self {
             Mirroring { k: Some(65..), .. } => wrong("two fingerprints differ in at most 64 bits"),
-            Mirroring { paths: ..=1, .. } => wrong("two paths are the least to tell mirrors by"),
+            Mirroring { paths: ..=1, .. } => wrong("at least two paths are needed"),
             Mirroring { share, .. } if !(*share > 0.0 && *share <= 1.0) => {
                 wrong("a share is above 0 and at most 1")
             }

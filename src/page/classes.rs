@@ -67,7 +67,7 @@ pub struct ClassesError;
 
 impl fmt::Display for ClassesError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "classes are numbers up to {}, or none, with commas between them", u32::MAX)
+        write!(f, "classes are numbers up to {}, or none, separated by commas", u32::MAX)
     }
 }
 

@@ -196,7 +196,7 @@ impl fmt::Display for Ranking {
 
 impl fmt::Display for RankingError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?} is no rule: there are ", self.rule)?;
+        write!(f, "{:?} is not a rule; the rules are ", self.rule)?;
         for (place, rule) in RULES.iter().enumerate() {
             let between = match place {
                 0 => "",

@@ -88,9 +88,7 @@ impl fmt::Display for Verdict {
             Verdict::Same(SameBy::Word) => f.write_str("same (server's word)"),
             Verdict::Unseen => f.write_str("not modified, and never seen"),
             Verdict::Changed { distance: Some(distance) } => write!(f, "changed by {distance}"),
-            Verdict::Changed { distance: None } => {
-                f.write_str("changed (by how much is not known)")
-            }
+            Verdict::Changed { distance: None } => f.write_str("changed (by an unknown distance)"),
             Verdict::Reverted { to, distance } => {
                 write!(f, "reverted to the version of {}", to)?;
                 distance.map_or(Ok(()), |distance| write!(f, ", {distance} from the one before"))

@@ -61,7 +61,7 @@ def test_keywords_say_what_counts(store: simkeep.Store) -> None:
     ("call", "error", "message"),
     [
         (lambda s: s.mirrors(65), ValueError, "k must be an int from 0 to 64"),
-        (lambda s: s.mirrors(paths=1), simkeep.InvalidArgumentError, "two paths are the least"),
+        (lambda s: s.mirrors(paths=1), simkeep.InvalidArgumentError, "at least two paths"),
         (lambda s: s.mirrors(paths="9"), TypeError, "paths must be .*not str"),
         (lambda s: s.mirrors(share=0), simkeep.InvalidArgumentError, "a share is above 0"),
         (lambda s: s.mirrors(share="1"), TypeError, "share must be a number, not str"),

@@ -115,7 +115,7 @@ def test_a_generation_tells_what_it_names_before_that_is_there(store: simkeep.St
     simkeep.check_generation(to, 1, file=file.name)
     with pytest.raises(simkeep.CorruptError, match=file.name):
         simkeep.check_generation(alone, 1, file=file.name)
-    with pytest.raises(simkeep.InvalidArgumentError, match="generation 1 names no file LOCK"):
+    with pytest.raises(simkeep.InvalidArgumentError, match="generation 1 lists no file LOCK"):
         simkeep.check_generation(to, 1, file="LOCK")
     with pytest.raises(TypeError, match="generation"):
         simkeep.generation_files(to, "1")  # type: ignore[arg-type]
@@ -135,7 +135,7 @@ def test_a_published_directory_is_read_like_a_store(store: simkeep.Store, tmp_pa
         newer = reader.incomplete
         assert newer is not None and newer.generation == 2 and "0000000002" in newer.why
     (to / "generations" / "0000000002").unlink()
-    with pytest.raises(simkeep.NotAStoreError, match="a store is published there"):
+    with pytest.raises(simkeep.NotAStoreError, match="it contains published generations"):
         simkeep.Store.open(to)
 
 

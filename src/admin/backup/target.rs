@@ -89,7 +89,7 @@ fn earlier(disk: &Arc<dyn Disk>, newest: &Contents) -> Result<Contents> {
         root.iter().any(|entry| Name::parse(Dir::Root, entry) == Some(Name::Snapshot));
     let is_written = is_published || mark::read(&**disk) != Marked::default();
     if is_written && here.is_of_one_store(&there) {
-        return not("it was opened for writing, and is a store of its own since".to_owned());
+        return not("it was opened for writing, so it is a separate store now".to_owned());
     }
     if let Some(why) = why {
         return not(why);

@@ -70,10 +70,10 @@ impl State<'_> {
             return Some("it is newer than the store".to_owned());
         }
         if let Some(row) = self.segments.iter().find(|row| of.has_other(row)) {
-            return Some(format!("its segment {} is another than the store's", row.id));
+            return Some(format!("its segment {} differs from the store's", row.id));
         }
         if self.changes == of.changes && self.segments != of.segments {
-            return Some("it has other segments than the store had then".to_owned());
+            return Some("its segments differ from those that the store had then".to_owned());
         }
         if let Some(row) = self.segments.iter().find(|row| !of.covers(row)) {
             let (first, last) = (row.first_sequence, row.last_sequence);
@@ -84,7 +84,7 @@ impl State<'_> {
         let mut epochs = self.epochs.iter().zip(of.epochs);
         let is_prefix = self.epochs.len() <= of.epochs.len()
             && epochs.all(|(own, other)| own.name == other.name);
-        (!is_prefix).then(|| "it has other epochs than the store".to_owned())
+        (!is_prefix).then(|| "its epochs differ from the store's".to_owned())
     }
 
     /// Whether there is a different segment of the same number.
@@ -174,7 +174,7 @@ mod tests {
         assert_eq!(there.why_not_earlier(&later), None);
         for other in [&[one.clone()][..], &[one, epoch(1, "other")], &[two]] {
             let why = there.why_not_earlier(&State { epochs: other, ..of(2) }).unwrap();
-            assert_eq!(why, "it has other epochs than the store", "{other:?}");
+            assert_eq!(why, "its epochs differ from the store's", "{other:?}");
         }
     }
 }

@@ -351,16 +351,18 @@ pub(crate) fn purge(db: &Db, scope: &Scope<'_>, progress: &Progress) -> Result<F
 mod tests;
 
 impl Store {
-    /// Forgets everything observed so far of a page, or of all pages under a prefix. It is hidden
-    /// from every answer at once. Later observations start a new history.
+    /// Forgets everything observed so far about a page, or about all pages under a prefix. It is
+    /// hidden from every query at once. Later observations start a new history.
     /// [`Scope::pages`](crate::Scope::pages) lists what would be forgotten.
     ///
     /// The bytes leave the files when merges reach them; [`purge`](Store::purge) removes them right
-    /// away. Costs a commit and, for a prefix, a scan of the pages under it, during which writers wait.
-    /// With a host or path, pages whose URLs have a user are forgotten one by one, at most 1,024 in each
-    /// commit, and writers wait while at most 16,384 of the host are looked at. Of more than these some
-    /// may be left after a crash. Later lookups pay a binary search in each segment among the forgotten
-    /// prefixes.
+    /// away. Costs a commit and, for a prefix, a scan of the pages under it, during which writers
+    /// wait.
+    ///
+    /// With a host or path, pages with user information in their URLs are forgotten one by one, at
+    /// most 1,024 in each commit, and writers wait while at most 16,384 pages of the host are
+    /// examined. If there are more, some may remain after a crash. Later lookups pay a binary
+    /// search in each segment among the forgotten prefixes.
     ///
     /// # Errors
     ///
@@ -369,10 +371,10 @@ impl Store {
         self.change(|db| forget(db, &scope))
     }
 
-    /// Forgets, and rewrites every file that has bytes of what is forgotten. When this returns, no
-    /// file of the store contains the URL, except files that a snapshot still holds open. Those are
-    /// removed with the snapshot, or by the next open if the snapshot outlives the store. Costs a
-    /// rewrite of each segment with such pages.
+    /// Forgets pages, and rewrites every file that contains bytes of them. When this returns, no
+    /// file of the store contains the URLs, except files that a snapshot still holds open. Those
+    /// are removed with the snapshot, or by the next open if the snapshot outlives the store. Costs
+    /// a rewrite of each segment with such pages.
     ///
     /// # Errors
     ///

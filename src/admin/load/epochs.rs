@@ -214,9 +214,7 @@ impl LoadEpochs {
         ended: bool,
     ) -> Result<Epoch> {
         if reserved > u64::BITS {
-            return Err(Error::invalid_argument(
-                "a fingerprint has no more than 64 bits to reserve",
-            ));
+            return Err(Error::invalid_argument("at most 64 bits of a fingerprint can be reserved"));
         }
         let like = Like { options: options.into(), begun, ended };
         self.name(name, reserved, |named| {
@@ -238,7 +236,8 @@ impl LoadEpochs {
         let named = named.filter(|named| named.number == epoch);
         let named = named.ok_or(Error::UnknownEpoch(epoch.0))?;
         if table_of(&named.name) != Some(table.id()) {
-            let what = format!("the epoch {} has not the table {:016x}", named.name, table.id());
+            let what =
+                format!("the epoch {} does not have the table {:016x}", named.name, table.id());
             return Err(Error::InvalidArgument(what));
         }
         named.table.get_or_insert(Source::Table(table));
@@ -349,7 +348,7 @@ impl Settled {
             }
             if info.epoch.mask() != named.number.mask() {
                 let what = format!(
-                    "the epoch {} reserves other bits of its fingerprints here than there",
+                    "the epoch {} reserves different bits of its fingerprints in the two stores",
                     named.name
                 );
                 return Err(Error::InvalidArgument(what));
@@ -380,7 +379,7 @@ impl Settled {
         let Some(epoch) = entry.epoch_mut() else { return Ok(false) };
         let Some(place) = place(*epoch) else { return Ok(false) };
         let number = self.numbers.get(place);
-        *epoch = *number.or_bug("a load's number was handed out for it")?;
+        *epoch = *number.or_bug("the load assigned this number")?;
         Ok(true)
     }
 }

@@ -250,7 +250,7 @@ impl Load<'_> {
                     let written = joined(writer.join())?;
                     merged.map(|()| written)
                 })?;
-                written.or_bug("whoever merges passes the end on, or fails")?
+                written.or_bug("the merging thread sends the end, or fails")?
             }
         };
         watch.report()?;

@@ -86,7 +86,7 @@ pub fn check_file(
     else {
         let number = generation.number;
         return Err(Error::invalid_argument(format!(
-            "generation {number} names no file {}",
+            "generation {number} lists no file {}",
             name.escape_debug()
         )));
     };

@@ -58,7 +58,7 @@ impl Target {
             return Ok(());
         };
         let why = State::from(published).why_not_earlier(&State::from(contents));
-        why.map_or(Ok(()), |why| not(format!("generation {number} is none: {why}")))
+        why.map_or(Ok(()), |why| not(format!("generation {number} is not an earlier state: {why}")))
     }
 
     /// The number of the next generation.

@@ -198,12 +198,13 @@ impl Found {
             ..lost_operations(
                 (first, Some(last)),
                 &format!(
-                    "{operations} of these name pages that may have come with lost ones; {visits} are visits"
+                    "{operations} of these refer to pages that lost operations may have \
+                     introduced; {visits} are visits"
                 ),
             )
         });
         if forgotten > 0 {
-            let what = "forgot pages that may have come with lost operations";
+            let what = "forgot pages that lost operations may have introduced";
             self.ambiguities.push(format!("{forgotten} of operations {first} to {last} {what}"));
         }
     }
@@ -389,7 +390,7 @@ impl Found {
         } else if marked < last.max(1) && self.has_flaw_of_catalog() && !self.loses_to_the_end(last)
         {
             // There is no mark, or it is older than the segments.
-            let why = "the journal cannot be read, and nothing says how far it went";
+            let why = "the journal cannot be read, and its end is unknown";
             self.lose_from(last.saturating_add(1), None, why);
         }
     }

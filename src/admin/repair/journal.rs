@@ -46,10 +46,10 @@ pub(super) struct Nameless {
     pub(super) range: Option<(u64, u64)>,
 }
 
-const DAMAGED: &str = "frames of the journal that do not have their checksums";
+const DAMAGED: &str = "frames of the journal with wrong checksums";
 const MISSING: &str = "no frame of the journal that can be read has these operations";
 const AMBIGUOUS: &str =
-    "two frames of the journal begin there, and nothing says which was committed";
+    "two frames of the journal begin there, and it is unknown which was committed";
 const UNREADABLE: &str = "operations of the journal that are not readable";
 
 /// A frame to keep, and its table.

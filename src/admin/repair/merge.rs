@@ -216,7 +216,7 @@ impl<'f> Stream<'f> {
                         pages: Some(hole.pages),
                         after: hole.after,
                         before: hole.before,
-                        why: "pages that no checksum vouches for".to_owned(),
+                        why: "pages without a valid checksum".to_owned(),
                     });
                 }
                 *visits += page.as_ref().map_or(0, |page| count_visits(&page.entries) as u64);

@@ -43,13 +43,11 @@ pub(super) fn pages(
         };
         in_force += shown.iter().filter(must_be_posted).count() as u64;
         if count_visits(&own) != record.visit_count() {
-            return Err(flaw("a page has another number of visits than its record says"));
+            return Err(flaw("the number of a page's visits differs from its record"));
         }
         let (first, last) = segment.numbers().times.unwrap_or((i64::MAX, i64::MIN));
         if own.iter().any(|e| e.is_visit() && !(first..=last).contains(&e.time().0)) {
-            return Err(flaw(
-                "a visit is at a time of which the numbers of the segment say none is",
-            ));
+            return Err(flaw("a visit lies outside of the segment's range of times"));
         }
         if !own.is_sorted() {
             return Err(flaw("the entries of a page are not in order"));
@@ -74,12 +72,12 @@ pub(super) fn pages(
         let ordinal =
             u32::try_from(cursor.ordinal()).ok().or_bug("a segment has fewer than 2^32 pages")?;
         if segment.row_of(lookup.hash, ordinal)? != Some(row) {
-            let what = format!("the row of {url} is not that of its record");
+            let what = format!("the schedule row of {url} does not match its record");
             return Err(segment.damaged(Tag::of(Kind::Schedule), 0, &what));
         }
     }
     if (visits, resets) != (segment.numbers().visits, segment.numbers().resets) {
-        return Err(flaw("there are other numbers of visits and resets than the trailer says"));
+        return Err(flaw("the numbers of visits and resets differ from the trailer"));
     }
     Ok(in_force)
 }
@@ -95,10 +93,10 @@ pub(super) fn history(
         return Err(flaw("the page has a head and no entries"));
     };
     if count_visits(&entries) as u64 != page.visits {
-        return Err(flaw("its head counts other visits than there are"));
+        return Err(flaw("its head counts a wrong number of visits"));
     }
     if Changes::of(&entries, epochs) != page.changes {
-        return Err(flaw("how it is said to change is not what its visits tell"));
+        return Err(flaw("its change statistics do not match its visits"));
     }
     Ok(())
 }
@@ -108,7 +106,7 @@ pub(super) fn counts(counted: Totals, found: Totals) -> Result<()> {
     if counted == found {
         return Ok(());
     }
-    let what = format!("their numbers come to {counted}, and there are {found}");
+    let what = format!("their totals are {counted}, but there are {found}");
     Err(Error::corrupt("segments", 0, what))
 }
 
@@ -175,13 +173,13 @@ pub(super) fn tables(
         }
     }
     if longest != live.segment.numbers().longest_list {
-        let what = "the longest list of pages is not as long as its numbers say";
+        let what = "the longest posting list has another length than its numbers say";
         return Err(live.segment.damaged(Tag::of(Kind::Lists), 0, what));
     }
     // Each of them is in force on a page, and a page has at most one of an epoch.
     if (posted, fingerprints) != (in_force, live.segment.numbers().fingerprints) {
         let tag = Tag::of(Kind::Pages);
-        let what = "the pages have other fingerprints than the tables, or others in force";
+        let what = "the fingerprints of the pages differ from those of the tables";
         return Err(live.segment.damaged(tag, 0, what));
     }
     Ok(())

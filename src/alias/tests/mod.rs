@@ -162,7 +162,7 @@ proptest! {
             if at == sealed {
                 store.seal().unwrap();
             }
-            // 0 to 3 are near each other in steps of one bit; 4 is gone, 5 is too short to tell.
+            // 0 to 3 are near each other in steps of one bit; 4 is gone, 5 is too short.
             let fingerprint = [0, 1, 3, 0xff00][content % 4];
             let is_under = prefix.as_ref().is_none_or(|prefix| prefix.contains(&surt::key_of(&url)));
             match content {

@@ -255,7 +255,7 @@ pub(super) fn expected(pages: &[Known], k: u32) -> Counts {
         {
             add(rules, count);
         }
-        // Pages that SURT order does not tell apart.
+        // Pages with equal SURT keys.
         for (first, page) in groups.values().flat_map(|of| of[1..].iter().map(|page| (of[0], page)))
         {
             let ways = [

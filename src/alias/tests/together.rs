@@ -61,7 +61,7 @@ fn rules_hold_that_make_no_difference_two_at_once() {
         (["https://127.1/N", "http://127.0.0.1/N"], ["host", "scheme"]),
         (["http://B\u{dc}CHER.example/N", "https://xn--bcher-kva.example/N"], ["host", "scheme"]),
         (["HTTP://A.example:80/N", "http://a.example/N"], ["host", "port"]),
-        // Parameters that tell pages apart do not push out the others.
+        // Parameters that distinguish pages do not displace the others.
         (
             [
                 "http://a.example/?a=N&b=1&c=2&d=3&e=4&f=5&utm_source=x",

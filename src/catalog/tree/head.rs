@@ -53,12 +53,12 @@ impl Head {
         &self.bytes
     }
 
-    /// Whether both name the same commit of a file of the same length.
+    /// Whether both show the same commit of a file of the same length.
     pub(in crate::catalog) fn is_of_commit(&self, other: &Head) -> bool {
         self.len == other.len && last_commit(&self.bytes) == last_commit(&other.bytes)
     }
 
-    /// The header, if the file is parted as it says; and its length.
+    /// Parses the header, if its layout fits the file; returns also the length of the file.
     pub(super) fn parse(&self) -> Result<(Header<'_>, u64)> {
         let header = Header::parse(&self.bytes);
         let header = header.ok_or_else(|| damaged(0, "it does not begin as redb's files do"))?;

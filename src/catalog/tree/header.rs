@@ -118,6 +118,6 @@ impl<'h> Header<'h> {
             let mut root = || Page::take_root(&mut cursor, is_there.u8()? != 0);
             Some([root()?, root()?])
         });
-        roots.ok_or_else(|| damaged(at, "the checksum of its last commit does not hold"))
+        roots.ok_or_else(|| damaged(at, "the checksum of its last commit is wrong"))
     }
 }

@@ -225,7 +225,7 @@ impl<'f> Tree<'f> {
             let sound = node.used().is_some_and(|used| xxh3_128(used) == page.sum);
             if !sound {
                 self.failed = Some(page);
-                (self.flaw)(damaged(offset, "the checksum of a page does not hold"))?;
+                (self.flaw)(damaged(offset, "the checksum of a page is wrong"))?;
             }
             // A node that is neither is damaged.
             if node.is_leaf() {

@@ -210,8 +210,8 @@ proptest! {
         prop_assert!(rows.unwrap() == expected);
     }
 
-    /// What is damaged is told, or of no account; and what is read then takes no more memory and
-    /// time than the file is worth.
+    /// Damage is reported, or makes no difference; and reading takes no more memory and time than
+    /// the size of the file justifies.
     #[test]
     fn a_flipped_bit_is_told_or_changes_nothing(
         changes in changes(),

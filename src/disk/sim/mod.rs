@@ -38,9 +38,10 @@ use state::{DIRS, State};
 
 /// A simulated disk with one store's directory, empty or not. A clone is the same disk.
 ///
-/// Files can be made in its directories from the start; those that were made are listed. Names are
-/// listed in an order that is different each time, and the same for the same operations. A read, a
-/// write and a sync cost what they touch, not the size of the file; a map costs nothing until the file
+/// Files can be created in its directories from the start; only created directories are listed.
+/// Names are listed in an order that changes each time, but is repeatable for the same operations.
+/// A read, a write and a sync cost as much as the bytes they touch, not the size of the file; a map
+/// costs nothing until the file is written again.
 /// is written again.
 #[derive(Clone)]
 pub struct SimDisk {
@@ -48,12 +49,12 @@ pub struct SimDisk {
 }
 
 impl SimDisk {
-    /// An empty disk.
+    /// Creates an empty disk.
     pub fn new() -> SimDisk {
         SimDisk::with(State::default())
     }
 
-    /// A disk that holds these files, durably.
+    /// Creates a disk with these files, durably.
     #[expect(clippy::indexing_slicing, reason = "there is one for each")]
     pub fn of(files: impl IntoIterator<Item = (Name, Vec<u8>)>) -> SimDisk {
         let mut state = State::default();
@@ -74,36 +75,35 @@ impl SimDisk {
         SimDisk { state: Arc::new(Mutex::new(state)) }
     }
 
-    /// Names are listed in other orders from now on: in those of this seed.
+    /// Lists names in other orders from now on, determined by this seed.
     pub fn set_list_order(&self, seed: u64) {
         self.state.lock().order = seed;
     }
 
-    /// The random numbers that it gives are those of this seed from now on. Without one, all new
-    /// disks give the same numbers, and all that begin with the same files, so that what happens on
-    /// them can be repeated: two stores that are to be told apart, or two copies of one, need two
-    /// seeds.
+    /// Seeds the random numbers. Without a seed, all new disks return the same numbers, and so do
+    /// all disks that start with the same files, so that tests are repeatable. Two stores that must
+    /// differ, or two copies of one, need two seeds.
     pub fn set_seed(&self, seed: u64) {
         self.state.lock().drawn = mix(seed);
     }
 
-    /// The clock shows this time from now on, in milliseconds since 1970.
+    /// Sets the clock, in milliseconds since 1970.
     pub fn set_clock(&self, ms: i64) {
         self.state.lock().clock = Some(ms);
     }
 
-    /// The files as they are now, by name. Copies them all.
+    /// Copies the current files, by name.
     pub fn contents(&self) -> Vec<(Name, Vec<u8>)> {
         let mut contents = Vec::new();
         self.read_each(|name, content| contents.push((name, content.to_vec())));
         contents
     }
 
-    /// The power goes: another disk, independent of this, that holds one of the states that may be
-    /// left. No file is open on it, nobody holds its lock, no fault is set.
+    /// Simulates power loss: returns another, independent disk with one of the possible states. No
+    /// file is open on it, no lock is held, no fault is set.
     ///
-    /// `choice` decides which state: asked with `n`, it gives a number below `n`, each as likely as
-    /// any other. The same answers give the same state. It must not use this disk.
+    /// `choice` decides which state: called with `n`, it returns a uniformly random number below
+    /// `n`. The same results give the same state. It must not use this disk.
     ///
     /// Costs a copy of each file that has unsynced changes.
     pub fn crash(&self, choice: &mut dyn FnMut(u64) -> u64) -> SimDisk {
@@ -120,17 +120,17 @@ impl SimDisk {
         }))
     }
 
-    /// How many things a loss of power would keep or lose, each by itself: changes of a directory
-    /// and of a file's length, and units of what was written, none of them synced.
+    /// The number of unsynced changes that power loss would keep or lose independently: changes of
+    /// a directory and of a file's length, and units of written bytes.
     pub fn unsynced(&self, unit: Unit) -> usize {
         let state = self.state.lock();
         let files: usize = state.inodes.values().map(|inode| crash::units(inode, unit)).sum();
         state.dirs.iter().map(|dir| dir.pending().len()).sum::<usize>() + files
     }
 
-    /// The power goes, and keeps those of the [`unsynced`](SimDisk::unsynced) things for which `kept`
-    /// says so, asked once for each by its number. Where a file grew and its data did not come it is
-    /// zero. Otherwise as [`crash`](SimDisk::crash).
+    /// Simulates power loss that keeps exactly the [`unsynced`](SimDisk::unsynced) changes for
+    /// which `kept` returns true; it is called once for each by its number. If a file grew and its
+    /// data was lost, the bytes are zero. Otherwise it works as [`crash`](SimDisk::crash).
     pub fn crash_keeping(&self, unit: Unit, mut kept: impl FnMut(usize) -> bool) -> SimDisk {
         let state = self.state.lock();
         let mut number = 0;
@@ -141,7 +141,7 @@ impl SimDisk {
         };
         let entries = |dir: &Directory| crash::entries(dir, &next(dir.pending().len()));
         let dirs = state.dirs.each_ref().map(entries);
-        // Each file once, whether a name leads to it in the end or not.
+        // Each file once, whether or not a name leads to it in the end.
         let kept: BTreeMap<u64, Vec<bool>> =
             state.inodes.iter().map(|(id, inode)| (*id, next(crash::units(inode, unit)))).collect();
         SimDisk::with(state.rebuilt_by_id(dirs, |id, inode| {
@@ -150,7 +150,7 @@ impl SimDisk {
         }))
     }
 
-    /// Shows each file as it is now.
+    /// Passes each file in its current state to `read`.
     pub fn read_each(&self, mut read: impl FnMut(Name, &[u8])) {
         let state = self.state.lock();
         for (name, id) in state.dirs.iter().flat_map(|dir| dir.now()) {
@@ -160,16 +160,16 @@ impl SimDisk {
         }
     }
 
-    /// The power goes, and everything that was not synced is lost.
+    /// Simulates power loss that loses everything unsynced.
     pub fn crash_synced_only(&self) -> SimDisk {
         let state = self.state.lock();
         let dirs = state.dirs.each_ref().map(|dir| dir.durable_entries().clone());
         SimDisk::with(state.rebuilt(dirs, Inode::durable_content))
     }
 
-    /// The process is killed, and the system lives on: another disk, independent of this, that
-    /// holds everything. What was not synced is still not durable there: a later crash of that disk
-    /// may take it. No file is open on it, nobody holds its lock, no fault is set.
+    /// Simulates a killed process on a running system: returns another, independent disk with
+    /// everything. Unsynced data is still not durable there: a later crash of that disk may lose
+    /// it. No file is open on it, no lock is held, no fault is set.
     pub fn crash_all_kept(&self) -> SimDisk {
         let state = self.state.lock();
         let mut kept = State {
@@ -186,52 +186,50 @@ impl SimDisk {
         SimDisk::with(kept)
     }
 
-    /// The `n`-th operation from now fails with an error of this kind; 1 is the next. Replaces the
-    /// fault that was set before, if any. A write that fails leaves the first half of its bytes
-    /// written.
+    /// Makes the `n`-th operation from now fail with an error of this kind; 1 is the next. Replaces
+    /// an earlier fault. A write that fails leaves the first half of its bytes written.
     pub fn fail_after(&self, n: u64, kind: io::ErrorKind) {
         self.fail(Fault { strikes: Strikes::Any, nth: n, kind, lasting: false });
     }
 
-    /// As [`SimDisk::fail_after`], and every later operation fails too.
+    /// Works as [`SimDisk::fail_after`], but every later operation fails too.
     pub fn fail_from(&self, n: u64, kind: io::ErrorKind) {
         self.fail(Fault { strikes: Strikes::Any, nth: n, kind, lasting: true });
     }
 
-    /// Sets a fault in place of the one that was set before, if any.
+    /// Sets a fault, replacing an earlier one.
     pub fn fail(&self, fault: Fault) {
         self.state.lock().monitor.fault = Some(fault);
     }
 
-    /// Nothing fails from now on.
+    /// Removes the fault.
     pub fn heal(&self) {
         self.state.lock().monitor.fault = None;
     }
 
-    /// How many bytes of contents the disk has room for; `None`, as at first, for no bound. Files
-    /// that have no name left and are not open take none. Where there is a bound,
-    /// [`Disk::free_bytes`] is known.
+    /// Limits the bytes of contents on the disk; `None`, the default, sets no limit. Files without
+    /// a name that are not open take no space. With a limit, [`Disk::free_bytes`] is known.
     pub fn set_capacity_bytes(&self, capacity_bytes: Option<u64>) {
         self.state.lock().capacity_bytes = capacity_bytes;
     }
 
-    /// Operations so far, those that failed included.
+    /// The number of operations so far, including failed ones.
     pub fn operations(&self) -> u64 {
         self.state.lock().monitor.operations
     }
 
-    /// Operations so far for which [`OpKind::changes`] holds, those that failed included.
+    /// The number of operations so far for which [`OpKind::changes`] holds, including failed ones.
     pub fn changes(&self) -> u64 {
         self.state.lock().monitor.changes
     }
 
-    /// Begins to record every operation, and forgets what was recorded.
+    /// Starts to record every operation, and drops the previous record.
     pub fn record(&self) {
         self.state.lock().monitor.log = Some(Vec::new());
     }
 
-    /// What was recorded since [`SimDisk::record`], which begins anew; empty if nothing was asked
-    /// to be.
+    /// Returns the operations since [`SimDisk::record`], and starts a new record; empty if
+    /// recording was not started.
     pub fn take_log(&self) -> Vec<Op> {
         self.state.lock().monitor.log.as_mut().map(std::mem::take).unwrap_or_default()
     }
@@ -289,7 +287,7 @@ impl Disk for SimDisk {
         Ok(Map::shared(Arc::clone(state.inode(id)?.content())))
     }
 
-    /// Between directories it is refused: no file of a store moves to another.
+    /// Fails between directories: no file of a store moves to another.
     fn rename(&self, from: Name, to: Name) -> io::Result<()> {
         let mut state = self.state.lock();
         state.monitor.enter(OpKind::Rename(to), Some(from), 0, 0)?;
@@ -311,15 +309,15 @@ impl Disk for SimDisk {
         Ok(())
     }
 
-    /// No operation: it is not counted, and never fails but where there is no such file.
+    /// Not an operation: it is not counted, and fails only if the file does not exist.
     fn linkable(&self, name: Name) -> io::Result<Linkable> {
         let mut state = self.state.lock();
         let inode = state.find(name)?;
         Ok(Linkable::new(state.inode(inode)?.closed()))
     }
 
-    /// Both disks hold what the file is now, durable as far as it is. Since nobody writes to such a
-    /// file, that is the same file.
+    /// Both disks have the current contents of the file, as durable as they are. Nobody writes to
+    /// such a file, so this equals one shared file.
     fn link(&self, file: &Linkable, name: Name) -> io::Result<()> {
         let mut state = self.state.lock();
         state.monitor.enter(OpKind::Link, Some(name), 0, 0)?;
@@ -331,8 +329,8 @@ impl Disk for SimDisk {
         Ok(())
     }
 
-    /// One that fails leaves the changes as they were: they may persist, and a later one that
-    /// succeeds makes them durable.
+    /// A failed sync leaves the changes as they were: they may persist, and a later successful sync
+    /// makes them durable.
     fn sync_dir(&self, dir: Dir) -> io::Result<()> {
         let mut state = self.state.lock();
         state.monitor.enter(OpKind::SyncDir(dir), None, 0, 0)?;
@@ -363,12 +361,12 @@ impl Disk for SimDisk {
         Ok(state.free_bytes())
     }
 
-    /// It stands still: in May 2026, unless it was set.
+    /// The clock stands still: in May 2026, unless it was set.
     fn clock(&self) -> i64 {
         self.state.lock().clock.unwrap_or(1_780_000_000_000)
     }
 
-    /// No operation: it is not counted, and never fails.
+    /// Not an operation: it is not counted, and never fails.
     fn random(&self) -> u64 {
         let mut state = self.state.lock();
         state.drawn = state.drawn.wrapping_add(0x9e37_79b9_7f4a_7c15);

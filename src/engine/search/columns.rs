@@ -56,7 +56,7 @@ impl<'v> Columns<'v> {
             end = sum.ok_or(Error::Limit {
                 what: "fingerprints to read at once",
                 max: u32::MAX.into(),
-                instead: "ask for those under a prefix, or look for what is near to some",
+                instead: "use a prefix, or search for the pages near some fingerprints",
             })?;
             columns.push((component.id(), column));
             starts.push(end);

@@ -32,7 +32,7 @@ fn another_store_is_none() {
 #[test]
 fn a_backup_that_was_written_to_is_a_store_of_its_own() {
     let (from, store) = source();
-    let written = "it was opened for writing, and is a store of its own since";
+    let written = "it was opened for writing, so it is a separate store now";
     let to = SimDisk::new();
     back_up(&from, &to).unwrap();
     // Looking at it does no harm.
@@ -71,10 +71,7 @@ fn a_backup_of_a_newer_state_and_one_that_went_apart_are_none() {
     assert_eq!(refused(&from, &SimDisk::of(to_backup(&older))), "it is newer than the store");
     store.seal().unwrap();
     let why = refused(&from, &SimDisk::of(to_backup(&older)));
-    assert!(
-        why.starts_with("its segment ") && why.ends_with(" is another than the store's"),
-        "{why}"
-    );
+    assert!(why.starts_with("its segment ") && why.ends_with(" differs from the store's"), "{why}");
 }
 
 /// The files of a backup of a store.

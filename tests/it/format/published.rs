@@ -116,7 +116,8 @@ fn a_generation_that_is_not_as_it_was_written_is_refused() {
         bytes[at..at + 4].copy_from_slice(&wrong.to_le_bytes());
         let error = refused(&summed(bytes), 1);
         assert!(
-            error.contains("its segments or epochs are not") || error.contains("its tables"),
+            error.contains("its lists of segments and epochs are impossible")
+                || error.contains("its tables"),
             "{error}"
         );
     }

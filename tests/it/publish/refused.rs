@@ -66,7 +66,7 @@ fn an_older_copy_of_the_store_and_one_that_went_another_way_are_refused() {
         let error = publish(on(disk), on(&to), options()).unwrap_err();
         assert!(matches!(error, Error::NotABackup { .. }), "{error}");
         let message = error.to_string();
-        let begin = format!("generation {} is none: {part}", newest.generation);
+        let begin = format!("generation {} is not an earlier state: {part}", newest.generation);
         assert!(message.contains(&begin), "{message}");
         assert!(message.ends_with("name another directory"), "{message}");
         assert!(to.contents() == before);
@@ -118,7 +118,7 @@ fn a_directory_where_a_store_is_published_is_read_like_a_store_and_not_written_t
     ];
     for (nth, refused) in refusals.into_iter().enumerate() {
         let error = refused.unwrap_err().to_string();
-        assert!(error.contains("a store is published there"), "{nth}: {error}");
+        assert!(error.contains("it contains published generations"), "{nth}: {error}");
     }
     assert_eq!(listed(&to), before);
     // While it is being carried: files first.

@@ -305,7 +305,7 @@ fn content_without_a_fingerprint_reads_as_such() {
     let history = place.done(&["history", "http://none.example/"]);
     let rows: Vec<&str> = history.lines().collect();
     assert!(rows[0].contains("  -") && rows[0].ends_with("  e  -  new"), "{}", rows[0]);
-    assert!(rows[1].ends_with("  e  -  changed (by how much is not known)"), "{}", rows[1]);
+    assert!(rows[1].ends_with("  e  -  changed (by an unknown distance)"), "{}", rows[1]);
     let lines = objects(&place.done(&["history", "http://none.example/", "--json"]));
     assert_eq!((&lines[0]["fingerprint"], &lines[0]["epoch"]), (&Value::Null, &"e".into()));
     assert_eq!((&lines[1]["verdict"], lines[1].get("distance")), (&"changed".into(), None));

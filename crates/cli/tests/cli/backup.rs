@@ -90,7 +90,7 @@ fn a_directory_that_is_no_backup_stays_as_it_is() {
     refused(&own, "it is the store itself");
     place.done(&["backup", "safe"]);
     Store::open(place.path("safe"), Options::default()).unwrap().close().unwrap();
-    refused("safe", "it was opened for writing, and is a store of its own since");
+    refused("safe", "it was opened for writing, so it is a separate store now");
 }
 
 #[test]

@@ -153,7 +153,7 @@ fn an_epoch_that_cannot_begin_leaves_no_store() {
     for (recipe, with, why) in [
         (recipe, &[][..], "name one with --df"),
         (recipe, &["--df", &table][..], "frequencies of words4, not of words1"),
-        ("near", &["--df", &table][..], "weighs nothing by a table"),
+        ("near", &["--df", &table][..], "uses no table"),
         ("near", &["--role", "near", "--minor", "5", "--moderate", "4"][..], "at most --moderate"),
     ] {
         let begin = [&["epoch", "begin", "--recipe", recipe][..], with].concat();

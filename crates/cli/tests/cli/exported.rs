@@ -271,7 +271,7 @@ fn an_export_that_is_not_whole_or_not_sound_makes_no_store() {
         (edit(part, "\"base64\":\"", "\"base64\":\"====\",\"x\":\""), line(part), "no base64"),
         (edit(part, "\"base64\":\"", "\"base64\":\"\",\"x\":\""), line(part), "has 0 bytes"),
         (edit(part, "\"base64\":\"c2", "\"base64\":\"d2"), line(last_part), &id),
-        (edit(4, &id, "00000000000000ff"), line(last_part), "has not the table"),
+        (edit(4, &id, "00000000000000ff"), line(last_part), "does not have the table"),
         (edit(last_part, &id, "00000000000000ff"), line(last_part), "is of no epoch"),
         (
             with(last_part, lines[first].trim_end()),

@@ -141,7 +141,8 @@ fn a_copy_of_the_store_that_is_older_or_went_another_way_is_refused() {
     let refused = |part: &str| {
         let ran = place.run(&["publish", "-s", "other", "--to", "public"]);
         assert_eq!(ran.code, 5, "{}", ran.err);
-        let begin = "public holds no earlier state of this store: generation 1 is none: ";
+        let begin =
+            "public holds no earlier state of this store: generation 1 is not an earlier state: ";
         assert!(ran.err.contains(begin) && ran.err.contains(part), "{}", ran.err);
     };
     refused("and the store ends at ");
@@ -205,7 +206,7 @@ fn every_verb_that_reads_takes_a_directory_where_a_store_is_published() {
         &["publish", "-s", "public", "--to", "new"],
         &["repair", "--to", "new", "--store", "public"],
     ] {
-        refused(args, "a store is published there, which is read and never written to");
+        refused(args, "it contains published generations, which are read-only");
     }
     refused(&["ingest", "public", "--store", "new"], "load it: simkeep load public --store new");
     let other = store.to_str().unwrap();
