@@ -58,6 +58,12 @@ struct State {
 }
 
 /// The stage of a long call.
+///
+/// ```
+/// use simkeep::{Progress, Stage};
+/// let progress = Progress::default();
+/// assert_eq!(progress.stage(), Stage::Waiting);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 #[repr(u8)]
@@ -101,6 +107,18 @@ const STAGES: [Stage; 10] = [
 
 impl Progress {
     /// Asks the call to stop soon.
+    ///
+    /// ```
+    /// # use simkeep::{Error, Options, Progress, Store};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let progress = Progress::default();
+    /// progress.cancel(); // from any thread
+    /// assert!(matches!(store.merge(&progress), Err(Error::Cancelled)));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn cancel(&self) {
         self.state.cancelled.store(true, Ordering::Relaxed);
     }

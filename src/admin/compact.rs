@@ -11,6 +11,17 @@ use crate::error::{Error, Result};
 use crate::progress::{Progress, Stage};
 
 /// The result of [`Store::compact`].
+///
+/// ```
+/// # use simkeep::{Options, Progress, Store};
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// let compacted = store.compact(&Progress::default())?;
+/// println!("{} bytes of segments, before {}", compacted.segment_bytes, compacted.segment_bytes_before);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Compacted {

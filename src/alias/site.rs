@@ -3,6 +3,24 @@
 use super::rule::AliasRule;
 
 /// The alias rules of a site; from [`AliasQuery::run`](crate::alias::AliasQuery::run).
+///
+/// ```
+/// # use simkeep::{Observation, Options, Progress, Store, Time};
+/// use simkeep::alias::AliasQuery;
+/// use std::ops::ControlFlow;
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// let summary = AliasQuery::default().run(&store.snapshot(), &Progress::default(), |site| {
+///     for count in site.rules.iter().filter(|count| count.holds) {
+///         println!("{}: {} holds for {} pages", site.site, count.rule, count.pairs);
+///     }
+///     ControlFlow::Continue(())
+/// })?;
+/// assert_eq!(summary.sites, 0);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct AliasSite {

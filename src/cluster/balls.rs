@@ -20,6 +20,23 @@ use crate::sort::{Spooled, Workspace};
 /// Unlike clusters, balls overlap. Their number by size is figure 6-2 and their average size table
 /// 6.2 of S. Seshasai, *Efficient near duplicate document detection for specialized corpora*, MIT
 /// 2009.
+///
+/// ```
+/// # use simkeep::{Observation, Options, Progress, Store, Time};
+/// use simkeep::cluster::{Balls, Clustering};
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// let epoch = store.change_epoch();
+/// for (url, fingerprint) in [("https://a.example/", 0b0), ("https://b.example/", 0b1)] {
+///     store.observe(Observation::content(url, Time::now(), fingerprint, epoch))?;
+/// }
+/// let none: [(&str, &str); 0] = [];
+/// let balls = Balls::of(&store.snapshot(), &Clustering::within(1), none, &Progress::default())?;
+/// assert_eq!((balls[0].average(), balls[1].average()), (Some(1.0), Some(2.0)));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Balls {

@@ -77,6 +77,22 @@ impl Clustering {
 /// times, in several orders. Each iteration sorts about 100 bytes a page, in the memory that the
 /// [`Clustering`] allows. It then reads a URL for each page that it returns, and the heads of pages
 /// that have the fingerprint of their leader.
+///
+/// ```
+/// # use simkeep::{Observation, Options, Progress, Store, Time};
+/// use simkeep::cluster::Clustering;
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// let epoch = store.change_epoch();
+/// for (url, fingerprint) in [("https://a.example/", 0b0), ("https://b.example/", 0b1), ("https://c.example/", !0)] {
+///     store.observe(Observation::content(url, Time::now(), fingerprint, epoch))?;
+/// }
+/// let clusters = Clustering::within(3).run(&store.snapshot(), &Progress::default())?;
+/// assert_eq!((clusters.pages(), clusters.len(), clusters.largest()), (3, 2, 2));
+/// # Ok(())
+/// # }
+/// ```
 pub struct Clusters {
     pub(super) snapshot: Snapshot,
     pub(super) filter: InForceFilter,
@@ -105,6 +121,22 @@ pub(super) struct Found {
 }
 
 /// A cluster: pages within a distance of the page that leads it.
+///
+/// ```
+/// # use simkeep::{Observation, Options, Progress, Store, Time};
+/// use simkeep::cluster::Clustering;
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// store.observe(Observation::content("https://a.example/", Time::now(), 7, store.change_epoch()))?;
+/// let clusters = Clustering::within(3).run(&store.snapshot(), &Progress::default())?;
+/// for cluster in clusters.by_size(1)? {
+///     let cluster = cluster?;
+///     assert_eq!((cluster.leader.as_str(), cluster.pages), ("https://a.example/", 1));
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Cluster {
@@ -121,6 +153,22 @@ pub struct Cluster {
 }
 
 /// A page in its cluster.
+///
+/// ```
+/// # use simkeep::{Observation, Options, Progress, Store, Time};
+/// use simkeep::cluster::Clustering;
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// store.observe(Observation::content("https://a.example/", Time::now(), 7, store.change_epoch()))?;
+/// let clusters = Clustering::within(3).run(&store.snapshot(), &Progress::default())?;
+/// for page in clusters.by_page(1)? {
+///     let page = page?;
+///     println!("{} belongs to {}, {} bits away", page.url, page.leader, page.distance);
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ClusteredPage {

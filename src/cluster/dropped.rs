@@ -15,6 +15,25 @@ use crate::query::in_force::InForcePage;
 ///
 /// Takes a bit of memory for each page of the store, and scratch files of 8 bytes for each dropped
 /// page. It can be used from any number of threads.
+///
+/// ```
+/// # use simkeep::{Classes, Observation, Options, Progress, Store, Time};
+/// use simkeep::cluster::{Clustering, Fate};
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// let epoch = store.change_epoch();
+/// for (ms, url) in [(1_000, "https://a.example/"), (2_000, "https://b.example/")] {
+///     store.observe(Observation::content(url, Time::from_ms(ms)?, 7, epoch))?;
+/// }
+/// let clusters = Clustering::within(3).run(&store.snapshot(), &Progress::default())?;
+/// let dropped = clusters.dropped(&Classes::default())?;
+/// assert_eq!(dropped.len(), 1);
+/// assert_eq!(dropped.fate("https://a.example/")?, Fate::Kept);
+/// assert_eq!(dropped.kept_for("https://b.example/")?.unwrap().url, "https://a.example/");
+/// # Ok(())
+/// # }
+/// ```
 pub struct Dropped<'c> {
     clusters: &'c Clusters,
     pages: Places,

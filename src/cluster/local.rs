@@ -20,6 +20,20 @@ const PAGES_MAX: usize = 1 << 14;
 const HELD_MAX: usize = 1 << 18;
 
 /// The cluster of one page, from [`PageCluster::of`].
+///
+/// ```
+/// # use simkeep::{Observation, Options, Store, Time};
+/// use simkeep::cluster::{Clustering, PageCluster};
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// let url = "https://a.example/";
+/// store.observe(Observation::content(url, Time::now(), 7, store.change_epoch()))?;
+/// let found = PageCluster::of(&store.snapshot(), &Clustering::within(3), url)?.unwrap();
+/// assert_eq!((found.cluster.leader.as_str(), found.complete), (url, true));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct PageCluster {

@@ -4,6 +4,20 @@ use super::table::Table;
 use crate::fingerprint::Frequencies;
 
 /// How differently two tables weigh features of the same pages.
+///
+/// ```
+/// # use simkeep::df::{Comparison, Counter};
+/// # use simkeep::fingerprint::Recipe;
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let mut counter = Counter::new(&Recipe::DEFAULT, dir.path().join("crawl.df"), 64 << 20)?;
+/// # counter.add("one two three")?;
+/// # let table = counter.freeze(1)?;
+/// let same = Comparison::of(&table, &table);
+/// assert_eq!((same.known, same.difference, same.first_only), (1.0, 0.0, 0));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Comparison {

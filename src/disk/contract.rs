@@ -32,6 +32,19 @@ pub enum Lock {
 }
 
 /// The holder of a lock, as far as the system reports it.
+///
+/// ```
+/// use simkeep::{Error, Holder, Options, Store};
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let path = dir.path().join("store");
+/// let store = Store::create(&path, Options::default())?;
+/// let again = Store::open(&path, Options::default());
+/// assert!(matches!(again, Err(Error::Locked { holder: Holder::ThisProcess, .. })));
+/// # drop(store);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Holder {

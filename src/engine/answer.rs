@@ -13,6 +13,22 @@ use crate::page::{
 use crate::time::Time;
 
 /// Another page with the same digest: an exact copy.
+///
+/// ```
+/// # use simkeep::{Digest, Observation, Options, Store, Time};
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// let epoch = store.change_epoch();
+/// let seen = |url, ms| Ok::<_, simkeep::TimeError>(
+///     Observation::content(url, Time::from_ms(ms)?, 7, epoch).digest(Digest([0xda; 16])));
+/// store.observe(seen("https://example.com/", 1_000)?)?;
+/// let outcome = store.observe(seen("https://example.org/", 2_000)?)?;
+/// assert_eq!(outcome.copies[0].url, "https://example.com/");
+/// assert_eq!(outcome.copies[0].first, Time::from_ms(1_000)?);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct ExactCopy {
@@ -23,6 +39,20 @@ pub struct ExactCopy {
 }
 
 /// A near-duplicate of the content that a visit saw.
+///
+/// ```
+/// # use simkeep::{Observation, Options, Store, Time};
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// let epoch = store.change_epoch();
+/// store.observe(Observation::content("https://example.com/", Time::from_ms(1_000)?, 0b01, epoch))?;
+/// let seen = Observation::content("https://example.org/", Time::from_ms(2_000)?, 0b11, epoch);
+/// let near = &store.observe(seen)?.near[0];
+/// assert_eq!((near.url.as_str(), near.distance), ("https://example.com/", 1));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct NearDuplicate {
@@ -37,6 +67,21 @@ pub struct NearDuplicate {
 }
 
 /// The first of several pages with nearly the same content; see [`Outcome::original`].
+///
+/// ```
+/// # use simkeep::{Observation, Options, OriginalBy, Store, Time};
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// let epoch = store.change_epoch();
+/// store.observe(Observation::content("https://example.com/", Time::from_ms(1_000)?, 0b01, epoch))?;
+/// let seen = Observation::content("https://example.org/", Time::from_ms(2_000)?, 0b11, epoch);
+/// let original = store.observe(seen)?.original.unwrap();
+/// assert_eq!(original.url, "https://example.com/");
+/// assert_eq!(original.by, OriginalBy::Near);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Original {
@@ -71,8 +116,8 @@ pub enum OriginalBy {
 /// let (url, epoch) = ("https://example.com/", store.change_epoch());
 /// store.observe(Observation::content(url, Time::from_ms(1_000)?, 0b0011, epoch))?;
 /// let outcome = store.observe(Observation::content(url, Time::from_ms(2_000)?, 0b1100, epoch))?;
-/// let told = "changed by 4 bits: moderately, some 0.5 to 6 % of its words";
-/// assert_eq!(outcome.to_string(), told);
+/// let text = "changed by 4 bits: moderately, some 0.5 to 6 % of its words";
+/// assert_eq!(outcome.to_string(), text);
 /// # Ok(())
 /// # }
 /// ```
@@ -296,6 +341,20 @@ impl fmt::Display for HistoryEntry {
 pub type History = Vec<HistoryEntry>;
 
 /// The current state of a page.
+///
+/// ```
+/// # use simkeep::{Observation, Options, Store, Time};
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// let (url, epoch) = ("https://example.com/", store.change_epoch());
+/// store.observe(Observation::content(url, Time::from_ms(1_000)?, 7, epoch))?;
+/// store.observe(Observation::gone(url, Time::from_ms(2_000)?))?;
+/// let page = store.snapshot().latest(url)?.unwrap();
+/// assert_eq!((page.visits, page.gone, page.content), (2, true, None));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Page {
@@ -351,6 +410,18 @@ impl Page {
 }
 
 /// The number of pages and visits hidden by [`Store::forget`](crate::Store::forget).
+///
+/// ```
+/// # use simkeep::{Observation, Options, Scope, Store, Time};
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// store.observe(Observation::gone("https://example.com/", Time::now()))?;
+/// let forgotten = store.forget(Scope::Url("https://example.com/"))?;
+/// assert_eq!((forgotten.pages, forgotten.visits), (1, 1));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Forgotten {
@@ -361,6 +432,20 @@ pub struct Forgotten {
 }
 
 /// The result of [`Store::merge`](crate::Store::merge).
+///
+/// ```
+/// # use simkeep::{Observation, Options, Progress, Store, Time};
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// for url in ["https://example.com/", "https://example.org/"] {
+///     store.observe(Observation::gone(url, Time::now()))?;
+///     store.seal()?;
+/// }
+/// assert_eq!(store.merge(&Progress::default())?.inputs, 2);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Merged {

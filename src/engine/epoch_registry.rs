@@ -27,6 +27,19 @@ impl Store {
     /// nothing. Use this for fingerprints that are not made by simkeep's recipes. For those, use
     /// [`begin_epoch`](Store::begin_epoch).
     ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Role, Store, Time};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let epoch = store.register_epoch("perceptual hash 1.2", Role::Near)?;
+    /// let seen = Observation::content("https://example.com/logo.png", Time::now(), 0x8f3c, epoch);
+    /// store.observe(seen)?;
+    /// assert_eq!(store.snapshot().near(0x8f3d, 3)?.near.len(), 1);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`Error::InvalidArgument`] for a name that is empty or has control characters, for bands that no
@@ -88,6 +101,19 @@ impl Store {
     /// epoch, but none in the epoch that replaces it. No search finds such a page, and it gets no
     /// distances, until it is observed again or restated. That is also true of pages observed in
     /// this epoch during the call. Costs a commit, and a scan unless `left` is `u64::MAX`.
+    ///
+    /// ```
+    /// # use simkeep::{Options, Role, Store};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let old = store.change_epoch();
+    /// store.register_epoch("my own hashes", Role::Both)?;
+    /// store.end_epoch(old, 0)?; // fails if a page still needs it
+    /// assert!(store.snapshot().epochs()[0].ended);
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     ///

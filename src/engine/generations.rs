@@ -15,6 +15,20 @@ use crate::error::{Error, NotStore, Result};
 use crate::page::EpochInfo;
 
 /// A newer generation than the one that is read. It was skipped because it is incomplete.
+///
+/// ```
+/// # use simkeep::{Options, Reader, Store};
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// # store.publish(dir.path().join("public"), Default::default())?;
+/// let reader = Reader::published(dir.path().join("public"), None)?;
+/// if let Some(newer) = reader.incomplete() {
+///     println!("generation {} is incomplete: {}", newer.generation, newer.why);
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Incomplete {

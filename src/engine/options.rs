@@ -9,6 +9,13 @@ use crate::fingerprint::Bands;
 use crate::page::Ranking;
 
 /// When an observation becomes durable.
+///
+/// ```
+/// use std::time::Duration;
+/// use simkeep::{Durability, Options};
+/// let grouped = Durability::Grouped(Duration::from_millis(5));
+/// assert_eq!(Options::default().durability(grouped).durability, grouped);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Durability {

@@ -117,6 +117,18 @@ impl Reader {
     /// arrives meanwhile waits for the lock; readers that arrive after the writer do not delay it
     /// further.
     ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Reader, Store, Time};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// store.observe(Observation::gone("https://example.com/", Time::now()))?;
+    /// let reader = Reader::open(dir.path().join("store"))?; // while the store is open for writing
+    /// assert!(reader.snapshot().latest("https://example.com/")?.is_some());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`Error::NotAStore`], [`Error::Unfinished`], [`Error::Corrupt`], [`Error::Version`],
@@ -224,6 +236,20 @@ impl Reader {
     /// Moves to the newest state, and returns whether anything changed. Open segments stay open,
     /// and only the new part of the journal is read. After an error the reader keeps its previous
     /// state, and also if it would fall back to an older one.
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Reader, Store, Time};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let mut reader = Reader::open(dir.path().join("store"))?;
+    /// store.observe(Observation::gone("https://example.com/", Time::now()))?;
+    /// assert_eq!(reader.behind(), 1);
+    /// assert!(reader.refresh()?);
+    /// assert_eq!(reader.behind(), 0);
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     ///

@@ -30,6 +30,18 @@ impl Store {
     /// Seals everything unsealed into segments, however little, and returns when that is done.
     /// Costs writing them, and one commit for each; there are at most two.
     ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Store, Time};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// store.observe(Observation::gone("https://example.com/", Time::now()))?;
+    /// store.seal()?;
+    /// assert_eq!(store.stats()?.unsealed_visits, 0);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`Error::Io`] or [`Error::Poisoned`].

@@ -120,6 +120,19 @@ impl Snapshot {
     /// Returns all visits of a page in order, each with its verdict after the visits before it.
     /// Empty for an unknown page. Costs reading the page's record in each segment that has it.
     ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Store, Time};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let url = "https://example.com/";
+    /// store.observe(Observation::gone(url, Time::now()))?;
+    /// assert_eq!(store.snapshot().history(url)?.len(), 1);
+    /// assert!(store.snapshot().history("https://example.org/")?.is_empty());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`Error::Url`], or [`Error::Corrupt`] if the data it reads is damaged.
@@ -133,6 +146,20 @@ impl Snapshot {
     /// Returns the visit whose content was in force at a time: the last content at or before it,
     /// with its fingerprint of the newest epoch that detects changes. `None` if the page was
     /// unknown then, or gone. Costs reading the page's record in each segment that has it.
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Store, Time};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let (url, epoch) = ("https://example.com/terms", store.change_epoch());
+    /// store.observe(Observation::content(url, Time::from_ms(1_000)?, 7, epoch))?;
+    /// let snapshot = store.snapshot();
+    /// assert!(snapshot.as_of(url, Time::from_ms(2_000)?)?.is_some());
+    /// assert!(snapshot.as_of(url, Time::from_ms(500)?)?.is_none());
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     ///
@@ -152,6 +179,18 @@ impl Snapshot {
     /// the newest segment that has it; or all records of the page, if a late visit was not sealed
     /// yet.
     ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Store, Time};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let url = "https://example.com/";
+    /// store.observe(Observation::gone(url, Time::now()))?;
+    /// assert!(store.snapshot().latest(url)?.is_some_and(|page| page.gone));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`Error::Url`], or [`Error::Corrupt`] if the data it reads is damaged.
@@ -166,6 +205,16 @@ impl Snapshot {
     /// searches wait neither for the disk nor for checksums. Costs reading them once; concurrent
     /// searches do not wait. Without this call, every block is read and checked on first access.
     /// Segments of up to 4 GiB that this process wrote are ready from the start.
+    ///
+    /// ```
+    /// # use simkeep::{Options, Progress, Store};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// store.snapshot().warm_up(&Progress::default())?;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     ///

@@ -9,6 +9,13 @@ use crate::error::Result;
 use crate::page::{Entry, EpochInfo, Role, in_use};
 
 /// A counter of [`Stats`]: a number by name, for programs that report all of them.
+///
+/// ```
+/// use simkeep::Stats;
+/// for counter in Stats::COUNTERS {
+///     println!("{}: {}", counter.name, counter.what);
+/// }
+/// ```
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Counter {
@@ -66,6 +73,18 @@ macro_rules! counted {
 
 counted! {
     /// Sizes of a store.
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Store, Time};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// store.observe(Observation::gone("https://example.com/", Time::now()))?;
+    /// let stats = store.stats()?;
+    /// assert_eq!((stats.pages, stats.visits, stats.unsealed_visits), (1, 1, 1));
+    /// # Ok(())
+    /// # }
+    /// ```
     #[derive(Clone, Debug, Default, PartialEq, Eq)]
     #[non_exhaustive]
     pub struct Stats {
@@ -98,6 +117,19 @@ counted! {
 }
 
 /// Sizes of one segment.
+///
+/// ```
+/// # use simkeep::{Observation, Options, Store, Time};
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// store.observe(Observation::gone("https://example.com/", Time::now()))?;
+/// store.seal()?;
+/// let segment = &store.stats()?.segments[0];
+/// assert_eq!((segment.pages, segment.visits), (1, 1));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SegmentStats {

@@ -88,6 +88,20 @@ impl Store {
     /// Costs the time to read the journal, at most a second, whatever the size of the store. Reads
     /// no fingerprint tables.
     ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Store, Time};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let path = dir.path().join("crawl.simkeep");
+    /// let store = Store::create(&path, Options::default())?;
+    /// store.observe(Observation::gone("https://example.com/", Time::now()))?;
+    /// store.close()?;
+    /// let store = Store::open(&path, Options::default())?;
+    /// assert_eq!(store.stats()?.pages, 1);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`Error::NotAStore`], [`Error::Unfinished`], [`Error::Version`], [`Error::Io`].
@@ -102,6 +116,17 @@ impl Store {
     /// [unfinished](Error::Unfinished) one, and opens it. The store is created completely or not at
     /// all. Costs a few syncs.
     ///
+    /// ```
+    /// # use simkeep::{Options, Store};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let path = dir.path().join("crawl.simkeep");
+    /// let store = Store::create(&path, Options::default().near_limit(100))?;
+    /// assert!(Store::create(&path, Options::default()).is_err()); // it exists
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`Error::StoreExists`] if there is a store already, [`Error::NotAStore`] if the directory
@@ -113,6 +138,19 @@ impl Store {
     }
 
     /// Opens the store, or creates it if there is none.
+    ///
+    /// ```
+    /// # use simkeep::{Options, Store};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let path = dir.path().join("crawl.simkeep");
+    /// for _ in 0..2 {
+    ///     let store = Store::open_or_create(&path, Options::default())?;
+    ///     store.close()?;
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     ///
@@ -206,12 +244,40 @@ impl Store {
     /// Returns a consistent view of everything acknowledged so far. Every query runs against one.
     ///
     /// Costs two short locks, which no thread holds while it reads or writes files.
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Store, Time};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let before = store.snapshot();
+    /// store.observe(Observation::gone("https://example.com/", Time::now()))?;
+    /// assert!(before.latest("https://example.com/")?.is_none());
+    /// assert!(store.snapshot().latest("https://example.com/")?.is_some());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn snapshot(&self) -> Snapshot {
         self.live().snapshot()
     }
 
     /// Returns all visits of a page with their verdicts: [`Snapshot::history`] on a current
     /// snapshot.
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Store, Time};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let url = "https://example.com/";
+    /// store.observe(Observation::failed(url, Time::from_ms(1_000)?))?;
+    /// store.observe(Observation::gone(url, Time::from_ms(2_000)?))?;
+    /// let verdicts = store.history(url)?.iter().filter_map(|entry| entry.visit()).map(|(_, verdict)| verdict.to_string())
+    ///     .collect::<Vec<_>>();
+    /// assert_eq!(verdicts, ["failed", "gone"]);
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     ///
@@ -222,6 +288,22 @@ impl Store {
 
     /// Returns the visit whose content was in force at a time: [`Snapshot::as_of`] on a current
     /// snapshot.
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Store, Time};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let (url, epoch) = ("https://example.com/terms", store.change_epoch());
+    /// for (ms, fingerprint) in [(1_000, 0x00), (3_000, 0xff)] {
+    ///     store.observe(Observation::content(url, Time::from_ms(ms)?, fingerprint, epoch))?;
+    /// }
+    /// let visit = store.as_of(url, Time::from_ms(2_000)?)?.unwrap();
+    /// assert_eq!(visit.seen.content().unwrap().fingerprint, Some(0x00));
+    /// assert!(store.as_of(url, Time::from_ms(500)?)?.is_none());
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     ///

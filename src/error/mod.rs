@@ -20,6 +20,19 @@ pub use kind::ErrorKind;
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Damage: a byte of a file is not what it must be.
+///
+/// ```
+/// # use simkeep::{Options, Store};
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// let verified = store.verify(Default::default())?;
+/// for corruption in &verified.flaws {
+///     println!("{} at byte {}: {}", corruption.file, corruption.offset, corruption.what);
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Corruption {
     /// The file, by its path within the store's directory.
@@ -37,6 +50,12 @@ impl fmt::Display for Corruption {
 }
 
 /// The contents of a directory that is not a store.
+///
+/// ```
+/// use simkeep::{Error, NotStore, Options, Store};
+/// let opened = Store::open("no/such/store", Options::default());
+/// assert!(matches!(opened, Err(Error::NotAStore { found: NotStore::Nothing, .. })));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NotStore {
@@ -55,6 +74,15 @@ pub enum NotStore {
 /// An error of any call. Each message says what is wrong, where, and what to do.
 ///
 /// Unless a variant says otherwise, nothing acknowledged is lost, and the call changed nothing.
+///
+/// ```
+/// use simkeep::{Error, Options, Store};
+/// match Store::open("no/such/store", Options::default()) {
+///     Ok(store) => drop(store),
+///     Err(Error::Locked { location, .. }) => println!("{location} is in use; trying again later"),
+///     Err(error) => println!("{error}"), // what is wrong, where, and what to do
+/// }
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Error {

@@ -18,6 +18,22 @@ use crate::time::Time;
 const HOSTS: usize = 20;
 
 /// Counts of a store, page by page.
+///
+/// ```
+/// # use simkeep::{Observation, Options, Progress, Store, Time};
+/// use simkeep::inspect::Census;
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// store.observe(Observation::gone("https://example.com/", Time::now()))?;
+/// let census = Census::of(&store.snapshot(), &Progress::default())?;
+/// assert_eq!((census.pages, census.gone, census.hosts), (1, 1, 1));
+/// for host in &census.largest_hosts {
+///     println!("{}: {} pages, {} visits", host.host, host.pages, host.visits);
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Census {

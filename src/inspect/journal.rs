@@ -12,6 +12,19 @@ use crate::page::Property;
 use crate::time::Time;
 
 /// The contents of the journal: operations that no segment has yet.
+///
+/// ```
+/// # use simkeep::{Observation, Options, Store, Time};
+/// use simkeep::inspect::JournalView;
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// store.observe(Observation::gone("https://example.com/", Time::now()))?;
+/// let journal = JournalView::of(&store.snapshot())?;
+/// assert_eq!((journal.operations, journal.pages), (1, 1));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct JournalView {

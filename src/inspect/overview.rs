@@ -21,6 +21,19 @@ const SAMPLED: u64 = 64;
 const SHARE_MIN: f64 = 0.02;
 
 /// An overview of a store.
+///
+/// ```
+/// # use simkeep::{Observation, Options, Store, Time};
+/// use simkeep::inspect::Overview;
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// store.observe(Observation::gone("https://example.com/", Time::now()))?;
+/// let overview = Overview::of(&store.snapshot())?;
+/// assert_eq!((overview.pages, overview.gone, overview.segments.len()), (1, 1, 0));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Overview {

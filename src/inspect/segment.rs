@@ -12,6 +12,23 @@ use crate::search::Shape;
 use crate::time::Time;
 
 /// A segment, as its file describes itself.
+///
+/// ```
+/// # use simkeep::{Observation, Options, Store, Time};
+/// use simkeep::inspect::SegmentView;
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// store.observe(Observation::gone("https://example.com/", Time::now()))?;
+/// store.seal()?;
+/// let id = store.stats()?.segments[0].id;
+/// let segment = SegmentView::of(&store.snapshot(), id)?.unwrap();
+/// for section in &segment.sections {
+///     println!("{} at {}: {} bytes", section.kind, section.offset, section.bytes);
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct SegmentView {

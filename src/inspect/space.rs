@@ -3,6 +3,12 @@
 use crate::layout::Kind;
 
 /// The purpose of bytes.
+///
+/// ```
+/// use simkeep::inspect::Space;
+/// let names: Vec<&str> = Space::ALL.iter().map(|space| space.name()).collect();
+/// assert_eq!(names.len(), 7);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Space {

@@ -11,6 +11,20 @@ use crate::error::Result;
 use crate::url::check_url;
 
 /// Everything stored about a page, and where.
+///
+/// ```
+/// # use simkeep::{Observation, Options, Store, Time};
+/// use simkeep::inspect::Trace;
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// let url = "https://example.com/terms";
+/// store.observe(Observation::gone(url, Time::now()))?;
+/// let trace = Trace::of(&store.snapshot(), url)?.unwrap();
+/// assert_eq!((trace.surt.as_str(), trace.places.len()), ("com,example)/terms", 1));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Trace {

@@ -19,6 +19,22 @@ pub enum VersionKind {
 }
 
 /// Consecutive visits to a page with one result.
+///
+/// ```
+/// # use simkeep::{Observation, Options, Store, Time};
+/// use simkeep::inspect::versions;
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// let (url, epoch) = ("https://example.com/", store.change_epoch());
+/// for (ms, fingerprint) in [(1_000, 0x00), (2_000, 0x00), (3_000, 0xff)] {
+///     store.observe(Observation::content(url, Time::from_ms(ms)?, fingerprint, epoch))?;
+/// }
+/// let versions = versions(&store.history(url)?);
+/// assert_eq!((versions[0].visits, versions[1].differing), (2, Some(0xff)));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Version {

@@ -58,6 +58,21 @@ pub struct Changes {
 const _: () = assert!(size_of::<Changes>() < 100, "a head is cloned for each observation");
 
 /// When a page was last found changed, or back at an earlier version.
+///
+/// ```
+/// # use simkeep::{Observation, Options, Store, Time};
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// let (url, epoch) = ("https://example.com/", store.change_epoch());
+/// for (ms, fingerprint) in [(1_000, 0x00), (2_000, 0xff)] {
+///     store.observe(Observation::content(url, Time::from_ms(ms)?, fingerprint, epoch))?;
+/// }
+/// let change = store.snapshot().latest(url)?.and_then(|page| page.changes.last_change()).unwrap();
+/// assert_eq!((change.time, change.distance), (Time::from_ms(2_000)?, Some(8)));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LastChange {
     /// The time of the change if that is known, or else of the visit that found it, in milliseconds

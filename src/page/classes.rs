@@ -61,6 +61,11 @@ impl fmt::Display for Classes {
 }
 
 /// The error for a text that is not a set of classes.
+///
+/// ```
+/// use simkeep::Classes;
+/// assert!("secret".parse::<Classes>().is_err());
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ClassesError;

@@ -17,6 +17,13 @@ use super::Epoch;
 /// compressed if the server compressed it. For other input it hashes the file, or the text in the
 /// line of JSON. It never hashes the visible text: pages that differ in their markup alone have
 /// different digests.
+///
+/// ```
+/// use simkeep::{Digest, Observation, Time};
+/// let sha1 = [0xda, 0x39, 0xa3, 0xee, 0x5e, 0x6b, 0x4b, 0x0d, 0x32, 0x55, 0xbf, 0xef, 0x95, 0x60, 0x18, 0x90];
+/// let seen = Observation::not_modified("https://example.com/", Time::now()).digest(Digest(sha1));
+/// assert_eq!(seen.visit.seen.digest(), Some(Digest(sha1)));
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 // Aligned, so that copying an optional digest moves whole words: visits are copied often.
 #[repr(align(8))]
@@ -83,6 +90,20 @@ impl fmt::Debug for Digest {
 }
 
 /// The content of a page, as one visit saw it.
+///
+/// ```
+/// # use simkeep::{Observation, Options, Store, Time};
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// let url = "https://example.com/";
+/// store.observe(Observation::content(url, Time::now(), 0xff, store.change_epoch()))?;
+/// let content = store.snapshot().latest(url)?.and_then(|page| page.content).unwrap();
+/// assert_eq!((content.fingerprint, content.digest), (Some(0xff), None));
+/// assert_eq!(content.epoch, store.change_epoch());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Content {
     /// The fingerprint; `None` for content without one, such as a text that is too short. A page
@@ -123,6 +144,17 @@ impl Content {
     }
 
     /// The compared bits of the fingerprint: all except those reserved for metadata.
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Store, Time};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let visit = Observation::content("https://example.com/", Time::now(), 7, store.change_epoch()).visit;
+    /// assert_eq!(visit.seen.content().and_then(|content| content.compared()), Some(7));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn compared(&self) -> Option<u64> {
         self.fingerprint.map(|fingerprint| fingerprint & self.epoch.mask())
     }

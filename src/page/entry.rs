@@ -10,6 +10,22 @@ use crate::time::Time;
 ///
 /// It is neither a visit nor a change of the page. It replaces the visit's own fingerprint, unless
 /// that belongs to a newer epoch.
+///
+/// ```
+/// # use simkeep::{Observation, Options, Restatement, Role, Store, Time};
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// let (url, monday) = ("https://example.com/", Time::from_ms(1_000)?);
+/// store.observe(Observation::content(url, monday, 7, store.change_epoch()))?;
+/// let epoch = store.register_epoch("my own hashes", Role::Both)?;
+/// store.restate(Restatement::new(url, monday, 0xff, epoch))?;
+/// let entry = store.history(url)?[1].entry();
+/// assert!(entry.is_restated());
+/// assert_eq!((entry.time(), entry.epoch()), (monday, Some(epoch)));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Restated {
     /// When the visit saw the content.
@@ -36,6 +52,20 @@ impl Restated {
 /// Entries are ordered by time, then by digest. Restatements come after all visits of their time
 /// and digest, in order of epochs. Properties come last of their time. Visits are ordered as
 /// [`Visit`] says.
+///
+/// ```
+/// # use simkeep::{Observation, Options, Store, Time};
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// let (url, epoch) = ("https://example.com/", store.change_epoch());
+/// store.observe(Observation::content(url, Time::now(), 7, epoch).weight(2.0))?;
+/// let entries: Vec<_> = store.history(url)?.iter().map(|entry| entry.entry()).collect();
+/// assert!(entries[0].is_visit());
+/// assert_eq!(entries[1].weight().map(|weight| weight.get()), Some(2.0));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Entry {
     /// A visit.

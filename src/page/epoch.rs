@@ -12,6 +12,18 @@ use crate::fingerprint::Bands;
 ///
 /// The low 24 bits count the epochs of a store from 0. The upper 8 bits say how many leading bits
 /// of its fingerprints are reserved for metadata. Reserved bits are not part of a distance.
+///
+/// ```
+/// # use simkeep::{Epoch, Options, Store};
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// let epoch = store.change_epoch();
+/// let kept: u32 = epoch.number(); // in a file of your own
+/// assert_eq!(Epoch::from_number(kept), epoch);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Epoch(pub(crate) u32);
 
@@ -72,6 +84,19 @@ impl Epoch {
 }
 
 /// The purpose of an epoch's fingerprints. It is set when the epoch begins, and never changes.
+///
+/// ```
+/// # use simkeep::{Options, Role, Store};
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// let near = store.register_epoch("images", Role::Near)?;
+/// assert_eq!(store.snapshot().near_epoch(), near);
+/// assert_ne!(store.change_epoch(), near);
+/// assert_eq!("near".parse(), Ok(Role::Near));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Role {
     /// They detect changes of a page: verdicts and their distances use them.
@@ -135,6 +160,11 @@ impl FromStr for Role {
 }
 
 /// The error of parsing a text that is not the name of a [`Role`].
+///
+/// ```
+/// use simkeep::Role;
+/// assert!("nearby".parse::<Role>().is_err());
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RoleError(());
 
@@ -147,6 +177,18 @@ impl fmt::Display for RoleError {
 impl std::error::Error for RoleError {}
 
 /// The description of an epoch in a store.
+///
+/// ```
+/// # use simkeep::{Options, Role, Store};
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// store.register_epoch("images", Role::Near)?;
+/// let names: Vec<_> = store.snapshot().epochs().iter().map(|info| info.name.clone()).collect();
+/// assert_eq!(names[1], "images");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EpochInfo {

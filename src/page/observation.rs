@@ -74,6 +74,19 @@ impl<'a> Observation<'a> {
 
     /// The server said that nothing changed (304), or an archive recorded that it saw the same
     /// content again.
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Store, Time};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let (url, epoch) = ("https://example.com/", store.change_epoch());
+    /// store.observe(Observation::content(url, Time::from_ms(1_000)?, 7, epoch))?;
+    /// let outcome = store.observe(Observation::not_modified(url, Time::from_ms(2_000)?).status(304))?;
+    /// assert_eq!(outcome.verdict.to_string(), "same (server's word)");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn not_modified(url: &'a str, time: impl Into<Time>) -> Self {
         Self::new(url, time, Seen::NotModified { digest: None })
     }
@@ -96,11 +109,34 @@ impl<'a> Observation<'a> {
     }
 
     /// The page is gone (404, 410).
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Store, Time, Verdict};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let url = "https://example.com/";
+    /// let outcome = store.observe(Observation::gone(url, Time::now()).status(410))?;
+    /// assert_eq!(outcome.verdict, Verdict::Gone);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn gone(url: &'a str, time: impl Into<Time>) -> Self {
         Self::new(url, time, Seen::Gone)
     }
 
     /// The visit failed.
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Store, Time, Verdict};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let outcome = store.observe(Observation::failed("https://example.com/", Time::now()))?;
+    /// assert_eq!(outcome.verdict, Verdict::Failed);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn failed(url: &'a str, time: impl Into<Time>) -> Self {
         Self::new(url, time, Seen::Failed)
     }
@@ -135,6 +171,21 @@ impl<'a> Observation<'a> {
 
     /// Adds the [digest](Digest) of the content, preferably of its raw bytes. Does nothing if the
     /// page is gone or redirects, or if the visit failed.
+    ///
+    /// ```
+    /// # use simkeep::{Digest, Observation, Options, SameBy, Store, Time, Verdict};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let (url, epoch) = ("https://example.com/", store.change_epoch());
+    /// let seen = Observation::content(url, Time::from_ms(1_000)?, 7, epoch);
+    /// store.observe(seen.digest(Digest([0xda; 16])))?;
+    /// let seen = Observation::content(url, Time::from_ms(2_000)?, 7, epoch);
+    /// let outcome = store.observe(seen.digest(Digest([0xda; 16])))?;
+    /// assert_eq!(outcome.verdict, Verdict::Same(SameBy::Digest));
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn digest(mut self, value: Digest) -> Self {
         match &mut self.visit.seen {
@@ -160,6 +211,19 @@ impl<'a> Observation<'a> {
     /// nothing where it is left out.
     ///
     /// A weight is kept as an `f32`; [`Weight`] says how a number is rounded.
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Store, Time};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let (url, epoch) = ("https://example.com/", store.change_epoch());
+    /// store.observe(Observation::content(url, Time::now(), 7, epoch).weight(2.5))?;
+    /// let page = store.snapshot().latest(url)?.unwrap();
+    /// assert_eq!(page.weight.get(), 2.5);
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn weight(mut self, weight: impl Into<Weight>) -> Self {
         self.weight = Some(weight.into());

@@ -6,6 +6,19 @@ use super::Epoch;
 use crate::time::Time;
 
 /// The evidence that a page is unchanged.
+///
+/// ```
+/// # use simkeep::{Observation, Options, SameBy, Store, Time, Verdict};
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// let (url, epoch) = ("https://example.com/", store.change_epoch());
+/// store.observe(Observation::content(url, Time::from_ms(1_000)?, 7, epoch))?;
+/// let outcome = store.observe(Observation::not_modified(url, Time::from_ms(2_000)?))?;
+/// assert_eq!(outcome.verdict, Verdict::Same(SameBy::Word));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum SameBy {
@@ -19,6 +32,20 @@ pub enum SameBy {
 }
 
 /// The Hamming distance of two versions of a page.
+///
+/// ```
+/// # use simkeep::{Observation, Options, Store, Time};
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// let (url, epoch) = ("https://example.com/", store.change_epoch());
+/// store.observe(Observation::content(url, Time::from_ms(1_000)?, 0x00, epoch))?;
+/// let outcome = store.observe(Observation::content(url, Time::from_ms(2_000)?, 0xff, epoch))?;
+/// let distance = outcome.verdict.distance().unwrap();
+/// assert_eq!((distance.bits, distance.to_string()), (8, "8 bits".to_owned()));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Distance {
     /// The number of differing bits, among those that the epoch does not reserve.
@@ -28,6 +55,22 @@ pub struct Distance {
 }
 
 /// What an observation found out about its page.
+///
+/// ```
+/// # use simkeep::{Observation, Options, Store, Time, Verdict};
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// let (url, epoch) = ("https://example.com/", store.change_epoch());
+/// let mut verdicts = Vec::new();
+/// for (ms, fingerprint) in [(1_000, 0x00), (2_000, 0xff), (3_000, 0x00)] {
+///     let seen = Observation::content(url, Time::from_ms(ms)?, fingerprint, epoch);
+///     verdicts.push(store.observe(seen)?.verdict);
+/// }
+/// assert!(matches!(verdicts[..], [Verdict::New, Verdict::Changed { .. }, Verdict::Reverted { .. }]));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Verdict {
@@ -102,6 +145,18 @@ impl fmt::Display for Verdict {
 }
 
 /// The result of storing a [restatement](crate::Restatement).
+///
+/// ```
+/// # use simkeep::{Options, RestateOutcome, Restatement, Role, Store, Time};
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// let epoch = store.register_epoch("my own hashes", Role::Both)?;
+/// let restated = store.restate(Restatement::new("https://example.com/", Time::now(), 7, epoch))?;
+/// assert_eq!(restated, RestateOutcome::Missing); // the page was never visited
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum RestateOutcome {

@@ -6,6 +6,18 @@ use super::{Content, Digest};
 use crate::time::Time;
 
 /// What a visit found.
+///
+/// ```
+/// use simkeep::{Observation, Seen, Time};
+/// let visit = Observation::gone("https://example.com/", Time::now()).visit;
+/// let text = match visit.seen {
+///     Seen::Content(content) => format!("fingerprint {:?}", content.fingerprint),
+///     Seen::NotModified { .. } => "not modified".to_owned(),
+///     Seen::Gone => "gone".to_owned(),
+///     Seen::Failed => "failed".to_owned(),
+/// };
+/// assert_eq!(text, "gone");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Seen {
     /// Content.
@@ -56,6 +68,17 @@ impl Seen {
 /// Visits are ordered by time, then digest, then fingerprint. Ties are broken by the kind of
 /// result, the epoch, the status and the modification time, so two different visits always have an
 /// order. An absent value comes first.
+///
+/// ```
+/// use simkeep::{Observation, Seen, Time};
+/// # fn main() -> simkeep::Result<()> {
+/// let first = Observation::failed("https://example.com/", Time::from_ms(1_000)?).status(503).visit;
+/// let later = Observation::gone("https://example.com/", Time::from_ms(2_000)?).status(404).visit;
+/// assert!(first < later);
+/// assert_eq!((later.seen, later.status), (Seen::Gone, Some(404)));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Visit {
     /// The time of the visit.

@@ -58,6 +58,22 @@ pub struct Diff {
 
 /// An iterator over the pages whose entries are not all equal, in SURT order, from
 /// [`ExactDiff::of`]. It ends after an error.
+///
+/// ```
+/// # use simkeep::{Observation, Options, Store, Time};
+/// use simkeep::query::ExactDiff;
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// let before = store.snapshot();
+/// store.observe(Observation::gone("https://example.com/", Time::now()))?;
+/// for page in ExactDiff::of(&before, &store.snapshot(), None)? {
+///     let page = page?;
+///     assert_eq!((page.before.len(), page.after.len()), (0, 1));
+/// }
+/// # Ok(())
+/// # }
+/// ```
 pub struct ExactDiff {
     sides: Sides,
     epochs: Arc<[EpochInfo]>,
@@ -205,6 +221,25 @@ impl Diff {
     /// Returns an iterator over the pages under a prefix, or all, that changed from one time to
     /// another (both included). It works as [`diff`](Snapshot::diff), with the visits up to each
     /// time.
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Store, Time, Verdict};
+    /// use simkeep::query::Diff;
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let epoch = store.change_epoch();
+    /// for (ms, fingerprint) in [(1_000, 0x00), (3_000, 0xff)] {
+    ///     let time = Time::from_ms(ms)?;
+    ///     store.observe(Observation::content("https://example.com/", time, fingerprint, epoch))?;
+    /// }
+    /// let (since, until) = (Time::from_ms(2_000)?, Time::from_ms(4_000)?);
+    /// for page in Diff::between(&store.snapshot(), since, until, None)? {
+    ///     assert!(matches!(page?.verdict, Verdict::Changed { .. }));
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn between(
         snapshot: &Snapshot,
         since: impl Into<Time>,

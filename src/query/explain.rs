@@ -14,6 +14,22 @@ use crate::search::{Plan, Shape};
 use std::time::Duration;
 
 /// The plans and costs of a search.
+///
+/// ```
+/// # use simkeep::{Observation, Options, Query, Store, Time};
+/// use simkeep::query::Explanation;
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// store.observe(Observation::content("https://example.com/", Time::now(), 7, store.change_epoch()))?;
+/// let explanation = Explanation::of(&store.snapshot(), &Query::new(7, 3))?;
+/// assert_eq!(explanation.matches.near.len(), 1);
+/// for component in &explanation.components {
+///     println!("{:?}: {} hits of {}", component.segment, component.hits, component.fingerprints);
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Explanation {

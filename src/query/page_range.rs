@@ -18,6 +18,21 @@ const RANGES_MAX: usize = 1 << 16;
 /// to another. An `Option<&Prefix>` converts to a range; `None` is all pages.
 ///
 /// The URLs need not be those of stored pages.
+///
+/// ```
+/// # use simkeep::{Observation, Options, Store, Time};
+/// use simkeep::query::PageRange;
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// for url in ["https://a.example/", "https://b.example/", "https://c.example/"] {
+///     store.observe(Observation::gone(url, Time::now()))?;
+/// }
+/// let range = PageRange::all().start_after("https://a.example/").end_before("https://c.example/");
+/// assert_eq!(store.snapshot().scan(range).count(), 1);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PageRange<'a> {
     pub(super) under: Option<&'a Prefix>,

@@ -22,6 +22,19 @@ use crate::segment::{PageCursor, PageMerge, Pages, RecordPlace};
 ///
 /// Reads lazily. Takes memory for the unsealed pages under the prefix and one page of each segment.
 /// It ends after an error.
+///
+/// ```
+/// # use simkeep::{Observation, Options, Store, Time};
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// store.observe(Observation::gone("https://example.com/", Time::now()))?;
+/// for page in store.snapshot().scan(None) {
+///     println!("{}", page?.url);
+/// }
+/// # Ok(())
+/// # }
+/// ```
 pub struct Scan {
     snapshot: Snapshot,
     /// The key and the URL before which it ends; `None` if it ends after the last page.
@@ -342,6 +355,19 @@ impl Iterator for Scan {
 ///
 /// The text is too short, or nobody has [restated](crate::Store::restate) it. With `Some(classes)`,
 /// counts only pages of these classes. Costs a [scan](crate::Snapshot::scan).
+///
+/// ```
+/// use simkeep::query::count_without_fingerprint;
+/// # use simkeep::{Observation, Options, Store, Time};
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// let epoch = store.change_epoch();
+/// store.observe(Observation::content("https://example.com/", Time::now(), None, epoch))?;
+/// assert_eq!(count_without_fingerprint(&store.snapshot(), epoch, None)?, 1);
+/// # Ok(())
+/// # }
+/// ```
 ///
 /// # Errors
 ///

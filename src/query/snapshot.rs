@@ -18,6 +18,19 @@ impl Snapshot {
     /// [epoch of near-duplicates](Snapshot::near_epoch). It is the simplest
     /// [`search`](Snapshot::search), at the same cost.
     ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Store, Time};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let url = "https://example.com/";
+    /// store.observe(Observation::content(url, Time::now(), 0b0111, store.change_epoch()))?;
+    /// let found = store.snapshot().near(0b0110, 3)?;
+    /// assert_eq!((found.near[0].url.as_str(), found.near[0].distance), (url, 1));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`Error::Corrupt`](crate::Error::Corrupt) if the data it reads is damaged.
@@ -30,6 +43,22 @@ impl Snapshot {
     /// Usually takes some microseconds; [`Explanation`](crate::query::Explanation) shows the cost.
     /// Looking up the first near page adds up to a microsecond, each further page 0.3. Takes no
     /// lock that a writer holds while it waits for the disk.
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Prefix, Query, Store, Time};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let epoch = store.change_epoch();
+    /// for url in ["https://example.com/a", "https://example.org/b"] {
+    ///     store.observe(Observation::content(url, Time::now(), 7, epoch))?;
+    /// }
+    /// let query = Query::new(7, 3).under(Prefix::parse("example.org")?);
+    /// let found = store.snapshot().search(&query)?;
+    /// assert_eq!((found.near.len(), found.near[0].url.as_str()), (1, "https://example.org/b"));
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     ///
@@ -45,6 +74,22 @@ impl Snapshot {
     ///
     /// Reads lazily and mostly sequentially, some microseconds per page. Takes memory for one block
     /// of each segment.
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Prefix, Store, Time};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// for url in ["https://example.com/b", "https://example.com/a", "https://example.org/"] {
+    ///     store.observe(Observation::gone(url, Time::now()))?;
+    /// }
+    /// let prefix = Prefix::parse("example.com")?;
+    /// let urls = store.snapshot().scan(Some(&prefix)).map(|page| Ok(page?.url));
+    /// let urls: Vec<String> = urls.collect::<simkeep::Result<_>>()?;
+    /// assert_eq!(urls, ["https://example.com/a", "https://example.com/b"]);
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     ///

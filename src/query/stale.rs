@@ -11,6 +11,21 @@ use crate::page::{Content, Epoch};
 use crate::time::Time;
 
 /// A page whose version in force has a fingerprint, but none of the requested epoch.
+///
+/// ```
+/// # use simkeep::{Observation, Options, Role, Store, Time};
+/// use simkeep::query::Stale;
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// store.observe(Observation::content("https://example.com/", Time::now(), 7, store.change_epoch()))?;
+/// let epoch = store.register_epoch("my own hashes", Role::Both)?;
+/// for page in Stale::of(&store.snapshot(), epoch, None) {
+///     assert_eq!(page?.url, "https://example.com/");
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StalePage {
@@ -37,6 +52,24 @@ impl Stale {
     /// [`Store::restate`](crate::Store::restate). To continue an interrupted pass, set `after` to
     /// its last URL. Costs a scan, some microseconds per page; nothing if there are no fingerprints
     /// of other epochs.
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Restatement, Role, Store, Time};
+    /// use simkeep::query::Stale;
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// store.observe(Observation::content("https://example.com/", Time::now(), 7, store.change_epoch()))?;
+    /// let epoch = store.register_epoch("my own hashes", Role::Both)?;
+    /// for page in Stale::of(&store.snapshot(), epoch, None) {
+    ///     let page = page?;
+    ///     let fingerprint = 0xff; // of the content of the page, made in the new epoch
+    ///     store.restate(Restatement::new(&page.url, page.time, fingerprint, epoch))?;
+    /// }
+    /// assert_eq!(Stale::of(&store.snapshot(), epoch, None).count(), 0);
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     ///

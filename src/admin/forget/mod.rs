@@ -27,6 +27,19 @@ use crate::segment::PageCursor;
 use crate::url::check_url;
 
 /// The pages to forget with [`Store::forget`](crate::Store::forget).
+///
+/// ```
+/// # use simkeep::{Observation, Options, Prefix, Scope, Store, Time};
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// store.observe(Observation::gone("https://example.com/docs/a", Time::now()))?;
+/// let docs = Prefix::parse("example.com/docs")?;
+/// assert_eq!(store.forget(Scope::Prefix(docs))?.pages, 1);
+/// assert_eq!(store.forget(Scope::Url("https://example.com/docs/a"))?.pages, 0);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Scope<'a> {
@@ -364,6 +377,19 @@ impl Store {
     /// examined. If there are more, some may remain after a crash. Later lookups pay a binary
     /// search in each segment among the forgotten prefixes.
     ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Scope, Store, Time};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let url = "https://example.com/me";
+    /// store.observe(Observation::gone(url, Time::now()))?;
+    /// store.forget(Scope::Url(url))?;
+    /// assert!(store.history(url)?.is_empty());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     ///
     /// Those of [`observe`](Store::observe). After an error a part may be forgotten; call again.
@@ -375,6 +401,19 @@ impl Store {
     /// file of the store contains the URLs, except files that a snapshot still holds open. Those
     /// are removed with the snapshot, or by the next open if the snapshot outlives the store. Costs
     /// a rewrite of each segment with such pages.
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Progress, Scope, Store, Time};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let url = "https://example.com/me";
+    /// store.observe(Observation::gone(url, Time::now()))?;
+    /// let purged = store.purge(Scope::Url(url), &Progress::default())?;
+    /// assert_eq!(purged.visits, 1);
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     ///

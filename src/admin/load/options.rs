@@ -46,6 +46,20 @@ pub(super) fn check(memory_bytes: usize, segment_pages: u64) -> Result<()> {
 }
 
 /// The result of a [`Store::load`](crate::Store::load).
+///
+/// ```
+/// # use simkeep::{Observation, Options, Store, Time};
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// let corpus = ["https://example.com/", "https://example.org/"];
+/// let epoch = store.change_epoch();
+/// let observations = corpus.iter().map(|url| Ok(Observation::content(url, Time::now(), 7, epoch)));
+/// let loaded = store.load(observations, Default::default())?;
+/// assert_eq!((loaded.new_pages, loaded.segments), (2, 1));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Loaded {
@@ -74,9 +88,26 @@ pub struct Loaded {
 
 /// A borrowed or owned request, as accepted by [`Store::load`](crate::Store::load).
 ///
-/// An [`Observation`], a [`Restatement`] and a [`PropertyUpdate`] borrow their URL. If there is
-/// nothing to borrow from, because pages are read one after another, use a pair of a URL and an
-/// [`Entry`], or anything that converts into one.
+/// An [`Observation`], a [`Restatement`] and a [`PropertyUpdate`] borrow their URL. If there is nothing to
+/// borrow from, because pages are read one after another, use a pair of a URL and an [`Entry`], or
+/// anything that converts into one.
+///
+/// ```
+/// # use simkeep::{Entry, Observation, Options, Store, Time};
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// let epoch = store.change_epoch();
+/// // Pairs of an owned URL and an entry, as a reader of a file makes them.
+/// let rows = (0..3_u64).map(|n| {
+///     let url = format!("https://example.com/{n}");
+///     let visit = Observation::content(&url, Time::now(), n, epoch).visit;
+///     Ok((url, Entry::from(visit)))
+/// });
+/// assert_eq!(store.load(rows, Default::default())?.visits, 3);
+/// # Ok(())
+/// # }
+/// ```
 pub trait Observed {
     /// The operation.
     fn operation(&self) -> Operation<'_>;

@@ -31,6 +31,21 @@ impl Store {
     /// are more than 128. A single segment is left unchanged, unless it has fingerprint tables of
     /// an ended epoch.
     ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Progress, Store, Time};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// for url in ["https://example.com/", "https://example.org/"] {
+    ///     store.observe(Observation::gone(url, Time::now()))?;
+    ///     store.seal()?;
+    /// }
+    /// store.merge(&Progress::default())?;
+    /// assert_eq!(store.stats()?.segments.len(), 1);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`Error::Io`], [`Error::Corrupt`] or [`Error::Poisoned`]. [`Error::Cancelled`] if the

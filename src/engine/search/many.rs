@@ -128,6 +128,18 @@ impl Query {
     /// So each costs a half to a quarter of a single search. Takes memory for the results, and for
     /// the hits of 4,096 fingerprints at a time on each core.
     ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Query, Store, Time};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// store.observe(Observation::content("https://example.com/", Time::now(), 7, store.change_epoch()))?;
+    /// let found = Query::new(0, 3).run_batch(&store.snapshot(), &[7, u64::MAX])?;
+    /// assert_eq!((found[0].near.len(), found[1].near.len()), (1, 0));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`Error::Corrupt`](crate::Error::Corrupt) if the data it reads is damaged.

@@ -10,6 +10,19 @@ use crate::time::Time;
 pub(crate) const FINGERPRINTS: u32 = 1 << 12;
 
 /// A page near a fingerprint.
+///
+/// ```
+/// # use simkeep::{Observation, Options, Store, Time};
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// let url = "https://example.com/";
+/// store.observe(Observation::content(url, Time::now(), 0b0111, store.change_epoch()))?;
+/// let near = store.snapshot().near(0b0000, 3)?.near;
+/// assert_eq!((near[0].url.as_str(), near[0].distance), (url, 3));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Near {
@@ -22,6 +35,23 @@ pub struct Near {
 }
 
 /// The versions of pages to search. Times are in milliseconds since 1970.
+///
+/// ```
+/// # use simkeep::{Observation, Options, Query, Store, Time, Versions};
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// let (url, epoch) = ("https://example.com/", store.change_epoch());
+/// for (ms, fingerprint) in [(1_000, 0x00), (2_000, 0xff)] {
+///     store.observe(Observation::content(url, Time::from_ms(ms)?, fingerprint, epoch))?;
+/// }
+/// let found = |versions| store.snapshot().search(&Query::new(0x00, 3).versions(versions));
+/// assert!(found(Versions::InForce)?.near.is_empty());
+/// assert_eq!(found(Versions::At(Time::from_ms(1_500)?))?.near.len(), 1);
+/// assert_eq!(found(Versions::Ever)?.near.len(), 1);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Versions {
@@ -113,6 +143,21 @@ impl Query {
     /// It searches with growing radius. So it costs as much as a search within the distance of the
     /// farthest page, plus some of the smaller radii: up to three times as much in all. Takes
     /// memory for a few times `count` pages.
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Query, Store, Time};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let epoch = store.change_epoch();
+    /// for (url, fingerprint) in [("https://example.com/", 0xff), ("https://example.org/", 0xffff)] {
+    ///     store.observe(Observation::content(url, Time::now(), fingerprint, epoch))?;
+    /// }
+    /// let found = store.snapshot().search(&Query::nearest(0x00, 1))?;
+    /// assert_eq!((found.near[0].url.as_str(), found.near[0].distance), ("https://example.com/", 8));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn nearest(fingerprint: u64, count: usize) -> Query {
         // A limit below `usize::MAX` sets bounds, which let the search widen step by step.
         Query::new(fingerprint, DISTANCE_MAX).limit(count)
@@ -172,6 +217,15 @@ impl Query {
     }
 
     /// Searches only pages under a prefix, such as those of a host.
+    ///
+    /// ```
+    /// use simkeep::{Prefix, Query};
+    /// # fn main() -> simkeep::Result<()> {
+    /// let query = Query::new(7, 3).under(Prefix::parse("example.com/docs")?);
+    /// assert!(query.under.is_some());
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn under(mut self, prefix: impl Into<Option<Prefix>>) -> Query {
         self.under = prefix.into();
@@ -239,6 +293,21 @@ impl Query {
 }
 
 /// The result of a search.
+///
+/// ```
+/// # use simkeep::{Observation, Options, Query, Store, Time};
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// let epoch = store.change_epoch();
+/// for url in ["https://example.com/", "https://example.org/"] {
+///     store.observe(Observation::content(url, Time::now(), 7, epoch))?;
+/// }
+/// let found = store.snapshot().search(&Query::new(7, 3).limit(1))?;
+/// assert_eq!((found.near.len(), found.complete), (1, false));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Matches {

@@ -56,6 +56,20 @@ impl Store {
     /// share of a commit: two or three syncs for all calls that wait at the same time. Waits while
     /// the memtable is full and the previous one is still being sealed.
     ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Store, Time, Verdict, fingerprint};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let seen = fingerprint::of_text("You may use this site if you behave well and pay a fee.");
+    /// let observation =
+    ///     Observation::content("https://example.com/terms", Time::now(), seen, store.change_epoch());
+    /// let outcome = store.observe(observation.status(200))?;
+    /// assert_eq!((outcome.verdict, outcome.near.len()), (Verdict::New, 0));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`Error::Url`], [`Error::Time`], [`Error::UnknownEpoch`], [`Error::EndedEpoch`],
@@ -75,6 +89,21 @@ impl Store {
     /// They become durable together, in one commit or a few. If one of them is invalid (its URL,
     /// time or epoch), none is stored. Much faster than single calls: the lookups are interleaved,
     /// and share the commit.
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Store, Time};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let (now, epoch) = (Time::now(), store.change_epoch());
+    /// let outcomes = store.observe_batch(&[
+    ///     Observation::content("https://example.com/", now, 0b01, epoch),
+    ///     Observation::content("https://example.org/", now, 0b11, epoch),
+    /// ])?;
+    /// assert_eq!(outcomes[1].near[0].url, "https://example.com/");
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     ///
@@ -183,6 +212,18 @@ impl Store {
     }
 
     /// Makes everything observed so far durable. Costs one commit at most.
+    ///
+    /// ```
+    /// # use simkeep::{Durability, Observation, Options, Store, Time};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// let options = Options::default().durability(Durability::OnFlush);
+    /// let store = Store::create(dir.path().join("store"), options)?;
+    /// store.observe(Observation::gone("https://example.com/", Time::now()))?; // in memory only
+    /// store.flush()?; // durable
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     ///
