@@ -1,14 +1,13 @@
-//! Locks, threads and the atomics that threads agree by, in one place, so that a test can stand
-//! in for the scheduler.
+//! Locks, threads and shared atomics in one place, so that a test can replace the scheduler.
 //!
-//! An ordinary build takes them from parking_lot and the standard library as they are. With
-//! `--cfg shuttle` they are shuttle's, which runs one thread at a time and decides at each of these
-//! operations who goes on. There nothing may wait for another thread in any other way.
+//! An ordinary build uses those of parking_lot and the standard library. With `--cfg shuttle` they
+//! are shuttle's, which runs one thread at a time and decides at each of these operations which
+//! thread continues. Under shuttle nothing may wait for another thread in any other way.
 //!
-//! Locks that may be held together have a [`Rank`], in the one order in which they are taken.
+//! Locks that may be held together have a [`Rank`], and are acquired in that order only.
 //!
-//! Whatever is not meant to be interleaved (counters, caches that anybody may fill) uses the
-//! standard library's atomics in both.
+//! Atomics that need no interleaving tests (counters, caches) are the standard library's in both
+//! builds.
 
 #[cfg(not(shuttle))]
 mod real {

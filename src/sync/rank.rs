@@ -1,22 +1,21 @@
 //! The order of locks, for all modules.
 //!
-//! A thread that holds a lock takes only locks that stand below it here. So no two threads can wait
-//! for each other. Where assertions are on, and in the test that schedules all threads, each lock makes
-//! sure of it ([`ranked`](super::ranked)). A lock that is only tried waits for nobody, and may be tried
-//! out of order.
+//! A thread that holds a lock acquires only locks listed after it, so no deadlock is possible.
+//! Builds with assertions and the shuttle test check this at each lock ([`ranked`](super::ranked)).
+//! A lock that is only tried never waits, and may be tried out of order.
 //!
-//! What is held over calls of the disk stands above what a reader takes: the live view and the
-//! memtables. What is not in this list is held over a few plain instructions, and no other lock is
-//! taken under it.
+//! Locks held during disk calls come before the locks of readers: the live view and the memtables.
+//! Locks that are not listed are held for a few instructions, and no other lock is acquired under
+//! them.
 
-/// Where a lock stands in the order.
+/// The position of a lock in the order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Rank {
     /// `engine::store`: a store is being closed.
     Close,
-    /// `engine::store`: its background threads, while they are waited for.
+    /// `engine::store`: its background threads, while they are joined.
     Threads,
-    /// `engine::leases`: pages that are due are being taken. Held over reads from the disk.
+    /// `engine::leases`: due pages are being leased. Held over reads from the disk.
     Lease,
     /// `admin::load`: from the beginning of a load to its end.
     Load,
@@ -28,10 +27,10 @@ pub(crate) enum Rank {
     Seal,
     /// `engine::compaction`: segments are being merged.
     Merge,
-    /// `engine::write::commit`: who commits, and how far it has come.
+    /// `engine::write::commit`: which thread commits, and how far it has come.
     Commit,
-    /// `engine::write::admission`: the write lock. In memory only; but a load makes its segments live
-    /// under it.
+    /// `engine::write::admission`: the write lock. Held without disk access, except that a load
+    /// publishes its segments under it.
     Write,
     /// `catalog`: the database, shared by transactions.
     Database,
@@ -41,24 +40,23 @@ pub(crate) enum Rank {
     FileLocks,
     /// `catalog`: the file that the database is in.
     CatalogFile,
-    /// `engine::lifecycle`: held to check whether there is something to wait for, and to change
-    /// that.
+    /// `engine::lifecycle`: held to check a condition that threads wait for, and to change it.
     Wait,
     /// `engine::compaction`: why the last merge failed.
     MergeError,
-    /// `engine::publisher`: what is published, and files kept for readers. Held over writes to the
-    /// disk.
+    /// `engine::publisher`: the published state, and the files kept for readers. Held over writes
+    /// to the disk.
     Publish,
-    /// `catalog::mark`: what was noted of the last commit.
+    /// `catalog::mark`: the mark of the last commit.
     Mark,
     /// `catalog::backend`: whether a file was closed while in use.
     Closable,
     /// `engine::live`: the live view, to copy or to replace it.
     View,
-    /// `engine::write::admission`: the memory of a memtable that was sealed.
+    /// `engine::write::admission`: the memory of a sealed memtable, for reuse.
     Spare,
-    /// `engine::memtable`: what is in one memtable. Nobody holds those of two.
+    /// `engine::memtable`: the content of one memtable. No thread holds two of them.
     Memtable,
-    /// `engine::memtable::under`: its order of pages.
+    /// `engine::memtable::under`: the SURT order of its pages.
     MemtableOrder,
 }

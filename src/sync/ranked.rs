@@ -1,8 +1,7 @@
-//! Locks that know their place in the order of locks.
+//! Locks that check the lock order.
 //!
-//! A build with assertions remembers for each thread which ranks it holds, and panics where one is
-//! taken out of order, also where nobody else has it and so nothing would hang. Any other build
-//! remembers nothing.
+//! Builds with assertions track the ranks that each thread holds, and panic at a violation even if
+//! no deadlock occurs. Other builds track nothing.
 
 use std::ops::{Deref, DerefMut};
 
@@ -21,9 +20,11 @@ impl<T> RankedMutex<T> {
         RankedMutex { lock: Mutex::new(value), rank }
     }
 
+    /// Locks the mutex.
+    ///
     /// # Panics
     ///
-    /// Where assertions are on, if this thread has a lock that this one does not come after.
+    /// With assertions, if this thread holds a lock that must come later.
     #[inline]
     #[track_caller]
     pub(crate) fn lock(&self) -> RankedGuard<'_, T> {
@@ -42,7 +43,7 @@ impl<T> RankedMutex<T> {
     }
 }
 
-/// A lock for one writer or many readers, with a rank.
+/// A reader-writer lock with a rank.
 #[derive(Debug)]
 pub(crate) struct RankedRwLock<T> {
     lock: RwLock<T>,
@@ -54,9 +55,11 @@ impl<T> RankedRwLock<T> {
         RankedRwLock { lock: RwLock::new(value), rank }
     }
 
+    /// Locks for reading.
+    ///
     /// # Panics
     ///
-    /// Where assertions are on, if this thread has a lock that this one does not come after.
+    /// With assertions, if this thread holds a lock that must come later.
     #[inline]
     #[track_caller]
     pub(crate) fn read(&self) -> RankedReadGuard<'_, T> {
@@ -64,9 +67,11 @@ impl<T> RankedRwLock<T> {
         Guard { guard: self.lock.read(), _held: held }
     }
 
+    /// Locks for writing.
+    ///
     /// # Panics
     ///
-    /// Where assertions are on, if this thread has a lock that this one does not come after.
+    /// With assertions, if this thread holds a lock that must come later.
     #[inline]
     #[track_caller]
     pub(crate) fn write(&self) -> RankedWriteGuard<'_, T> {
@@ -80,11 +85,11 @@ impl<T> RankedRwLock<T> {
         Some(Guard { guard, _held: Held::any(self.rank) })
     }
 
-    /// For those who will wait where it is not to be had at once.
+    /// Tries to lock for reading, for callers that will wait if it fails.
     ///
     /// # Panics
     ///
-    /// Where assertions are on, if this thread has a lock that this one does not come after.
+    /// With assertions, if this thread holds a lock that must come later.
     #[inline]
     #[track_caller]
     pub(crate) fn try_read_in_order(&self) -> Option<RankedReadGuard<'_, T>> {
@@ -97,7 +102,7 @@ impl<T> RankedRwLock<T> {
         self.lock.get_mut()
     }
 
-    /// Takes the lock to write, and never lets go of it.
+    /// Locks for writing and never unlocks.
     pub(crate) fn write_for_ever(&self) {
         std::mem::forget(self.lock.write());
     }
@@ -116,7 +121,7 @@ pub(crate) struct Guard<G> {
 }
 
 impl<G> Guard<G> {
-    /// What a condition waits with.
+    /// Returns the guard that a condition variable needs.
     pub(crate) fn unranked(&mut self) -> &mut G {
         &mut self.guard
     }
@@ -138,8 +143,8 @@ impl<G: DerefMut> DerefMut for Guard<G> {
     }
 }
 
-/// Does something that may be about another store, as a test does from within a call of its own
-/// disk: the locks that this thread has stand in no order to those.
+/// Runs `run` as if this thread held no lock. A test uses it inside a call of its own disk to
+/// access another store.
 #[cfg(feature = "internals")]
 pub fn apart<T>(run: impl FnOnce() -> T) -> T {
     let _held = Held::none();
@@ -160,11 +165,11 @@ mod checked {
     use crate::sync::thread_local;
 
     thread_local! {
-        /// A bit for each rank that this thread holds.
+        /// One bit for each rank that this thread holds.
         static HELD: Cell<u64> = const { Cell::new(0) };
     }
 
-    /// A lock that this thread has, or those that are set aside meanwhile.
+    /// A rank held by this thread, or the ranks set aside by `apart`.
     #[derive(Debug)]
     pub(super) struct Held {
         taken: u64,
@@ -172,7 +177,7 @@ mod checked {
     }
 
     impl Held {
-        /// The next lock of this thread.
+        /// Adds a rank that must come after all held ranks.
         #[track_caller]
         pub(super) fn next(rank: Rank) -> Held {
             let held = HELD.with(Cell::get);
@@ -181,14 +186,14 @@ mod checked {
             Self::any(rank)
         }
 
-        /// A lock that was not waited for.
+        /// Adds a rank without checking the order, for locks that are only tried.
         pub(super) fn any(rank: Rank) -> Held {
             let taken = 1 << rank as u32;
             HELD.with(|held| held.set(held.get() | taken));
             Held { taken, aside: 0 }
         }
 
-        /// As if this thread had no lock.
+        /// Sets all held ranks aside.
         #[cfg(feature = "internals")]
         pub(super) fn none() -> Held {
             Held { taken: 0, aside: HELD.with(|held| held.replace(0)) }
@@ -206,7 +211,7 @@ mod checked {
 mod unchecked {
     use super::Rank;
 
-    /// Nothing.
+    /// No tracking without assertions.
     #[derive(Debug)]
     pub(super) struct Held;
 

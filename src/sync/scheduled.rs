@@ -1,7 +1,7 @@
-//! Shuttle's primitives behind the names and signatures of parking_lot and the standard library.
+//! Shuttle's primitives with the names and signatures of parking_lot and the standard library.
 //!
-//! Nothing is poisoned by a panic. Time stands still: what waits for a while waits until it is
-//! notified, and a sleep is a chance for others.
+//! A panic poisons no lock. Time does not pass: a timed wait ends only when notified, and a sleep
+//! only yields to other threads.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::PoisonError;
@@ -13,7 +13,7 @@ pub(crate) use shuttle::thread_local;
 #[derive(Debug, Default)]
 pub(crate) struct Mutex<T>(shuttle::sync::Mutex<T>);
 
-/// Empty only while a condition is waited for.
+/// `None` only while a condition variable waits.
 #[derive(Debug)]
 pub(crate) struct MutexGuard<'a, T>(Option<shuttle::sync::MutexGuard<'a, T>>);
 
@@ -68,7 +68,7 @@ impl Condvar {
         guard.0 = locked.map(|l| self.0.wait(l).unwrap_or_else(PoisonError::into_inner));
     }
 
-    /// Until it is notified, however long that takes.
+    /// Waits until notified; the duration is ignored.
     pub(crate) fn wait_for<T>(&self, guard: &mut MutexGuard<'_, T>, _: Duration) {
         self.wait(guard);
     }
@@ -131,7 +131,7 @@ pub(crate) mod thread {
             self.0.spawn(run)
         }
 
-        /// Without its name.
+        /// Ignores the name of the thread.
         pub(crate) fn spawn_scoped<'scope, T: Send + 'scope>(
             self,
             scope: &'scope Scope<'scope, '_>,
