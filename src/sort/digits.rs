@@ -1,32 +1,32 @@
-//! Sorting byte strings by the eight bytes that decide.
+//! Sorts byte strings eight bytes at a time.
 
 use std::cmp::Ordering;
 
 use crate::cpu::prefetch;
 
-/// Something that is sorted by a key among the bytes of many.
+/// An item with a key in a shared buffer of bytes.
 pub(crate) trait Keyed {
-    /// Its key.
+    /// Returns its key.
     fn key<'k>(&self, keys: &'k [u8]) -> &'k [u8];
 
-    /// Of keys that are alike up to some byte, the bytes after it, the first one on top.
+    /// The next eight bytes of the key after a common prefix, big-endian.
     fn digit(&self) -> u64;
 
-    /// Keeps that.
+    /// Stores these bytes.
     fn set_digit(&mut self, digit: u64);
 }
 
 /// Fewer keys than this are compared whole.
 const FEW: usize = 8;
 
-/// How often keys are told apart by eight bytes before they are compared whole: keys of strangers
-/// decide neither the depth of a stack nor much of the time.
+/// How many rounds of eight bytes to sort before keys are compared whole. It bounds the recursion
+/// depth and the time against adversarial keys.
 const DIGITS_MAX: usize = 32;
 
-/// How many keys ahead the processor is told what will be read.
+/// How many keys ahead to prefetch.
 const AHEAD: usize = 8;
 
-/// Sorts by key; `tie` says which of two comes first whose keys are the same.
+/// Sorts by key; `tie` orders items with equal keys.
 pub(crate) fn sort_by_digits<K: Keyed>(
     keys: &[u8],
     order: &mut [K],
@@ -35,9 +35,9 @@ pub(crate) fn sort_by_digits<K: Keyed>(
     sort(keys, order, tie, 0, DIGITS_MAX);
 }
 
-/// Sorts what is alike in its first `alike` bytes: by the eight bytes after what all of them share,
-/// then those that are the same so far in the same way, `digits` times at most.
-#[expect(clippy::indexing_slicing, reason = "no key ends before what all of them share")]
+/// Sorts keys that share their first `alike` bytes: by the eight bytes after their common prefix,
+/// then equal groups recursively, at most `digits` rounds.
+#[expect(clippy::indexing_slicing, reason = "no key ends before the prefix that all of them share")]
 fn sort<K: Keyed>(
     keys: &[u8],
     order: &mut [K],
@@ -85,8 +85,8 @@ fn sort<K: Keyed>(
     // Compares integers within the array: no key is read.
     order.sort_unstable_by_key(K::digit);
     for same in order.chunk_by_mut(|a, b| a.digit() == b.digit()).filter(|same| same.len() > 1) {
-        // A key that ends here has the same digit as one that goes on
-        // with zeros, so these are compared whole.
+        // A key that ends here has the same digit as one that continues with zeros, so these are
+        // compared whole.
         match digits.checked_sub(1) {
             Some(digits) if same.len() >= FEW && !same.iter().any(ends) => {
                 sort(keys, same, tie, alike + size_of::<u64>(), digits);

@@ -1,4 +1,4 @@
-//! Bytes in a scratch file that are checked when they are read again.
+//! Checksummed frames in a scratch file.
 
 use byteorder::{ByteOrder, LittleEndian};
 use std::ops::Range;
@@ -7,20 +7,20 @@ use crate::disk::{Name, Scratch};
 use crate::error::{Error, Result};
 use crate::layout::{in_memory, le_u32};
 
-/// Bytes of a frame after which another is begun.
+/// The size at which a frame is written out.
 const FRAME_BYTES: usize = 32 << 10;
 
-/// Length and checksum.
+/// The size of length and checksum.
 const HEADER_BYTES: usize = 8;
 
-/// Writes items into frames, none across two.
+/// Writes items into frames; no item spans two frames.
 #[derive(Debug, Default)]
 pub(crate) struct FrameWriter {
     frame: Vec<u8>,
 }
 
 impl FrameWriter {
-    /// Adds what `put` appends.
+    /// Adds the bytes that `put` appends.
     pub(crate) fn item(
         &mut self,
         scratch: &mut Scratch,
@@ -31,7 +31,7 @@ impl FrameWriter {
         if self.frame.len() >= FRAME_BYTES { self.flush(scratch) } else { Ok(()) }
     }
 
-    /// Writes what is left.
+    /// Writes the unfinished frame.
     pub(crate) fn flush(&mut self, scratch: &mut Scratch) -> Result<()> {
         if self.frame.is_empty() {
             return Ok(());
@@ -51,7 +51,7 @@ impl FrameWriter {
     }
 }
 
-/// Reads frames one after another.
+/// Reads frames in sequence.
 #[derive(Clone, Debug)]
 pub(crate) struct Frames {
     name: Name,
@@ -59,12 +59,12 @@ pub(crate) struct Frames {
 }
 
 impl Frames {
-    /// Those at a place of a scratch file.
+    /// Reads the frames in a range of a scratch file.
     pub(crate) fn new(name: Name, place: Range<u64>) -> Frames {
         Frames { name, rest: in_memory(place.start)..in_memory(place.end) }
     }
 
-    /// Where the next frame lies, once it is found to be what was written; `None` past the last.
+    /// Returns the range of the next frame after checking its checksum; `None` past the last.
     pub(crate) fn next(&mut self, file: &[u8]) -> Result<Option<Range<usize>>> {
         if self.rest.is_empty() {
             return Ok(None);
@@ -92,7 +92,7 @@ impl Frames {
         Ok(Some(start..self.rest.start))
     }
 
-    /// What to say of a frame that cannot be.
+    /// Builds the error for a damaged frame.
     pub(crate) fn damaged(&self, what: &str) -> Error {
         Error::corrupt(self.name, self.rest.start as u64, what)
     }

@@ -1,11 +1,10 @@
-//! Sorting what memory does not hold: keys by eight bytes at a time, and sorted runs in scratch
-//! files that are merged again.
+//! External sorting: keys eight bytes at a time, and sorted runs in scratch files that are merged.
 //!
-//! What is to be sorted is gathered while there is memory for it, sorted there, and written as a
-//! *run*. All runs of a kind lie one behind the other in one scratch file, so however many there are,
-//! they take one handle and one map. A [`Tournament`] merges them: a comparison or two for every
-//! doubling of their number. Runs lie in [frames](Frames) with checksums, so what a medium loses
-//! while it waits there is an error, not another answer.
+//! Items are collected up to the memory limit, sorted, and written as a *run*. All runs of a kind
+//! lie one after another in one scratch file, so any number of runs takes one handle and one map. A
+//! [`Tournament`] merges them with one or two comparisons for each doubling of their number. Runs
+//! consist of [frames](Frames) with checksums, so damaged scratch data is an error, never a wrong
+//! answer.
 
 mod digits;
 mod frames;

@@ -1,4 +1,4 @@
-//! Sorting numbers, however many, in the memory there is.
+//! Sorts any number of items in bounded memory.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -7,18 +7,18 @@ use super::{FrameWriter, Frames, Tournament};
 use crate::disk::{Disk, Name, Scratch, ScratchMap};
 use crate::error::Result;
 
-/// Something small of a fixed length.
+/// A small item of a fixed encoded length.
 pub(crate) trait Packed: Copy + Ord {
-    /// How many bytes it takes when it is packed.
+    /// The encoded length in bytes.
     const BYTES: usize;
 
-    /// Appends these.
+    /// Appends its encoding.
     fn put(&self, out: &mut Vec<u8>);
 
-    /// Reads them.
+    /// Decodes an item.
     fn take(bytes: &[u8]) -> Option<Self>;
 
-    /// Sorts many.
+    /// Sorts items in memory.
     fn sort(items: &mut Vec<Self>);
 }
 
@@ -38,10 +38,10 @@ impl Packed for u64 {
     }
 }
 
-/// Takes items in any order, and hands them out sorted.
+/// Takes items in any order, and returns them sorted.
 ///
-/// Few of them stay in memory. Of many, what memory holds at a time is sorted and written to a
-/// scratch file, and in the end these runs are merged.
+/// Items up to the memory limit stay in memory. Beyond it, each full memory is sorted and written
+/// to a scratch file as a run, and the runs are merged at the end.
 #[derive(Debug)]
 pub(crate) struct Sorter<T> {
     disk: Arc<dyn Disk>,
@@ -53,9 +53,9 @@ pub(crate) struct Sorter<T> {
 }
 
 impl<T: Packed> Sorter<T> {
-    /// A sorter that takes about `memory_bytes`, with this name for what does not fit.
+    /// Creates a sorter that takes about `memory_bytes`; `name` is the name of its scratch file.
     pub(crate) fn new(disk: &Arc<dyn Disk>, name: Name, memory_bytes: usize) -> Self {
-        /// Items that no setting makes too many.
+        /// The minimum capacity, whatever the memory limit.
         const ITEMS_MIN: usize = 64;
         Sorter {
             disk: Arc::clone(disk),
@@ -67,7 +67,7 @@ impl<T: Packed> Sorter<T> {
         }
     }
 
-    /// Takes an item.
+    /// Adds an item.
     #[inline]
     pub(crate) fn push(&mut self, item: T) -> Result<()> {
         // Before the push, so that items which just fit need no file.
@@ -96,7 +96,7 @@ impl<T: Packed> Sorter<T> {
         Ok(())
     }
 
-    /// Ends the taking.
+    /// Finishes the input.
     pub(crate) fn finish(mut self) -> Result<Sorted<T>> {
         if self.scratch.is_some() {
             // The rest becomes a run as well, so merging has one kind of input. Its memory is freed.
@@ -138,7 +138,7 @@ pub(crate) struct Runs<T> {
 #[derive(Debug)]
 struct Run<T> {
     frames: Frames,
-    /// The rest of the frame that is read.
+    /// The unread rest of the current frame.
     frame: Range<usize>,
     next: Option<T>,
 }
@@ -167,7 +167,7 @@ impl<T: Packed> Run<T> {
     }
 }
 
-/// Whether run `a` goes on before run `b`; one that is at its end comes last.
+/// Whether run `a` comes before run `b`; an exhausted run comes last.
 #[expect(clippy::indexing_slicing, reason = "contestants are numbers of runs")]
 fn before<T: Packed>(runs: &[Run<T>], a: usize, b: usize) -> bool {
     match (runs[a].next, runs[b].next) {
@@ -178,14 +178,14 @@ fn before<T: Packed>(runs: &[Run<T>], a: usize, b: usize) -> bool {
 }
 
 impl<T> Sorted<T> {
-    /// None.
+    /// Returns no items.
     pub(crate) fn none() -> Sorted<T> {
         Sorted::Memory(Vec::new().into_iter())
     }
 }
 
 impl<T: Packed> Sorted<T> {
-    /// The next item.
+    /// Returns the next item.
     #[inline]
     #[expect(clippy::indexing_slicing, reason = "contestants are numbers of runs, at least one")]
     pub(crate) fn next(&mut self) -> Result<Option<T>> {

@@ -1,4 +1,4 @@
-//! Items that are written once and read in the same order, as often as one likes.
+//! Items that are written once and read in the same order, any number of times.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use super::{FrameWriter, Frames, Packed};
 use crate::disk::{Disk, Name, Scratch, ScratchMap};
 use crate::error::Result;
 
-/// Takes items. Few of them stay in memory; many go to a scratch file.
+/// Collects items. Few stay in memory; many go to a scratch file.
 #[derive(Debug)]
 pub(crate) struct Spool<T> {
     disk: Arc<dyn Disk>,
@@ -18,11 +18,11 @@ pub(crate) struct Spool<T> {
     len: u64,
 }
 
-/// Items that were taken.
+/// Items collected by a [`Spool`].
 #[derive(Debug)]
 pub(crate) struct Spooled<T> {
     held: Held<T>,
-    /// How many there are.
+    /// The number of items.
     len: u64,
 }
 
@@ -32,13 +32,13 @@ enum Held<T> {
     File(Name, Arc<ScratchMap>),
 }
 
-/// Reads them from the first on.
+/// Reads items from the first on.
 #[derive(Debug)]
 pub(crate) struct SpoolReader<T> {
     held: Held<T>,
     at: usize,
     frames: Option<Frames>,
-    /// The rest of the frame that is read.
+    /// The unread rest of the current frame.
     frame: Range<usize>,
 }
 
@@ -52,13 +52,13 @@ impl<T> Clone for Held<T> {
 }
 
 impl<T: Packed> Spool<T> {
-    /// Takes about `memory_bytes`, with this name for what does not fit.
+    /// Creates a spool that takes about `memory_bytes`; `name` is the name of its scratch file.
     pub(crate) fn new(disk: &Arc<dyn Disk>, name: Name, memory_bytes: usize) -> Self {
         let items_max = memory_bytes / size_of::<T>();
         Spool { disk: Arc::clone(disk), name, items: Vec::new(), items_max, file: None, len: 0 }
     }
 
-    /// Takes an item.
+    /// Adds an item.
     #[inline]
     pub(crate) fn push(&mut self, item: T) -> Result<()> {
         self.len += 1;
@@ -82,7 +82,7 @@ impl<T: Packed> Spool<T> {
         frames.item(scratch, |out| item.put(out))
     }
 
-    /// Ends the taking.
+    /// Finishes the input.
     pub(crate) fn finish(self) -> Result<Spooled<T>> {
         let held = match self.file {
             None => Held::Memory(self.items.into()),
@@ -96,12 +96,12 @@ impl<T: Packed> Spool<T> {
 }
 
 impl<T: Packed> Spooled<T> {
-    /// How many items there are.
+    /// Returns the number of items.
     pub(crate) fn len(&self) -> u64 {
         self.len
     }
 
-    /// Reads them once more.
+    /// Starts another reader.
     pub(crate) fn read(&self) -> SpoolReader<T> {
         // A reader shares the items or the map, so several can read at the same time.
         let held = self.held.clone();
@@ -114,7 +114,7 @@ impl<T: Packed> Spooled<T> {
 }
 
 impl<T: Packed> SpoolReader<T> {
-    /// The next item.
+    /// Returns the next item.
     #[inline]
     pub(crate) fn next(&mut self) -> Result<Option<T>> {
         let (map, frames) = match (&self.held, &mut self.frames) {

@@ -1,20 +1,20 @@
-//! Which of many is the least, again and again.
+//! A tournament tree: repeatedly finds the least of many contestants.
 
-/// A tree of losers: a contestant that has changed plays against those that lost on its way to the
-/// top, one for every doubling of their number.
+/// A tree of losers: after the winner changes, it is compared only with the losers on its path to
+/// the root, one for each doubling of their number.
 ///
-/// It knows contestants by their numbers; who comes before whom it asks. Ties and contestants that
-/// have nothing more are decided there, too, so that any two have an order.
+/// The tree knows contestants by number, and the caller's closure orders them. The closure also
+/// orders ties and exhausted contestants, so that any two have an order.
 ///
 /// D. E. Knuth, "The Art of Computer Programming", volume 3, 5.4.1.
 #[derive(Debug)]
 pub(crate) struct Tournament {
-    /// The winner, then at every node of the tree the loser of the match there.
+    /// The winner, then the loser of the match at each node.
     nodes: Vec<usize>,
 }
 
 impl Tournament {
-    /// Lets all `contestants` play.
+    /// Plays all matches among `contestants`.
     #[expect(
         clippy::indexing_slicing,
         reason = "n nodes, the first for the winner, and 2 n places"
@@ -37,17 +37,14 @@ impl Tournament {
         Tournament { nodes }
     }
 
-    /// The least; 0 where there are no contestants.
+    /// Returns the least contestant; 0 without contestants.
     #[expect(clippy::indexing_slicing, reason = "there is always a first node")]
     pub(crate) fn winner(&self) -> usize {
         self.nodes[0]
     }
 
-    /// Plays again after the winner has changed.
-    #[expect(
-        clippy::indexing_slicing,
-        reason = "a leaf stands behind as many nodes, and parents halve"
-    )]
+    /// Replays the matches of the winner after it has changed.
+    #[expect(clippy::indexing_slicing, reason = "leaves follow the inner nodes, and parents halve")]
     pub(crate) fn replay(&mut self, mut before: impl FnMut(usize, usize) -> bool) {
         let mut winner = self.winner();
         // A changed winner only meets the losers on the way from its leaf: a logarithm of matches.

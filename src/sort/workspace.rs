@@ -8,7 +8,7 @@ use super::{Packed, Sorter, Spool};
 use crate::disk::{Disk, Name, Scratch, UnnamedDisk};
 use crate::error::{Error, Result};
 
-/// How much memory a computation takes, and where the rest goes.
+/// The memory limit of a computation, and the directory of its scratch files.
 #[derive(Clone, Debug)]
 pub(crate) struct Workspace {
     disk: Arc<dyn Disk>,
@@ -16,45 +16,46 @@ pub(crate) struct Workspace {
     files: Arc<AtomicU32>,
 }
 
-/// The number in the names of all scratch files here.
+/// The segment number in the names of its scratch files.
 const NUMBER: u64 = 0;
 
 impl Workspace {
-    /// With scratch files that have no names, in this directory, or in the system's for temporary files.
+    /// Creates a workspace whose scratch files have no names, in `dir` or in the system's temporary
+    /// directory.
     pub(crate) fn new(dir: Option<PathBuf>, memory_bytes: usize) -> Workspace {
         let dir = dir.unwrap_or_else(std::env::temp_dir);
         let disk: Arc<dyn Disk> = Arc::new(UnnamedDisk::new(dir));
         Workspace { disk, memory_bytes, files: Arc::default() }
     }
 
-    /// So many bytes of the memory.
+    /// Returns the bytes in one of `of` equal parts of the memory.
     pub(crate) fn part(&self, of: usize) -> usize {
         self.memory_bytes / of
     }
 
-    /// The name of one more file.
+    /// Returns a new name.
     fn name(&self) -> Name {
         // Clones share the counter, so names differ. Nothing else depends on it: Relaxed is enough.
         Name::Scratch(NUMBER, self.files.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// What sorts, in one of so many parts of the memory.
+    /// Creates a sorter in one of `of` equal parts of the memory.
     pub(crate) fn sorter<T: Packed>(&self, of: usize) -> Sorter<T> {
         Sorter::new(&self.disk, self.name(), self.part(of))
     }
 
-    /// What keeps items in their order, in one of so many parts of the memory.
+    /// Creates a spool in one of `of` equal parts of the memory.
     pub(crate) fn spool<T: Packed>(&self, of: usize) -> Spool<T> {
         Spool::new(&self.disk, self.name(), self.part(of))
     }
 
-    /// A scratch file, and its name.
+    /// Creates a scratch file, and returns it with its name.
     pub(crate) fn file(&self) -> Result<(Name, Scratch)> {
         let name = self.name();
         Ok((name, Scratch::create(Arc::clone(&self.disk), name)?))
     }
 
-    /// An error that says of a scratch file where it lies.
+    /// Adds the directory to an error about a scratch file.
     pub(crate) fn named(&self, error: Error) -> Error {
         // The names exist only in this process. An error names the directory instead.
         let files = self.files.load(Ordering::Relaxed);
