@@ -1,4 +1,4 @@
-//! Decides about one page: what a visit is worth, why, and when it is due.
+//! Decides about one page: the value of a visit, the reason, and the due time.
 
 use super::decision::{Decision, NewPage, Reason};
 use super::due::Due;
@@ -18,14 +18,14 @@ use crate::recrawl::{Belief, Interval, Recent};
 use crate::segment::{Row, host_slot, seconds, url_hash};
 use crate::time::Time;
 
-/// A question, and what it takes to answer it.
+/// A [`Due`] with the snapshot and the scorer that answer it.
 pub(super) struct Asked {
     pub(super) snapshot: Snapshot,
     pub(super) due: Due,
     pub(super) scorer: Scorer,
 }
 
-/// A page that is looked at, and what it is scored by.
+/// A page that was read, with the facts that its score depends on.
 pub(super) struct Looked<'a> {
     pub(super) lookup: Lookup<'a>,
     pub(super) changing: Changing,
@@ -53,7 +53,7 @@ impl Asked {
         }
         let learned = match &due.learned {
             Some(learned) if !learned.is_for(seed) => {
-                let what = "what was learned is of another store; learn it from this one";
+                let what = "the priors were learned from another store; learn them from this one";
                 return Err(Error::invalid_argument(what));
             }
             Some(learned) => learned.clone(),
@@ -63,7 +63,7 @@ impl Asked {
         Ok(Asked { snapshot: snapshot.clone(), due, scorer })
     }
 
-    /// What a page is worth by a plan that nobody has visited, in a store with this seed.
+    /// Computes the plan's value of a page without visits, in a store with this seed.
     pub(super) fn of_new(due: &Due, url: &str, seed: u64) -> Result<NewPage> {
         let what = "a plan has learned, and has a threshold";
         let (learned, threshold) = due.learned.clone().zip(due.threshold).or_bug(what)?;
@@ -82,7 +82,7 @@ impl Asked {
         })
     }
 
-    /// A page that is looked at; none if it is not known.
+    /// Reads a page by URL; `None` if it is not known.
     pub(super) fn look<'a>(&'a self, url: &'a str) -> Result<Option<Looked<'a>>> {
         let Snapshot { view, sequence, .. } = &self.snapshot;
         let lookup = Lookup::new(url, view.seed);
@@ -90,7 +90,7 @@ impl Asked {
         Ok(changing.map(|changing| self.looked(lookup, changing)))
     }
 
-    /// A page that comes next.
+    /// Reads a page that [`InOrder`](super::in_order::InOrder) returned.
     pub(super) fn look_at<'a>(&'a self, coming: &'a Coming) -> Result<Looked<'a>> {
         let Snapshot { view, sequence, .. } = &self.snapshot;
         let lookup = Lookup::new(&coming.url, view.seed);
@@ -100,8 +100,8 @@ impl Asked {
         Ok(self.looked(lookup, changing))
     }
 
-    /// The last comparisons of a page, which its row does not have. Reads the page only if the policy of
-    /// its rule goes by them.
+    /// Returns the last comparisons of a page, which its row does not hold. Reads the page only if
+    /// the policy of its rule depends on the order of comparisons.
     pub(super) fn recent(&self, source: &Source, found: &Found, rule: &Rule) -> Result<Recent> {
         if !self.scorer.policy(rule).0.is_by_order() {
             return Ok(Recent::default());
@@ -125,13 +125,13 @@ impl Asked {
         Looked { lookup, changing, row, recent, rule, changed }
     }
 
-    /// What puts a page in order that another one leads.
+    /// Returns the score of a page that another page leads.
     pub(super) fn score_of_led(&self, of: &Looked<'_>, scores: &mut ScoreCache) -> Result<Score> {
         // The stored row had a score, or the page would not have come up. Without one the two disagree.
         self.scorer.score(of.facts(true), scores)?.ok_or_else(|| differs(of.lookup.url))
     }
 
-    /// What is decided about a page, and the page that leads it.
+    /// Returns the decision about a page, given the page that leads it.
     pub(super) fn decide(
         &self,
         of: Looked<'_>,
@@ -180,15 +180,15 @@ impl Asked {
     }
 }
 
-/// The time of so many [`seconds`], in milliseconds since 1970; none past all that a visit can have.
+/// Converts [`seconds`] to milliseconds since 1970; `None` past the latest time of a visit.
 fn time_of(seconds: u64) -> Option<Time> {
     let time = Time(i64::try_from(seconds.saturating_mul(1000)).ok()?.checked_add(Time::MIN.0)?);
     (time <= Time::MAX).then_some(time)
 }
 
 impl Scorer {
-    /// How long after a visit a page is due by a threshold; and how many seconds after its last one,
-    /// which may have failed.
+    /// Returns the interval between successful visits for a threshold, and the seconds from the
+    /// last visit, failed or not, until the page is due.
     fn date(&self, of: Facts<'_>, threshold: f64, belief: &Belief) -> (Interval, u64) {
         let every = self.every(of, threshold, belief);
         // `every` runs from the last visit that did not fail, `after` from the last visit of all.
@@ -199,11 +199,11 @@ impl Scorer {
     }
 }
 
-/// A page is worth something else by its row than by its record.
+/// Reports that the row and the record of a page imply different values.
 pub(super) fn differs(url: &str) -> Error {
-    Error::corrupt("segments", 0, format!("a row says of {url} what its record does not"))
+    Error::corrupt("segments", 0, format!("the row of {url} does not agree with its record"))
 }
 
 pub(super) fn unknown(url: &str) -> Error {
-    Error::corrupt("segments", 0, format!("a row says that {url} is known"))
+    Error::corrupt("segments", 0, format!("there is a row of {url}, but no record"))
 }

@@ -1,4 +1,4 @@
-//! What is decided about a page, and why.
+//! The decision about a page, and its reason.
 
 use std::fmt;
 
@@ -7,89 +7,89 @@ use crate::page::Prefix;
 use crate::recrawl::{Interval, Rate};
 use crate::time::Time;
 
-/// What is decided about a page: what a visit to it is worth, when it is due, and why.
+/// The decision about a page: the value of a visit, when it is due, and why.
 ///
-/// For people, its `Display` says it in words and figures.
+/// `Display` writes it as a sentence for people.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Decision {
-    /// The page, with its last visit, and with what its visits tell of how it
-    /// [changes](Page::changes).
+    /// The page, with its last visit and its history of [changes](Page::changes).
     pub page: Page,
-    /// What the [policy](crate::recrawl::Policy) makes of it now. By the crawl value that is what a
-    /// visit is worth: the days for which it makes the page fresh, times its weight. A page that is gone
-    /// counts for an eighth, and one that another [leads](field@Decision::near) for a quarter.
+    /// The value that the [policy](crate::recrawl::Policy) computes now. For the crawl value, it is
+    /// the number of days for which a visit makes the page fresh, times its weight. The weight
+    /// counts an eighth if the page is gone, and a quarter if another page
+    /// [leads](field@Decision::near) it.
     pub value: f64,
-    /// How often it is believed to change.
+    /// The estimated change rate.
     pub rate: Rate,
-    /// How much it matters: its weight, with the factor of its rule. What is made of that if the page is
-    /// gone, or if another leads it, is not in it.
+    /// The weight of the page times the factor of its rule. The reductions for a page that is gone
+    /// or led are not included.
     pub weight: f64,
-    /// When it is due by a [`Plan`](super::Plan), in milliseconds since 1970: that may be past. `None`
-    /// without a plan, and if it is at the end of all time.
+    /// The due time by a [`Plan`](super::Plan), in milliseconds since 1970; it may be past. `None`
+    /// without a plan, or if it is after the latest time of a visit.
     pub due: Option<Time>,
-    /// How long after its last visit that is, if no visit fails; `None` without a plan.
+    /// The interval from the last visit to the due time if no visit fails; `None` without a plan.
     pub every: Option<Interval>,
-    /// The prefix of the [rule](super::Rule) that it goes by, if it is not one for all pages.
+    /// The prefix of the page's [rule](super::Rule); `None` if the rule is for all pages.
     pub rule: Option<Prefix>,
-    /// The page that leads it, if any does: of the pages near it, the one that was first visited with
-    /// the content that it has in force, if that was before this one was, and in SURT order if at the
-    /// same time. None is looked for unless the policy goes by what a visit is worth.
+    /// The page that leads this one. Among near pages, the leader is the page that was first
+    /// visited with its current content; ties go by SURT order. `None` if this page is the first,
+    /// or if the policy does not use the value of a visit.
     ///
-    /// Pages are near within the distance of the store ([`Options::near_distance`]), whether their
-    /// content is the same or nearly so. Of those near the nearest 16 are looked at; of more with just
-    /// this fingerprint the first 17 in SURT order, of which one leads all others. As any search, this
-    /// one gives up in a crowd of pages that had such content once and have other content now.
+    /// Pages are near if their content is within the distance of the store
+    /// ([`Options::near_distance`]), identical content included. The nearest 16 pages are compared.
+    /// If more pages share exactly this fingerprint, the first 17 of them in SURT order are
+    /// compared, and one of these leads all others. The search stops early where very many pages
+    /// had such content once and have other content now.
     ///
     /// [`Options::near_distance`]: crate::Options::near_distance
     pub near: Option<String>,
-    /// What decides.
+    /// The rule that decided.
     pub reason: Reason,
 }
 
-/// What decides when a page is visited.
+/// The reason when a page is visited.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Reason {
-    /// What a visit is worth by now, or by its policy the time since the last one.
+    /// The value of a visit now, or the time since the last visit if the policy uses that.
     Worth,
-    /// A hint says that it has changed since its last visit.
+    /// A hint reports a change since the last visit.
     Hinted {
-        /// When it changed, in milliseconds since 1970, to the second.
+        /// The time of the change, in milliseconds since 1970, in whole seconds.
         changed: Time,
     },
-    /// It was not visited for so long that it comes first.
+    /// The page was unvisited for longer than allowed, so it comes first.
     Overdue {
-        /// How long it may be left unvisited.
+        /// The longest time between visits.
         after: Interval,
     },
-    /// Its rule has it not visited before this time after its last visit.
+    /// The rule of the page forbids a visit before this time after the last visit.
     NotYet {
         /// The least time between two visits.
         min: Interval,
     },
-    /// Its last visits failed, and it is left alone until this time, in milliseconds since 1970.
+    /// The last visits failed, and the page waits until this time, in milliseconds since 1970.
     LeftAlone {
-        /// When it is as if they had not failed.
+        /// The end of the wait.
         until: Time,
     },
-    /// Its last visit lies in the future, so nothing is known of the time since.
+    /// The last visit lies in the future, so the time since it is unknown.
     Ahead,
 }
 
-/// What a page that nobody has visited is worth: from
-/// [`Plan::of_new`](crate::due::Plan::of_new).
+/// The values of a page without visits, from [`Plan::of_new`](crate::due::Plan::of_new).
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct NewPage {
-    /// What a visit is worth, as of a page that was not visited for the largest interval: it is compared
-    /// with the [value](Decision::value) of others.
+    /// The value of a visit, as if the page was last visited the largest interval ago. Compare it
+    /// with the [value](Decision::value) of other pages.
     pub value: f64,
-    /// How often it is believed to change, by the pages of its host.
+    /// The estimated change rate, from the pages of its host.
     pub rate: Rate,
-    /// How much it matters, by its rule.
+    /// The weight that its rule sets.
     pub weight: f64,
-    /// How often it is going to be visited.
+    /// The interval between visits.
     pub every: Interval,
 }
 
@@ -113,7 +113,7 @@ impl fmt::Display for Decision {
         let Decision { page, value, rate, .. } = self;
         write!(f, "{}; a visit is worth {}", self.reason, legible(*value, 2))?;
         if let Some(leader) = &self.near {
-            write!(f, ", as it weighs a quarter beside {leader}")?;
+            write!(f, ", a quarter of its own, since {leader} leads it")?;
         }
         let (changes, returns) = (page.changes.changes(), page.changes.returns());
         match page.changes.comparisons() {
@@ -132,7 +132,7 @@ impl fmt::Display for Decision {
     }
 }
 
-/// Writes what a visit is worth with a number of decimals, or with two digits if it is very small or
+/// Formats a value with `decimals` decimals, or with two significant digits if it is very small or
 /// large.
 pub(super) fn legible(value: f64, decimals: usize) -> String {
     // Weights have any unit, so a value has any magnitude.
@@ -143,7 +143,7 @@ pub(super) fn legible(value: f64, decimals: usize) -> String {
     }
 }
 
-/// A rate with two digits that tell at least, however slow it is.
+/// Formats a rate with at least two significant digits, however slow it is.
 struct Figure(f64);
 
 impl fmt::Display for Figure {

@@ -1,4 +1,4 @@
-//! Which pages are asked for: the time, the budget, the policy, and bounds.
+//! The query for due pages: time, budget, policy, and limits.
 
 use super::hints::Hints;
 use super::learned::Learned;
@@ -7,7 +7,7 @@ use crate::page::Prefix;
 use crate::recrawl::{Interval, Policy};
 use crate::time::Time;
 
-/// Which pages to visit next: a question for [`Snapshot::due`](crate::Snapshot::due).
+/// A query for the pages to visit next, for [`Snapshot::due`](crate::Snapshot::due).
 ///
 /// ```
 /// use simkeep::{Prefix, Time};
@@ -36,7 +36,7 @@ pub struct Due {
 }
 
 impl Due {
-    /// Returns the best `budget` pages at a time, by the crawl value.
+    /// Asks for the `budget` most valuable pages at time `now`, by the crawl value.
     pub fn new(now: impl Into<Time>, budget: usize) -> Due {
         Due {
             now: now.into(),
@@ -59,86 +59,87 @@ impl Due {
         Due { now: now.into(), ..self }
     }
 
-    /// At most so many pages.
+    /// Sets the maximum number of pages.
     #[must_use]
     pub fn budget(self, pages: usize) -> Due {
         Due { budget: pages, ..self }
     }
 
-    /// What puts pages in order. Default: by the crawl value.
+    /// Sets the policy that orders the pages. Default: the crawl value.
     #[must_use]
     pub fn policy(self, policy: Policy) -> Due {
         Due { policy, ..self }
     }
 
-    /// Only pages under a prefix.
+    /// Restricts the query to pages under a prefix.
     #[must_use]
     pub fn under(self, prefix: Prefix) -> Due {
         Due { under: Some(prefix), ..self }
     }
 
-    /// Of each host at most so many. Takes memory for each host that pages are returned of.
+    /// Returns at most `pages` pages of each host. Needs memory for each host in the result.
     #[must_use]
     pub fn per_host(self, pages: usize) -> Due {
         Due { per_host: pages, ..self }
     }
 
-    /// A page that was not visited for this long comes first, whatever a visit is worth; of these the
-    /// most overdue. Default: 365 days.
+    /// Sets the longest time between visits. Pages unvisited for longer come first, the most
+    /// overdue at the front, whatever their value. Default: 365 days.
     ///
-    /// By the crawl value, pages that surely change faster than visits can follow, and pages that never
-    /// change, would otherwise not be visited again.
+    /// By the crawl value alone, two kinds of pages would never be visited again: those that change
+    /// faster than visits can follow, and those that never change.
     #[must_use]
     pub fn largest_interval(self, interval: Interval) -> Due {
         Due { largest_interval: Some(interval), ..self }
     }
 
-    /// What pages are believed to change like, before their own visits are looked at. Default: what is
-    /// [learned](crate::due::Learned::of) from all pages of the snapshot, once for it and its clones.
+    /// Sets the priors for how often pages change. Default: the priors
+    /// [learned](crate::due::Learned::of) from all pages of the snapshot, once for the snapshot and
+    /// its clones.
     ///
-    /// What a store is asked often, with a new snapshot each time, may as well go by what it told an
-    /// hour ago.
+    /// A program that queries new snapshots often can reuse priors for an hour.
     #[must_use]
     pub fn learned(self, learned: &Learned) -> Due {
         Due { learned: Some(learned.clone()), ..self }
     }
 
-    /// Rules for the pages under prefixes. A page that its rule has no word for goes by what is asked
-    /// here.
+    /// Sets rules for the pages under prefixes. Options that a rule leaves out come from this
+    /// query.
     ///
-    /// A page is not returned before the `min` of its rule. Past its `max`, it is as one that was not
-    /// visited for the [largest interval](Due::largest_interval), which ends no later; and so it is past
-    /// its date, if its rule has a policy with an interval. Its weight is multiplied with that of the
-    /// rule. Scores of several policies are compared as they are. If a rule has a `per_host`, its pages
-    /// are counted by themselves.
+    /// A page is not returned before the `min` of its rule has passed since its last visit. After
+    /// the `max` of its rule it counts as unvisited for the [largest
+    /// interval](Due::largest_interval), and also after the interval of its rule's policy, if that
+    /// has one. The weight of the page is multiplied by the weight of the rule. Scores of different
+    /// policies are compared without conversion. Pages of a rule with `per_host` are counted
+    /// separately.
     ///
-    /// Takes time for each rule in each segment, and up to 16 bytes, unless no page is near its prefix.
-    /// Each page is read whose rule has a policy by the order of comparisons.
+    /// Costs time and up to 16 bytes for each rule in each segment, except where no page is near
+    /// the prefix. Reads each page whose rule has a policy that uses the order of comparisons.
     #[must_use]
     pub fn rules(self, rules: &Rules) -> Due {
         Due { rules: rules.clone(), ..self }
     }
 
-    /// What is said of when pages changed. It counts by the policies that go by what a visit is worth,
-    /// `value` and `harmonic`: a page that changed is worth what [`Hints::worth`] says. While a page
-    /// fails, its last visit is the last one that did not.
+    /// Sets hints: times when pages changed. Hints count for the policies that use the value of a
+    /// visit, `value` and `harmonic`. A hinted page has the value that [`Hints::worth`] returns.
+    /// While a page fails, its last successful visit counts as its last visit.
     ///
-    /// Of the pages that it says something of, the URLs are read.
+    /// Reads the URLs of pages that may have hints.
     #[must_use]
     pub fn hints(self, hints: &Hints) -> Due {
         Due { hints: Some(hints.clone()), ..self }
     }
 
-    /// Memory for the pages that are chosen. Default: 64 MiB, which holds some hundred thousand. If the
-    /// budget takes more, all rows are read once more for each time that it fills, and by policies that
-    /// go by the order of comparisons all their pages, too. If the policy goes by what a visit is worth,
-    /// a quarter of it is for pages that others lead.
+    /// Sets the memory for selected pages. Default: 64 MiB, enough for some hundred thousand pages.
+    /// For larger budgets, all rows are read again each time the memory fills; policies that use
+    /// the order of comparisons then read all their pages again, too. If the policy uses the value
+    /// of a visit, a quarter of the memory is for pages that other pages lead.
     #[must_use]
     pub fn memory_bytes(self, bytes: usize) -> Due {
         Due { memory_bytes: bytes, ..self }
     }
 
-    /// Whether some pages go by what a visit is worth, so that it matters whether others lead them.
+    /// Whether some policy uses the value of a visit, so that leaders matter.
     pub(super) fn minds_leaders(&self) -> bool {
         self.policies().any(|policy| policy.index().is_some())
     }
@@ -148,7 +149,7 @@ impl Due {
         self.rules.all().iter().filter_map(|rule| rule.policy).chain([self.policy])
     }
 
-    /// The largest interval.
+    /// Returns the largest interval.
     pub(super) fn largest(&self) -> Interval {
         self.largest_interval.unwrap_or(Interval::YEAR)
     }

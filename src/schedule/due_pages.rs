@@ -1,4 +1,5 @@
-//! The iterator over due pages, the best first. Pages that others lead wait until it is their turn.
+//! The iterator over due pages, the most valuable first. Pages that others lead wait for their
+//! turn.
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
@@ -16,23 +17,24 @@ use crate::error::Result;
 use crate::page::surt;
 
 impl Snapshot {
-    /// The pages that are due: those of which a visit is worth most, the best first, then in SURT order.
+    /// Returns the most valuable pages to visit, the best first; ties are in SURT order. Two calls
+    /// for the same time return the same pages.
     ///
-    /// Reads 28 bytes for each page, in order and on all cores, and of the pages those that it returns.
-    /// Under policies that go by the order of comparisons (`thesis`, `nutch`, `stormcrawler`) it reads
-    /// each page: 1 to 2 µs each if the store fits into memory, or else a random read.
-    /// Takes the memory that [`Due::memory_bytes`] allows, and some 64
-    /// bytes for each page that is not sealed. Two calls that ask for the same time return the same.
+    /// Reads 28 bytes for each page, sequentially and on all cores, and the records of the pages it
+    /// returns. Policies that use the order of comparisons (`thesis`, `nutch`, `stormcrawler`) read
+    /// every page: 1 to 2 µs each if the store fits into memory, otherwise one random read each.
+    /// Takes the memory of [`Due::memory_bytes`], and about 64 bytes for each page that is not in a
+    /// segment yet.
     ///
-    /// What a page is believed to change like goes by its own visits, and before that by those of its
-    /// host and of all pages. That is [learned](crate::due::Learned::of) when it is first needed.
+    /// The change rate of a page is estimated from its own visits and from a prior for its host.
+    /// The priors are [learned](crate::due::Learned::of) on first use.
     ///
-    /// If the policy goes by what a visit is worth, a page that another one
-    /// [leads](field@crate::due::Decision::near) weighs a quarter, and never nothing. It is looked for
-    /// when a page comes up. That costs one search, a microsecond or two if the store is in memory and
-    /// in one segment, and some ten more if pages are near. Pages that are led are looked at before
-    /// their turn comes: all that would be worth up to four times as much as the last that is returned.
-    /// Where most pages are copies of others, that may be most of them, at some microseconds each.
+    /// If the policy uses the value of a visit, a page that another page
+    /// [leads](field@crate::due::Decision::near) has a quarter of its weight. Its leader is
+    /// searched when the page comes up. A search takes one or two microseconds if the store is in
+    /// memory and in one segment, and some ten more if near pages exist. All led pages worth up to
+    /// four times the last page returned are examined. In a store that consists mostly of copies,
+    /// most pages are examined, at some microseconds each.
     ///
     /// ```
     /// # fn main() -> simkeep::Result<()> {
@@ -52,22 +54,22 @@ impl Snapshot {
     ///
     /// # Errors
     ///
-    /// An item is [`Error::Corrupt`](crate::Error::Corrupt) if what it touches is damaged; then the
-    /// iterator ends.
+    /// An item is [`Error::Corrupt`](crate::Error::Corrupt) if the data it reads is damaged; then
+    /// the iterator ends.
     pub fn due(&self, due: &Due) -> DuePages {
         DuePages::new(self, due)
     }
 }
 
-/// What part of the memory is for pages that others lead, if any may; and what part for reading again
-/// those of them that did not fit.
+/// The fraction of the memory for led pages that wait, and for reading again those that did not
+/// fit.
 const OF_WAITING: usize = 8;
 const OF_LEFT_OUT: usize = 8;
 
-/// Pages of which it is kept what was worked out.
+/// The number of pages whose beliefs are cached.
 const BELIEVED: u64 = 1 << 8;
 
-/// An iterator over pages that are due, from [`Snapshot::due`](crate::Snapshot::due). It ends after an
+/// An iterator over due pages, from [`Snapshot::due`](crate::Snapshot::due). It ends after an
 /// error.
 pub struct DuePages {
     snapshot: Snapshot,
@@ -81,23 +83,23 @@ enum State {
     Ended,
 }
 
-/// The pages that are still to be returned.
+/// The state after the first read.
 struct Reading {
     asked: Asked,
-    /// All pages, and the next of them.
+    /// All pages by their own score, and the next of them.
     pages: InOrder,
     next: Option<Coming>,
-    /// Those that were read and come later than it seemed.
+    /// Led pages whose reduced score is not reached yet.
     waiting: Waiting,
     crowds: Crowds,
     scores: ScoreCache,
-    /// How many may still be returned.
+    /// The number of pages still to be returned.
     left: usize,
-    /// How many were looked at.
+    /// The number of pages examined.
     looked_at: usize,
-    /// Whether some policy minds who leads a page.
+    /// Whether some policy needs leaders.
     minds_leaders: bool,
-    /// Whether some hosts have a bound.
+    /// Whether some hosts have a limit.
     bounded: bool,
     hosts: Hosts,
 }
@@ -194,7 +196,7 @@ impl Reading {
         Ok(None)
     }
 
-    /// How many of all pages are found at once.
+    /// Returns how many pages to select in one pass over the rows.
     fn most(&self) -> Most {
         let bytes = self.asked.due.memory_bytes;
         // An eighth for the pages that wait, and an eighth to read again those that did not fit.
@@ -206,7 +208,7 @@ impl Reading {
         Most { pages, bytes: bytes - others }
     }
 
-    /// What is decided about the next of all pages, unless it has to wait or its host is full.
+    /// Returns the decision about the next page; `None` if it must wait or its host is full.
     fn look_at(&mut self, next: &Coming) -> Result<Option<Decision>> {
         let Reading { asked, pages, waiting, crowds, scores, .. } = self;
         self.looked_at += 1;
@@ -225,7 +227,7 @@ impl Reading {
         Ok(decision)
     }
 
-    /// What is decided about a page that another leads, unless its host is full.
+    /// Returns the decision about a led page; `None` if its host is full.
     fn decide_led(&mut self, Led { coming, leader }: Led) -> Result<Option<Decision>> {
         let Reading { asked, hosts, scores, .. } = self;
         let url = &coming.url;
@@ -236,7 +238,7 @@ impl Reading {
         asked.decide(asked.look_at(&coming)?, Some(leader), scores).map(Some)
     }
 
-    /// Fills the line of those that wait, where memory did not hold it.
+    /// Refills the queue of led pages from those that memory did not hold.
     fn fill_waiting(&mut self) -> Result<()> {
         let Reading { asked, waiting, crowds, scores, hosts, left, .. } = self;
         let bytes = asked.due.memory_bytes / OF_LEFT_OUT;
@@ -259,7 +261,7 @@ impl Reading {
 }
 
 impl Asked {
-    /// A page as it has to wait, if another leads it and it is worth less for that.
+    /// Returns the led page to queue if a page leads it and its score is lower for that.
     fn led(
         &self,
         looked: &Looked<'_>,
@@ -276,24 +278,23 @@ impl Asked {
     }
 }
 
-/// Whose pages are counted together: those of a host, and of a rule with a number of its own by
-/// themselves.
+/// The group in which pages are counted: a host, or a host and a rule with its own limit.
 type Of = (Vec<u8>, Option<RuleNumber>);
 
-/// How many pages of each host were returned. Takes memory for each of these hosts.
+/// The number of pages returned for each host. Takes memory for each of these hosts.
 #[derive(Debug, Default)]
 pub(super) struct Hosts {
     returned: HashMap<Of, usize>,
 }
 
 impl Hosts {
-    /// Whether there are as many pages of its host as there may be, so that a page is passed over.
+    /// Whether the group of the page has reached its limit, so that the page is skipped.
     pub(super) fn is_full(&self, url: &str, rule: RuleNumber, due: &Due) -> bool {
         let counted = counted(url, rule, due);
         counted.is_some_and(|(of, most)| self.returned.get(&of).copied().unwrap_or(0) >= most)
     }
 
-    /// Counts a page that is returned.
+    /// Counts a returned page.
     pub(super) fn count(&mut self, url: &str, rule: RuleNumber, due: &Due) {
         if let Some((of, _)) = counted(url, rule, due) {
             *self.returned.entry(of).or_default() += 1;
@@ -301,7 +302,7 @@ impl Hosts {
     }
 }
 
-/// With which others a page is counted, and how many there may be; none if any number.
+/// Returns the group and the limit of a page; `None` without a limit.
 fn counted(url: &str, rule: RuleNumber, due: &Due) -> Option<(Of, usize)> {
     // Pages of a rule with its own bound are counted apart, so the rule is part of the key.
     let own = due.rules.get(rule).per_host;
@@ -314,28 +315,29 @@ fn counted(url: &str, rule: RuleNumber, due: &Due) -> Option<(Of, usize)> {
     Some(((host, own.map(|_| rule)), most))
 }
 
-/// What a page takes beside URLs, about.
+/// The approximate size of a queued page without URLs.
 const PAGE_BYTES: usize = 80;
 
-/// A page that another leads, with the score that it has for that.
+/// A page that another page leads, with its reduced score.
 #[derive(Debug)]
 pub(super) struct Led {
     pub(super) coming: Coming,
     pub(super) leader: String,
 }
 
-/// Pages that others lead.
+/// The queue of led pages.
 pub(super) struct Waiting {
     line: VecDeque<Led>,
     bytes: usize,
-    /// How many bytes the line may take.
+    /// The most bytes that the queue may take.
     most_bytes: usize,
-    /// Whether pages that are worse than as many as are wanted are never asked for.
+    /// Whether only the best `wanted` pages can be returned, so that worse pages are dropped.
     only_best: bool,
-    /// Reads again where the end of the line was left out; and whether the line is being filled by that.
+    /// Reads again the pages cut off at the end of the queue; and whether the queue is being
+    /// refilled.
     left_out: Option<InOrder>,
     filling: bool,
-    /// The last page of which it is known whether it is led.
+    /// The last page whose leader was searched.
     looked_at: Option<RowPlace>,
 }
 
@@ -352,7 +354,7 @@ impl Waiting {
         }
     }
 
-    /// The first page of those that wait, if the line was filled.
+    /// The first led page, if the queue was filled.
     pub(super) fn first(&self) -> Option<&Coming> {
         self.line.front().map(|led| &led.coming)
     }
@@ -363,7 +365,7 @@ impl Waiting {
         Some(first)
     }
 
-    /// Whether there is room for another page, if so many are wanted still.
+    /// Whether another page fits, if `wanted` pages are still to be returned.
     fn has_room(&self, wanted: usize) -> bool {
         // One page always fits. Otherwise a long URL would block the queue for ever.
         self.line.is_empty()
@@ -372,8 +374,7 @@ impl Waiting {
 
     /// # Errors
     ///
-    /// If it is worth more than one before it, so that the rows of the two do not say what their records
-    /// do.
+    /// If its score is above that of the page before it, so that rows and records disagree.
     pub(super) fn push(&mut self, led: Led) -> Result<()> {
         // Led pages must come in order, or the merge in `next` would return pages in the wrong order.
         if self.line.back().is_some_and(|last| last.coming.score < led.coming.score) {
@@ -384,7 +385,7 @@ impl Waiting {
         Ok(())
     }
 
-    /// Notes that a page was looked at, the last that was read of all, and that it is led, if it is.
+    /// Notes that the last page read was examined, and queues it if it is led.
     pub(super) fn note(&mut self, pages: &InOrder, led: Option<Led>, wanted: usize) -> Result<()> {
         // `before` is the page before this one, so a reader that starts after it begins with this page.
         let before = std::mem::replace(&mut self.looked_at, pages.place());
@@ -399,10 +400,11 @@ impl Waiting {
         Ok(())
     }
 
-    /// Those of which the end was left out, to read the next of, if the line is empty or being filled.
+    /// Returns the iterator to refill from if the queue is empty or being refilled.
     pub(super) fn left_out(&mut self, wanted: usize) -> Option<&mut InOrder> {
         let looked_at = self.looked_at;
-        // The second reader has caught up with the first: the queue is complete, and goes on by `note`.
+        // The second reader has caught up with the first: the queue is complete, and `note` extends
+        // it.
         self.left_out.take_if(|pages| pages.place() == looked_at);
         // Goes on until the queue is full, so that a refill is one run and not one page.
         let goes_on = self.filling || self.line.is_empty();

@@ -1,4 +1,4 @@
-//! When pages changed, as somebody says who does not need to be right.
+//! Hints: times when pages changed, from sources that may be wrong.
 
 use std::sync::Arc;
 
@@ -11,41 +11,42 @@ use crate::segment::url_hash;
 use crate::time::{Time, TimeError};
 use crate::url::check_url;
 
-/// The most changes that are kept.
+/// The maximum number of changes.
 const CHANGES_MAX: usize = 100_000_000;
-/// How many bits of a mark are the time.
+/// The number of bits of a mark that hold the time.
 const TIME_BITS: u32 = 40;
 
-/// What sitemaps or feeds say of when pages of a store changed. [`Hints::of`] makes it.
+/// Times when pages of a store changed, from sitemaps or feeds. Made by [`Hints::of`].
 ///
-/// A page that changed after its last visit is known to be stale, but only with a probability, the
-/// [`trust`](Hints::trust): not all who write a sitemap know when their pages changed. What a visit is
-/// then worth is [`hinted`](crate::recrawl::hinted).
+/// A page with a hint after its last visit is stale with the probability [`trust`](Hints::trust),
+/// since sitemaps are not always right. [`hinted`](crate::recrawl::hinted) computes the value of
+/// its visit.
 ///
-/// Takes 16 bytes for each change, and up to three times that while it is made. A change that is named
-/// several times counts once. There are at most 100,000,000 changes. URLs are not kept: pages are told
-/// apart by 88 bits. A clone shares all of it.
+/// Takes 16 bytes for each change, and up to three times that while it is built. Duplicate changes
+/// count once. At most 100,000,000 changes. URLs are not stored: 88 bits of hashes identify a page.
+/// A clone shares the data.
 ///
 /// [`Hints::of`]: crate::due::Hints::of
 #[derive(Clone, Debug)]
 pub struct Hints {
     seed: u64,
     trust: f64,
-    /// In order.
+    /// Sorted.
     changes: Arc<Vec<Change>>,
 }
 
-/// That a page changed.
+/// A change of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Change {
-    /// The hash of the URL, as its store has it.
+    /// The hash of the URL with the seed of the store.
     hash: u64,
-    /// Above, bits that tell URLs of equal hash apart. Below, the seconds since the first time of all.
+    /// High bits: more bits of the URL's hash. Low bits: seconds since the earliest time of a
+    /// visit.
     mark: u64,
 }
 
 impl Change {
-    /// That the page changed so many seconds after the first time of all.
+    /// A change of the page `seconds` after the earliest time of a visit.
     fn new(url: &str, seed: u64, seconds: u64) -> Change {
         // A second hash, of which 24 bits are kept: URLs are not stored, and 64 bits might collide.
         let other = xxh3_64_with_seed(url.as_bytes(), !seed);
@@ -61,7 +62,7 @@ impl Change {
     }
 }
 
-/// The whole seconds from the first time of all to a time in milliseconds since 1970.
+/// Converts milliseconds since 1970 to whole seconds since the earliest time of a visit.
 fn seconds(time: Time) -> u64 {
     // With one second to spare, since `first_change` searches from the second after a visit.
     const { assert!((Time::MAX.0.abs_diff(Time::MIN.0) / 1000 + 1) >> TIME_BITS == 0) };
@@ -69,9 +70,9 @@ fn seconds(time: Time) -> u64 {
 }
 
 impl Hints {
-    /// What is said elsewhere of when pages changed, in any order: URLs, and times in milliseconds since
-    /// 1970. The set is of use with snapshots of this store, and with this one; others know their pages
-    /// by other hashes. Reads nothing of the store.
+    /// Collects hints from pairs of a URL and a time in milliseconds since 1970, in any order. The
+    /// hints are valid for snapshots of this store only, since URL hashes differ from store to
+    /// store. Reads nothing from the store.
     ///
     /// ```
     /// use simkeep::due::Hints;
@@ -95,8 +96,8 @@ impl Hints {
     ///
     /// # Errors
     ///
-    /// [`Error::Url`] or [`Error::Time`] if no visit can have it; [`Error::Limit`] above a hundred
-    /// million of them.
+    /// [`Error::Url`] or [`Error::Time`] if no visit can have that URL or time; [`Error::Limit`]
+    /// above 100,000,000 changes.
     pub fn of<U: AsRef<str>, T: Into<Time>>(
         snapshot: &Snapshot,
         changes: impl IntoIterator<Item = (U, T)>,
@@ -104,7 +105,7 @@ impl Hints {
         Hints::new(snapshot.view.seed, changes.into_iter().map(|(url, time)| (url, time.into())))
     }
 
-    /// The hints for pages of a store with this seed.
+    /// Collects the hints for pages of a store with this seed.
     pub(crate) fn new<U: AsRef<str>>(
         seed: u64,
         changes: impl Iterator<Item = (U, Time)>,
@@ -122,7 +123,7 @@ impl Hints {
         Ok(Hints { seed, trust: 0.8, changes: Arc::new(set.changes) })
     }
 
-    /// Sets the probability that a hint is true: 0.8 unless it is set.
+    /// Sets the probability that a hint is true. Default: 0.8.
     ///
     /// # Errors
     ///
@@ -134,11 +135,11 @@ impl Hints {
         Ok(Hints { trust, ..self })
     }
 
-    /// When the page first changed after its last visit, to the second, of the changes that are not
-    /// after `now`.
+    /// Returns the first change of the page after its last visit and not after `now`, in whole
+    /// seconds.
     ///
-    /// A change not after the last visit says nothing, and none can be known that is still to come.
-    /// Takes time as the logarithm of the number of changes.
+    /// Changes up to the last visit and changes in the future do not count. Takes logarithmic time
+    /// in the number of changes.
     pub fn changed_after(
         &self,
         url: &str,
@@ -149,14 +150,14 @@ impl Hints {
         Some(Time(Time::MIN.0 + changed.cast_signed() * 1000))
     }
 
-    /// What a visit to a page is worth, in days, if without a hint it is worth `otherwise`:
-    /// [`hinted`](crate::recrawl::hinted) by the change that [`changed_after`](Hints::changed_after)
-    /// names, all in whole seconds.
+    /// Returns the value of a visit to a page in days, given its value `otherwise` without a hint.
+    /// It is [`hinted`](crate::recrawl::hinted) by the change that
+    /// [`changed_after`](Hints::changed_after) returns, all in whole seconds.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidOption`] if the weight is not positive and finite, or what the visit is worth
-    /// otherwise is negative or infinite.
+    /// [`Error::InvalidOption`] if the weight is not positive and finite, or if `otherwise` is
+    /// negative or infinite.
     pub fn worth(
         &self,
         url: &str,
@@ -171,13 +172,13 @@ impl Hints {
         self.worth_after(weight, after, otherwise)
     }
 
-    /// What a visit is worth to a page that changed so many seconds after its last visit.
+    /// Returns the value of a visit to a page that changed `after` seconds after its last visit.
     pub(super) fn worth_after(&self, weight: f64, after: u64, otherwise: f64) -> Result<f64> {
         Ok(hinted(self.trust, weight, after as f64 / 86_400.0, otherwise)?)
     }
 
-    /// What a visit must be worth otherwise, so that it is worth so much to a page that changed so many
-    /// seconds after its last visit; none if it is worth less whatever it is otherwise.
+    /// Returns the smallest value without the hint for which the hinted value is `worth`; `None` if
+    /// no value is enough.
     pub(super) fn otherwise_for(&self, weight: f64, after: u64, worth: f64) -> Option<f64> {
         // The inverse of `worth_after`: solves trust w after + (1 - trust) x = worth for x.
         let hinted = self.trust * weight * (after as f64 / 86_400.0);
@@ -185,7 +186,7 @@ impl Hints {
         if left == 0.0 { Some(0.0) } else { (self.trust < 1.0).then(|| left / (1.0 - self.trust)) }
     }
 
-    /// The first change of a page after a time and not after another, in seconds.
+    /// Returns the first change of a page after `last` and not after `now`, in seconds.
     pub(super) fn first_change(&self, url: &str, last: u64, now: u64) -> Option<u64> {
         // A change in the second of the last visit may have been before that visit.
         let from = Change::new(url, self.seed, last + 1);
@@ -194,32 +195,32 @@ impl Hints {
         (change.seconds() <= now).then_some(change.seconds())
     }
 
-    /// Whether they are for pages of a store with this seed.
+    /// Whether the hints are for pages of a store with this seed.
     pub(super) fn are_for(&self, seed: u64) -> bool {
         self.seed == seed
     }
 
-    /// Goes through them in order of hash, from a hash on.
+    /// Returns a cursor over the hints in order of hash, starting at `hash`.
     pub(super) fn from(&self, hash: u64) -> HintCursor<'_> {
         let before = self.changes.partition_point(|change| change.hash < hash);
         HintCursor { left: self.changes.split_at(before).1 }
     }
 }
 
-/// The first change of the page of this one that does not come before it.
+/// Returns the first change of the page of `from` that is not before `from`.
 fn first_of_page(changes: &[Change], from: Change) -> Option<Change> {
     let before = changes.partition_point(|change| *change < from);
     changes.get(before).copied().filter(|change| change.is_of_page(from))
 }
 
-/// Changes in order of hash.
+/// A cursor over changes in order of hash.
 pub(super) struct HintCursor<'h> {
     left: &'h [Change],
 }
 
 impl HintCursor<'_> {
-    /// Whether a page of this hash changed after a time and not after another, in seconds. Hashes are
-    /// asked for in ascending order.
+    /// Whether a page of this hash changed after `last` and not after `now`, in seconds. Call it
+    /// with ascending hashes.
     pub(super) fn may_have(&mut self, hash: u64, last: u64, now: u64) -> bool {
         self.skip_to(hash);
         let mut left = self.left;
@@ -236,7 +237,7 @@ impl HintCursor<'_> {
         false
     }
 
-    /// Passes over lesser hashes, in ever larger steps.
+    /// Skips smaller hashes by galloping search.
     fn skip_to(&mut self, hash: u64) {
         // A galloping search: hashes of rows ascend, so the next hint is
         // near, and its distance costs a logarithm.
@@ -250,15 +251,15 @@ impl HintCursor<'_> {
     }
 }
 
-/// Changes that are being gathered.
+/// The changes collected so far.
 struct Set {
     changes: Vec<Change>,
-    /// How many different ones there may be.
+    /// The maximum number of distinct changes.
     most: usize,
 }
 
 impl Set {
-    /// Adds a change. Memory grows only with changes that are not in it yet.
+    /// Adds a change. Memory grows with distinct changes only.
     fn add(&mut self, change: Change) -> Result<()> {
         // Sorts and removes duplicates before it grows, so that duplicates take no memory.
         if self.changes.len() == self.changes.capacity() {
@@ -270,7 +271,7 @@ impl Set {
         Ok(())
     }
 
-    /// Puts them in order, each once.
+    /// Sorts the changes and drops duplicates.
     fn settle(&mut self) -> Result<()> {
         self.changes.sort_unstable();
         self.changes.dedup();

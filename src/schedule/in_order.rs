@@ -1,5 +1,5 @@
-//! Puts all pages in the order of what a visit is worth: skips or scores rows, and keeps as many of the
-//! best as fit into memory.
+//! Orders all pages by the value of a visit: skips or scores rows, and keeps the best that fit into
+//! memory.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -19,28 +19,28 @@ use crate::recrawl::Recent;
 use crate::segment::Rows;
 use crate::threads;
 
-/// Pages from which on a thread is worth its start.
+/// The number of pages per thread that makes a thread worth its start.
 const PAGES_EACH: u64 = 1 << 16;
 
-/// How many pages are found at once at most.
+/// Limits for one pass over the rows.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Most {
-    /// How many will be asked for, the next one included.
+    /// The number of pages still wanted, including the next one.
     pub(super) pages: usize,
     pub(super) bytes: usize,
 }
 
-/// A page that comes next.
+/// The next page in order.
 #[derive(Debug)]
 pub(super) struct Coming {
     pub(super) score: Score,
     pub(super) url: String,
-    /// Where its newest record is.
+    /// The location of its newest record.
     pub(super) location: PageLocation,
 }
 
 impl Coming {
-    /// Whether it comes before another one.
+    /// Whether this page comes before another page.
     pub(super) fn is_before(&self, other: &Coming) -> bool {
         if self.score != other.score {
             return self.score > other.score;
@@ -51,36 +51,36 @@ impl Coming {
     }
 }
 
-/// Pages with the best first, then in SURT order: as many as memory holds, and then more. Whether one
-/// leads another is not looked at.
+/// All pages, the best first, ties in SURT order. Each pass over the rows selects as many pages as
+/// memory holds. Leaders are not considered.
 pub(super) struct InOrder {
     sources: Arc<[Source]>,
     /// The rules of each component's pages.
     held: Arc<[RulesByPage]>,
-    /// Of each component, the best one last.
+    /// The best candidates of each component, the best one last.
     best: Vec<Vec<Candidate>>,
-    /// Keys and URLs of the best one of each component, once they were needed.
+    /// Keys and URLs of the best candidate of each component, read on demand.
     places: Vec<Option<(Vec<u8>, String)>>,
-    /// How many of them are the best of all.
+    /// How many of the candidates are certain to be the best of all.
     valid: usize,
     /// Whether there may be more pages.
     more: bool,
-    /// The last page that was returned.
+    /// The last page returned.
     last: Option<RowPlace>,
 }
 
-/// A page: its component, and what it is there.
+/// A row: its component, and its candidate there.
 pub(super) type RowPlace = (usize, Candidate);
 
-/// The pages that were returned: others come after them.
+/// The position after the pages already returned.
 pub(super) struct After {
     score: Score,
-    /// Of each component, the first page that comes after.
+    /// For each component, the first page of equal score that was not returned.
     starts: Vec<u32>,
 }
 
 impl After {
-    /// Whether a page of a component comes after them.
+    /// Whether this position is before a page of a component.
     pub(super) fn is_before(&self, component: usize, score: Score, page: u32) -> bool {
         // Equal scores go on in SURT order. Each component has its border as a page number, so no URL
         // is read.
@@ -97,7 +97,7 @@ impl InOrder {
         Ok(InOrder::after_place(&Arc::from(sources), &held, None))
     }
 
-    /// The pages that come after one, or all.
+    /// Returns an iterator over the pages after `place`, or over all pages.
     pub(super) fn again_after(&self, place: Option<RowPlace>) -> InOrder {
         InOrder::after_place(&self.sources, &self.held, place)
     }
@@ -112,12 +112,12 @@ impl InOrder {
         InOrder { sources, held, best: Vec::new(), places, valid: 0, more: true, last }
     }
 
-    /// The last page that was returned.
+    /// Returns the last page that was returned.
     pub(super) fn place(&self) -> Option<RowPlace> {
         self.last
     }
 
-    /// The next page.
+    /// Returns the next page.
     pub(super) fn next(&mut self, asked: &Asked, most: Most) -> Result<Option<Coming>> {
         if self.valid == 0 {
             if !self.more {
@@ -137,7 +137,7 @@ impl InOrder {
         Ok(Some(Coming { score, url, location }))
     }
 
-    /// Reads all rows, and keeps the best of those that come after the last page.
+    /// Reads all rows, and selects the best of those after the last page.
     fn fill(&mut self, asked: &Asked, Most { pages: wanted, bytes }: Most) -> Result<()> {
         // The last page is turned into a border in each component once, before all rows are read.
         let after = self.last.map(|last| self.after(last)).transpose()?;
@@ -170,7 +170,7 @@ impl InOrder {
         Ok(())
     }
 
-    /// What comes after a page.
+    /// Returns the position after a page.
     fn after(&self, (component, candidate): RowPlace) -> Result<After> {
         let url = source_of(&self.sources, component)?.url(candidate.page.0)?;
         let key = surt::key_of(&url);
@@ -178,7 +178,7 @@ impl InOrder {
         Ok(After { score: candidate.score, starts: starts.collect::<Result<_>>()? })
     }
 
-    /// The best page, with its component.
+    /// Returns the best candidate and its component.
     fn best(&mut self) -> Result<Option<RowPlace>> {
         // Candidates of a component are in ascending order, so the last one is its best.
         let firsts = self.best.iter().enumerate();
@@ -208,50 +208,48 @@ impl InOrder {
     }
 }
 
-/// The rule of a page.
+/// Returns the rule of a page.
 pub(super) fn rule_of(held: &[RulesByPage], component: usize, page: u32) -> Result<RuleNumber> {
     Ok(held.get(component).or_bug("what is found is of one of the components")?.at(page))
 }
 
-/// Rows that are sifted together: so many that what is read of memory for one of them does not wait for
-/// what is read for another.
+/// The number of rows sifted together: enough that memory latencies of different rows overlap.
 const TOGETHER: usize = 256;
 
-/// Where pages are looked for.
+/// The pages to select from.
 #[derive(Clone, Copy)]
 pub(super) struct Among<'a> {
     pub(super) asked: &'a Asked,
     pub(super) sources: &'a [Source],
     pub(super) held: &'a [RulesByPage],
-    /// The pages that were returned already.
+    /// The pages returned already.
     pub(super) after: Option<&'a After>,
 }
 
-/// The best pages of those whose rows were read.
+/// The best pages among the rows read so far.
 ///
-/// Nearly all rows are sifted out at a glance, by what was found of others, whether they are the newest
-/// of their pages or not.
+/// The skip cache sifts out nearly all rows, whether they are the newest of their page or not.
 pub(super) struct Best<'a> {
     among: Among<'a>,
     candidates: Candidates,
     scores: ScoreCache,
     skip_cache: SkipCache,
     sifted: Vec<Sifted>,
-    /// Which rows are left.
+    /// The rows that were not skipped.
     left: Vec<usize>,
 }
 
-/// What is known of a row at a glance.
+/// The facts about a row that need no page.
 #[derive(Clone, Copy)]
 struct Sifted {
     at: usize,
     by_worth: Option<ByWorth>,
-    /// Whether a hint may be of its page.
+    /// Whether the page may have a hint.
     may_be_hinted: bool,
 }
 
 impl<'a> Best<'a> {
-    /// At most so many pages of each component.
+    /// Keeps at most `most` pages of each component.
     pub(super) fn new(among: Among<'a>, most: usize) -> Best<'a> {
         let pages = among.sources.iter().map(Source::pages).sum();
         Best {
@@ -268,7 +266,7 @@ impl<'a> Best<'a> {
         self.candidates
     }
 
-    /// Looks at all pages with hashes from `first` to `last`.
+    /// Examines all pages with hashes from `first` to `last`.
     pub(super) fn look_at(&mut self, first: u64, last: u64) -> Result<()> {
         let hints = self.among.asked.due.hints.as_ref();
         for part in parts(self.among.sources, first, last) {
@@ -292,7 +290,7 @@ impl<'a> Best<'a> {
         Ok(())
     }
 
-    /// Finds which of some rows may be among the best.
+    /// Selects the rows that may be among the best.
     fn sift(
         &mut self,
         part: &Part<'_>,
@@ -336,7 +334,7 @@ impl<'a> Best<'a> {
         Ok(())
     }
 
-    /// Takes the page of one of the rows that are left, if it is among the best so far.
+    /// Scores the page of one remaining row, and keeps it if it is among the best so far.
     fn weigh(
         &mut self,
         part: &Part<'_>,
@@ -379,46 +377,46 @@ impl<'a> Best<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Candidate {
     pub(super) score: Score,
-    /// Its place in SURT order: of equal scores the first page is the better one.
+    /// Its number in SURT order: of equal scores the first page is better.
     pub(super) page: Reverse<u32>,
 }
 
-/// The best of each component.
+/// The best candidates of each component.
 ///
-/// In a component SURT order is the order of numbers, so no URL is read before it is known which pages
-/// are the best. The best of all are among the best of each.
+/// In a component, SURT order is the order of page numbers, so the selection reads no URL. The best
+/// pages of all are among the best of each component.
 #[derive(Debug)]
 pub(super) struct Candidates {
     most: usize,
     best: Vec<Vec<Candidate>>,
-    /// The scores of all components that may be among the best.
+    /// The scores of all candidates.
     scores: Vec<Score>,
-    /// The score that a page needs to be among the best so far, or less.
+    /// A lower bound of the score that a page needs to be among the best.
     floor: Score,
     /// Whether any page was left out.
     more: bool,
 }
 
 impl Candidates {
-    /// Of so many components, and at most so many pages of each. Up to twice as many are held.
+    /// Keeps at most `most` pages of each component; up to twice as many are held in between.
     pub(super) fn new(components: usize, most: usize) -> Candidates {
         let best = vec![Vec::new(); components];
         Candidates { most, best, scores: Vec::new(), floor: Score::LEAST, more: false }
     }
 
-    /// A score that pages need to be among the best so far.
+    /// Returns a lower bound of the score that a page needs to be among the best.
     #[inline]
     pub(super) fn floor(&self) -> Score {
         self.floor
     }
 
-    /// Leaves a page out whose score is less.
+    /// Notes that a page with a lower score was left out.
     #[inline]
     pub(super) fn pass_over(&mut self) {
         self.more = true;
     }
 
-    /// Takes a page of a component, if it may be among the best so far.
+    /// Adds a page of a component if it may be among the best so far.
     #[inline]
     #[expect(clippy::indexing_slicing, reason = "there is one for each component")]
     pub(super) fn push(&mut self, component: usize, candidate: Candidate) {
@@ -433,7 +431,7 @@ impl Candidates {
         }
     }
 
-    /// Leaves out what is not among the best so far.
+    /// Drops candidates that are not among the best so far.
     fn trim(&mut self) {
         if let Some(last) = self.most.checked_sub(1).filter(|last| *last < self.scores.len()) {
             // `scores` has all components in one list, so the floor is that of the best pages of all.
@@ -454,7 +452,7 @@ impl Candidates {
         }
     }
 
-    /// Takes all that another one has, of the same components.
+    /// Adds all candidates of another selection over the same components.
     pub(super) fn merge(&mut self, other: Candidates) {
         self.more |= other.more;
         for (component, best) in other.best.into_iter().enumerate() {
@@ -462,7 +460,7 @@ impl Candidates {
         }
     }
 
-    /// The best of each component, the best one last; and whether there are more.
+    /// Returns the best of each component, the best one last; and whether pages were left out.
     pub(super) fn finish(mut self) -> (Vec<Vec<Candidate>>, bool) {
         self.trim();
         self.best.iter_mut().for_each(|best| best.sort_unstable());
@@ -470,20 +468,20 @@ impl Candidates {
     }
 }
 
-/// Places at most, as a power of two: 2 MiB.
+/// The maximum number of slots, as a power of two: 2 MiB.
 const PLACES_LOG2: u32 = 17;
 
-/// Places at least, as a power of two.
+/// The minimum number of slots, as a power of two.
 const LEAST_LOG2: u32 = 4;
 
-/// By so much a worth may fall, in rounding, where it should rise with the time.
+/// The factor by which rounding may lower a value that should rise with time.
 const ROUNDING: f64 = 1.0 + 1e-9;
 
-/// Of pages that are believed alike, the longest time that was found to be worth too little. No shorter
-/// one is worth more.
+/// A cache that skips rows: for pages with the same belief, the longest time that was worth too
+/// little. A shorter time is worth no more.
 ///
-/// Of those with one hash the last one is kept. Pages whose weights are octaves apart are told apart:
-/// else what is too little for heavy ones would be left out for what is too little for light ones.
+/// Each slot keeps the last entry of its hash. The key includes the octave of the weight: otherwise
+/// an entry of a heavy page would replace the more useful entry of a light page.
 #[derive(Debug)]
 pub(super) struct SkipCache {
     places: Vec<Place>,
@@ -493,12 +491,13 @@ pub(super) struct SkipCache {
 struct Place {
     of: u64,
     seconds: u32,
-    /// What a page of weight 1 is worth then, or more. At first nothing is, after no time.
+    /// An upper bound of the value of a page of weight 1 after that time. Initially 0 after 0
+    /// seconds.
     worth: f32,
 }
 
 impl SkipCache {
-    /// For about so many pages.
+    /// Sizes the cache for about `pages` pages.
     pub(super) fn of(pages: u64) -> SkipCache {
         let log2 = pages.checked_ilog2().unwrap_or(0).clamp(LEAST_LOG2, PLACES_LOG2);
         SkipCache { places: vec![Place::default(); 1 << log2] }
@@ -512,7 +511,7 @@ impl SkipCache {
         hash as usize & (self.places.len() - 1)
     }
 
-    /// Whether a page is known to be worth less than `floor`; if not, nothing is known.
+    /// Whether the page is known to be worth less than `floor`; `false` if nothing is known.
     #[inline]
     #[expect(clippy::indexing_slicing, reason = "a place is less than there are")]
     pub(super) fn knows(&self, page: &ByWorth, floor: f64) -> bool {
@@ -525,7 +524,7 @@ impl SkipCache {
             && f64::from(place.worth) * ROUNDING * page.weight < floor
     }
 
-    /// Notes what a page is worth: too little.
+    /// Notes the value of a page that was worth too little.
     #[expect(clippy::indexing_slicing, reason = "a place is less than there are")]
     pub(super) fn note(&mut self, page: &ByWorth, worth: f64) {
         let of = key(page);
@@ -542,7 +541,7 @@ impl SkipCache {
     }
 }
 
-/// What pages are believed by, with the octave of their weight.
+/// Returns the cache key: the belief and the octave of the weight.
 #[inline]
 fn key(page: &ByWorth) -> u64 {
     // `Of::bits` takes the lower 52 bits, the sign and the exponent of the weight the other 12.
@@ -621,7 +620,7 @@ mod skip_cache_tests {
         skip_cache.note(&page(1.0, 100), 2.0);
         skip_cache.note(&page(1.0, 50), 1.0);
         assert!(skip_cache.knows(&page(1.0, 100), 2.1));
-        // Of what is longer than it can say it keeps nothing.
+        // A time that does not fit into 32 bits is not kept.
         skip_cache.note(&page(1.0, u64::MAX), 1.0);
         assert!(!skip_cache.knows(&page(1.0, 101), 2.1));
     }

@@ -1,8 +1,9 @@
-//! Which page leads another: of pages with nearly the same content, the one that had it first.
+//! Finds the page that leads another: of pages with nearly the same content, the one that had it
+//! first.
 //!
-//! What one of them would tell the others are likely to tell as well, so these count for less. It is
-//! found by a search, when the page comes up. A search names so many pages; of a crowd, the first in
-//! SURT order stand for all, and one of these leads all others.
+//! Near pages tend to change together, so a led page counts less. The leader is searched when a
+//! page comes up. A search returns a bounded number of pages. Where more pages have one
+//! fingerprint, the first in SURT order represent them all, and one of these leads all others.
 
 use std::collections::HashMap;
 
@@ -18,35 +19,33 @@ use crate::error::{Error, Result};
 use crate::page::{Epoch, Head, known, surt};
 use crate::time::Time;
 
-/// How many other pages are looked at, the nearest first, then in SURT order.
+/// How many other pages are compared, the nearest first, ties in SURT order.
 const NEAREST: usize = 16;
 
-/// How many crowds are remembered.
+/// The number of large groups that are cached.
 const CROWDS: usize = 1024;
 
-/// Where a page comes among those near it: by the time of the first visit with its content in force,
-/// then in SURT order.
+/// The rank among near pages: the first visit with the current content, then SURT order.
 type Place = (Time, Vec<u8>, String);
 
-/// Crowds that were met: pages with one fingerprint in force, of which more are there than are looked
-/// at.
+/// A cache of fingerprints that more pages have in force than are compared.
 #[derive(Debug, Default)]
 pub(super) struct Crowds(HashMap<(Epoch, u64), Crowd>);
 
-/// Who stands for a crowd.
+/// The representatives of one such fingerprint.
 #[derive(Debug)]
 struct Crowd {
-    /// The last of those who do, in SURT order.
+    /// The last representative in SURT order.
     last: (Vec<u8>, String),
-    /// Of those the one that leads.
+    /// The representative that leads.
     leader: String,
 }
 
 impl Asked {
-    /// The page that leads this one, if any does and the policy minds.
+    /// Returns the page that leads this one, if any does and the policy needs leaders.
     ///
-    /// Costs a search; and if a page is near, reading the heads of up to 16, and the histories of those
-    /// that may come before this one.
+    /// Costs a search. If pages are near, it also reads the heads of up to 16 pages, and the
+    /// histories of those that may come first.
     pub(super) fn leader(&self, of: &Looked<'_>, crowds: &mut Crowds) -> Result<Option<String>> {
         let head = &of.changing.head;
         if !self.scorer.minds_leaders(of.rule) || head.in_force_seen().is_none() {
@@ -56,7 +55,7 @@ impl Asked {
     }
 }
 
-/// The page that leads one with this head.
+/// Returns the page that leads a page with this head.
 fn leader(
     snapshot: &Snapshot,
     lookup: &Lookup<'_>,
@@ -72,15 +71,15 @@ fn leader(
         let Some((content, unless)) = searched(epochs, &mut contents, place) else { break };
         let fingerprint = content.compared().or_bug("a content is sought by its fingerprint")?;
         let of = (content.epoch, fingerprint);
-        // A page that comes after the representatives of its crowd is
-        // led by their leader: no search is needed.
+        // A page after the representatives of its fingerprint is led by their leader: no search is
+        // needed.
         if unless.is_none()
             && let Some(crowd) = crowds.0.get(&of).filter(|crowd| crowd.is_before(lookup))
         {
             return Ok(Some(crowd.leader.clone()));
         }
         let found = search(snapshot, lookup.url, of, unless)?;
-        // One page more than are examined, and all with this very fingerprint: a crowd.
+        // One page more than are compared, all with exactly this fingerprint.
         let last = found.get(NEAREST).filter(|last| last.distance == 0);
         let last = last.map(|last| (surt::key_of(&last.url), last.url.clone()));
         // If this page comes before the last of them, it is one of the
@@ -98,7 +97,7 @@ fn leader(
     first_of(snapshot, near, Some((lookup, head)))
 }
 
-/// The pages near a fingerprint, one more than are looked at.
+/// Returns the pages near a fingerprint, one more than are compared.
 fn search(
     snapshot: &Snapshot,
     url: &str,
@@ -124,7 +123,7 @@ fn search(
     Ok(pages_near(snapshot, wanted)?.near)
 }
 
-/// Of some pages the one that comes first; none if it comes after the page itself, if that is given.
+/// Returns the first of some pages; `None` if `own` is given and comes before them.
 fn first_of(
     snapshot: &Snapshot,
     near: Vec<Near>,
@@ -169,7 +168,7 @@ fn first_of(
     Ok(first.map(|(.., url)| url).filter(is_other))
 }
 
-/// When a page with this head was first seen with what it has in force.
+/// Returns when a page with this head was first seen with its current content.
 fn since(snapshot: &Snapshot, lookup: &Lookup<'_>, head: &Head) -> Result<Time> {
     first_seen::since(head, || snapshot.view.entries(lookup, snapshot.sequence))
 }
@@ -179,7 +178,8 @@ fn is_before((key, url): &(Vec<u8>, String), lookup: &Lookup<'_>) -> bool {
 }
 
 impl Crowd {
-    /// Whether the crowd needs a page's fingerprint only to know what leads it.
+    /// Whether all representatives come before the page, so that the fingerprint alone decides its
+    /// leader.
     fn is_before(&self, lookup: &Lookup<'_>) -> bool {
         is_before(&self.last, lookup)
     }
@@ -187,7 +187,7 @@ impl Crowd {
 
 impl Crowds {
     fn note(&mut self, of: (Epoch, u64), crowd: Crowd) {
-        // A bounded cache: what is dropped costs another search, and no other answer.
+        // A bounded cache: a dropped entry costs another search and changes no answer.
         if self.0.len() >= CROWDS {
             self.0.clear();
         }

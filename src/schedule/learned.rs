@@ -1,4 +1,4 @@
-//! What the pages of a store tell of how pages change, before one looks at the visits of one of them.
+//! Priors for how pages change, estimated from all pages of a store.
 
 use std::any::Any;
 use std::fmt;
@@ -14,49 +14,48 @@ use crate::error::Result;
 use crate::recrawl::{Class, Code, Evidence, Fit, Hosts, Priors};
 use crate::threads;
 
-/// Of more pages than this, as a power of two, about so many are looked at.
+/// Stores with more pages than this, as a power of two, are sampled down to about as many.
 const SAMPLE_LOG2: u32 = 19;
 
-/// Slots of hosts that it is learned from how far hosts differ.
+/// The number of host slots from which the spread between hosts is learned.
 const SLOTS_LEARNED: usize = 2048;
 
-/// In a slot of fewer compared pages than this, what each tells itself is left out of its prior.
+/// In a slot with fewer compared pages than this, the prior of each page excludes its own evidence.
 const FEW_PAGES: usize = 16;
 
-/// All slots of hosts.
+/// The number of host slots.
 const SLOTS: usize = 1 << 16;
 
-/// Slots that a thread takes at once.
+/// The number of slots in a work item of a thread.
 const TOGETHER: usize = 256;
 
-/// Parts of all hashes that are shared out among threads.
+/// The number of hash ranges that threads share.
 const PARTS: usize = 16;
 
-/// Codes of which a thread keeps the evidence, as a power of two: 2 MiB.
+/// The number of codes whose evidence a thread caches, as a power of two: 2 MiB.
 const EVIDENCES_LOG2: u32 = 12;
 
-/// What the pages of a store tell of how often pages change: the priors of their hosts, from
-/// [`Learned::of`].
+/// Priors for how often pages change, one for each host; from [`Learned::of`].
 ///
-/// Some 400 KB, and up to 8 bytes for each page of hosts with few pages. A clone shares it.
+/// Takes some 400 KB, and up to 8 bytes for each page of hosts with few pages. A clone shares it.
 #[derive(Clone)]
 pub struct Learned(Arc<Inner>);
 
 struct Inner {
     seed: u64,
-    /// Pages with hashes up to this were looked at.
+    /// The hash up to which pages were sampled.
     last: u64,
-    /// How many of them were compared.
+    /// The number of sampled pages with comparisons.
     pages: usize,
-    /// For each slot of hosts the prior of a page that is not among those, or of any if they are many.
+    /// For each host slot, the prior of a page that is not in `among_few`.
     slots: Vec<Class>,
-    /// Where those of a slot begin; and at the end, where the last one ends.
+    /// Where the entries of each slot begin in `among_few`; the last element is the end.
     starts: Vec<u32>,
-    /// For pages among few, by slot and code: what the others tell.
+    /// For pages of slots with few pages, by slot and code: the prior from the other pages.
     among_few: Vec<(Code, Class)>,
 }
 
-/// A slot, and what the comparisons of a page tell; in that order.
+/// A slot and the code of a page's comparisons, sortable in that order.
 type SlotCode = u64;
 
 fn slot_code(slot: u16, code: Code) -> SlotCode {
@@ -74,7 +73,7 @@ impl fmt::Debug for Learned {
     }
 }
 
-/// Whether both say the same of every page.
+/// Whether both have the same prior for every page.
 impl PartialEq for Learned {
     fn eq(&self, other: &Learned) -> bool {
         let of = |learned: &Learned| {
@@ -89,18 +88,19 @@ impl PartialEq for Learned {
 }
 
 impl Learned {
-    /// What all pages tell of how pages change: a prior for each host. It is a function of the pages,
-    /// not of the order in which visits came or of how they are stored.
+    /// Estimates a change-rate prior for each host from all pages. The result is a function of the
+    /// pages, not of the order of visits or of the storage layout.
     ///
-    /// Two hosts share a prior if 16 bits of their hashes agree: 1 in 65,536 pairs of them. Hashes
-    /// differ from store to store, also of the same pages.
+    /// Two hosts share a prior if 16 bits of their hashes agree: 1 in 65,536 pairs. Hashes differ
+    /// between stores, also for the same pages.
     ///
-    /// Reads 28 bytes for each page, or for a million of them where there are more; takes some 50 ms and
-    /// 30 MB for a million. The next call on this snapshot or a clone returns it at once.
+    /// Reads 28 bytes for each page, or for a sample of a million pages in larger stores. Takes
+    /// some 50 ms and 30 MB for a million pages. The next call on this snapshot or a clone returns
+    /// the same result at once.
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupt`](crate::Error::Corrupt) if what it touches is damaged.
+    /// [`Error::Corrupt`](crate::Error::Corrupt) if the data it reads is damaged.
     pub fn of(snapshot: &Snapshot) -> Result<Learned> {
         snapshot.poison_on_bug(|| {
             snapshot.view.check()?;
@@ -108,7 +108,7 @@ impl Learned {
         })
     }
 
-    /// Returns what the pages of a snapshot tell. Learns it once for the snapshot and its clones.
+    /// Returns the priors of a snapshot, computed once for the snapshot and its clones.
     pub(super) fn kept(snapshot: &Snapshot) -> Result<Learned> {
         let kept: &dyn Any = &**snapshot.kept(|| Ok(Box::new(Learned::new(snapshot)?)))?;
         let learned = kept.downcast_ref::<Learned>();
@@ -148,18 +148,18 @@ impl Learned {
         Ok(Learned(Arc::new(Inner { seed, last, pages, slots, starts, among_few })))
     }
 
-    /// How many pages it was learned from: those that were compared, of all, or of a sample of a
-    /// million.
+    /// Returns the number of pages with comparisons that the priors were learned from: all of them,
+    /// or those in a sample of a million pages.
     pub fn pages(&self) -> usize {
         self.0.pages
     }
 
-    /// Whether it is of the store with this seed.
+    /// Whether the priors are of the store with this seed.
     pub(super) fn is_for(&self, seed: u64) -> bool {
         self.0.seed == seed
     }
 
-    /// The prior of a page, without what it tells itself where that matters.
+    /// Returns the prior of a page, without its own evidence where that matters.
     #[inline]
     #[expect(clippy::indexing_slicing, reason = "there is one for each number of 16 bits")]
     pub(super) fn class(&self, hash: u64, slot: u16, code: Code) -> Class {
@@ -181,12 +181,12 @@ fn number_of(among_few: &[(Code, Class)]) -> Result<u32, Bug> {
     u32::try_from(among_few.len()).ok().or_bug("a sample is of a million pages")
 }
 
-/// The hash up to which pages are looked at, and how many pages each of them stands for.
+/// Returns the hash up to which pages are sampled, and how many pages each of them represents.
 pub(super) fn sample(snapshot: &Snapshot) -> Result<(u64, f64)> {
     Ok(sample_of(Totals::of(snapshot)?.pages, SAMPLE_LOG2))
 }
 
-/// The hash and the number for a sample of less than twice `2^log2` pages.
+/// Returns the hash and the factor for a sample of less than twice `2^log2` pages.
 pub(super) fn sample_of(pages: u64, log2: u32) -> (u64, f64) {
     // A sample by hash is a function of the pages. A power of two makes the range a shift.
     let shift = pages.checked_ilog2().unwrap_or(0).saturating_sub(log2);
@@ -197,7 +197,7 @@ fn parallel() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// The pages with hashes up to `last` that were compared: slots and codes, in order.
+/// Returns slots and codes of the compared pages with hashes up to `last`, sorted.
 fn compared(sources: &[Source], last: u64) -> Result<Vec<SlotCode>> {
     let of_part = |(): &mut (), part: usize| {
         let mut compared = Vec::new();
@@ -219,7 +219,7 @@ fn compared(sources: &[Source], last: u64) -> Result<Vec<SlotCode>> {
     Ok(all)
 }
 
-/// The evidence of codes that a thread met.
+/// A thread's cache of the evidence of codes.
 struct Evidences<'p> {
     priors: &'p Priors,
     of: Kept<Code, Box<Evidence>>,
@@ -235,7 +235,7 @@ impl<'p> Evidences<'p> {
         Ok(self.of.get(code, || Box::new(self.priors.evidence(&code.likelihood()))))
     }
 
-    /// The evidence of the pages of a slot.
+    /// Fits the pages of a slot.
     fn fit(&mut self, pages: &[SlotCode]) -> Result<Fit, Bug> {
         let mut fit = Fit::default();
         // Equal codes have equal evidence, so it is added once, with a count.
@@ -248,11 +248,11 @@ impl<'p> Evidences<'p> {
     }
 }
 
-/// What is learned of a slot.
+/// The priors of a slot.
 struct OfSlot {
     slot: u16,
     class: Class,
-    /// For pages of a slot with few of them, by code.
+    /// For a slot with few pages: the prior of each page, by code.
     among_few: Vec<(Code, Class)>,
 }
 

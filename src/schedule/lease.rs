@@ -15,21 +15,20 @@ use crate::recrawl::Interval;
 use crate::time::Time;
 
 impl Store {
-    /// Leases the most valuable due pages: those of [`Snapshot::due`] without pages that are leased
-    /// already, and without pages that are not worth a visit.
+    /// Leases the most valuable due pages: [`Snapshot::due`] minus pages already leased and pages
+    /// with no value.
     ///
-    /// A page is leased until it is [observed](Store::observe) in any way, or
-    /// [released](Store::release), or until the lease is over by the time that a later call gives.
-    /// Threads may lease concurrently: each gets pages of its own, one after another. A page that is
-    /// leased counts among those of its host where [`per_host`](Due::per_host) bounds them.
+    /// A lease ends when the page is [observed](Store::observe) in any way or
+    /// [released](Store::release), or when the `now` of a later call is past its end. Several
+    /// threads may call this: the calls run one after another, and each gets different pages.
+    /// Leased pages count towards the [`per_host`](Due::per_host) limit.
     ///
-    /// Leases are in memory only. After a crash, or when the store is opened again, all pages can be
-    /// leased: then a page may be visited twice, and none is forgotten. At most
-    /// [`Options::leases_max`](crate::Options::leases_max) are leased at a time.
+    /// Leases are in memory only. After a crash or a reopen no page is leased: a page may then be
+    /// visited twice, but none is lost. At most [`Options::leases_max`](crate::Options::leases_max)
+    /// pages are leased at a time; beyond that the result is empty.
     ///
-    /// Costs what [`Snapshot::due`] does, with the budget and as many more pages as are leased. What
-    /// pages tell of how pages change is learned anew after as many operations as an eighth of the
-    /// pages.
+    /// Costs as much as [`Snapshot::due`] with a budget enlarged by the number of leased pages.
+    /// Priors are learned again when the number of operations since reaches an eighth of the pages.
     ///
     /// ```
     /// use std::time::Duration;
@@ -60,14 +59,14 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupt`] or [`Error::Io`] if what it reads is damaged or cannot be read: then nothing
-    /// is leased. [`Error::Poisoned`], [`Error::Forked`].
+    /// [`Error::Corrupt`] or [`Error::Io`] if the data it reads is damaged or unreadable; then no
+    /// page is leased. [`Error::Poisoned`], [`Error::Forked`].
     pub fn lease_due(&self, due: &Due, lease: Interval) -> Result<Vec<Decision>> {
         self.change(|db| lease_best(db, due, lease))
     }
 
-    /// Ends the lease of a page that was not visited, so that it can be leased again. Returns whether it
-    /// had one.
+    /// Ends the lease of a page that was not visited, so that it can be leased again. Returns
+    /// whether it was leased.
     ///
     /// # Errors
     ///
@@ -77,22 +76,21 @@ impl Store {
     }
 }
 
-/// What was learned of all pages, and as of which operation.
+/// The priors, and the operation after which they were learned.
 struct AsOf {
     learned: Learned,
     sequence: u64,
     pages: u64,
 }
 
-/// It is learned anew after as many operations as this part of all pages, and not sooner than after so
-/// many.
+/// The priors are learned again after `pages / LEARN_PART` operations, but not before `LEARN_MIN`.
 const LEARN_PART: u64 = 8;
 const LEARN_MIN: u64 = 256;
 
-/// Returns the priors of a snapshot, or those of a recent one.
+/// Returns the priors of a snapshot, or those of a recent snapshot.
 fn learned(session: &mut LeaseSession<'_>, snapshot: &Snapshot) -> Result<Learned> {
     let passed = |of: &AsOf| snapshot.sequence().saturating_sub(of.sequence);
-    // Learning reads all rows. What it learns changes little while few operations come.
+    // Learning reads all rows. The priors change little over few operations.
     let is_recent = |of: &&AsOf| passed(of) <= (of.pages / LEARN_PART).max(LEARN_MIN);
     let kept = session.kept();
     let of = kept.as_ref().and_then(|kept| kept.downcast_ref::<AsOf>());
@@ -116,8 +114,8 @@ pub(crate) fn lease_best(db: &Db, due: &Due, lease: Interval) -> Result<Vec<Deci
     // Leased pages are still due in the snapshot, so as many more pages are asked for.
     let mut asked = due.clone().budget(wanted.saturating_add(out));
     let mut pages = Vec::new();
-    // After `take`, from when on the session notes each lease that ends. A lease that ends later may
-    // belong to a visit that this snapshot does not show, so its page must not be leased again.
+    // After `take`, from when on the session notes each lease that ends. A lease that ends later
+    // may belong to a visit that this snapshot does not show, so its page must not be leased again.
     let snapshot = db.core.live.snapshot();
     snapshot.view.check()?;
     if asked.learned.is_none() {

@@ -1,17 +1,18 @@
-//! Which pages are due: what a visit to each is worth, and the best within a budget.
+//! Due pages: the value of a visit to each page, and the best pages within a budget.
 //!
-//! Segments store a row of 16 bytes for each page, in the order of their hashes
-//! ([`Row`](crate::segment::Row)). Nothing else is kept for this. A question goes through these steps:
+//! Segments store a row of 16 bytes for each page, sorted by URL hash
+//! ([`Row`](crate::segment::Row)). No other state exists for scheduling. A query runs in these
+//! steps:
 //!
-//! 1. [`rows`] reads the rows of all components side by side, by hash. The newest row of a page counts.
-//! 2. [`score`] computes what a visit is worth from the row and from the prior of the host, which
+//! 1. [`rows`] merges the rows of all components by hash. The newest row of a page counts.
+//! 2. [`score`] computes the value of a visit from the row and from the prior of the host, which
 //!    [`learned`] estimates from all rows.
-//! 3. [`in_order`] keeps the best rows. A cache skips most of them without computing a score. A page is
-//!    read here only if its policy needs the last comparisons.
-//! 4. [`due_pages`] reads only the best as pages, looks for the page that leads each ([`leader`]), and
+//! 3. [`in_order`] keeps the best rows. A cache skips most of them without computing a score. This
+//!    step reads a page only if its policy needs the last comparisons.
+//! 4. [`due_pages`] reads only the best pages, searches the leader of each ([`leader`]), and
 //!    decides ([`decide`]).
 //!
-//! A [`plan`] adds when each page is due. [`lease`] keeps several workers from getting the same page.
+//! A [`plan`] adds due times. [`lease`] keeps several workers from getting the same page.
 
 mod decide;
 mod decision;

@@ -1,4 +1,4 @@
-//! How many visits a day there were of late.
+//! The recent number of visits a day.
 
 use super::due::Due;
 use super::learned::sample_of;
@@ -13,14 +13,15 @@ use crate::threads;
 use crate::time::Time;
 
 impl Due {
-    /// Returns how many visits a day there were of late: those of the 28 days up to the latest visit,
-    /// over 28, or over the days since the first visit of all if these are fewer, but one at least. A
-    /// [plan](crate::due::Plan::of) may go by that for want of a better number. `due` says under what
-    /// prefix; visits after its time count as if they were then. Without pages it is 0.
+    /// Returns the recent number of visits a day. It counts the visits in the 28 days up to the
+    /// latest visit. The divisor is 28, or the number of days since the first visit if that is
+    /// fewer, and at least 1. Use it for a [plan](crate::due::Plan::of) if you know no better
+    /// number. The prefix of `due` applies; visits after its time count as visits at that time.
+    /// Without pages the result is 0.
     ///
-    /// Exact up to 65,536 pages; under a prefix a page counts once for each segment that has it. Of
-    /// more, pages are sampled by their hashes, and the histories of at most 131,072 of them are read:
-    /// some microseconds each. Besides, this reads what [`Learned::of`](crate::due::Learned::of) reads,
+    /// Exact up to 65,536 pages; under a prefix, a page counts once for each segment that has it.
+    /// Larger stores are sampled by hash, and the histories of at most 131,072 pages are read, at
+    /// some microseconds each. This also reads the data of [`Learned::of`](crate::due::Learned::of)
     /// twice.
     ///
     /// ```
@@ -42,7 +43,7 @@ impl Due {
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupt`](crate::Error::Corrupt) if what it touches is damaged.
+    /// [`Error::Corrupt`](crate::Error::Corrupt) if the data it reads is damaged.
     pub fn pace(&self, snapshot: &Snapshot) -> Result<f64> {
         snapshot.poison_on_bug(|| {
             snapshot.view.check()?;
@@ -51,24 +52,24 @@ impl Due {
     }
 }
 
-/// Parts of all hashes that are shared out among threads.
+/// The number of hash ranges that threads share.
 const PARTS: usize = 16;
 
-/// The histories of fewer than twice this many pages are read: of all pages, or of a sample.
+/// Fewer than twice this many histories are read: of all pages, or of a sample.
 const PAGES_LOG2: u32 = 16;
 
-/// The days that are looked at.
+/// The length of the window in days.
 const DAYS: i64 = 28;
 
 const DAY_MS: i64 = 86_400_000;
 
-/// The visits of the 28 days up to the latest visit, a day. If all visits are younger, there were fewer
-/// days; one counts at least.
+/// Returns the visits a day in the 28 days up to the latest visit, or in fewer days, at least one,
+/// if all visits are younger.
 fn pace(snapshot: &Snapshot, due: &Due) -> Result<f64> {
     pace_of(snapshot, due, PAGES_LOG2)
 }
 
-/// The pace, from the histories of fewer than twice 2^`pages_log2` pages.
+/// Returns the pace from the histories of fewer than twice 2^`pages_log2` pages.
 fn pace_of(snapshot: &Snapshot, due: &Due, pages_log2: u32) -> Result<f64> {
     let sources = sources(snapshot, due.under.as_ref())?;
     // Under a prefix, pages that several segments have count several
@@ -114,7 +115,7 @@ fn pace_of(snapshot: &Snapshot, due: &Due, pages_log2: u32) -> Result<f64> {
     Ok(count as f64 * of_one / days)
 }
 
-/// Passes on each page with a hash up to `last`, and returns what comes of it in each part.
+/// Folds the pages with a hash up to `last`, and returns the result of each hash range.
 fn fold<T: Default + Send>(
     sources: &[Source],
     last: u64,

@@ -1,4 +1,4 @@
-//! Plans: how to spend a number of visits a day, and when each page is due by that.
+//! Plans: how to spend a number of visits a day, and when each page is due.
 
 use std::fmt;
 
@@ -18,13 +18,14 @@ use crate::recrawl::{Belief, Curve, Worths, spend};
 use crate::threads;
 use crate::url::check_url;
 
-/// Parts of all hashes that are shared out among threads.
+/// The number of hash ranges that threads share.
 const PARTS: usize = 16;
 
-/// How a number of visits a day is spent for ever: the threshold from which on a page is visited, and
-/// what comes of it. From [`Plan::of`].
+/// How to spend a number of visits a day in the long run: the value threshold for a visit, and the
+/// resulting freshness. From [`Plan::of`].
 ///
-/// It goes by what is known now. Make one anew when much was visited: once a day, say.
+/// A plan reflects what is known when it is made. Make a new one after many visits, for example
+/// daily.
 #[derive(Clone, Debug)]
 pub struct Plan {
     pub(super) due: Due,
@@ -33,7 +34,7 @@ pub struct Plan {
     outlook: Outlook,
 }
 
-/// What comes of a threshold.
+/// The results of a threshold.
 #[derive(Clone, Copy, Debug, Default)]
 struct Outlook {
     threshold: f64,
@@ -44,7 +45,7 @@ struct Outlook {
 }
 
 impl Due {
-    /// Gives decisions dates, by a plan; and goes by what it has learned.
+    /// Adds due times by a plan to decisions, and uses its priors.
     #[must_use]
     pub fn plan(self, plan: &Plan) -> Due {
         let (learned, threshold) = (plan.due.learned.clone(), plan.due.threshold);
@@ -53,15 +54,15 @@ impl Due {
 }
 
 impl Plan {
-    /// How to spend so many visits a day for ever: the threshold from which on a page is visited, and
-    /// how fresh that keeps the pages. `due` says by what policy, under what prefix and by what rules;
-    /// its budget, hints and bounds for hosts do not matter here. A plan does not know which pages are
-    /// near others, so one that is [led](field@crate::due::Decision::near) weighs as any other: where
-    /// there are many of them, fewer visits are spent than were asked for.
+    /// Computes how to spend `per_day` visits a day in the long run: the value threshold for a
+    /// visit, and the freshness that results. The policy, prefix and rules of `due` apply; its
+    /// budget, hints and limits for hosts do not. A plan does not know which pages are near others.
+    /// A [led](field@crate::due::Decision::near) page has its full weight in a plan, so with many
+    /// led pages fewer visits are spent than planned.
     ///
-    /// Reads 28 bytes for each page, or for a million of them where there are more, and for policies
-    /// that go by the order of comparisons each of these pages. Takes up to a second, and 100 MB for a
-    /// million pages that are all different.
+    /// Reads 28 bytes for each page, or for a sample of a million pages in larger stores. Policies
+    /// that use the order of comparisons read each of these pages. Takes up to a second, and 100 MB
+    /// for a million pages that are all different.
     ///
     /// ```
     /// use simkeep::due::Plan;
@@ -91,8 +92,8 @@ impl Plan {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidOption`](crate::Error::InvalidOption) if the visits a day are not positive and
-    /// finite; [`Error::Corrupt`](crate::Error::Corrupt) if what it touches is damaged.
+    /// [`Error::InvalidOption`](crate::Error::InvalidOption) if `per_day` is not positive and
+    /// finite; [`Error::Corrupt`](crate::Error::Corrupt) if the data it reads is damaged.
     pub fn of(snapshot: &Snapshot, due: &Due, per_day: f64) -> Result<Plan> {
         snapshot.poison_on_bug(|| {
             snapshot.view.check()?;
@@ -114,61 +115,61 @@ impl Plan {
         Ok(Plan { due, seed: snapshot.view.seed, per_day, outlook })
     }
 
-    /// The visits a day that were asked for.
+    /// Returns the visits a day that the plan was made for.
     pub fn per_day(&self) -> f64 {
         self.per_day
     }
 
-    /// A page is due when a visit to it is worth this: the [value](Decision::value) that all pages have
-    /// when they are visited. It is infinite if the visits are not enough to visit each page as soon as
-    /// it must be.
+    /// Returns the [value](Decision::value) at which a page is due. It is infinite if the visits do
+    /// not suffice for the latest allowed dates of all pages.
     pub fn threshold(&self) -> f64 {
         self.outlook.threshold
     }
 
-    /// The visits a day that this comes to. That is more than were asked for if pages must be visited
-    /// more often than there are visits, by a rule or by the largest interval; and less if no page may
-    /// be visited more often.
+    /// Returns the visits a day that result from the threshold. They exceed
+    /// [`per_day`](Plan::per_day) if a rule or the largest interval forces more visits. They fall
+    /// short of it if no page may be visited more often.
     pub fn visits_per_day(&self) -> f64 {
         self.outlook.visits
     }
 
-    /// For how much of the time a page is expected to be as it was last seen, on average over all pages.
+    /// Returns the expected fraction of time that a page is unchanged since its last visit,
+    /// averaged over pages.
     pub fn freshness(&self) -> f64 {
         self.outlook.fresh
     }
 
-    /// How many pages there are; of more than a million this is estimated from a sample of them.
+    /// Returns the number of pages; above a million it is estimated from a sample.
     pub fn pages(&self) -> f64 {
         self.outlook.pages
     }
 
-    /// How many of them are visited less often than once in 360 days.
+    /// Returns the number of pages that are visited less often than once in 360 days.
     pub fn rarely_visited(&self) -> f64 {
         self.outlook.rare
     }
 
-    /// What a page is worth that nobody has visited, by its host and by its rule.
+    /// Returns the values of a page without visits, from its host and its rule.
     ///
-    /// Reads nothing. A page that was visited has a [decision](crate::due::Plan::decide) instead.
+    /// Reads nothing. For a page with visits, use [`decide`](crate::due::Plan::decide).
     ///
     /// # Errors
     ///
-    /// [`Error::Url`] if no page can have it.
+    /// [`Error::Url`] if the URL is invalid.
     pub fn of_new(&self, url: &str) -> Result<NewPage> {
         check_url(url)?;
         Asked::of_new(&self.due, url, self.seed)
     }
 
-    /// What is decided about a page by a plan: what a visit is worth, when it is due, and why. `None`
-    /// for an unknown page. It is what [`due`](Snapshot::due) returns of it with this plan, and costs
-    /// reading one record in the newest segment that knows the page, and a search for the page that
-    /// leads it.
+    /// Returns the decision about a page by this plan: the value of a visit, when it is due, and
+    /// why. `None` for an unknown page. It equals what [`due`](Snapshot::due) returns for the page
+    /// with this plan. Costs one record in the newest segment that knows the page, and a search for
+    /// its leader.
     ///
     /// # Errors
     ///
-    /// [`Error::Url`](crate::Error::Url), or [`Error::Corrupt`](crate::Error::Corrupt) if what it
-    /// touches is damaged.
+    /// [`Error::Url`](crate::Error::Url) if the URL is invalid;
+    /// [`Error::Corrupt`](crate::Error::Corrupt) if the data it reads is damaged.
     pub fn decide(&self, snapshot: &Snapshot, url: &str) -> Result<Option<Decision>> {
         snapshot.poison_on_bug(|| {
             check_url(url)?;
@@ -195,13 +196,13 @@ impl fmt::Display for Plan {
 }
 
 impl Outlook {
-    /// The one whose threshold takes so many visits a day.
+    /// Finds the threshold that spends `per_day` visits a day, and its results.
     fn of(asked: &Asked, per_day: f64) -> Result<Outlook> {
         let (kinds, of_one) = kinds(asked)?;
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let visits = |tried: &_| kinds.visits(asked, tried, threads);
-        // The sample gets its part of the visits. Without a threshold, maxima alone take more visits
-        // than there are, so each page is visited as rarely as it may be.
+        // The sample gets its part of the visits. Without a threshold, maxima alone take more
+        // visits than there are, so each page is visited as rarely as it may be.
         let threshold = spend(per_day / of_one, visits).unwrap_or(f64::INFINITY);
         let [pages, visits, fresh, rare] = kinds.outlook(asked, threshold).map(|sum| sum * of_one);
         let fresh = if pages > 0.0 { fresh / pages } else { 1.0 };
@@ -209,7 +210,7 @@ impl Outlook {
     }
 }
 
-/// The kinds of all pages or of a sample, and how many pages one of them stands for.
+/// Returns the kinds of all pages or of a sample, and how many pages each represents.
 fn kinds(asked: &Asked) -> Result<(PageKinds, f64)> {
     let Asked { snapshot, due, scorer } = asked;
     let (last, of_one) = sample(snapshot)?;
@@ -241,29 +242,30 @@ fn kinds(asked: &Asked) -> Result<(PageKinds, f64)> {
     Ok((PageKinds::of(&all), of_one))
 }
 
-/// PageKinds that one thread takes at once.
+/// The number of kinds in a work item of a thread.
 const TOGETHER: usize = 4096;
 
-/// From this interval on, a page is visited rarely.
+/// A page with at least this interval is visited rarely.
 const RARE_SECONDS: u64 = 360 * 86_400;
 
-/// What decides how often a page is visited.
+/// The properties of a page that determine its interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Kind {
     of: Of,
-    // Kinds are compared and sorted, which floats are not. Bits of positive floats are in their order.
+    // Kinds are compared and sorted, which floats are not. Bits of positive floats are in their
+    // order.
     /// The bits of the weight, which is positive.
     weight: u64,
     rule: RuleNumber,
-    /// The bits of the days of the interval that its policy has, if it has one.
+    /// The bits of its policy's interval in days, if the policy has one.
     days: Option<u64>,
 }
 
-/// All kinds, each with the number of its pages; in order.
+/// All kinds with their numbers of pages, sorted.
 pub(super) struct PageKinds(Vec<(Kind, u64)>);
 
 impl Scorer {
-    /// The kind of a page.
+    /// Returns the kind of a page.
     pub(super) fn kind(&self, of: Facts<'_>, rule: RuleNumber) -> Kind {
         let schedule = self.policy(of.rule).0.schedule(of.recent);
         let days = schedule.map(|schedule| schedule.next_days.to_bits());
@@ -272,7 +274,7 @@ impl Scorer {
 }
 
 impl Kind {
-    /// The seconds from visit to visit by a threshold.
+    /// Returns the seconds between visits for a threshold.
     fn seconds(&self, asked: &Asked, curve: Option<&Curve>, threshold: f64) -> u64 {
         let rule = asked.due.rules.get(self.rule);
         let days = self.days.map(f64::from_bits);
@@ -291,14 +293,14 @@ impl Kind {
 }
 
 impl PageKinds {
-    /// The kinds of pages that are in order.
+    /// Counts kinds in sorted pages.
     pub(super) fn of(pages: &[Kind]) -> PageKinds {
         let kinds = pages.chunk_by(|a, b| a == b);
         PageKinds(kinds.filter_map(|kind| Some((*kind.first()?, kind.len() as u64))).collect())
     }
 
-    /// The sums that `add` makes of some kinds with one belief, over all of them. They do not depend on
-    /// the number of threads.
+    /// Sums `add` over all kinds, called once for each belief. The result does not depend on the
+    /// number of threads.
     fn sum<const N: usize>(
         &self,
         threads: usize,
@@ -310,7 +312,8 @@ impl PageKinds {
                 // `of` is the first field of a kind, so kinds with one belief are contiguous.
                 let Some((Kind { of, .. }, _)) = alike.first() else { continue };
                 let belief = &scores.belief(*of);
-                // Computed once for a belief. Each threshold and each weight then costs a bisection.
+                // Computed once for a belief. Each threshold and each weight then costs a
+                // bisection.
                 let curve = of.index.map(|index| Worths::of(index).curve(belief));
                 add(&mut sums, belief, curve.as_ref(), alike);
             }
@@ -318,14 +321,15 @@ impl PageKinds {
         };
         let own = || ScoreCache::of(TOGETHER as u64);
         let parts = threads::share(self.0.chunks(TOGETHER), threads, own, of_part);
-        // Parts have fixed sizes and are added in order: float sums depend on the order of additions.
+        // Parts have fixed sizes and are added in order: float sums depend on the order of
+        // additions.
         parts.iter().fold([0.0; N], |mut all, part| {
             all.iter_mut().zip(part).for_each(|(sum, of_part)| *sum += of_part);
             all
         })
     }
 
-    /// The visits a day by each of some thresholds.
+    /// Returns the visits a day for each threshold.
     pub(super) fn visits<const N: usize>(
         &self,
         asked: &Asked,
@@ -342,8 +346,8 @@ impl PageKinds {
         })
     }
 
-    /// By a threshold: how many pages, visits a day, pages that are fresh at a time, and pages that are
-    /// visited rarely.
+    /// Returns, for a threshold: pages, visits a day, fresh pages at a time, and rarely visited
+    /// pages.
     pub(super) fn outlook(&self, asked: &Asked, threshold: f64) -> [f64; 4] {
         let freshness = Worths::freshness();
         self.sum(1, |[pages, visits, fresh, rare], belief, curve, alike| {

@@ -1,34 +1,34 @@
-//! The rows of all components, by ranges of hashes, and which of them is the newest of its page.
+//! The rows of all components by ranges of hashes, and which row of a page is the newest.
 
 use super::sources::Source;
 use crate::bug::OrBug;
 use crate::error::Result;
 use crate::segment::{Row, RowFlags, Rows};
 
-/// Rows of a part, about: few enough to stay near the processor while they are compared.
+/// The approximate number of rows in a part: few enough to stay in the processor's cache.
 const PART_ROWS: u64 = 4096;
 
-/// A page, and a component that has a row of it.
+/// A row of a page in one component.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Found {
     pub(super) hash: u64,
     pub(super) component: usize,
-    /// Its place in SURT order there.
+    /// Its number in SURT order in the component.
     pub(super) page: u32,
     pub(super) row: Row,
 }
 
-/// The rows that all components have of some hashes.
+/// The rows of all components in a range of hashes.
 pub(super) struct Part<'s> {
     sources: &'s [Source],
-    /// Of each component, the oldest first.
+    /// The rows of each component, the oldest component first.
     rows: Vec<Rows<'s>>,
     newest: Option<Newest>,
 }
 
-/// All rows with hashes from `first` to `last`, in parts.
+/// Returns all rows with hashes from `first` to `last`, in parts.
 ///
-/// Reads hashes and rows from front to end, and no page.
+/// Reads hashes and rows sequentially, and no page.
 pub(super) fn parts(
     sources: &[Source],
     first: u64,
@@ -53,14 +53,14 @@ pub(super) fn parts(
 }
 
 impl<'s> Part<'s> {
-    /// The rows of each component, the oldest first.
+    /// Returns the rows of each component, the oldest first.
     pub(super) fn rows(&self) -> impl Iterator<Item = (usize, &Rows<'s>)> {
         self.rows.iter().enumerate()
     }
 
-    /// Whether the row of a page is the newest one, so that it counts.
+    /// Whether this row is the newest of its page, so that it counts.
     ///
-    /// Reads no URL, unless hashes of two pages are equal.
+    /// Reads URLs only if the hashes of rows cannot decide.
     #[inline]
     pub(super) fn is_newest(&self, found: &Found) -> Result<bool> {
         let newest = self.newest.as_ref();
@@ -71,14 +71,14 @@ impl<'s> Part<'s> {
         }
     }
 
-    /// Whether it is known that the row of a page is not the newest one.
+    /// Whether the row is known not to be the newest of its page; reads no URL.
     #[inline]
     pub(super) fn is_superseded(&self, component: usize, hash: u64) -> bool {
         let newest = self.newest.as_ref();
         newest.is_some_and(|newest| newest.location(component, hash) == Standing::Superseded)
     }
 
-    /// Whether no newer component has a row of the page.
+    /// Whether no newer component has a row of the page; compares URLs.
     fn is_newest_of_several(&self, Found { hash, component, page, .. }: &Found) -> Result<bool> {
         let url = source_of(self.sources, *component)?.url(*page)?;
         // Components are in order of age: only those after this one can have a newer row.
@@ -93,7 +93,7 @@ impl<'s> Part<'s> {
     }
 }
 
-/// Passes on each page whose hash is from `first` to `last`, once, with its newest row.
+/// Calls `take` once for each page with a hash from `first` to `last`, with its newest row.
 pub(super) fn each_page(
     sources: &[Source],
     first: u64,
@@ -116,7 +116,7 @@ pub(super) fn each_page(
     Ok(())
 }
 
-/// The first and the last hash of one of so many parts of all that are at most `last`.
+/// Returns the first and the last hash of part `part` of `parts` equal ranges up to `last`.
 #[expect(clippy::cast_possible_truncation, reason = "a part of all hashes is one of 64 bits")]
 pub(super) fn part_of(last: u64, part: usize, parts: usize) -> (u64, u64) {
     // There are 2^64 hashes if `last` is the greatest, which needs more than 64 bits.
@@ -125,19 +125,20 @@ pub(super) fn part_of(last: u64, part: usize, parts: usize) -> (u64, u64) {
     (from(part) as u64, (from(part + 1) - 1) as u64)
 }
 
-/// A component.
+/// Returns a component.
 pub(super) fn source_of(sources: &[Source], component: usize) -> Result<&Source> {
     Ok(sources.get(component).or_bug("what is found is of one of the components")?)
 }
 
-/// What is known of the rows of each hash of a few, so that those of one page need not be sought.
+/// An index of the rows of a part by hash, which decides most rows without reading URLs.
 ///
-/// Each page that is known has one row at least that tells of all of its visits alone: its *first*. What
-/// newer components forgot was left out, and a row that knows of no page may be the end of any. So if
-/// each row of a hash knows a page, one alone is a first, and no component has two, there is one page.
+/// Each known page has at least one *first* row: its record holds all visits that the page had
+/// then. Forgotten rows of older components are left out, and a row of an unknown page may end any
+/// page. So if all rows of a hash are of known pages, exactly one is a first, and no component has
+/// two of them, then all are of one page.
 #[derive(Debug)]
 pub(super) struct Newest {
-    /// An open table; places without rows are free.
+    /// An open-addressing table; slots with `rows == 0` are free.
     hashes: Vec<OfHash>,
 }
 
@@ -145,29 +146,29 @@ pub(super) struct Newest {
 #[derive(Clone, Copy, Debug, Default)]
 struct OfHash {
     hash: u64,
-    /// The newest component that has one.
+    /// The newest component with such a row.
     component: u32,
-    /// How many there are, or very many.
+    /// The number of rows; saturates.
     rows: u16,
     firsts: u8,
-    /// Whether one knows of no page, or a component has two.
+    /// Whether a row is of an unknown page, or a component has two rows.
     is_doubtful: bool,
 }
 
-/// How a row stands to the others of its hash.
+/// Whether a row is the newest of its page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Standing {
-    /// It is the newest of its page.
+    /// It is the newest.
     Newest,
-    /// There is a newer one of its page.
+    /// A newer row of its page exists.
     Superseded,
-    /// Their URLs decide.
+    /// Only the URLs can decide.
     Unclear,
 }
 
 impl Newest {
-    /// Of the rows of all components, the oldest first, as far as they are looked at; none if there is
-    /// one component alone, whose rows are all the newest.
+    /// Indexes the rows of all components, the oldest first. `None` for a single component, since
+    /// all its rows are the newest.
     pub(super) fn new(sources: &[Source], rows: &[Rows<'_>]) -> Option<Newest> {
         if sources.len() < 2 {
             return None;
@@ -204,7 +205,7 @@ impl Newest {
         };
     }
 
-    /// How a row of a component stands that was looked at.
+    /// Returns whether an indexed row of a component is the newest.
     #[inline]
     pub(super) fn location(&self, component: usize, hash: u64) -> Standing {
         #[expect(clippy::indexing_slicing, reason = "a place is less than there are")]
@@ -221,7 +222,7 @@ impl Newest {
         }
     }
 
-    /// The place of a hash, or the one where it may be put.
+    /// Returns the slot of a hash, or the free slot for it.
     #[inline]
     #[expect(clippy::indexing_slicing, reason = "a place is less than there are")]
     fn place(&self, hash: u64) -> usize {
@@ -257,9 +258,9 @@ mod newest_tests {
             // Two pages, or one that was forgotten in between.
             &[(0, first), (1, first)],
             &[(0, first), (0, later)],
-            // A page and what ended another, or itself.
+            // A page and a row that ended another page, or this one.
             &[(0, first), (1, none)],
-            // What is left of two, of which one was forgotten.
+            // Two pages, of which one was forgotten.
             &[(0, later), (1, later)],
             &[(0, later), (1, first), (1, later)],
         ];

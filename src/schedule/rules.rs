@@ -8,8 +8,8 @@ use crate::error::{Error, Result};
 use crate::page::{Prefix, surt};
 use crate::recrawl::{Interval, Policy};
 
-/// Rules for pages under prefixes: the one with the longest prefix decides, all by itself. What it does
-/// not say is as if there were no rules; nothing is taken over from a rule with a shorter prefix.
+/// Rules for pages under prefixes. The rule with the longest prefix applies alone: an option that
+/// it leaves out is not taken from a rule with a shorter prefix.
 ///
 /// Takes some 250 bytes for each rule. A clone shares them.
 ///
@@ -30,56 +30,56 @@ use crate::recrawl::{Interval, Policy};
 /// ```
 #[derive(Clone, Debug)]
 pub struct Rules {
-    /// First the one for all pages, then the others in the order of their prefixes.
+    /// The rule for all pages first, then the others sorted by prefix.
     rules: Arc<Vec<Rule>>,
-    /// Where another rule begins to hold, in SURT order.
+    /// The keys at which another rule takes effect, in SURT order.
     edges: Arc<Vec<Edge>>,
 }
 
-/// One of some rules.
+/// The index of a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct RuleNumber(u32);
 
 impl RuleNumber {
-    /// That of the rule for all pages that have no other.
+    /// The rule for pages without another rule.
     pub(super) const EVERYWHERE: RuleNumber = RuleNumber(0);
 }
 
-/// A key from which a rule holds: where the range of a prefix begins or ends.
+/// A key from which a rule applies: the start or the end of a prefix's range.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Edge {
-    /// The rule with this prefix.
+    /// The rule whose prefix starts or ends here.
     of: RuleNumber,
-    /// Whether its range ends here.
+    /// Whether the range ends here.
     ends: bool,
     holds: RuleNumber,
 }
 
 impl Edge {
-    /// The rule that holds from here.
+    /// Returns the rule that applies from here.
     pub(super) fn holds(&self) -> RuleNumber {
         self.holds
     }
 }
 
-/// Why rules cannot be used.
+/// Why rules are invalid.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum RulesError {
     /// A rule has an invalid value.
     Rule {
-        /// Which rule, counted from 1.
+        /// The number of the rule, counted from 1.
         nth: usize,
-        /// What is wrong with it.
+        /// The invalid option.
         cause: Error,
     },
-    /// Two rules have one prefix, so that neither is the longest.
+    /// Two rules have the same prefix.
     Twice {
         /// The prefix; `None` if both are for all pages.
         under: Option<Prefix>,
         /// The first of the two, counted from 1.
         first: usize,
-        /// The other.
+        /// The second of the two.
         second: usize,
     },
 }
@@ -110,26 +110,26 @@ impl std::error::Error for RulesError {
 }
 
 impl From<RulesError> for Error {
-    /// What is wrong with the rules, as [`Error::InvalidArgument`].
+    /// Converts invalid rules to [`Error::InvalidArgument`].
     fn from(error: RulesError) -> Error {
         Error::invalid_argument(error.to_string())
     }
 }
 
 impl Default for Rules {
-    /// No rules.
+    /// Returns an empty set of rules.
     fn default() -> Rules {
         Rules { rules: Arc::new(vec![Rule::everywhere()]), edges: Arc::default() }
     }
 }
 
 impl Rules {
-    /// Rules in any order. Takes the time to sort them by prefix.
+    /// Collects rules in any order. Takes the time to sort them by prefix.
     ///
     /// # Errors
     ///
-    /// If a rule has a weight that is not from 1e-100 to 1e100, a `per_host` of 0, or a `min` above its
-    /// `max`; or if two rules have the same prefix. The error says which rules, by their order.
+    /// If a rule has a weight outside 1e-100 to 1e100, a `per_host` of 0, or a `min` above its
+    /// `max`; or if two rules have the same prefix. The error numbers the rules from 1.
     pub fn new(rules: impl IntoIterator<Item = Rule>) -> Result<Rules, RulesError> {
         let mut numbered = Vec::new();
         for (nth, rule) in (1..).zip(rules) {
@@ -159,14 +159,14 @@ impl Rules {
         Ok(Rules { rules: Arc::new(rules), edges: Arc::new(edges) })
     }
 
-    /// The rule of a page. If there is none for it, one that asks for nothing.
+    /// Returns the rule of a page; without a matching rule, a rule without options.
     ///
-    /// Takes time as the logarithm of the number of rules.
+    /// Takes logarithmic time in the number of rules.
     pub fn of(&self, url: &str) -> &Rule {
         self.get(self.number_of(url))
     }
 
-    /// The number of the rule of a page.
+    /// Returns the index of the rule of a page.
     pub(super) fn number_of(&self, url: &str) -> RuleNumber {
         if self.edges.is_empty() {
             return RuleNumber::EVERYWHERE;
@@ -183,17 +183,17 @@ impl Rules {
         &self.rules[number.0 as usize]
     }
 
-    /// All of them.
+    /// Returns all rules.
     pub(super) fn all(&self) -> &[Rule] {
         &self.rules
     }
 
-    /// Where another rule begins to hold, in SURT order.
+    /// Returns the keys at which another rule takes effect, in SURT order.
     pub(super) fn edges(&self) -> &[Edge] {
         &self.edges
     }
 
-    /// The key of an edge.
+    /// Returns the key of an edge.
     #[expect(clippy::expect_used, reason = "only ranges have edges")]
     pub(super) fn key(&self, edge: &Edge) -> &[u8] {
         let (start, end) = range(self.get(edge.of)).expect("the rule has a prefix");
@@ -201,18 +201,17 @@ impl Rules {
     }
 }
 
-/// The keys of the pages that a rule is for, if it is not for all.
+/// Returns the key range of a rule; `None` if it is for all pages.
 fn range(rule: &Rule) -> Option<(&[u8], &[u8])> {
     rule.under.as_ref().map(Prefix::range)
 }
 
-/// What rules are sorted by: the one for all pages comes first.
+/// Returns the sort key of a rule: the rule for all pages comes first.
 fn start(rule: &Rule) -> Option<&[u8]> {
     range(rule).map(|(start, _)| start)
 }
 
-/// Where the rules begin and cease to hold. They are sorted, and of two ranges either one is within the
-/// other or they do not meet.
+/// Computes where rules take effect. The rules are sorted, and their ranges are nested or disjoint.
 fn edges(rules: &[Rule]) -> Vec<Edge> {
     let mut edges = Vec::with_capacity(2 * rules.len());
     // A sweep with a stack of the ranges that are open, the innermost last. Ranges nest or are
@@ -236,8 +235,8 @@ fn edges(rules: &[Rule]) -> Vec<Edge> {
     edges
 }
 
-/// How pages under a prefix are to be visited, or all pages. [`Rules`](super::Rules) says which rule a
-/// page has.
+/// How to visit the pages under a prefix, or all pages. [`Rules`](super::Rules) selects the rule of
+/// a page.
 ///
 /// ```
 /// use simkeep::Prefix;
@@ -256,28 +255,29 @@ fn edges(rules: &[Rule]) -> Vec<Edge> {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Rule {
-    /// What pages it is for; `None` for all.
+    /// The prefix of its pages; `None` for all pages.
     pub under: Option<Prefix>,
-    /// A page is not visited before this time after its last visit. Default: it may be at once.
+    /// The shortest time between two visits. Default: none.
     pub min: Option<Interval>,
-    /// A page that was not visited for longer than this comes before others, the most overdue first.
-    /// Default: none does.
+    /// The longest time between two visits: later, the page comes before others, the most overdue
+    /// first. Default: none.
     pub max: Option<Interval>,
-    /// A factor of the weight that a page has. Default: 1.
+    /// A factor for the weight of a page. Default: 1.
     pub weight: f64,
-    /// How many pages of one host are visited at once, among those of this rule. Default: any number.
+    /// The maximum number of pages of one host in a result, counted within this rule. Default: no
+    /// limit.
     pub per_host: Option<usize>,
-    /// What puts the pages in order. Default: what does for pages without a rule.
+    /// The policy that orders the pages. Default: the policy of the query.
     pub policy: Option<Policy>,
 }
 
 impl Rule {
-    /// A rule for the pages under a prefix, which asks for nothing yet.
+    /// Returns a rule without options for the pages under a prefix.
     pub fn under(prefix: Prefix) -> Rule {
         Rule { under: Some(prefix), ..Rule::everywhere() }
     }
 
-    /// A rule for all pages that have no other, which asks for nothing yet.
+    /// Returns a rule without options for all pages that match no other rule.
     pub fn everywhere() -> Rule {
         Rule { under: None, min: None, max: None, weight: 1.0, per_host: None, policy: None }
     }
@@ -312,7 +312,7 @@ impl Rule {
         Rule { policy: Some(policy), ..self }
     }
 
-    /// That its numbers can be meant.
+    /// Checks that the values are valid.
     pub(super) fn check(&self) -> Result<()> {
         let wrong = |name, takes| Err(Error::InvalidOption { name, takes });
         // The product with any weight of a page is still positive and finite.
@@ -329,18 +329,20 @@ impl Rule {
     }
 }
 
-/// Which rule each page of a component has, by its place in SURT order.
+/// The rule of each page of a component, by its number in SURT order.
 #[derive(Debug, Default)]
 pub(super) struct RulesByPage {
-    /// From which page on another rule holds than before; in order. At first that for all pages does.
+    /// The pages from which another rule applies, sorted. The rule for all pages applies before the
+    /// first.
     from: Vec<(u32, RuleNumber)>,
 }
 
 impl RulesByPage {
-    /// The rules of some pages of a component; `bound` is the first of them whose key is not before one.
+    /// Finds the rules of `pages`; `bound` returns the first page whose key is not before the given
+    /// key.
     ///
-    /// Asks for each edge at most, and for not many more than there are pages: where two edges have one
-    /// bound, so have all between them.
+    /// Calls `bound` at most once for each edge, and not much more often than there are pages:
+    /// between two edges with the same bound it is not called.
     pub(super) fn new(
         rules: &Rules,
         pages: Range<u32>,
@@ -352,7 +354,7 @@ impl RulesByPage {
         Ok(held)
     }
 
-    /// Finds where edges lie that are among these pages.
+    /// Finds the positions of edges among these pages.
     fn find(
         &mut self,
         edges: &[Edge],
@@ -360,7 +362,8 @@ impl RulesByPage {
         bound: &mut impl FnMut(&Edge) -> Result<u32>,
     ) -> Result<()> {
         if pages.is_empty() {
-            // All these edges lie before one page, so the last of them decides and none is looked up.
+            // All these edges lie before one page, so the last of them decides and none is looked
+            // up.
             if let Some(last) = edges.last() {
                 self.hold(pages.start, last.holds());
             }
@@ -368,14 +371,15 @@ impl RulesByPage {
         }
         let (before, others) = edges.split_at(edges.len() / 2);
         let Some((middle, after)) = others.split_first() else { return Ok(()) };
-        // Bisects the edges: where no page lies between two of them, none between them is looked up.
+        // Bisects the edges: where no page lies between two of them, none between them is looked
+        // up.
         let at = bound(middle)?.clamp(pages.start, pages.end);
         self.find(before, pages.start..at, bound)?;
         self.hold(at, middle.holds());
         self.find(after, at..pages.end, bound)
     }
 
-    /// Of several edges at one page the last counts.
+    /// Sets the rule from a page on; of several edges at one page the last counts.
     fn hold(&mut self, page: u32, rule: RuleNumber) {
         match self.from.last_mut() {
             Some(last) if last.0 == page => last.1 = rule,
@@ -383,7 +387,7 @@ impl RulesByPage {
         }
     }
 
-    /// The rule of a page.
+    /// Returns the rule of a page.
     #[inline]
     pub(super) fn at(&self, page: u32) -> RuleNumber {
         let passed = self.from.partition_point(|(from, _)| *from <= page);

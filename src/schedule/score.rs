@@ -1,5 +1,4 @@
-//! What a visit is worth, which puts pages in order; and a cache for pages that are believed to change
-//! alike.
+//! The score that orders pages by the value of a visit, and a cache for pages with equal beliefs.
 
 use super::due::Due;
 use super::hints::Hints;
@@ -11,29 +10,30 @@ use crate::recrawl::{
 };
 use crate::segment::{Row, seconds};
 
-/// Seconds for which a page that fails is left alone at least.
+/// The shortest wait of a failing page in seconds.
 const RETRY_SECONDS: u64 = 3600;
 
-/// The weight of a page that is gone.
+/// The weight factor of a page that is gone.
 const GONE_WEIGHT: f64 = 0.125;
 
-/// The weight of a page that another leads. A power of two, so that what it makes of a worth is exact.
+/// The weight factor of a page that another page leads. A power of two, so that multiplying is
+/// exact.
 const LED_WEIGHT: f64 = 0.25;
 
 pub(super) const DAY_SECONDS: f64 = 86_400.0;
 
-/// What puts a page in order: the greatest comes first.
+/// The sort key of a page: the greatest comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Score(u64);
 
-/// Set if a page was not visited for longer than the largest interval.
+/// The bit set if a page was unvisited for longer than the largest interval.
 const OVERDUE: u64 = 1 << 63;
 
 impl Score {
-    /// Not more than any.
+    /// The smallest score.
     pub(super) const LEAST: Score = Score(0);
 
-    /// By a figure that is not negative: the order of such numbers is that of their bits.
+    /// Makes a score from a non-negative figure: such floats sort as their bits do.
     fn by(figure: f64) -> Score {
         // The sign bit means overdue, so it must be cleared also of -0.0.
         Score(figure.to_bits() & !OVERDUE)
@@ -49,7 +49,7 @@ impl Score {
         Score(Score::by(intervals).0 | OVERDUE)
     }
 
-    /// The least figure that is enough for this score; more than any, if none is.
+    /// Returns the least figure that reaches this score; infinite if no figure does.
     #[inline]
     pub(super) fn figure(self) -> f64 {
         // Above an overdue floor no page counts that is not overdue, whatever it is worth.
@@ -57,7 +57,7 @@ impl Score {
     }
 }
 
-/// Scores pages.
+/// Computes the scores of pages.
 #[derive(Debug)]
 pub(super) struct Scorer {
     policy: Policy,
@@ -69,39 +69,39 @@ pub(super) struct Scorer {
     largest: Interval,
 }
 
-/// What a page is scored by.
+/// The inputs of a page's score.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Facts<'a> {
     pub(super) hash: u64,
     pub(super) row: &'a Row,
-    /// Looked at by the policies that go by order.
+    /// Used by the policies that depend on the order of comparisons.
     pub(super) recent: &'a Recent,
     pub(super) rule: &'a Rule,
-    /// When the page changed after its last visit, as a hint has it; in seconds.
+    /// The hinted change after the last visit, in seconds.
     pub(super) changed: Option<u64>,
     /// Whether another page leads it.
     pub(super) led: bool,
 }
 
-/// What a page is scored by, if that is what a visit is worth and nothing else.
+/// The inputs of a score that is the value of a visit and nothing else.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ByWorth {
     pub(super) of: Of,
     pub(super) weight: f64,
-    /// Seconds since the last visit.
+    /// The seconds since the last visit.
     pub(super) seconds: u64,
 }
 
-/// How a page stands that is to be scored.
+/// The state of a page for scoring.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Stands {
-    /// Its rule has it not visited before so many seconds after the last visit.
+    /// Its rule forbids a visit before this interval has passed since the last visit.
     NotYet(Interval),
-    /// It fails, and is left alone for so many seconds after its last visit.
+    /// It fails, and waits this many seconds after its last visit.
     LeftAlone(u64),
-    /// It was not visited for longer than it may be, by so many times.
+    /// It was unvisited for `intervals` times the longest allowed time.
     Overdue { intervals: f64, after: Interval },
-    /// So many seconds have passed since the last visit, or since the last one that did not fail.
+    /// The seconds since the last visit, or since the last successful visit if it fails.
     Since(u64),
 }
 
@@ -114,7 +114,7 @@ impl Scorer {
         Scorer { policy: due.policy, index, worths, learned, hints, now, largest }
     }
 
-    /// For how many seconds after its last visit a page is left alone, if it fails.
+    /// Returns how many seconds a failing page waits after its last visit; 0 if it does not fail.
     #[inline]
     pub(super) fn left_alone(&self, row: &Row) -> u64 {
         let failing = row.failing_seconds();
@@ -122,7 +122,7 @@ impl Scorer {
         failing.map_or(0, |failing| (failing / 2).max(RETRY_SECONDS).min(self.largest.seconds()))
     }
 
-    /// How a page stands.
+    /// Returns the state of a page.
     #[inline]
     pub(super) fn stands(&self, of: Facts<'_>) -> Stands {
         let since = of.row.seconds_since(self.now);
@@ -143,14 +143,14 @@ impl Scorer {
         Stands::Since(seconds)
     }
 
-    /// The seconds since the last visit, or since the last one that did not fail.
+    /// Returns the seconds since the last visit, or since the last successful visit if it fails.
     #[inline]
     pub(super) fn since(&self, row: &Row) -> u64 {
         // A failed visit shows no content, so the time runs from the last visit that did not fail.
         row.seconds_since(self.now).saturating_add(row.failing_seconds().unwrap_or(0))
     }
 
-    /// The score of a page that is known; none if its rule has it not visited yet.
+    /// Returns the score of a known page; `None` if its rule forbids a visit now.
     pub(super) fn score(&self, of: Facts<'_>, scores: &mut ScoreCache) -> Result<Option<Score>> {
         Ok(match self.stands(of) {
             Stands::NotYet(_) => None,
@@ -163,7 +163,7 @@ impl Scorer {
         })
     }
 
-    /// What a page is scored by, if that is what a visit is worth and nothing else.
+    /// Returns the inputs if the score is the value of a visit and nothing else.
     #[inline]
     pub(super) fn by_worth(&self, of: &Facts<'_>) -> Option<ByWorth> {
         // Other rules make the score depend on more than `ByWorth` has. Such pages are always scored.
@@ -178,7 +178,7 @@ impl Scorer {
         })
     }
 
-    /// The policy of a page; and what a visit is worth by it, if it goes by that.
+    /// Returns the policy of a page, and its table of values if it uses the value of a visit.
     #[inline]
     pub(super) fn policy(&self, rule: &Rule) -> (Policy, Option<&'static Worths>) {
         match rule.policy {
@@ -187,26 +187,26 @@ impl Scorer {
         }
     }
 
-    /// The times between which a change is a hint: that of the last visit, or of the last one that did
-    /// not fail, and now; in seconds. None if no hint counts.
+    /// Returns the range of seconds in which a hinted change counts: after the last successful
+    /// visit, up to now. `None` if no hint counts.
     #[inline]
     pub(super) fn hinted_between(&self, row: &Row, rule: &Rule) -> Option<(u64, u64)> {
         self.hints.as_ref()?;
-        // Hints count only for policies that go by what a visit is worth.
+        // Hints count only for policies that use the value of a visit.
         self.policy(rule).1?;
         // The score is 0 then, whatever a hint says.
         let is_left_alone = row.seconds_since(self.now) < self.left_alone(row);
         (!is_left_alone).then(|| (self.now.saturating_sub(self.since(row)), self.now))
     }
 
-    /// When a page changed, as a hint has it, in seconds.
+    /// Returns the hinted change of a page, in seconds.
     pub(super) fn changed(&self, row: &Row, rule: &Rule, url: &str) -> Option<u64> {
         let (last, now) = self.hinted_between(row, rule)?;
         self.hints.as_ref()?.first_change(url, last, now)
     }
 
-    /// The longest time that a page may not be visited: the largest interval, or what its rule has, by a
-    /// maximum or by a policy with an interval.
+    /// Returns the longest time between visits: the largest interval, the rule's maximum, or the
+    /// interval of the rule's policy, whichever is shortest.
     #[inline]
     pub(super) fn longest(&self, of: Facts<'_>) -> Interval {
         let largest = of.rule.max.map_or(self.largest, |max| max.min(self.largest));
@@ -214,7 +214,7 @@ impl Scorer {
         schedule.map_or(largest, |schedule| largest.min(interval(schedule.next_days)))
     }
 
-    /// What the policy makes of a page.
+    /// Returns the value that the policy computes for a page.
     pub(super) fn value(&self, of: Facts<'_>, belief: &Belief) -> Result<f64> {
         match self.stands(of) {
             Stands::LeftAlone(_) => Ok(0.0),
@@ -222,7 +222,7 @@ impl Scorer {
         }
     }
 
-    /// What the policy makes of a page so long after its last visit.
+    /// Returns the value that the policy computes `since` seconds after the last visit.
     pub(super) fn value_since(&self, of: Facts<'_>, since: u64, belief: &Belief) -> Result<f64> {
         let weight = self.weight(&of);
         let (policy, worths) = self.policy(of.rule);
@@ -242,8 +242,7 @@ impl Scorer {
         }
     }
 
-    /// What its policy takes for its weight: that of a page that is gone counts for less, and that of
-    /// one that another leads.
+    /// Returns the weight for the policy, reduced for a page that is gone or led.
     #[inline]
     pub(super) fn weight(&self, of: &Facts<'_>) -> f64 {
         let of_gone = if of.row.gone { GONE_WEIGHT } else { 1.0 };
@@ -251,13 +250,12 @@ impl Scorer {
         weight(of) * of_gone * if of.led { LED_WEIGHT } else { 1.0 }
     }
 
-    /// Whether a page goes by what a visit is worth, so that it matters whether another leads it.
+    /// Whether the policy of a rule uses the value of a visit, so that leaders matter.
     pub(super) fn minds_leaders(&self, rule: &Rule) -> bool {
         self.policy(rule).1.is_some()
     }
 
-    /// The interval after which a page is visited again, if no visit fails, by a threshold of what its
-    /// policy makes of it.
+    /// Returns the interval between successful visits for a threshold of the policy's value.
     pub(super) fn every(&self, of: Facts<'_>, threshold: f64, belief: &Belief) -> Interval {
         let (policy, worths) = self.policy(of.rule);
         let own = match worths {
@@ -282,27 +280,27 @@ impl Scorer {
         Interval::saturating(bounded(own, of.rule.min, self.longest(of).seconds()))
     }
 
-    /// What a page is believed by.
+    /// Returns the key of a page's belief.
     #[inline]
     pub(super) fn of(&self, of: Facts<'_>) -> Of {
         let class = self.learned.class(of.hash, of.row.host, of.row.code);
         Of { class, code: of.row.code, index: self.policy(of.rule).0.index() }
     }
 
-    /// What is believed of the rate of a page.
+    /// Returns the belief about the change rate of a page.
     pub(super) fn belief(&self, of: Facts<'_>, scores: &mut ScoreCache) -> Belief {
         scores.belief(self.of(of))
     }
 }
 
-/// The seconds after which a page is visited again: when its policy has it, not before a least time, and
-/// not after the longest one. That is never none.
+/// Clamps the policy's interval between the rule's minimum, at least 1, and the longest interval.
+/// The minimum wins.
 pub(super) fn bounded(own: Option<u64>, min: Option<Interval>, longest: u64) -> u64 {
     // A minimum wins over the longest interval.
     own.unwrap_or(u64::MAX).min(longest).max(min.map_or(1, Interval::seconds))
 }
 
-/// The interval of so many days, in whole seconds that are not less; at least one.
+/// Converts days to an interval of whole seconds, rounded up, at least one second.
 pub(super) fn interval(days: f64) -> Interval {
     // A threshold may be infinite: the cast saturates, and then the interval does.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
@@ -310,19 +308,19 @@ pub(super) fn interval(days: f64) -> Interval {
     Interval::saturating(seconds)
 }
 
-/// How much a page matters, with what its rule makes of it.
+/// Returns the weight of a page times that of its rule.
 pub(super) fn weight(of: &Facts<'_>) -> f64 {
     of.row.weight() * of.rule.weight
 }
 
-/// Places for likelihoods at most, as a power of two: 2 MiB.
+/// The maximum number of cached likelihoods, as a power of two: 2 MiB.
 const CODES_LOG2: u32 = 12;
 
-/// Places at least, as a power of two.
+/// The minimum number of slots, as a power of two.
 const LEAST_LOG2: u32 = 4;
 
-/// What a page is believed by: the prior of its host, what its comparisons tell, and, if it goes by what
-/// a visit is worth, by which index.
+/// The key of a belief: the prior of the host, the comparisons of the page, and the value index of
+/// its policy, if it has one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Of {
     pub(super) class: Class,
@@ -331,7 +329,7 @@ pub(super) struct Of {
 }
 
 impl Of {
-    /// Itself, in the lower 52 bits.
+    /// The key in the lower 52 bits.
     pub(super) fn bits(self) -> u64 {
         let index = match self.index {
             None => 0,
@@ -343,20 +341,20 @@ impl Of {
     }
 }
 
-/// What a thread has worked out already. Of things with one hash the last one is kept.
+/// A thread's cache of computed odds. Each slot keeps the last entry of its hash.
 #[derive(Debug)]
 pub(super) struct ScoreCache {
     priors: Kept<Class, Box<Odds>>,
     likelihoods: Kept<Code, Box<Odds>>,
 }
 
-/// Some of what was worked out, each in the place of its hash.
+/// A direct-mapped cache.
 #[derive(Debug)]
 pub(super) struct Kept<K, V> {
     places: Vec<Option<(K, V)>>,
 }
 
-/// What has a hash.
+/// A key of [`Kept`].
 pub(super) trait Hashed: Copy + PartialEq {
     fn bits(self) -> u64;
 }
@@ -374,12 +372,12 @@ impl Hashed for Code {
 }
 
 impl<K: Hashed, V> Kept<K, V> {
-    /// With as many places as this power of two.
+    /// Creates a cache with 2^`log2` slots.
     pub(super) fn new(log2: u32) -> Self {
         Kept { places: std::iter::repeat_with(|| None).take(1 << log2).collect() }
     }
 
-    /// What is kept, or made anew.
+    /// Returns the cached value, or computes it.
     #[inline]
     #[expect(clippy::indexing_slicing, reason = "a place is less than there are")]
     pub(super) fn get(&mut self, of: K, make: impl FnOnce() -> V) -> &mut V {
@@ -395,13 +393,13 @@ impl<K: Hashed, V> Kept<K, V> {
 }
 
 impl ScoreCache {
-    /// For about so many pages.
+    /// Sizes the caches for about `pages` pages.
     pub(super) fn of(pages: u64) -> ScoreCache {
         let log2 = pages.checked_ilog2().unwrap_or(0).clamp(LEAST_LOG2, CODES_LOG2);
         ScoreCache { priors: Kept::new(log2), likelihoods: Kept::new(log2) }
     }
 
-    /// What is believed of the rate.
+    /// Returns the belief about the change rate.
     pub(super) fn belief(&mut self, of: Of) -> Belief {
         // Priors and likelihoods are kept apart: their combinations are far more than both together.
         let prior = self.priors.get(of.class, || Box::new(of.class.prior().odds()));

@@ -1,4 +1,4 @@
-//! The components of a snapshot, and which of their pages are looked at.
+//! The components of a snapshot, and which of their pages a query sees.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -14,10 +14,10 @@ use crate::error::Result;
 use crate::page::{Changes, Entry, Prefix, surt};
 use crate::segment::{Row, RowOf, Rows, RowsInMemory, host_slot};
 
-/// Pages of a memtable that are read in one go, while nobody writes.
+/// The number of memtable pages read under one lock.
 const TOGETHER: usize = 1024;
 
-/// A component.
+/// The data of a component.
 #[derive(Debug)]
 pub(super) enum Of {
     Segment(Arc<LiveSegment>),
@@ -25,24 +25,24 @@ pub(super) enum Of {
         memtable: Arc<Memtable>,
         /// The numbers of its pages in SURT order.
         numbers: Vec<u32>,
-        /// Their rows by hash; a page is its place in that order.
+        /// Their rows by hash; a page is an index into `numbers`.
         rows: RowsInMemory,
     },
 }
 
-/// A component, and which of its pages are looked at.
+/// A component, and which of its pages a query sees.
 #[derive(Debug)]
 pub(super) struct Source {
     id: ComponentId,
     pub(super) of: Of,
-    /// Those under the prefix.
+    /// The pages under the prefix.
     under: Range<u32>,
-    /// Those that newer components forgot with a prefix; in order.
+    /// The pages that newer components forgot by prefix, sorted.
     hidden: Vec<Range<u32>>,
 }
 
 impl Source {
-    /// Whether a page is looked at.
+    /// Whether the query sees a page.
     #[inline]
     pub(super) fn sees(&self, page: u32) -> bool {
         // Ranges are in order and disjoint, so only the last one that
@@ -54,7 +54,7 @@ impl Source {
         self.under.contains(&page) && (self.hidden.is_empty() || !hides(&self.hidden))
     }
 
-    /// Its rows of hashes from `first` to `last`, those that are not looked at included.
+    /// Returns the rows of hashes from `first` to `last`, hidden pages included.
     pub(super) fn rows(&self, first: u64, last: u64) -> Result<Rows<'_>> {
         match &self.of {
             Of::Segment(live) => live.segment.rows(first, last),
@@ -62,7 +62,7 @@ impl Source {
         }
     }
 
-    /// How many pages it has.
+    /// Returns the number of pages in the component.
     pub(super) fn all_pages(&self) -> u64 {
         match &self.of {
             Of::Segment(live) => live.segment.numbers().pages,
@@ -70,12 +70,12 @@ impl Source {
         }
     }
 
-    /// How many pages may be looked at.
+    /// Returns the number of pages under the prefix.
     pub(super) fn pages(&self) -> u64 {
         u64::from(self.under.end - self.under.start)
     }
 
-    /// The URL of a page.
+    /// Returns the URL of a page.
     pub(super) fn url(&self, page: u32) -> Result<String> {
         match &self.of {
             Of::Segment(live) => {
@@ -87,7 +87,7 @@ impl Source {
         }
     }
 
-    /// Where the record of a page stands.
+    /// Returns the location of a page's record.
     pub(super) fn location(&self, page: u32) -> Result<PageLocation> {
         let number = match &self.of {
             Of::Segment(_) => Some(page),
@@ -107,14 +107,14 @@ impl Source {
         Ok(read(memtable.read().page(*number)))
     }
 
-    /// The rules of its pages.
+    /// Returns the rules of its pages.
     pub(super) fn held(&self, rules: &Rules) -> Result<RulesByPage> {
         // An empty URL sorts before all URLs with this key, so a page
         // exactly at the edge has the new rule.
         RulesByPage::new(rules, self.under.clone(), |key| self.after(key, ""))
     }
 
-    /// The first page that comes after one, which is under the prefix.
+    /// Returns the first page under the prefix that comes after a key and URL.
     pub(super) fn after(&self, key: &[u8], url: &str) -> Result<u32> {
         let (mut low, mut high) = (self.under.start, self.under.end);
         if let Of::Segment(live) = &self.of {
@@ -136,7 +136,7 @@ impl Source {
     }
 }
 
-/// The components, the oldest first.
+/// Returns the components of a snapshot, the oldest first.
 pub(super) fn sources(snapshot: &Snapshot, prefix: Option<&Prefix>) -> Result<Vec<Source>> {
     let components = snapshot.view.components().rev();
     // An untouched memtable has no rows. Without it, one segment alone needs no table of newest rows.
@@ -166,10 +166,10 @@ fn segment(
     Ok(Source { id: component.id(), of: Of::Segment(Arc::clone(live)), under, hidden })
 }
 
-/// The keys from one on and before another.
+/// A half-open range of keys.
 type Keys = (Vec<u8>, Vec<u8>);
 
-/// The keys of pages that newer components forgot with a prefix: in order, and none within another.
+/// The key ranges that newer components forgot by prefix: sorted and disjoint.
 struct Buried(Vec<Keys>);
 
 impl Buried {
@@ -204,7 +204,7 @@ impl Buried {
     }
 }
 
-/// The first page of a segment whose key is not before this one.
+/// Returns the first page of a segment whose key is not before `key`.
 fn bound(live: &LiveSegment, key: &[u8]) -> Result<u32> {
     bound_of(live.segment.lower_bound(key)?)
 }

@@ -1,4 +1,4 @@
-//! How the pages of a store change, on the whole.
+//! How the pages of a store change, in summary.
 
 use super::learned::{Learned, sample};
 use super::rows::{each_page, part_of};
@@ -8,47 +8,47 @@ use crate::error::Result;
 use crate::recrawl::{Belief, Class, Code};
 use crate::threads;
 
-/// Parts of all hashes that are shared out among threads.
+/// The number of hash ranges that threads share.
 const PARTS: usize = 16;
 
-/// Beliefs that one thread works out at once.
+/// The number of beliefs in a work item of a thread.
 const TOGETHER: usize = 4096;
 
-/// How the pages of a store change, on the whole.
+/// Summary of how the pages of a store change.
 ///
-/// All figures are of what the visits of each page [tell](crate::Page::changes).
+/// All figures derive from the [changes](crate::Page::changes) of each page.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Survey {
-    /// How many pages there are. Of more than a million this figure and the others are estimated, from
-    /// a sample of them.
+    /// The number of pages. Above a million, this and the other figures are estimates from a
+    /// sample.
     pub pages: f64,
-    /// Of how many of them two visits at least were compared, and found a change or half a second
+    /// The number of pages with at least two compared visits, which found a change or half a second
     /// without one.
     pub compared: f64,
-    /// How many of these were found changed, or back at an earlier version.
+    /// The number of compared pages that were found changed, or back at an earlier version.
     pub changed: f64,
-    /// The changes a day that pages are believed to have: a tenth of those that were compared change at
-    /// most as often as the first says, two tenths as the second, and so on. `None` if there are none.
+    /// Deciles of the estimated changes a day: a tenth of the compared pages change at most as
+    /// often as the first says, two tenths as the second, and so on. `None` without compared pages.
     pub deciles: Option<[f64; 9]>,
 }
 
-/// What some pages tell.
+/// The counts of some pages.
 #[derive(Default)]
 struct Told {
     pages: u64,
     changed: u64,
-    /// What those are believed by that were compared.
+    /// The beliefs about the compared pages.
     by: Vec<(Class, Code)>,
 }
 
 impl Survey {
-    /// How the pages of the store change, on the whole: how many were found changed, and how often pages
-    /// change by tenths of them. It is a function of the pages, as what is
-    /// [learned](crate::due::Learned::of) is.
+    /// Summarizes how the pages of the store change: how many were found changed, and the deciles
+    /// of change rates. The result is a function of the pages, as in
+    /// [`Learned::of`](crate::due::Learned::of).
     ///
-    /// Reads what [`Learned::of`] reads once more, and no page. Takes up to a second, and 20
-    /// MB for a million pages.
+    /// Reads the data of [`Learned::of`] once more, and no page. Takes up to a second, and 20 MB
+    /// for a million pages.
     ///
     /// ```
     /// use simkeep::due::Survey;
@@ -73,7 +73,7 @@ impl Survey {
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupt`](crate::Error::Corrupt) if what it touches is damaged.
+    /// [`Error::Corrupt`](crate::Error::Corrupt) if the data it reads is damaged.
     pub fn of(snapshot: &Snapshot) -> Result<Survey> {
         snapshot.poison_on_bug(|| {
             snapshot.view.check()?;
@@ -93,7 +93,7 @@ impl Survey {
     }
 }
 
-/// What the pages with hashes up to `last` tell.
+/// Counts the pages with hashes up to `last`.
 fn told(snapshot: &Snapshot, learned: &Learned, last: u64) -> Result<Told> {
     let sources = sources(snapshot, None)?;
     let of_part = |(): &mut (), part: usize| -> Result<Told> {
@@ -122,7 +122,7 @@ fn told(snapshot: &Snapshot, learned: &Learned, last: u64) -> Result<Told> {
     Ok(all)
 }
 
-/// The rates up to which one, two and more tenths of some pages change, which are in order.
+/// Returns the change rates at the deciles of sorted pages.
 fn deciles(by: &[(Class, Code)]) -> Option<[f64; 9]> {
     let kinds: Vec<&[(Class, Code)]> = by.chunk_by(|a, b| a == b).collect();
     // Pages with one class and one code have one belief, which is computed once.
