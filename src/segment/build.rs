@@ -1,4 +1,4 @@
-//! Writing a segment, section by section.
+//! Writes a segment, section by section.
 
 use std::sync::Arc;
 
@@ -10,10 +10,11 @@ use crate::layout::{
     encode_head, encode_table, in_memory, le_u32,
 };
 
-/// Bytes that a section gathers before they are checksummed and handed on: a few blocks.
+/// The number of bytes that a section buffers before they are checksummed and written: a few
+/// blocks.
 const GATHERED_BYTES: usize = 32 << 10;
 
-/// A segment that is being written. Dropping it leaves nothing behind.
+/// A segment that is being written. Dropping it leaves no file.
 pub(super) struct Builder {
     disk: Arc<dyn Disk>,
     stamp: Stamp,
@@ -27,21 +28,21 @@ pub(super) struct Builder {
 pub(super) struct SectionWriter {
     entry: SectionEntry,
     sums: BlockSums,
-    /// Whether its room was reserved. Otherwise it grows at the file's end.
+    /// Whether its space was reserved. Otherwise it grows at the end of the file.
     placed: bool,
-    /// Bytes that the file has.
+    /// The number of bytes already written to the file.
     passed_on: u64,
-    /// The bytes after them.
+    /// Buffered bytes after these.
     gathered: Vec<u8>,
 }
 
 impl SectionWriter {
-    /// Bytes given so far.
+    /// Returns the number of bytes given so far.
     pub(super) fn written(&self) -> u64 {
         self.passed_on + self.gathered.len() as u64
     }
 
-    /// Where the section lies in the file.
+    /// Returns the offset of the section in the file.
     pub(super) fn offset(&self) -> u64 {
         self.entry.offset
     }
@@ -65,7 +66,8 @@ impl Builder {
         Ok(self.file.position())
     }
 
-    /// Begins a section that grows at the end of the file; end it before beginning another.
+    /// Begins a section that grows at the end of the file. End it before you begin another such
+    /// section.
     pub(super) fn begin(&mut self, tag: Tag) -> Result<SectionWriter> {
         let offset = self.align()?;
         let entry = SectionEntry { tag, offset, len: 0 };
@@ -78,7 +80,7 @@ impl Builder {
         })
     }
 
-    /// Reserves `len` bytes for a section, to be filled while others are.
+    /// Reserves `len` bytes for a section that is filled while others are written.
     pub(super) fn place(&mut self, tag: Tag, len: u64) -> Result<SectionWriter> {
         self.align()?;
         // Sections that are filled in turn cannot all grow at the end of the file. Their lengths are
@@ -127,7 +129,7 @@ impl Builder {
         Ok(())
     }
 
-    /// Ends a section. Sections enter the table in the order in which they lie in the file.
+    /// Ends a section. The table lists sections in the order in which they lie in the file.
     pub(super) fn end(&mut self, mut section: SectionWriter) -> Result<()> {
         self.pass_gathered_on(&mut section)?;
         let entry = SectionEntry { len: section.passed_on, ..section.entry };
@@ -143,32 +145,33 @@ impl Builder {
         Ok(())
     }
 
-    /// A whole section at once.
+    /// Writes a whole section at once.
     pub(super) fn whole(&mut self, tag: Tag, bytes: &[u8]) -> Result<()> {
         let mut section = self.begin(tag)?;
         self.write(&mut section, bytes)?;
         self.end(section)
     }
 
-    /// Reads back what was written.
+    /// Reads bytes that were written before.
     pub(super) fn read_back(&self, offset: u64, buffer: &mut [u8]) -> Result<()> {
         Ok(self.file.read_at(offset, buffer)?)
     }
 
-    /// The error for what is read back and is not what was written.
+    /// The error for bytes that read back differently from what was written.
     pub(super) fn misread(&self, offset: u64) -> Error {
-        let what = "the disk does not give back what was just written to it";
+        let what = "the disk returns other bytes than were just written to it";
         Error::corrupt(Name::SegmentNew(self.stamp.id), offset, what)
     }
 
-    /// A name for a scratch file.
+    /// Returns a new name for a scratch file.
     pub(super) fn scratch_name(&mut self) -> Name {
         let name = Name::Scratch(self.stamp.id, self.scratches);
         self.scratches += 1;
         name
     }
 
-    /// A spill for bytes that come later in the file; one of `among` that are filled together.
+    /// Creates a spill for bytes that come later in the file; `among` spills are filled
+    /// concurrently.
     pub(super) fn spill(&mut self, among: usize) -> Spill {
         let (name, disk) = (self.scratch_name(), Arc::clone(&self.disk));
         // A merge has a spill for each input. The second limit bounds all of them together.
@@ -176,7 +179,7 @@ impl Builder {
         Spill { disk, name, memory_bytes, memory: Vec::new(), scratch: None }
     }
 
-    /// Writes checksums, table and trailer, and gives the file its name, durably.
+    /// Writes checksums, table and trailer, and renames the file durably.
     pub(super) fn finish(mut self, numbers: Numbers) -> Result<u64> {
         self.check(&numbers)?;
         // The clock comes from the disk, so a simulated disk writes the same file in each run.
@@ -200,7 +203,7 @@ impl Builder {
 }
 
 impl Builder {
-    /// Checks that the sections are as long as the numbers say, as opening the segment will.
+    /// Checks the lengths of sections against the numbers, as opening the segment does.
     fn check(&self, numbers: &Numbers) -> Result<()> {
         for (kind, bytes) in bytes_for(numbers.pages) {
             let has = |entry: &SectionEntry| entry.tag == Tag::of(kind) && entry.len == bytes;
@@ -213,24 +216,24 @@ impl Builder {
     }
 }
 
-/// Bytes kept aside: in memory while they are few, then in a scratch file.
+/// Bytes kept for later: in memory while they are few, then in a scratch file.
 pub(super) struct Spill {
     disk: Arc<dyn Disk>,
     name: Name,
-    /// What may stay in memory.
+    /// The number of bytes that may stay in memory.
     memory_bytes: usize,
     memory: Vec<u8>,
     scratch: Option<Scratch>,
 }
 
-/// What was kept aside.
+/// The finished content of a [`Spill`].
 pub(super) enum Spilled {
     Memory(Vec<u8>),
     File(ScratchMap),
 }
 
 impl Spill {
-    /// Bytes that stay in memory, and those of all that are filled together.
+    /// The memory for all spills that are filled concurrently.
     const MEMORY_BYTES: usize = 1 << 20;
     const ALL_BYTES: usize = 16 << 20;
 

@@ -1,5 +1,5 @@
 //! The carried part of a page's head in a record: everything that the record's own entries do not
-//! tell.
+//! determine.
 
 use arrayvec::ArrayVec;
 use smallvec::SmallVec;
@@ -13,16 +13,17 @@ use crate::page::{
 };
 use crate::time::Time;
 
-/// Of the carried part: it has the last visit; it has the last that did not fail, another one.
+/// Flags of the carried part: it has the last visit; it has the last successful visit, if that is
+/// another one.
 pub(super) const LAST: u8 = 1;
 pub(super) const SETTLED: u8 = 2;
-/// When the page was last modified, which none of these visits heard.
+/// The modification date, if none of these visits has it.
 pub(super) const MODIFIED: u8 = 4;
-/// The weight in force, and when it was given; and the class.
+/// The current weight and its time; and the class.
 pub(super) const WEIGHED: u8 = 8;
 pub(super) const CLASSED: u8 = 16;
 
-/// All of these, by the names that the format has for them.
+/// All flags with their names in the format.
 pub(super) const FLAGS: &[(u8, &str)] = &[
     (LAST, "last"),
     (SETTLED, "settled"),
@@ -30,11 +31,11 @@ pub(super) const FLAGS: &[(u8, &str)] = &[
     (WEIGHED, "weighed"),
     (CLASSED, "classed"),
 ];
-/// A page has fewer visits than this, so that sums of them have room.
+/// The upper limit of a page's visits, so that sums of them cannot overflow.
 const VISITS_MAX: u64 = 1 << 48;
 
-/// Appends a page as older components know it: how it changes, if that is known, and its head, with no
-/// entries beside it.
+/// Appends the page as older components know it: its changes, if known, and its head, without own
+/// entries.
 #[expect(clippy::cast_possible_truncation, reason = "changes take less than 128 bytes")]
 pub(crate) fn put_course(out: &mut Vec<u8>, head: &Head, changes: Option<&Changes>) {
     let start = out.len();
@@ -49,30 +50,30 @@ pub(crate) fn put_course(out: &mut Vec<u8>, head: &Head, changes: Option<&Change
     put_carried(out, head, &[]);
 }
 
-/// A page that was packed in memory, or was found to be one; the head of nothing is none.
-#[expect(clippy::expect_used, reason = "what a journal says to be a page was taken once before")]
+/// Unpacks a page that was packed in memory or validated before; empty input is an unknown page.
+#[expect(clippy::expect_used, reason = "a packed page was validated before")]
 pub(crate) fn unpack_course(packed: &[u8]) -> Course {
     let take =
         || take_course(&mut Cursor::new(packed)).expect("a page that was packed can be read");
     if packed.is_empty() { Course::default() } else { take() }
 }
 
-/// The head alone of a page that was packed; `None` of nothing.
-#[expect(clippy::expect_used, reason = "what a journal says to be a page was taken once before")]
+/// Unpacks only the head of a packed page; `None` for empty input.
+#[expect(clippy::expect_used, reason = "a packed page was validated before")]
 pub(crate) fn unpack_head(packed: &[u8]) -> Option<Head> {
     let head = head_of(packed);
     let take = || take_head(&mut Cursor::new(head)).expect("a head that was packed can be read");
     (!head.is_empty()).then(take)
 }
 
-/// The packed head of a page that was packed; empty of nothing.
+/// Returns the packed head of a packed page; empty for empty input.
 pub(crate) fn head_of(packed: &[u8]) -> &[u8] {
     // The first byte counts itself and the changes; it is 0 if they are not known.
     let before = packed.first().map_or(0, |len| usize::from(*len).max(1));
     packed.get(before..).unwrap_or(&[])
 }
 
-/// Takes a page that was packed; `None` if none can be read.
+/// Reads a packed page; `None` if it is invalid.
 pub(crate) fn take_course(cursor: &mut Cursor<'_>) -> Option<Course> {
     let changes = match cursor.u8()? {
         0 => None,
@@ -81,19 +82,20 @@ pub(crate) fn take_course(cursor: &mut Cursor<'_>) -> Option<Course> {
     Some(Course { head: Some(take_head(cursor)?), changes })
 }
 
-/// Takes a head that was packed with no entries beside it; `None` if none can be read.
+/// Reads a head that was packed without own entries; `None` if it is invalid.
 pub(crate) fn take_head(cursor: &mut Cursor<'_>) -> Option<Head> {
     Carried::take(cursor)?.join(std::iter::empty())
 }
 
-/// Appends what `own` entries do not tell of `head`, which is one of a page with these entries.
+/// Appends the parts of `head` that the `own` entries of the record do not determine.
 #[expect(clippy::expect_used, reason = "a head counts all visits of its page")]
 pub(crate) fn put_carried(out: &mut Vec<u8>, head: &Head, own: &[Entry]) {
     let mut told = Told::default();
-    // A reader folds the record's own entries anyway. What they say of the head is not stored again.
+    // A reader folds the record's own entries anyway. Parts of the head that they determine are not
+    // stored.
     own.iter().for_each(|entry| told.take(*entry));
     let last = told.head.as_ref().is_none_or(|t| t.last != head.last).then_some(head.last);
-    // The last visit is stored, so what it says of the head is not stored again either.
+    // The last visit is stored, so parts of the head that it determines are not stored either.
     last.into_iter().for_each(|visit| told.take(visit.into()));
     let settled = head.settled.filter(|s| told.head.as_ref().and_then(|t| t.settled) != Some(*s));
     settled.into_iter().for_each(|visit| told.take(visit.into()));
@@ -132,7 +134,7 @@ pub(crate) fn put_carried(out: &mut Vec<u8>, head: &Head, own: &[Entry]) {
     put_entries(out, &run);
 }
 
-/// The flag of a property of this kind.
+/// Returns the flag of a property of this kind.
 fn flag(property: Property) -> u8 {
     match property {
         Property::Weight(_) => WEIGHED,
@@ -154,7 +156,7 @@ fn as_entry(version: &LastSeen) -> Entry {
     Entry::Restated(Restated { time, fingerprint, digest, epoch })
 }
 
-/// What a record carries of its page's head.
+/// The carried part of a page's head.
 pub(super) struct Carried {
     visits: u64,
     first: i64,
@@ -199,8 +201,8 @@ impl Carried {
         Some(Carried { visits, first, last, settled, contents, modified, properties })
     }
 
-    /// The head of which `own` is the last entries and this the rest. `None` if an entry cannot be
-    /// read, or a version was seen after all visits.
+    /// Combines the carried part with the last entries `own` to the head. `None` if an entry cannot
+    /// be read, or if a version was seen after all visits.
     pub(super) fn join(self, own: impl Iterator<Item = Option<Entry>>) -> Option<Head> {
         let mut told = Told::of(own)?;
         let count = told.head.as_ref().map_or(0, |head| head.visits);
@@ -219,8 +221,8 @@ impl Carried {
     }
 }
 
-/// What some of a page's entries tell of its head. What is restated may be what a visit saw that is
-/// not among them, and a property may be older than they are.
+/// The parts of a head that some entries determine. Restated content may be of a visit that is not
+/// among them, and a property may be older than they are.
 #[derive(Default)]
 pub(super) struct Told {
     head: Option<Head>,
@@ -229,7 +231,7 @@ pub(super) struct Told {
 }
 
 impl Told {
-    /// What these tell. `None` where one cannot be read.
+    /// Folds entries; `None` if one cannot be read.
     pub(super) fn of(entries: impl Iterator<Item = Option<Entry>>) -> Option<Told> {
         let mut told = Told::default();
         for entry in entries {
@@ -251,7 +253,7 @@ impl Told {
         }
     }
 
-    /// The head that they tell alone; none if there is no visit among them.
+    /// Returns the head of these entries alone; `None` if none of them is a visit.
     pub(super) fn head(self) -> Option<Head> {
         let mut head = self.head?;
         self.restated.into_iter().for_each(|version| head.see(version));

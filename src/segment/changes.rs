@@ -1,10 +1,10 @@
-//! How a page changes, packed.
+//! The packed form of how a page changes.
 
 use crate::layout::{Cursor, put_signed, put_varint};
 use crate::page::{Changes, LENGTHS};
 use crate::time::Time;
 
-/// What is told, in the first byte.
+/// The flags in the first byte.
 pub(super) const UNCHANGED: u8 = 1;
 pub(super) const DATED: u8 = 2;
 pub(super) const UNDATED: u8 = 4;
@@ -12,7 +12,7 @@ pub(super) const UNDATED: u8 = 4;
 pub(super) const LAST: u8 = 8;
 pub(super) const DISTANCE: u8 = 16;
 
-/// All of these, by the names that the format has for them.
+/// All flags with their names in the format.
 pub(super) const FLAGS: &[(u8, &str)] = &[
     (UNCHANGED, "unchanged"),
     (DATED, "dated"),
@@ -21,7 +21,7 @@ pub(super) const FLAGS: &[(u8, &str)] = &[
     (DISTANCE, "distance"),
 ];
 
-/// Appends how a page changes; nothing if there is no comparison.
+/// Appends the changes of a page; nothing if there is no comparison.
 pub(crate) fn put_changes(out: &mut Vec<u8>, changes: &Changes) {
     // A page with one visit has no comparison, and pays no byte.
     if *changes == Changes::default() {
@@ -75,7 +75,7 @@ pub(crate) fn put_changes(out: &mut Vec<u8>, changes: &Changes) {
     }
 }
 
-/// Takes how a page changes, of which this is all; `None` if it cannot be.
+/// Unpacks the changes of a page, which fill `packed`; `None` if they are invalid.
 #[expect(clippy::indexing_slicing, reason = "a length is less than there are")]
 pub(super) fn take_changes(packed: &[u8]) -> Option<Changes> {
     let mut c = Changes::default();

@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::layout::Tag;
 use crate::search::{Column, Line};
 
-/// A section that keeps its segment open: bytes that are checked on first touch.
+/// A section that keeps its segment open. Blocks are checked on first touch.
 #[derive(Clone, Debug)]
 pub(crate) struct SectionColumn {
     segment: Arc<Segment>,
@@ -39,15 +39,15 @@ impl SectionColumn {
         SectionRef::new(&self.segment, self.section, &self.bytes)
     }
 
-    /// The section's bytes without the checks, for those who know that all blocks have been checked.
+    /// Returns the bytes of the section without checks. All blocks must have been checked.
     pub(super) fn whole(&self) -> WholeColumn {
         WholeColumn(self.bytes.clone())
     }
 
-    /// The number in this place of a section of such numbers.
+    /// Returns number `index` of a section of 32-bit numbers.
     #[inline]
     pub(crate) fn u32_at(&self, index: u64) -> Result<u32> {
-        // What is beyond all numbers is beyond the section.
+        // A saturated offset is beyond the section, and so an error.
         let start = index.saturating_mul(4);
         let bytes = self.bytes(start..start.saturating_add(4))?;
         let bytes = bytes.as_array::<4>().or_bug("a range has as many bytes as were asked for")?;
@@ -87,11 +87,11 @@ impl Column for SectionColumn {
     }
 }
 
-/// A section whose blocks have all been checked: nothing but its bytes.
+/// A section without checks: all of its blocks have been checked.
 #[derive(Clone, Debug)]
 pub(crate) struct WholeColumn(MapPart);
 
-/// A [`WholeColumn`] contradicts itself. Where and how, its [`SectionColumn`] says.
+/// A [`WholeColumn`] contradicts itself. Its [`SectionColumn`] reports where and how.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Contradiction;
 

@@ -18,33 +18,33 @@ use crate::process::Process;
 use crate::progress::Progress;
 use crate::search::{LINE_BYTES, Line};
 
-/// Blocks that are read together where one is touched: a divisor of 64.
+/// The number of blocks that one touch reads ahead: a divisor of 64.
 // 32 KiB. As a divisor of 64, it keeps the bits of all these blocks in one word.
 const AROUND_BLOCKS: u64 = 8;
-/// Of how many ranges of a file the system is told how they are touched. One that was written here has
-/// five, and a process has some ten thousand in all.
+/// The most ranges of a file that get an access hint for the system. A segment written here has
+/// five, and a process may have some ten thousand in all.
 const RANGES_MAX: usize = 16;
 
-/// Bytes of a table that are checked before it is asked whether to go on.
+/// The number of bytes of a table that are checked between two checks for cancellation.
 const WARM_UP_STEP: usize = 16 << 20;
 
-/// One immutable file of a store, mapped.
+/// An immutable file of a store, memory-mapped.
 ///
-/// Opening reads the head, the section table and nothing else. Every other byte is checked against
-/// its block's checksum when the block is first touched.
+/// Opening reads only the head and the section table. Every other byte is checked against its
+/// block's checksum when the block is first touched.
 pub(crate) struct Segment {
     disk: Arc<dyn Disk>,
     map: Arc<Map>,
     frame: Frame,
-    /// A bit for each block of each section.
+    /// One bit for each block of each section.
     checked: Box<[AtomicU64]>,
-    /// For each section, whether all of them are set; and one more for those that are not there.
+    /// For each section, whether all of its bits are set; the last element is for absent sections.
     whole: Box<[Arc<AtomicBool>]>,
-    /// Whether all of them are of all fingerprint tables.
+    /// Whether all bits of all fingerprint tables are set.
     tables_whole: AtomicBool,
-    /// Whether the file is removed with its last holder.
+    /// Whether the file is removed when the last reference is dropped.
     removed_when_dropped: AtomicBool,
-    /// The process that opened it, which alone removes it.
+    /// The process that opened it; only this process removes it.
     process: Process,
 }
 
@@ -61,7 +61,7 @@ impl Segment {
         Segment::open_file(disk, Name::Segment(id), id)
     }
 
-    /// Maps segment `id`, whose file has this name.
+    /// Maps segment `id` from the file with this name.
     pub(crate) fn open_file(disk: &Arc<dyn Disk>, name: Name, id: u64) -> Result<Segment> {
         let file = disk.open(name, Access::Read).map_err(|e| Error::io("open", name, e))?;
         let frame = Frame::read(&*file, name, id)?;
@@ -75,8 +75,9 @@ impl Segment {
             let ([first, ..], [.., last]) = (some, some) else { continue };
             let range = in_memory(first.offset)..in_memory(last.offset + last.len);
             match first.tag.kind.touch() {
-                // By default a kernel reads some MiB around each touch, though a lookup needs one page
-                // of memory. In a store larger than memory that evicted what other lookups needed.
+                // By default a kernel reads some MiB around each touch, though a lookup needs one
+                // memory page. In a store larger than memory, that evicted data that other lookups
+                // needed.
                 Touch::Seldom => map.expect_few_touches(range),
                 // Not for the whole file: then each touch of a record that is not in memory would read 2
                 // MiB.
@@ -100,7 +101,7 @@ impl Segment {
     }
 
     /// Reads, with plain reads, the sections that are read through the map to make a segment live.
-    /// If the medium fails, that is an error here, but would be a signal there.
+    /// A failing medium is an error here; through the map it would be a signal.
     pub(crate) fn read_plainly(&self) -> Result<()> {
         let name = self.frame.name();
         let file = self.disk.open(name, Access::Read).map_err(|e| Error::io("open", name, e))?;
@@ -129,32 +130,32 @@ impl Segment {
         self.frame.numbers()
     }
 
-    /// What its file says of itself.
+    /// Returns the frame of its file.
     pub(crate) fn frame(&self) -> &Frame {
         &self.frame
     }
 
-    /// Bytes of the file.
+    /// Returns the length of the file in bytes.
     pub(crate) fn file_bytes(&self) -> u64 {
         self.frame.bytes()
     }
 
-    /// Removes the file when the last holder of this segment drops it.
+    /// Removes the file when the last reference to this segment is dropped.
     pub(crate) fn remove_when_dropped(&self) {
         self.removed_when_dropped.store(true, Ordering::Release);
     }
 
-    /// Keeps the file after all, for the next open to remove.
+    /// Keeps the file after all; the next open removes it.
     pub(crate) fn keep(&self) {
         self.removed_when_dropped.store(false, Ordering::Release);
     }
 
-    /// The epochs that have tables here.
+    /// Returns the epochs with tables in this segment.
     pub(crate) fn epochs(&self) -> impl Iterator<Item = u32> + '_ {
         self.frame.epochs()
     }
 
-    /// A section; an empty one if there is none of that name.
+    /// Returns a section; an empty one if it does not exist.
     pub(crate) fn section(&self, tag: Tag) -> SectionRef<'_> {
         self.section_at(self.place(tag))
     }
@@ -169,7 +170,7 @@ impl Segment {
         MapPart::new(&self.map, in_memory(section.offset)..in_memory(end))
     }
 
-    /// Says whether all blocks of a section have been checked.
+    /// Returns the flag that all blocks of a section have been checked.
     #[expect(clippy::indexing_slicing, reason = "there is one for each section, and one more")]
     pub(super) fn whole_flag(&self, section: &Section) -> &Arc<AtomicBool> {
         &self.whole[section.number]
@@ -179,24 +180,24 @@ impl Segment {
         self.frame.place(tag)
     }
 
-    /// All sections, in the order of the file.
+    /// Returns all sections in file order.
     pub(crate) fn all_sections(&self) -> impl Iterator<Item = SectionRef<'_>> {
         self.frame.sections().iter().map(|&section| self.section_at(section))
     }
 
-    /// Asks the system to read some bytes of a section that come next, as far as there are so many.
+    /// Asks the system to read bytes of a section ahead, as far as the section reaches.
     pub(super) fn read_ahead(&self, section: &Section, range: Range<u64>) {
         let at = |offset: u64| in_memory(section.offset + offset.min(section.len));
         self.map.read_ahead(at(range.start)..at(range.end));
     }
 
-    /// The error for bytes that passed their checksum and are impossible all the same.
+    /// The error for invalid bytes with a correct checksum.
     pub(crate) fn damaged(&self, tag: Tag, offset: u64, what: &str) -> Error {
         self.frame.damaged(tag, offset, what)
     }
 
-    /// Checks all blocks, from front to end, which would otherwise be checked one by one when they
-    /// are first touched. Costs reading the file from memory, where it has just been written.
+    /// Checks all blocks from front to end, which would otherwise be checked on first touch. Costs
+    /// reading the file from memory, since it has just been written.
     pub(crate) fn warm_up(&self) -> Result<()> {
         let unwatched = Progress::default();
         self.all_sections().try_for_each(|section| section.warm_up(&unwatched))?;
@@ -205,18 +206,18 @@ impl Segment {
         Ok(())
     }
 
-    /// The sections of the fingerprint tables.
+    /// Returns the sections of the fingerprint tables.
     fn table_sections(&self) -> impl Iterator<Item = SectionRef<'_>> {
         // The checksums have the greatest kind, so they are among these.
         self.all_sections().filter(|section| section.section.tag.kind >= Kind::Fingerprints)
     }
 
-    /// How many bytes the fingerprint tables have.
+    /// Returns the size of the fingerprint tables in bytes.
     pub(crate) fn table_bytes(&self) -> u64 {
         self.table_sections().map(|section| section.len()).sum()
     }
 
-    /// Checks all blocks of the fingerprint tables, from front to end.
+    /// Checks all blocks of the fingerprint tables from front to end.
     pub(crate) fn warm_up_tables(&self, progress: &Progress) -> Result<()> {
         self.table_sections().try_for_each(|section| section.warm_up(progress))?;
         self.tables_whole.store(true, Ordering::Release);
@@ -232,7 +233,7 @@ impl Segment {
         self.whole_flag(section).load(Ordering::Relaxed)
     }
 
-    /// The bits of a block's word, of which its own is the one with its number modulo 64.
+    /// Returns the word with the bit of a block, which is bit `block % 64`.
     #[inline]
     #[expect(clippy::indexing_slicing, reason = "a block of a section is one of all")]
     fn checked(&self, block: u64) -> &AtomicU64 {
@@ -249,7 +250,7 @@ impl Segment {
         self.checked(block).fetch_or(1 << (block % 64), Ordering::Relaxed);
     }
 
-    /// The expected checksum of a block, itself checked.
+    /// Returns the expected checksum of a block, after checking the block that holds it.
     fn expected_sum(&self, section: &Section, block: u64) -> Result<u32> {
         if section.tag.kind == Kind::Sums {
             return self.frame.root(block);
@@ -275,8 +276,8 @@ impl Segment {
         Ok(())
     }
 
-    /// Asks the system to read the blocks around this one as well, if it is the first of them that is
-    /// touched: as long as a segment comes into memory, some more of it cost no more time.
+    /// Asks the system to read the blocks around this one, if it is the first touched among them.
+    /// While a segment is loaded into memory, reading a few more blocks costs no more time.
     fn read_around(&self, section: &Section, block: u64) {
         let number = section.first_block + block;
         let first = number - number % AROUND_BLOCKS;
@@ -291,7 +292,7 @@ impl Segment {
         }
     }
 
-    /// Bytes within a section.
+    /// Returns bytes within a section without checks.
     #[inline]
     #[expect(clippy::indexing_slicing, reason = "a section lies in the file: checked at open")]
     fn raw(&self, section: &Section, range: Range<u64>) -> &[u8] {
@@ -310,12 +311,12 @@ impl Drop for Segment {
     }
 }
 
-/// A section of an open segment: bytes that are checked on first touch.
+/// A section of an open segment. Blocks are checked on first touch.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SectionRef<'a> {
     segment: &'a Segment,
     section: Section,
-    /// All of it, checked or not.
+    /// All bytes, checked or not.
     bytes: &'a [u8],
 }
 
@@ -329,7 +330,7 @@ impl<'a> SectionRef<'a> {
         self.section.len
     }
 
-    /// Bytes of the section, sound ones or an error.
+    /// Returns sound bytes of the section, or an error.
     #[inline]
     pub(crate) fn get(&self, range: Range<u64>) -> Result<&'a [u8]> {
         let (start, end) = (usize::try_from(range.start), usize::try_from(range.end));
@@ -346,8 +347,8 @@ impl<'a> SectionRef<'a> {
         Ok(bytes)
     }
 
-    /// The bytes from `start` on, sound or not, at most `most` of them: for those who prefetch, and
-    /// read it again when they need it.
+    /// Returns at most `most` bytes from `start` on without checks. For prefetching only: callers
+    /// read them again with checks.
     #[inline]
     pub(super) fn peek(&self, start: u64, most: usize) -> &'a [u8] {
         let rest = usize::try_from(start).ok().and_then(|start| self.bytes.get(start..));
@@ -362,7 +363,8 @@ impl<'a> SectionRef<'a> {
             progress.check()?;
             progress.pass(piece.end - piece.start);
             if self.section.tag.kind.touch() == Touch::Seldom {
-                // What is read ahead comes in small pages, and a touch brings huge ones elsewhere.
+                // Read-ahead loads small memory pages. Other sections are loaded by touch, in huge
+                // pages.
                 self.segment.read_ahead(&self.section, piece.clone());
             }
             self.get(piece)?;
@@ -372,7 +374,8 @@ impl<'a> SectionRef<'a> {
         Ok(())
     }
 
-    /// The section as memory lines, of which those with these numbers are sound, or an error.
+    /// Returns the section as memory lines; the lines with these numbers are sound, or it is an
+    /// error.
     #[inline]
     pub(super) fn lines(&self, lines: impl Iterator<Item = u32>) -> Result<&'a [Line]> {
         let (all, _) = <[Line]>::ref_from_prefix(self.bytes)
@@ -402,27 +405,27 @@ impl<'a> SectionRef<'a> {
         self.segment.damaged(self.section.tag, range.start, &what)
     }
 
-    /// `N` bytes of the section, sound ones or an error.
+    /// Returns `N` sound bytes of the section, or an error.
     #[inline]
     pub(crate) fn array<const N: usize>(&self, at: u64) -> Result<[u8; N]> {
-        // What is beyond all numbers is beyond the section.
+        // A saturated offset is beyond the section, and so an error.
         let bytes = self.get(at..at.saturating_add(N as u64))?;
         Ok(*bytes.as_array().or_bug("a range has as many bytes as were asked for")?)
     }
 
-    /// The number in this place of a section of such numbers.
+    /// Returns number `index` of a section of 32-bit numbers.
     #[inline]
     pub(crate) fn u32_at(&self, index: u64) -> Result<u32> {
         self.array(index.saturating_mul(4)).map(|bytes: [u8; 4]| LittleEndian::read_u32(&bytes))
     }
 
-    /// The number in this place of a section of such numbers.
+    /// Returns number `index` of a section of 64-bit numbers.
     #[inline]
     pub(crate) fn u64_at(&self, index: u64) -> Result<u64> {
         self.array(index.saturating_mul(8)).map(|bytes: [u8; 8]| LittleEndian::read_u64(&bytes))
     }
 
-    /// An error at an offset within this section.
+    /// Builds an error at an offset within this section.
     pub(crate) fn flaw(&self, offset: u64, what: &str) -> Error {
         self.segment.damaged(self.section.tag, offset, what)
     }

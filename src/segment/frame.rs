@@ -1,5 +1,4 @@
-//! What a segment's file says about itself: its numbers, its sections and the roots of their
-//! checksums.
+//! The frame of a segment's file: its numbers, its sections and the roots of their checksums.
 
 use std::ops::Range;
 
@@ -11,17 +10,17 @@ use crate::layout::{
     block_count, bytes_for, in_memory, parse_head, parse_table, parse_trailer,
 };
 
-/// How many kinds of sections there are once: those numbered below this.
+/// The number of kinds of sections that exist once: the kinds below this number.
 const PLAIN: usize = Kind::Fingerprints as usize;
 
-/// A section and where its blocks' checksums and bits are.
+/// A section, with the positions of its blocks' checksums and bits.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Section {
     pub(super) tag: Tag,
     pub(super) offset: u64,
     pub(super) len: u64,
     pub(super) first_block: u64,
-    /// Its place among all; the place after the last if it is not there.
+    /// Its index among all sections; for an absent section, the number of sections.
     pub(super) number: usize,
 }
 
@@ -30,7 +29,7 @@ impl Section {
         self.tag
     }
 
-    /// Where it begins in the file.
+    /// Returns the offset of the section in the file.
     pub(crate) fn offset(&self) -> u64 {
         self.offset
     }
@@ -39,37 +38,37 @@ impl Section {
         self.len
     }
 
-    /// A section that is not there, of a segment with `sections`. It is empty.
+    /// Returns an empty section that is absent from a segment with `sections` sections.
     const fn absent(tag: Tag, sections: usize) -> Section {
         Section { tag, offset: 0, len: 0, first_block: 0, number: sections }
     }
 }
 
-/// The head, the section table and the trailer of a segment: what must be sound to trust the rest.
+/// The head, the section table and the trailer of a segment: they must be sound to trust the rest.
 #[derive(Debug)]
 pub(crate) struct Frame {
-    /// That of its file.
+    /// The name of its file.
     name: Name,
     stamp: Stamp,
     bytes: u64,
-    /// That of the trailer.
+    /// The checksum of the trailer.
     checksum: u32,
     table: Table,
-    /// Where the table starts.
+    /// The offset of the table.
     table_at: u64,
     sections: Vec<Section>,
-    /// Those that there are once, by kind; the checksums are not among them.
+    /// The sections that exist once, by kind; without the checksums.
     plain: [Section; PLAIN],
-    /// The checksums, the last of all.
+    /// The section of checksums, the last of all.
     sums: Section,
-    /// The places of the sections of tables, in order of epoch, kind and part.
+    /// The indexes of the table sections, in order of epoch, kind and part.
     of_tables: Vec<u32>,
     blocks: u64,
 }
 
 impl Frame {
-    /// Reads the frame of segment `id` from the file of this name, with plain reads. Takes the memory
-    /// of its table, which is part of the file.
+    /// Reads the frame of segment `id` from the file with this name, with plain reads. Takes memory
+    /// for its section table, which is part of the file.
     pub(crate) fn read(file: &dyn DiskFile, name: Name, id: u64) -> Result<Frame> {
         let stamp = read_stamp(file, name, id)?;
         let flaw = |flaw| error_of(name, flaw);
@@ -99,7 +98,7 @@ impl Frame {
             // all of them.
             blocks += block_count(entry.len);
         }
-        // The checksums are the last section, and what they cover are all sections before it.
+        // The checksums are the last section, and they cover all sections before it.
         let sums = sections.last().filter(|s| s.tag == Tag::of(Kind::Sums)).copied();
         // The checksums do not cover themselves. Roots in the table cover them, and the trailer covers
         // those.
@@ -113,7 +112,7 @@ impl Frame {
         };
         let mut plain = [Section::absent(Tag::of(Kind::Pages), sections.len()); PLAIN];
         for section in &sections {
-            // Those of tables are looked for by their epoch.
+            // Table sections are searched by their epoch.
             if let Some(place) = plain.get_mut(section.tag.kind as usize) {
                 *place = *section;
             }
@@ -137,7 +136,7 @@ impl Frame {
         Ok(frame)
     }
 
-    /// Lengths that follow from the numbers.
+    /// Checks lengths that follow from the numbers.
     fn check_shape(&self) -> Result<()> {
         let pages = self.table.numbers.pages;
         for (kind, bytes) in bytes_for(pages) {
@@ -154,22 +153,22 @@ impl Frame {
         self.stamp.id
     }
 
-    /// The name of its file.
+    /// Returns the name of its file.
     pub(crate) fn name(&self) -> Name {
         self.name
     }
 
-    /// Which segment it is, and whose.
+    /// Returns the number and the store of the segment.
     pub(crate) fn stamp(&self) -> &Stamp {
         &self.stamp
     }
 
-    /// The checksum of the trailer, which stands for all of the file.
+    /// Returns the checksum of the trailer, which covers the whole file.
     pub(crate) fn checksum(&self) -> u32 {
         self.checksum
     }
 
-    /// Bytes of the file.
+    /// Returns the length of the file in bytes.
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes
     }
@@ -178,33 +177,33 @@ impl Frame {
         &self.table.numbers
     }
 
-    /// All sections, in the order of the file.
+    /// Returns all sections in file order.
     pub(crate) fn sections(&self) -> &[Section] {
         &self.sections
     }
 
-    /// Blocks of all sections together.
+    /// Returns the number of blocks in all sections.
     pub(super) fn blocks(&self) -> u64 {
         self.blocks
     }
 
-    /// The epochs that have tables here.
+    /// Returns the epochs with tables in this segment.
     pub(crate) fn epochs(&self) -> impl Iterator<Item = u32> + '_ {
         self.sections.iter().filter(|s| s.tag.kind == Kind::Fingerprints).map(|s| s.tag.epoch)
     }
 
-    /// Where the table starts.
+    /// Returns the offset of the table.
     pub(super) fn table_at(&self) -> u64 {
         self.table_at
     }
 
-    /// How many roots there are.
+    /// Returns the number of checksum roots.
     pub(super) fn roots(&self) -> u64 {
         self.table.roots.len() as u64
     }
 
-    /// A section; an empty one if there is none of that name. Costs a binary search among the sections
-    /// of tables; the others are found at once.
+    /// Returns a section; an empty one if it does not exist. Table sections cost a binary search;
+    /// the others constant time.
     pub(crate) fn place(&self, tag: Tag) -> Section {
         // Every check of a block comes here. A walk of all sections made opening quadratic in the
         // epochs: 18 s with 20,000 of them.
@@ -224,18 +223,18 @@ impl Frame {
         place.unwrap_or(Section::absent(tag, self.sections.len()))
     }
 
-    /// Whether an epoch has tables here.
+    /// Whether an epoch has tables in this segment.
     pub(crate) fn has_epoch(&self, epoch: u32) -> bool {
         self.place(Tag::table(Kind::Fingerprints, 0, epoch)).number < self.sections.len()
     }
 
-    /// The checksum of a block of the checksums.
+    /// Returns the checksum of a block of checksums.
     pub(super) fn root(&self, block: u64) -> Result<u32> {
         let root = self.table.roots.get(in_memory(block));
         Ok(*root.or_bug("each block of the checksums has a checksum")?)
     }
 
-    /// Where nothing lies: the zeros before each section and before the table.
+    /// Returns the ranges between sections and before the table, which hold zeros.
     pub(super) fn gaps(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         let ends = self.sections.iter().map(|s| s.offset + s.len);
         let starts = self.sections.iter().map(|s| s.offset).chain([self.table_at]);
@@ -244,20 +243,19 @@ impl Frame {
         std::iter::once(HEAD_BYTES).chain(ends).zip(starts).filter(|(start, end)| start < end)
     }
 
-    /// An error at an offset within a section.
+    /// Builds an error at an offset within a section.
     pub(crate) fn damaged(&self, tag: Tag, offset: u64, what: &str) -> Error {
         let at = self.place(tag).offset.saturating_add(offset);
         Error::corrupt(self.name, at, format!("{what} (in section {:?})", tag.kind))
     }
 }
 
-/// What the sections of tables are sorted by, to be sought.
+/// Returns the sort key of a table section.
 fn by_epoch(tag: Tag) -> (u32, Kind, u16) {
     (tag.epoch, tag.kind, tag.part)
 }
 
-/// The places of the sections that are of tables, in the order in which they are sought. Each tag is
-/// there once.
+/// Returns the indexes of the table sections in search order. Each tag must be unique.
 #[expect(clippy::cast_possible_truncation, reason = "a segment has at most 2^20 sections")]
 fn order_of_tables(sections: &[Section]) -> Vec<u32> {
     let of_tables = sections.iter().filter(|section| section.tag.kind.is_of_epoch());
@@ -268,7 +266,7 @@ fn order_of_tables(sections: &[Section]) -> Vec<u32> {
     order.into_iter().map(|(_, place)| place).collect()
 }
 
-/// Reads which segment the file of a name is, and whose: its head.
+/// Reads the head of a segment's file: the number and the store of the segment.
 pub(crate) fn read_stamp(file: &dyn DiskFile, name: Name, id: u64) -> Result<Stamp> {
     let head = read(file, name, 0..measure(file, name)?.min(HEAD_BYTES))?;
     parse_head(&head, id).map_err(|flaw| error_of(name, flaw))

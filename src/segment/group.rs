@@ -1,4 +1,4 @@
-//! Groups of pages: URLs front-coded, records behind them.
+//! Groups of pages: front-coded URLs, then the records.
 
 use arrayvec::ArrayVec;
 
@@ -23,7 +23,7 @@ impl GroupWriter {
     }
 
     /// Adds a page; `record` appends its record.
-    #[expect(clippy::indexing_slicing, reason = "what is shared is no longer than either URL")]
+    #[expect(clippy::indexing_slicing, reason = "the shared prefix is no longer than either URL")]
     pub(super) fn push(&mut self, url: &str, record: impl FnOnce(&mut Vec<u8>)) {
         let url = url.as_bytes();
         // The first URL of a group is stored whole, so that a group can be read alone.
@@ -71,7 +71,7 @@ pub(super) struct Group<'a> {
 }
 
 impl<'a> Group<'a> {
-    /// A group of `pages`.
+    /// Parses a group of `pages` pages.
     pub(super) fn parse(bytes: &'a [u8], pages: u64) -> Option<Self> {
         let mut cursor = Cursor::new(bytes);
         let left = cursor.varint().filter(|&n| n == pages)?;
@@ -80,7 +80,7 @@ impl<'a> Group<'a> {
         Some(Group { left, heads, records: cursor })
     }
 
-    /// Puts the next page's URL into `url` and returns its record.
+    /// Writes the next page's URL into `url`, and returns its record.
     #[inline]
     pub(super) fn next(&mut self, url: &mut Vec<u8>) -> Option<&'a [u8]> {
         let (shared, suffix, record) = self.head()?;
@@ -92,10 +92,10 @@ impl<'a> Group<'a> {
         self.records.take(record)
     }
 
-    /// Goes to the page after `before` others: puts its URL into `url`, and returns its record.
+    /// Skips `before` pages; writes the URL of the next into `url`, and returns its record.
     ///
-    /// Only what the URL has in the end is copied: its own suffix, and what is left to others of the
-    /// earlier ones.
+    /// Copies only bytes that remain in the URL: its own suffix, and the parts of earlier suffixes
+    /// that it shares.
     #[expect(
         clippy::indexing_slicing,
         reason = "no URL shares more with the one before than that has: checked for each"
@@ -136,8 +136,8 @@ impl<'a> Group<'a> {
         self.records.take(record)
     }
 
-    /// The next page's head: how much of its URL is that of the page before it, the rest of it, and
-    /// how long its record is.
+    /// Returns the next page's head: the length shared with the URL before, the suffix, and the
+    /// length of the record.
     #[inline]
     fn head(&mut self) -> Option<(usize, &'a [u8], usize)> {
         self.left = self.left.checked_sub(1)?;
@@ -146,9 +146,9 @@ impl<'a> Group<'a> {
         Some((usize::try_from(shared).ok()?, suffix, usize::try_from(record).ok()?))
     }
 
-    /// Goes to the page after `before` others: its record, and whether its URL is `url`. Puts no
-    /// URL together on the way.
-    #[expect(clippy::indexing_slicing, reason = "what is the same is no longer than `url`")]
+    /// Skips `before` pages; returns the record of the next, and whether its URL is `url`.
+    /// Assembles no URL.
+    #[expect(clippy::indexing_slicing, reason = "the common prefix is no longer than `url`")]
     pub(super) fn find(&mut self, before: u64, url: &[u8]) -> Option<(&'a [u8], bool)> {
         // The length of the current URL, and how much of it is that of `url`.
         let (mut len, mut same) = (0, 0);
@@ -157,8 +157,8 @@ impl<'a> Group<'a> {
             if shared > len {
                 return None;
             }
-            // If this URL keeps more than what matches, it keeps the mismatch too, and its suffix does
-            // not matter.
+            // If this URL shares more than the matching prefix, it shares the mismatch too, and its
+            // suffix does not matter.
             if shared <= same {
                 same = shared + alike(suffix, &url[shared..]);
             }
@@ -173,7 +173,7 @@ impl<'a> Group<'a> {
     }
 }
 
-/// How many bytes two strings begin with that are the same.
+/// Returns the length of the common prefix of two byte strings.
 pub(crate) fn alike(a: &[u8], b: &[u8]) -> usize {
     let words = a.as_chunks::<8>().0.iter().zip(b.as_chunks::<8>().0);
     let mut same = 0;

@@ -1,5 +1,5 @@
-//! Finding a page by its URL: a filter that rules out most segments with one cache line, and an
-//! index by hash. A hash only says where a page may be; the URL decides.
+//! Finds a page by its URL: a filter that rules out most segments with one cache line, and an index
+//! by hash. A hash gives candidates only; the URL decides.
 
 use std::ops::Range;
 
@@ -14,10 +14,10 @@ use crate::layout::{
     FILTER_BLOCK_BYTES, FilterBlock, Kind, Put, Tag, directory_bits, filter_blocks, url_hash_bits,
 };
 
-/// Bits that a hash sets in its block.
+/// The number of bits that a hash sets in its block.
 const FILTER_PROBES: u32 = 7;
 
-/// The hash of a URL in a store with this seed.
+/// Returns the hash of a URL in a store with this seed.
 pub(crate) fn url_hash(url: &str, seed: u64) -> u64 {
     let hash = xxhash_rust::xxh3::xxh3_64_with_seed(url.as_bytes(), seed);
     // Eight bits, repeated in all bytes: the directory's top bits and the filter's block both depend on
@@ -25,14 +25,14 @@ pub(crate) fn url_hash(url: &str, seed: u64) -> u64 {
     if url_hash_bits() == 64 { hash } else { (hash & 0xff) * 0x0101_0101_0101_0101 }
 }
 
-/// The place of `hash` among `count` equal ranges; ascending with the hash.
+/// Returns which of `count` equal ranges contains `hash`; ascending with the hash.
 fn scale(hash: u64, count: u64) -> u64 {
     // Needs no division, and ascends with the hash: so the filter is written from front to end.
     let product = u128::from(hash) * u128::from(count);
     (product >> 64) as u64
 }
 
-/// The bits of a filter block that `hash` sets, each below 512.
+/// Returns the bits of a filter block that `hash` sets, each below 512.
 fn filter_bits(hash: u64) -> impl Iterator<Item = usize> {
     // The block was chosen by the high bits; these come from a product that all bits go into.
     let mixed = hash.wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -40,7 +40,7 @@ fn filter_bits(hash: u64) -> impl Iterator<Item = usize> {
     (0..FILTER_PROBES).map(move |i| (mixed >> (1 + 9 * i) & 511) as usize)
 }
 
-/// Filter and directory, made from hashes that come in ascending order.
+/// Writes filter and directory from ascending hashes.
 pub(super) struct HashIndexWriter {
     pages: u64,
     bits: u32,
@@ -62,7 +62,7 @@ impl HashIndexWriter {
         }
     }
 
-    /// Takes the next hash; hands over what is finished of directory and filter.
+    /// Adds the next hash; appends the finished bytes of directory and filter.
     #[expect(clippy::indexing_slicing, reason = "a block has 512 bits")]
     pub(super) fn push(&mut self, hash: u64, directory: &mut Vec<u8>, filter: &mut Vec<u8>) {
         let bucket = if self.bits == 0 { 0 } else { hash >> (64 - self.bits) };
@@ -87,7 +87,7 @@ impl HashIndexWriter {
         self.block += 1;
     }
 
-    /// Hands over the rest of directory and filter.
+    /// Appends the remaining bytes of directory and filter.
     pub(super) fn finish(mut self, directory: &mut Vec<u8>, filter: &mut Vec<u8>) -> Result<()> {
         bug::ensure(u64::from(self.count) == self.pages, "each page has one hash")?;
         // One number more than buckets: a lookup reads where its bucket begins, and where the next one
@@ -108,7 +108,7 @@ impl Segment {
         self.section(Tag::of(kind))
     }
 
-    /// The block of the filter where this hash would be; none of a segment without pages.
+    /// Returns the filter block for a hash; `None` in a segment without pages.
     fn filter_block(&self, hash: u64) -> Result<Option<&FilterBlock>> {
         let blocks = filter_blocks(self.numbers().pages);
         if blocks == 0 {
@@ -120,7 +120,7 @@ impl Segment {
         Ok(Some(block.as_array().or_bug("a range has as many bytes as were asked for")?))
     }
 
-    /// Whether a page with this hash may be here. Costs one cache line.
+    /// Whether the segment may have a page with this hash. Costs one cache line.
     #[inline]
     #[expect(clippy::indexing_slicing, reason = "a block has 512 bits")]
     pub(crate) fn may_contain(&self, hash: u64) -> Result<bool> {
@@ -128,21 +128,21 @@ impl Segment {
         Ok(filter_bits(hash).all(|bit| block[bit / 8] >> (bit % 8) & 1 == 1))
     }
 
-    /// Prefetches what [`may_contain`](Self::may_contain) will read. Damage is found there.
+    /// Prefetches the bytes for [`may_contain`](Self::may_contain), which reports damage.
     pub(crate) fn prefetch_filter(&self, hash: u64) {
         if let Ok(Some([byte, ..])) = self.filter_block(hash) {
             prefetch_value(byte);
         }
     }
 
-    /// Where the directory says where the hashes of this one's bucket are.
+    /// Returns the offset of the bucket bounds of a hash in the directory.
     fn bounds_at(&self, hash: u64) -> u64 {
         let bits = directory_bits(self.numbers().pages);
         // Without bits the shift would be by 64, which overflows.
         if bits == 0 { 0 } else { (hash >> (64 - bits)) * 4 }
     }
 
-    /// Prefetches where the hashes near this one are. Damage is found by who reads that.
+    /// Prefetches the bucket bounds of a hash. Damage is reported when they are read.
     pub(super) fn prefetch_bounds(&self, hash: u64) {
         let at = self.bounds_at(hash);
         if let Ok(bounds) = self.plain(Kind::HashDirectory).get(at..at + 8) {
@@ -150,7 +150,7 @@ impl Segment {
         }
     }
 
-    /// Prefetches the hashes near this one. Damage is found by who reads them.
+    /// Prefetches the hashes near a hash. Damage is reported when they are read.
     pub(super) fn prefetch_hashes(&self, hash: u64) {
         if let Ok(places) = self.bucket(hash)
             && let Ok(hashes) = self.plain(Kind::Hashes).get(places.start * 8..places.end * 8)
@@ -159,7 +159,7 @@ impl Segment {
         }
     }
 
-    /// Places in the hash column of the hashes that share a bucket with this one.
+    /// Returns the range in the hash column of the bucket of a hash.
     fn bucket(&self, hash: u64) -> Result<Range<u64>> {
         let (directory, at) = (self.plain(Kind::HashDirectory), self.bounds_at(hash));
         // Both bounds in one read: they are neighbours, and nearly always in one memory line.
@@ -173,13 +173,13 @@ impl Segment {
         Ok(start..end)
     }
 
-    /// Places in the hash column of the hashes equal to `hash`.
+    /// Returns the range in the hash column of hashes equal to `hash`.
     pub(super) fn places(&self, hash: u64) -> Result<Range<u64>> {
         let bucket = self.bucket(hash)?;
         Ok(self.bound(bucket.clone(), |h| h < hash)?..self.bound(bucket, |h| h <= hash)?)
     }
 
-    /// Of some places the first whose hash is not before something.
+    /// Returns the first place whose hash is not `before`.
     fn bound(&self, places: Range<u64>, before: impl Fn(u64) -> bool) -> Result<u64> {
         let hashes = self.plain(Kind::Hashes);
         // A bucket has four to eight hashes on average, so this takes a few steps in one or two memory
@@ -196,13 +196,13 @@ impl Segment {
         Ok(low)
     }
 
-    /// The place of the first hash that is not less than this one.
+    /// Returns the place of the first hash that is at least `hash`.
     pub(super) fn place_from(&self, hash: u64) -> Result<u64> {
         let Range { start, end } = self.bucket(hash)?;
         self.bound(start..end, |other| other < hash)
     }
 
-    /// The ordinals of the pages with this hash.
+    /// Returns the ordinals of the pages with this hash.
     pub(super) fn pages_with_hash(&self, hash: u64) -> Result<impl Iterator<Item = Result<u32>>> {
         // The filter costs one memory line. It saves the lines of directory and hashes if the page is
         // not here.
@@ -210,8 +210,8 @@ impl Segment {
         Ok(self.pages_at(places))
     }
 
-    /// The ordinals of the pages with this hash, of which [`may_contain`](Self::may_contain) has said
-    /// that there may be some.
+    /// Returns the ordinals of the pages with this hash, after [`may_contain`](Self::may_contain)
+    /// returned `true`.
     pub(super) fn pages_behind(&self, hash: u64) -> Result<impl Iterator<Item = Result<u32>>> {
         Ok(self.pages_at(self.places(hash)?))
     }

@@ -1,7 +1,8 @@
-//! Several neighbouring segments into one.
+//! Merges several adjacent segments into one.
 //!
-//! Three passes, each a merge of sorted streams: pages in SURT order, hashes in order, and
-//! fingerprints in canonical order. The first pass writes to scratch files where each page of each
+//! Three passes merge sorted streams: pages in SURT order, hashes in order, and fingerprints in
+//! canonical order. The first pass writes the new ordinal of each input page to scratch files, and
+//! the other two read these. Memory does not grow with the pages.
 //! input went, and the other two read that. Memory does not grow with the pages.
 
 use std::cmp::Reverse;
@@ -30,30 +31,30 @@ use crate::error::{Error, Result};
 use crate::layout::{Delta, Kind, Numbers, PackedRow, Stamp, Tag, le_u32};
 use crate::search::canonical_key;
 
-/// What is merged.
+/// The input of a merge.
 pub(crate) struct Mergeable<'a> {
-    /// Neighbours in order of sequence, oldest first.
+    /// Adjacent segments in order of sequence, oldest first.
     pub(crate) inputs: &'a [Arc<Segment>],
-    /// Whether the oldest segment of the store is among them: nothing older needs hiding.
+    /// Whether the oldest segment of the store is an input, so that nothing older needs hiding.
     pub(crate) oldest: bool,
-    /// Prefixes whose tombstones go because no segment holds anything earlier any more.
+    /// Tombstones to drop, since no segment holds anything earlier any more.
     pub(crate) done: &'a [u64],
-    /// Pages that are left out because newer segments hide them: asked with URL and SURT key.
+    /// Whether newer segments hide a page, given its URL and SURT key; such pages are left out.
     pub(crate) hidden: &'a dyn Fn(&str, &[u8]) -> Result<bool>,
-    /// Epochs that have ended: their fingerprints get no tables.
+    /// Ended epochs, whose fingerprints get no tables.
     pub(crate) ended: &'a [u32],
-    /// Told now and then of how many more records of pages and fingerprints were taken, of all inputs;
-    /// breaks if the merge is to end early.
+    /// Called now and then with the number of input records processed since the last call; breaks
+    /// to cancel the merge.
     pub(crate) step: &'a Step<'a>,
     pub(crate) layout: Layout,
 }
 
-/// Is told how many more steps were made; breaks if no more are to be.
+/// A callback that receives the number of steps made since the last call; breaks to cancel.
 pub(crate) type Step<'a> = dyn Fn(u64) -> ControlFlow<()> + 'a;
 
-/// Writes a segment from the inputs. `None` if it was cancelled. Reads each input three times from
-/// front to end, writes the output once and some twelve bytes a page beside it; two syncs and one
-/// for every 64 MiB.
+/// Merges the inputs into a new segment. `None` if it was cancelled. Reads each input three times
+/// sequentially, writes the output once, and writes some twelve bytes a page to scratch files. Two
+/// syncs, and one for every 64 MiB.
 pub(crate) fn merge(
     disk: &Arc<dyn Disk>,
     stamp: Stamp,
@@ -66,7 +67,7 @@ pub(crate) fn merge(
     let follow = |[a, b]: &[Arc<Segment>; 2]| {
         a.numbers().last_sequence.checked_add(1) == Some(b.numbers().first_sequence)
     };
-    bug::ensure(inputs.array_windows().all(follow), "what is merged are neighbours")?;
+    bug::ensure(inputs.array_windows().all(follow), "the merged segments are adjacent")?;
     let mut deltas = inputs.iter().map(|s| s.numbers().delta);
     let delta = deltas.try_fold(Delta::default(), Delta::plus);
     // Damaged inputs may add up to what no table can hold: the output could not be opened again.
@@ -91,8 +92,8 @@ pub(crate) fn merge(
         return Ok(None);
     };
     merge_hashes(&mut builder, inputs, &moves, numbers.pages)?;
-    // Some visits of the inputs may be forgotten, so the bounds may be wider than what is left, but are
-    // never narrower.
+    // Some visits of the inputs may be forgotten. So the bounds may be wider than necessary, but
+    // never too narrow.
     if numbers.visits > 0 {
         inputs.iter().filter_map(|s| s.numbers().times).for_each(|times| numbers.cover(times));
     }
@@ -121,7 +122,7 @@ pub(crate) fn merge(
     builder.finish(numbers).map(Some)
 }
 
-/// What an input of the first pass has of a page.
+/// A page in an input of the first pass.
 struct Input<'a> {
     record: Option<(UnreadRecord<'a>, RecordRef<'a>)>,
     tombstones: &'a Tombstones,
@@ -181,8 +182,8 @@ fn merge_pages(
     Ok(Some(moves))
 }
 
-/// Writes one page from the inputs that have it. Returns its ordinal, and of how many inputs, the
-/// newest ones, the record counts; `None` if nothing is left of the page.
+/// Writes one page from the inputs that have it. Returns its ordinal, and how many of the newest
+/// inputs contribute; `None` if nothing remains of the page.
 fn merge_page(
     builder: &mut Builder,
     mergeable: &Mergeable<'_>,
@@ -289,11 +290,12 @@ fn merge_hashes(
             if more {
                 i += 1;
             } else {
-                // The order of the streams does not matter: what they yield for a hash is sorted below.
+                // The order of the streams does not matter: their results for a hash are sorted
+                // below.
                 streams.swap_remove(i);
             }
         }
-        // Of one page the newest input sorts first: keep its row.
+        // For each page the newest input sorts first: keep its row.
         equal.sort_unstable();
         equal.dedup_by(|older, newest| {
             let same = older.page == newest.page;
@@ -316,7 +318,7 @@ fn merge_hashes(
     writer.finish(builder)
 }
 
-/// Where the page of a hash goes.
+/// The new position of the page of a hash.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct HashMoved {
     page: u32,
@@ -325,12 +327,12 @@ struct HashMoved {
     row: PackedRow,
 }
 
-/// The hashes of one input that are left, with the pages they go to.
+/// The remaining hashes of one input, with the new ordinals of their pages.
 struct HashStream<'a> {
     segment: &'a Segment,
     moves: &'a Moves,
     place: u64,
-    /// The hash that was read last.
+    /// The last hash read.
     last: Option<u64>,
     current: Option<(u64, HashMoved)>,
 }
@@ -420,25 +422,25 @@ fn merge_tables(
     Ok(ControlFlow::Continue(()))
 }
 
-/// A posting of an input, and where it went.
+/// A posting of an input and its new ordinal.
 #[derive(Clone, Copy)]
 struct MovedPosting {
     moved: Posting,
     stream: usize,
-    /// The page in that input.
+    /// The ordinal of the page in that input.
     page: u32,
 }
 
-/// The fingerprints of one input that are left.
+/// The remaining fingerprints of one input.
 struct TableStream<'a> {
     number: usize,
     segment: &'a Segment,
     tables: EpochTables,
     moves: &'a Moves,
-    /// The place after the current one.
+    /// The ordinal after the current fingerprint.
     ordinal: u32,
     current: Option<(u32, u64)>,
-    /// The tags of the current one, by page of the input, if it has a list.
+    /// The tags of the current fingerprint, by page of the input, if it has a list.
     tags: Option<Vec<(u32, u32)>>,
 }
 
@@ -458,7 +460,7 @@ impl TableStream<'_> {
         Ok(())
     }
 
-    /// Where the current fingerprint's pages went.
+    /// Appends the current fingerprint's postings with their new ordinals.
     fn postings(&mut self, out: &mut Vec<MovedPosting>) -> Result<()> {
         let ordinal = self.ordinal - 1;
         for posting in self.tables.postings(ordinal, 0)? {
@@ -474,7 +476,7 @@ impl TableStream<'_> {
         Ok(())
     }
 
-    /// What a list says of the digest in force on a page of this input.
+    /// Returns the tag of the current digest of a page of this input.
     fn tag(&self, page: u32) -> Result<Option<u32>> {
         if let Some(tags) = &self.tags {
             // Without one it has no digest.
@@ -492,12 +494,12 @@ impl TableStream<'_> {
     }
 }
 
-/// Where a page of an input went.
+/// The new ordinal of an input page.
 #[derive(Clone, Copy)]
 pub(super) struct Moved(pub(super) u32);
 
 impl Moved {
-    /// Nowhere: the page is hidden.
+    /// The page is hidden, so it has no new ordinal.
     pub(super) const GONE: Moved = Moved(u32::MAX);
     /// A newer input has the page too, and says what is in force.
     // Ordinals are below 2^30, so the bit is free, and no page is taken for `GONE`.
@@ -523,7 +525,7 @@ impl Moved {
     }
 }
 
-/// Where the pages of one input went, by ordinal.
+/// The new ordinals of the pages of one input, by old ordinal.
 pub(super) struct Moves(pub(super) Spilled);
 
 impl Moves {

@@ -1,4 +1,4 @@
-//! The pages of several components as one stream, and one page across them.
+//! Merges the pages of several components into one stream, and resolves one page across them.
 
 use std::ops::ControlFlow;
 
@@ -6,36 +6,36 @@ use crate::bug::{Bug, OrBug};
 use crate::error::Result;
 use crate::sort::Tournament;
 
-/// Pages of one component, in SURT order.
+/// The pages of one component, in SURT order.
 pub(crate) trait Pages {
-    /// What is handed over of a page.
+    /// The data of a page.
     type Page;
 
-    /// The SURT key and the URL of the next page; `None` past the last.
+    /// Returns the SURT key and the URL of the next page; `None` past the last.
     fn next_place(&self) -> Option<(&[u8], &[u8])>;
 
-    /// Takes the next page, and goes on to the one after it.
+    /// Takes the next page, and advances.
     fn take(&mut self) -> Result<Self::Page>;
 }
 
-/// Merges pages in SURT order: each comes once, with what every component has of it.
+/// Merges pages in SURT order: each page comes once, with the data of every component.
 pub(crate) struct PageMerge<S: Pages> {
     streams: Vec<S>,
     tournament: Tournament,
     key: Vec<u8>,
     url: Vec<u8>,
-    /// What the streams of these numbers have of the current page, in their order.
+    /// The data of the current page by stream number, in order of the streams.
     here: Vec<(usize, S::Page)>,
 }
 
 impl<S: Pages> PageMerge<S> {
-    /// Stands before the first page of all.
+    /// Creates a merge that is positioned before the first page.
     pub(crate) fn new(streams: Vec<S>) -> PageMerge<S> {
         let tournament = Tournament::new(streams.len(), |a, b| precedes(&streams, a, b));
         PageMerge { streams, tournament, key: Vec::new(), url: Vec::new(), here: Vec::new() }
     }
 
-    /// Goes to the next page; false past the last. After an error nothing is to be relied on.
+    /// Advances to the next page; `false` past the last. After an error the state is undefined.
     #[expect(clippy::indexing_slicing, reason = "contestants are numbers of streams")]
     pub(crate) fn advance(&mut self) -> Result<bool> {
         self.here.clear();
@@ -60,27 +60,27 @@ impl<S: Pages> PageMerge<S> {
         }
     }
 
-    /// All streams, in their order.
+    /// Returns all streams, in order.
     pub(crate) fn streams(&self) -> &[S] {
         &self.streams
     }
 
-    /// The SURT key of the current page.
+    /// Returns the SURT key of the current page.
     pub(crate) fn key(&self) -> &[u8] {
         &self.key
     }
 
-    /// The URL of the current page.
+    /// Returns the URL of the current page.
     pub(crate) fn url(&self) -> Result<&str, Bug> {
         std::str::from_utf8(&self.url).ok().or_bug("a page whose key is known has a URL in UTF-8")
     }
 
-    /// Which streams have the current page, by number, and what they have of it.
+    /// Returns the stream numbers that have the current page, with their data.
     pub(crate) fn here(&self) -> &[(usize, S::Page)] {
         &self.here
     }
 
-    /// All streams, the last one first, each with what it has of the current page.
+    /// Returns all streams, the last one first, each with its data of the current page.
     pub(crate) fn newest_first(&self) -> impl Iterator<Item = (&S, Option<&S::Page>)> {
         // Both ascend by number, so one pass from the back pairs them.
         let mut here = self.here.iter().rev().peekable();
@@ -91,8 +91,8 @@ impl<S: Pages> PageMerge<S> {
     }
 }
 
-/// Whether the next page of stream `a` comes before that of stream `b`. Of one page, the streams come in
-/// their order; those that have ended come last.
+/// Whether the next page of stream `a` comes before that of stream `b`. The same page comes in
+/// stream order; exhausted streams come last.
 #[expect(clippy::indexing_slicing, reason = "contestants are numbers of streams")]
 fn precedes<S: Pages>(streams: &[S], a: usize, b: usize) -> bool {
     match (streams[a].next_place(), streams[b].next_place()) {
@@ -102,20 +102,21 @@ fn precedes<S: Pages>(streams: &[S], a: usize, b: usize) -> bool {
     }
 }
 
-/// What one component has of a page.
+/// The data that one component has about a page.
 pub(crate) trait PartOfPage {
-    /// If it has a record of the page, whether nothing older counts beside that.
+    /// Whether its record of the page ends the history, so that older components do not count;
+    /// `None` without a record.
     fn record_ends(&self) -> Option<bool>;
 
-    /// Whether one of its tombstones covers the page, which has this SURT key.
+    /// Whether one of its tombstones covers the page with this SURT key.
     fn buries<'k>(&self, key: impl FnOnce() -> &'k [u8]) -> bool;
 }
 
-/// Passes on what components have of a page, newest first, back to where it was forgotten: the four
-/// steps of "A page across components" in `format/README.md`. `take` breaks when it has enough. The
-/// key is asked for only if there are tombstones.
+/// Passes the data of components about a page to `take`, newest first, back to where the page was
+/// forgotten. These are the four steps of "A page across components" in `format/README.md`. `take`
+/// breaks when it has enough. `key` is called only if there are tombstones.
 ///
-/// Returns the component that ended this; `None` if still older ones would count.
+/// Returns the component where this ended; `None` if older components would count, too.
 pub(crate) fn page_across<'k, P: PartOfPage, E>(
     key: impl Fn() -> &'k [u8],
     newest_first: impl IntoIterator<Item = Result<P, E>>,
@@ -123,8 +124,7 @@ pub(crate) fn page_across<'k, P: PartOfPage, E>(
 ) -> Result<Option<P>, E> {
     for part in newest_first {
         let part = part?;
-        // The record comes before the tombstones: those hide older components only, never what their own
-        // component has.
+        // The record comes before the tombstones: they hide older components only, never their own.
         if let Some(ends) = part.record_ends()
             && (take(&part)?.is_break() || ends)
         {

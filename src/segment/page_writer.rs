@@ -1,11 +1,11 @@
-//! Writing the pages of a segment and where their groups are.
+//! Writes the pages of a segment and the offsets of their groups.
 
 use super::build::{Builder, SectionWriter, Spill};
 use super::group::GroupWriter;
 use crate::error::{Error, Result};
 use crate::layout::{Kind, PAGES_MAX, Tag, le_u64};
 
-/// The pages section as it is written. Takes the memory of a group.
+/// The pages section while it is written. Takes the memory of a group.
 pub(super) struct PagesWriter {
     section: SectionWriter,
     group: GroupWriter,
@@ -64,7 +64,7 @@ impl PagesWriter {
         Ok(())
     }
 
-    /// Ends the section, and writes where its groups are. Returns how many pages there are.
+    /// Ends the section, and writes the offsets of its groups. Returns the number of pages.
     pub(super) fn finish(mut self, builder: &mut Builder) -> Result<u64> {
         if !self.group.is_empty() {
             self.flush(builder)?;

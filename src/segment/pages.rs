@@ -1,4 +1,4 @@
-//! The pages of a segment, in SURT order: found by their place or URL, or read one after another.
+//! The pages of a segment in SURT order: by ordinal, by URL, or in sequence.
 
 use byteorder::{ByteOrder, LittleEndian};
 use std::ops::Range;
@@ -19,15 +19,15 @@ use crate::page::surt;
 
 const PAGES: Tag = Tag::of(Kind::Pages);
 
-/// Bytes of a group that are read to find one of its pages, about.
+/// The approximate number of bytes of a group that are read to find one of its pages.
 // Seven memory lines: front-coded, the heads of 16 URLs mostly fit in these.
 const HEADS_BYTES: usize = 448;
 
-/// Bytes that a cursor asks the system to read ahead, at first and at most.
+/// The number of bytes that a cursor reads ahead, initially and at most.
 const AHEAD_MIN: u64 = 64 << 10;
 const AHEAD_MAX: u64 = 2 << 20;
 
-/// What is wrong with a record that says what none can.
+/// The error text for an invalid record.
 pub(super) const UNREADABLE: &str = "the record of a page is not readable";
 
 /// A page found in a segment.
@@ -37,17 +37,17 @@ pub(crate) struct PageRef<'a> {
     pub(crate) record: RecordRef<'a>,
 }
 
-/// The bytes that a segment has as a page's record.
+/// The bytes of a page's record.
 #[derive(Clone, Copy)]
 pub(crate) struct UnreadRecord<'a> {
     segment: &'a Segment,
-    /// Where it starts, or its group does.
+    /// The offset of the record, or of its group.
     start: u64,
     pub(super) bytes: &'a [u8],
 }
 
 impl<'a> UnreadRecord<'a> {
-    /// How many bytes it has.
+    /// Returns the length in bytes.
     pub(crate) fn len(&self) -> usize {
         self.bytes.len()
     }
@@ -56,7 +56,7 @@ impl<'a> UnreadRecord<'a> {
         RecordRef::parse(self.bytes).ok_or_else(|| self.unreadable())
     }
 
-    /// The error that the record says what none can.
+    /// Builds the error for an invalid record.
     #[cold]
     pub(crate) fn unreadable(&self) -> Error {
         self.segment.damaged(PAGES, self.start, UNREADABLE)
@@ -64,7 +64,7 @@ impl<'a> UnreadRecord<'a> {
 }
 
 impl Segment {
-    /// The bytes of a group, and where they start in the section.
+    /// Returns the bytes of a group, and their offset in the section.
     fn group_bytes(&self, group: u64) -> Result<(u64, &[u8])> {
         let index = self.section(Tag::of(Kind::PageIndex));
         // A number that saturates lies beyond the section, and is refused there.
@@ -78,7 +78,7 @@ impl Segment {
         Ok((start, self.parse_group(group, start, bytes)?))
     }
 
-    /// The group with this number, which the page index has. All are full but the last.
+    /// Parses a group of the page index. All groups are full except the last.
     fn parse_group<'a>(&self, group: u64, start: u64, bytes: &'a [u8]) -> Result<Group<'a>> {
         // Cannot underflow. The index has as many numbers as the pages need (checked at open), and both
         // bounds of this group were read from it.
@@ -89,8 +89,8 @@ impl Segment {
         })
     }
 
-    /// The page at a place in SURT order: its URL goes into `url`, its record is returned as it is.
-    /// Costs one group, of which the record is not touched: it is seldom in the same memory lines.
+    /// Returns the page with this ordinal: its URL goes into `url`, its record is not parsed. Costs
+    /// one group; the record is not touched, since it is seldom in the same memory lines.
     pub(crate) fn page(&self, ordinal: u32, url: &mut Vec<u8>) -> Result<UnreadRecord<'_>> {
         let number = u64::from(ordinal) / GROUP_PAGES;
         let (start, bytes) = self.group_bytes(number)?;
@@ -102,7 +102,7 @@ impl Segment {
         Ok(UnreadRecord { segment: self, start, bytes })
     }
 
-    /// The page at a place in SURT order, if its URL is this one. Costs one group.
+    /// Returns the page with this ordinal if its URL is `url`. Costs one group.
     pub(crate) fn page_if(&self, ordinal: u32, url: &str) -> Result<Option<PageRef<'_>>> {
         let (start, mut group) = self.group(u64::from(ordinal) / GROUP_PAGES)?;
         let found = group.find(u64::from(ordinal) % GROUP_PAGES, url.as_bytes());
@@ -111,7 +111,7 @@ impl Segment {
         Ok(same.then_some(PageRef { ordinal, record }))
     }
 
-    /// A page cannot be read in its group, which starts here.
+    /// Builds the error for a page that cannot be read in the group at `start`.
     #[cold]
     fn no_page(&self, start: u64, ordinal: u64) -> Error {
         let pages = self.numbers().pages;
@@ -119,7 +119,7 @@ impl Segment {
         self.damaged(PAGES, start, &what)
     }
 
-    /// The page with this URL.
+    /// Returns the page with this URL.
     pub(crate) fn find(&self, hash: u64, url: &str) -> Result<Option<PageRef<'_>>> {
         for ordinal in self.pages_with_hash(hash)? {
             if let Some(page) = self.page_if(ordinal?, url)? {
@@ -129,16 +129,16 @@ impl Segment {
         Ok(None)
     }
 
-    /// The pages with these URLs and hashes, as far as they are here, with the places of their URLs
-    /// in `wanted`. In order of hashes this costs a fraction of [`find`](Self::find) for each: what
-    /// is read next is asked for while other pages are read.
+    /// Returns those of the pages with these URLs and hashes that exist here, with their indexes in
+    /// `wanted`. In order of hashes this costs a fraction of [`find`](Self::find) for each page,
+    /// since reads are prefetched while other pages are processed.
     pub(crate) fn find_many<'u>(
         &self,
         wanted: impl Iterator<Item = (u64, &'u str)> + Clone,
     ) -> Result<Vec<(usize, PageRef<'_>)>> {
-        /// How many pages ahead what is read first of one is asked for, and what is read then.
-        // Each loop below is one stage. It prefetches an address 16 pages ahead, and what that address
-        // leads to 8 pages ahead, when it has arrived.
+        /// How many pages ahead the two stages prefetch.
+        // Each loop below is one stage. It prefetches an address 16 pages ahead, and the data at
+        // that address 8 pages ahead, when the address has arrived.
         const AHEAD: (usize, usize) = (16, 8);
         let mut candidates = Vec::new();
         let mut later = wanted.clone().skip(AHEAD.0);
@@ -180,17 +180,17 @@ impl Segment {
         Ok(found)
     }
 
-    /// Asks for where a page's group is.
+    /// Prefetches the offset of a page's group.
     pub(crate) fn prefetch_place(&self, page: u32) {
         self.prefetch_group_bounds(u64::from(page) / GROUP_PAGES);
     }
 
-    /// Asks for a page's group, whose place has come.
+    /// Prefetches a page's group, whose offset has arrived.
     pub(crate) fn prefetch_page(&self, page: u32) {
         self.prefetch_group(u64::from(page) / GROUP_PAGES);
     }
 
-    /// Asks for a group, whose place has come.
+    /// Prefetches a group, whose offset has arrived.
     fn prefetch_group(&self, group: u64) {
         let index = self.section(Tag::of(Kind::PageIndex));
         // Without a check: a damaged number prefetches the wrong line, and the read that follows finds
@@ -200,12 +200,13 @@ impl Segment {
         }
     }
 
-    /// Asks for the place of a group.
+    /// Prefetches the offset of a group.
     fn prefetch_group_bounds(&self, group: u64) {
         prefetch(self.section(Tag::of(Kind::PageIndex)).peek(group.saturating_mul(8), 16));
     }
 
-    /// The first page whose SURT key is at or after `key`; the number of pages if there is none.
+    /// Returns the first page whose SURT key is at or after `key`; the number of pages if there is
+    /// none.
     pub(crate) fn lower_bound(&self, key: &[u8]) -> Result<u64> {
         let (mut low, mut high) = (0, self.numbers().pages.div_ceil(GROUP_PAGES));
         let (mut url, mut found) = (Vec::new(), Vec::new());
@@ -245,12 +246,12 @@ impl Segment {
         Ok(())
     }
 
-    /// A stored URL as text that is kept. Costs no copy.
+    /// Converts a stored URL to a string without a copy.
     pub(crate) fn owned_text(&self, url: Vec<u8>) -> Result<String> {
         String::from_utf8(url).map_err(|e| self.no_text(e.as_bytes()))
     }
 
-    /// A stored URL as text.
+    /// Converts a stored URL to text.
     pub(crate) fn text<'a>(&self, url: &'a [u8]) -> Result<&'a str> {
         std::str::from_utf8(url).map_err(|_| self.no_text(url))
     }
@@ -262,36 +263,36 @@ impl Segment {
     }
 }
 
-/// The number of a page, and where its record lies in the section of the pages.
+/// The ordinal of a page, and the range of its record in the pages section.
 pub(crate) struct RecordPlace {
     page: u64,
     bytes: Range<u64>,
 }
 
-/// Reads the pages of a segment one after another, from any place.
+/// Reads the pages of a segment in sequence from any ordinal.
 pub(crate) struct PageCursor {
     segment: Arc<Segment>,
-    /// Ordinal of the page that comes after the current one.
+    /// The ordinal after the current page.
     ordinal: u64,
     end: u64,
     /// Whether there is a current page.
     stands: bool,
     url: Vec<u8>,
     key: Vec<u8>,
-    /// Of the page before.
+    /// The key and URL of the page before.
     before: (Vec<u8>, Vec<u8>),
-    /// Where, in the pages section: the rest of this group's heads, its records, and the current
+    /// Ranges in the pages section: the remaining heads of the group, its records, and the current
     /// record.
     heads: Range<u64>,
     records: Range<u64>,
     record: Range<u64>,
-    /// Up to where in the section the system was asked to read, and how much it is asked for next.
+    /// The offset up to which the system was asked to read, and how much to ask for next.
     asked: u64,
     ahead: u64,
 }
 
 impl PageCursor {
-    /// Stands before page `from`.
+    /// Creates a cursor before page `from`.
     pub(crate) fn new(segment: Arc<Segment>, from: u64) -> Result<PageCursor> {
         let end = segment.numbers().pages;
         let mut cursor = PageCursor {
@@ -314,7 +315,7 @@ impl PageCursor {
         Ok(cursor)
     }
 
-    /// Goes to the next page, of which the key is not made; false past the last.
+    /// Advances to the next page without its key; `false` past the last.
     fn step(&mut self) -> Result<bool> {
         self.stands = false;
         if self.ordinal >= self.end {
@@ -347,11 +348,11 @@ impl PageCursor {
         Ok(true)
     }
 
-    /// Asks for the next group and what comes behind it, more each time: who reads a few pages needs
-    /// little, and who reads on does not wait.
+    /// Reads ahead the next group and more, growing each time: a short scan reads little, and a
+    /// long scan does not wait.
     fn read_ahead(&mut self) {
         let at = self.records.end;
-        // When it has come to the middle of what was asked for last.
+        // At the middle of the range that was read ahead last.
         if at > 0 && at + self.ahead / 4 >= self.asked {
             let from = at.max(self.asked);
             self.asked = from + self.ahead;
@@ -360,10 +361,10 @@ impl PageCursor {
         }
     }
 
-    /// Goes to the next page; false past the last. One that does not come after the page before is
-    /// damage.
+    /// Advances to the next page; `false` past the last. A page that does not come after the one
+    /// before is damage.
     pub(crate) fn advance(&mut self) -> Result<bool> {
-        // Before `step`, which overwrites the URL where it stands.
+        // Before `step`, which overwrites the URL in place.
         self.before.1.clone_from(&self.url);
         if !self.step()? {
             return Ok(false);
@@ -379,7 +380,7 @@ impl PageCursor {
         Ok(true)
     }
 
-    /// The current page's place.
+    /// Returns the current page's ordinal.
     pub(crate) fn ordinal(&self) -> u64 {
         self.ordinal - 1
     }
@@ -388,7 +389,7 @@ impl PageCursor {
         self.segment.text(&self.url)
     }
 
-    /// The current page's SURT key.
+    /// Returns the current page's SURT key.
     pub(crate) fn key(&self) -> &[u8] {
         &self.key
     }
@@ -397,12 +398,12 @@ impl PageCursor {
         self.unread(&self.record)?.read()
     }
 
-    /// The record of a page that was taken from this cursor.
+    /// Returns the record of a page that was taken from this cursor.
     pub(crate) fn taken(&self, place: &RecordPlace) -> Result<UnreadRecord<'_>> {
         self.unread(&place.bytes)
     }
 
-    /// A page that was taken from this cursor.
+    /// Returns a page that was taken from this cursor.
     pub(crate) fn taken_page(&self, place: &RecordPlace) -> Result<PageRef<'_>> {
         let ordinal = u32::try_from(place.page).ok();
         let ordinal = ordinal.or_bug("a segment has fewer than 2^32 pages")?;

@@ -1,4 +1,4 @@
-//! A segment read with plain reads: no map is touched, and each block is checked whenever it is read.
+//! Reads a segment with plain reads: no map is touched, and each block is checked on every read.
 
 use super::frame::{Frame, Section};
 use crate::bug::{self, OrBug};
@@ -7,17 +7,17 @@ use crate::error::{Error, Result};
 use crate::layout::{ALIGN, BLOCK_BYTES, Kind, Tag, block_count, block_sum, in_memory};
 use byteorder::{ByteOrder, LittleEndian};
 
-/// Bytes that are read at once where the reader goes from front to end.
+/// The number of bytes per read in sequential reading.
 const WINDOW_BYTES: u64 = 64 * BLOCK_BYTES;
 
-/// The blocks of a segment, each read and checked when it is asked for. Takes the memory of two
-/// windows of the file.
+/// The blocks of a segment, each read and checked on request. Takes the memory of two windows of
+/// the file.
 #[derive(Debug)]
 pub(crate) struct PlainSegment<'f> {
     frame: &'f Frame,
     file: Box<dyn DiskFile>,
     window: Window,
-    /// The block of checksums that was used last.
+    /// The last used block of checksums.
     sums: Option<(u64, Result<Vec<u8>>)>,
 }
 
@@ -37,7 +37,7 @@ impl<'f> PlainSegment<'f> {
         self.frame
     }
 
-    /// A block of a section: sound, or an error.
+    /// Returns a sound block of a section, or an error.
     pub(crate) fn block(&mut self, section: &Section, block: u64) -> Result<&[u8]> {
         bug::ensure(block < block_count(section.len), "a block is one of its section")?;
         let start = block * BLOCK_BYTES;
@@ -54,8 +54,8 @@ impl<'f> PlainSegment<'f> {
         Err(frame.damaged(section.tag, start, &what))
     }
 
-    /// Checks every block, and the zeros in between. Hands over each flaw; `pass` is told of the bytes
-    /// that were read, and may end it.
+    /// Checks every block and the zeros between sections. Passes each error to `flaw`; `pass`
+    /// receives the number of bytes read, and an error from it ends the check.
     pub(crate) fn check(
         &mut self,
         flaw: &mut dyn FnMut(Error),
@@ -91,8 +91,8 @@ impl<'f> PlainSegment<'f> {
         Ok(())
     }
 
-    /// The expected checksum of a block. If the checksums themselves are damaged, that is told where
-    /// they are checked; those of them that fit their blocks still vouch for these.
+    /// Returns the expected checksum of a block. Damaged checksums are reported when they are
+    /// checked themselves; those that match their blocks still count here.
     fn expected_sum(&mut self, section: &Section, block: u64) -> Result<u32> {
         if section.tag.kind == Kind::Sums {
             return self.frame.root(block);
@@ -114,14 +114,14 @@ impl<'f> PlainSegment<'f> {
         Ok(LittleEndian::read_u32(sum.or_bug("each block has a checksum")?))
     }
 
-    /// Bytes of the file, with some that follow read along.
+    /// Returns bytes of the file, read together with some bytes that follow.
     #[expect(clippy::indexing_slicing, reason = "they are in the window then")]
     fn read(&mut self, start: u64, len: u64) -> Result<&[u8]> {
         let held = self.window.start..self.window.start + self.window.bytes.len() as u64;
         if !(held.contains(&start) && start + len <= held.end) {
             let most = (self.frame.bytes() - start).min(WINDOW_BYTES).max(len);
-            // One bad sector fails the whole window. Then only what is needed is read, so sound blocks
-            // around it stay readable.
+            // One bad sector fails the whole window. Then only the needed bytes are read, so sound
+            // blocks around it stay readable.
             if self.fill(start, most).is_err() {
                 self.fill(start, len)?;
             }

@@ -1,8 +1,8 @@
-//! Which pages have a fingerprint: one word each, or a list where there are several.
+//! The postings of fingerprints: one word each, or a list for several pages.
 //!
-//! A posting is the ordinal of a page and whether the fingerprint is in force there, as of the
-//! segment's end. Lists are in order of pages, so in SURT order; behind its postings a list has the
-//! tags of the digests in force, in order, so that copies are found in it without going through it.
+//! A posting is the ordinal of a page, and whether the fingerprint is in force on it as of the
+//! segment's end. Lists are in order of ordinals, so in SURT order. After its postings a list has
+//! the tags of the digests in force, sorted, so that copies are found without scanning the list.
 
 use byteorder::{ByteOrder, LittleEndian};
 use std::ops::Range;
@@ -22,7 +22,7 @@ const IN_FORCE: u32 = 1 << 30;
 
 const _: () = assert!(PAGES_MAX == IN_FORCE as u64, "page ordinals leave room for the two bits");
 
-/// Words of a list before its postings: how many of them there are, and how many tags.
+/// The words of a list before its postings: the number of postings and the number of tags.
 const LIST_HEAD: u64 = 2;
 
 /// A page that has a fingerprint.
@@ -42,25 +42,25 @@ impl Posting {
     }
 }
 
-/// What a list says of a digest: its first four bytes.
+/// Returns the tag of a digest in a list: its first four bytes.
 pub(crate) fn tag_of(digest: &Digest) -> u32 {
     let [first, second, third, fourth, ..] = digest.0;
     LittleEndian::read_u32(&[first, second, third, fourth])
 }
 
-/// The postings of an epoch, by ordinals of fingerprints.
+/// The postings of an epoch by the ordinals of fingerprints.
 pub(super) struct PostingsRef<'a> {
     pub(super) words: &'a SectionColumn,
     pub(super) lists: &'a SectionColumn,
-    /// How many pages the segment has.
+    /// The number of pages in the segment.
     pub(super) pages: u64,
 }
 
-/// Where the postings of one fingerprint stand.
+/// The location of a fingerprint's postings.
 enum Place {
-    /// It has one.
+    /// A single posting.
     Single(Posting),
-    /// The words of its postings in the lists, and those of its tags.
+    /// The words of its postings and of its tags in the lists.
     List(Range<u64>, Range<u64>),
 }
 
@@ -80,22 +80,22 @@ impl<'a> PostingsRef<'a> {
             return self.parse(ordinal, word).map(Place::Single);
         }
         let at = u64::from(word & !LIST);
-        // Not believed yet. A place of 31 bits and two counts of 32 bits cannot overflow, and what lies
-        // beyond the section cannot be read.
+        // Untrusted so far. An offset of 31 bits and two counts of 32 bits cannot overflow, and
+        // words beyond the section cannot be read.
         let (count, tags) = (self.lists.u32_at(at)?, self.lists.u32_at(at + 1)?);
         let postings = at + LIST_HEAD..at + LIST_HEAD + u64::from(count);
         let tags = postings.end..postings.end + u64::from(tags) * 2;
         Ok(Place::List(postings, tags))
     }
 
-    /// The posting of a fingerprint that one page has; none if several do.
+    /// Returns the only posting of a fingerprint; `None` if several pages have it.
     pub(super) fn single(&self, ordinal: u32) -> Result<Option<Posting>> {
         let word = self.words.u32_at(ordinal.into())?;
         if word & LIST == 0 { self.parse(ordinal, word).map(Some) } else { Ok(None) }
     }
 
-    /// The pages that have a fingerprint, in SURT order, from the first with this ordinal or a
-    /// greater one on; of a list, without the [`copies`](Self::copies) of a digest.
+    /// Returns the pages with a fingerprint in SURT order, from ordinal `first` on. From a list,
+    /// leaves out the [`copies`](Self::copies) of a digest.
     pub(super) fn from(
         self,
         ordinal: u32,
@@ -141,8 +141,9 @@ impl<'a> PostingsRef<'a> {
         }))
     }
 
-    /// The pages of a list on which the fingerprint is in force with a digest like this one, in SURT
-    /// order; none if it is no list. Costs a binary search, and nothing for other pages.
+    /// Returns the pages of a list on which the fingerprint is in force with a digest of the same
+    /// tag, in SURT order; none if it is not a list. Costs a binary search, and nothing for other
+    /// pages.
     pub(super) fn copies(
         self,
         ordinal: u32,
@@ -153,7 +154,8 @@ impl<'a> PostingsRef<'a> {
         Ok(Some(copies.map(move |at| Ok(self.parse(ordinal, self.lists.u32_at(at)?)?.page))))
     }
 
-    /// Of the tags of a list, those of a digest: every other word of these is a page.
+    /// Returns the words of a list's tags that equal the tag of a digest: every other word is a
+    /// page.
     fn tagged(&self, tags: Range<u64>, digest: Digest) -> Result<Range<u64>> {
         let tag = tag_of(&digest);
         let start = self.search(tags.clone(), 2, |word| word < tag)?;
@@ -162,8 +164,8 @@ impl<'a> PostingsRef<'a> {
         Ok(start + 1..end + 1)
     }
 
-    /// Passes over the postings that come next and are copies. As both ascend, and copies are among
-    /// the postings, those up to the next other page are found by ever wider steps, and then halves.
+    /// Skips the next postings that are copies. Both sequences ascend, and copies are a subset of
+    /// the postings, so the next other page is found by galloping and binary search.
     fn pass_over(&self, words: &mut Range<u64>, copies: &mut Range<u64>) -> Result<()> {
         let pages = |at: u64| -> Result<(u32, u32)> {
             let posting = Posting::parse(self.lists.u32_at(words.start + at)?);
@@ -207,14 +209,15 @@ impl<'a> PostingsRef<'a> {
         Ok(())
     }
 
-    /// The tags of a list, each with its page; `None` if it is no list.
+    /// Returns the tags of a list, each with its page; `None` if it is not a list.
     pub(super) fn tags(self, ordinal: u32) -> Result<Option<Vec<(u32, u32)>>> {
         let Place::List(_, words) = self.place(ordinal)? else { return Ok(None) };
         let pair = |at| Ok((self.lists.u32_at(at)?, self.lists.u32_at(at + 1)?));
         words.step_by(2).map(pair).collect::<Result<_>>().map(Some)
     }
 
-    /// The first of ascending records of some `words` each of which the first word is not `before`.
+    /// Returns the first of ascending records, each of `words` words, whose first word is not
+    /// `before`.
     fn search(&self, range: Range<u64>, words: u64, before: impl Fn(u32) -> bool) -> Result<u64> {
         let (mut low, mut high) = (0, (range.end - range.start) / words);
         while low < high {
@@ -229,7 +232,7 @@ impl<'a> PostingsRef<'a> {
     }
 }
 
-/// Gathers the postings of one epoch as its fingerprints are written.
+/// Collects the postings of one epoch while its fingerprints are written.
 pub(super) struct PostingsWriter {
     epoch: u32,
     words: Spill,
@@ -246,8 +249,8 @@ impl PostingsWriter {
         PostingsWriter { epoch, words, lists, count: 0, list_words: 0, longest: 0 }
     }
 
-    /// Adds the pages of the next fingerprint, in order of pages, at least one. The tag of a page
-    /// on which it is in force is asked for if there are several.
+    /// Adds the pages of the next fingerprint in order, at least one. `tag` is called for each page
+    /// on which the fingerprint is in force if there are several pages.
     pub(super) fn push(
         &mut self,
         postings: &[Posting],
@@ -283,7 +286,8 @@ impl PostingsWriter {
         self.words.append(&le_u32(word))
     }
 
-    /// Writes both sections, for so many fingerprints. Returns the most pages that one of them has.
+    /// Writes both sections for this number of fingerprints. Returns the largest number of pages of
+    /// one fingerprint.
     pub(super) fn finish(self, builder: &mut Builder, fingerprints: u32) -> Result<u64> {
         bug::ensure(self.count == u64::from(fingerprints), "each fingerprint has a posting")?;
         builder.whole(Tag::table(Kind::Postings, 0, self.epoch), &self.words.finish()?)?;
@@ -292,7 +296,7 @@ impl PostingsWriter {
     }
 }
 
-/// What to say where the posting lists of a segment are longer than they can be.
+/// Builds the error for posting lists of a segment that exceed their limit.
 fn too_many() -> Error {
     Error::Limit {
         what: "words of posting lists in a segment",

@@ -1,4 +1,4 @@
-//! The rows of a segment in the order of its hashes, or such rows in memory.
+//! The rows of a segment in order of hash, or such rows in memory.
 
 use std::ops::Range;
 
@@ -11,26 +11,26 @@ use crate::layout::{Kind, PackedRow, Tag};
 const HASHES: Tag = Tag::of(Kind::Hashes);
 const PAGES: Tag = Tag::of(Kind::HashPages);
 
-/// A row, and whose it is.
+/// A row with its page.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RowOf {
     pub(crate) hash: u64,
-    /// The page's place in SURT order.
+    /// The page's ordinal in SURT order.
     pub(crate) page: u32,
     pub(crate) row: Row,
 }
 
-/// Rows in the order of their hashes, from one hash to another.
+/// Rows in order of hash, for a range of hashes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rows<'s> {
     hashes: &'s [[u8; 8]],
     pages: &'s [[u8; 4]],
     packed: &'s [PackedRow],
-    /// If they are of a segment, that, and the place of the first of them.
+    /// The segment of the rows and the place of the first of them; `None` for rows in memory.
     of: Option<(&'s Segment, u64)>,
 }
 
-/// Rows that are not in a segment, in the order of their hashes.
+/// Rows in memory, in order of hash.
 #[derive(Debug, Default)]
 pub(crate) struct RowsInMemory {
     hashes: Vec<[u8; 8]>,
@@ -43,23 +43,23 @@ impl Rows<'_> {
         self.packed.len()
     }
 
-    /// The hash of a row.
+    /// Returns the hash of a row.
     #[inline]
     #[expect(clippy::indexing_slicing, reason = "there are as many as rows")]
     pub(crate) fn hash(&self, at: usize) -> u64 {
         u64::from_le_bytes(self.hashes[at])
     }
 
-    /// The page of a row: its place in SURT order.
+    /// Returns the page of a row: its ordinal in SURT order.
     #[inline]
     #[expect(clippy::indexing_slicing, reason = "there are as many as rows")]
     pub(crate) fn page(&self, at: usize) -> u32 {
         u32::from_le_bytes(self.pages[at])
     }
 
-    /// A row, unpacked.
+    /// Returns a row, unpacked.
     #[inline]
-    #[expect(clippy::indexing_slicing, reason = "there are so many")]
+    #[expect(clippy::indexing_slicing, reason = "callers pass an index below `len`")]
     pub(crate) fn row(&self, at: usize) -> Result<Row> {
         let packed = &self.packed[at];
         match Row::unpack(packed) {
@@ -73,14 +73,14 @@ impl Rows<'_> {
         }
     }
 
-    /// What a row says of its page, and of older rows.
+    /// Returns the flags of a row: whether it knows the page, and whether it is a first.
     #[inline]
-    #[expect(clippy::indexing_slicing, reason = "there are so many")]
+    #[expect(clippy::indexing_slicing, reason = "callers pass an index below `len`")]
     pub(crate) fn flags(&self, at: usize) -> RowFlags {
         RowFlags::unpack(&self.packed[at])
     }
 
-    /// Which of them have this hash.
+    /// Returns the rows with this hash.
     #[inline]
     pub(crate) fn with(&self, hash: u64) -> Range<usize> {
         let from = self.hashes.partition_point(|other| u64::from_le_bytes(*other) < hash);
@@ -101,7 +101,7 @@ impl RowsInMemory {
         }
     }
 
-    /// Those of hashes from `first` to `last`, which is not less.
+    /// Returns the rows of hashes from `first` to `last`, with `first <= last`.
     #[expect(clippy::indexing_slicing, reason = "places of some of them, in order")]
     pub(crate) fn rows(&self, first: u64, last: u64) -> Rows<'_> {
         let place_from = |hash| self.hashes.partition_point(|h| u64::from_le_bytes(*h) < hash);
@@ -118,7 +118,7 @@ impl RowsInMemory {
 }
 
 impl Segment {
-    /// The rows of hashes from `first` to `last`, which is not less.
+    /// Returns the rows of hashes from `first` to `last`, with `first <= last`.
     pub(crate) fn rows(&self, first: u64, last: u64) -> Result<Rows<'_>> {
         let pages = self.numbers().pages;
         let start = self.place_from(first)?;

@@ -1,8 +1,8 @@
-//! The pages of a damaged segment, as far as checksums vouch for them.
+//! Recovers the pages of a damaged segment whose checksums are correct.
 //!
-//! Groups of pages follow each other without gaps, and each says how long it is; so what the page
-//! index does not tell, the group before does. Of a group that is damaged in part, those pages are
-//! left whose head, with all heads before it, and whose record lie in sound blocks.
+//! Groups of pages have no gaps, and each gives its length. So if the page index is damaged, the
+//! group before gives the start of the next. From a partly damaged group, a page is recovered if
+//! its record, its head and all heads before it lie in sound blocks.
 
 use byteorder::{ByteOrder, LittleEndian};
 use std::collections::VecDeque;
@@ -15,51 +15,51 @@ use crate::layout::{BLOCK_BYTES, Cursor, GROUP_PAGES, Kind, Tag, in_memory};
 use crate::page::{Entry, surt};
 use crate::url::check_url;
 
-/// A group that claims to be longer is none.
+/// A group that claims a larger length is invalid.
 const GROUP_BYTES_MAX: u64 = 1 << 30;
 
-/// Bytes in which the heads of a group lie: 16 of the longest URLs.
+/// The longest heads of a group: 16 of the longest URLs.
 const HEADS_BYTES_MAX: u64 = 16 * (8192 + 16);
 
-/// A page that is sound.
+/// A recovered page.
 #[derive(Debug)]
 pub(crate) struct SalvagedPage {
     pub(crate) ordinal: u64,
     pub(crate) key: Vec<u8>,
     pub(crate) url: String,
-    /// Whether everything older of it is forgotten.
+    /// Whether everything older about it is forgotten.
     pub(crate) reset: bool,
     /// Whether older segments know it.
     pub(crate) earlier: bool,
     pub(crate) entries: Vec<Entry>,
 }
 
-/// Pages that are lost, between two that are not.
+/// A run of lost pages between two recovered pages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Hole {
-    /// How many.
+    /// The number of lost pages.
     pub(crate) pages: u64,
-    /// Where the damage is in the file.
+    /// The range of the damage in the file.
     pub(crate) bytes: Range<u64>,
-    /// The sound page before, if there is one, and the one after.
+    /// The recovered page before, if there is one, and the one after.
     pub(crate) after: Option<String>,
     pub(crate) before: Option<String>,
 }
 
-/// Reads the pages of a segment from front to end, and passes over what is damaged. Takes the memory
-/// of one group of pages.
+/// Reads the pages of a segment in sequence, and skips damage. Takes the memory of one group of
+/// pages.
 #[derive(Debug)]
 pub(crate) struct PageSalvage<'f> {
     plain: PlainSegment<'f>,
     pages: Section,
     index: Section,
-    /// The next group, and where it starts if the one before says so.
+    /// The next group, and its start if the group before gives it.
     group: u64,
     start: Option<u64>,
     ready: VecDeque<SalvagedPage>,
-    /// The page that was handed over last.
+    /// The last page returned.
     last: Option<(u64, Vec<u8>, String)>,
-    /// Where damage was met since then.
+    /// The damage met since then.
     damage: Option<Range<u64>>,
     ended: bool,
 }
@@ -67,7 +67,7 @@ pub(crate) struct PageSalvage<'f> {
 /// Bytes of a section, some of which may be damaged.
 struct Piece {
     bytes: Vec<u8>,
-    /// In order.
+    /// The damaged ranges, in order.
     damaged: Vec<Range<usize>>,
 }
 
@@ -77,20 +77,20 @@ impl Piece {
             && self.damaged.iter().all(|d| d.end <= range.start || range.end <= d.start)
     }
 
-    /// What comes before the first damage.
-    #[expect(clippy::indexing_slicing, reason = "what is damaged is a part of the bytes")]
+    /// Returns the bytes before the first damage.
+    #[expect(clippy::indexing_slicing, reason = "damaged ranges lie within the bytes")]
     fn front(&self) -> &[u8] {
         let end = self.damaged.first().map_or(self.bytes.len(), |first| first.start);
         &self.bytes[..end]
     }
 }
 
-/// A group taken apart, as far as it goes.
+/// A group, parsed as far as possible.
 #[derive(Default)]
 struct Parts {
-    /// The URL of each page, and where its record is.
+    /// The URL of each page, and the range of its record.
     pages: Vec<(Vec<u8>, Range<usize>)>,
-    /// Where the group ends, if all its heads are sound.
+    /// The end of the group, if all its heads are sound.
     end: Option<usize>,
 }
 
@@ -111,8 +111,8 @@ impl<'f> PageSalvage<'f> {
         }
     }
 
-    /// The next sound page, and the pages before it that are lost. At the end there may be a hole
-    /// without a page; after it comes nothing.
+    /// Returns the next sound page and the lost pages before it. The last item may be a hole
+    /// without a page.
     pub(crate) fn next(&mut self) -> Option<(Option<Hole>, Option<SalvagedPage>)> {
         let count = self.plain.frame().numbers().pages;
         while self.ready.is_empty() && self.group < count.div_ceil(GROUP_PAGES) {
@@ -146,7 +146,7 @@ impl<'f> PageSalvage<'f> {
         });
     }
 
-    /// What the index says of where a group starts.
+    /// Returns the start of a group according to the index.
     fn indexed(&mut self, group: u64) -> Option<u64> {
         let at = group.checked_mul(8)?;
         let (block, within) = (at / BLOCK_BYTES, usize::try_from(at % BLOCK_BYTES).ok()?);
@@ -164,7 +164,7 @@ impl<'f> PageSalvage<'f> {
         start.filter(|start| *start <= self.pages.len)
     }
 
-    /// Bytes of the pages, of which there are as many.
+    /// Reads a range of the pages section, which must lie within it.
     #[expect(clippy::indexing_slicing, reason = "a block has all bytes of its range")]
     fn piece(&mut self, range: Range<u64>) -> Piece {
         let mut piece = Piece { bytes: Vec::new(), damaged: Vec::new() };
@@ -188,11 +188,11 @@ impl<'f> PageSalvage<'f> {
         piece
     }
 
-    /// Reads the next group: what is sound of it is ready then.
+    /// Reads the next group, and queues its sound pages.
     fn read_group(&mut self) {
         let group = self.group;
         self.group += 1;
-        // The group before may say what cannot be.
+        // The length in the group before may be invalid.
         self.start = self.start.filter(|start| *start <= self.pages.len);
         let indexed = self.indexed(group);
         let known = self.start.take();
@@ -251,7 +251,7 @@ impl<'f> PageSalvage<'f> {
     }
 }
 
-/// The heads of a group, as far as they are sound.
+/// Parses the heads of a group as far as they are sound.
 fn take_apart(piece: &Piece) -> Parts {
     // Each URL builds on the one before, so no head behind the first damage can be decoded.
     let front = piece.front();
@@ -285,7 +285,7 @@ fn take_apart(piece: &Piece) -> Parts {
     parts
 }
 
-/// A page whose URL and record can be stored.
+/// Returns a page if its URL and record are valid.
 fn page(ordinal: u64, url: Vec<u8>, piece: &Piece, record: &Range<usize>) -> Option<SalvagedPage> {
     if !piece.is_sound(record) {
         return None;

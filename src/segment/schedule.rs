@@ -1,8 +1,8 @@
-//! What decides when a page is visited again: a row of 16 bytes for each page, in the order of the
-//! hashes.
+//! The schedule: a row of 16 bytes for each page, in order of hash, which decides when the page is
+//! due.
 //!
-//! A row is that of the page as of the segment's end. So of the rows that segments have of a page the
-//! newest counts, and a merge copies that.
+//! A row describes the page as of the segment's end. So the newest of the rows that segments have
+//! of a page counts, and a merge copies it.
 
 use std::ops::Range;
 
@@ -15,57 +15,57 @@ use crate::time::Time;
 
 const SCHEDULE: Tag = Tag::of(Kind::Schedule);
 
-/// All visits of the page stand in this record.
+/// All visits of the page are in this record.
 const FIRST: u8 = 1;
 /// The page has visits.
 const KNOWN: u8 = 2;
 /// The last visit failed.
 const FAILING: u8 = 4;
-/// The page was gone when last heard of.
+/// The page was gone at the last report of its state.
 const GONE: u8 = 8;
 
-/// All flags, by the names that the format has for them.
+/// All flags with their names in the format.
 pub(super) const NAMES: &[(u8, &str)] =
     &[(FIRST, "first"), (KNOWN, "known"), (FAILING, "failing"), (GONE, "gone")];
 
-/// Steps of an octave in which it is told for how long a page fails, as a power of two.
+/// The resolution of the failing time: steps in an octave, as a power of two.
 const FAILING_STEPS: u32 = 10;
 
-/// The greatest weight that is finite.
+/// The greatest finite weight.
 #[expect(clippy::cast_possible_truncation, reason = "16 bits are left")]
 const WEIGHT_MAX: u16 = (f32::MAX.to_bits() >> 15) as u16;
 
-/// The byte of the flags.
+/// The index of the byte of flags.
 const FLAGS: usize = 5;
 
-/// Joins the rows of one page: the newest one counts, of a record that has the entries of both.
+/// Joins the rows of one page: the newest one counts, for a record with the entries of both.
 pub(super) fn join(newest: &mut PackedRow, older: &PackedRow) {
     // The joined record has the visits of both. If the older one had the first of all, so has this one.
     newest[FLAGS] |= older[FLAGS] & FIRST;
 }
 
-/// What decides when a page is visited again. Default: nothing is known of the page.
+/// A row of the schedule. Default: a page about which nothing is known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Row {
     /// Whether the page is known: it has visits.
     pub(crate) known: bool,
-    /// Whether all of these stand in this record, so that older ones say nothing of the page.
+    /// Whether all of its visits are in this record, so that older rows do not count.
     pub(crate) first: bool,
-    /// Whether the page was gone when last heard of.
+    /// Whether the page was gone at the last report of its state.
     pub(crate) gone: bool,
-    /// If the last visit failed, the seconds from the last one that did not, or from the first of all,
-    /// in steps.
+    /// If the last visit failed, the seconds from the last successful visit, or from the first
+    /// visit, in logarithmic steps.
     failing: Option<u16>,
     /// The seconds from [`Time::MIN.0`] to the last visit.
     last: u64,
     pub(crate) code: Code,
-    /// The weight, as the upper half of the number's bits without its sign.
+    /// The weight as the upper 16 bits of its `f32`, without the sign.
     weight: u16,
     /// The slot of the host.
     pub(crate) host: u16,
 }
 
-/// Whether a page is known by a row, and whether the row tells of all of its visits.
+/// Whether a row knows its page, and whether its record has all visits of the page.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RowFlags {
     pub(crate) known: bool,
@@ -80,19 +80,19 @@ impl RowFlags {
     }
 }
 
-/// Whole seconds from [`Time::MIN`] to a time; none if it is before.
+/// Returns the whole seconds from [`Time::MIN`] to a time; 0 if it is earlier.
 pub(crate) fn seconds(time: Time) -> u64 {
     u64::try_from(time.0.saturating_sub(Time::MIN.0)).unwrap_or(0) / 1000
 }
 
-/// The slot of the host of a URL: 16 bits of its hash.
+/// Returns the slot of the host of a URL: 16 bits of its hash.
 pub(crate) fn host_slot(url: &str, seed: u64) -> u16 {
     let mut host = Vec::with_capacity(64);
     surt::host(url, &mut host);
     slot(&host, seed)
 }
 
-/// The slot of the host of the URL with this SURT key.
+/// Returns the slot of the host of the URL with this SURT key.
 pub(crate) fn host_slot_of(key: &[u8], seed: u64) -> u16 {
     slot(surt::host_of(key), seed)
 }
@@ -101,18 +101,18 @@ fn slot(host: &[u8], seed: u64) -> u16 {
     (xxhash_rust::xxh3::xxh3_64_with_seed(host, seed) >> 48) as u16
 }
 
-/// The upper half of the bits of a weight without its sign, rounded: positive and finite.
+/// Returns the upper bits of a weight without its sign, rounded: positive and finite.
 fn packed_weight(weight: Weight) -> u16 {
     // Half a step more rounds to nearest. A carry into the exponent is right: it is the next power of
     // two.
     let rounded = (weight.to_bits() + (1 << 14)) >> 15;
-    // 0 would be no weight, and what is above the maximum an infinity.
+    // 0 is not a valid weight, and a number above the maximum is an infinity.
     u16::try_from(rounded).unwrap_or(u16::MAX).clamp(1, WEIGHT_MAX)
 }
 
 impl Row {
-    /// The row of a page with this head, which changes so, and of which so many visits stand in the
-    /// record; `host` is the slot of its host.
+    /// Returns the row of a page with this head and these changes; `own_visits` of its visits are
+    /// in the record, and `host` is the slot of its host.
     pub(crate) fn new(head: Option<&Head>, changes: &Changes, own_visits: usize, host: u16) -> Row {
         let Some(head) = head else { return Row::default() };
         let failing = (head.last.seen == Seen::Failed).then(|| {
@@ -133,35 +133,36 @@ impl Row {
         }
     }
 
-    /// That of a page of weight 1 that nobody has visited.
+    /// Returns the row of an unvisited page of weight 1.
     pub(crate) fn of_new(host: u16) -> Row {
         Row { weight: packed_weight(Weight::ONE), host, ..Row::default() }
     }
 
-    /// The row, of a page that changes so.
+    /// Returns the row with these changes.
     pub(crate) fn with(self, changes: &Changes) -> Row {
         if self.known { Row { code: Code::of(&changes.summary()), ..self } } else { self }
     }
 
-    /// The [`seconds`] of the last visit.
+    /// Returns the [`seconds`] of the last visit.
     pub(super) fn seconds(&self) -> u64 {
         self.last
     }
 
-    /// The seconds since the last visit, as of so many [`seconds`]; none if it is in the future.
+    /// Returns the seconds from the last visit to `now`, both as [`seconds`]; 0 if it is in the
+    /// future.
     #[inline]
     pub(crate) fn seconds_since(&self, now: u64) -> u64 {
         now.saturating_sub(self.last)
     }
 
-    /// If the last visit failed, the seconds from the last one that did not, or from the first of all,
-    /// to it.
+    /// If the last visit failed, returns the seconds to it from the last successful visit, or from
+    /// the first visit.
     #[inline]
     pub(crate) fn failing_seconds(&self) -> Option<u64> {
         self.failing.map(|step| of_step(step.into(), FAILING_STEPS))
     }
 
-    /// How much the page matters.
+    /// Returns the weight of the page.
     #[inline]
     pub(crate) fn weight(&self) -> f64 {
         f32::from_bits(u32::from(self.weight) << 15).into()
@@ -186,7 +187,7 @@ impl Row {
         packed
     }
 
-    /// The row that is packed; `None` where the bytes cannot be.
+    /// Unpacks a row; `None` if the bytes are invalid.
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "parts of numbers, each as wide as it is")]
     pub(crate) fn unpack(packed: &PackedRow) -> Option<Row> {
@@ -217,18 +218,19 @@ impl Row {
 }
 
 impl Segment {
-    /// The packed row in a place of the order of hashes.
+    /// Returns the packed row at a place in the order of hashes.
     pub(super) fn packed_row(&self, place: u64) -> Result<PackedRow> {
         self.section(SCHEDULE).array(place.saturating_mul(ROW_BYTES))
     }
 
-    /// The packed rows in some places, one behind the other.
+    /// Returns the consecutive packed rows at a range of places.
     pub(super) fn packed_rows(&self, places: Range<u64>) -> Result<&[PackedRow]> {
         let bytes = places.start.saturating_mul(ROW_BYTES)..places.end.saturating_mul(ROW_BYTES);
         Ok(self.section(SCHEDULE).get(bytes)?.as_chunks().0)
     }
 
-    /// The row of the page with this hash and ordinal; none if its hash does not lead to it.
+    /// Returns the row of the page with this hash and ordinal; `None` if the hash does not lead to
+    /// it.
     pub(crate) fn row_of(&self, hash: u64, ordinal: u32) -> Result<Option<Row>> {
         // Several pages may have this hash. The ordinal says which row is meant.
         for place in self.places(hash)? {
@@ -239,11 +241,11 @@ impl Segment {
         Ok(None)
     }
 
-    /// The row in a place, unpacked.
+    /// Unpacks the row at a place.
     #[inline]
     pub(super) fn row(&self, place: u64, packed: &PackedRow) -> Result<Row> {
         Row::unpack(packed).ok_or_else(|| {
-            let what = format!("row {place} says what none can");
+            let what = format!("row {place} is invalid");
             self.damaged(SCHEDULE, place.saturating_mul(ROW_BYTES), &what)
         })
     }

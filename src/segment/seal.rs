@@ -1,4 +1,4 @@
-//! A segment from pages that come in SURT order.
+//! Writes a segment from pages in SURT order.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -27,26 +27,26 @@ pub(crate) struct SealPage<'a> {
     pub(crate) url: &'a str,
     pub(crate) hash: u64,
     pub(crate) record: Record<'a>,
-    /// Its row of the schedule, and what is in force: both are of the head that the record tells.
+    /// Its row of the schedule and its content in force, both from the head of the record.
     pub(crate) row: PackedRow,
     pub(crate) in_force: InForce,
 }
 
-/// What a segment is in its store.
+/// The place of a segment in its store.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Span {
-    /// First and last sequence number of its operations.
+    /// The first and last sequence number of its operations.
     pub(crate) sequences: (u64, u64),
-    /// What it adds to what the store knows.
+    /// The change to the totals of the store.
     pub(crate) delta: Delta,
     pub(crate) tier: u64,
 }
 
-/// A segment that is written from pages in SURT order: one file, two syncs and one for every 64 MiB.
+/// Writes a segment from pages in SURT order: one file, two syncs and one for every 64 MiB.
 ///
-/// Hashes and fingerprints are sorted on the way: in memory while they fit, then with two scratch
-/// files that take 28 bytes for each page and 21 for each fingerprint of a page. Of very many, these
-/// are sorted by a thread of their own while those are written.
+/// Hashes and fingerprints are sorted meanwhile: in memory while they fit, then with two scratch
+/// files that take 28 bytes for each page and 21 for each fingerprint of a page. Large segments
+/// sort the fingerprints in a separate thread while the hashes are written.
 pub(crate) struct Sealer {
     builder: Builder,
     numbers: Numbers,
@@ -56,8 +56,8 @@ pub(crate) struct Sealer {
 }
 
 impl Sealer {
-    /// Begins a segment. `memory_bytes` is what hashes and fingerprints may take before they go
-    /// to scratch files.
+    /// Begins a segment. `memory_bytes` is the memory for hashes and fingerprints before they go to
+    /// scratch files.
     pub(crate) fn new(disk: &Arc<dyn Disk>, stamp: Stamp, memory_bytes: usize) -> Result<Sealer> {
         let mut builder = Builder::new(disk, stamp)?;
         // Packed, a hash takes 28 bytes and a fingerprint 21: they share the memory 4 to 3.
@@ -89,7 +89,7 @@ impl Sealer {
             let same = same.map(|at| in_force.swap_remove(at));
             self.hold(same.unwrap_or(content), ordinal, same.is_some())?;
         }
-        // What is left is in force, but was last seen in an older segment.
+        // The remaining contents are in force, but were last seen in an older segment.
         in_force.into_iter().try_for_each(|content| self.hold(content, ordinal, true))
     }
 
@@ -99,7 +99,7 @@ impl Sealer {
         held.map_or(Ok(()), |held| self.held.push(held))
     }
 
-    /// Writes all the rest, and gives the file its name, durably.
+    /// Writes the remaining sections, and renames the file durably.
     pub(crate) fn finish(
         self,
         span: Span,
@@ -130,10 +130,10 @@ impl Sealer {
     }
 }
 
-/// Visits from which on fingerprints are sorted by a thread of their own.
+/// The number of visits from which on fingerprints are sorted in a separate thread.
 const SORTED_BESIDE: u64 = 1 << 20;
 
-/// Writes what finds pages by hash.
+/// Writes the sections that find pages by hash.
 fn write_hashes(builder: &mut Builder, mut hashes: Sorted<HashOf>, pages: u64) -> Result<()> {
     let mut writer = HashWriter::new(builder, pages)?;
     while let Some(HashOf { hash, page, row }) = hashes.next()? {
@@ -142,7 +142,7 @@ fn write_hashes(builder: &mut Builder, mut hashes: Sorted<HashOf>, pages: u64) -
     writer.finish(builder)
 }
 
-/// Writes the tables of each epoch, and counts what they have.
+/// Writes the tables of each epoch, and counts their contents.
 fn write_tables(
     builder: &mut Builder,
     mut held: Sorted<Held>,
@@ -210,23 +210,23 @@ impl Packed for HashOf {
     }
 }
 
-/// A fingerprint that a page has or had; ordered by epoch, canonically, and by page. In 24 bytes.
+/// A fingerprint that a page has or had, in 24 bytes; ordered by epoch, canonically, and by page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Held {
     /// From the top: the epoch, the popcount in 8 bits, and 24 bits of the fingerprint.
     high: u64,
-    /// Its other 40 bits, and 24 that are zero.
+    /// The other 40 bits of the fingerprint, and 24 zero bits.
     low: u64,
-    /// The page, a bit that says whether it is in force there, and one whether there is a tag.
+    /// The page, a bit for being in force there, and a bit for having a tag.
     page: u32,
-    /// What lists say of the digest, if it is in force and there is one.
+    /// The tag of the digest, if the fingerprint is in force and has one.
     tag: u32,
 }
 
 const _: () = assert!(size_of::<Held>() == 24);
 const _: () = assert!(PAGES_MAX <= 1 << 30, "page ordinals leave room for the two bits");
 
-/// Bits of `low` that are not used.
+/// The number of unused bits of `low`.
 const UNUSED_BITS: u32 = 24;
 
 impl Ord for Held {
@@ -305,7 +305,7 @@ impl Held {
     }
 }
 
-/// The sections in the order of the hashes: those that find a page by its hash, and the schedule.
+/// The sections in order of hash: the index by hash, and the schedule.
 pub(super) struct HashWriter {
     hashes: SectionWriter,
     pages: SectionWriter,
@@ -315,7 +315,7 @@ pub(super) struct HashWriter {
     index: HashIndexWriter,
     count: u64,
     last: Option<(u64, u32)>,
-    /// What was not handed on yet, of each section.
+    /// The buffered bytes of each section.
     parts: [Vec<u8>; 5],
 }
 
@@ -338,7 +338,7 @@ impl HashWriter {
         })
     }
 
-    /// Adds a hash; they come in ascending order, equal ones in order of pages.
+    /// Adds a hash, in ascending order; equal hashes in order of pages.
     pub(super) fn push(
         &mut self,
         builder: &mut Builder,
@@ -346,7 +346,7 @@ impl HashWriter {
         page: u32,
         row: &PackedRow,
     ) -> Result<()> {
-        /// Hashes that are handed on together.
+        /// The number of hashes that are written together.
         const TOGETHER: u64 = 512;
         let last = self.last.replace((hash, page));
         bug::ensure(last < self.last, "hashes ascend, and equal ones by their pages")?;
@@ -372,7 +372,7 @@ impl HashWriter {
         Ok(())
     }
 
-    /// How many hashes were added.
+    /// Returns the number of hashes added.
     pub(super) fn count(&self) -> u64 {
         self.count
     }

@@ -1,4 +1,4 @@
-//! Writing the fingerprint tables of one epoch.
+//! Writes the fingerprint tables of one epoch.
 
 use super::build::{Builder, SectionWriter};
 use super::postings::{Posting, PostingsWriter};
@@ -16,13 +16,13 @@ const TOO_MANY: Error = Error::Limit {
     instead: "seal, load or merge fewer pages at a time",
 };
 
-/// Writes the tables of one epoch from fingerprints that come in canonical order.
+/// Writes the tables of one epoch from fingerprints in canonical order.
 pub(super) struct TablesWriter {
     epoch: u32,
     fingerprints: SectionWriter,
     census: Census,
     count: u32,
-    /// In canonical order.
+    /// The last fingerprint, in canonical order.
     last: Option<(u32, u64)>,
     postings: PostingsWriter,
 }
@@ -39,8 +39,8 @@ impl TablesWriter {
         })
     }
 
-    /// Adds a fingerprint and its pages, in order of pages, at least one. The tag of the digest of a
-    /// page on which it is in force is asked for if there are several.
+    /// Adds a fingerprint and its pages in order, at least one. `tag` is called for each page on
+    /// which the fingerprint is in force if there are several pages.
     pub(super) fn push(
         &mut self,
         builder: &mut Builder,
@@ -56,7 +56,7 @@ impl TablesWriter {
         self.postings.push(postings, tag)
     }
 
-    /// Writes the rest of the tables, and counts them among the numbers of the segment.
+    /// Writes the remaining sections of the tables, and adds them to the numbers of the segment.
     pub(super) fn finish(
         self,
         builder: &mut Builder,
@@ -100,7 +100,7 @@ impl TablesWriter {
 /// The sections of tables that are being written.
 struct TableSections<'b> {
     epoch: u32,
-    /// Where the fingerprints stand in the file.
+    /// The offset of the fingerprints in the file.
     column: u64,
     shared: Mutex<(&'b mut Builder, Vec<(Part, SectionWriter)>)>,
 }
@@ -138,7 +138,7 @@ impl Sink for TableSections<'_> {
     }
 }
 
-/// What the section *shape* says: four numbers.
+/// Returns the bytes of the section *shape*: four numbers.
 fn shape_bytes(shape: Shape) -> Vec<u8> {
     let words = match shape {
         Shape::Column => [0; 4],

@@ -19,19 +19,18 @@ use crate::search::{
     Resources, Rotation, Rotations, Shape, Shards, Steps, Tables, further_max,
 };
 
-/// How the tables of new segments are made.
+/// The layout of the tables in new segments.
 #[derive(Clone, Debug)]
 pub(crate) struct Layout {
-    /// The distance that is asked for most, in each epoch of the store by number.
+    /// The most frequently queried distance of each epoch of the store, by epoch number.
     pub(crate) distances: Vec<u32>,
-    /// Bytes that all tables may take for each fingerprint.
+    /// The most bytes that all tables may take for each fingerprint.
     pub(crate) bytes_each: u32,
     pub(crate) resources: Resources,
 }
 
 impl Layout {
-    /// The distance that is asked for most in an epoch. In one that no catalog names nothing is asked
-    /// for.
+    /// Returns the most frequently queried distance of an epoch; 0 for an epoch without an entry.
     pub(super) fn distance(&self, epoch: u32) -> u32 {
         self.distances.get(Epoch(epoch).count() as usize).copied().unwrap_or(0)
     }
@@ -42,7 +41,7 @@ impl Layout {
 pub(crate) struct EpochTables {
     pub(crate) epoch: u32,
     pub(crate) tables: Tables<SectionColumn>,
-    /// These tables without checks on the way, once every block has been checked.
+    /// These tables without checks, once every block has been checked.
     whole: OnceLock<Tables<WholeColumn>>,
     segment: Arc<Segment>,
     pages: u64,
@@ -52,7 +51,7 @@ pub(crate) struct EpochTables {
 }
 
 impl EpochTables {
-    /// The tables of an epoch that the segment has. Reads the 280 bytes of shards and shape.
+    /// Opens the tables of an epoch that the segment has. Reads the 280 bytes of shards and shape.
     #[expect(clippy::expect_used, reason = "tables are numbered by arrays of a few")]
     pub(crate) fn open(segment: &Arc<Segment>, epoch: u32) -> Result<EpochTables> {
         let column = |kind, part: usize| {
@@ -123,8 +122,8 @@ impl EpochTables {
         })
     }
 
-    /// Hands over every fingerprint within `k` of each query, by the query's place; and asks for
-    /// their postings ahead.
+    /// Passes every fingerprint within `k` of each query to `finds`, with the index of the query;
+    /// and prefetches the postings.
     pub(crate) fn find_each(&self, queries: &[u64], k: u32, finds: &mut impl Finds) -> Result<()> {
         let mut finds = Behind { tables: self, finds };
         // The search is compiled twice: with a check of each block, and without, for tables that are
@@ -139,8 +138,9 @@ impl EpochTables {
         found.map_err(|Contradiction| self.contradiction(queries, k))
     }
 
-    /// Hands over what is within `k` of a query through the tables only, and within bounds: returns
-    /// whether that was all. Else it is to be dropped, since [`nearest`](Self::nearest) finds it.
+    /// Passes fingerprints within `k` of a query to `finds`, using only the tables and within
+    /// bounds. Returns whether the result is complete; if not, drop it and use
+    /// [`nearest`](Self::nearest).
     #[inline]
     pub(crate) fn find_within(
         &self,
@@ -157,8 +157,8 @@ impl EpochTables {
         found.map_err(|Contradiction| self.contradiction(&[query], k))
     }
 
-    /// [`find_within`](Self::find_within) for many queries: returns the places of those whose findings
-    /// are to be dropped.
+    /// Runs [`find_within`](Self::find_within) for many queries. Returns the indexes of the queries
+    /// whose results are incomplete and must be dropped.
     pub(crate) fn find_in_tables(
         &self,
         queries: &[u64],
@@ -174,7 +174,7 @@ impl EpochTables {
         found.map_err(|Contradiction| self.contradiction(queries, k))
     }
 
-    /// What is nearest of all within `k`, by a scan within bounds; see [`Tables::nearest`].
+    /// Finds the nearest fingerprints within `k` by a bounded scan; see [`Tables::nearest`].
     pub(crate) fn nearest(
         &self,
         query: u64,
@@ -189,7 +189,7 @@ impl EpochTables {
         found.map_err(|Contradiction| self.contradiction(&[query], k))
     }
 
-    /// A search for all fingerprints within `k` of one query, step by step.
+    /// Returns a search for all fingerprints within `k` of one query, in steps.
     #[inline]
     pub(crate) fn steps(&self, query: u64, k: u32) -> TableSteps<'_> {
         let steps = match self.whole() {
@@ -199,7 +199,7 @@ impl EpochTables {
         TableSteps { tables: self, query, k, steps }
     }
 
-    /// What contradicts itself, and where: found out once more, by those who can say it.
+    /// Repeats the search with checks to report where the tables contradict themselves.
     #[cold]
     fn contradiction(&self, queries: &[u64], k: u32) -> Error {
         let flaw =
@@ -220,12 +220,13 @@ impl EpochTables {
         known
     }
 
-    /// The fingerprint with this ordinal.
+    /// Returns the fingerprint with this ordinal.
     pub(crate) fn fingerprint(&self, ordinal: u32) -> Result<u64> {
         self.fingerprints.section().u64_at(ordinal.into())
     }
 
-    /// The fingerprints with these ordinals where they lie, if this processor reads them as they are.
+    /// Returns the fingerprints with these ordinals without a copy, if the processor's byte order
+    /// allows it.
     pub(crate) fn fingerprints_in_place(&self, ordinals: Range<u32>) -> Result<Option<&[u64]>> {
         let range = u64::from(ordinals.start) * 8..u64::from(ordinals.end) * 8;
         let bytes = self.fingerprints.bytes(range)?;
@@ -261,7 +262,7 @@ impl EpochTables {
         PostingsRef { words: &self.postings, lists: &self.lists, pages: self.pages }
     }
 
-    /// Prefetches the posting of a fingerprint. Damage is found by who reads it.
+    /// Prefetches the posting of a fingerprint. Damage is reported when it is read.
     pub(crate) fn prefetch_posting(&self, ordinal: u32) {
         let at = u64::from(ordinal) * 4;
         if let Ok(word) = self.postings.bytes(at..at + 4) {
@@ -269,12 +270,12 @@ impl EpochTables {
         }
     }
 
-    /// The posting of a fingerprint that one page has; none if several do.
+    /// Returns the only posting of a fingerprint; `None` if several pages have it.
     pub(crate) fn single(&self, ordinal: u32) -> Result<Option<Posting>> {
         self.postings_ref().single(ordinal)
     }
 
-    /// The pages that have a fingerprint, in SURT order, from the page with the ordinal `first` on.
+    /// Returns the pages with a fingerprint in SURT order, from the page with ordinal `first` on.
     pub(crate) fn postings(
         &self,
         ordinal: u32,
@@ -283,9 +284,9 @@ impl EpochTables {
         self.postings_ref().from(ordinal, first, None)
     }
 
-    /// The pages that have a fingerprint, as of [`postings`](Self::postings), but without the
-    /// [`copies`](Self::copies) of a digest. Those that are `wanted` are prefetched, some ahead of
-    /// where they are needed, and no more than `most` at a time.
+    /// Returns the [`postings`](Self::postings) of a fingerprint without the
+    /// [`copies`](Self::copies) of a digest. Pages that are `wanted` are prefetched before they are
+    /// needed, at most `most` at a time.
     pub(crate) fn postings_ahead(
         &self,
         ordinal: u32,
@@ -294,7 +295,7 @@ impl EpochTables {
         most: usize,
         wanted: impl Fn(&Posting) -> bool,
     ) -> Result<impl Iterator<Item = Result<Posting>>> {
-        /// Postings that are looked at together.
+        /// The number of postings in a prefetch batch.
         const AHEAD: usize = 16;
         let most = most.clamp(1, AHEAD);
         let mut postings = self.postings_ref().from(ordinal, first, without)?;
@@ -318,8 +319,8 @@ impl EpochTables {
         }))
     }
 
-    /// The pages on which a fingerprint that several have is in force with a digest like this one, in
-    /// SURT order; none if it is not on several.
+    /// Returns the pages on which a shared fingerprint is in force with a digest of the same tag,
+    /// in SURT order; none if only one page has the fingerprint.
     pub(crate) fn copies(
         &self,
         ordinal: u32,
@@ -329,20 +330,21 @@ impl EpochTables {
     }
 
     /// Whether the tags of a fingerprint's list are these, each with its page, in any order. A
-    /// fingerprint that one page has needs none.
+    /// fingerprint of a single page needs no tags.
     pub(crate) fn has_tags(&self, ordinal: u32, expected: &mut [(u32, u32)]) -> Result<bool> {
         let Some(tags) = self.tags(ordinal)? else { return Ok(true) };
         expected.sort_unstable();
         Ok(tags == expected)
     }
 
-    /// The tags of a fingerprint's list, each with its page; `None` if only one page has it.
+    /// Returns the tags of a fingerprint's list, each with its page; `None` if only one page has
+    /// it.
     pub(super) fn tags(&self, ordinal: u32) -> Result<Option<Vec<(u32, u32)>>> {
         self.postings_ref().tags(ordinal)
     }
 }
 
-/// A search of the tables in three steps, each once; see [`Steps`].
+/// A search of the tables in three steps, each called once; see [`Steps`].
 pub(crate) struct TableSteps<'t> {
     tables: &'t EpochTables,
     query: u64,
@@ -350,7 +352,7 @@ pub(crate) struct TableSteps<'t> {
     steps: Sound<'t>,
 }
 
-/// Whether blocks are checked on the way, or have been.
+/// Whether blocks still need checks.
 enum Sound<'t> {
     Checked(Steps<'t, SectionColumn>),
     Whole(Steps<'t, WholeColumn>),
@@ -375,7 +377,7 @@ impl TableSteps<'_> {
         }
     }
 
-    /// Hands over what is near, and asks for its postings ahead.
+    /// Passes the near fingerprints to `finds`, and prefetches their postings.
     #[inline]
     pub(crate) fn finish(&mut self, finds: &mut impl Finds) -> Result<()> {
         let &mut TableSteps { tables, query, k, ref mut steps } = self;
@@ -389,8 +391,8 @@ impl TableSteps<'_> {
         }
     }
 
-    /// Hands over what is near, within bounds: `false` if what was handed over is to be dropped, since
-    /// [`EpochTables::nearest`] finds it.
+    /// Passes the near fingerprints to `finds`, within bounds. `false` if the result is incomplete:
+    /// drop it, and use [`EpochTables::nearest`].
     #[inline]
     pub(crate) fn finish_within(
         &mut self,
@@ -409,7 +411,7 @@ impl TableSteps<'_> {
     }
 }
 
-/// Asks for the postings of what is likely found.
+/// Prefetches the postings of likely matches.
 struct Behind<'t, 'f, F> {
     tables: &'t EpochTables,
     finds: &'f mut F,
@@ -427,7 +429,7 @@ impl<F: Finds> Finds for Behind<'_, '_, F> {
     }
 }
 
-/// What the section *shape* says: four numbers.
+/// Reads the section *shape*: four numbers.
 fn read_shape(section: &SectionRef<'_>) -> Result<Shape> {
     let words = [section.u32_at(0)?, section.u32_at(1)?, section.u32_at(2)?, section.u32_at(3)?];
     match words {

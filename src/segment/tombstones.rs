@@ -1,4 +1,4 @@
-//! Prefixes that were forgotten: they hide what older segments have under them.
+//! Tombstones: forgotten prefixes, which hide the pages under them in older segments.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -16,8 +16,8 @@ pub(crate) struct Tombstone {
     pub(crate) prefix: Prefix,
 }
 
-/// The tombstones of a component. None is within another, which would hide all that it does; so they
-/// are disjoint ranges of keys, and a binary search tells whether one covers a key.
+/// The tombstones of a component. None is within another, which would hide the same pages; so they
+/// are disjoint ranges of keys, and a binary search finds the one that covers a key.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tombstones {
     /// By the first key under each.
@@ -25,36 +25,37 @@ pub(crate) struct Tombstones {
 }
 
 impl Tombstones {
-    /// Adds one, in the place of those within it: these are returned in order of their keys. `None` if
-    /// it is within one that is there.
+    /// Adds a tombstone, and removes those within it, which it returns in order of their keys.
+    /// `None` if it lies within an existing tombstone.
     ///
-    /// Costs a binary search, and one for each that goes, which is once for each that ever came.
+    /// Costs a binary search, and one for each removal; each tombstone is removed at most once.
     pub(crate) fn add(&mut self, tombstone: Tombstone) -> Option<Vec<Tombstone>> {
         if self.covers_all(&tombstone.prefix) {
             return None;
         }
         let (start, end) = tombstone.prefix.range();
         let (start, end) = (start.to_vec(), end.to_vec());
-        // Two prefixes are nested or disjoint. So what begins in the range also ends in it.
+        // Two prefixes are nested or disjoint. So a range that begins within another also ends in
+        // it.
         let within = self.by_start.extract_if(start.clone()..end, |_, _| true);
         let within = within.map(|(_, tombstone)| tombstone).collect();
         self.by_start.insert(start, tombstone);
         Some(within)
     }
 
-    /// The last that begins at or before a key.
+    /// Returns the last tombstone that begins at or before a key.
     fn last_from(&self, key: &[u8]) -> Option<&Tombstone> {
         let upto = (Bound::Unbounded, Bound::Included(key));
         self.by_start.range::<[u8], _>(upto).next_back().map(|(_, tombstone)| tombstone)
     }
 
-    /// Whether one covers the page with this key.
+    /// Whether a tombstone covers the page with this key.
     pub(crate) fn cover(&self, key: &[u8]) -> bool {
         // Ranges are disjoint: only the last one that begins at or before the key can have it.
         self.last_from(key).is_some_and(|t| t.prefix.contains(key))
     }
 
-    /// Whether one covers all pages under a prefix.
+    /// Whether a tombstone covers all pages under a prefix.
     pub(crate) fn covers_all(&self, prefix: &Prefix) -> bool {
         self.last_from(prefix.range().0).is_some_and(|t| t.prefix.covers(prefix))
     }
@@ -63,7 +64,7 @@ impl Tombstones {
         self.by_start.is_empty()
     }
 
-    /// All of them, in order of their keys.
+    /// Returns all tombstones in order of their keys.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Tombstone> {
         self.by_start.values()
     }
@@ -75,10 +76,10 @@ impl Extend<Tombstone> for Tombstones {
     }
 }
 
-/// What is wrong with a section that says what none can.
+/// The error text for an invalid section.
 const UNREADABLE: &str = "the prefixes that were forgotten are not readable";
 
-/// The tombstones section.
+/// Encodes the tombstones section.
 pub(super) fn encode(tombstones: &Tombstones) -> Vec<u8> {
     // The format orders them by operation, the map by key.
     let mut in_order: Vec<&Tombstone> = tombstones.iter().collect();
@@ -93,7 +94,7 @@ pub(super) fn encode(tombstones: &Tombstones) -> Vec<u8> {
     out
 }
 
-/// The tombstones of a section; `None` where the bytes cannot be.
+/// Decodes the tombstones of a section; `None` if the bytes are invalid.
 fn decode(section: &[u8]) -> Option<Tombstones> {
     let mut cursor = Cursor::new(section);
     let mut tombstones = Tombstones::default();
@@ -110,7 +111,7 @@ fn decode(section: &[u8]) -> Option<Tombstones> {
 }
 
 impl Tombstones {
-    /// Those of a segment.
+    /// Reads the tombstones of a segment.
     pub(crate) fn read(segment: &Segment) -> Result<Tombstones> {
         let section = segment.section(Tag::of(Kind::Tombstones));
         decode(section.get(0..section.len())?).ok_or_else(|| section.flaw(0, UNREADABLE))
@@ -118,7 +119,7 @@ impl Tombstones {
 }
 
 impl PlainSegment<'_> {
-    /// The tombstones, by plain reads.
+    /// Reads the tombstones with plain reads.
     pub(crate) fn tombstones(&mut self) -> Result<Tombstones> {
         let section = self.frame().place(Tag::of(Kind::Tombstones));
         let mut bytes = Vec::new();

@@ -110,7 +110,8 @@ fn every_byte_of_a_segment_is_told_once_and_from_any_place_on() {
         let bytes = std::fs::read(file(&path, id)).unwrap();
         let all = dump(&path, id, &DumpQuery::all());
         check_all(&all, &bytes);
-        let damaged = all.iter().find(|line| line.damaged || line.meaning.starts_with("not told"));
+        let damaged =
+            all.iter().find(|line| line.damaged || line.meaning.starts_with("not decoded"));
         assert!(damaged.is_none(), "{}", damaged.unwrap());
         let snapshot = Reader::open(&path).unwrap().snapshot();
         let segment = SegmentView::of(&snapshot, id).unwrap().unwrap();
@@ -173,10 +174,10 @@ fn damage_is_named_in_its_place_and_the_rest_is_told() {
             let same =
                 |line: &&DumpLine| all.binary_search_by_key(&line.offset, |l| l.offset).is_ok();
             let others: u64 = lines.iter().filter(|line| !same(line)).map(|line| line.len).sum();
-            let unclear = lines.iter().filter(|l| l.meaning.starts_with("not told"));
+            let unclear = lines.iter().filter(|l| l.meaning.starts_with("not decoded"));
             let unclear: u64 = unclear.map(|line| line.len).sum();
             assert!(others <= 16 << 10, "byte {at:04x}: {others}");
-            assert!(unclear <= 16 << 10, "byte {at:04x}: {unclear} bytes are not told apart");
+            assert!(unclear <= 16 << 10, "byte {at:04x}: {unclear} bytes are not decoded");
             found += 1;
         }
         std::fs::write(file(&path, id), &sound).unwrap();

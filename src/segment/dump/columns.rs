@@ -1,4 +1,4 @@
-//! Sections of elements that are all as long, those of pages and of fingerprints.
+//! Sections with elements of equal length, those of pages and of fingerprints.
 
 use super::reader::{Reader, Stop, Told};
 use super::words::{day, flags, key, many, number, section};
@@ -10,8 +10,8 @@ use crate::segment::schedule::{self, Row};
 use crate::time::Time;
 use crate::url::URL_BYTES_MAX;
 
-/// Reads all elements of so many bytes, one or more at a time, from the one on that is asked for;
-/// what is damaged is passed over.
+/// Reads elements of `width` bytes, one or more at a time, from the first wanted one on; damaged
+/// ones are skipped.
 pub(super) fn each<'r, 'f, 'o>(
     reader: &mut Reader<'r, 'f, 'o>,
     width: u64,
@@ -22,7 +22,7 @@ pub(super) fn each<'r, 'f, 'o>(
     each_from(reader, width, before, one)
 }
 
-/// [`each`], from this element on.
+/// Continues [`each`] from an element on.
 fn each_from<'r, 'f, 'o>(
     reader: &mut Reader<'r, 'f, 'o>,
     width: u64,
@@ -32,7 +32,7 @@ fn each_from<'r, 'f, 'o>(
     let count = reader.section.bytes() / width;
     let mut index = before.min(count);
     while index < count {
-        // Only at the first element: after it, each one begins where the reader stands, also behind
+        // Only at the first element: later elements begin at the reader's position, also after
         // damage.
         if reader.at != index * width {
             reader.go_to(index * width);
@@ -50,7 +50,7 @@ fn each_from<'r, 'f, 'o>(
     reader.rest(end, Some("it is shorter than an element"))
 }
 
-/// Where groups of pages start.
+/// Shows the offsets of groups of pages.
 pub(super) fn page_index(reader: &mut Reader<'_, '_, '_>) -> Told {
     // The last number is no group: it says where the last group ends.
     let groups = (reader.section.bytes() / 8).saturating_sub(1);
@@ -71,7 +71,7 @@ pub(super) fn hashes(reader: &mut Reader<'_, '_, '_>) -> Told {
     })
 }
 
-/// The pages of the hashes. Their URLs are not told: they lie everywhere.
+/// Shows the page of each hash. URLs are left out, since reading them is random access.
 pub(super) fn hash_pages(reader: &mut Reader<'_, '_, '_>, frame: &Frame) -> Told {
     let pages = frame.numbers().pages;
     each(reader, 4, |reader, _| {
@@ -103,7 +103,7 @@ pub(super) fn filter(reader: &mut Reader<'_, '_, '_>) -> Told {
     })
 }
 
-/// What decides when pages are visited again, in the order of their hashes.
+/// Shows the rows of the schedule in order of hash.
 pub(super) fn schedule(reader: &mut Reader<'_, '_, '_>, frame: &Frame) -> Told {
     let pages = frame.place(Tag::of(Kind::HashPages));
     each(reader, 16, |reader, place| {
@@ -161,7 +161,7 @@ fn evidence(code: u32, row: &Row) -> String {
     format!("{changes}{dated}{returned}, unchanged for some {unchanged} s")
 }
 
-/// Prefixes that were forgotten.
+/// Shows the forgotten prefixes.
 pub(super) fn tombstones(reader: &mut Reader<'_, '_, '_>) -> Told {
     let told = (|| {
         while reader.at < reader.end {
@@ -192,7 +192,7 @@ pub(super) fn fingerprints(reader: &mut Reader<'_, '_, '_>) -> Told {
     })
 }
 
-/// How many fingerprints have fewer bits set: those that are as many are one line.
+/// Shows the number of fingerprints with fewer bits set; equal numbers share a line.
 pub(super) fn shards(reader: &mut Reader<'_, '_, '_>) -> Told {
     let count = reader.section.bytes() / 4;
     // From the first number, whatever is wanted: where a run of equal numbers begins, only those before

@@ -8,7 +8,7 @@ use crate::segment::entries::{
     SECONDS, SEEN_MASK,
 };
 
-/// So many entries, one list. `name` says what one is, by its place in the list, if that is special.
+/// Shows a list of `count` entries. `name` names an entry with a special role, by its index.
 pub(super) fn entries(
     reader: &mut Reader<'_, '_, '_>,
     count: u64,
@@ -20,7 +20,7 @@ pub(super) fn entries(
     Ok(())
 }
 
-/// How many thousandths of a second a time is counted in.
+/// Returns the unit of a time and its number of milliseconds.
 fn unit(tag: u8) -> (&'static str, i64) {
     if tag & SECONDS == 0 { ("ms", 1) } else { ("s", 1000) }
 }
@@ -55,7 +55,7 @@ fn entry(reader: &mut Reader<'_, '_, '_>, first: bool, name: &str) -> Told {
             Some(status) => format!("status: {status} + 1"),
         })?;
     }
-    // After "same content" nothing follows. What is restated has another meaning for this bit.
+    // After "same content" nothing follows. For restated content this bit has another meaning.
     if seen == CONTENT && (restated || tag & NO_FINGERPRINT != SAME_CONTENT) {
         content(reader, tag)?;
     }
@@ -73,7 +73,7 @@ fn entry(reader: &mut Reader<'_, '_, '_>, first: bool, name: &str) -> Told {
     }
 }
 
-/// What follows the tag of a date.
+/// Describes what follows the tag of a date.
 fn of_date(date: u8) -> Told<&'static str> {
     match date & !DATED {
         0 => Ok("in milliseconds"),
@@ -83,7 +83,7 @@ fn of_date(date: u8) -> Told<&'static str> {
     }
 }
 
-/// What a tag says.
+/// Describes a tag.
 fn of_tag(tag: u8) -> String {
     let seconds = tag & SECONDS != 0;
     if tag & !(SECONDS | CLASS) == GIVEN {
@@ -116,7 +116,7 @@ fn of_tag(tag: u8) -> String {
     said.join(", ")
 }
 
-/// The number of a property.
+/// Shows the value of a property.
 pub(super) fn property(reader: &mut Reader<'_, '_, '_>, is_class: bool) -> Told {
     if is_class {
         let class = reader.varint()?;
@@ -138,7 +138,7 @@ fn time(reader: &mut Reader<'_, '_, '_>, tag: u8, first: bool) -> Told {
     reader.line(format!("{} {name}: {}", number(time), day(whole)))
 }
 
-/// The epoch and the fingerprint, or which bits are others.
+/// Shows the epoch and the fingerprint, or the bits that changed.
 fn content(reader: &mut Reader<'_, '_, '_>, tag: u8) -> Told {
     let restated = tag & RESTATED != 0;
     // A restatement has a bit for its fingerprint. A visit says "none" by two bits that exclude each

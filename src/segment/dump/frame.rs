@@ -1,12 +1,12 @@
-//! What a segment says of itself: its head, its table and its trailer. A segment is only open if they
-//! are sound.
+//! The frame of a segment: its head, its table and its trailer. A segment opens only if they are
+//! sound.
 
 use super::reader::{Out, Stop, Told};
 use super::words::{day, many, number, section};
 use crate::layout::{Cursor, HEAD_BYTES, TRAILER_BYTES};
 use crate::segment::frame::Frame;
 
-/// Bytes on their way.
+/// Bytes that are shown field by field.
 struct Fields<'f, 'o, 'b> {
     out: &'f mut Out<'o>,
     offset: u64,
@@ -21,7 +21,7 @@ impl<'b> Fields<'_, '_, 'b> {
             .ok_or(Stop::Impossible("it is shorter than it was when it was opened"))
     }
 
-    /// A line of so many bytes.
+    /// Shows a line of `len` bytes.
     fn line(&mut self, len: usize, meaning: impl Into<String>) -> Told {
         let bytes = self.take(len)?;
         let offset = self.offset;
@@ -34,7 +34,7 @@ fn fields<'f, 'o, 'b>(out: &'f mut Out<'o>, offset: u64, bytes: &'b [u8]) -> Fie
     Fields { out, offset, cursor: Cursor::new(bytes) }
 }
 
-/// The head, of which these are the bytes.
+/// Shows the head from its bytes.
 pub(super) fn head(out: &mut Out<'_>, frame: &Frame, bytes: &[u8]) -> Told {
     let mut fields = fields(out, 0, bytes);
     fields.line(8, "\"simkseg\", 0")?;
@@ -48,7 +48,7 @@ pub(super) fn head(out: &mut Out<'_>, frame: &Frame, bytes: &[u8]) -> Told {
     fields.line(4, "checksum of the 60 bytes before")
 }
 
-/// The table, of which these are the bytes.
+/// Shows the table from its bytes.
 pub(super) fn table(out: &mut Out<'_>, frame: &Frame, bytes: &[u8]) -> Told {
     let numbers = frame.numbers();
     let mut fields = fields(out, frame.table_at(), bytes);
@@ -95,7 +95,7 @@ pub(super) fn table(out: &mut Out<'_>, frame: &Frame, bytes: &[u8]) -> Told {
     Ok(())
 }
 
-/// The trailer, of which these are the bytes.
+/// Shows the trailer from its bytes.
 pub(super) fn trailer(out: &mut Out<'_>, frame: &Frame, bytes: &[u8]) -> Told {
     // Does not saturate: a file without a trailer is not opened.
     let at = frame.bytes().saturating_sub(TRAILER_BYTES);

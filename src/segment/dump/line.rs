@@ -1,32 +1,32 @@
-//! A line of a dump: some bytes, and what they mean.
+//! A line of a dump: some bytes and their meaning.
 
 use std::fmt;
 
-/// Bytes that are shown side by side.
+/// The most bytes in one row.
 const ROW: usize = 16;
-/// More zeros than this are counted.
+/// More zeros than this are abbreviated.
 const ZEROS_MAX: usize = 8;
-/// How wide the bytes of a row are that has eight.
+/// The width of a row of eight bytes.
 const WIDTH: usize = 3 * 8 - 1;
 
-/// Some bytes of a file, and what they mean.
+/// Some bytes of a file and their meaning.
 ///
-/// As text it is what the pages of `format/` show: the offset in hexadecimal digits, the bytes, and
-/// the meaning, two spaces apart; 16 bytes at most side by side, with the others below them; `00*36`
-/// is 36 bytes of zero, and `??*36` are 36 that no checksum vouches for. The meaning may quote URLs,
-/// which are from strangers: who shows it on a terminal has to escape it.
+/// The text form is that of the pages in `format/`: the offset in hexadecimal digits, the bytes,
+/// and the meaning, separated by two spaces. A row has at most 16 bytes; further bytes are in rows
+/// below. `00*36` means 36 zero bytes, and `??*36` means 36 bytes whose checksum is wrong. The
+/// meaning may quote URLs, which are untrusted: escape it for a terminal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DumpLine {
-    /// Where the bytes are in the file.
+    /// The offset of the bytes in the file.
     pub offset: u64,
-    /// How many there are.
+    /// The number of bytes.
     pub len: u64,
-    /// The bytes; `None` of those that are damaged.
+    /// The bytes; `None` if they are damaged.
     pub bytes: Option<Vec<u8>>,
-    /// What they mean, or what is wrong with them.
+    /// The meaning of the bytes, or what is wrong with them.
     pub meaning: String,
-    /// Whether they are damaged, or are what they cannot be.
+    /// Whether the bytes are damaged or invalid.
     pub damaged: bool,
 }
 

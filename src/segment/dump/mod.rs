@@ -1,12 +1,12 @@
-//! A segment byte by byte, each with its meaning, in the notation of `format/segment.md`.
+//! Dumps a segment byte by byte, each with its meaning, in the notation of `format/segment.md`.
 //!
-//! The file is read block by block, with plain reads, and each line is passed on as it is read: it
-//! takes the memory of a few blocks, however large the segment is. A damaged block is a line that
-//! says so, and reading goes on at the first element behind it: what is not told apart before that is
-//! shown as bytes.
+//! The file is read block by block with plain reads, and each line is passed on when it is read.
+//! This takes the memory of a few blocks, however large the segment is. A damaged block becomes a
+//! line that says so. Reading continues at the first element after it, and undecoded bytes before
+//! that are shown as they are.
 //!
-//! This is the reader of the format that says what each byte means. What the tags and flags are, it
-//! takes from those who write them.
+//! This reader of the format names the meaning of each byte. It takes tags and flags from the
+//! modules that write them.
 
 mod columns;
 mod entries;
@@ -30,15 +30,15 @@ use crate::error::{Error, Result};
 use crate::layout::{ALIGN, HEAD_BYTES, Kind, TRAILER_BYTES, in_memory};
 use reader::{Blocks, Out, Reader, Stop, Told};
 
-/// What of a segment is dumped.
+/// The selection of a segment to dump.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Dumped<'d> {
-    /// A section by its name, or "head", "table" or "trailer"; all, and what lies in between, if none
-    /// is named.
+    /// A section by its name, or "head", "table" or "trailer"; `None` for all and the padding
+    /// between them.
     pub(crate) section: Option<&'d str>,
     pub(crate) part: Option<u16>,
     pub(crate) epoch: Option<u32>,
-    /// Only what ends behind this offset in the file.
+    /// Lines that end at or before this offset in the file are left out.
     pub(crate) from: u64,
 }
 
@@ -52,7 +52,7 @@ impl Dumped<'_> {
             && section.offset() + section.bytes() > self.from
     }
 
-    /// Whether something is wanted that is no section; "padding" if it lies between two of them.
+    /// Whether something other than a section is wanted; "padding" if it lies between two sections.
     fn wants_other(&self, name: &str) -> bool {
         // Head, table and padding are of no part and no epoch, so a filter by one of these excludes
         // them.
@@ -62,7 +62,7 @@ impl Dumped<'_> {
 }
 
 impl Segment {
-    /// Passes on its bytes with their meaning, until that is all, or whoever takes them breaks.
+    /// Passes lines of bytes and their meaning to `sink`, up to the end or until it breaks.
     pub(crate) fn dump(
         &self,
         wanted: &Dumped<'_>,
@@ -72,8 +72,8 @@ impl Segment {
         match self.dump_to(wanted, &mut out) {
             Ok(()) | Err(Stop::Enough) => Ok(()),
             Err(Stop::Failed(error)) => Err(error),
-            // Damage in a section has become a line, and its reader went on. What arrives here is of the
-            // frame.
+            // Damage in a section has become a line, and its reader continued. An error here is of
+            // the frame.
             Err(Stop::Damaged(_, flaw)) => Err(Error::Corrupt(flaw)),
             Err(Stop::Impossible(what)) => Err(Error::corrupt(self.frame().name(), 0, what)),
         }
@@ -149,8 +149,8 @@ impl Segment {
     }
 }
 
-/// What lies between two sections: zeros, up to the next multiple of 64. What a file has beyond is not
-/// read, however much it is.
+/// Shows the padding between two sections: zeros up to the next multiple of 64. Bytes after that
+/// are not read, however many there are.
 fn padding(
     out: &mut Out<'_>,
     (offset, end): (u64, u64),

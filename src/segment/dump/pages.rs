@@ -1,4 +1,4 @@
-//! The pages of a segment: groups, and the records in them.
+//! The pages of a segment: groups and the records in them.
 
 use super::reader::{Reader, Stop, Told};
 use super::record;
@@ -7,7 +7,7 @@ use crate::layout::{GROUP_PAGES, Kind, Tag};
 use crate::segment::frame::{Frame, Section};
 use crate::url::URL_BYTES_MAX;
 
-/// Where the records of a group are, which page each is of, and where the last one ends.
+/// The records of a group: where they are, the ordinal of each page, and where the last one ends.
 struct Records {
     starts: Vec<u64>,
     end: u64,
@@ -21,7 +21,7 @@ pub(super) fn pages(reader: &mut Reader<'_, '_, '_>, frame: &Frame) -> Told {
         let bounds = (start(reader, &index, group)?, start(reader, &index, group + 1)?);
         // An index that points back is ignored: its bytes have been shown.
         if let Some(from) = bounds.0.filter(|from| *from >= reader.mark()) {
-            // What is before it belongs to a group that is damaged.
+            // The bytes before it belong to a damaged group.
             reader.rest(from, Some("no page has these bytes"))?;
             reader.go_to(from);
         }
@@ -47,7 +47,7 @@ pub(super) fn pages(reader: &mut Reader<'_, '_, '_>, frame: &Frame) -> Told {
     reader.rest(end, Some("no page has these bytes"))
 }
 
-/// The last group that begins at or before what is asked for.
+/// Finds the last group that begins at or before the wanted offset.
 fn first_group(reader: &mut Reader<'_, '_, '_>, index: &Section, groups: u64) -> Told<u64> {
     let wanted = reader.out.from.saturating_sub(reader.section.offset());
     let (mut low, mut high) = (0, groups);
@@ -60,20 +60,21 @@ fn first_group(reader: &mut Reader<'_, '_, '_>, index: &Section, groups: u64) ->
             None => return Ok(0),
         }
     }
-    // The first group begins where the reader stands.
+    // The first group begins at the reader's position.
     if let Some(from) = start(reader, index, low)?.filter(|_| low > 0) {
         reader.go_to(from);
     }
     Ok(low)
 }
 
-/// Where a group starts; the last number is where the section ends. None if that is damaged.
+/// Returns the start of a group; for the group after the last, the end of the section. `None` if it
+/// is damaged.
 fn start(reader: &mut Reader<'_, '_, '_>, index: &Section, group: u64) -> Told<Option<u64>> {
     let bytes = reader.section.bytes();
     Ok(reader.blocks.beside(index, group, 8)?.filter(|start| *start <= bytes))
 }
 
-/// A group whose first page has this ordinal, and which ends there, if that is known.
+/// Shows a group whose first page has this ordinal, up to `end` if that is known.
 fn one_group(reader: &mut Reader<'_, '_, '_>, first: u64, end: Option<u64>) -> Told {
     let count = reader.varint()?;
     if count > GROUP_PAGES {
@@ -88,12 +89,13 @@ fn one_group(reader: &mut Reader<'_, '_, '_>, first: u64, end: Option<u64>) -> T
         return Err(Stop::Impossible("the records end beyond their group"));
     }
     for (start, page) in records.starts.iter().zip(first..) {
-        // Damage before it reached into this record, and was passed over.
+        // Damage before it extended into this record, and was skipped.
         if reader.mark() > *start {
             continue;
         }
         let after = records.starts.iter().copied().chain([records.end]);
-        // After damage reading goes on at the first record that begins behind it, or at the group's end.
+        // After damage, reading continues at the first record that begins after it, or at the
+        // group's end.
         let mut after = after.filter(|place| place > start);
         reader.end = after.clone().next().unwrap_or(records.end);
         if let Err(stop) = record::record(reader, page) {
@@ -112,7 +114,7 @@ fn one_group(reader: &mut Reader<'_, '_, '_>, first: u64, end: Option<u64>) -> T
     Ok(())
 }
 
-/// The heads of a group.
+/// Shows the heads of a group.
 fn heads_of(reader: &mut Reader<'_, '_, '_>, first: u64, count: u64, heads: u64) -> Told<Records> {
     let end = reader.mark().saturating_add(heads);
     let beyond = Stop::Impossible("the heads go on beyond their group");

@@ -1,5 +1,5 @@
-//! Reading a section from front to end, field by field: what is read since the last line is the next
-//! one.
+//! Reads a section from front to end, field by field. The bytes read since the last line form the
+//! next line.
 
 use std::ops::ControlFlow;
 
@@ -10,19 +10,19 @@ use crate::layout::{BLOCK_BYTES, Cursor, in_memory};
 use crate::segment::frame::Section;
 use crate::segment::plain::PlainSegment;
 
-/// Why reading a field ends.
+/// The reason why reading a field ends.
 pub(super) enum Stop {
-    /// It lies in this block, which is damaged in this way.
+    /// The field lies in this damaged block.
     Damaged(u64, Corruption),
-    /// The bytes say what cannot be.
+    /// The bytes are invalid.
     Impossible(&'static str),
-    /// Whoever takes the lines has enough.
+    /// The sink wants no more lines.
     Enough,
     /// No more can be read at all.
     Failed(Error),
 }
 
-/// Something that was read.
+/// The result of reading a field.
 pub(super) type Told<T = ()> = std::result::Result<T, Stop>;
 
 impl From<crate::bug::Bug> for Stop {
@@ -31,7 +31,7 @@ impl From<crate::bug::Bug> for Stop {
     }
 }
 
-/// Where lines go.
+/// The output for lines.
 pub(super) struct Out<'o> {
     /// Lines that end at or before this offset in the file are left out.
     pub(super) from: u64,
@@ -50,24 +50,24 @@ impl Out<'_> {
         }
     }
 
-    /// A line of bytes that are sound.
+    /// Shows a line of sound bytes.
     pub(super) fn show(&mut self, offset: u64, bytes: &[u8], meaning: impl Into<String>) -> Told {
         let (bytes, len) = (Some(bytes.to_vec()), bytes.len() as u64);
         self.line(DumpLine { offset, len, bytes, meaning: meaning.into(), damaged: false })
     }
 }
 
-/// A block of a section that is held.
+/// A cached block of a section.
 pub(super) struct Held {
     section: Section,
     block: u64,
     bytes: Vec<u8>,
 }
 
-/// The blocks of a segment, of which some are held: sections are read beside each other.
+/// The blocks of a segment. Two are cached, since two sections are read concurrently.
 pub(super) struct Blocks<'f> {
     plain: PlainSegment<'f>,
-    /// The one that is read on, and one of another section that says more about it.
+    /// The block being read, and a block of another section with details about it.
     held: [Option<Held>; 2],
 }
 
@@ -76,7 +76,7 @@ impl<'f> Blocks<'f> {
         Blocks { plain, held: [None, None] }
     }
 
-    /// A block, held in this place.
+    /// Returns a block, cached in slot `place`.
     fn block(&mut self, place: usize, section: &Section, block: u64) -> Told<&[u8]> {
         // Two places, so that a look into another section does not displace the block that is read on.
         let [first, second] = &mut self.held;
@@ -94,7 +94,7 @@ impl<'f> Blocks<'f> {
         Ok(held.as_ref().map_or(&[], |held| &held.bytes))
     }
 
-    /// A number that stands in another section, which is of numbers of so many bytes; none if it is
+    /// Returns number `index` of another section with numbers of `width` bytes; `None` if it is
     /// damaged.
     pub(super) fn beside(
         &mut self,
@@ -122,16 +122,16 @@ impl<'f> Blocks<'f> {
     }
 }
 
-/// A section on its way.
+/// A reader of a section.
 pub(super) struct Reader<'r, 'f, 'o> {
     pub(super) blocks: &'r mut Blocks<'f>,
     pub(super) out: &'r mut Out<'o>,
     pub(super) section: Section,
-    /// The next byte.
+    /// The offset of the next byte.
     pub(super) at: u64,
-    /// Nothing is read from here on.
+    /// The offset where reading ends.
     pub(super) end: u64,
-    /// What was read since the last line.
+    /// The bytes read since the last line.
     held: Vec<u8>,
 }
 
@@ -144,12 +144,12 @@ impl<'r, 'f, 'o> Reader<'r, 'f, 'o> {
         Reader { blocks, out, section, at: 0, end: section.bytes(), held: Vec::new() }
     }
 
-    /// Where the next line begins.
+    /// Returns the offset where the next line begins.
     pub(super) fn mark(&self) -> u64 {
         self.at - self.held.len() as u64
     }
 
-    /// Takes so many bytes: those of the next line end with them.
+    /// Reads `len` bytes, which become the end of the next line.
     pub(super) fn take(&mut self, len: u64) -> Told<&[u8]> {
         // Compared before anything is held, so a damaged length allocates nothing.
         if len > self.end.saturating_sub(self.at) {
@@ -171,7 +171,7 @@ impl<'r, 'f, 'o> Reader<'r, 'f, 'o> {
         Ok(self.held.get(before..).or_bug("what was held is held still")?)
     }
 
-    /// Bytes that are taken later.
+    /// Returns the next bytes without consuming them.
     pub(super) fn peek<const N: usize>(&mut self) -> Told<[u8; N]> {
         let bytes = self.take(N as u64)?;
         let bytes = *bytes.as_array().ok_or(SHORT)?;
@@ -202,7 +202,7 @@ impl<'r, 'f, 'o> Reader<'r, 'f, 'o> {
     }
 
     fn packed(&mut self) -> Told<Vec<u8>> {
-        /// Bytes of the longest number.
+        /// The length of the longest encoded number.
         const LEN_MAX: usize = 10;
         let mut bytes = vec![self.u8()?];
         // How long a number is, only its own bytes say. So they are taken one by one.
@@ -220,20 +220,20 @@ impl<'r, 'f, 'o> Reader<'r, 'f, 'o> {
         Cursor::new(&self.packed()?).signed().ok_or(TOO_LONG)
     }
 
-    /// A line of what was read since the last one.
+    /// Shows a line of the bytes read since the last line.
     pub(super) fn line(&mut self, meaning: impl Into<String>) -> Told {
         let offset = self.section.offset() + self.mark();
         let bytes = std::mem::take(&mut self.held);
         self.out.show(offset, &bytes, meaning)
     }
 
-    /// Goes on at a later place, without a line of what is before it.
+    /// Continues at a later offset, without a line for the bytes before it.
     pub(super) fn go_to(&mut self, at: u64) {
         (self.at, self.end) = (at, self.section.bytes());
         self.held.clear();
     }
 
-    /// Where the damage ends at the earliest that stopped reading.
+    /// Returns the earliest end of the damage that stopped reading.
     pub(super) fn damaged_to(&self, stop: &Stop) -> u64 {
         match stop {
             Stop::Damaged(block, _) => (block + 1) * BLOCK_BYTES,
@@ -242,8 +242,8 @@ impl<'r, 'f, 'o> Reader<'r, 'f, 'o> {
         }
     }
 
-    /// What was to be read stopped in this way. If nothing but that is wrong, passes on what lies
-    /// there, up to where it can go on: the first of these places behind the damage, or the end.
+    /// Handles a stop. If the bytes are damaged or invalid, shows them undecoded and continues at
+    /// the first of `places` after the damage, or at the end of the section.
     pub(super) fn pass_over(&mut self, stop: Stop, mut places: impl Iterator<Item = u64>) -> Told {
         let from = self.damaged_to(&stop);
         let damage = match stop {
@@ -256,7 +256,8 @@ impl<'r, 'f, 'o> Reader<'r, 'f, 'o> {
         self.rest(to.min(self.section.bytes()), damage)
     }
 
-    /// Passes on bytes up to a place that are not told apart, and why not if that is their own fault.
+    /// Shows bytes up to `to` undecoded. `damage` is the reason if these bytes themselves are
+    /// invalid.
     pub(super) fn rest(&mut self, to: u64, mut damage: Option<&'static str>) -> Told {
         let from = self.mark();
         self.go_to(from);
@@ -271,7 +272,7 @@ impl<'r, 'f, 'o> Reader<'r, 'f, 'o> {
                     let why = damage.take();
                     let (meaning, damaged) = match why {
                         Some(what) => (format!("damaged: {what}"), true),
-                        None => ("not told apart, for the damage beside it".to_owned(), false),
+                        None => ("not decoded, because of the damage next to it".to_owned(), false),
                     };
                     let len = bytes.len() as u64;
                     let bytes = Some(bytes);

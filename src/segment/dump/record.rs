@@ -1,4 +1,4 @@
-//! The record of a page: its flags, how it changes, what is carried of its head, and its entries.
+//! The record of a page: its flags, its changes, the carried part of its head, and its entries.
 
 use super::entries::{entries, property};
 use super::reader::{Reader, Stop, Told};
@@ -7,7 +7,7 @@ use crate::page::LENGTHS;
 use crate::segment::record::CHUNK_ENTRIES;
 use crate::segment::{carried, changes, record};
 
-/// The record of the page with this ordinal. Nothing is read beyond the end of the record.
+/// Shows the record of the page with this ordinal. Reads nothing beyond the end of the record.
 pub(super) fn record(reader: &mut Reader<'_, '_, '_>, page: u64) -> Told {
     let bits = reader.u8()?;
     let named = flags(bits, record::FLAGS).ok_or(UNKNOWN)?;
@@ -26,7 +26,7 @@ pub(super) fn record(reader: &mut Reader<'_, '_, '_>, page: u64) -> Told {
         if end > reader.end {
             return Err(Stop::Impossible("the changes go on beyond their record"));
         }
-        // The changes cannot run into what follows. After an error the caller sets the end anew.
+        // The changes cannot extend into what follows. After an error the caller sets the end anew.
         let of_record = std::mem::replace(&mut reader.end, end);
         changes_of(reader)?;
         if reader.mark() != end {
@@ -67,7 +67,7 @@ pub(super) fn record(reader: &mut Reader<'_, '_, '_>, page: u64) -> Told {
     }
 }
 
-/// How the page changes.
+/// Shows the changes of the page.
 fn changes_of(reader: &mut Reader<'_, '_, '_>) -> Told {
     let bits = reader.u8()?;
     let named = flags(bits, changes::FLAGS).ok_or(UNKNOWN)?;
@@ -120,7 +120,7 @@ fn changes_of(reader: &mut Reader<'_, '_, '_>) -> Told {
     Ok(())
 }
 
-/// What is carried of the head.
+/// Shows the carried part of the head.
 fn carried_of(reader: &mut Reader<'_, '_, '_>) -> Told {
     let bits = reader.u8()?;
     let named = flags(bits, carried::FLAGS).ok_or(UNKNOWN)?;

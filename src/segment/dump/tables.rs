@@ -1,4 +1,4 @@
-//! The tables that find fingerprints, and the pages of each.
+//! The tables that find fingerprints, and the postings of each.
 
 use super::columns::each;
 use super::reader::{Reader, Stop, Told};
@@ -25,15 +25,15 @@ pub(super) fn postings(reader: &mut Reader<'_, '_, '_>) -> Told {
     })
 }
 
-/// Lists follow each other without gaps: where the next one begins, the one before says, and the
-/// postings.
+/// Shows the posting lists. They have no gaps: the end of one list or a posting gives the start of
+/// the next.
 pub(super) fn lists(reader: &mut Reader<'_, '_, '_>, frame: &Frame) -> Told {
     let postings = frame.place(Tag::table(Kind::Postings, 0, reader.section.tag().epoch));
     let mut ordinal = 0;
     while reader.at < reader.section.bytes() {
         let Err(stop) = list(reader) else { continue };
-        // Lists are in the order of their fingerprints. So the search for the next whole one goes on
-        // where it stopped, and all of them walk the postings once.
+        // Lists are in the order of their fingerprints. So the search for the next whole one
+        // continues where it stopped, and all of them scan the postings once.
         let from = reader.damaged_to(&stop);
         let mut next = None;
         while next.is_none() && ordinal < postings.bytes() / 4 {
@@ -79,7 +79,7 @@ pub(super) fn ordinals(reader: &mut Reader<'_, '_, '_>) -> Told {
     })
 }
 
-/// The lines of buckets, of which each has as many as the shape says.
+/// Shows the lines of buckets; the shape says how many buckets a line has.
 pub(super) fn buckets(reader: &mut Reader<'_, '_, '_>, frame: &Frame) -> Told {
     let shape = frame.place(Tag::table(Kind::Shape, 0, reader.section.tag().epoch));
     // The third word of *shape*. Where it is damaged, lines are shown without their bucket.
@@ -90,14 +90,14 @@ pub(super) fn buckets(reader: &mut Reader<'_, '_, '_>, frame: &Frame) -> Told {
             return reader.line(format!("line {}, of a bucket", number(line)));
         };
         let (bucket, line) = (number(line / lines), line % lines);
-        // Only the first line of a bucket has a number, and says whether the bucket goes on.
+        // Only the first line of a bucket has a number, and the flag that the bucket continues.
         if line > 0 {
             reader.take(64)?;
             let (first, last) = (32 * line, 32 * line + 31);
             return reader.line(format!("bucket {bucket}: places {first} to {last}, entries"));
         }
         let whole: [u8; 64] = reader.peek()?;
-        // The top bit of the line's last number. It decides what bytes 52 to 59 are.
+        // The top bit of the line's last number. It selects the meaning of bytes 52 to 59.
         let goes_on = whole.last().is_some_and(|byte| byte & 0x80 != 0);
         reader.take(52)?;
         reader.line(format!("bucket {bucket}: places 0 to 25, entries"))?;
@@ -114,7 +114,7 @@ pub(super) fn buckets(reader: &mut Reader<'_, '_, '_>, frame: &Frame) -> Told {
     })
 }
 
-/// The number of the first entry, and whether there are more elsewhere.
+/// Shows the number of the first entry, and whether further entries are elsewhere.
 fn first_entry(reader: &mut Reader<'_, '_, '_>) -> Told {
     let word = reader.u32()?;
     let on = if word & GOES_ON == 0 { "" } else { ", and it goes on" };
@@ -128,7 +128,7 @@ pub(super) fn rest(reader: &mut Reader<'_, '_, '_>) -> Told {
     })
 }
 
-/// The lines of cells, or those in which they go on.
+/// Shows the lines of cells or their further lines.
 pub(super) fn cells(reader: &mut Reader<'_, '_, '_>) -> Told {
     let what = if reader.section.tag().kind == Kind::Cells { "cell" } else { "line" };
     each(reader, 64, |reader, line| {

@@ -1,4 +1,4 @@
-//! What numbers mean, in the words of the pages of `format/`.
+//! Formats numbers with the terms of the pages in `format/`.
 
 use std::fmt::{Display, Write as _};
 
@@ -6,7 +6,7 @@ use crate::layout::Tag;
 use crate::page::Epoch;
 use crate::time::Time;
 
-/// A number with its thousands set apart.
+/// Formats a number with thousands separators.
 pub(super) fn number(number: impl Into<i128>) -> String {
     let number = number.into();
     let digits = number.unsigned_abs().to_string();
@@ -20,20 +20,20 @@ pub(super) fn number(number: impl Into<i128>) -> String {
     out
 }
 
-/// So many things: "1 byte", "2 bytes".
+/// Formats a count with its noun: "1 byte", "2 bytes".
 pub(super) fn many(count: u64, one: &str, several: &str) -> String {
     format!("{} {}", number(count), if count == 1 { one } else { several })
 }
 
-/// A time in milliseconds since 1970, as short as it is exact: the day, and the time of day if it is
-/// not midnight.
+/// Formats milliseconds since 1970 exactly and as short as possible: the day, and the time of day
+/// if it is not midnight.
 pub(super) fn day(ms: i64) -> String {
     let time = Time(ms).to_string();
     let time = time.trim_end_matches('Z');
     time.strip_suffix("T00:00:00").map_or_else(|| time.replace('T', " "), str::to_owned)
 }
 
-/// The names of the bits that are set; all of them have a name.
+/// Returns the names of the bits that are set; `None` if a bit has no name.
 pub(super) fn flags(bits: u8, names: &[(u8, &'static str)]) -> Option<String> {
     let set = names.iter().filter(|(bit, _)| bits & bit != 0);
     let known = set.clone().fold(0, |known, (bit, _)| known | bit);
@@ -43,7 +43,7 @@ pub(super) fn flags(bits: u8, names: &[(u8, &'static str)]) -> Option<String> {
     (known == bits).then(|| if named.is_empty() { none() } else { named.join(", ") })
 }
 
-/// An epoch by its number.
+/// Formats an epoch.
 pub(super) fn epoch(number: u32) -> String {
     let epoch = Epoch(number);
     // Reserved bits are the leading ones, which the mask clears.
@@ -54,7 +54,7 @@ pub(super) fn epoch(number: u32) -> String {
     }
 }
 
-/// A section by its name.
+/// Returns the name of a section.
 pub(super) fn section(tag: Tag) -> String {
     let mut name = tag.kind.name().to_owned();
     if tag.kind.has_parts() {
@@ -66,7 +66,7 @@ pub(super) fn section(tag: Tag) -> String {
     name
 }
 
-/// Text in quotation marks; what is no UTF-8 by its bytes, since texts are cut anywhere.
+/// Quotes text; invalid UTF-8 is shown as bytes, since texts may be cut anywhere.
 pub(super) fn quoted(bytes: &[u8]) -> String {
     let mut out = String::from("\"");
     // Front coding may cut a URL within a character.
@@ -77,7 +77,7 @@ pub(super) fn quoted(bytes: &[u8]) -> String {
     out + "\""
 }
 
-/// A part of a key: its text in quotation marks, and its separators as bytes.
+/// Formats a part of a SURT key: its text in quotation marks, and its separators as bytes.
 pub(super) fn key(bytes: &[u8]) -> String {
     let is_text = |byte: &u8| (0x20..0xff).contains(byte);
     let parts = bytes.chunk_by(|one, other| is_text(one) && is_text(other));

@@ -1,5 +1,5 @@
-//! How entries are packed: each as its difference from the one before, so that an unchanged visit
-//! takes two to five bytes and a small change names the bits that moved.
+//! Packs entries, each as its difference from the one before. An unchanged visit takes two to five
+//! bytes, and a small change stores the bits that flipped.
 
 use crate::layout::{Cursor, Put, put_signed, put_varint};
 use crate::page::{
@@ -7,45 +7,46 @@ use crate::page::{
 };
 use crate::time::Time;
 
-/// Low two bits of a tag: what was seen.
+/// The low two bits of a tag: the kind of result.
 pub(super) const FAILED: u8 = 0;
 pub(super) const NOT_MODIFIED: u8 = 1;
 pub(super) const GONE: u8 = 2;
 pub(super) const CONTENT: u8 = 3;
 pub(super) const SEEN_MASK: u8 = 3;
-/// The status is the one before's.
+/// The status equals that of the entry before.
 pub(super) const SAME_STATUS: u8 = 1 << 2;
-/// The content is the one before's.
+/// The content equals that of the entry before.
 pub(super) const SAME_CONTENT: u8 = 1 << 3;
-/// The fingerprint is given by the bits that moved; the epoch is the one before's.
+/// The fingerprint is stored as flipped bits; the epoch equals that of the entry before.
 pub(super) const MOVED_BITS: u8 = 1 << 4;
 /// A digest follows.
 pub(super) const HAS_DIGEST: u8 = 1 << 5;
-/// The time since the one before is in whole seconds, not in milliseconds.
+/// The time since the entry before is in whole seconds, not in milliseconds.
 pub(super) const SECONDS: u8 = 1 << 6;
 
 /// The content is restated. It has no status, and two bits have another meaning: it has a
-/// fingerprint; its digest is that of the content before.
+/// fingerprint, and its digest equals that of the content before.
 pub(super) const RESTATED: u8 = 1 << 7;
 pub(super) const HAS_FINGERPRINT: u8 = SAME_STATUS;
 pub(super) const SAME_DIGEST: u8 = SAME_CONTENT;
 
-/// The entry is a property, and has nothing else: a class, or a weight.
+/// The entry is a property and nothing else: a class or a weight.
 pub(super) const GIVEN: u8 = RESTATED | FAILED;
 pub(super) const CLASS: u8 = SAME_STATUS;
 
-/// A tag of its own before that of a visit. The visit is followed by when the page was modified, in
-/// seconds or milliseconds before it, unless that is what it was when last heard of.
+/// A separate tag before that of a visit. After the visit follows the modification date, in seconds
+/// or milliseconds before it, unless it equals the last known one.
 pub(super) const DATED: u8 = RESTATED | NOT_MODIFIED;
 pub(super) const SAME_DATE: u8 = SAME_STATUS;
 
-/// Of content that is not restated: it has no fingerprint, and its epoch follows.
+/// For content that is not restated: it has no fingerprint, and its epoch follows.
 pub(super) const NO_FINGERPRINT: u8 = SAME_CONTENT | MOVED_BITS;
 
-/// More bits than this are not named one by one: the whole fingerprint takes no more room.
+/// At most this many flipped bits are stored one by one: beyond, the whole fingerprint is no
+/// longer.
 const MOVED_MAX: u32 = 6;
 
-/// What the next entry is packed against.
+/// The state that the next entry is packed against.
 #[derive(Default)]
 struct Before {
     time: i64,
@@ -67,8 +68,8 @@ impl Before {
         }
     }
 
-    /// The bits in which a content's fingerprint is another one, if these tell it more briefly than
-    /// the whole of it does.
+    /// Returns the flipped bits of a content's fingerprint if they are shorter than the
+    /// fingerprint.
     fn moved(&self, content: &Content) -> Option<u64> {
         // Fingerprints of two epochs have nothing in common: their difference is as long as a whole one.
         let then = self.content.filter(|then| then.epoch == content.epoch)?;
@@ -77,16 +78,16 @@ impl Before {
     }
 }
 
-/// How many of these are visits.
+/// Counts the visits among entries.
 pub(crate) fn count_visits(entries: &[Entry]) -> usize {
     entries.iter().filter(|entry| entry.is_visit()).count()
 }
 
-/// Packs entries that are in order.
+/// Packs entries in order of time.
 ///
 /// # Panics
 ///
-/// If one is earlier than the one before: it could not be read again.
+/// If an entry is earlier than the one before: it could not be unpacked.
 pub(crate) fn put_entries(out: &mut Vec<u8>, entries: &[Entry]) {
     let mut before = Before::default();
     for (i, entry) in entries.iter().enumerate() {
@@ -101,13 +102,13 @@ pub(crate) fn put_entries(out: &mut Vec<u8>, entries: &[Entry]) {
     }
 }
 
-/// When a page was modified, as it is packed with a visit.
+/// The modification date of a page, as packed with a visit.
 enum Date {
-    /// As when it was last heard of.
+    /// The date equals the last known one.
     Same,
-    /// So many seconds before the second of the visit.
+    /// The date is this many seconds before the second of the visit.
     Seconds(i64),
-    /// So many milliseconds before the visit.
+    /// The date is this many milliseconds before the visit.
     Milliseconds(i64),
 }
 
@@ -139,7 +140,7 @@ impl Date {
     }
 }
 
-/// The kind of an entry as a tag; and of a visit its status, if that differs from the one before.
+/// Returns the kind bits of a tag; and for a visit the status, if it differs from the one before.
 fn kind_of(entry: &Entry, before: &Before) -> (u8, Option<Option<u16>>) {
     match entry {
         Entry::Restated(Restated { fingerprint: Some(_), .. }) => {
@@ -176,7 +177,7 @@ fn put_entry(out: &mut Vec<u8>, entry: &Entry, before: &Before, first: bool) {
     }
     let (content, digest) = (entry.content(), entry.digest());
     let restated = entry.is_restated();
-    // For what is restated, the bit of "same content" means "same digest".
+    // For restated content, the bit of "same content" means "same digest".
     let same = !restated && content.is_some() && content == before.content;
     let moved = content.and_then(|content| before.moved(&content)).filter(|_| !same);
     let same_digest = restated && before.content.is_some_and(|then| then.digest == digest);
@@ -224,7 +225,7 @@ fn put_entry(out: &mut Vec<u8>, entry: &Entry, before: &Before, first: bool) {
     }
 }
 
-/// Appends a property; whether it is a class is told elsewhere.
+/// Appends a property. Whether it is a class is stored elsewhere, in a flag or a tag.
 pub(super) fn put_property(out: &mut Vec<u8>, property: Property) {
     match property {
         Property::Weight(weight) => out.put_u32(weight.to_bits()),
@@ -232,7 +233,7 @@ pub(super) fn put_property(out: &mut Vec<u8>, property: Property) {
     }
 }
 
-/// Takes a property, a class or a weight; `None` if none can be read.
+/// Reads a property, a class or a weight; `None` if it is invalid.
 pub(super) fn take_property(cursor: &mut Cursor<'_>, is_class: bool) -> Option<Property> {
     if is_class {
         return u32::try_from(cursor.varint()?).ok().map(Property::Class);
@@ -240,7 +241,8 @@ pub(super) fn take_property(cursor: &mut Cursor<'_>, is_class: bool) -> Option<P
     Weight::from_bits(cursor.u32()?).map(Property::Weight)
 }
 
-/// Unpacks entries one after another; `None` in an item where the bytes cannot be, and then no more.
+/// Unpacks entries one after another. An item is `None` if the bytes are invalid, and it is the
+/// last.
 pub(crate) struct Entries<'a> {
     cursor: Cursor<'a>,
     left: usize,
@@ -253,7 +255,7 @@ impl<'a> Entries<'a> {
         Entries { cursor, left: count, first: true, before: Before::default() }
     }
 
-    /// What comes after the entries, once all have been taken.
+    /// Returns the bytes after the entries, once all have been read.
     pub(crate) fn rest(&self) -> Cursor<'a> {
         self.cursor
     }
@@ -322,7 +324,7 @@ impl<'a> Entries<'a> {
         Some(entry)
     }
 
-    /// When the page was modified that was visited at this time.
+    /// Returns the modification date of a page visited at `time`.
     fn modified(&mut self, tag: u8, time: i64) -> Option<i64> {
         match tag & !DATED {
             SAME_DATE => self.before.modified,
@@ -340,7 +342,7 @@ impl<'a> Entries<'a> {
         if tag & HAS_DIGEST == 0 { Some(None) } else { Some(Some(Digest(self.cursor.array()?))) }
     }
 
-    /// The content that a visit saw.
+    /// Returns the content that a visit saw.
     fn content(&mut self, tag: u8) -> Option<Content> {
         let (fingerprint, epoch) = match tag & NO_FINGERPRINT {
             // `None` at the start of a list: there is no content before, so the bytes are damaged.
@@ -355,7 +357,7 @@ impl<'a> Entries<'a> {
         u32::try_from(self.cursor.varint()?).ok().map(Epoch)
     }
 
-    /// A fingerprint that is there, and its epoch.
+    /// Returns a fingerprint that is present, and its epoch.
     fn some_fingerprint(&mut self, tag: u8) -> Option<(Option<u64>, Epoch)> {
         if tag & MOVED_BITS == 0 {
             let epoch = self.epoch()?;
@@ -379,7 +381,7 @@ impl Iterator for Entries<'_> {
         self.left = self.left.checked_sub(1)?;
         let entry = self.entry();
         if entry.is_none() {
-            // The cursor stands somewhere within an entry, so nothing behind it can be read.
+            // The cursor is somewhere within an entry, so nothing after it can be read.
             self.left = 0;
         }
         Some(entry)

@@ -1,4 +1,4 @@
-//! Entries that are packed, and read back.
+//! Tests that pack entries and read them back.
 
 use super::*;
 use crate::time::Time;
@@ -42,7 +42,7 @@ fn a_date_takes_a_byte_where_it_is_the_one_before_and_few_where_it_is_near() {
     };
     let day = 86_400_000;
     let cases = [
-        // Of what comes second: the seconds, so that a visit within one has a short date, too.
+        // For the second item: seconds, so that a visit within a second has a short date, too.
         (Some(0), 1),
         (Some(day + 999), 3),
         (Some(day + 1_000), 2),

@@ -1,9 +1,10 @@
-//! A page's record: its entries in this segment, and what they do not tell of its head.
+//! A page's record: its entries in this segment, and the parts of its head that they do not
+//! determine.
 //!
-//! The head of a page is a fold over all its entries, those in older segments included. It travels
-//! forward: a record carries the head from before its own entries, and of very many what all
-//! but the last ones make of it. So a verdict reads only the newest segment that knows the page, and
-//! there the entries that are packed last.
+//! The head of a page is a fold over all its entries, those in older segments included. It is
+//! carried forward: a record holds the head from before its own entries, and in a long record the
+//! fold of all but the last chunk. So a verdict reads only the newest segment that knows the page,
+//! and there only the last chunk of entries.
 
 use super::carried::{Carried, Told, put_carried, take_head};
 use super::changes::{put_changes, take_changes};
@@ -13,21 +14,21 @@ use crate::layout::{Cursor, put_signed, put_varint};
 use crate::page::{Changes, Content, Digest, Entry, EpochInfo, Head, is_of_version};
 use crate::time::Time;
 
-/// Entries are packed in chunks of this many, each readable by itself.
+/// The number of entries in a chunk. Each chunk can be read by itself.
 pub(crate) const CHUNK_ENTRIES: usize = 64;
 
-/// The record hides everything older of the page.
+/// The record hides everything older about the page.
 const RESET: u8 = 1;
 /// Older segments know the page.
 const EARLIER: u8 = 2;
-/// Something of the head is carried.
+/// The record carries a part of the head.
 pub(super) const CARRIED: u8 = 4;
-/// Some of the entries are no visits.
+/// Some of the entries are not visits.
 pub(super) const OTHERS: u8 = 8;
 /// Visits of the page were compared.
 pub(super) const CHANGES: u8 = 16;
 
-/// All flags, by the names that the format has for them.
+/// All flags with their names in the format.
 pub(super) const FLAGS: &[(u8, &str)] = &[
     (RESET, "reset"),
     (EARLIER, "earlier"),
@@ -36,28 +37,29 @@ pub(super) const FLAGS: &[(u8, &str)] = &[
     (CHANGES, "compared"),
 ];
 
-/// What a segment is to know of a page.
+/// The data that a segment stores about a page.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Record<'a> {
     /// Whether everything older is hidden.
     pub(crate) reset: bool,
-    /// Whether older segments know the page (and are not hidden).
+    /// Whether older segments know the page and are not hidden.
     pub(crate) earlier: bool,
-    /// The page's head before these entries came, packed by [`put_carried`]; empty if there was none.
+    /// The page's head before these entries, packed by [`put_carried`]; empty without an older
+    /// head.
     pub(crate) before: &'a [u8],
     /// Its entries in this segment, in order.
     pub(crate) entries: &'a [Entry],
-    /// How it changes, these entries among all others.
+    /// Its changes, as of these entries and all older ones.
     pub(crate) changes: Changes,
 }
 
 impl Record<'_> {
-    /// How many of its entries are visits.
+    /// Returns the number of visits among its entries.
     pub(crate) fn visit_count(&self) -> usize {
         count_visits(self.entries)
     }
 
-    /// Appends the record, packed.
+    /// Appends the packed record.
     pub(crate) fn put(&self, out: &mut Vec<u8>) {
         let many = self.entries.len() > CHUNK_ENTRIES;
         let mut flags = 0;
@@ -101,7 +103,7 @@ impl Record<'_> {
         }
     }
 
-    #[expect(clippy::expect_used, reason = "who makes a record has read what it had before")]
+    #[expect(clippy::expect_used, reason = "the head before was validated when it was read")]
     #[expect(clippy::indexing_slicing, reason = "no chunk is empty")]
     fn put_chunks(&self, out: &mut Vec<u8>) {
         let own = self.entries.iter().copied().map(Some);
@@ -113,8 +115,8 @@ impl Record<'_> {
         };
         let chunks = self.entries.chunks(CHUNK_ENTRIES);
         let last = chunks.clone().next_back().expect("there are many");
-        // What the last chunk says of the head is left out: a reader of the head unpacks that chunk
-        // anyway.
+        // The parts of the head that the last chunk determines are left out: a reader of the head
+        // unpacks that chunk anyway.
         put_carried(out, &head.expect("a page that was visited has a head"), last);
         let (mut body, mut time) = (Vec::new(), 0);
         for chunk in chunks {
@@ -130,15 +132,15 @@ impl Record<'_> {
     }
 }
 
-/// A packed record. Every reading returns `None` where the bytes cannot be.
+/// A packed record. Every read returns `None` if the bytes are invalid.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RecordRef<'a> {
     flags: u8,
-    /// Of entries.
+    /// The number of entries.
     count: usize,
-    /// Of those, the ones that are no visits.
+    /// The number of entries that are not visits.
     others: usize,
-    /// How the page changes, packed.
+    /// The packed changes.
     changes: &'a [u8],
     body: Cursor<'a>,
 }
@@ -163,7 +165,7 @@ impl<'a> RecordRef<'a> {
         (others <= count && possible).then_some(RecordRef { flags, count, others, changes, body })
     }
 
-    /// Asks for its memory lines.
+    /// Prefetches its memory lines.
     pub(crate) fn prefetch(&self) {
         prefetch(self.body.rest());
     }
@@ -176,23 +178,23 @@ impl<'a> RecordRef<'a> {
         self.flags & EARLIER != 0
     }
 
-    /// Whether what older segments have of the page does not count.
+    /// Whether older segments do not count for the page.
     pub(crate) fn ends(&self) -> bool {
         self.reset() || !self.earlier()
     }
 
-    /// How many entries stand in this record.
+    /// Returns the number of entries in this record.
     pub(crate) fn len(&self) -> usize {
         self.count
     }
 
-    /// How many visits stand in this record.
+    /// Returns the number of visits in this record.
     pub(crate) fn visit_count(&self) -> usize {
         self.count - self.others
     }
 
-    /// What is carried, and the chunks of entries: first time (where there are several), count and
-    /// bytes.
+    /// Reads the carried part, and splits the entries into chunks: first time (if there are several
+    /// chunks), count and bytes.
     fn open(&self) -> Option<(Option<Carried>, Chunks<'a>)> {
         let mut cursor = self.body;
         let carried =
@@ -225,8 +227,8 @@ impl<'a> RecordRef<'a> {
         Some((carried, Chunks::Many(placed)))
     }
 
-    /// What is carried, and the last chunk. Only looks over the chunk directory, which has an entry
-    /// for each chunk of a long history.
+    /// Reads the carried part and the last chunk. Skims only the chunk directory, which has an
+    /// entry for each chunk.
     fn open_last(&self) -> Option<(Option<Carried>, Entries<'a>)> {
         let mut cursor = self.body;
         let carried =
@@ -247,7 +249,8 @@ impl<'a> RecordRef<'a> {
         Some((carried, Entries::new(Cursor::new(cursor.take(last)?), count)))
     }
 
-    /// The page's head as of the segment's end. Costs a look over the chunk directory and one chunk.
+    /// Returns the page's head as of the segment's end. Skims the chunk directory, and reads one
+    /// chunk.
     #[expect(clippy::option_option, reason = "damaged, absent and present are three things")]
     pub(crate) fn head(&self) -> Option<Option<Head>> {
         if self.count == 0 {
@@ -260,7 +263,7 @@ impl<'a> RecordRef<'a> {
         }
     }
 
-    /// How the page changes, as of the segment's end: that stands here, or is told by the entries,
+    /// Returns the page's changes as of the segment's end: stored ones, or a fold of the entries,
     /// which are few then.
     pub(crate) fn changes(&self, epochs: &[EpochInfo]) -> Option<Changes> {
         if self.flags & CARRIED != 0 {
@@ -274,9 +277,8 @@ impl<'a> RecordRef<'a> {
         }
     }
 
-    /// How the page changes, as it stands here; it may be missing if all entries tell it where it
-    /// goes.
-    /// `None` if it cannot be read.
+    /// Returns the stored changes. They may be missing if `is_told`: the entries of the record to
+    /// write determine them. `None` if they cannot be read.
     pub(super) fn changes_unless(&self, is_told: bool) -> Option<Changes> {
         if self.flags & CARRIED == 0 {
             return is_told.then(Changes::default);
@@ -284,14 +286,14 @@ impl<'a> RecordRef<'a> {
         take_changes(self.changes)
     }
 
-    /// All entries, in order.
+    /// Returns all entries in order.
     pub(crate) fn entries(&self) -> Option<Vec<Entry>> {
         let mut entries = Vec::new();
         self.append_entries(&mut entries)?;
         Some(entries)
     }
 
-    /// Appends all entries, in order. As many of them are no visits as the record says.
+    /// Appends all entries in order. The number that are not visits matches the record's count.
     pub(super) fn append_entries(&self, entries: &mut Vec<Entry>) -> Option<()> {
         let mut others = 0;
         for chunk in self.open()?.1.iter() {
@@ -304,8 +306,8 @@ impl<'a> RecordRef<'a> {
         (others == self.others).then_some(())
     }
 
-    /// The entries at or before `time`, as far back as one that says what was in force then, in
-    /// order. Costs the chunk directory and a chunk or a few.
+    /// Returns the entries at or before `time`, back to one that determines what was in force then,
+    /// in order. Costs the chunk directory and one or a few chunks.
     pub(crate) fn entries_until(
         &self,
         time: Time,
@@ -329,8 +331,8 @@ impl<'a> RecordRef<'a> {
         Some(entries)
     }
 
-    /// The entries at or after `time`, in order, and maybe some before it. Costs the chunk directory,
-    /// and the chunks that have them.
+    /// Returns the entries at or after `time` in order, and maybe some before it. Costs the chunk
+    /// directory and the chunks that have them.
     pub(crate) fn entries_since(&self, time: Time) -> Option<Vec<Entry>> {
         let chunks = self.open()?.1;
         // Strictly less: entries of this time may begin in the chunk before the one that starts with it.
@@ -344,9 +346,9 @@ impl<'a> RecordRef<'a> {
         Some(entries)
     }
 
-    /// When the page was first seen here, or restated, with a content of a version. Costs the chunk
-    /// directory and the chunks until then; of a version with a digest, chunks without its bytes are
-    /// only searched for these.
+    /// Returns when the page was first seen, or restated, with a content of a version in this
+    /// record. Costs the chunk directory and the chunks up to there. For a version with a digest,
+    /// other chunks are only scanned for the digest's bytes.
     #[expect(clippy::option_option, reason = "damaged, absent and present are three things")]
     pub(crate) fn first_seen(&self, version: &[Content]) -> Option<Option<Time>> {
         for chunk in self.open()?.1.iter().filter(|chunk| chunk.may_have(version)) {
@@ -360,7 +362,7 @@ impl<'a> RecordRef<'a> {
         Some(None)
     }
 
-    /// What stands here of one time, in order.
+    /// Returns the entries at one time, in order.
     pub(crate) fn entries_at(&self, time: Time) -> Option<Vec<Entry>> {
         let mut found = Vec::new();
         for chunk in self.open()?.1.iter().rev().filter(|c| c.first <= time.0) {
@@ -368,7 +370,7 @@ impl<'a> RecordRef<'a> {
                 found.extend(entry.filter(|e| e.time() == time));
                 entry?;
             }
-            // Entries of one time may go on into the chunk before.
+            // Entries of one time may begin in the chunk before.
             if chunk.first < time.0 {
                 break;
             }
@@ -377,8 +379,8 @@ impl<'a> RecordRef<'a> {
         Some(found)
     }
 
-    /// Appends the head before this record's entries came, packed: nothing if there was none. Mostly
-    /// that stands here as it is. What is appended can be read.
+    /// Appends the packed head before this record's entries; nothing if there was none. Usually
+    /// copies stored bytes. The result is valid.
     #[expect(clippy::indexing_slicing, reason = "what is carried is the front of the body")]
     pub(super) fn append_before(&self, out: &mut Vec<u8>) -> Option<()> {
         if self.count > CHUNK_ENTRIES {
@@ -400,7 +402,7 @@ impl<'a> RecordRef<'a> {
     }
 }
 
-/// The chunks of a record: nearly always one.
+/// The chunks of a record: usually one.
 enum Chunks<'a> {
     One(Chunk<'a>),
     Many(Vec<Chunk<'a>>),
@@ -429,8 +431,8 @@ impl<'a> Chunk<'a> {
         Entries::new(self.cursor, self.count)
     }
 
-    /// Whether an entry may have a content of a version. A digest stands with the first entry of the
-    /// chunk that has it, byte for byte.
+    /// Whether an entry may have a content of a version. The first entry with a digest in a chunk
+    /// stores the digest byte for byte.
     fn may_have(&self, version: &[Content]) -> bool {
         version.iter().any(|content| match content.digest {
             // A match may be chance, across two fields. It only says that the chunk must be unpacked.

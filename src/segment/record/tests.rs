@@ -1,4 +1,4 @@
-//! Records read back, whatever stands in them.
+//! Tests that read records back, also damaged ones.
 
 use super::*;
 use crate::fingerprint::Bands;
@@ -75,7 +75,7 @@ fn picks() -> impl Strategy<Value = Picks> {
     prop::collection::vec((any::<usize>(), prop::option::of(0u64..4), 0u32..4), 0..12)
 }
 
-/// What some of these visits saw, restated; and properties at any time.
+/// Restates contents of some of these visits, and adds properties at any time.
 fn beside(of: &[Entry], picks: &Picks) -> Vec<Entry> {
     if !of.iter().any(Entry::is_visit) {
         return Vec::new();
@@ -101,7 +101,7 @@ fn beside(of: &[Entry], picks: &Picks) -> Vec<Entry> {
     picks.iter().filter_map(beside).collect()
 }
 
-/// Entries that are not among the older ones, with such as are no visits.
+/// Returns entries that are not among the older ones, with some that are not visits.
 fn with_others(own: BTreeSet<Entry>, older: &[Entry], picks: &Picks) -> Vec<Entry> {
     let mut all: Vec<Entry> = older.iter().copied().chain(own.iter().copied()).collect();
     all.sort_unstable();
@@ -207,7 +207,7 @@ fn an_unchanged_visit_takes_a_few_bytes() {
     put_entries(&mut one, &[visit(Time(0))]);
     put_entries(&mut two, &[visit(Time(0)), visit(Time(86_400_000))]);
     assert!(two.len() - one.len() <= 5);
-    // What is restated takes its fingerprint and three bytes.
+    // A restated content takes its fingerprint and three bytes.
     let again = Restated { time: Time(0), fingerprint: Some(!7), digest, epoch: Epoch(1) };
     let mut with = Vec::new();
     put_entries(&mut with, &[visit(Time(0)), Entry::Restated(again)]);
