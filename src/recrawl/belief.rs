@@ -1,4 +1,4 @@
-//! What is known of the rate of a page: not a number, but how likely each is.
+//! A probability distribution over the change rate of a page.
 
 use std::f64::consts::LN_2;
 
@@ -12,13 +12,14 @@ use super::value::{Index, reached};
 use crate::recrawl::error::RecrawlError;
 use crate::recrawl::error::Result;
 
-/// How likely each of 64 rates is to be that of a page: by Bayes, the prior times the likelihood.
+/// The probability that each of 64 rates is the change rate of a page: by Bayes, the prior times
+/// the likelihood.
 ///
-/// With few visits a rate is hardly known, and each change that was seen means only "one or more". A
-/// page that changed at three monthly visits may change monthly or hourly. An estimate would take it
-/// for the kind that is worth most; the expectation over a belief does not, and it explores while a
-/// rate is unsure. C. Grimes and D. Ford, *Estimation of web page change rates*, JSM 2008, found a
-/// prior to matter most for new pages.
+/// Few visits determine a rate only roughly, and each change that was seen means "one or more". A
+/// page that changed at three monthly visits may change monthly or hourly. A point estimate would
+/// pick the rate with the highest value. The expectation over a belief does not, and it explores
+/// while a rate is uncertain. C. Grimes and D. Ford, *Estimation of web page change rates*, JSM
+/// 2008, found that the prior matters most for new pages.
 ///
 /// ```
 /// use simkeep::recrawl::{Belief, Change, Comparison, Index, Likelihood, Prior};
@@ -39,7 +40,7 @@ pub struct Belief {
     probability: Grid,
 }
 
-/// A rate of changes, and how sure it is.
+/// A change rate with its uncertainty.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rate {
     /// Changes a day: the mean of the belief.
@@ -50,38 +51,38 @@ pub struct Rate {
     pub high: f64,
 }
 
-/// How likely rates are, in proportion to each other.
+/// Relative likelihoods of the rates.
 #[derive(Clone, Debug)]
 pub(crate) struct Odds {
     log: Grid,
-    /// The largest is 1.
+    /// Scaled so that the largest is 1.
     relative: Grid,
 }
 
 impl Prior {
-    /// The odds of the rates.
+    /// Returns the odds of the rates.
     pub(crate) fn odds(&self) -> Odds {
         Odds { log: *self.logarithms(), relative: relative(self.logarithms()) }
     }
 }
 
 impl Likelihood {
-    /// The odds of the rates.
+    /// Returns the odds of the rates.
     pub(crate) fn odds(&self) -> Odds {
         Odds { log: *self.logarithms(), relative: relative(self.logarithms()) }
     }
 }
 
-/// The least sum of odds: with a smaller one some may have been too small to be told from none.
+/// The least sum of odds: below it, some odds may have underflowed to zero.
 const SUM_MIN: f64 = 1e-200;
 
 impl Belief {
-    /// What is believed after comparisons of this likelihood.
+    /// Computes the belief after comparisons of this likelihood.
     pub fn new(prior: &Prior, likelihood: &Likelihood) -> Belief {
         Belief::of(&prior.odds(), &likelihood.odds())
     }
 
-    /// What is believed by the odds of the rates before, and by those that were seen.
+    /// Computes the belief from the odds of the prior and of the likelihood.
     pub(crate) fn of(prior: &Odds, likelihood: &Odds) -> Belief {
         // Products of odds need no exponential. They are exact enough unless both hardly overlap.
         let mut share = both(&prior.relative, &likelihood.relative, |prior, seen| prior * seen);
@@ -96,9 +97,9 @@ impl Belief {
         Belief { probability: share.map(|share| share * part) }
     }
 
-    /// The mean rate, and the central 90 %.
+    /// Returns the mean rate and its central 90 % interval.
     ///
-    /// Each of the 64 rates stands for those around it, half an octave in all.
+    /// Each of the 64 rates represents a range of half an octave around it.
     pub fn rate(&self) -> Rate {
         Rate {
             per_day: self.expected(|rate| rate),
@@ -107,52 +108,51 @@ impl Belief {
         }
     }
 
-    /// What a visit is worth, so many days after the last one: the expectation of the index of a page of
-    /// this weight, in days. It takes about a microsecond.
+    /// Returns the value of a visit `days` after the last one, in days: the expectation of the
+    /// index of a page of this weight. It takes about a microsecond.
     ///
-    /// After a long absence the crawl value is w E\[1/λ\]. If a page surely changes faster than visits
-    /// can follow, that is below any threshold that other pages reach. So give intervals a
-    /// maximum.
+    /// After a long time the crawl value approaches w E\[1/λ\]. For a page that surely changes
+    /// faster than visits can follow, this is below the threshold of other pages, so that it would
+    /// never be visited. Therefore set a maximum interval.
     ///
     /// # Errors
     ///
-    /// [`RecrawlError::Value`] if the weight is not positive and finite, or the days are
-    /// not a number. Negative days count as none.
+    /// [`RecrawlError::Value`] if the weight is not positive and finite, or the days are not a
+    /// number. Negative days count as zero.
     pub fn worth(&self, index: Index, weight: f64, days: f64) -> Result<f64> {
         let weight = check::positive("weight", weight)?;
         let days = check::since("days", days)?;
         Ok(weight * self.worth_of_one(index, days))
     }
 
-    /// The days after a visit from which the next one is worth a threshold; none if it never is, or not
-    /// within 4,000,000 days. It takes 65 times as long as [`worth`](Self::worth).
+    /// Returns the days after a visit at which the next one reaches a threshold; `None` if it never
+    /// does, or not within 4,000,000 days. It takes 65 times as long as [`worth`](Self::worth).
     ///
     /// # Errors
     ///
-    /// [`RecrawlError::Value`] if the weight or the threshold is not positive and
-    /// finite.
+    /// [`RecrawlError::Value`] if the weight or the threshold is not positive and finite.
     pub fn interval(&self, index: Index, weight: f64, threshold: f64) -> Result<Option<f64>> {
         let weight = check::positive("weight", weight)?;
         let threshold = check::positive("threshold", threshold)?;
         Ok(reached(threshold / weight, |days| self.worth_of_one(index, days)))
     }
 
-    /// The probability of each rate.
+    /// Returns the probability of each rate.
     pub(super) fn probabilities(&self) -> &Grid {
         &self.probability
     }
 
-    /// What a visit to a page of weight 1 is worth, by days that are checked already.
+    /// Returns the value of a visit to a page of weight 1, for validated days.
     fn worth_of_one(&self, index: Index, days: f64) -> f64 {
         self.expected(|rate| index.at(rate, days))
     }
 
-    /// The mean of a function of the rate.
+    /// Returns the mean of a function of the rate.
     fn expected(&self, of: impl Fn(f64) -> f64) -> f64 {
         dot(&self.probability, &rates().map(of))
     }
 
-    /// The rate that has this share of the probability below it.
+    /// Returns the rate below which this fraction of the probability lies.
     fn quantile(&self, share: f64) -> f64 {
         let (mut below, mut at) = (0.0, f64::INFINITY);
         for (probability, rate) in self.probability.iter().zip(rates()) {

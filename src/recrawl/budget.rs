@@ -1,27 +1,27 @@
-//! The threshold by which a number of visits a day is spent.
+//! Finds the threshold that spends a number of visits a day.
 
 use std::array;
 use std::f64::consts::LN_2;
 
 use super::real::{exp, scaled};
 
-/// Thresholds are looked for from 2⁻⁶⁴⁰ to 2⁶⁴⁰: a weight of a page times that of a rule is from 10⁻¹⁴⁵
+/// The range of thresholds: 2⁻⁶⁴⁰ to 2⁶⁴⁰. The weight of a page times that of a rule is from 10⁻¹⁴⁵
 /// to 10¹³⁹.
 const OCTAVES: i64 = 640;
-/// Between the octaves that are tried first.
+/// The distance in octaves between the first trials.
 const FIRST_STEP: i64 = 8;
 
-/// Thresholds that are tried at once, and how often within the octave that is found. What is left is a
-/// hundred thousandth of it.
+/// The number of thresholds per call, and how often the octave is divided by them. The result is
+/// accurate to a hundred thousandth of an octave.
 pub(crate) const TRIED: usize = 16;
 const ROUNDS: usize = 4;
 
-/// The least threshold that takes no more visits a day than these; none if the largest that is looked
-/// for takes more. `visits` says how many each of some thresholds takes: the higher it is, the fewer.
-/// Calls it six times for thresholds from 2⁻⁶⁰ to 2⁶⁰, and seven times for others.
+/// Returns the least threshold that takes at most `per_day` visits a day; `None` if the largest
+/// threshold takes more. `visits` returns the visits a day for each threshold, and falls with the
+/// threshold. It is called six times for thresholds from 2⁻⁶⁰ to 2⁶⁰, and seven times for others.
 ///
-/// The octave is found first. So all thresholds that are tried within it are scaled exactly as it is:
-/// where all weights have another unit that is a power of two, the plan is the same to the last bit.
+/// The octave is found first. So all thresholds tried within it scale exactly: if all weights
+/// change by a power of two, the plan is the same to the last bit.
 pub(crate) fn spend(per_day: f64, visits: impl Fn(&[f64; TRIED]) -> [f64; TRIED]) -> Option<f64> {
     let above =
         // Visits fall with the threshold, so the thresholds that take too many are the first ones.
@@ -40,8 +40,8 @@ pub(crate) fn spend(per_day: f64, visits: impl Fn(&[f64; TRIED]) -> [f64; TRIED]
     Some(at(to))
 }
 
-/// The least power of two that takes no more visits than there are, if there is one. `above` says how
-/// many of some powers take more.
+/// Returns the least power of two that takes at most the allowed visits, if there is one. `above`
+/// returns how many of the given powers take more.
 #[expect(clippy::cast_possible_wrap, reason = "16 are tried")]
 fn octave(above: impl Fn(&[i64; TRIED]) -> usize) -> Option<i64> {
     const TRIES: i64 = TRIED as i64;
@@ -96,7 +96,7 @@ mod tests {
     #[test]
     fn what_must_be_visited_anyway_has_no_threshold() {
         assert_eq!(spend(1.0, |tried| tried.map(|_| 2.0)), None);
-        // And what nobody may visit more often has the least.
+        // Pages that cannot be visited more often get the least threshold.
         assert!(spend(3.0, |tried| tried.map(|_| 2.0)).unwrap() < 1e-17);
     }
 }

@@ -1,4 +1,4 @@
-//! Which numbers of a caller are taken.
+//! Validates numbers of a caller.
 
 use crate::recrawl::error::{RecrawlError, Result};
 
@@ -8,7 +8,7 @@ pub(super) const DAYS_MAX: f64 = 4_000_000.0;
 /// The shortest time between two visits, in days: a bit less than a millisecond.
 pub(super) const DAYS_MIN: f64 = 1e-8;
 
-/// A number that must be positive and finite.
+/// Checks a number that must be positive and finite.
 pub(super) fn positive(name: &'static str, number: f64) -> Result<f64> {
     if number > 0.0 && number.is_finite() {
         Ok(number)
@@ -17,7 +17,7 @@ pub(super) fn positive(name: &'static str, number: f64) -> Result<f64> {
     }
 }
 
-/// A length of time that must be positive. No two times of visits are nearer or farther apart.
+/// Checks a positive length of time. No two visits are closer or farther apart.
 pub(super) fn interval(name: &'static str, days: f64) -> Result<f64> {
     if (DAYS_MIN..=DAYS_MAX).contains(&days) {
         Ok(days)
@@ -26,7 +26,7 @@ pub(super) fn interval(name: &'static str, days: f64) -> Result<f64> {
     }
 }
 
-/// How many comparisons one counts for.
+/// Checks the number of times that a comparison counts.
 pub(super) fn times(name: &'static str, number: f64) -> Result<f64> {
     if (0.0..=1e9).contains(&number) {
         Ok(number)
@@ -35,7 +35,7 @@ pub(super) fn times(name: &'static str, number: f64) -> Result<f64> {
     }
 }
 
-/// A time since a visit. If the visit is in the future, that is none.
+/// Checks a time since a visit. A visit in the future counts as now.
 pub(super) fn since(name: &'static str, days: f64) -> Result<f64> {
     if days.is_nan() {
         return Err(RecrawlError::Value { name, takes: "a number of days" });
@@ -43,7 +43,7 @@ pub(super) fn since(name: &'static str, days: f64) -> Result<f64> {
     Ok(days.clamp(0.0, DAYS_MAX))
 }
 
-/// A share of one.
+/// Checks a fraction from 0 to 1.
 pub(super) fn share(name: &'static str, number: f64) -> Result<f64> {
     if (0.0..=1.0).contains(&number) {
         Ok(number)
@@ -52,7 +52,7 @@ pub(super) fn share(name: &'static str, number: f64) -> Result<f64> {
     }
 }
 
-/// What a visit is worth.
+/// Checks the value of a visit.
 pub(super) fn worth(name: &'static str, number: f64) -> Result<f64> {
     if number >= 0.0 && number.is_finite() {
         Ok(number)
@@ -61,7 +61,7 @@ pub(super) fn worth(name: &'static str, number: f64) -> Result<f64> {
     }
 }
 
-/// A positive number that may be multiplied with a few others.
+/// Checks a positive number that may be multiplied by a few others.
 pub(super) fn moderate(name: &'static str, number: f64) -> Result<f64> {
     if (1e-100..=1e100).contains(&number) {
         Ok(number)

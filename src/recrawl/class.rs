@@ -1,41 +1,41 @@
-//! Priors that are few, so that what is worked out of one serves many pages.
+//! A small set of priors, so that results computed for one serve many pages.
 
 use std::f64::consts::LN_2;
 
 use super::prior::Prior;
 use super::real::{exp, ln};
 
-/// Steps of an octave in which medians are told apart.
+/// The number of medians in an octave.
 const MEDIAN_STEPS: u16 = 4;
 
-/// The first median: 2⁻²⁰ a day.
+/// The logarithm of the first median: 2⁻²⁰ a day.
 const OCTAVES_MIN: f64 = -20.0;
 
-/// Medians: up to the last rate of a belief.
+/// The number of medians: up to the highest rate of a belief.
 const MEDIANS: u16 = 126;
 
-/// Steps of an octave in which widths are told apart.
+/// The number of widths in an octave.
 const WIDTH_STEPS: f64 = 6.0;
 
 /// The least width.
 const WIDTH_MIN: f64 = 0.5;
 
-/// Widths: up to 3.6.
+/// The number of widths: up to 3.6.
 const WIDTHS: u16 = 18;
 
-/// How likely a page is to be of another kind than those that were learned from: as likely its prior is
-/// the default. Else a store whose pages have hardly changed believes that of a page that is news.
+/// The share of the default in a learned prior: a page may be unlike all pages that the prior was
+/// learned from. Otherwise a store whose pages hardly change would expect the same of a news page.
 const DOUBT: f64 = 0.1;
 
-const _: () = assert!(1 + MEDIANS * WIDTHS < 1 << 12, "a class has room beside other things");
+const _: () = assert!(1 + MEDIANS * WIDTHS < 1 << 12, "a class fits into a key with other fields");
 
-/// A prior in two bytes: the default, or one of some two thousand log-normals, each with a share of the
-/// default.
+/// A prior in two bytes: the default, or one of some two thousand log-normals, each mixed with a
+/// share of the default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Class(u16);
 
 impl Class {
-    /// The log-normal that is nearest to one whose logarithm has this mean and this deviation.
+    /// Returns the nearest log-normal, given the mean and the deviation of the logarithm.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -51,12 +51,12 @@ impl Class {
         Class(1 + median * WIDTHS + width)
     }
 
-    /// Its number, less than 4,096.
+    /// Returns its number, less than 4,096.
     pub(crate) fn number(self) -> u16 {
         self.0
     }
 
-    /// The prior that it stands for.
+    /// Returns the prior.
     pub(crate) fn prior(self) -> Prior {
         // 0 is the default, so a class that was never learned needs no special case.
         let Some(number) = self.0.checked_sub(1) else { return Prior::default() };

@@ -1,44 +1,43 @@
-//! What the comparisons of a page come to, in four bytes.
+//! The comparisons of a page, summarized in four bytes.
 
 use super::check::DAYS_MAX;
 use super::comparison::{Change, Comparison};
 use super::likelihood::Likelihood;
 
-/// Steps of an octave, as a power of two: eight.
+/// The number of steps in an octave, as a power of two: eight.
 const STEPS: u32 = 3;
 
-/// The largest share: fifteenths.
+/// The largest fraction: fifteenths.
 const SHARES: u64 = 15;
 
-/// How much of a change it is that a page returned to an earlier version.
+/// The weight of a return to an earlier version, compared with a change.
 const RETURN: f64 = 0.5;
 
-/// Milliseconds of a second.
+/// The milliseconds of a second.
 const SECOND: u64 = 1000;
 
-/// What the comparisons of a page come to.
+/// A summary of the comparisons of a page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Summary {
-    /// How many found a change.
+    /// The number of comparisons that found a change.
     pub(crate) changes: u64,
-    /// How many of these know when it changed last.
+    /// How many of these have a date of the last change.
     pub(crate) dated: u64,
-    /// How many of the others found it back at an earlier version.
+    /// How many of the others found the page back at an earlier version.
     pub(crate) returned: u64,
-    /// The mean time between visits where a change has no date, those that returned included: by
-    /// [`mean_step`]; 0 if there are none.
+    /// The mean time between visits with an undated change or a return, as a [`mean_step`]; 0 if
+    /// there are none.
     pub(crate) mean_step: u64,
-    /// The time in which nothing changed: between equal versions, and since a change that has a date;
-    /// in milliseconds.
+    /// The time without a change, in milliseconds: between equal versions, and since dated changes.
     pub(crate) quiet_ms: u64,
 }
 
-/// The step of the geometric mean of some intervals, each a count and their sum in milliseconds: in
-/// steps of an eighth of an octave, of seconds. It is 0 if there are none, and else at least that of a
-/// second.
+/// Returns the step of the geometric mean of intervals, each given as a count and their sum in
+/// milliseconds. Steps are eighths of an octave of seconds. The result is 0 without intervals,
+/// otherwise at least the step of a second.
 ///
-/// A page whose rate λ is low changes in an interval I with a probability of about λI: then a product
-/// of these, and the geometric mean, is all that can be known.
+/// A page with a low rate λ changes in an interval I with a probability of about λI. So the
+/// likelihood depends on the product of the intervals, hence on their geometric mean.
 pub(crate) fn mean_step(intervals: impl Iterator<Item = (u64, u64)>) -> u64 {
     let (mut count, mut steps) = (0, 0);
     for (of, sum_ms) in intervals.filter(|(of, _)| *of > 0) {
@@ -50,13 +49,12 @@ pub(crate) fn mean_step(intervals: impl Iterator<Item = (u64, u64)>) -> u64 {
     (2 * steps + count).checked_div(2 * count).unwrap_or(0)
 }
 
-/// The evidence of a page's comparisons, in 32 bits: what its rate is believed by.
+/// The evidence of a page's comparisons in 32 bits, from which its belief is computed.
 ///
-/// From the lowest bit: six of how many changes there are, four of the share of those that have a date
-/// and four of those that returned, in fifteenths, nine of the mean time between visits that found a
-/// change without a date, and nine of the time in which nothing changed. All but the shares are in steps
-/// of an eighth of an octave, of one and of seconds. That is far finer than what so few comparisons can
-/// tell.
+/// From the lowest bit: six bits for the number of changes; four for the share of dated ones, and
+/// four for that of returns, in fifteenths; nine for the mean time between visits with an undated
+/// change; and nine for the time without a change. All but the shares are in steps of an eighth of
+/// an octave, of one and of seconds. This is far finer than the accuracy of so little evidence.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Code(u32);
 
@@ -77,7 +75,7 @@ impl Code {
         Code(code as u32)
     }
 
-    /// The code that a row has, if it is one.
+    /// Converts the bits in a row to a code, if they are valid.
     #[inline]
     pub(crate) fn from_bits(bits: u32) -> Option<Code> {
         let code = Code(bits);
@@ -103,7 +101,7 @@ impl Code {
         u64::from(self.0) >> from & ((1 << bits) - 1)
     }
 
-    /// What it says, within its steps.
+    /// Returns the summary, rounded to its steps.
     pub(crate) fn summary(self) -> Summary {
         let changes = of_step(self.part(0, 6), STEPS);
         let of_share = |share: u64| (share * changes * 2 + SHARES) / (SHARES * 2);
@@ -117,7 +115,7 @@ impl Code {
         }
     }
 
-    /// How likely each rate makes what it says.
+    /// Returns the likelihood of each rate.
     pub(crate) fn likelihood(self) -> Likelihood {
         let Summary { changes, dated, returned, mean_step, quiet_ms } = self.summary();
         let mut all = Likelihood::flat();
@@ -141,13 +139,13 @@ impl Code {
     }
 }
 
-/// Seconds, rounded.
+/// Converts milliseconds to seconds, rounded.
 fn seconds(ms: u64) -> u64 {
     ms.saturating_add(SECOND / 2) / SECOND
 }
 
-/// The number of the step nearest to `value`, where each octave has 2^`bits` steps. Below
-/// 2^(`bits` + 1) each number has a step of its own.
+/// Returns the number of the step nearest to `value`, with 2^`bits` steps per octave. Below
+/// 2^(`bits` + 1) each number has its own step.
 pub(crate) fn step_of(value: u64, bits: u32) -> u64 {
     let Some(shift) = value.checked_ilog2().and_then(|top| top.checked_sub(bits + 1)) else {
         return value;
@@ -159,7 +157,7 @@ pub(crate) fn step_of(value: u64, bits: u32) -> u64 {
     (u64::from(shift) << bits) + (value >> shift)
 }
 
-/// The number in the middle of a step, as [`step_of`] gives it.
+/// Returns the number in the middle of a step of [`step_of`].
 pub(crate) fn of_step(step: u64, bits: u32) -> u64 {
     let Some(shift) = (step >> bits).checked_sub(1) else { return step };
     ((step & ((1 << bits) - 1)) | 1 << bits) << shift
@@ -171,7 +169,7 @@ mod tests {
 
     use super::*;
 
-    /// Whether a number is off by at most half a step, and half a second.
+    /// Whether two numbers differ by at most half a step and half a second.
     fn near(a: u64, b: u64) -> bool {
         a.abs_diff(b) <= b / 16 + SECOND / 2
     }

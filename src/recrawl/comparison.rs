@@ -1,16 +1,16 @@
-//! What a visit tells of the time since the one before it.
+//! The result of comparing a visit with the one before it.
 
 use super::check;
 use crate::recrawl::error::{RecrawlError, Result};
 
-/// What two visits in a row say of the time between them.
+/// The comparison of two consecutive visits.
 ///
 /// ```
 /// use simkeep::recrawl::{Change, Comparison};
 /// # fn main() -> simkeep::Result<()> {
 /// let weekly = Comparison::new(7.0, Change::None)?;
 /// assert_eq!(weekly.days(), 7.0);
-/// // Visits at one time tell nothing.
+/// // Two visits at the same time are no comparison.
 /// assert!(Comparison::new(0.0, Change::None).is_err());
 /// # Ok(())
 /// # }
@@ -24,21 +24,21 @@ pub struct Comparison {
 /// Whether a page changed between two visits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Change {
-    /// It is unchanged.
+    /// The page is unchanged.
     None,
-    /// It changed once or more often, and it is not known when.
+    /// The page changed at least once, at an unknown time.
     Undated,
-    /// It changed, the last time so many days before the later visit.
+    /// The page changed, the last time this many days before the later visit.
     DaysAgo(f64),
 }
 
 impl Comparison {
-    /// A comparison of two visits that are `days` apart.
+    /// Creates a comparison of two visits that are `days` apart.
     ///
     /// # Errors
     ///
-    /// [`RecrawlError::Value`] if `days` are not from a millisecond to 4,000,000 (no two times of visits
-    /// are nearer or farther apart), or if a change was not between the visits.
+    /// [`RecrawlError::Value`] if `days` are not from a millisecond to 4,000,000 (no two visits are
+    /// closer or farther apart), or if a change was not between the visits.
     pub fn new(days: f64, change: Change) -> Result<Comparison> {
         check::interval("days", days)?;
         match change {
@@ -50,12 +50,12 @@ impl Comparison {
         }
     }
 
-    /// The time between the visits, in days.
+    /// Returns the time between the visits, in days.
     pub fn days(self) -> f64 {
         self.days
     }
 
-    /// Whether the page changed.
+    /// Returns whether the page changed.
     pub fn change(self) -> Change {
         self.change
     }

@@ -1,8 +1,8 @@
-//! Why a question about change rates is refused.
+//! Errors of computations with change rates.
 
 use std::fmt;
 
-/// Why a question about change rates, or a policy, is refused.
+/// An invalid argument of a computation with change rates, or of a policy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RecrawlError {
@@ -10,16 +10,16 @@ pub enum RecrawlError {
     Value {
         /// The name of the value.
         name: &'static str,
-        /// The values that are taken.
+        /// The valid values.
         takes: &'static str,
     },
-    /// A text or a combination of values that has no meaning.
+    /// A text or a combination of values is invalid.
     Invalid(String),
-    /// A page of a simulation ended it: [`Page::visited`](super::simulate::Page::visited).
+    /// A page cancelled its simulation; see [`Page::visited`](super::simulate::Page::visited).
     Cancelled,
 }
 
-/// A result of this module.
+/// The result type of this module.
 pub(crate) type Result<T, E = RecrawlError> = std::result::Result<T, E>;
 
 impl fmt::Display for RecrawlError {

@@ -1,4 +1,4 @@
-//! Learning a prior from the comparisons of many pages.
+//! Learns a prior from the comparisons of many pages.
 
 use std::f64::consts::LN_2;
 
@@ -7,40 +7,41 @@ use super::likelihood::{Likelihood, relative};
 use super::prior::Prior;
 use super::real::{exp, ln};
 
-/// How many priors are tried.
+/// The number of priors to try.
 pub(super) const PRIORS: usize = MEDIANS * WIDTHS.len();
 
-/// How many medians are tried, an octave apart.
+/// The number of medians to try, an octave apart.
 pub(super) const MEDIANS: usize = 16;
 
-/// The widths that are tried with each of them.
+/// The widths to try with each median.
 pub(super) const WIDTHS: [f64; 4] = [0.5, 1.0, 1.5, 2.0];
 
-/// Units of a nat in which evidence is summed. Sums of integers do not depend on the order of pages.
+/// The fractions of a nat in which evidence is counted. Sums of integers do not depend on the order
+/// of pages.
 pub(super) const UNIT: f64 = 65_536.0;
 
-/// The least evidence of a page, in those units: 2³² pages of it fit in a sum.
+/// The least evidence of a page in these units, so that the sum over 2³² pages cannot overflow.
 const LEAST: f64 = -2_147_483_648.0;
 
-/// With fewer pages than this, nothing is learned.
+/// The number of pages below which nothing is learned.
 pub(super) const PAGES_MIN: u64 = 20;
 
-/// The logarithm of the median of this number: from 2⁻¹² to 8 changes a day.
+/// Returns the logarithm of a median by number: from 2⁻¹² to 8 changes a day.
 pub(super) fn median(number: usize) -> f64 {
     (number as f64 - 12.0) * LN_2
 }
 
-/// The prior of this number.
-#[expect(clippy::indexing_slicing, reason = "a rest is less than what it is of")]
+/// Returns a prior by number.
+#[expect(clippy::indexing_slicing, reason = "a remainder is less than the divisor")]
 fn prior(number: usize) -> Prior {
     let width = WIDTHS[number % WIDTHS.len()];
     Prior::of_log_normal(median(number / WIDTHS.len()), width)
 }
 
-/// The 64 log-normal priors that are tried: 16 medians, from a change in 11 years to eight a day, and
+/// The 64 log-normal priors to try: 16 medians, from one change in 11 years to eight a day, with
 /// four widths each.
 ///
-/// Made once, in 32 KiB.
+/// Create it once; it takes 32 KiB.
 #[derive(Clone, Debug)]
 pub struct Priors {
     probability: Vec<Grid>,
@@ -53,13 +54,13 @@ impl Default for Priors {
     }
 }
 
-/// How well each of the 64 priors explains the comparisons of one page: the logarithm of the chance that
-/// they come out as they did.
+/// How well each of the 64 priors explains the comparisons of one page: the logarithm of their
+/// probability.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Evidence([i64; PRIORS]);
 
 impl Priors {
-    /// The evidence of a page. It takes some microseconds.
+    /// Computes the evidence of a page. It takes some microseconds.
     pub fn evidence(&self, likelihood: &Likelihood) -> Evidence {
         // Relative, so that nothing underflows. The factor is the same
         // for all priors, so it does not matter.
@@ -71,7 +72,7 @@ impl Priors {
         Evidence(evidence)
     }
 
-    /// All of them, each with its share.
+    /// Returns the mixture of all priors with these weights.
     pub(super) fn mixed(&self, shares: &[f64; PRIORS]) -> Prior {
         let mut mixed = [0.0; RATES];
         for (share, prior) in shares.iter().zip(&self.probability) {
@@ -81,10 +82,11 @@ impl Priors {
     }
 }
 
-/// The evidence of many pages: which priors explain all of them well.
+/// The evidence of many pages: how well each prior explains all of them.
 ///
-/// Bayes once more, for a log-normal whose median and width are of a mesh. In integers, so that
-/// neither the order of the pages shows nor how they were divided. 520 bytes.
+/// This is Bayes' rule for a log-normal whose median and width lie on a grid. It counts in
+/// integers, so the result depends neither on the order of pages nor on their partition. It takes
+/// 520 bytes.
 ///
 /// ```
 /// use simkeep::recrawl::{Change, Comparison, Fit, Likelihood, Prior, Priors};
@@ -113,12 +115,12 @@ impl Default for Fit {
 }
 
 impl Fit {
-    /// Adds a page that has comparisons; one without says nothing, and is not to be counted.
+    /// Adds a page with comparisons. Do not add pages without any: they carry no evidence.
     pub fn add(&mut self, page: &Evidence) {
         self.add_many(page, 1);
     }
 
-    /// Adds so many pages that have the same evidence.
+    /// Adds `pages` pages with the same evidence.
     pub(crate) fn add_many(&mut self, page: &Evidence, pages: u32) {
         for (sum, of_page) in self.sums.iter_mut().zip(&page.0) {
             *sum = sum.saturating_add(of_page.saturating_mul(pages.into()));
@@ -126,13 +128,13 @@ impl Fit {
         self.pages += u64::from(pages);
     }
 
-    /// Adds all pages of another one.
+    /// Adds all pages of another fit.
     pub fn merge(&mut self, other: &Fit) {
         self.sums = both(&self.sums, &other.sums, i64::saturating_add);
         self.pages += other.pages;
     }
 
-    /// The evidence without a page that is in it.
+    /// Returns the evidence without a page that was added before.
     #[must_use]
     pub fn without(&self, page: &Evidence) -> Fit {
         // Integers: unless a sum was saturated, this is exactly the sum of the other pages.
@@ -140,13 +142,13 @@ impl Fit {
         Fit { sums, pages: self.pages.saturating_sub(1) }
     }
 
-    /// How many pages there are.
+    /// Returns the number of pages.
     pub fn pages(&self) -> u64 {
         self.pages
     }
 
-    /// The priors, each as likely as it explains the pages well, mixed; of fewer than 20 pages the
-    /// [default](Prior::default). It takes some microseconds.
+    /// Returns the mixture of the priors, weighted by how well they explain the pages; the
+    /// [default](Prior::default) for fewer than 20 pages. It takes some microseconds.
     pub fn prior(&self, priors: &Priors) -> Prior {
         if self.pages < PAGES_MIN {
             return Prior::default();
@@ -156,20 +158,20 @@ impl Fit {
         priors.mixed(&shares.map(|share| share / sum))
     }
 
-    /// How well each prior explains the pages: the logarithms of the chances.
+    /// Returns the log-likelihood of each prior for the pages.
     pub(super) fn logarithms(&self) -> [f64; PRIORS] {
         self.sums.map(|sum| sum as f64 / UNIT)
     }
 }
 
-/// The logarithm of a chance, in units of evidence.
+/// Converts a log-likelihood to units of evidence.
 #[expect(clippy::cast_possible_truncation, reason = "from -2³¹ to about 0")]
 pub(super) fn in_units(chance: f64) -> i64 {
     // `ln(0)` is minus infinity, which becomes `LEAST`: a sum over 2^32 pages still fits.
     (ln(chance) * UNIT).round().max(LEAST) as i64
 }
 
-/// What a function makes of the figures for each prior.
+/// Applies a function to the figures of each prior.
 fn both(a: &[i64; PRIORS], b: &[i64; PRIORS], of: fn(i64, i64) -> i64) -> [i64; PRIORS] {
     let mut made = *a;
     made.iter_mut().zip(b).for_each(|(a, b)| *a = of(*a, *b));

@@ -1,18 +1,20 @@
-//! The rates that a belief is about.
+//! The grid of rates of a belief.
 
 use std::array;
 use std::f64::consts::{LN_2, SQRT_2};
 
-/// How many rates there are.
+/// The number of rates.
 pub(super) const RATES: usize = 64;
 
 /// A figure for each rate.
 pub(super) type Grid = [f64; RATES];
 
-/// Half octaves from 2⁻²⁰ a day, a change in three thousand years, to 2^11.5, one in half a minute.
+/// Returns the rates: half octaves from 2⁻²⁰ a day, one change in three thousand years, to 2^11.5,
+/// one in half a minute.
 ///
-/// What is smooth over some octaves, as beliefs and values are, is summed at such steps nearly as well
-/// as it is integrated. A belief that is narrower than a step has the mean of its neighbouring rates.
+/// Functions that are smooth over some octaves, such as beliefs and values, can be summed at such
+/// steps with hardly less accuracy than an integral. A belief narrower than a step gets the mean of
+/// its neighbouring rates.
 pub(super) fn rates() -> Grid {
     let mut octave = 1.0 / 1_048_576.0;
     array::from_fn(|i| {
@@ -26,25 +28,25 @@ pub(super) fn rates() -> Grid {
     })
 }
 
-/// The logarithms of the rates.
+/// Returns the logarithms of the rates.
 pub(super) fn logarithms() -> Grid {
     array::from_fn(|i| (i as f64 / 2.0 - 20.0) * LN_2)
 }
 
-/// What a function makes of the figures of two grids at each rate.
+/// Applies a function to the figures of two grids at each rate.
 pub(super) fn both(a: &Grid, b: &Grid, of: impl Fn(f64, f64) -> f64) -> Grid {
     let mut made = *a;
     made.iter_mut().zip(b).for_each(|(a, b)| *a = of(*a, *b));
     made
 }
 
-/// The sum of the products of two grids, in an order that processors of any width take.
+/// Returns the sum of products of two grids, added in an order that is equal for all vector widths.
 #[inline]
 pub(super) fn dot(a: &Grid, b: &Grid) -> f64 {
     sum_of(a, b, |a, b| a * b)
 }
 
-/// The sum of a grid.
+/// Returns the sum of a grid.
 #[inline]
 pub(super) fn sum(of: &Grid) -> f64 {
     sum_of(of, of, |one, _| one)

@@ -1,4 +1,4 @@
-//! How much the pages of a host have in common, and what to expect of one of them.
+//! Learns how similar the pages of a host are, and derives a prior for each host.
 
 use std::array;
 
@@ -8,26 +8,27 @@ use super::likelihood::relative;
 use super::prior::Prior;
 use super::real::exp;
 
-/// How far hosts may differ from each other: widths of their medians. With the first one they hardly do.
+/// The widths to try for the distribution of medians of hosts. With the first one hosts hardly
+/// differ.
 const BETWEEN: [f64; 5] = [0.1, 0.7, 1.2, 1.8, 2.6];
 
-/// All ways in which hosts are taken to differ: a middle, a width between hosts, one within them.
+/// The number of models to try: a middle, a width between hosts, and a width within them.
 const WAYS: usize = MEDIANS * BETWEEN.len() * WIDTHS.len();
 
-/// What is less likely than this is not looked at.
+/// Models less likely than this are dropped.
 const NEGLIGIBLE: f64 = 1e-6;
 
 /// The priors of the pages of hosts, learned from all of them.
 ///
-/// The median rate of a host is log-normal, and the rates of its pages are so around it. How wide both
-/// are, and where the middle is, is learned from the evidence of hosts: how far they differ, and how
-/// far the pages of one do. Where hosts tell nothing of their pages the prior of a host is that of all
-/// pages; where they do, it is between that and what its other pages show, by how many these are. This
-/// is empirical Bayes with two levels: A. Gelman et al., *Bayesian data analysis*, chapter 5.
+/// The median rate of a host is log-normal, and the rates of its pages are log-normal around it.
+/// Both widths and the middle are learned from the evidence of hosts. If hosts do not differ, the
+/// prior of a host is that of all pages. If they do, it lies between that and the evidence of its
+/// other pages, depending on how many there are. This is empirical Bayes with two levels: A. Gelman
+/// et al., *Bayesian data analysis*, chapter 5.
 ///
-/// The prior of a host is a log-normal, to a quarter of an octave. So there are few, and what is worked
-/// out of one serves many hosts. A tenth of it is the [default](Prior::default), since a page may be of
-/// another kind than any that was learned from (J. O. Berger, *Statistical decision theory and Bayesian
+/// The prior of a host is a log-normal, rounded to a quarter of an octave, so that results for one
+/// prior serve many hosts. A tenth of it is the [default](Prior::default), since a page may be
+/// unlike all pages that were learned from (J. O. Berger, *Statistical decision theory and Bayesian
 /// analysis*, 4.7.4: ε-contamination).
 ///
 /// ```
@@ -51,26 +52,27 @@ const NEGLIGIBLE: f64 = 1e-6;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Hosts {
-    /// The ways that are likely, and how likely they are.
+    /// The likely models with their probabilities.
     ways: Vec<(Way, f64)>,
     /// The logarithms of all medians.
     medians: [f64; MEDIANS],
 }
 
-/// One of the ways in which hosts may differ.
+/// A model of how hosts differ.
 #[derive(Clone, Debug)]
 struct Way {
-    /// How likely each median is to be that of a host.
+    /// The probability of each median for a host.
     medians: [f64; MEDIANS],
-    /// The number of the width within hosts.
+    /// The index of the width within hosts.
     within: usize,
 }
 
 impl Hosts {
-    /// Learns from the evidence of hosts: of each, that of its pages that have comparisons.
+    /// Learns from the evidence of hosts, which for each host is that of its pages with
+    /// comparisons.
     ///
-    /// It takes some 10 µs for each host. A few thousand hosts are enough; which they are should not
-    /// depend on their pages. With fewer than 20 pages in all, nothing is learned.
+    /// It takes some 10 µs for each host. A few thousand hosts are enough; select them
+    /// independently of their pages. With fewer than 20 pages in all, nothing is learned.
     pub fn new<'f>(hosts: impl IntoIterator<Item = &'f Fit>) -> Hosts {
         let medians = medians();
         let (mut sums, mut pages) = ([0_i64; WAYS], 0);
@@ -93,18 +95,18 @@ impl Hosts {
         Hosts { ways, medians: of_all }
     }
 
-    /// The prior of a page of this host, of whose pages this is the evidence. It takes some
+    /// Returns the prior of a page of a host, given the evidence of the host's pages. It takes some
     /// microseconds.
     ///
-    /// That of the page itself is best [left out](Fit::without): it is in the likelihood that the prior
-    /// is going to be multiplied with. For hosts of more than some ten pages that makes no difference.
-    /// Without any evidence it is the prior of a page of a host that nothing is known of.
+    /// [Leave out](Fit::without) the evidence of the page itself: it is in the likelihood that the
+    /// prior is multiplied by. For hosts with more than some ten pages the difference is
+    /// negligible. Without any evidence, this is the prior of a page of an unknown host.
     pub fn prior(&self, host: &Fit) -> Prior {
         self.class(host).prior()
     }
 
-    /// The log-normal with the mean and the deviation of what is to be expected of a host: how likely
-    /// each way is, each median by it, and the width within hosts.
+    /// Returns the log-normal with the mean and the deviation of the prediction for a host:
+    /// averaged over the models, the medians and the width within hosts.
     pub(crate) fn class(&self, host: &Fit) -> Class {
         if self.ways.is_empty() {
             return Class::default();
@@ -130,8 +132,8 @@ impl Hosts {
 }
 
 impl Way {
-    /// How likely each median is for a host, given how well the priors explain its pages; not
-    /// normalised.
+    /// Returns the unnormalized probability of each median for a host, given the likelihoods of the
+    /// priors for its pages.
     fn of_medians(&self, chances: &[f64; PRIORS]) -> [f64; MEDIANS] {
         let mut of_medians = self.medians;
         // Priors are numbered by median and then by width, so one width is every fourth of them.
@@ -140,19 +142,19 @@ impl Way {
         of_medians
     }
 
-    /// The width within hosts.
+    /// Returns the width within hosts.
     #[expect(clippy::indexing_slicing, reason = "the number of one of them")]
     fn width(&self) -> f64 {
         WIDTHS[self.within]
     }
 
-    /// How well it explains the pages of a host.
+    /// Returns the likelihood of a host's pages.
     fn chance(&self, chances: &[f64; PRIORS]) -> f64 {
         self.of_medians(chances).iter().sum()
     }
 }
 
-/// All ways.
+/// Returns all models.
 fn ways(
     medians: &[[f64; MEDIANS]; MEDIANS * BETWEEN.len()],
 ) -> impl Iterator<Item = Way> + use<'_> {
@@ -162,8 +164,8 @@ fn ways(
     })
 }
 
-/// How likely each median is, for each middle and each width between hosts.
-#[expect(clippy::indexing_slicing, reason = "a rest is less than what it is of")]
+/// Returns the probability of each median, for each middle and each width between hosts.
+#[expect(clippy::indexing_slicing, reason = "a remainder is less than the divisor")]
 fn medians() -> [[f64; MEDIANS]; MEDIANS * BETWEEN.len()] {
     array::from_fn(|number| {
         let middle = median(number / BETWEEN.len());

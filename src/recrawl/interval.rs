@@ -1,4 +1,4 @@
-//! An interval between visits, as people write one.
+//! An interval between visits, with its text form.
 
 use std::fmt;
 use std::num::NonZeroU64;
@@ -6,10 +6,10 @@ use std::str::FromStr;
 
 use crate::recrawl::error::{RecrawlError, Result};
 
-/// A time between two visits: whole seconds, at least one, and at most 4,000,000 days.
+/// A time between two visits: whole seconds, from one second to 4,000,000 days.
 ///
-/// It is written as a number and a unit, of `s`, `m`, `h`, `d` and `w`: `90s`, `15m`, `2h`, `7d`, `4w`.
-/// It is shown in days, or else in the largest unit that it is whole in.
+/// Its text form is a number and a unit, `s`, `m`, `h`, `d` or `w`: `90s`, `15m`, `2h`, `7d`, `4w`.
+/// `Display` uses the largest unit up to days that divides it.
 ///
 /// ```
 /// use simkeep::recrawl::Interval;
@@ -25,18 +25,18 @@ use crate::recrawl::error::{RecrawlError, Result};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Interval(NonZeroU64);
 
-/// The units, in seconds, largest first but for weeks, which are shown as days.
+/// The units in seconds, largest first; weeks come last, since `Display` uses days.
 const UNITS: [(&str, u64); 5] = [("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1), ("w", 604_800)];
 
 /// The seconds of 4,000,000 days.
 const SECONDS_MAX: u64 = 4_000_000 * 86_400;
 
 impl Interval {
-    /// So many seconds.
+    /// Creates an interval of whole seconds.
     ///
     /// # Errors
     ///
-    /// [`RecrawlError::Value`] if they are none, or more than 4,000,000 days.
+    /// [`RecrawlError::Value`] for zero, or for more than 4,000,000 days.
     pub fn from_seconds(seconds: u64) -> Result<Interval> {
         NonZeroU64::new(seconds).filter(|seconds| seconds.get() <= SECONDS_MAX).map(Interval).ok_or(
             RecrawlError::Value { name: "seconds", takes: "from 1 to those of 4,000,000 days" },
@@ -46,18 +46,18 @@ impl Interval {
     /// 365 days.
     pub(crate) const YEAR: Interval = Interval(NonZeroU64::new(365 * 86_400).expect("not zero"));
 
-    /// So many seconds, or as near to that as there is one.
+    /// Creates an interval, clamped to the valid range.
     pub(crate) fn saturating(seconds: u64) -> Interval {
         let seconds = seconds.min(SECONDS_MAX);
         Interval(NonZeroU64::new(seconds).unwrap_or(NonZeroU64::MIN))
     }
 
-    /// How many seconds it has.
+    /// Returns the length in seconds.
     pub fn seconds(self) -> u64 {
         self.0.get()
     }
 
-    /// How many days it has.
+    /// Returns the length in days.
     pub fn days(self) -> f64 {
         self.seconds() as f64 / 86_400.0
     }
@@ -74,15 +74,15 @@ impl fmt::Display for Interval {
 impl FromStr for Interval {
     type Err = RecrawlError;
 
-    /// Reads a number, in digits alone, and a unit.
+    /// Parses a number in digits and a unit.
     ///
     /// # Errors
     ///
-    /// [`RecrawlError::Invalid`], which says how an interval is written.
+    /// [`RecrawlError::Invalid`], with a description of the text form.
     fn from_str(text: &str) -> Result<Interval> {
         read(text).ok_or_else(|| {
             RecrawlError::Invalid(format!(
-                "{text:?} is no interval; write a whole number above 0 in s, m, h, d or w, such as 90m \
+                "{text:?} is not an interval; write a whole number above 0 in s, m, h, d or w, such as 90m \
                  or 7d, of at most 4000000d"
             ))
         })

@@ -1,4 +1,4 @@
-//! How likely each rate makes what was seen of a page.
+//! The likelihood of each rate, given the comparisons of a page.
 
 use super::check;
 use super::comparison::{Change, Comparison};
@@ -8,24 +8,25 @@ use super::real::{exp, exp_m1, ln};
 use crate::recrawl::error::RecrawlError;
 use crate::recrawl::error::Result;
 
-/// How likely comparisons of a page are, at each of 64 rates.
+/// The likelihood of each of 64 rates, given comparisons of a page.
 ///
-/// With a rate of λ an unchanged interval I has the probability e^{-λI}, a changed one 1 - e^{-λI}, and
-/// a last change t before the visit the density λe^{-λt}. All of them multiply.
+/// At a rate of λ an unchanged interval I has the probability e^{-λI}, a changed one 1 - e^{-λI},
+/// and a last change t before the visit the density λe^{-λt}. The likelihoods of comparisons
+/// multiply.
 ///
-/// Kept as logarithms, in 512 bytes.
+/// Stored as logarithms, in 512 bytes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Likelihood {
     log: Grid,
 }
 
 impl Likelihood {
-    /// The likelihood of no comparison: all rates are equal.
+    /// Returns the likelihood without comparisons: all rates are equal.
     pub const fn flat() -> Likelihood {
         Likelihood { log: [0.0; RATES] }
     }
 
-    /// The likelihood of comparisons, in time in proportion to them.
+    /// Computes the likelihood of comparisons, in linear time.
     pub fn of(comparisons: &[Comparison]) -> Likelihood {
         let mut all = Likelihood::flat();
         for one in comparisons {
@@ -34,7 +35,7 @@ impl Likelihood {
         all
     }
 
-    /// Adds a comparison that counts for so many: several equal ones, or half a one that is doubtful.
+    /// Adds a comparison that counts `times` times: several equal ones, or half an uncertain one.
     ///
     /// ```
     /// use simkeep::recrawl::{Change, Comparison, Likelihood};
@@ -48,13 +49,13 @@ impl Likelihood {
     ///
     /// # Errors
     ///
-    /// [`RecrawlError::Value`] if `times` are not from 0 to a thousand million.
+    /// [`RecrawlError::Value`] if `times` is not from 0 to a thousand million.
     pub fn add(&mut self, comparison: Comparison, times: f64) -> Result<()> {
         self.multiply(comparison, check::times("times", times)?);
         Ok(())
     }
 
-    /// Adds a comparison that counts for so many, which is not checked.
+    /// Adds a comparison that counts `times` times, without checks.
     pub(crate) fn multiply(&mut self, comparison: Comparison, times: f64) {
         let rates = rates();
         let by_rate: Grid = match comparison.change() {
@@ -71,7 +72,7 @@ impl Likelihood {
     }
 }
 
-/// Numbers in proportion to those with these logarithms. The largest is 1.
+/// Returns the exponentials of logarithms, scaled so that the largest is 1.
 pub(super) fn relative<const N: usize>(log: &[f64; N]) -> [f64; N] {
     // The largest becomes e^0 = 1, so nothing overflows. Values far below it become 0.
     let largest = log.iter().copied().fold(f64::NEG_INFINITY, f64::max);

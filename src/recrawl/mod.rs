@@ -1,24 +1,25 @@
-//! When to visit a page again: how often it changes, and what a visit is worth.
+//! Recrawl scheduling: how often a page changes, and the value of a visit.
 //!
-//! Everything here is a pure function of what it is given: no files, no clock, no randomness. Times are
-//! in days and rates in changes a day. Changes of a page are taken for a Poisson process: as likely in
-//! one hour as in the next.
+//! Everything here is a pure function of its arguments: no files, no clock, no randomness. Times
+//! are in days, and rates in changes a day. Changes of a page are modelled as a Poisson process:
+//! equally likely at any time.
 //!
-//! - [`naive`], [`regular`], [`irregular`] and [`last_modified`] estimate the rate at which a page
-//!   changes, each from less regular visits or from more that is known of them.
-//! - [`value`] and [`harmonic`] are what a visit is worth for the time since the last one, and
-//!   [`interval`] is how long it takes to be worth a threshold. [`hinted`] weighs what a sitemap says.
-//! - A [`Belief`] says of each rate how likely it is: a [`Prior`] times the [`Likelihood`] of what was
-//!   seen. What a visit is worth is best taken as its expectation over that. A [`Fit`] learns a prior
-//!   from many pages, and [`Hosts`] learn one for the pages of each host.
-//! - [`simulate`] tries policies on pages whose changes are known.
-//! - [`fixed_intervals`], [`random_times`] and [`few_misses`] are the best that a budget can do for
-//!   pages whose rates are known: what a policy is measured by.
-//! - A [`Policy`] puts pages in order, by name: by what a visit is worth, or by the rules of other
-//!   crawlers, from the [`Recent`] comparisons of a page.
+//! - [`naive`], [`regular`], [`irregular`] and [`last_modified`] estimate the change rate of a
+//!   page. They differ in the regularity of visits and in the information that they need.
+//! - [`value`] and [`harmonic`] compute the value of a visit from the time since the last one, and
+//!   [`interval`] the time until it reaches a threshold. [`hinted`] includes a date from a sitemap.
+//! - A [`Belief`] holds the probability of each rate: a [`Prior`] times the [`Likelihood`] of the
+//!   comparisons. The best estimate of a visit's value is its expectation over the belief. A
+//!   [`Fit`] learns a prior from many pages, and [`Hosts`] learn one for each host.
+//! - [`simulate`] runs policies on pages with known changes.
+//! - [`fixed_intervals`], [`random_times`] and [`few_misses`] compute the optimum for pages with
+//!   known rates, as a yardstick for policies.
+//! - A [`Policy`] orders pages. Each has a name. It uses the value of a visit, or the rules of
+//!   other crawlers with the [`Recent`] comparisons of a page.
 //!
-//! Results are equal on every machine, to the last bit. They decide which page comes first, so they are
-//! made from the arithmetic that IEEE 754 fixes, and not from a system's `exp` and `ln`.
+//! Results are equal on every machine, to the last bit, since they decide which page comes first.
+//! They are computed with operations that IEEE 754 specifies exactly, not with the system's `exp`
+//! and `ln`.
 //!
 //! ```
 //! use simkeep::recrawl::{Change, Comparison, Halves, irregular};

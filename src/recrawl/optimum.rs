@@ -1,11 +1,11 @@
-//! The best that a budget can do for pages whose rates are known.
+//! The optimal use of a budget for pages with known rates.
 
 use super::check;
 use super::real::{exp_m1, two_or_more};
 use super::solve::{around, crossing};
 use crate::recrawl::error::{RecrawlError, Result};
 
-/// A page whose rate is known.
+/// A page with a known rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct KnownPage {
     per_day: f64,
@@ -13,7 +13,7 @@ pub struct KnownPage {
 }
 
 impl KnownPage {
-    /// A page of a rate, in changes a day, and a weight.
+    /// Creates a page with a rate, in changes a day, and a weight.
     ///
     /// # Errors
     ///
@@ -23,30 +23,30 @@ impl KnownPage {
         Ok(KnownPage { per_day, weight: check::moderate("weight", weight)? })
     }
 
-    /// The rate from which visits are spent first where they are at random times: Azar's order.
+    /// Returns w/λ, the upper bound of the crawl value: the key of Azar's order.
     fn worth_at_most(self) -> f64 {
         self.weight / self.per_day
     }
 }
 
-/// How a budget is best spent, from [`fixed_intervals`], [`random_times`] or [`few_misses`].
+/// The optimal use of a budget, from [`fixed_intervals`], [`random_times`] or [`few_misses`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Optimum {
-    /// The visits a day of each page, in the order given. They add up to the budget.
+    /// The visits a day of each page, in input order. They add up to the budget.
     pub visits_per_day: Vec<f64>,
-    /// The worth of one more visit a day, Λ: equal for all pages that are visited, in days.
+    /// The marginal value of a visit a day, Λ: equal for all visited pages, in days.
     pub threshold: f64,
-    /// The share of the time that a page is fresh, on average over the pages by weight, from 0 to 1.
+    /// The fraction of time that a page is fresh, averaged over the pages by weight, from 0 to 1.
     pub freshness: f64,
 }
 
-/// The most freshness, if each page is visited at fixed intervals: no policy that knows the rates does
-/// better.
+/// Maximizes freshness with visits at fixed intervals: no policy with known rates does better.
 ///
-/// By J. Cho and H. Garcia-Molina, *Effective page refresh policies for web crawlers*, ACM TODS 2003: w
-/// times the [crawl value](super::value) is equal at each visit of all pages that are visited at all.
-/// Pages with w/λ at or below that are left alone. A page with an interval I is fresh for a share of
-/// (1 - e^{-λI})/λI. It takes some 4,000 exponentials for each page.
+/// By J. Cho and H. Garcia-Molina, *Effective page refresh policies for web crawlers*, ACM TODS
+/// 2003: at the optimum, w times the [crawl value](super::value) is equal at each visit of all
+/// visited pages. Pages with w/λ at or below that are never visited. A page with an interval I is
+/// fresh for a fraction of (1 - e^{-λI})/λI of the time. It takes some 4,000 exponentials for each
+/// page.
 ///
 /// ```
 /// use simkeep::recrawl::{KnownPage, fixed_intervals};
@@ -73,12 +73,12 @@ pub fn fixed_intervals(pages: &[KnownPage], visits_per_day: f64) -> Result<Optim
     spend(pages, visits_per_day, visits, fresh)
 }
 
-/// The most freshness, if each page is visited at random times, as often on average as is best.
+/// Maximizes freshness with visits at random times.
 ///
-/// By Y. Azar et al., *Tractable near-optimal policies for crawling*, PNAS 2018. In closed form: pages
-/// in the order of w/λ, as long as √(wλ/Λ) - λ visits a day are more than none, with 1/√Λ = (R +
-/// Σλ)/Σ√(wλ) for R visits a day in all. A page with ρ visits a day is fresh for a share of ρ/(ρ + λ).
-/// Sorts the pages.
+/// By Y. Azar et al., *Tractable near-optimal policies for crawling*, PNAS 2018, in closed form. In
+/// the order of w/λ, pages get √(wλ/Λ) - λ visits a day while that is positive, with 1/√Λ = (R +
+/// Σλ)/Σ√(wλ) for R visits a day in all. A page with ρ visits a day is fresh for a fraction of ρ/(ρ
+/// + λ) of the time. Sorts the pages.
 ///
 /// # Errors
 ///
@@ -108,12 +108,12 @@ pub fn random_times(pages: &[KnownPage], visits_per_day: f64) -> Result<Optimum>
     Ok(Optimum { freshness: average(pages, &visits_per_day, at_random), visits_per_day, threshold })
 }
 
-/// The least penalty for changes that are missed, if each further one counts less than the one before,
-/// and visits are at random times: the least Σ w ln(1 + λ/ρ). No page is left alone.
+/// Minimizes the penalty for missed changes with visits at random times. Each further missed change
+/// counts less than the one before: the penalty is Σ w ln(1 + λ/ρ). Every page gets visits.
 ///
-/// By A. Kolobov et al., *Staying up to date with online content changes using reinforcement learning
-/// for scheduling*, NeurIPS 2019 (LambdaCrawl): ρ = (-λ + √(λ² + 4wλ/Λ))/2 visits a day, with the Λ at
-/// which they add up to the budget. It takes 64 roots for each page.
+/// By A. Kolobov et al., *Staying up to date with online content changes using reinforcement
+/// learning for scheduling*, NeurIPS 2019 (LambdaCrawl): ρ = (-λ + √(λ² + 4wλ/Λ))/2 visits a day,
+/// with the Λ for which they add up to the budget. It takes 64 square roots for each page.
 ///
 /// # Errors
 ///
@@ -128,7 +128,7 @@ pub fn few_misses(pages: &[KnownPage], visits_per_day: f64) -> Result<Optimum> {
     spend(pages, visits_per_day, visits, at_random)
 }
 
-/// How fresh a page is that is visited at random times.
+/// Returns the freshness of a page that is visited at random times.
 fn at_random(page: &KnownPage, visits: f64) -> f64 {
     visits / (visits + page.per_day)
 }
@@ -140,8 +140,8 @@ fn checked(pages: &[KnownPage], visits_per_day: f64) -> Result<f64> {
     check::moderate("visits_per_day", visits_per_day)
 }
 
-/// Finds the threshold at which all visits are spent. `visits` are those of a page at a threshold, and
-/// fall with it.
+/// Finds the threshold at which the visits add up to the budget. `visits` returns those of a page
+/// at a threshold, and falls with it.
 fn spend(
     pages: &[KnownPage],
     visits_per_day: f64,
@@ -151,7 +151,7 @@ fn spend(
     let budget = checked(pages, visits_per_day)?;
     let at = |threshold: f64| pages.iter().map(|page| visits(page, threshold)).sum::<f64>();
     let (threshold, next) = around(|threshold| at(threshold) > budget);
-    // Where a page is about to be left alone, its visits fall steeply between two neighbouring
+    // Where a page is about to get no visits, its visits fall steeply between two neighbouring
     // thresholds. Interpolation gives it what the other pages leave of the budget.
     let (more, less) = (at(threshold), at(next));
     let part = if more > less { (budget - less) / (more - less) } else { 1.0 };
@@ -163,7 +163,7 @@ fn spend(
     Ok(Optimum { freshness: average(pages, &visits_per_day, fresh), visits_per_day, threshold })
 }
 
-/// The freshness of all pages, by weight. Those without a visit are not fresh.
+/// Returns the weighted average freshness of all pages. Unvisited pages are not fresh.
 fn average(pages: &[KnownPage], visits: &[f64], fresh: impl Fn(&KnownPage, f64) -> f64) -> f64 {
     let weights: f64 = pages.iter().map(|page| page.weight).sum();
     let visited = pages.iter().zip(visits).filter(|(_, visits)| **visits > 0.0);

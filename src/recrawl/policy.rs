@@ -1,4 +1,4 @@
-//! By what pages are put in order, by name.
+//! Policies that order pages, by name.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,26 +11,27 @@ use super::recent::Recent;
 use super::value::Index;
 use crate::recrawl::error::{RecrawlError, Result};
 
-/// What decides which page is visited first. It is known by a name, and what a name does never changes.
+/// A policy that decides which page is visited first. It has a name, and a name never changes its
+/// meaning.
 ///
-/// - `value`: by the crawl value ([`Index::Value`]), expected over the belief.
-/// - `harmonic`: by the harmonic index ([`Index::Harmonic`]), expected likewise.
+/// - `value`: by the crawl value ([`Index::Value`]), as an expectation over the belief.
+/// - `harmonic`: by the harmonic index ([`Index::Harmonic`]), likewise.
 /// - `uniform`: by the time since the last visit.
 ///
-/// All others go by that time over an interval:
+/// All others divide that time by an interval:
 ///
-/// - `fixed:7d`: the [`Interval`] that is given.
-/// - `thesis:3,1.5`: at first 7 days. After three comparisons in a row without a change it is
-///   multiplied by 1.5, after three with one divided by it, and a fresh run begins. From an hour to a
+/// - `fixed:7d`: the given [`Interval`].
+/// - `thesis:3,1.5`: initially 7 days. Three unchanged comparisons in a row multiply it by 1.5, and
+///   three changed ones divide it; then a new run begins. From an hour to a year.
+/// - `nutch:0.4,0.2,0.3`: Apache Nutch's `AdaptiveFetchSchedule`, initially 30 days. The parameters
+///   are the fractions by which it grows and shrinks, and `sync_delta_rate`. From a minute to a
 ///   year.
-/// - `nutch:0.4,0.2,0.3`: that of Apache Nutch's `AdaptiveFetchSchedule`, at first 30 days, with the
-///   shares by which it grows and shrinks, and `sync_delta_rate`. From a minute to a year.
-/// - `stormcrawler`: that of StormCrawler's `AdaptiveScheduler`, at first a day. From an hour to two
+/// - `stormcrawler`: StormCrawler's `AdaptiveScheduler`, initially a day. From an hour to two
 ///   weeks.
 ///
-/// Where parameters are left out they are those above; `fixed` must have its interval. The last three go
-/// by the order of the last 64 comparisons. They settle where a constant share of visits finds a
-/// change, which keeps fewer pages fresh than visits to all equally often where rates differ much
+/// The parameters above are the defaults; `fixed` requires its interval. The last three depend on
+/// the order of the last 64 comparisons. They converge where a constant fraction of visits finds a
+/// change. Where rates differ widely, this keeps fewer pages fresh than equal intervals for all
 /// (Cho & Garcia-Molina 2003).
 ///
 /// ```
@@ -62,36 +63,37 @@ impl Default for Policy {
     }
 }
 
-/// The facts about a page by which a policy scores it.
+/// The facts about a page that a policy uses.
 #[derive(Clone, Copy, Debug)]
 pub struct PolicyInput<'a> {
-    /// What is believed of its rate.
+    /// The belief about its change rate.
     pub belief: &'a Belief,
     /// Its last comparisons.
     pub recent: &'a Recent,
-    /// How much it matters.
+    /// Its weight.
     pub weight: f64,
-    /// Days since its last visit. If that is in the future, they are none.
+    /// The days since its last visit; 0 if that is in the future.
     pub days: f64,
 }
 
 impl Policy {
-    /// By the crawl value.
+    /// Orders by the crawl value.
     pub const VALUE: Policy = Policy(Kind::Index(Index::Value));
-    /// By the harmonic index.
+    /// Orders by the harmonic index.
     pub const HARMONIC: Policy = Policy(Kind::Index(Index::Harmonic));
-    /// By the time since the last visit.
+    /// Orders by the time since the last visit.
     pub const UNIFORM: Policy = Policy(Kind::Uniform);
 
-    /// What puts a page in order: the one with the highest score is visited first.
+    /// Returns the score of a page: the page with the highest score is visited first.
     ///
-    /// Of `value` and `harmonic` it is what a visit is [worth](Belief::worth), in days, with the
-    /// weight. Of `uniform` it is the days since the last visit, and of the others those over the
-    /// interval, 1 when a page is due; these do not look at the weight.
+    /// For `value` and `harmonic` it is the weighted [value of a visit](Belief::worth), in days.
+    /// For `uniform` it is the days since the last visit. For the others it is those days divided
+    /// by the interval, so that a page is due at 1. These policies ignore the weight.
     ///
     /// # Errors
     ///
-    /// [`RecrawlError::Value`] if the weight is not positive and finite, or the days are not a number.
+    /// [`RecrawlError::Value`] if the weight is not positive and finite, or the days are not a
+    /// number.
     pub fn score(&self, page: &PolicyInput<'_>) -> Result<f64> {
         if let Kind::Index(index) = self.0 {
             return page.belief.worth(index, page.weight, page.days);
@@ -104,7 +106,7 @@ impl Policy {
         })
     }
 
-    /// The index that it goes by, if it goes by one.
+    /// Returns the index that the policy uses, if any.
     pub(crate) fn index(&self) -> Option<Index> {
         match self.0 {
             Kind::Index(index) => Some(index),
@@ -112,13 +114,13 @@ impl Policy {
         }
     }
 
-    /// Whether it goes by the order of the last comparisons.
+    /// Whether the policy depends on the order of the last comparisons.
     pub(crate) fn is_by_order(&self) -> bool {
         matches!(self.0, Kind::Thesis { .. } | Kind::Nutch { .. } | Kind::StormCrawler)
     }
 
-    /// The interval that a page has; none by `value`, `harmonic` and `uniform`, which have no intervals
-    /// of their own.
+    /// Returns the interval of a page; `None` for `value`, `harmonic` and `uniform`, which have
+    /// none.
     pub fn schedule(&self, recent: &Recent) -> Option<Schedule> {
         match self.0 {
             Kind::Index(_) | Kind::Uniform => None,
@@ -130,7 +132,7 @@ impl Policy {
     }
 }
 
-/// The canonical name, with all parameters.
+/// Writes the canonical name, with all parameters.
 impl fmt::Display for Policy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
@@ -148,12 +150,12 @@ impl fmt::Display for Policy {
 impl FromStr for Policy {
     type Err = RecrawlError;
 
-    /// Reads a name with parameters, of which all or none are there.
+    /// Parses a name with all or none of its parameters.
     ///
     /// # Errors
     ///
-    /// [`RecrawlError::Invalid`], which lists all policies, if there is none of that name; or else what
-    /// the parameters must be.
+    /// [`RecrawlError::Invalid`]: for an unknown name it lists all policies, otherwise it describes
+    /// the parameters.
     fn from_str(text: &str) -> Result<Policy> {
         let (name, parameters) = match text.split_once(':') {
             Some((name, parameters)) => (name, Some(parameters)),
@@ -185,7 +187,7 @@ const POLICIES: &str = "there are value, harmonic, uniform, fixed:7d (an interva
                         share above 0, shrinks by one below 1, comes sooner by one of at most 1) and \
                         stormcrawler";
 
-/// A policy without parameters.
+/// Returns the policy if there are no parameters.
 fn plain(kind: Kind, parameters: Option<&str>) -> Option<Kind> {
     parameters.is_none().then_some(kind)
 }
@@ -205,7 +207,7 @@ fn of_nutch(parameters: &str) -> Option<Kind> {
     taken.then_some(Kind::Nutch { grow, shrink, sync })
 }
 
-/// A number in digits, perhaps with a point: no sign and no exponent.
+/// Parses digits with an optional point: no sign and no exponent.
 fn number(text: &str) -> Option<f64> {
     let plain = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
     text.parse().ok().filter(|_| plain)

@@ -1,4 +1,4 @@
-//! What is believed of the rate of a page before any of its visits are compared.
+//! The belief about the rate of a page before any of its visits are compared.
 
 use super::check;
 use super::grid::{Grid, both, logarithms, rates};
@@ -6,19 +6,20 @@ use super::likelihood::relative;
 use super::real::{exp, ln};
 use crate::recrawl::error::{RecrawlError, Result};
 
-/// How likely each of 64 rates is before a page's own visits tell more.
+/// The probability of each of 64 rates before the visits of a page are known.
 ///
-/// Most stores [learn](super::Fit) one from all of their pages.
+/// Most stores [learn](super::Fit) a prior from all of their pages.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Prior {
     /// The logarithms of the probabilities, which add up to one.
     log: Grid,
 }
 
-/// The log-normal of median 1/60 a day and width 2: half of the pages change more often than every two
-/// months, one of six more often than every eight days, and one of six less often than every 15 months.
+/// The log-normal with a median of 1/60 a day and width 2. Half of the pages change more often than
+/// every two months, one in six more often than every eight days, and one in six less often than
+/// every 15 months.
 ///
-/// It is meant to be wide: four or five comparisons outweigh it.
+/// It is deliberately wide: four or five comparisons outweigh it.
 impl Default for Prior {
     fn default() -> Prior {
         Prior::of_log_normal(-ln(60.0), 2.0)
@@ -26,12 +27,12 @@ impl Default for Prior {
 }
 
 impl Prior {
-    /// Rates whose logarithms are normal: half of them are above the median, two of three are within a
-    /// factor of e^width from it.
+    /// Creates a log-normal prior: half of the rates are above the median, and two thirds are
+    /// within a factor of e^width from it.
     ///
-    /// The width tells how far pages differ from each other. Rates on the web spread over several
-    /// powers of ten: a width of about 2 (J. Cho and H. Garcia-Molina, *The evolution of the web and
-    /// implications for an incremental crawler*, VLDB 2000).
+    /// The width measures how much pages differ. Rates on the web span several powers of ten: a
+    /// width of about 2 (J. Cho and H. Garcia-Molina, *The evolution of the web and implications
+    /// for an incremental crawler*, VLDB 2000).
     ///
     /// ```
     /// use simkeep::recrawl::{Belief, Likelihood, Prior};
@@ -61,8 +62,8 @@ impl Prior {
         }))
     }
 
-    /// The Gamma distribution of this shape whose mean is shape/days: what is known after `shape`
-    /// changes in so many days, if nothing was known before.
+    /// Creates the Gamma distribution of this shape with mean shape/days: the posterior after
+    /// `shape` changes in `days` days with an uninformative prior.
     ///
     /// # Errors
     ///
@@ -76,13 +77,13 @@ impl Prior {
         Ok(Prior::normal(both(&logarithms(), &rates(), |log, rate| shape * log - days * rate)))
     }
 
-    /// This prior, unless it is another one, as likely as `doubt`.
+    /// Returns a mixture of this prior with another one, whose share is `doubt`.
     pub(super) fn unless(&self, doubt: f64, other: &Prior) -> Prior {
         let of = |log, other| (1.0 - doubt) * exp(log) + doubt * exp(other);
         Prior::of_probabilities(&both(&self.log, &other.log, of))
     }
 
-    /// The prior in proportion to numbers with these logarithms, per step of ln λ.
+    /// Normalizes log-densities over ln λ to a prior.
     fn normal(log: Grid) -> Prior {
         // Log-sum-exp: without the largest value taken out, the sum could be 0 or infinite.
         let largest = log.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -90,7 +91,7 @@ impl Prior {
         Prior { log: log.map(|log| log - largest - sum) }
     }
 
-    /// The prior of these probabilities, none of which is zero unless it is lost in rounding.
+    /// Creates the prior with these probabilities, none of which is zero except by rounding.
     pub(super) fn of_probabilities(probability: &Grid) -> Prior {
         // A probability that underflows to 0 would have a logarithm of minus infinity.
         Prior::normal(probability.map(|one| ln(one.max(f64::MIN_POSITIVE))))

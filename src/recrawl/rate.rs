@@ -1,4 +1,4 @@
-//! How often a page changes, as one number. A [`Belief`](super::Belief) says how sure that is, too.
+//! Point estimates of the change rate. A [`Belief`](super::Belief) also has the uncertainty.
 
 use super::check;
 use super::comparison::{Change, Comparison};
@@ -6,26 +6,25 @@ use super::real::{exp_m1, ln, ln_1p};
 use super::solve::crossing;
 use crate::recrawl::error::{RecrawlError, Result};
 
-/// Half comparisons that are added to those that were made, so that an estimate is neither zero nor
-/// infinite.
+/// Half comparisons added to the observed ones, so that an estimate is neither zero nor infinite.
 ///
-/// Half an unchanged one takes most of the bias away: by J. Cho and H. Garcia-Molina, *Estimating
-/// frequency of change*, ACM TOIT 2003, which has it for intervals that are equal.
+/// Half an unchanged comparison removes most of the bias: J. Cho and H. Garcia-Molina, *Estimating
+/// frequency of change*, ACM TOIT 2003, for equal intervals.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum Halves {
-    /// Nothing is added. This is the estimate of maximum likelihood.
+    /// Adds nothing: the maximum-likelihood estimate.
     None,
-    /// Half an unchanged comparison of the mean interval. Without it, the rate of a page that changed in
-    /// each interval is infinite.
+    /// Adds half an unchanged comparison of the mean interval. Without it, the rate of a page that
+    /// changed in each interval is infinite.
     Unchanged,
-    /// Half a changed one as well, so that a page that never changed has a rate above zero, and is
-    /// visited again.
+    /// Adds half a changed comparison as well, so that a page that never changed has a rate above
+    /// zero, and is visited again.
     Both,
 }
 
-/// Changes seen, over the time in which they were seen: X/T, in changes a day.
+/// Estimates changes a day as observed changes over observed time: X/T.
 ///
-/// This is too low where a page may change more than once between visits, since that counts once.
+/// This is too low if a page can change more than once between visits, since that counts once.
 ///
 /// ```
 /// # fn main() -> simkeep::Result<()> {
@@ -41,11 +40,12 @@ pub fn naive(changes: u32, days: f64) -> Result<f64> {
     Ok(f64::from(changes) / check::interval("days", days)?)
 }
 
-/// The changes in an interval, of a page that changed in `changes` of `comparisons` equal intervals:
-/// -ln((n - X + ½)/(n + ½)) with [`Halves::Unchanged`] (Cho & Garcia-Molina 2003, section 4.2).
+/// Estimates the changes per interval of a page that changed in `changes` of `comparisons` equal
+/// intervals: -ln((n - X + ½)/(n + ½)) with [`Halves::Unchanged`] (Cho & Garcia-Molina 2003,
+/// section 4.2).
 ///
 /// With [`Halves::None`] it is -ln(1 - X/n), infinite if all changed, and with [`Halves::Both`]
-/// -ln((n - X + ½)/(n + 1)). Divide by the interval in days to have changes a day.
+/// -ln((n - X + ½)/(n + 1)). Divide by the interval in days for changes a day.
 ///
 /// ```
 /// use simkeep::recrawl::{Halves, regular};
@@ -79,19 +79,19 @@ pub fn regular(comparisons: u32, changes: u32, halves: Halves) -> Result<f64> {
     Ok(ln(all / unchanged))
 }
 
-/// Changes a day, from comparisons at any intervals: the λ of the greatest likelihood of changes by a
-/// Poisson process, with the halves of the mean interval Ī added that `halves` says. It solves
+/// Estimates changes a day from comparisons at any intervals: the λ of maximum likelihood for a
+/// Poisson process, with the half comparisons of the mean interval Ī that `halves` adds. It solves
 ///
 /// > E/λ + Σ<sub>changed</sub> I/(e^{λI} - 1) + ½ Ī/(e^{λĪ} - 1) = Σ<sub>unchanged</sub> I + ½ Ī
 ///
-/// (Cho & Garcia-Molina 2003, section 5, without the halves). Of changes whose time is known there are
-/// E. Each has its quiet time, from the change to the visit, on the right, and nothing on the left
-/// but its part of E/λ: the chance of a last change so long ago is λe^{-λt}. With equal intervals, no
-/// dates, and the halves, it is what [`regular`] gives.
+/// (Cho & Garcia-Molina 2003, section 5, without the halves). E is the number of dated changes.
+/// Each contributes the quiet time from the change to the visit on the right, and only its part of
+/// E/λ on the left: the density of a last change that long ago is λe^{-λt}. For equal intervals
+/// without dates, with the halves, the result equals [`regular`].
 ///
-/// The left side only falls in λ, so a bisection of ln λ finds it in 64 steps, each of which takes time
-/// in proportion to the comparisons. Without halves, a page that never changed has rate 0, and one that
-/// always changed without a date has none that is finite: the answer is then infinite.
+/// The left side falls in λ, so a bisection of ln λ takes 64 steps, each linear in the number of
+/// comparisons. Without halves, a page that never changed has rate 0, and for a page that always
+/// changed without a date the result is infinite.
 ///
 /// ```
 /// use simkeep::recrawl::{Change, Comparison, Halves, irregular};
@@ -133,12 +133,13 @@ pub fn irregular(comparisons: &[Comparison], halves: Halves) -> Result<f64> {
     }))
 }
 
-/// Changes a day, where the time of the last change before each visit is known, as by Last-Modified:
-/// X'/T, with X' = (X - 1) - X/(N ln(1 - X/N)), which takes the bias away that few visits have.
+/// Estimates changes a day if the time of the last change before each visit is known, as from
+/// Last-Modified: X'/T. The correction X' = (X - 1) - X/(N ln(1 - X/N)) removes the bias of few
+/// visits.
 ///
-/// N are the visits and X those that found a change. T is the sum of the times since that change, or,
-/// where there was none, since the visit before. X' is X - 1 if all found one, and 0 if none did. From
-/// Cho & Garcia-Molina 2003, section 6.
+/// N is the number of visits, and X the number that found a change. T sums the times since that
+/// change, or, without one, since the visit before. X' is X - 1 if all found one, and 0 if none
+/// did. From Cho & Garcia-Molina 2003, section 6.
 ///
 /// ```
 /// use simkeep::recrawl::{Change, Comparison, last_modified};
@@ -183,14 +184,14 @@ pub fn last_modified(comparisons: &[Comparison]) -> Result<f64> {
 const NO_COMPARISONS: RecrawlError =
     RecrawlError::Value { name: "comparisons", takes: "at least one" };
 
-/// What the estimates need of all comparisons.
+/// The sums over all comparisons that the estimates need.
 #[derive(Default)]
 struct Sums {
-    /// How many changes have a date.
+    /// The number of dated changes.
     dated: u32,
-    /// How many have none.
+    /// The number of undated changes.
     undated: u32,
-    /// The time in which nothing changed, in days: of unchanged intervals, and since dated changes.
+    /// The time without a change, in days: of unchanged intervals, and since dated changes.
     quiet: f64,
 }
 

@@ -1,8 +1,8 @@
-//! Exponentials and logarithms that every machine computes alike.
+//! Exponentials and logarithms with equal results on every machine.
 //!
-//! What they give decides which page comes first, and the standard library lets `exp` and `ln` differ
-//! between platforms and releases. These consist of additions, multiplications and divisions, which
-//! IEEE 754 rounds in one way only. All are within a few units in the last place.
+//! Their results decide which page comes first, and the standard library's `exp` and `ln` may
+//! differ between platforms and releases. These functions use only additions, multiplications and
+//! divisions, whose rounding IEEE 754 specifies. All are accurate to a few units in the last place.
 
 use std::f64::consts::{LN_2, SQRT_2};
 
@@ -10,14 +10,14 @@ use std::f64::consts::{LN_2, SQRT_2};
 const LN_2_HIGH: f64 = f64::from_bits(0x3fe6_2e42_fee0_0000);
 const LN_2_LOW: f64 = 1.908_214_929_270_587_7e-10;
 
-/// The largest power of e that is finite, and the least that is not rounded to zero.
+/// The largest exponent with a finite result, and the least whose result is not zero.
 const EXP_MAX: f64 = 709.782_712_893_384;
 const EXP_MIN: f64 = -745.133_219_101_941_2;
 
-/// Of numbers around this one only whole ones are told apart.
+/// Adding this number rounds to an integer.
 const ROUNDS: f64 = 6_755_399_441_055_744.0;
 
-/// e to the power of `x`. Of what is no number it is none.
+/// Returns `e^x`; NaN maps to NaN.
 pub(super) fn exp(x: f64) -> f64 {
     if x > EXP_MAX {
         return f64::INFINITY;
@@ -33,12 +33,13 @@ pub(super) fn exp(x: f64) -> f64 {
     scaled(1.0 + series(rest, 1, TERMS_OF_SMALL), halvings as i64)
 }
 
-/// e to the power of `x`, less one, without a loss of digits where `x` is small.
+/// Returns `e^x - 1`, without a loss of digits for small `x`.
 pub(super) fn exp_m1(x: f64) -> f64 {
     if x.abs() < 0.35 { series(x, 1, TERMS_OF_SMALL) } else { exp(x) - 1.0 }
 }
 
-/// 1 - (1 + x) e^-x for an `x` of at least 0: the chance of two events or more where `x` are expected.
+/// Returns 1 - (1 + x) e^-x for `x >= 0`: the probability of at least two events if `x` are
+/// expected.
 pub(super) fn two_or_more(x: f64) -> f64 {
     if x < 1.0 {
         // e^-x times the sum of x^n/n! from n = 2: the same value,
@@ -51,7 +52,7 @@ pub(super) fn two_or_more(x: f64) -> f64 {
     }
 }
 
-/// The natural logarithm; of zero minus infinity, and of less it is no number.
+/// Returns the natural logarithm: negative infinity for zero, and NaN for negative numbers.
 pub(super) fn ln(x: f64) -> f64 {
     if x.is_nan() || x <= 0.0 {
         return if x == 0.0 { f64::NEG_INFINITY } else { f64::NAN };
@@ -71,14 +72,14 @@ pub(super) fn ln(x: f64) -> f64 {
     halvings * LN_2_HIGH + (of_ratio((mantissa - 1.0) / (mantissa + 1.0)) + halvings * LN_2_LOW)
 }
 
-/// The natural logarithm of 1 + `x`, without a loss of digits where `x` is small.
+/// Returns ln(1 + `x`), without a loss of digits for small `x`.
 pub(super) fn ln_1p(x: f64) -> f64 {
     if x.abs() < 0.3 { of_ratio(x / (2.0 + x)) } else { ln(1.0 + x) }
 }
 
 const TWO_TO_54: f64 = 18_014_398_509_481_984.0;
 
-/// Further terms of a series are below the last place, of numbers up to 0.35 and up to 1.
+/// Further terms of a series are below the last place, for numbers up to 0.35 and up to 1.
 const TERMS_OF_SMALL: usize = 14;
 const TERMS: usize = 20;
 
@@ -94,7 +95,7 @@ const INVERSE_FACTORIALS: [f64; TERMS + 1] = {
     all
 };
 
-/// The sum of x^n/n! from `first` to `last`.
+/// Returns the sum of x^n/n! from `first` to `last`.
 #[inline]
 #[expect(clippy::indexing_slicing, reason = "as many as there are at most")]
 fn series(x: f64, first: usize, last: usize) -> f64 {
@@ -104,21 +105,21 @@ fn series(x: f64, first: usize, last: usize) -> f64 {
     (0..first).fold(sum, |sum, _| sum * x)
 }
 
-/// ln((1 + s)/(1 - s)), for an `s` between -0.18 and 0.18: 2 (s + s³/3 + s⁵/5 + …).
+/// Returns ln((1 + s)/(1 - s)) for `s` between -0.18 and 0.18: 2 (s + s³/3 + s⁵/5 + …).
 fn of_ratio(s: f64) -> f64 {
     let square = s * s;
     let sum = (1..=12).rev().fold(0.0, |sum, n| square * (1.0 / f64::from(2 * n + 1) + sum));
     2.0 * s + 2.0 * s * sum
 }
 
-/// `x` times two to a power, in two steps since one may be too large for a factor.
+/// Returns `x` times a power of two, in two steps since the power may exceed the range of a factor.
 pub(super) fn scaled(x: f64, power: i64) -> f64 {
     // A power beyond -1,022 or 1,023 is no normal number, but both of its factors are.
     let half = power / 2;
     x * two_to(half) * two_to(power - half)
 }
 
-/// Two to a power from -1,022 to 1,023.
+/// Returns two to a power from -1,022 to 1,023.
 fn two_to(power: i64) -> f64 {
     f64::from_bits(((power + 1023).cast_unsigned()) << 52)
 }
@@ -128,7 +129,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Whether two numbers are equal but for a few units in the last place.
+    /// Whether two numbers are equal except for a few units in the last place.
     fn close(a: f64, b: f64) -> bool {
         a == b || (a - b).abs() <= 4.0 * f64::EPSILON * b.abs() || (a - b).abs() < 1e-320
     }

@@ -1,8 +1,8 @@
-//! The last comparisons of a page in their order, for the policies that go by it.
+//! The last comparisons of a page in order, for the policies that depend on the order.
 
 use super::comparison::{Change, Comparison};
 
-/// Which of the last 64 comparisons found a change, and how long the page has been as it is.
+/// Which of the last 64 comparisons found a change, and how long the page has been unchanged.
 ///
 /// ```
 /// use simkeep::recrawl::{Change, Comparison, Recent};
@@ -17,21 +17,21 @@ use super::comparison::{Change, Comparison};
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Recent {
-    /// Whether each found a change. That of the last comparison is the lowest bit.
+    /// One bit for each comparison, set if it found a change. The last comparison is the lowest
+    /// bit.
     bits: u64,
-    /// How many bits there are.
+    /// The number of bits.
     count: u32,
     quiet_days: f64,
 }
 
 impl Recent {
-    /// Those of a page that are known already: the last `count` of them by bits, that of the last one
-    /// lowest.
+    /// Creates the last `count` comparisons from bits, the last comparison in the lowest.
     pub(crate) fn of(bits: u64, count: u32, quiet_days: f64) -> Recent {
         Recent { bits, count, quiet_days }
     }
 
-    /// Adds a comparison. Of more than 64 the oldest is dropped.
+    /// Adds a comparison. Beyond 64 the oldest is dropped.
     pub fn push(&mut self, comparison: Comparison) {
         let changed = comparison.change() != Change::None;
         self.bits = self.bits << 1 | u64::from(changed);
@@ -43,14 +43,14 @@ impl Recent {
         };
     }
 
-    /// The comparisons, oldest first: whether each found a change.
+    /// Returns whether each comparison found a change, oldest first.
     pub fn changes(&self) -> impl Iterator<Item = bool> + use<> {
         let bits = self.bits;
         (0..self.count).rev().map(move |i| bits >> i & 1 == 1)
     }
 
-    /// The days from the last known change to the last visit; from the first visit, if there was none. A
-    /// change without a date counts as of the visit that found it.
+    /// Returns the days from the last known change to the last visit; without a change, from the
+    /// first visit. An undated change counts as of the visit that found it.
     pub fn quiet_days(&self) -> f64 {
         self.quiet_days
     }

@@ -1,4 +1,4 @@
-//! What a visit is worth, of a page whose rate is known.
+//! The value of a visit to a page with a known rate.
 
 use super::check;
 use super::check::DAYS_MAX;
@@ -8,31 +8,32 @@ use super::solve::crossing;
 use crate::recrawl::error::RecrawlError;
 use crate::recrawl::error::Result;
 
-/// What a visit to a page is worth for the time since the last one: the page that is worth most is
-/// visited first. A weight w says how much the page matters; it is a factor of both.
+/// The value of a visit as a function of the time since the last one: the page with the highest
+/// value is visited first. The weight w of the page is a factor of both indexes.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum Index {
-    /// The crawl value, w (1 - (1 + λτ) e^{-λτ})/λ, for a rate of λ changes a day, τ days after the last
-    /// visit.
+    /// The crawl value, w (1 - (1 + λτ) e^{-λτ})/λ, for a rate of λ changes a day, τ days after the
+    /// last visit.
     ///
-    /// It keeps the most pages fresh that a number of visits a day can: to visit a page when this is
-    /// above a threshold that is one for all is the optimum of J. Cho and H. Garcia-Molina, *Effective
-    /// page refresh policies for web crawlers*, ACM TODS 2003. As an index it is equation 4 of C.
-    /// Olston and S. Pandey, *Recrawl scheduling based on information longevity*, WWW 2008, for a page
-    /// that is fresh or not. It rises up to w/λ and no further: a page that changes faster than visits
+    /// It maximizes the number of fresh pages for a number of visits a day: the optimum of J. Cho
+    /// and H. Garcia-Molina, *Effective page refresh policies for web crawlers*, ACM TODS 2003, is
+    /// to visit each page when this reaches a common threshold. As an index it is equation 4 of C.
+    /// Olston and S. Pandey, *Recrawl scheduling based on information longevity*, WWW 2008, for a
+    /// page that is either fresh or not. It never exceeds w/λ: a page that changes faster than
+    /// visits can follow is not visited.
     /// can follow is left alone.
     Value,
     /// The harmonic index, w λτ²/(1 + λτ).
     ///
-    /// It serves a penalty that grows with each change that is missed, as 1 + ½ + ⅓ + …, and leaves no
-    /// page alone: it is LambdaCrawl's condition solved for the threshold, with the time between visits
-    /// in place of its mean (A. Kolobov et al., *Staying up to date with online content changes using
-    /// reinforcement learning for scheduling*, NeurIPS 2019).
+    /// It minimizes a penalty that grows with each missed change, 1 + ½ + ⅓ + …, and visits every
+    /// page. It is LambdaCrawl's condition solved for the threshold, with the time between visits
+    /// in place of its mean (A. Kolobov et al., *Staying up to date with online content changes
+    /// using reinforcement learning for scheduling*, NeurIPS 2019).
     Harmonic,
 }
 
 impl Index {
-    /// What a visit to a page of weight 1 is worth, by numbers that are checked already.
+    /// Returns the value of a visit to a page of weight 1, for validated numbers.
     pub(super) fn at(self, rate: f64, days: f64) -> f64 {
         let changes = rate * days;
         match self {
@@ -44,8 +45,8 @@ impl Index {
     }
 }
 
-/// The crawl value of a visit, in days: [`Index::Value`] of a page of this weight and rate, so many days
-/// after its last visit. If that is in the future, a visit is worth nothing.
+/// Returns the crawl value of a visit in days: [`Index::Value`] of a page with this weight and
+/// rate, `days` after its last visit. It is 0 if the last visit is in the future.
 ///
 /// ```
 /// # fn main() -> simkeep::Result<()> {
@@ -57,13 +58,13 @@ impl Index {
 ///
 /// # Errors
 ///
-/// [`RecrawlError::Value`] if the weight or the rate is not positive and finite, or the
-/// days are not a number.
+/// [`RecrawlError::Value`] if the weight or the rate is not positive and finite, or the days are
+/// not a number.
 pub fn value(weight: f64, per_day: f64, days: f64) -> Result<f64> {
     worth(Index::Value, weight, per_day, days)
 }
 
-/// The harmonic index of a visit, in days: [`Index::Harmonic`], otherwise as [`value`].
+/// Returns the harmonic index of a visit in days: [`Index::Harmonic`], otherwise as [`value`].
 ///
 /// ```
 /// # fn main() -> simkeep::Result<()> {
@@ -74,8 +75,8 @@ pub fn value(weight: f64, per_day: f64, days: f64) -> Result<f64> {
 ///
 /// # Errors
 ///
-/// [`RecrawlError::Value`] if the weight or the rate is not positive and finite, or the
-/// days are not a number.
+/// [`RecrawlError::Value`] if the weight or the rate is not positive and finite, or the days are
+/// not a number.
 pub fn harmonic(weight: f64, per_day: f64, days: f64) -> Result<f64> {
     worth(Index::Harmonic, weight, per_day, days)
 }
@@ -86,8 +87,8 @@ fn worth(index: Index, weight: f64, per_day: f64, days: f64) -> Result<f64> {
     Ok(weight * index.at(rate, check::since("days", days)?))
 }
 
-/// The days after a visit from which the next one is worth a threshold; none if it never is, or not
-/// within 4,000,000 days.
+/// Returns the days after a visit at which the value of the next one reaches a threshold; `None` if
+/// it never does, or not within 4,000,000 days.
 ///
 /// ```
 /// use simkeep::recrawl::{Index, interval};
@@ -102,8 +103,7 @@ fn worth(index: Index, weight: f64, per_day: f64, days: f64) -> Result<f64> {
 ///
 /// # Errors
 ///
-/// [`RecrawlError::Value`] if the weight, the rate or the threshold is not positive and
-/// finite.
+/// [`RecrawlError::Value`] if the weight, the rate or the threshold is not positive and finite.
 pub fn interval(index: Index, weight: f64, per_day: f64, threshold: f64) -> Result<Option<f64>> {
     let rate = check::positive("per_day", per_day)?;
     let weight = check::positive("weight", weight)?;
@@ -111,19 +111,21 @@ pub fn interval(index: Index, weight: f64, per_day: f64, threshold: f64) -> Resu
     Ok(reached(threshold / weight, |days| index.at(rate, days)))
 }
 
-/// The days after which a worth that never falls reaches a threshold, if it does within [`DAYS_MAX`].
+/// Returns the days after which a value that never falls reaches a threshold, if it does within
+/// [`DAYS_MAX`].
 ///
-/// `worth` is called 65 times.
+/// Calls `worth` 65 times.
 pub(super) fn reached(threshold: f64, worth: impl Fn(f64) -> f64) -> Option<f64> {
     // Not `>=`: a value that approaches the threshold may be rounded to it, and never exceeds it.
     (worth(DAYS_MAX) > threshold).then(|| crossing(|days| worth(days) < threshold))
 }
 
-/// What a visit is worth to a page that somebody says has changed, as a sitemap or a feed does:
-/// p w (s - last) + (1 - p) · what it is worth otherwise.
+/// Returns the value of a visit to a page with a reported change, from a sitemap or a feed: p w (s
+/// - last) + (1 - p) · `otherwise`.
 ///
-/// `trust` is the probability p that this is true, and `after_days` how long after the last visit the
-/// change was. A change before the last visit says nothing, and `otherwise` is the answer.
+/// `trust` is the probability p that the report is true, and `after_days` the time from the last
+/// visit to the change. A change before the last visit does not count, and the result is
+/// `otherwise`, the value without the report.
 ///
 /// ```
 /// use simkeep::recrawl::{hinted, value};
@@ -136,8 +138,8 @@ pub(super) fn reached(threshold: f64, worth: impl Fn(f64) -> f64) -> Option<f64>
 ///
 /// # Errors
 ///
-/// [`RecrawlError::Value`] if the trust is not from 0 to 1, the weight is not positive
-/// and finite, the days are not a number, or what it is worth otherwise is negative or infinite.
+/// [`RecrawlError::Value`] if the trust is not from 0 to 1, the weight is not positive and finite,
+/// the days are not a number, or `otherwise` is negative or infinite.
 pub fn hinted(trust: f64, weight: f64, after_days: f64, otherwise: f64) -> Result<f64> {
     let trust = check::share("trust", trust)?;
     let weight = check::positive("weight", weight)?;

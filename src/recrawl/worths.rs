@@ -1,4 +1,4 @@
-//! What visits to many pages are worth, in a few nanoseconds each.
+//! Tables for the value of visits to many pages, in a few nanoseconds each.
 
 use std::sync::OnceLock;
 
@@ -7,23 +7,23 @@ use super::grid::{Grid, dot, rates};
 use super::real::exp_m1;
 use super::value::Index;
 
-/// Steps of an octave of time, as a power of two.
+/// The number of steps in an octave of time, as a power of two.
 const STEPS: u32 = 3;
 
-/// Seconds that are told apart: 4,000,000 days, more than from the first time of a visit to the last.
+/// The range in seconds: 4,000,000 days, more than from the earliest time of a visit to the latest.
 const SECONDS_MAX: u64 = 4_000_000 * 86_400;
 
-/// What a visit is worth at each rate, for times in steps of an eighth of an octave. In between it is
-/// interpolated, which is off by some thousandths.
+/// The value of a visit at each rate, for times in steps of an eighth of an octave. Values in
+/// between are interpolated, with an error of some thousandths.
 ///
-/// 160 KB.
+/// Takes 160 KB.
 #[derive(Debug)]
 pub(crate) struct Worths {
     steps: Vec<Grid>,
 }
 
 impl Worths {
-    /// Those of an index, which are made when they are first asked for.
+    /// Returns the table of an index, built on first use.
     pub(crate) fn of(index: Index) -> &'static Worths {
         static VALUE: OnceLock<Worths> = OnceLock::new();
         static HARMONIC: OnceLock<Worths> = OnceLock::new();
@@ -34,8 +34,8 @@ impl Worths {
         worths.get_or_init(|| Worths::new(|rate, days| index.at(rate, days)))
     }
 
-    /// For how much of the time a page is fresh that is visited at intervals of so long, in place of
-    /// what a visit is worth: (1 - e^{-λτ})/λτ (Cho & Garcia-Molina 2003).
+    /// Returns the table of freshness instead of values: the fraction of time that a page visited
+    /// at equal intervals is fresh, (1 - e^{-λτ})/λτ (Cho & Garcia-Molina 2003).
     pub(crate) fn freshness() -> &'static Worths {
         static FRESHNESS: OnceLock<Worths> = OnceLock::new();
         let fresh = |changes: f64| if changes == 0.0 { 1.0 } else { -exp_m1(-changes) / changes };
@@ -52,7 +52,7 @@ impl Worths {
         Worths { steps: (0..=last + 1).map(at).collect() }
     }
 
-    /// What a visit is worth to a page of weight 1, so many seconds after the last one.
+    /// Returns the value of a visit to a page of weight 1, `seconds` after the last one.
     #[inline]
     #[expect(
         clippy::indexing_slicing,
@@ -71,31 +71,31 @@ impl Worths {
         low + (high - low) * (rest as f64 / width as f64)
     }
 
-    /// The seconds after the last visit from which on one to a page of weight 1 is worth so much; none
-    /// if it never is, or not within 4,000,000 days.
+    /// Returns the seconds after the last visit at which a visit to a page of weight 1 has this
+    /// value; `None` if it never does, or not within 4,000,000 days.
     pub(crate) fn reach(&self, belief: &Belief, worth: f64) -> Option<u64> {
         let at = |step: &Grid| dot(belief.probabilities(), step);
         reach(self.steps.len(), |step| self.steps.get(step).map_or(f64::MAX, at), worth)
     }
 
-    /// What a visit is worth at each step of time.
+    /// Returns the value of a visit at each step of time.
     pub(crate) fn curve(&self, belief: &Belief) -> Curve {
         Curve(self.steps.iter().map(|step| dot(belief.probabilities(), step)).collect())
     }
 }
 
-/// What a visit is worth to one page, by the time since the last one. 2.5 KB.
+/// The value of a visit to one page by the time since the last one. Takes 2.5 KB.
 #[derive(Debug)]
 pub(crate) struct Curve(Vec<f64>);
 
 impl Curve {
-    /// The seconds after the last visit from which on one is worth so much, if it ever is.
+    /// Returns the seconds after the last visit at which a visit has this value, if it ever does.
     pub(crate) fn reach(&self, worth: f64) -> Option<u64> {
         reach(self.0.len(), |step| self.0.get(step).copied().unwrap_or(f64::MAX), worth)
     }
 }
 
-/// The seconds from which on a worth that is known at steps of time, and never falls, is so much.
+/// Returns the seconds at which a never falling value, known at steps of time, reaches `worth`.
 fn reach(steps: usize, at: impl Fn(usize) -> f64, worth: f64) -> Option<u64> {
     let (mut low, mut high) = (0, steps);
     while low < high {
@@ -119,14 +119,14 @@ fn reach(steps: usize, at: impl Fn(usize) -> f64, worth: f64) -> Option<u64> {
     Some((from + part.ceil() as u64).clamp(from + 1, to))
 }
 
-/// The seconds at a step.
+/// Returns the seconds at a step.
 fn seconds_of(step: u64) -> u64 {
     // The inverse of `place`.
     let shift = (step >> STEPS).saturating_sub(1);
     if shift == 0 { step } else { (step - (shift << STEPS)) << shift }
 }
 
-/// The step at or before a number of seconds, how many seconds after it that is, and the seconds from
+/// Returns the step at or before a number of seconds, the seconds after it, and the seconds from
 /// this step to the next.
 fn place(seconds: u64) -> (u64, u64, u64) {
     // As a float with three bits of mantissa: below 16 each second is a

@@ -1,4 +1,4 @@
-//! A crawl of simulated pages, step by step.
+//! A crawl of simulated pages, in steps.
 
 use super::decider::{Decider, Learning};
 use super::learned::Learned;
@@ -9,14 +9,14 @@ use super::span::{Budget, Span};
 use super::visited::{Visited, rises};
 use crate::recrawl::error::{RecrawlError, Result};
 
-/// Crawls pages for some time, and says how fresh they were.
+/// Crawls pages for some time, and measures how fresh they are.
 ///
-/// At each step the crawler visits as many pages as the budget allows, those first that the decider puts
-/// first; of equal ones those that come first in the list. It knows nothing but what its visits found.
-/// `stepped` is called after each step.
+/// At each step the crawler visits as many pages as the budget allows, in the order of the decider;
+/// ties go by the order of the list. It knows only the results of its own visits. `stepped` is
+/// called after each step.
 ///
-/// Memory is 1 to 3 KiB for each page, beside the pages themselves. A step takes some 50 ns for each
-/// page, and some 10 µs for each visit.
+/// Takes 1 to 3 KiB for each page in addition to the pages themselves. A step takes some 50 ns for
+/// each page, and some 10 µs for each visit.
 ///
 /// ```
 /// use simkeep::recrawl::Policy;
@@ -32,8 +32,8 @@ use crate::recrawl::error::{RecrawlError, Result};
 ///
 /// # Errors
 ///
-/// [`RecrawlError::Value`] if there are no pages, or none before the end, or if their rates are wanted
-/// and not known.
+/// [`RecrawlError::Value`] if there are no pages, or none before the end, or if the decider needs
+/// rates that are not known.
 pub fn crawl<P: Page>(
     pages: &[P],
     budget: Budget,
@@ -61,9 +61,9 @@ struct Crawl<'p, P: Page> {
     span: Span,
     by: Decider,
     learned: Learned,
-    /// The pages that are not found yet and when they will be, the first one last.
+    /// The undiscovered pages with their dates of discovery, the next one last.
     hidden: Vec<(f64, usize, &'p P)>,
-    /// The others, in the order of the list.
+    /// The discovered pages, in the order of the list.
     found: Vec<Visited<'p, P>>,
     comparisons: u64,
     sums: Sums,
@@ -84,7 +84,7 @@ impl<'p, P: Page> Crawl<'p, P> {
         Crawl { span, by, learned, hidden, found, comparisons: 0, sums: Sums::default() }
     }
 
-    /// Finds the pages that there are by now.
+    /// Discovers the pages that exist by `day`.
     fn find(&mut self, day: f64) -> Result<()> {
         while let Some((_, number, page)) = self.hidden.pop_if(|(first, ..)| *first <= day) {
             let found = Visited::new(number, page, day, self.by, &self.learned)?;
@@ -94,7 +94,7 @@ impl<'p, P: Page> Crawl<'p, P> {
         Ok(())
     }
 
-    /// Learns anew what to expect of pages, if there is enough to learn from.
+    /// Learns the priors again, if there is enough new evidence.
     fn learn(&mut self) -> Result<()> {
         if !self.learned.is_due(self.comparisons) {
             return Ok(());
@@ -104,7 +104,7 @@ impl<'p, P: Page> Crawl<'p, P> {
         self.found.iter_mut().try_for_each(|page| page.expect(&self.learned, self.by))
     }
 
-    /// Visits the best pages, so many.
+    /// Visits the `count` best pages.
     fn visit(&mut self, day: f64, count: usize) -> Result<()> {
         let rise = rises(self.by) * self.span.step_days();
         for at in best(&mut self.found, day, count, rise)? {

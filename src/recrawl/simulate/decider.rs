@@ -1,41 +1,41 @@
-//! By what a simulated crawler puts pages in order.
+//! How a simulated crawler orders pages.
 
 use std::fmt;
 
 use crate::recrawl::{Index, Policy};
 
-/// By what a simulated crawler puts pages in order: one of the policies, or what they are compared with.
+/// The order of a simulated crawler: a policy, or a baseline to compare policies with.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Decider {
-    /// A policy. What it believes of rates starts from a prior that is learned so.
+    /// A policy. Its beliefs start from a prior that is learned in this way.
     Policy(Policy, Learning),
-    /// An index at the rate that the comparisons of a page give, without a belief:
+    /// An index at the estimated rate of a page, without a belief:
     /// [`irregular`](crate::recrawl::irregular) with both halves.
     Estimated(Index),
-    /// An index at the true rate. Only pages whose rate is known can be simulated so.
+    /// An index at the true rate. It requires pages with known rates.
     Known(Index),
 }
 
-/// From what a simulated crawler learns a prior. It does so anew whenever it has an eighth more
+/// The source of a simulated crawler's prior. It learns again when it has an eighth more
 /// comparisons.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum Learning {
-    /// From nothing: it is the [default](crate::recrawl::Prior::default).
+    /// Nothing: the prior is the [default](crate::recrawl::Prior::default).
     Nothing,
-    /// From all pages.
+    /// All pages.
     Pages,
-    /// From all pages, and for each page from the others of its host.
+    /// All pages, and for each page the other pages of its host.
     Hosts,
 }
 
 impl Decider {
-    /// A policy that learns from all pages and from hosts, as a store does.
+    /// Returns a policy that learns from all pages and from hosts, as a store does.
     pub fn policy(policy: Policy) -> Decider {
         Decider::Policy(policy, Learning::Hosts)
     }
 
-    /// The policies that are compared unless others are asked for, and beside them what the crawl value
-    /// is without hosts and without a belief. Pages whose rates are known add the value at these.
+    /// Returns the default policies to compare, and the crawl value without hosts and without a
+    /// belief. If rates are known, the value at the true rates is included.
     pub fn all(rates_known: bool) -> Vec<Decider> {
         let others = ["uniform", "thesis", "nutch", "stormcrawler"];
         let others = others.iter().filter_map(|name| name.parse().ok()).map(Decider::policy);

@@ -1,4 +1,4 @@
-//! What a simulated crawler believes of all pages, before it looks at the visits of one.
+//! The priors of a simulated crawler.
 
 use std::collections::BTreeMap;
 
@@ -10,11 +10,11 @@ pub(super) struct Learned {
     learning: Learning,
     priors: Priors,
     hosts: BTreeMap<u32, Fit>,
-    /// What is learned where hosts are.
+    /// The priors if hosts are learned.
     by_host: Hosts,
-    /// The prior of all pages, where they are not.
+    /// The prior of all pages if hosts are not learned.
     of_all: Prior,
-    /// How many comparisons there must be before they are learned anew.
+    /// The number of comparisons at which to learn again.
     next: u64,
 }
 
@@ -25,12 +25,12 @@ impl Learned {
         Learned { learning, priors: Priors::default(), hosts, by_host, of_all, next: 1 }
     }
 
-    /// Whether it is time to learn anew.
+    /// Whether it is time to learn again.
     pub(super) fn is_due(&self, comparisons: u64) -> bool {
         self.learning != Learning::Nothing && comparisons >= self.next
     }
 
-    /// The evidence of a page that has comparisons.
+    /// Returns the evidence of a page with comparisons.
     pub(super) fn evidence(&self, likelihood: &Likelihood) -> Evidence {
         self.priors.evidence(likelihood)
     }
@@ -54,7 +54,7 @@ impl Learned {
         self.by_host = Hosts::new(self.hosts.values());
     }
 
-    /// The prior of a page of a host, without its own evidence.
+    /// Returns the prior of a page of a host, without its own evidence.
     pub(super) fn prior(&self, host: u32, own: Option<&Evidence>) -> Prior {
         if self.learning != Learning::Hosts {
             return self.of_all.clone();

@@ -1,25 +1,25 @@
-//! How fresh a crawl is: sums over the time of all pages.
+//! Measures the freshness of a crawl: sums over the time of all pages.
 
 use super::page::Page;
 
-/// How fresh the pages were that a simulated crawler knew, over the time that was measured.
+/// How fresh the discovered pages of a simulated crawl were, over the measured time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Figures {
-    /// The share of the time in which the version that the crawler saw last was the one in force.
+    /// The fraction of time in which the last seen version was the current one.
     pub freshness: f64,
-    /// The share of the time in which it differed in no more than a minor way.
+    /// The fraction of time in which it differed by no more than a minor change.
     pub near_freshness: f64,
-    /// The harmonic number of the changes missed since the last visit, 1 + ½ + ⅓ + …, on average over
-    /// the time: the penalty of LambdaCrawl.
+    /// The harmonic number of the changes missed since the last visit, 1 + ½ + ⅓ + …, averaged over
+    /// time: the penalty of LambdaCrawl.
     pub staleness: f64,
-    /// The share of the 64 bits in which the version seen last differed from the one in force, on
-    /// average over the time.
+    /// The fraction of the 64 bits in which the last seen version differed from the current one,
+    /// averaged over time.
     pub divergence: f64,
     /// The visits a day.
     pub visits_per_day: f64,
 }
 
-/// The sums of these, in days.
+/// The sums of these figures, in days.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Sums {
     all: f64,
@@ -31,8 +31,8 @@ pub(super) struct Sums {
 }
 
 impl Sums {
-    /// Adds the time of a page from one day to another, in which a crawler holds a version. `now` is the
-    /// one in force at the first of these days; the answer is that at the last of them.
+    /// Adds the time from one day to another during which a crawler holds a version of a page.
+    /// `now` is the current version on the first day; returns the current version on the last day.
     pub(super) fn add<P: Page>(
         &mut self,
         page: &P,
@@ -66,7 +66,7 @@ impl Sums {
         self.visits += 1.0;
     }
 
-    /// The averages, of so many days.
+    /// Returns the averages over `days` days.
     pub(super) fn figures(&self, days: f64) -> Figures {
         Figures {
             freshness: self.fresh / self.all,
@@ -78,9 +78,9 @@ impl Sums {
     }
 }
 
-/// 1 + ½ + … + 1/n.
+/// Returns 1 + ½ + … + 1/n.
 fn harmonic_number(n: u64) -> f64 {
-    /// From here on the sum is continued by an integral, which is right to six digits.
+    /// Above this, an integral continues the sum, accurate to six digits.
     const EXACT: u64 = 256;
     let sum: f64 = (1..=n.min(EXACT)).map(|i| 1.0 / i as f64).sum();
     match n {

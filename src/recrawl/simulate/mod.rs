@@ -1,15 +1,16 @@
-//! Trying policies on pages whose changes are known.
+//! Simulates policies on pages with known changes.
 //!
-//! A simulated crawler visits pages as a [`Decider`] says, within a [`Budget`], and [`crawl`] measures
-//! how fresh its pages are: all deciders with the same pages, the same visits a day and the same steps.
-//! [`PoissonPage`]s change as the model says, at rates that [`Rates`] draws; the pages of a store are
-//! [replayed](crate::Snapshot::replay). Whatever else is a [`Page`] can be crawled as well.
+//! A simulated crawler visits pages in the order of a [`Decider`], within a [`Budget`], and
+//! [`crawl`] measures how fresh its pages are. All deciders get the same pages, the same visits a
+//! day and the same steps. [`PoissonPage`]s follow the model, with rates drawn from [`Rates`]; the
+//! pages of a store are [replayed](crate::Snapshot::replay). Any other [`Page`] can be crawled as
+//! well.
 //!
-//! What a crawl can reach at best is worked out beside them, from the true rates: by
+//! The upper bounds for a crawl are computed from the true rates:
 //! [`fixed_intervals`](super::fixed_intervals), [`random_times`](super::random_times) and
 //! [`few_misses`](super::few_misses).
 //!
-//! Results are equal on every machine, and a seed names the pages.
+//! Results are equal on every machine, and a seed determines the pages.
 
 mod crawl;
 mod decider;

@@ -1,74 +1,75 @@
-//! What a simulation asks of a page.
+//! The interface of a simulated page.
 
 use crate::recrawl::error::Result;
 use crate::recrawl::{Change, Comparison, Halves, Likelihood, Recent, irregular};
 
-/// A page of a simulation: what happens to it, and what a crawler learns of that.
+/// A page of a simulation: its versions over time, and what a crawler learns from visits.
 ///
-/// Its versions have numbers, from 0 on, in the order in which they are in force. Two of them may be
-/// equal, if the page returns to an earlier one.
+/// Versions are numbered from 0 in chronological order. Two of them may be equal, if the page
+/// returns to an earlier one.
 pub trait Page: Sync {
-    /// What a crawler keeps of its visits.
+    /// A crawler's notes about its visits.
     type Notes: Notes;
 
-    /// The host that it is of. Only whether two are equal matters.
+    /// Returns the host of the page. Only equality matters.
     fn host(&self) -> u32;
 
-    /// The rate at which it changes, if that is known.
+    /// Returns the change rate, if it is known.
     fn per_day(&self) -> Option<f64>;
 
-    /// The day from which each version is in force, in ascending order. The last one is so to the end.
-    /// On the first of these days a crawler finds the page, and visits it: that is not of its budget.
+    /// Returns the day from which each version is current, in ascending order. The last version is
+    /// current to the end. On the first of these days a crawler discovers and visits the page,
+    /// without using its budget.
     fn starts(&self) -> &[f64];
 
-    /// How a version that a crawler has seen differs from one that is in force.
+    /// Compares the version that a crawler saw with the current one.
     fn difference(&self, held: usize, now: usize) -> Difference;
 
-    /// How many changes there were up to a version, of those that a crawler should not miss.
+    /// Returns the number of relevant changes up to a version.
     fn changes(&self, version: usize) -> u64;
 
-    /// Notes down the first visit.
+    /// Notes the first visit.
     fn found(&self, day: f64, version: usize) -> Self::Notes;
 
-    /// Notes down a visit after others.
+    /// Notes a later visit.
     ///
     /// # Errors
     ///
-    /// As its implementation says.
+    /// Defined by the implementation.
     fn visited(&self, notes: &mut Self::Notes, day: f64, version: usize) -> Result<()>;
 }
 
-/// How two versions of a page differ.
+/// The difference between two versions of a page.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Difference {
-    /// Whether they are the same content.
+    /// Whether their content is the same.
     pub same: bool,
-    /// Whether the difference is none or minor.
+    /// Whether there is no difference or a minor one.
     pub near: bool,
-    /// The share of 64 bits in which their fingerprints differ.
+    /// The fraction of 64 bits in which their fingerprints differ.
     pub divergence: f64,
 }
 
-/// What a crawler keeps of its visits to a page, to decide on the next one.
+/// A crawler's notes about its visits to a page, from which it decides about the next one.
 pub trait Notes: Send {
-    /// How many comparisons there were.
+    /// Returns the number of comparisons.
     fn comparisons(&self) -> u64;
 
-    /// How likely each rate makes them.
+    /// Returns the likelihood of each rate.
     fn likelihood(&self) -> Likelihood;
 
-    /// The last of them in their order.
+    /// Returns the last comparisons in order.
     fn recent(&self) -> Recent;
 
-    /// The rate by [`irregular`](crate::recrawl::irregular) with both halves.
+    /// Estimates the rate by [`irregular`](crate::recrawl::irregular) with both halves.
     ///
     /// # Errors
     ///
-    /// As that has.
+    /// The errors of [`irregular`](crate::recrawl::irregular).
     fn estimate(&self) -> Result<f64>;
 }
 
-/// All comparisons of a page, as they are.
+/// All comparisons of a page.
 #[derive(Clone, Debug)]
 pub struct Comparisons {
     last_day: f64,
@@ -79,13 +80,13 @@ pub struct Comparisons {
 }
 
 impl Comparisons {
-    /// The page is found.
+    /// Starts with the discovery of the page.
     pub(super) fn new(day: f64, version: usize) -> Comparisons {
         let (likelihood, recent) = (Likelihood::flat(), Recent::default());
         Comparisons { last_day: day, held: version, all: Vec::new(), likelihood, recent }
     }
 
-    /// A visit finds a version. Visits at one time are no comparison.
+    /// Adds a visit that finds a version. Visits at the same time make no comparison.
     pub(super) fn add(&mut self, day: f64, version: usize) -> Result<()> {
         if day > self.last_day {
             let change = if version == self.held { Change::None } else { Change::Undated };

@@ -1,4 +1,4 @@
-//! The best pages of all, without working out the score of each.
+//! Selects the best pages without computing the score of each.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -7,7 +7,7 @@ use super::page::Page;
 use super::visited::Visited;
 use crate::recrawl::error::Result;
 
-/// A page by its score; of equal scores the one that comes first in the list.
+/// A page with its score; of equal scores the first in the list is better.
 struct Ranked {
     score: f64,
     at: usize,
@@ -33,10 +33,10 @@ impl PartialEq for Ranked {
 
 impl Eq for Ranked {}
 
-/// Where the pages with the highest scores stand, the best one first; at most so many.
+/// Returns the indexes of at most `count` pages with the highest scores, the best one first.
 ///
-/// A page's score is worked out only while its ceiling, which rises by `rise` at each step, is not below
-/// the scores that were found. So what is far from being due costs nothing.
+/// A page's score is computed only while its ceiling, which rises by `rise` at each step, reaches
+/// the scores found so far. So pages that are far from due cost nothing.
 pub(super) fn best<P: Page>(
     pages: &mut [Visited<'_, P>],
     day: f64,

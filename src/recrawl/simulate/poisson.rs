@@ -1,4 +1,4 @@
-//! Pages that change as the model says, at rates that are drawn.
+//! Pages that follow the model, with random rates.
 
 use super::page::{Comparisons, Difference, Page};
 use super::random::Random;
@@ -7,41 +7,41 @@ use crate::recrawl::error::{RecrawlError, Result};
 use crate::recrawl::optimum::KnownPage;
 use crate::recrawl::real::{exp, ln};
 
-/// How the rates of pages are drawn, in changes a day.
+/// The distribution from which the rates of pages are drawn, in changes a day.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Rates {
-    /// All octaves between the least and the largest rate are equally likely, for each page.
+    /// Log-uniform for each page between the least and the largest rate.
     Flat {
-        /// How many pages there are.
+        /// The number of pages.
         pages: u32,
     },
-    /// Rates of the pages of a host are near that of the host: both are log-normal, and all are within
-    /// the least and the largest rate.
+    /// The rates of pages are log-normal around that of their host, and those of hosts are
+    /// log-normal, too. All are clamped between the least and the largest rate.
     ByHost {
-        /// How many hosts there are.
+        /// The number of hosts.
         hosts: u32,
-        /// How many pages each of them has.
+        /// The number of pages of each host.
         pages: u32,
         /// The median of the hosts.
         median: f64,
-        /// The width of the hosts, of ln λ.
+        /// The width of the distribution of hosts, in ln λ.
         between: f64,
-        /// The width of the pages around the rate of their host.
+        /// The width of the distribution of pages around the rate of their host.
         within: f64,
     },
 }
 
-/// The least rate that is drawn: a change in 400 days.
+/// The least rate: one change in 400 days.
 const LEAST: f64 = 0.0025;
 
-/// The largest: a change every eight hours or so.
+/// The largest rate: one change in about eight hours.
 const LARGEST: f64 = 3.2;
 
-/// The most changes that are expected of all pages together. Each takes 8 bytes.
+/// The limit for the expected number of changes of all pages. Each takes 8 bytes.
 const CHANGES_MAX: f64 = 1e8;
 
-/// A page whose changes are a Poisson process. Each makes a content that is far from all others: half of
-/// the 64 bits differ, as those of two pages that have nothing in common do.
+/// A page whose changes are a Poisson process. Each change makes a content far from all others:
+/// half of the 64 bits differ, as between two unrelated pages.
 #[derive(Clone, Debug)]
 pub struct PoissonPage {
     host: u32,
@@ -50,7 +50,7 @@ pub struct PoissonPage {
 }
 
 impl Rates {
-    /// Draws pages with their changes up to a day. A seed names them, on every machine.
+    /// Draws pages with their changes up to a day. A seed gives the same pages on every machine.
     ///
     /// They take 8 bytes for each change.
     ///
@@ -66,13 +66,16 @@ impl Rates {
     ///
     /// # Errors
     ///
-    /// [`RecrawlError::Value`] if there are no pages, a rate or a width is not positive and finite, or
-    /// more than 100 million changes are to be expected.
+    /// [`RecrawlError::Value`] if there are no pages, a rate or a width is not positive and finite,
+    /// or more than 100 million changes are expected.
     pub fn draw(&self, seed: u64, days: f64) -> Result<Vec<PoissonPage>> {
         let days = check::interval("days", days)?;
         let rates = self.rates(seed)?;
         if rates.iter().map(|(_, rate)| rate * days).sum::<f64>() > CHANGES_MAX {
-            return Err(RecrawlError::Value { name: "days", takes: "with so many pages, fewer" });
+            return Err(RecrawlError::Value {
+                name: "days",
+                takes: "fewer days for this number of pages",
+            });
         }
         let page = |(number, (host, per_day)): (usize, (u32, f64))| {
             let mut random = Random::new(seed, 1 + number as u64);
@@ -88,7 +91,7 @@ impl Rates {
         Ok(rates.into_iter().enumerate().map(page).collect())
     }
 
-    /// The host and the rate of each page.
+    /// Returns the host and the rate of each page.
     fn rates(&self, seed: u64) -> Result<Vec<(u32, f64)>> {
         const PAGES: RecrawlError =
             RecrawlError::Value { name: "pages", takes: "from 1 to 10,000,000" };
@@ -123,17 +126,16 @@ impl Rates {
 }
 
 impl PoissonPage {
-    /// The rate of its changes, a day.
+    /// Returns its change rate a day.
     pub fn rate(&self) -> f64 {
         self.per_day
     }
 
-    /// The page as what the [best](crate::recrawl::fixed_intervals) that a budget can do is worked out
-    /// of.
+    /// Returns the page as an input of the [optimum](crate::recrawl::fixed_intervals) functions.
     ///
     /// # Errors
     ///
-    /// None: rates are between those that are drawn.
+    /// None: drawn rates are in the valid range.
     pub fn known(&self) -> Result<KnownPage> {
         KnownPage::new(self.per_day, 1.0)
     }

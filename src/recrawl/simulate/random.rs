@@ -1,18 +1,18 @@
-//! Random numbers that are the same on every machine.
+//! Random numbers that are equal on every machine.
 
 use crate::recrawl::real::ln;
 use crate::splitmix::{STEP, mix};
 
-/// A generator of [SplitMix64](crate::splitmix) numbers.
+/// A [SplitMix64](crate::splitmix) generator.
 pub(super) struct Random(u64);
 
 impl Random {
-    /// The numbers of a seed. Those of a stream do not depend on how many of another were drawn.
+    /// Creates the generator of a stream of a seed. Streams are independent of each other.
     pub(super) fn new(seed: u64, stream: u64) -> Random {
         Random(mix(mix(seed.wrapping_mul(STEP)).wrapping_add(stream.wrapping_mul(STEP))))
     }
 
-    /// A number between 0 and 1, and neither of them.
+    /// Returns a number between 0 and 1, exclusive.
     fn share(&mut self) -> f64 {
         self.0 = self.0.wrapping_add(STEP);
         const TWO_TO_53: f64 = 9_007_199_254_740_992.0;
@@ -20,18 +20,18 @@ impl Random {
         (mix(self.0) >> 11 | 1) as f64 / TWO_TO_53
     }
 
-    /// A number between two, all equally likely.
+    /// Returns a uniformly distributed number.
     pub(super) fn uniform(&mut self, from: f64, to: f64) -> f64 {
         from + (to - from) * self.share()
     }
 
-    /// A number of the exponential distribution of mean 1.
+    /// Returns an exponentially distributed number with mean 1.
     pub(super) fn exponential(&mut self) -> f64 {
         -ln(self.share())
     }
 
-    /// A number of the normal distribution of mean 0 and width 1: G. Marsaglia's polar method, which
-    /// needs no sine.
+    /// Returns a normally distributed number with mean 0 and width 1: G. Marsaglia's polar method,
+    /// which needs no sine.
     pub(super) fn normal(&mut self) -> f64 {
         loop {
             let (x, y) = (self.uniform(-1.0, 1.0), self.uniform(-1.0, 1.0));

@@ -1,4 +1,4 @@
-//! How long a simulation is, and how many visits it has.
+//! The length of a simulation and its visits.
 
 use crate::recrawl::check;
 use crate::recrawl::error::{RecrawlError, Result};
@@ -11,17 +11,17 @@ pub struct Span {
     to: f64,
 }
 
-/// The most steps.
+/// The maximum number of steps.
 const STEPS_MAX: f64 = 1e6;
 
 impl Span {
-    /// From day 0 to a day `to`, in steps of so many days; measured from the day `from` on, when the
-    /// crawler has learned something.
+    /// Creates a simulation from day 0 to day `to`, in steps of `step_days`. Measurement starts on
+    /// day `from`, when the crawler has learned something.
     ///
     /// # Errors
     ///
-    /// [`RecrawlError::Value`] if the steps are not positive, or more than a million; or if it is not
-    /// measured for at least a step.
+    /// [`RecrawlError::Value`] if the steps are not positive, or more than a million; or if the
+    /// measured time is shorter than a step.
     pub fn new(step_days: f64, from: f64, to: f64) -> Result<Span> {
         let step_days = check::interval("step_days", step_days)?;
         let to = check::interval("to", to)?;
@@ -38,22 +38,22 @@ impl Span {
         Ok(Span { step_days, from, to })
     }
 
-    /// The days of a step.
+    /// Returns the days of a step.
     pub fn step_days(self) -> f64 {
         self.step_days
     }
 
-    /// The day from which on it is measured.
+    /// Returns the day on which measurement starts.
     pub fn from(self) -> f64 {
         self.from
     }
 
-    /// The last day.
+    /// Returns the last day.
     pub fn to(self) -> f64 {
         self.to
     }
 
-    /// How many steps there are.
+    /// Returns the number of steps.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -63,19 +63,19 @@ impl Span {
         (self.to / self.step_days).ceil() as u32
     }
 
-    /// When a step is.
+    /// Returns the day of a step.
     pub(super) fn day(self, step: u32) -> f64 {
         f64::from(step) * self.step_days
     }
 
-    /// The part of a time that is measured.
+    /// Returns the measured part of a period.
     pub(super) fn measured(self, since: f64, to: f64) -> Option<(f64, f64)> {
         let (since, to) = (since.max(self.from), to.min(self.to));
         (since < to).then_some((since, to))
     }
 }
 
-/// How many visits a crawler may make.
+/// The number of visits that a crawler may make.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Budget(Visits);
 
@@ -86,17 +86,17 @@ enum Visits {
 }
 
 impl Budget {
-    /// So many visits a day.
+    /// Sets a number of visits a day.
     ///
     /// # Errors
     ///
-    /// [`RecrawlError::Value`] if that is not from 1e-100 to 1e100.
+    /// [`RecrawlError::Value`] if it is not from 1e-100 to 1e100.
     pub fn per_day(visits: f64) -> Result<Budget> {
         Ok(Budget(Visits::PerDay(check::moderate("visits", visits)?)))
     }
 
-    /// A visit for each page that is known per so many days, on average: some pages get more, others
-    /// fewer.
+    /// Sets an average of one visit per `days` days for each known page: some pages get more,
+    /// others fewer.
     ///
     /// # Errors
     ///
@@ -105,7 +105,7 @@ impl Budget {
         Ok(Budget(Visits::Every { days: check::interval("days", days)? }))
     }
 
-    /// The visits a day if so many pages are known.
+    /// Returns the visits a day for `pages` known pages.
     pub fn of(self, pages: usize) -> f64 {
         match self.0 {
             Visits::PerDay(visits) => visits,

@@ -1,4 +1,4 @@
-//! A page that a simulated crawler knows.
+//! A page that a simulated crawler has discovered.
 
 use super::decider::Decider;
 use super::learned::Learned;
@@ -9,23 +9,23 @@ use crate::recrawl::error::{RecrawlError, Result};
 use crate::recrawl::{Belief, Evidence, Index, Policy, Prior, Recent};
 use crate::recrawl::{harmonic, value};
 
-/// A page that a simulated crawler knows.
+/// A page that a simulated crawler has discovered.
 pub(super) struct Visited<'p, P: Page> {
     pub(super) number: usize,
     page: &'p P,
     notes: P::Notes,
     last_day: f64,
-    /// The version that was seen last.
+    /// The version seen last.
     held: usize,
-    /// Up to which day its freshness is measured, and the version in force then.
+    /// The day up to which its freshness is measured, and the current version then.
     measured: (f64, usize),
-    /// What decides, as far as it does not depend on the time: made anew after each visit.
+    /// The time-independent inputs of its score, computed after each visit.
     decides: Decides,
-    /// The evidence of its comparisons, while that is what the notes say.
+    /// The evidence of its comparisons, until the next visit.
     evidence: Option<Evidence>,
-    /// What is expected of it, as of when that was learned last.
+    /// Its prior, as learned last.
     prior: Prior,
-    /// No score is above this. See [`rises`].
+    /// An upper bound of its score. See [`rises`].
     pub(super) ceiling: f64,
 }
 
@@ -35,10 +35,10 @@ enum Decides {
     Rule(Policy, Recent),
 }
 
-/// By how much the score of a page rises in a day at most, if it takes long to work out.
+/// Returns the most that the score of a page rises in a day, if the score is expensive.
 ///
-/// The derivative of the crawl value, λτe^{-λτ}, is at most 1/e, and that of the harmonic index, 1 -
-/// 1/(1 + λτ)², is below 1. So are their expectations. A bit more makes up for rounding.
+/// The derivative of the crawl value, λτe^{-λτ}, is at most 1/e, and that of the harmonic index, 1
+/// - 1/(1 + λτ)², is below 1. So are their expectations. A small margin covers rounding.
 pub(super) fn rises(by: Decider) -> f64 {
     match by {
         Decider::Policy(policy, _) => match policy.index() {
@@ -51,7 +51,7 @@ pub(super) fn rises(by: Decider) -> f64 {
 }
 
 impl<'p, P: Page> Visited<'p, P> {
-    /// The page is found.
+    /// Discovers the page.
     pub(super) fn new(
         number: usize,
         page: &'p P,
@@ -80,7 +80,7 @@ impl<'p, P: Page> Visited<'p, P> {
         Ok(found)
     }
 
-    /// Visits it. Returns how many comparisons that made.
+    /// Visits the page. Returns the number of new comparisons.
     pub(super) fn visit(&mut self, day: f64, by: Decider) -> Result<u64> {
         let version = in_force(self.page, self.measured.1, day);
         let before = self.notes.comparisons();
@@ -91,25 +91,25 @@ impl<'p, P: Page> Visited<'p, P> {
         Ok(self.notes.comparisons() - before)
     }
 
-    /// Works out what it tells of rates, if it was compared.
+    /// Computes its evidence about rates, if it was compared.
     pub(super) fn tell(&mut self, learned: &Learned) {
         if self.evidence.is_none() && self.notes.comparisons() > 0 {
             self.evidence = Some(learned.evidence(&self.notes.likelihood()));
         }
     }
 
-    /// Its host, and what it tells of rates.
+    /// Returns its host and its evidence about rates.
     pub(super) fn told(&self) -> Option<(u32, &Evidence)> {
         Some((self.page.host(), self.evidence.as_ref()?))
     }
 
-    /// Takes in what was learned from all pages.
+    /// Updates its prior to the learned one.
     pub(super) fn expect(&mut self, learned: &Learned, by: Decider) -> Result<()> {
         self.prior = learned.prior(self.page.host(), self.evidence.as_ref());
         self.decide(by)
     }
 
-    /// Works out what decides on it from what is known.
+    /// Computes the inputs of its score.
     fn decide(&mut self, by: Decider) -> Result<()> {
         const RATES: RecrawlError =
             RecrawlError::Value { name: "by", takes: "no true rates of these pages" };
@@ -132,7 +132,7 @@ impl<'p, P: Page> Visited<'p, P> {
         Ok(())
     }
 
-    /// What puts it in order on a day; none just after a visit.
+    /// Returns its score on a day; `None` just after a visit.
     pub(super) fn score(&self, day: f64) -> Result<Option<f64>> {
         let days = day - self.last_day;
         if days <= 0.0 {
@@ -153,7 +153,7 @@ impl<'p, P: Page> Visited<'p, P> {
         Ok((score > 0.0).then_some(score))
     }
 
-    /// Measures how fresh it was up to a day.
+    /// Measures its freshness up to a day.
     pub(super) fn measure(&mut self, day: f64, span: Span, sums: &mut Sums) {
         if let Some(time) = span.measured(self.measured.0, day) {
             let now = sums.add(self.page, self.held, self.measured.1, time);
@@ -162,7 +162,7 @@ impl<'p, P: Page> Visited<'p, P> {
     }
 }
 
-/// The version in force on a day, which is not before that of this number.
+/// Returns the current version on a day, which is not before version `from`.
 fn in_force<P: Page>(page: &P, from: usize, day: f64) -> usize {
     let later = page.starts().iter().skip(from + 1);
     from + later.take_while(|start| **start <= day).count()

@@ -10,5 +10,5 @@ fn an_interval_has_a_second_at_least_and_four_million_days_at_most() {
     assert!(Interval::from_seconds(longest + 1).is_err());
     assert_eq!("36h".parse::<Interval>().unwrap().days(), 1.5);
     let said = "0h".parse::<Interval>().unwrap_err().to_string();
-    assert!(said.contains("\"0h\" is no interval") && said.contains("90m"), "{said}");
+    assert!(said.contains("\"0h\" is not an interval") && said.contains("90m"), "{said}");
 }

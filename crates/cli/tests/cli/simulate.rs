@@ -96,7 +96,7 @@ fn what_cannot_be_simulated_is_said() {
     assert!(ran.err.contains("too few"), "{}", ran.err);
     for (args, why) in [
         (["--policy", "weekly"], "stormcrawler"),
-        (["--every", "soon"], "is no interval"),
+        (["--every", "soon"], "is not an interval"),
         (["--per-day", "0"], "from 0.000001"),
         (["--per-day", "NaN"], "from 0.000001"),
         (["--random", "even"], "by-host"),
