@@ -1,16 +1,17 @@
-//! Many words, hashed together.
+//! Hashes many words together.
 
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::choices::Hash;
 use super::words::{Span, WORD_BYTES_MAX};
 
-/// Classes of lengths that XXH3 takes one code path for. With mixed lengths a processor mispredicts the
-/// path half of the time, which costs more than the hash. Those of exactly [`PAIR`] bytes are a class of
-/// their own, because the compiler knows all of that path.
+/// The number of classes of word lengths, one for each code path of XXH3. With mixed lengths a
+/// processor mispredicts the path half of the time, which costs more than the hash. Words of
+/// exactly [`PAIR`] bytes are a separate class, because with a constant length the compiler
+/// resolves the whole path.
 const CLASSES: usize = 5;
 
-/// Two ideographs, kana or other characters of three bytes.
+/// The length of two ideographs, kana or other characters of three bytes each.
 const PAIR: usize = 6;
 
 /// The class of words of that length.
@@ -38,15 +39,15 @@ const CLASS: [u8; WORD_BYTES_MAX + 1] = {
 /// With fewer words, sorting them by length does not pay.
 const WORDS_MIN: usize = 16;
 
-/// Sets words apart by their lengths, and hashes those of similar lengths together.
+/// Groups words by length, and hashes words of similar length together.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Batch {
-    /// The numbers of the words of each class of lengths.
+    /// The indexes of the words in each class.
     classes: [Vec<u32>; CLASSES],
 }
 
 impl Batch {
-    /// Appends the hashes of some words of a text.
+    /// Appends the hashes of words of a text, in order.
     #[expect(clippy::indexing_slicing, reason = "classes have the numbers of words")]
     pub(super) fn hash(&mut self, hash: Hash, text: &[u8], words: &[Span], out: &mut Vec<u64>) {
         if hash != Hash::Xxh3 || words.len() < WORDS_MIN {
@@ -70,8 +71,8 @@ impl Batch {
         }
     }
 
-    /// Sets the words apart by their lengths, without a branch that depends on them, and says how many
-    /// there are of each class.
+    /// Groups the words by class without data-dependent branches, and returns the number in each
+    /// class.
     #[expect(clippy::indexing_slicing, reason = "no word is longer; each class has room for all")]
     fn classify(&mut self, words: &[Span]) -> [usize; CLASSES] {
         for class in &mut self.classes {

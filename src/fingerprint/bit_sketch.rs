@@ -1,4 +1,4 @@
-//! Sketches of texts by single bits: 64 bytes that say how much two texts have in common.
+//! Bit sketches of texts: 64 bytes that estimate the resemblance of two texts.
 
 use super::grams::Grams;
 use super::kernel::Kernel;
@@ -7,24 +7,26 @@ use super::recipe::Recipe;
 use crate::splitmix::splitmix;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-/// Numbers of 64 bits in a sketch.
+/// The number of 64-bit words in a sketch.
 const NUMBERS: usize = BitSketch::BYTES / size_of::<u64>();
-/// Bits of a sketch, each of one bin.
+/// The number of bits of a sketch, each from one bin.
 const BINS: usize = BitSketch::BITS as usize;
 
-/// The sketch of a text: 512 one-bit minwise hashes of the set of its runs of five words, in 64 bytes.
+/// The sketch of a text: 512 one-bit minwise hashes of the set of its runs of five words, in 64
+/// bytes.
 ///
 /// Bits of two sketches differ with the probability (1 - *J*)/2, where *J* is the
 /// [resemblance](super::Shingles::resemblance) of the texts (P. Li, A. C. König, *b-Bit minwise
-/// hashing*, WWW 2010). It is made as a [`Minwise`](super::Minwise) is, with 512 bins in place of 64:
+/// hashing*, WWW 2010). The algorithm is that of [`Minwise`](super::Minwise), with 512 bins instead
+/// of 64:
 ///
 /// - The hash *h* of a run is the XXH3-64 of its feature by the recipe `words5-raw/2`, eight bytes
 ///   little-endian, with the seed `0x6d696e7769736531`.
-/// - The highest nine bits of *h* say which of 512 **bins** the run is in. Of each bin the least *h*
-///   counts. An **empty** bin has that of another: the first that is not empty among those that the
-///   highest nine bits of the outputs of SplitMix64 name, with the seed 0, from number *b* · 2³² on,
-///   where *b* is the number of the bin.
-/// - **Bit** *b* of the sketch is bit *b* mod 64 of the output number *h* of SplitMix64, where *h* is
+/// - The highest nine bits of *h* select one of 512 **bins**. The least *h* of each bin counts.
+/// - An **empty** bin *b* takes the least *h* of another bin. The candidates are the highest nine
+///   bits of the outputs of SplitMix64 with the seed 0, from number *b* · 2³² on; the first
+///   non-empty candidate counts.
+/// - **Bit** *b* of the sketch is bit *b* mod 64 of output number *h* of SplitMix64, where *h* is
 ///   that of bin *b*. The sketch of a text without words is 0.
 ///
 /// ```
@@ -42,43 +44,44 @@ pub struct BitSketch {
 }
 
 impl BitSketch {
-    /// How many bytes it takes.
+    /// The length in bytes.
     pub const BYTES: usize = 64;
 
-    /// How many bits it has.
+    /// The length in bits.
     pub const BITS: u32 = 512;
 
-    /// A sketch of these bytes, as [`to_bytes`](BitSketch::to_bytes) had them.
+    /// Restores a sketch from the bytes of [`to_bytes`](BitSketch::to_bytes).
     pub fn from_bytes(bytes: [u8; Self::BYTES]) -> BitSketch {
         let numbers: [[u8; 8]; NUMBERS] = zerocopy::transmute!(bytes);
         BitSketch { numbers: numbers.map(u64::from_le_bytes) }
     }
 
-    /// Its bytes: bit *b* is bit *b* mod 8 of byte *b* / 8.
+    /// Returns the bytes: bit *b* is bit *b* mod 8 of byte *b* / 8.
     pub fn to_bytes(self) -> [u8; Self::BYTES] {
         zerocopy::transmute!(self.numbers.map(u64::to_le_bytes))
     }
 
-    /// In how many bits two sketches differ.
+    /// Returns the number of bits in which two sketches differ.
     pub fn distance(&self, other: &BitSketch) -> u32 {
         self.numbers.iter().zip(&other.numbers).map(|(a, b)| (a ^ b).count_ones()).sum()
     }
 
-    /// How much two texts have in common, by their sketches: 1 - 2*d*/512, where *d* is their
-    /// [distance](BitSketch::distance). It is 1 of equal texts, and about 0 of texts without a run in
-    /// common; then it may be less than 0. Texts without words are equal.
+    /// Estimates the resemblance of two texts: 1 - 2*d*/512, where *d* is the
+    /// [distance](BitSketch::distance) of their sketches. It is 1 for equal texts, and about 0 for
+    /// texts without a common run; then it may be negative. Texts without words are equal.
     ///
-    /// The estimate has no bias. Its standard error is √(1 - *J*²)/√512: .027 at a resemblance of 0.8.
+    /// The estimate has no bias. Its standard error is √(1 - *J*²)/√512: .027 at a resemblance of
+    /// 0.8.
     pub fn resemblance(&self, other: &BitSketch) -> f64 {
         Self::resemblance_at(self.distance(other))
     }
 
-    /// The resemblance that sketches tell that differ in so many bits.
+    /// Returns the estimated resemblance for a distance.
     pub(crate) fn resemblance_at(distance: u32) -> f64 {
         1.0 - 2.0 * f64::from(distance) / f64::from(Self::BITS)
     }
 
-    /// In how many bits sketches differ at most that tell a resemblance, 0 to 1, or a greater one.
+    /// Returns the largest distance with at least this estimated resemblance, from 0 to 1.
     pub(crate) fn distance_at(resemblance: f64) -> u32 {
         let is_enough = |distance: &u32| Self::resemblance_at(*distance) >= resemblance;
         // The last of them, from 1 on, is as many as there are.
@@ -86,7 +89,7 @@ impl BitSketch {
     }
 }
 
-/// Makes sketches of texts, one after another. Takes some 10 KiB.
+/// Computes the sketches of texts, one after another. Takes some 10 KiB.
 #[derive(Clone, Debug)]
 pub struct BitSketcher {
     grams: Grams,
@@ -95,10 +98,10 @@ pub struct BitSketcher {
 }
 
 impl BitSketcher {
-    /// Words of a run.
+    /// The number of words in a run.
     pub const WORDS: u32 = 5;
 
-    /// What makes sketches.
+    /// Creates a sketcher.
     pub fn new() -> BitSketcher {
         BitSketcher {
             grams: Grams::new(&Recipe::words(Self::WORDS), Kernel::fastest()),
@@ -106,8 +109,8 @@ impl BitSketcher {
         }
     }
 
-    /// The sketch of a text. Costs some 6 ns for each of its words, and a microsecond; up to a quarter
-    /// of a millisecond if it has very few different runs.
+    /// Computes the sketch of a text. Costs some 6 ns for each word, and a microsecond; up to a
+    /// quarter of a millisecond if the text has very few different runs.
     #[expect(clippy::indexing_slicing, reason = "the number of a bin")]
     pub fn of_text(&mut self, text: &str) -> BitSketch {
         let BitSketcher { grams, least } = self;
@@ -123,7 +126,7 @@ impl BitSketcher {
         self.finish()
     }
 
-    /// The sketch of what was added, and everything empty again.
+    /// Returns the sketch of the added runs, and resets.
     #[expect(clippy::indexing_slicing, reason = "numbers of bins")]
     fn finish(&mut self) -> BitSketch {
         let mut sketch = BitSketch::default();
@@ -143,7 +146,7 @@ impl BitSketcher {
     }
 }
 
-/// The bin that the highest nine bits say.
+/// Returns the bin that the highest nine bits select.
 #[expect(clippy::cast_possible_truncation, reason = "nine bits")]
 fn bin_of(hash: u64) -> usize {
     (hash >> (u64::BITS - BINS.ilog2())) as usize
@@ -166,7 +169,7 @@ mod tests {
         (from..to).map(|n| format!("word{n} ")).collect()
     }
 
-    /// The sketch by its definition.
+    /// Computes a sketch by its definition.
     fn naive(features: &[u64]) -> [u8; 64] {
         let hash = |f: &u64| xxh3_64_with_seed(&f.to_le_bytes(), 0x6d69_6e77_6973_6531);
         let hashes: BTreeSet<u64> = features.iter().map(hash).collect();
@@ -191,7 +194,7 @@ mod tests {
             let sketch = sketcher.of_text(&text);
             assert_eq!(sketch.to_bytes(), naive(&features));
             assert_eq!(BitSketch::from_bytes(sketch.to_bytes()), sketch);
-            assert_eq!(sketcher.of_text(&text), sketch, "what is left of a text is in the next");
+            assert_eq!(sketcher.of_text(&text), sketch, "a text leaks into the next sketch");
         }
     }
 

@@ -1,29 +1,30 @@
-//! What a recipe chooses among.
+//! The options of a recipe.
 
 use super::ratio::Ratio;
 
-/// What n-grams are made of.
+/// The elements of n-grams.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub(super) enum Unit {
     Words,
     Chars,
 }
 
-/// What is made of the hashes of a document's features.
+/// The function that turns the hashes of a document's features into bits.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum Family {
     /// The [simhash](super::Simhash) of the bag of features. Bits differ with the probability
-    /// angle/π, where the angle is that of the vectors of weights. It tells small changes best.
+    /// angle/π, where the angle is that of the vectors of weights. Best at distinguishing small
+    /// changes.
     #[default]
     Simhash,
-    /// The [one-bit minwise hash](super::Minwise) of the set of features: `minwise`. Bits differ with
-    /// the probability (1 - J)/2, where *J* is the resemblance of the sets. It finds most
+    /// The [one-bit minwise hash](super::Minwise) of the set of features: `minwise`. Bits differ
+    /// with the probability (1 - J)/2, where *J* is the resemblance of the sets. Finds the most
     /// near-duplicates.
     Minwise,
 }
 
-/// How a feature is hashed.
+/// The hash of a feature.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum Hash {
@@ -34,7 +35,7 @@ pub enum Hash {
     Jenkins,
 }
 
-/// How much a feature weighs that occurs `n` times.
+/// The weight of a feature that occurs `n` times.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum Counts {
@@ -49,35 +50,35 @@ pub enum Counts {
     Binary,
 }
 
-/// How much a feature weighs if `df` documents have it, according to a frozen table.
+/// The weight of a feature that `df` documents have, according to a frozen table.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum Rarity {
-    /// Every feature weighs the same; no table is needed.
+    /// Every feature has the same weight; no table is needed.
     #[default]
     None,
     /// ln(1 + N/df), of N documents: `idf`.
     Log,
-    /// 1/df: `inverse`. The rarest features are all that counts.
+    /// 1/df: `inverse`. Only the rarest features count.
     Inverse,
 }
 
-/// How much an occurrence weighs by its place: the `x`-th of `length` features, counted from 0.
+/// The weight of an occurrence by position: the `x`-th of `length` features, counted from 0.
 #[derive(Clone, Copy, Debug, Default)]
 #[non_exhaustive]
 pub enum Scaling {
-    /// All the same.
+    /// All positions count the same.
     #[default]
     None,
-    /// ln(x + 2)/(x + 2): the beginning counts; `front`.
+    /// ln(x + 2)/(x + 2): the beginning counts most; `front`.
     Front,
-    /// cos(2πx/length) + 1: beginning and end count; `ends`.
+    /// cos(2πx/length) + 1: beginning and end count most; `ends`.
     Ends,
     /// Any other function.
     By {
-        /// Its name in the recipe's name, after `by:`, in lower-case letters and digits; other
-        /// characters are dropped. Two functions with one name count as the same. A recipe's name
-        /// with it cannot be parsed, since it does not say what the function is.
+        /// The name in the recipe's name, after `by:`, in lower-case letters and digits; other
+        /// characters are dropped. Two functions with one name count as equal. Such a recipe's name
+        /// cannot be parsed, since it does not define the function.
         name: &'static str,
         /// The weight of the `x`-th of `length` features, in units of 2⁻¹⁶.
         weight: fn(x: u64, length: u64) -> u64,
@@ -85,7 +86,7 @@ pub enum Scaling {
 }
 
 impl Scaling {
-    /// Its part of a recipe's name.
+    /// Returns its part of a recipe's name.
     pub(super) fn part_of_name(&self) -> String {
         match self {
             Scaling::None => String::new(),
@@ -113,15 +114,15 @@ impl std::hash::Hash for Scaling {
     }
 }
 
-/// How much the fields of a document weigh.
+/// The weight of the fields of a document.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum Fields {
     /// Fields are ignored.
     #[default]
     None,
-    /// Each weighs this share of the heaviest feature: `fields0.5`.
+    /// Each field has this share of the weight of the heaviest feature: `fields0.5`.
     Share(Ratio),
-    /// Each weighs just enough to flip the bit that is nearest to flipping: `fieldsflip`.
+    /// Each field weighs just enough to flip the bit nearest to flipping: `fieldsflip`.
     Flip,
 }

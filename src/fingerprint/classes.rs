@@ -1,4 +1,4 @@
-//! What kind of character each is, and its lower case.
+//! The classes of characters, and their lower case.
 
 use std::sync::LazyLock;
 
@@ -9,23 +9,23 @@ use super::pages::{ASSIGNED, Pages};
 use super::tables::{IGNORED, LOWER, MARKS, NUMERIC, UNSPACED, WORD};
 use super::utf8::code_at;
 
-/// What a character does to words.
+/// The role of a character in words.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Class {
-    /// Ends a word.
+    /// A character that ends a word.
     Separator,
     /// A letter or digit, in lower case.
     Letter(char),
-    /// A letter or digit of a script that puts no spaces between words.
+    /// A letter or digit of a script without spaces between words.
     Unspaced,
-    /// Goes on with what is before it, and begins nothing.
+    /// A character that continues a word and begins none.
     Mark,
-    /// Is passed over.
+    /// A character that is skipped.
     Ignored,
 }
 
 impl Class {
-    /// The class of a character. One of ASCII needs no table, so that a text in ASCII makes none.
+    /// Returns the class of a character. ASCII needs no table, so a text in ASCII builds none.
     #[inline]
     pub(super) fn of(c: char) -> Class {
         match c {
@@ -49,7 +49,7 @@ impl Class {
     }
 }
 
-/// Whether a word has a digit or another numeral in it.
+/// Whether a word contains a digit or another numeral.
 pub(super) fn has_numeral(word: &[u8]) -> bool {
     word.iter().any(u8::is_ascii_digit)
         || (!word.is_ascii() && String::from_utf8_lossy(word).chars().any(is_numeral))
@@ -61,52 +61,52 @@ fn is_numeral(c: char) -> bool {
     ranges.get(after.wrapping_sub(1)).is_some_and(|&[_, last]| c as u32 <= last)
 }
 
-/// In [`CODES`]. Any other value is a letter's distance to its lower case.
+/// A value in [`CODES`]. Any other value is a letter's distance to its lower case.
 const SEPARATOR: i32 = i32::MIN;
 const UNSPACED_LETTER: i32 = i32::MIN + 1;
 const MARK: i32 = i32::MIN + 2;
 const IGNORABLE: i32 = i32::MIN + 3;
 
-/// What the fast path through a text does with a character.
+/// The treatment of a character on the fast path through a text.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, PartialOrd)]
 #[repr(u8)]
 pub(super) enum Kind {
-    /// Ends a word.
+    /// A character that ends a word.
     Separator,
-    /// A letter or digit that is its own lower case.
+    /// A letter or digit that equals its lower case.
     Letter,
-    /// A letter whose lower case takes as many bytes.
+    /// A letter whose lower case has the same length.
     Capital,
-    /// A letter or digit of a script that puts no spaces between words.
+    /// A letter or digit of a script without spaces between words.
     Unspaced,
-    /// Goes on with what is before it, and begins nothing.
+    /// A character that continues a word and begins none.
     Mark,
-    /// Is passed over.
+    /// A character that is skipped.
     Ignored,
-    /// A letter whose lower case takes more or fewer bytes.
+    /// A letter whose lower case has another length.
     Resized,
-    /// A mark that changes nothing if no other one stands beside it; goes on with what is before it.
+    /// A mark that changes nothing unless it is next to another one; continues a word.
     LoneMark,
     /// A letter or digit that is such a mark.
     LoneLetter,
-    /// May change with what is before it, or change that.
+    /// A character that may change with the text before it, or change that text.
     Joining,
 }
 
 impl Kind {
-    /// The kind of a character.
+    /// Returns the kind of a character.
     #[inline]
     pub(super) fn of(code: u32) -> Kind {
         KINDS.of(code)
     }
 
-    /// Whether it is not inert: what is before it may change.
+    /// Whether the character is not inert: the text before it may change.
     #[inline]
     pub(super) fn joins(self) -> bool {
         self >= Kind::LoneMark
     }
 
-    /// The kind of a character that is inert.
+    /// Returns the kind of an inert character.
     fn inert(c: char) -> Kind {
         match Class::of(c) {
             Class::Separator => Kind::Separator,
@@ -119,7 +119,7 @@ impl Kind {
         }
     }
 
-    /// The kind of a character that is not inert.
+    /// Returns the kind of a character that is not inert.
     fn joining(c: char) -> Kind {
         match Class::of(c) {
             Class::Mark if is_yes(c) => Kind::LoneMark,
@@ -129,16 +129,16 @@ impl Kind {
     }
 }
 
-/// The kinds of characters, to look up many. Making the tables takes some milliseconds, once in a
-/// process; a text in ASCII never needs them.
+/// The kinds of characters, for fast look-up. Building the tables takes some milliseconds, once in
+/// a process; a text in ASCII never needs them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Kinds {
-    /// Of the characters that take up to two bytes.
+    /// The characters of up to two bytes.
     short: &'static [Kind; SHORT],
     all: &'static Pages<Kind>,
 }
 
-/// As many characters take up to two bytes.
+/// The number of characters of up to two bytes.
 const SHORT: usize = 0x800;
 
 impl Kinds {
@@ -147,7 +147,7 @@ impl Kinds {
         Kinds { short, all: &KINDS }
     }
 
-    /// The kind of the character that begins here, its number, and its bytes.
+    /// Returns the kind, the code and the length of the character that begins here.
     #[inline(always)]
     pub(super) fn at(self, bytes: &[u8], at: usize) -> (Kind, u32, usize) {
         let (code, size) = code_at(bytes, at);
@@ -159,7 +159,7 @@ impl Kinds {
     }
 }
 
-/// The frozen tables unfolded.
+/// The frozen tables, unfolded.
 static CODES: LazyLock<Pages<i32>> = LazyLock::new(unfolded);
 
 static KINDS: LazyLock<Pages<Kind>> = LazyLock::new(|| {

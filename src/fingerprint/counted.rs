@@ -7,7 +7,7 @@ use super::frequencies::Frequencies;
 use super::recipe::Recipe;
 use crate::fingerprint::error::Result;
 
-/// Frequencies in memory, for small collections and for tests.
+/// Document frequencies in memory, for small collections and for tests.
 ///
 /// ```
 /// use simkeep::fingerprint::{Counted, Fingerprinter, Recipe};
@@ -27,7 +27,7 @@ pub struct Counted {
 }
 
 impl Counted {
-    /// An empty count for the features of this recipe.
+    /// Creates an empty count for the features of this recipe.
     pub fn new(recipe: &Recipe) -> Counted {
         Counted {
             name: recipe.features(),

@@ -1,13 +1,13 @@
-//! A text with what is known about it.
+//! A text with its marks and fields.
 
 use std::ops::{BitOr, BitOrAssign, Range};
 
-/// What a part of a text is marked as.
+/// The markup of a part of a text.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Marks(u8);
 
 impl Marks {
-    /// Nothing in particular.
+    /// No mark.
     pub const NONE: Marks = Marks(0);
     /// The title.
     pub const TITLE: Marks = Marks(1);
@@ -38,7 +38,7 @@ impl BitOrAssign for Marks {
     }
 }
 
-/// A text with marked parts and with fields beside it. The recipe decides which of these a
+/// A text with marked parts and with additional fields. The recipe decides which of these a
 /// fingerprint depends on.
 ///
 /// ```
@@ -53,14 +53,14 @@ impl BitOrAssign for Marks {
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Document {
     text: String,
-    /// Where the marks change, ascending, and the marks from there on.
+    /// The positions where marks change, ascending, with the marks from there on.
     marked: Vec<(usize, Marks)>,
     fields: Vec<(String, String)>,
     metadata: u64,
 }
 
 impl Document {
-    /// A text that is not marked.
+    /// Creates a text without marks.
     pub fn new(text: impl Into<String>) -> Document {
         Document { text: text.into(), ..Document::default() }
     }
@@ -74,28 +74,28 @@ impl Document {
     }
 
     /// Adds a field, such as an author or a section. For recipes with [fields](super::Fields) it is
-    /// a feature of its own, the same in every document with this name and value.
+    /// a separate feature, the same in every document with this name and value.
     pub fn field(&mut self, name: impl Into<String>, value: impl Into<String>) {
         self.fields.push((name.into(), value.into()));
     }
 
-    /// Sets the metadata that recipes with [reserved](super::Recipe::reserved) bits put into the
-    /// leading bits of a fingerprint. It stands in the lowest bits of `bits`.
+    /// Sets the metadata in the lowest bits of `bits`. Recipes with
+    /// [reserved](super::Recipe::reserved) bits put it into the leading bits of a fingerprint.
     pub fn set_metadata(&mut self, bits: u64) {
         self.metadata = bits;
     }
 
-    /// The text.
+    /// Returns the text.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The text, without the rest.
+    /// Returns the text, and drops the rest.
     pub fn into_text(self) -> String {
         self.text
     }
 
-    /// All marks of the bytes in a range of the text.
+    /// Returns all marks of a byte range of the text.
     pub fn marks(&self, range: Range<usize>) -> Marks {
         let first = self.marked.partition_point(|part| part.0 <= range.start).saturating_sub(1);
         let parts = self.marked.iter().skip(first).take_while(|part| part.0 < range.end);
@@ -109,12 +109,12 @@ impl Document {
         marks
     }
 
-    /// The fields, in the order in which they were added.
+    /// Returns the fields in insertion order.
     pub fn fields(&self) -> &[(String, String)] {
         &self.fields
     }
 
-    /// The metadata for the leading bits.
+    /// Returns the metadata for the leading bits.
     pub fn metadata(&self) -> u64 {
         self.metadata
     }
@@ -126,13 +126,13 @@ impl Document {
         self.forget_empty_parts();
     }
 
-    /// Drops parts that were only what is removed.
+    /// Drops parts that consisted only of removed text.
     #[cfg(feature = "html")]
     fn forget_empty_parts(&mut self) {
         while self.marked.pop_if(|part| part.0 >= self.text.len()).is_some() {}
     }
 
-    /// Removes the last character, if it is this one.
+    /// Removes the last character if it is `c`.
     #[cfg(feature = "html")]
     pub(super) fn pop(&mut self, c: char) {
         if self.text.ends_with(c) {

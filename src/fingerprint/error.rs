@@ -1,15 +1,15 @@
-//! Why no fingerprint is made.
+//! Errors of fingerprinting.
 
 use std::fmt;
 use std::sync::Arc;
 
 use crate::bug::Bug;
 
-/// Why no fingerprint is made.
+/// The reason why no fingerprint could be made.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum FingerprintError {
-    /// A recipe, a table or a text does not go with the others, or has no meaning.
+    /// A recipe, a table or a text is invalid, or they do not match each other.
     Invalid(String),
     /// A source of document frequencies failed: [`Frequencies`](super::Frequencies).
     Frequencies(Arc<dyn std::error::Error + Send + Sync>),
@@ -17,7 +17,7 @@ pub enum FingerprintError {
     Bug(Bug),
 }
 
-/// A result of this module.
+/// The result type of this module.
 pub(crate) type Result<T, E = FingerprintError> = std::result::Result<T, E>;
 
 impl fmt::Display for FingerprintError {

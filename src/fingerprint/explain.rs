@@ -1,4 +1,4 @@
-//! Why a fingerprint is what it is.
+//! Explains a fingerprint by its features.
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, VecDeque};
@@ -16,24 +16,23 @@ use super::words::Words;
 use crate::bug::OrBug;
 use crate::fingerprint::error::Result;
 
-/// How a fingerprint came about.
+/// The explanation of a fingerprint.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Explained {
     /// The fingerprint.
     pub fingerprint: u64,
-    /// How many distinct features the document has, in its text and, if the recipe uses them, its
-    /// fields.
+    /// The number of distinct features in the text and, if the recipe uses them, the fields.
     pub features: usize,
-    /// How many of them vote; by a minwise recipe, how many give a bit.
+    /// The number of features that vote; for a minwise recipe, the number that determine a bit.
     pub voting: usize,
-    /// The heaviest features, the heaviest first. By a [minwise](super::Family::Minwise) recipe, those
-    /// that give most bits.
+    /// The heaviest features, the heaviest first; for a [minwise](super::Family::Minwise) recipe,
+    /// the features that determine most bits.
     pub heaviest: Vec<Feature>,
-    /// For each of the 64 bits, the lowest first, the margin of its vote as a share of the weight of all
-    /// features: between -1 and 1, positive for a bit that is 1. The nearer to 0, the smaller a change
-    /// of the document flips the bit. 0 for reserved bits. By a minwise recipe all bits are as near:
-    /// each hangs on one of the distinct features.
+    /// For each of the 64 bits, the lowest first, the margin of its vote as a share of the weight
+    /// of all features: between -1 and 1, positive for a bit that is 1. The nearer to 0, the
+    /// smaller a change of the document flips the bit. 0 for reserved bits. For a minwise recipe
+    /// all bits have the same margin: each depends on one of the distinct features.
     pub balance: [f64; 64],
 }
 
@@ -41,42 +40,43 @@ pub struct Explained {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Feature {
-    /// Its words or characters, in lower case; the value of a field as it is.
+    /// Its words or characters in lower case; the unchanged value of a field.
     pub text: String,
-    /// Whether it has fewer words or characters than the features of the recipe. A text that is too
-    /// short is a single feature, which only documents with exactly this text have.
+    /// Whether it has fewer words or characters than the recipe's features. Such a text has a
+    /// single feature, which only documents with exactly this text share.
     pub short: bool,
-    /// The name of the field that it is, if it is one.
+    /// The name of the field, if the feature is a field.
     pub field: Option<String>,
     /// Its hash.
     pub hash: u64,
-    /// How often it occurs; for a field, how many fields are equal to it.
+    /// The number of occurrences; for a field, the number of equal fields.
     pub count: u64,
-    /// How many documents have it, if the recipe uses document frequencies.
+    /// The number of documents with this feature, if the recipe uses document frequencies.
     pub frequency: Option<u64>,
-    /// Its share of the weight of all features, from 0 to 1; by a minwise recipe, its share of the bits.
+    /// Its share of the weight of all features, from 0 to 1; for a minwise recipe, its share of the
+    /// bits.
     pub share: f64,
 }
 
-/// A feature that votes, and where it first is: among the occurrences of features in the text, or,
-/// behind them, among the fields.
+/// A feature that votes, with its first position: among the occurrences of features in the text, or
+/// after them among the fields.
 struct Voter {
     hash: u64,
-    /// Of all its occurrences together.
+    /// The weight of all its occurrences together.
     weight: u128,
     first: usize,
     count: u64,
 }
 
 impl Fingerprinter<'_> {
-    /// Makes the fingerprint of a document, and explains it by its heaviest features, at most
-    /// `limit` (of equal ones those that come first), and by how near each bit is to flipping.
+    /// Fingerprints a document, and explains the result. It returns the heaviest features, at most
+    /// `limit` (ties by position), and how near each bit is to flipping.
     ///
     /// Reads the text three times, and takes some 50 bytes of memory for each distinct feature.
     ///
     /// # Errors
     ///
-    /// Those of the document frequencies.
+    /// The errors of the document frequencies.
     pub fn explain(&mut self, document: &Document, limit: usize) -> Result<Explained> {
         let (places, occurrences) = places(&self.recipe, document.text());
         self.push(document.text());
@@ -141,10 +141,11 @@ impl Fingerprinter<'_> {
     }
 }
 
-/// The number of the first occurrence of each distinct feature of a text, and how often it occurs.
+/// For each distinct feature of a text, the number of its first occurrence and its count.
 type Places = HashMap<u64, (usize, u64)>;
 
-/// Where features are, and how many occurrences there are, of those that are not chosen as well.
+/// Returns the positions of features, and the number of occurrences including features that are not
+/// chosen.
 fn places(recipe: &Recipe, text: &str) -> (Places, usize) {
     let (mut places, mut occurrences) = (Places::new(), 0);
     let mut take = |hashes: &[u64]| {
@@ -162,11 +163,11 @@ fn places(recipe: &Recipe, text: &str) -> (Places, usize) {
     (places, occurrences)
 }
 
-/// What the features of a text weigh, and how near each bit is to flipping.
+/// The weights of a text's features and the margins of bits.
 struct Weighed {
-    /// Of those that count.
+    /// The weights of the features that count.
     weights: HashMap<u64, u128>,
-    /// With that of fields.
+    /// The total weight, fields included.
     total: u128,
     balance: [f64; 64],
 }
@@ -189,7 +190,7 @@ impl Weighed {
         }
     }
 
-    /// A feature weighs as many bits as it gives.
+    /// Weighs each feature by the number of bits that it determines.
     fn by_bits(minwise: &Minwise, mask: u64, places: &Places) -> Weighed {
         let bits = |feature: &u64| (minwise.bits_of(*feature) & mask).count_ones();
         let given = |feature: &u64| (*feature, u128::from(bits(feature)));
@@ -204,18 +205,19 @@ impl Weighed {
     }
 }
 
-/// Finds what features consist of.
+/// Recovers the text of features.
 struct Texts<'r> {
     recipe: &'r Recipe,
-    /// The last words or characters, and how many there were so far.
+    /// The last words or characters, and their number so far.
     window: VecDeque<String>,
     count: usize,
-    /// What was found, by the number of the occurrence.
+    /// The recovered texts by the number of the occurrence.
     found: HashMap<usize, String>,
 }
 
 impl Texts<'_> {
-    /// Those of the first occurrences, and whether the text is shorter than a feature.
+    /// Returns the texts of the first occurrences, and whether the document is shorter than a
+    /// feature.
     fn of(recipe: &Recipe, text: &str, voters: &[Voter]) -> (HashMap<usize, String>, bool) {
         let found = voters.iter().map(|voter| (voter.first, String::new())).collect();
         let mut texts = Texts { recipe, window: VecDeque::new(), count: 0, found };

@@ -4,10 +4,10 @@ use super::grams::Grams;
 use super::kernel::Kernel;
 use super::recipe::Recipe;
 
-/// Memory is kept for this many features between texts.
+/// The number of features for which memory is kept between texts.
 const FEATURES_KEPT: usize = 1 << 16;
 
-/// Finds the distinct features of texts, one after another: what document frequencies count.
+/// Computes the distinct features of texts, which document frequencies count.
 ///
 /// ```
 /// use simkeep::fingerprint::{FeatureSet, Recipe};
@@ -21,13 +21,13 @@ pub struct FeatureSet {
 }
 
 impl FeatureSet {
-    /// Finds the features of this recipe, whatever they weigh.
+    /// Creates a set for the features of this recipe, whatever their weights.
     pub fn new(recipe: &Recipe) -> FeatureSet {
         FeatureSet { grams: Grams::new(recipe, Kernel::fastest()), hashes: Vec::new() }
     }
 
-    /// The hashes of the distinct features of a text, ascending. Sorts them: 8 bytes for each
-    /// occurrence.
+    /// Returns the hashes of the distinct features of a text, ascending. Sorts them, with 8 bytes
+    /// for each occurrence.
     pub fn of_text(&mut self, text: &str) -> &[u64] {
         let FeatureSet { grams, hashes } = self;
         hashes.clear();

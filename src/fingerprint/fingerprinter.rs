@@ -1,4 +1,4 @@
-//! Documents in, fingerprints out.
+//! Computes the fingerprints of documents.
 
 use std::fmt;
 
@@ -12,14 +12,14 @@ use super::recipe::Recipe;
 use super::voting::Voting;
 use crate::fingerprint::error::{FingerprintError, Result};
 
-/// Makes fingerprints by one recipe, one document after another, and keeps its memory in between.
+/// Fingerprints documents by one recipe, and keeps its memory between documents.
 ///
 /// A text takes at most some 50 MB of memory besides itself, or 100 MB for recipes with document
-/// frequencies: if it has very many features, it is read several times. There is no such bound for
-/// a text that comes in pieces, and for recipes in which the place of a feature or its rank by
-/// weight matters. These take some 80 bytes for each distinct feature, and 16 more for each
-/// occurrence if places matter. A recipe that need not tell features apart (`raw` and nothing else,
-/// and every minwise recipe) takes none.
+/// frequencies: if it has very many features, it is read several times. There is no such limit for
+/// a text in pieces, and for recipes in which the position of a feature or its rank by weight
+/// matters. These take some 80 bytes for each distinct feature, and 16 more for each occurrence if
+/// positions matter. A recipe that need not count features (`raw` without other options, and every
+/// minwise recipe) takes none.
 ///
 /// ```
 /// use simkeep::fingerprint::{Document, Fingerprinter, Recipe};
@@ -36,14 +36,14 @@ pub struct Fingerprinter<'t> {
     pub(super) recipe: Recipe,
     pub(super) frequencies: Option<&'t dyn Frequencies>,
     grams: Grams,
-    /// Whether a text has begun to come in pieces.
+    /// Whether a text in pieces has begun.
     begun: bool,
-    /// Whether any feature of the last text took part.
+    /// Whether any feature of the last text counted.
     pub(super) told: bool,
     pub(super) making: Making,
 }
 
-/// What becomes of the features.
+/// The state of the fingerprint in progress.
 #[derive(Clone, Debug)]
 pub(super) enum Making {
     Simhash(Box<Voting>),
@@ -57,11 +57,11 @@ impl fmt::Debug for Fingerprinter<'_> {
 }
 
 impl<'t> Fingerprinter<'t> {
-    /// A fingerprinter for a recipe that needs no document frequencies.
+    /// Creates a fingerprinter for a recipe that needs no document frequencies.
     ///
     /// # Errors
     ///
-    /// [`FingerprintError::Invalid`] if the recipe needs document frequencies, or makes no sense.
+    /// [`FingerprintError::Invalid`] if the recipe needs document frequencies, or is invalid.
     pub fn new(recipe: &Recipe) -> Result<Fingerprinter<'t>> {
         check(recipe)?;
         if recipe.needs_frequencies() {
@@ -71,13 +71,14 @@ impl<'t> Fingerprinter<'t> {
         Ok(Fingerprinter::with(recipe, None, Kernel::fastest()))
     }
 
-    /// A fingerprinter that weighs features by these document frequencies, if the recipe uses any.
+    /// Creates a fingerprinter that weighs features by these document frequencies, if the recipe
+    /// uses any.
     ///
     /// # Errors
     ///
-    /// [`FingerprintError::Invalid`] if the recipe uses them, and they are of other
-    /// [features](Recipe::features) or of no documents: then all features would weigh the same, or
-    /// nothing. Or if the recipe makes no sense.
+    /// [`FingerprintError::Invalid`] if the recipe is invalid, or if it uses frequencies and they
+    /// are of other [features](Recipe::features) or of no documents: then all features would have
+    /// the same weight, or none.
     pub fn with_frequencies(
         recipe: &Recipe,
         frequencies: &'t dyn Frequencies,
@@ -113,37 +114,37 @@ impl<'t> Fingerprinter<'t> {
         }
     }
 
-    /// This fingerprinter without vector instructions: slower, with the same fingerprints. For
-    /// tests and measurements.
+    /// Disables vector instructions: slower, with the same fingerprints. For tests and
+    /// measurements.
     #[must_use]
     pub fn portable(self) -> Fingerprinter<'t> {
         Fingerprinter::with(&self.recipe, self.frequencies, Kernel::PORTABLE)
     }
 
-    /// The recipe.
+    /// Returns the recipe.
     pub fn recipe(&self) -> &Recipe {
         &self.recipe
     }
 
-    /// The fingerprint of a text; 0 if it has no features. Linear in the text.
+    /// Computes the fingerprint of a text; 0 if it has no features. Linear time.
     ///
     /// # Errors
     ///
-    /// Those of the document frequencies.
+    /// The errors of the document frequencies.
     pub fn of_text(&mut self, text: &str) -> Result<u64> {
         self.of_whole(text, &Document::default())
     }
 
-    /// The fingerprint of a document.
+    /// Computes the fingerprint of a document.
     ///
     /// # Errors
     ///
-    /// Those of the document frequencies.
+    /// The errors of the document frequencies.
     pub fn of(&mut self, document: &Document) -> Result<u64> {
         self.of_whole(document.text(), document)
     }
 
-    /// The fingerprint of a text with the marks and fields of a document.
+    /// Computes the fingerprint of a text with the marks and fields of a document.
     fn of_whole(&mut self, text: &str, document: &Document) -> Result<u64> {
         let Fingerprinter { frequencies, grams, making, begun, .. } = self;
         match making {
@@ -159,8 +160,8 @@ impl<'t> Fingerprinter<'t> {
         }
     }
 
-    /// Takes the next piece of a text without marks or fields. Whatever follows, even by
-    /// [`of_text`](Self::of_text), is part of the same text until it is finished.
+    /// Adds the next piece of a text without marks or fields. All further input, even by
+    /// [`of_text`](Self::of_text), belongs to the same text until [`finish`](Self::finish).
     pub fn push(&mut self, text: &str) {
         self.begun = true;
         let Fingerprinter { frequencies, grams, making, .. } = self;
@@ -174,19 +175,20 @@ impl<'t> Fingerprinter<'t> {
     ///
     /// # Errors
     ///
-    /// Those of the document frequencies.
+    /// The errors of the document frequencies.
     pub fn finish(&mut self) -> Result<u64> {
         self.finish_as(&Document::default())
     }
 
-    /// The fingerprint of what was pushed, with marks and fields of a document.
+    /// Returns the fingerprint of the pushed text, with marks and fields of a document.
     fn finish_as(&mut self, document: &Document) -> Result<u64> {
         let taken = self.take_all(document);
         let fingerprint = self.empty(document);
         taken.map(|_| fingerprint)
     }
 
-    /// Takes all features that are left, and returns what each field weighs; 0 if fields have no part.
+    /// Processes the remaining features, and returns the weight of each field; 0 if fields do not
+    /// count.
     pub(super) fn take_all(&mut self, document: &Document) -> Result<u64> {
         let Fingerprinter { frequencies, grams, making, .. } = self;
         match making {
@@ -201,7 +203,7 @@ impl<'t> Fingerprinter<'t> {
         }
     }
 
-    /// The fingerprint of what was taken, and everything empty again.
+    /// Returns the fingerprint, and resets.
     pub(super) fn empty(&mut self, document: &Document) -> u64 {
         self.begun = false;
         let (told, bits) = match &mut self.making {
@@ -216,10 +218,10 @@ impl<'t> Fingerprinter<'t> {
     }
 }
 
-/// Refuses a recipe that makes no sense.
+/// Rejects an invalid recipe.
 fn check(recipe: &Recipe) -> Result<()> {
     match recipe.nonsense() {
         None => Ok(()),
-        Some(what) => Err(FingerprintError::Invalid(format!("{recipe} is no recipe: {what}"))),
+        Some(what) => Err(FingerprintError::Invalid(format!("{recipe} is not a recipe: {what}"))),
     }
 }

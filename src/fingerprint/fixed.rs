@@ -1,20 +1,20 @@
-//! Roots, logarithms and cosines in integers, so that every machine gets the same results.
+//! Roots, logarithms and cosines in integers, with equal results on every machine.
 //!
-//! Results are in units of 2⁻¹⁶, rounded down, from tables made at compile time.
+//! Results are in units of 2⁻¹⁶, rounded down, from tables computed at compile time.
 
 /// One, in units of 2⁻¹⁶.
 pub(super) const ONE: u64 = 1 << 16;
 
-/// The largest factor that [`scaled`] takes or gives.
+/// The largest argument and result of [`scaled`].
 pub(super) const WEIGHT_MAX: u64 = (1 << 48) - 1;
 
-/// The product of two numbers of which one is in units of 2⁻¹⁶; at most [`WEIGHT_MAX`].
+/// Returns the product of two numbers, one of which is in units of 2⁻¹⁶; at most [`WEIGHT_MAX`].
 pub(super) fn scaled(a: u64, b: u64) -> u64 {
     let product = (u128::from(a) * u128::from(b)) >> 16;
     u64::try_from(product).map_or(WEIGHT_MAX, |product| product.min(WEIGHT_MAX))
 }
 
-/// The square root.
+/// Returns the square root.
 #[expect(clippy::cast_possible_truncation, reason = "the root of 2⁹⁶ is 2⁴⁸")]
 pub(super) fn sqrt(x: u64) -> u64 {
     match u32::try_from(x) {
@@ -23,17 +23,17 @@ pub(super) fn sqrt(x: u64) -> u64 {
     }
 }
 
-/// The natural logarithm of a number of at least 1, within 3·10⁻⁶ and the rounding.
+/// Returns the natural logarithm of a number of at least 1, accurate to 3·10⁻⁶ plus rounding.
 pub(super) fn ln(x: u64) -> u64 {
     ln_finely(x) >> 16
 }
 
-/// The natural logarithm of 1 + n/d, for a `d` of at least 1.
+/// Returns the natural logarithm of 1 + n/d, for `d >= 1`.
 pub(super) fn ln_one_plus(n: u64, d: u64) -> u64 {
     ln_finely(n.saturating_add(d)).saturating_sub(ln_finely(d)) >> 16
 }
 
-/// The cosine of 2πx/L plus one, for x < L.
+/// Returns the cosine of 2πx/L plus one, for x < L.
 pub(super) fn cos_plus_one(x: u64, length: u64) -> u64 {
     // The share of a turn, in units of 2⁻³², and its distance from the nearest whole turn.
     let turn = (u128::from(x) << 32) / u128::from(length.max(1));
@@ -49,7 +49,7 @@ pub(super) fn cos_plus_one(x: u64, length: u64) -> u64 {
 
 const TURN: u64 = 1 << 32;
 
-/// Steps of the tables.
+/// The number of steps in the tables.
 const STEPS: usize = 256;
 
 /// ln 2, in units of 2⁻³².
@@ -111,10 +111,10 @@ const COS: [u64; STEPS + 1] = {
     table
 };
 
-/// The natural logarithm of a number of at least 1, in units of 2⁻³².
+/// Returns the natural logarithm of a number of at least 1, in units of 2⁻³².
 fn ln_finely(x: u64) -> u64 {
     let whole = x.ilog2();
-    // What follows the leading one, in units of 2⁻³².
+    // The bits after the leading one, in units of 2⁻³².
     let rest = x.unbounded_shl(64 - whole) >> 32;
     let log2 = (u64::from(whole) << 32) + between(&LOG2, rest);
     #[expect(clippy::cast_possible_truncation, reason = "less than 45 in units of 2⁻³²")]
@@ -122,12 +122,12 @@ fn ln_finely(x: u64) -> u64 {
     ln
 }
 
-/// The cosine of a share of a turn up to a quarter, in units of 2⁻³².
+/// Returns the cosine of a fraction of a turn, up to a quarter, in units of 2⁻³².
 fn cos_of_quarter(turn: u64) -> u64 {
     between(&COS, turn << 2)
 }
 
-/// Looks up in a table over 0..=1, at a place in units of 2⁻³²: on the line between two entries.
+/// Interpolates linearly in a table over 0..=1, at a position in units of 2⁻³².
 #[expect(clippy::indexing_slicing, reason = "a place is 2³² at most, that of the last entry")]
 fn between(table: &[u64; STEPS + 1], place: u64) -> u64 {
     const STEP_BITS: u32 = 32 - STEPS.ilog2();
@@ -148,7 +148,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// A result as a number.
+    /// Converts a result to a float.
     fn real(fixed: u64) -> f64 {
         fixed as f64 / ONE as f64
     }

@@ -1,19 +1,19 @@
-//! How many documents have a feature.
+//! Document frequencies of features.
 
 use crate::fingerprint::error::{FingerprintError, Result};
 
-/// Document frequencies, by which recipes with a [rarity](super::Rarity) weigh features, and others
-/// [leave features out](super::Recipe::leave_out). They must not change as long
-/// as there are fingerprints made with them.
+/// Document frequencies. Recipes with a [rarity](super::Rarity) weigh features by them, and others
+/// [leave features out](super::Recipe::leave_out). They must not change as long as fingerprints
+/// made with them are in use.
 pub trait Frequencies: Send + Sync {
-    /// What the features are: the [`Recipe::features`](super::Recipe::features) of the recipes that
-    /// can use these frequencies.
+    /// Returns the kind of features: the [`Recipe::features`](super::Recipe::features) of the
+    /// recipes that can use these frequencies.
     fn features(&self) -> &str;
 
-    /// How many documents were counted: *N*.
+    /// Returns the number of counted documents: *N*.
     fn documents(&self) -> u64;
 
-    /// Appends to `out`, for each hash of a feature, how many documents have it; 0 if it is
+    /// Appends to `out`, for each hash of a feature, the number of documents with it; 0 if it is
     /// unknown.
     ///
     /// # Errors
@@ -22,7 +22,7 @@ pub trait Frequencies: Send + Sync {
     fn frequencies(&self, hashes: &[u64], out: &mut Vec<u64>) -> Result<()>;
 }
 
-/// Puts into `out`, for each hash of a feature, how many documents have it.
+/// Writes to `out`, for each hash of a feature, the number of documents with it.
 pub(super) fn look_up(table: &dyn Frequencies, hashes: &[u64], out: &mut Vec<u64>) -> Result<()> {
     out.clear();
     table.frequencies(hashes, out)?;

@@ -33,21 +33,22 @@ pub(super) fn takes(recipe: &Recipe, word: &[u8]) -> bool {
         && !(recipe.without_stop_words && is_stop_word(word))
 }
 
-/// Takes the features from a text that comes in pieces.
+/// Extracts the features of a text in pieces.
 ///
-/// - An n-gram of words has the hash of its words' hashes in a row, little-endian; for n = 1 it is
-///   the word's own. A text of fewer words than n has all of them as its only feature.
-/// - An n-gram of characters has the hash of its UTF-8; it is cut from the words in lower case with
-///   one space between two. A text of fewer characters has all of them as its only feature.
+/// - The hash of an n-gram of words is the hash of the concatenated word hashes, little-endian; for
+///   n = 1 it is the word's hash. A text of fewer words than n has all of them as its only feature.
+/// - The hash of an n-gram of characters is that of its UTF-8. It is cut from the words in lower
+///   case with one space between two. A text of fewer characters has all of them as its only
+///   feature.
 ///
-/// Where a recipe leaves words out, those beside one become neighbours.
+/// If a recipe leaves words out, the words around them become neighbours.
 #[derive(Clone, Debug)]
 pub(super) struct Grams {
     words: Words,
     window: Window,
 }
 
-/// What the next features are made from.
+/// The input of the next features.
 #[derive(Clone, Debug)]
 struct Window {
     recipe: Recipe,
@@ -55,15 +56,16 @@ struct Window {
     batch: Batch,
     /// The words of this piece that are not left out.
     kept: Vec<Span>,
-    /// The hashes of the last words, fewer than make a feature, and of those that come.
+    /// The hashes of the last words, fewer than make a feature, and of the new ones.
     hashes: Vec<u64>,
-    /// The last characters, fewer than make a feature, and those that come.
+    /// The last characters, fewer than make a feature, and the new ones.
     chars: String,
-    /// Where each of these words begins, or the word of each of these characters, if places matter.
+    /// The start of each of these words, or the word of each of these characters, if positions
+    /// matter.
     starts: Vec<usize>,
-    /// How many words or characters there were.
+    /// The number of words or characters so far.
     count: u64,
-    /// The next features, and their places.
+    /// The next features and their positions.
     features: Vec<u64>,
     places: Vec<usize>,
 }
@@ -87,15 +89,15 @@ impl Grams {
         }
     }
 
-    /// Takes the next piece, and passes on the hashes of the features that end in it, some at a
-    /// time. If places matter to the recipe, it also passes on the offsets in the whole text of the
-    /// words that end them.
+    /// Takes the next piece, and passes on the hashes of the features that end in it, in batches.
+    /// If positions matter to the recipe, it also passes the offsets in the whole text of the words
+    /// that end them.
     pub(super) fn push(&mut self, text: &str, give: impl FnMut(&[u64], &[usize])) {
         let Grams { words, window } = self;
         words.push(text, Giving { window, give });
     }
 
-    /// Passes on what is left, and starts over.
+    /// Passes on the remaining features, and resets.
     pub(super) fn finish(&mut self, mut give: impl FnMut(&[u64], &[usize])) {
         let Grams { words, window } = self;
         words.finish(Giving { window, give: &mut give });
@@ -103,7 +105,7 @@ impl Grams {
     }
 }
 
-/// Makes features of words.
+/// Makes features from words.
 struct Giving<'w, F> {
     window: &'w mut Window,
     give: F,
@@ -173,7 +175,7 @@ impl Window {
         }
     }
 
-    /// Gives the features that are whole, and keeps what those to come begin with.
+    /// Passes on complete features, and keeps the start of the following ones.
     fn give(&mut self, give: &mut impl FnMut(&[u64], &[usize])) {
         let Window { recipe, hashes, chars, starts, features, places, .. } = self;
         let gram = recipe.gram as usize;
@@ -206,7 +208,7 @@ impl Window {
         }
     }
 
-    /// Gives the whole of a text that is shorter than a feature.
+    /// Passes on a text that is shorter than a feature.
     fn finish(&mut self, give: &mut impl FnMut(&[u64], &[usize])) {
         let Recipe { unit, gram, hash, .. } = self.recipe;
         if self.count > 0 && self.count < u64::from(gram) {
@@ -244,15 +246,15 @@ impl Hash {
         }
     }
 
-    /// With a length that the compiler knows, the hash is a few instructions.
+    /// With a constant length, the hash compiles to a few instructions.
     fn grams_of<const N: usize>(self, words: &[u64], out: &mut Vec<u64>) {
         let grams = words.array_windows::<N>();
         out.extend(grams.map(|gram| self.of(gram.map(u64::to_le_bytes).as_flattened())));
     }
 }
 
-/// Appends the hashes of all runs of `gram` characters, and returns the byte at which the next
-/// features begin.
+/// Appends the hashes of all runs of `gram` characters, and returns the byte offset of the next
+/// feature.
 #[expect(clippy::indexing_slicing, reason = "from a character to the end of a later one")]
 fn chars_grams(hash: Hash, gram: usize, chars: &str, out: &mut Vec<u64>) -> usize {
     if chars.is_ascii() {

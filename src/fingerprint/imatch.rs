@@ -7,20 +7,20 @@ use super::lexicon::Lexicon;
 use super::recipe::Recipe;
 use crate::fingerprint::error::Result;
 
-/// I-Match: the digest of the set of those words of a text that a [`Lexicon`] has (A. Chowdhury, O.
-/// Frieder, D. Grossman, M. C. McCabe, *Collection statistics for fast duplicate document detection*,
-/// 2002). Texts whose digests are equal are near-duplicates.
+/// I-Match: the digest of the set of words of a text that are in a [`Lexicon`] (A. Chowdhury, O.
+/// Frieder, D. Grossman, M. C. McCabe, *Collection statistics for fast duplicate document
+/// detection*, 2002). Texts with equal digests are near-duplicates.
 ///
-/// One word of the lexicon more or less makes another digest. Therefore `N` may be more than 1: each
-/// further digest is by a lexicon from which a third of the words is left out. Texts are
-/// near-duplicates if one of the digests [agrees](Self::agrees) (A. Kołcz, A. Chowdhury, J. Alspector,
-/// *Improved robustness of signature-based near-replica detection via lexicon randomization*, 2004).
+/// A single word of the lexicon more or less changes the digest. Therefore `N` may exceed 1: each
+/// further digest uses a lexicon without a third of the words. Texts are near-duplicates if one of
+/// the digests [agrees](Self::agrees) (A. Kołcz, A. Chowdhury, J. Alspector, *Improved robustness
+/// of signature-based near-replica detection via lexicon randomization*, 2004).
 ///
-/// Words are given by their hashes, 64 bits each, as all recipes make them. A digest is the XXH3-128 of
-/// the hashes in ascending order, each once and little-endian, so that neither order nor repetition
-/// matter. Digest number 0 is of the whole lexicon. Digest number *n* leaves out each word of which the
-/// hash, as eight bytes little-endian, has an XXH3-64 with the seed *n* that is a multiple of three. A
-/// digest takes 16 bytes.
+/// Words are represented by their hashes, 64 bits each, as in all recipes. A digest is the XXH3-128
+/// of the distinct hashes in ascending order, little-endian, so neither order nor repetition
+/// matters. Digest number 0 uses the whole lexicon. Digest number *n* leaves out each word whose
+/// hash, as eight bytes little-endian, has an XXH3-64 with the seed *n* that is a multiple of
+/// three. A digest takes 16 bytes.
 ///
 /// ```
 /// use simkeep::fingerprint::{Counted, IMatch, Lexicon, Recipe, Ratio};
@@ -39,12 +39,12 @@ pub struct IMatch<const N: usize> {
 }
 
 impl<const N: usize> IMatch<N> {
-    /// The digests of a text. Costs a look into the table for each different word, and for each digest
-    /// a hash of each that the lexicon has.
+    /// Computes the digests of a text. Costs a table look-up for each distinct word, and for each
+    /// digest a hash of each word in the lexicon.
     ///
     /// # Errors
     ///
-    /// Those of the table of the lexicon.
+    /// The errors of the lexicon's table.
     pub fn of(text: &str, lexicon: &Lexicon<'_>) -> Result<IMatch<N>> {
         let mut set = FeatureSet::new(&Recipe::words(1));
         // Ascending, each once, whatever their order in the text.
@@ -52,25 +52,25 @@ impl<const N: usize> IMatch<N> {
         Ok(IMatch { digests: std::array::from_fn(|n| digest(&words, n as u64)) })
     }
 
-    /// Whether one of the digests is the same. A text of whose words none is left agrees with nothing,
-    /// nor with itself.
+    /// Whether one of the digests is the same. A text without words in the lexicon agrees with no
+    /// text, not even with itself.
     pub fn agrees(&self, other: &IMatch<N>) -> bool {
         self.digests.iter().zip(&other.digests).any(|(a, b)| a.is_some() && a == b)
     }
 
-    /// Restores the digests of a text from [those](Self::digests) that were kept.
+    /// Restores the digests of a text from stored [digests](Self::digests).
     pub fn from_digests(digests: [Option<u128>; N]) -> IMatch<N> {
         IMatch { digests }
     }
 
-    /// The digests, the first by the whole lexicon; `None` where no word of the text is left, which is
-    /// the digest of nothing and not to be compared.
+    /// Returns the digests, the first by the whole lexicon. A digest is `None` if it has no words,
+    /// and then is not comparable.
     pub fn digests(&self) -> &[Option<u128>; N] {
         &self.digests
     }
 }
 
-/// The digest of this number.
+/// Computes the digest of this number.
 fn digest(words: &[u64], n: u64) -> Option<u128> {
     let is_left = |word: &[u8; 8]| n == 0 || !xxh3_64_with_seed(word, n).is_multiple_of(3);
     let left: Vec<[u8; 8]> = words.iter().map(|word| word.to_le_bytes()).filter(is_left).collect();
@@ -82,7 +82,7 @@ mod tests {
     use super::super::{Counted, Ratio};
     use super::*;
 
-    /// Of 60 documents, as many have the word `w` with a number as it says.
+    /// Counts 60 documents, of which `n` have the word `w` with number `n`.
     fn counted() -> Counted {
         let mut counted = Counted::new(&Recipe::words(1));
         for document in 0..60 {

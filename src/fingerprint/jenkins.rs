@@ -1,12 +1,12 @@
-//! Bob Jenkins' 64-bit hash of 1997 (`lookup8`), which the historic recipes use.
+//! Bob Jenkins' 64-bit hash of 1997 (`lookup8`), for the historic recipes.
 //!
 //! B. Jenkins, *Hash functions*, Dr. Dobb's Journal, September 1997, in its version for 64-bit
-//! words. It is as uniform as XXH3 here, and slower.
+//! words. It is as uniform as XXH3 for this purpose, and slower.
 
-/// What an empty key starts from.
+/// The initial value for an empty key.
 const GOLDEN_RATIO: u64 = 0x9e37_79b9_7f4a_7c13;
 
-/// The hash of some bytes, with the level 0.
+/// Hashes bytes, with level 0.
 pub(super) fn jenkins(bytes: &[u8]) -> u64 {
     let (mut a, mut b, mut c) = (0u64, 0u64, GOLDEN_RATIO);
     let (blocks, rest) = bytes.as_chunks::<24>();
@@ -32,7 +32,7 @@ fn words(block: &[u8; 24]) -> [u64; 3] {
     words
 }
 
-/// Every bit of the three words affects every bit of the third.
+/// Mixes: every bit of the three words affects every bit of the third.
 fn mix(mut a: u64, mut b: u64, mut c: u64) -> (u64, u64, u64) {
     for [right_a, left_b, right_c] in [[43, 9, 8], [38, 23, 5], [35, 49, 11], [12, 18, 22]] {
         a = a.wrapping_sub(b).wrapping_sub(c) ^ (c >> right_a);

@@ -11,10 +11,10 @@ use crate::fingerprint::error::{FingerprintError, Result};
 
 /// The words of a frozen table whose rarity lies in a range, for [`IMatch`](super::IMatch).
 ///
-/// The rarity of a word is ln(*N*/df) / ln *N*, where df of the *N* documents of the table have it: 0
-/// for a word that all of them have, and 1 for a word that a single one has. Both ends of the range
-/// belong to it. Logarithms are rounded, so that a word within 5·10⁻⁵ / ln *N* of an end counts as
-/// there. A word that the table does not know is in no lexicon.
+/// The rarity of a word is ln(*N*/df) / ln *N*, where df of the table's *N* documents contain the
+/// word: 0 for a word in all documents, and 1 for a word in a single document. The range includes
+/// both ends. Logarithms are rounded, so a word within 5·10⁻⁵ / ln *N* of an end counts as
+/// included. A word that is not in the table is in no lexicon.
 ///
 /// ```
 /// use simkeep::fingerprint::{Counted, FeatureSet, Lexicon, Recipe, Ratio};
@@ -34,17 +34,17 @@ pub struct Lexicon<'t> {
     most: Ratio,
 }
 
-/// By how much, in units of 2⁻¹⁶, a difference of two logarithms and a share of one may be apart where
-/// they are equal: each of the three is rounded.
+/// The tolerance, in units of 2⁻¹⁶, when comparing a difference of two logarithms with a share of
+/// one: each of the three is rounded.
 const ROUNDED: u64 = 3;
 
 impl<'t> Lexicon<'t> {
-    /// The words of this table with a rarity in this range.
+    /// Selects the words of this table with a rarity in this range.
     ///
     /// # Errors
     ///
-    /// [`FingerprintError::Invalid`] if the table is of other features than single words (`words1`), or
-    /// of fewer than two documents; if the range is empty, or goes beyond 1.
+    /// [`FingerprintError::Invalid`] if the table is of other features than single words
+    /// (`words1`), or of fewer than two documents; or if the range is empty or exceeds 1.
     pub fn new(table: &'t dyn Frequencies, rarity: RangeInclusive<Ratio>) -> Result<Lexicon<'t>> {
         let (words, of, documents) =
             (Recipe::words(1).features(), table.features(), table.documents());
@@ -63,13 +63,13 @@ impl<'t> Lexicon<'t> {
         Ok(Lexicon { table, least, most })
     }
 
-    /// Those of some words that are in the lexicon, in the same order. Words are given by their hashes,
-    /// as [`FeatureSet::of_text`](super::FeatureSet::of_text) finds them by `words1`. Costs a look into
-    /// the table for each.
+    /// Returns those of some words that are in the lexicon, in the same order. Words are
+    /// represented by their hashes, as [`FeatureSet::of_text`](super::FeatureSet::of_text) returns
+    /// them for `words1`. Costs a table look-up for each.
     ///
     /// # Errors
     ///
-    /// Those of the table.
+    /// The errors of the table.
     pub fn of_words(&self, words: &[u64]) -> Result<Vec<u64>> {
         let mut frequencies = Vec::new();
         look_up(self.table, words, &mut frequencies)?;
@@ -77,7 +77,7 @@ impl<'t> Lexicon<'t> {
         Ok(found.map(|(word, _)| *word).collect())
     }
 
-    /// Whether words that so many documents have are in it.
+    /// Whether words that `df` documents contain are in the lexicon.
     fn has(&self, df: u64) -> bool {
         let all = fixed::ln(self.table.documents());
         let rarity = all.saturating_sub(fixed::ln(df.max(1)));
@@ -99,7 +99,7 @@ mod tests {
     use super::super::Counted;
     use super::*;
 
-    /// Of 100 documents, as many have the word `n` as its number says.
+    /// Counts 100 documents, of which `n` have the word `n`.
     fn counted() -> Counted {
         let mut counted = Counted::new(&Recipe::words(1));
         for document in 0..100 {
@@ -124,7 +124,7 @@ mod tests {
         assert_eq!(of(Ratio::percent(25)..=Ratio::percent(75)), (Some(4), Some(31), 28));
     }
 
-    /// Of n² documents, a word that n have has the rarity 1/2.
+    /// Among n² documents, a word in n of them has rarity 1/2.
     #[test]
     fn both_ends_of_the_range_belong_to_it() {
         let mut counted = Counted::new(&Recipe::words(1));

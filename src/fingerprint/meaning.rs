@@ -1,4 +1,4 @@
-//! What a distance between the fingerprints of two versions of a page means.
+//! The meaning of a distance between the fingerprints of two versions of a page.
 
 use std::f64::consts::PI;
 use std::fmt;
@@ -8,11 +8,11 @@ use super::choices::{Family, Unit};
 use super::presets::Preset;
 use super::recipe::Recipe;
 
-/// How much of a text changed, as far as a fingerprint tells.
+/// How much of a text changed, estimated from fingerprints.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum Band {
-    /// The fingerprint tells of no change. There may be one all the same: a small one often leaves all
-    /// bits as they were, which is what a digest is for.
+    /// The fingerprint shows no change. A small change often leaves all bits unchanged; use a
+    /// digest to detect it.
     None,
     /// Under 1 % of the words.
     Minor,
@@ -23,7 +23,7 @@ pub enum Band {
 }
 
 impl Band {
-    /// Its name: `none`, `minor`, `moderate` or `major`.
+    /// Returns its name: `none`, `minor`, `moderate` or `major`.
     pub const fn name(self) -> &'static str {
         match self {
             Band::None => "none",
@@ -40,7 +40,7 @@ impl fmt::Display for Band {
     }
 }
 
-/// Up to which distance a change is minor, and up to which it is moderate.
+/// The largest minor distance and the largest moderate distance.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub struct Bands {
     /// The largest distance that is minor.
@@ -50,10 +50,10 @@ pub struct Bands {
 }
 
 impl Bands {
-    /// Those of fingerprints of which it is not known how they were made: `3` and `10`.
+    /// The bands for fingerprints of unknown origin: `3` and `10`.
     pub const READY_MADE: Bands = Bands { minor: 3, moderate: 10 };
 
-    /// The band of a distance.
+    /// Returns the band of a distance.
     ///
     /// ```
     /// use simkeep::fingerprint::{Band, Bands};
@@ -70,8 +70,7 @@ impl Bands {
         }
     }
 
-    /// Whether a fingerprint can have such bands: what is minor is moderate at most, and no distance is
-    /// more than 64.
+    /// Whether the bands are valid: `minor` is at most `moderate`, and neither exceeds 64.
     ///
     /// ```
     /// use simkeep::fingerprint::Bands;
@@ -82,8 +81,8 @@ impl Bands {
         self.minor <= self.moderate && self.moderate <= u64::BITS
     }
 
-    /// Those of fingerprints of which so many bits are compared, if these are of 64: a distance is in
-    /// the band of the nearest share of the bits.
+    /// Scales these bands, which are for 64 bits, to `bits` compared bits: a distance has the band
+    /// of the nearest share of the bits.
     const fn of_bits(self, bits: u32) -> Bands {
         Bands {
             minor: (2 * self.minor + 1) * bits / 128,
@@ -92,11 +91,11 @@ impl Bands {
     }
 }
 
-/// What the distance of the fingerprints of two versions of a page means: about how many of its words
-/// changed. From [`Recipe::meaning`], or from [`Meaning::ready_made`].
+/// The meaning of a distance between the fingerprints of two versions of a page: the approximate
+/// share of words that changed. From [`Recipe::meaning`], or from [`Meaning::ready_made`].
 ///
-/// The share of words that changed is that of the words of both versions that are not in the longest
-/// common subsequence of their words, inserted and deleted ones alike. A distance tells of it so:
+/// The share of changed words is the share of both versions' words outside of the longest common
+/// subsequence, inserted and deleted words alike. It follows from a distance in these steps:
 ///
 /// - *d* of *b* compared bits differ, each with the probability *p*. By F. J. Anscombe, *The
 ///   transformation of Poisson, binomial and negative-binomial data*, Biometrika 1948,
@@ -114,8 +113,8 @@ impl Bands {
 ///   than they occur. For small distances of simhashes that is *c*(1 - cos(π*p*)). *c* was measured
 ///   for each [preset](Recipe::PRESETS), as were the bands.
 ///
-/// In less than 100 words a distance means little, since one word is a percent of them: then it is only
-/// told that the text changed, if the text is at hand.
+/// In texts of fewer than 100 words a distance means little, since one word is a percent of them.
+/// Then only the fact of a change is reported, if the text is available.
 ///
 /// ```
 /// use simkeep::fingerprint::{Band, Recipe};
@@ -129,25 +128,24 @@ impl Bands {
 pub struct Meaning {
     /// The distance, in bits.
     pub distance: u32,
-    /// How much that is.
+    /// The band of the distance.
     pub band: Band,
-    /// The bounds of the share of words that changed, in parts of a million.
+    /// The bounds of the share of changed words, in parts per million.
     changed: [u32; 2],
 }
 
 /// The parts of a share.
 const PARTS: f64 = 1e6;
 
-/// Nine tenths of a normal distribution are below so many standard errors.
+/// Nine tenths of a normal distribution lie below this many standard errors.
 const NINE_TENTHS: f64 = 1.2816;
 
 impl Meaning {
     /// In texts of fewer words a distance means little.
     pub const WORDS_MIN: usize = 100;
 
-    /// What a distance means if it is not known how the fingerprints were made: the bands are
-    /// [`Bands::READY_MADE`], and the share of words is told as of a simhash
-    /// with *c* = 0.7.
+    /// Returns the meaning of a distance if the origin of the fingerprints is unknown: the bands
+    /// are [`Bands::READY_MADE`], and the share of words is that of a simhash with *c* = 0.7.
     ///
     /// ```
     /// use simkeep::fingerprint::{Band, Meaning};
@@ -165,13 +163,13 @@ impl Meaning {
         Meaning { distance, band: bands.band(distance), changed }
     }
 
-    /// What the same distance means by other bands.
+    /// Returns the meaning of the same distance with other bands.
     pub(crate) fn by(self, bands: Bands) -> Meaning {
         Meaning { band: bands.band(self.distance), ..self }
     }
 
-    /// The share of the words that changed: of four in five pairs of versions with this distance it is
-    /// in this range, of one in ten below it, and of one in ten above.
+    /// Returns the likely share of changed words: for this distance, four in five pairs of versions
+    /// are in this range, one in ten below it, and one in ten above.
     #[expect(clippy::cast_possible_truncation, reason = "a share to six digits")]
     pub fn changed(&self) -> Range<f32> {
         let [from, to] = self.changed.map(|parts| (f64::from(parts) / PARTS) as f32);
@@ -179,11 +177,11 @@ impl Meaning {
     }
 }
 
-/// By how much it changed, as it is said after "changed by 4 bits: ".
+/// Writes the amount of change, for use after "changed by 4 bits: ".
 impl fmt::Display for Meaning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let how = match self.band {
-            Band::None => "no change that the fingerprint tells",
+            Band::None => "no change that the fingerprint shows",
             Band::Minor => "slightly",
             Band::Moderate => "moderately",
             Band::Major => "much",
@@ -196,7 +194,7 @@ impl fmt::Display for Meaning {
     }
 }
 
-/// Parts of a million in percent, to one digit or to whole ones.
+/// Formats parts per million as percent, with one decimal or as an integer.
 fn percent(parts: u32) -> String {
     let percent = f64::from(parts) / PARTS * 100.0;
     match percent {
@@ -206,11 +204,11 @@ fn percent(parts: u32) -> String {
     }
 }
 
-/// How the share of words that changed follows from the probability that bits differ.
+/// Converts the probability that bits differ to a share of changed words.
 #[derive(Clone, Copy)]
 struct Scale {
     family: Family,
-    /// The exponent of the share of features that stay.
+    /// The exponent of the share of unchanged features.
     exponent: f64,
 }
 
@@ -225,8 +223,7 @@ impl Scale {
     }
 }
 
-/// Between which probabilities of a bit to differ a distance stands: four times in five, and as often
-/// below as above.
+/// Returns the central 80 % interval of the probability that a bit differs, for a distance.
 fn probabilities(distance: u32, bits: u32) -> [f64; 2] {
     let (distance, bits) = (f64::from(distance.min(bits)), f64::from(bits));
     let middle = ((distance + 0.375) / (bits + 0.75)).sqrt().asin();
@@ -235,13 +232,12 @@ fn probabilities(distance: u32, bits: u32) -> [f64; 2] {
 }
 
 impl Recipe {
-    /// What a distance of fingerprints of two versions of a page means. Beyond all bits that are
-    /// compared, it means as much as all of them. Costs some sines.
+    /// Returns the meaning of a distance between the fingerprints of two versions of a page. A
+    /// distance above the number of compared bits counts as that number. Costs some sines.
     ///
-    /// A recipe that is no [preset](Self::PRESETS), whatever its seed, its reserved bits and what is
-    /// left out, goes by the preset of its family with the nearest *n* (a word counts as five
-    /// characters). Of several, it goes by one that weighs by rarity as it does, and then by one with
-    /// the same counts.
+    /// A recipe that is not a [preset](Self::PRESETS), apart from its seed, reserved bits and
+    /// left-out features, uses the preset of its family with the nearest *n* (a word counts as five
+    /// characters). Ties go to a preset with the same kind of rarity, then with the same counts.
     ///
     /// ```
     /// use simkeep::fingerprint::{Band, Recipe};
@@ -254,8 +250,8 @@ impl Recipe {
         Meaning::new(distance, self.compared_bits(), self.bands(), scale)
     }
 
-    /// The bands of distances of this recipe, as [`meaning`](Self::meaning) has them. With reserved
-    /// bits, a distance has the band of the same share of the bits that are left.
+    /// Returns the bands of this recipe, as in [`meaning`](Self::meaning). With reserved bits, a
+    /// distance has the band of the same share of the remaining bits.
     ///
     /// ```
     /// use simkeep::fingerprint::{Bands, Recipe};
@@ -270,7 +266,7 @@ impl Recipe {
         self.mask().count_ones()
     }
 
-    /// The preset that was measured and is nearest to this recipe.
+    /// Returns the measured preset nearest to this recipe.
     #[expect(clippy::expect_used, reason = "there are presets")]
     fn calibrated(&self) -> &'static Preset {
         let unlike = |preset: &&Preset| {
@@ -286,7 +282,7 @@ impl Recipe {
         Recipe::PRESETS.iter().min_by_key(unlike).expect("there are presets")
     }
 
-    /// The words of a feature.
+    /// Returns the number of words in a feature.
     fn gram_words(&self) -> u32 {
         match self.unit {
             Unit::Words => self.gram,
@@ -371,7 +367,7 @@ mod tests {
         let said = |distance| Recipe::DEFAULT.meaning(distance).to_string();
         assert_eq!(
             said(0),
-            "no change that the fingerprint tells, at most some 0.3 % of its words"
+            "no change that the fingerprint shows, at most some 0.3 % of its words"
         );
         assert_eq!(said(2), "slightly, some 0.1 to 2 % of its words");
         assert_eq!(said(12), "much, some 8 to 28 % of its words");

@@ -1,4 +1,4 @@
-//! The minwise hash of a document, without the features that too many documents have.
+//! The minwise hash of a document, without features that too many documents have.
 
 use super::frequencies::{Frequencies, look_up};
 use super::minwise::Minwise;
@@ -7,19 +7,19 @@ use super::recipe::Recipe;
 use crate::bug::OrBug;
 use crate::fingerprint::error::{FingerprintError, Result};
 
-/// Features that are looked up together.
+/// The number of features that are looked up together.
 const LOOKED_UP: usize = 1024;
 
-/// Makes the minwise hashes of documents, one document after another.
+/// Computes the minwise hashes of documents, one after another.
 #[derive(Clone, Debug)]
 pub(super) struct Minhashing {
-    /// From which share of the documents on a feature takes no part.
+    /// The share of documents from which on a feature is left out.
     leave_out: Option<Ratio>,
     pub(super) minwise: Minwise,
-    /// Features that would change something, if not too many documents have them.
+    /// Queued features that would change the hash unless too many documents have them.
     waiting: Vec<u64>,
     frequencies: Vec<u64>,
-    /// Whether looking up what waits has failed, so that the text has no fingerprint.
+    /// Whether looking up queued features failed, so that the text has no fingerprint.
     has_failed: bool,
 }
 
@@ -34,7 +34,7 @@ impl Minhashing {
         }
     }
 
-    /// Takes the next features.
+    /// Adds the next features.
     #[inline]
     pub(super) fn add(&mut self, features: &[u64], table: Option<&dyn Frequencies>) {
         if self.leave_out.is_none() {
@@ -51,9 +51,9 @@ impl Minhashing {
         }
     }
 
-    /// Takes all that is left of a text.
+    /// Processes the rest of a text.
     pub(super) fn complete(&mut self, table: Option<&dyn Frequencies>) -> Result<()> {
-        // What failed fails again, and says why.
+        // A failed look-up fails again and returns its error.
         self.take_waiting(table)?;
         if self.has_failed {
             let what = "a table of document frequencies failed, and then did not: ask again";
@@ -62,7 +62,7 @@ impl Minhashing {
         Ok(())
     }
 
-    /// Takes what waits.
+    /// Looks up the queued features, and adds those that are not left out.
     fn take_waiting(&mut self, table: Option<&dyn Frequencies>) -> Result<()> {
         let Minhashing { leave_out, minwise, waiting, frequencies, .. } = self;
         // Nothing waits where nothing is left out.
@@ -78,7 +78,7 @@ impl Minhashing {
         Ok(())
     }
 
-    /// The fingerprint, and everything empty again.
+    /// Returns the fingerprint, and resets.
     pub(super) fn finish(&mut self) -> u64 {
         self.waiting.clear();
         self.has_failed = false;

@@ -4,41 +4,44 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::splitmix::splitmix;
 
-/// Of the hash that decides which features are the least; not that of any other hash of a feature.
+/// The seed of the hash that orders features. It differs from all other hashes of a feature.
 pub(super) const SEED: u64 = 0x6d69_6e77_6973_6531;
 
-/// Bits of a fingerprint, each of one bin.
+/// The number of bits of a fingerprint, each from one bin.
 const BINS: usize = 64;
 
-/// The other bins in the order in which each bin looks for one that is not empty: by hashes of
-/// (bin, attempt), where every bin that was looked at before is passed over. So it is the order of
-/// attempts without end, and ends.
+/// For each bin, the other bins in the order in which it searches a non-empty one. The order is
+/// that of hashes of (bin, attempt), without repeated bins. So it equals the order of unlimited
+/// attempts, but is finite.
 static OTHERS: [[u8; BINS - 1]; BINS] = others();
 
-/// The fingerprint of a set of features that tells how much two sets have in common: bits of two
-/// fingerprints differ with the probability (1 - J)/2, where *J* is the resemblance of the sets, that
-/// is, the share of the features of both that are in each (their Jaccard index).
+/// The minwise fingerprint of a set of features: it estimates the resemblance of two sets. Bits of
+/// two fingerprints differ with the probability (1 - J)/2, where *J* is the resemblance, that is,
+/// the share of the features of both sets that are in each (their Jaccard index).
 ///
-/// It is a *b*-bit minwise hash with *b* = 1 (P. Li, A. C. König, *b-Bit minwise hashing*, WWW 2010),
-/// made in one pass (A. Shrivastava, P. Li, *Densifying one permutation hashing via rotation for fast
-/// near neighbor search*, ICML 2014):
+/// It is a *b*-bit minwise hash with *b* = 1 (P. Li, A. C. König, *b-Bit minwise hashing*, WWW
+/// 2010), computed in one pass (A. Shrivastava, P. Li, *Densifying one permutation hashing via
+/// rotation for fast near neighbor search*, ICML 2014):
 ///
-/// - The hash *h* of a feature is the XXH3-64 of the eight bytes that are given, little-endian, with
-///   the seed `0x6d696e7769736531`.
-/// - The highest six bits of *h* say which of 64 **bins** the feature is in. Of each bin the least *h*
-///   counts.
-/// - An **empty** bin has the least *h* of another. Which one depends on the number of the bin alone,
-///   not on the set: it is the first that is not empty in an order of its own (A. Shrivastava, *Optimal
-///   densification for fast and accurate minwise hashing*, ICML 2017). The order of bin *b* is that of
-///   the highest six bits of the outputs of SplitMix64, with the seed 0, from number *b* · 2³² on,
-///   counted from 0. So fingerprints of small sets differ as often as they should.
-/// - **Bit** *b* of the fingerprint is bit *b* of the output number *h* of SplitMix64, where *h* is that
-///   of bin *b*. So bins that have the same *h*, as those of small sets do, have independent bits all
-///   the same. An empty set has the fingerprint 0.
+/// - The hash *h* of a feature is the XXH3-64 of its eight bytes, little-endian, with the seed
+///   `0x6d696e7769736531`.
+/// - The highest six bits of *h* select one of 64 **bins**. The least *h* of each bin counts.
+/// - An **empty** bin takes the least *h* of another bin. The choice depends on the number of the
+///   bin alone, not on the set: each bin has its own order of other bins, and the first non-empty
+///   one counts (A. Shrivastava, *Optimal densification for fast and accurate minwise hashing*,
+///   ICML 2017). The order of bin *b* is that of the highest six bits of the outputs of SplitMix64,
+///   with the seed 0, from number *b* · 2³² on, counted from 0. So fingerprints of small sets
+///   differ as often as they should.
+/// - **Bit** *b* of the fingerprint is bit *b* of output number *h* of SplitMix64, where *h* is
+///   that of bin *b*. So bins with the same *h*, as in small sets, still have independent bits. An
+///   empty set has the fingerprint 0.
 ///
-/// From a distance *d* the resemblance is estimated as 1 - 2*d*/64. The estimate has no bias. Its
-/// standard error is √(1 - J²)/8: bits differ with the probability *p* = (1 - J)/2 each, and
-/// √(p(1 - p)/64) is doubled. That of sets with few features is up to a sixth larger.
+/// A distance *d* gives the unbiased estimate 1 - 2*d*/64 of the resemblance. Its standard error is
+/// √(1 - J²)/8: each bit differs with the probability *p* = (1 - J)/2, and √(p(1 - p)/64) is
+/// doubled. For sets with few features it is up to a sixth larger.
+///
+/// Adding a feature takes a nanosecond or two. Neither order nor repetition matters. Takes 512
+/// bytes.
 ///
 /// Adding a feature takes a nanosecond or two. Neither order nor repetition matter. 512 bytes.
 ///
@@ -56,26 +59,26 @@ static OTHERS: [[u8; BINS - 1]; BINS] = others();
 #[derive(Clone, Debug)]
 pub struct Minwise {
     seed: u64,
-    /// The least hash of each bin; `EMPTY` where there is none.
+    /// The least hash of each bin; `EMPTY` for an empty bin.
     least: [u64; BINS],
 }
 
-/// No feature: if one had this hash, it would not count.
+/// The value of an empty bin. A feature with this hash would not count.
 pub(super) const EMPTY: u64 = u64::MAX;
 
 impl Minwise {
-    /// An empty set.
+    /// Creates an empty set.
     pub const fn new() -> Minwise {
         Minwise::with_seed(0)
     }
 
-    /// An empty set for recipes with another [seed](super::Recipe::seed) than 0, which is added to that
-    /// of the hash.
+    /// Creates an empty set for recipes with a nonzero [seed](super::Recipe::seed), which is added
+    /// to the seed of the hash.
     pub(super) const fn with_seed(seed: u32) -> Minwise {
         Minwise { seed: SEED.wrapping_add(seed as u64), least: [EMPTY; BINS] }
     }
 
-    /// Adds a feature, by a hash or a number of it.
+    /// Adds a feature, given as a hash or a number.
     #[inline]
     pub fn add(&mut self, feature: u64) {
         let hash = self.hash(feature);
@@ -95,7 +98,7 @@ impl Minwise {
         xxh3_64_with_seed(&feature.to_le_bytes(), self.seed)
     }
 
-    /// The least hash of the bin of this one.
+    /// Returns the least hash of the bin of this hash.
     #[inline]
     #[expect(clippy::indexing_slicing, reason = "six bits are the number of a bin")]
     fn least_of(&mut self, hash: u64) -> &mut u64 {
@@ -114,7 +117,7 @@ impl Minwise {
         bits
     }
 
-    /// The fingerprint of what was added so far.
+    /// Returns the fingerprint of the features added so far.
     pub(super) fn fingerprint(&self) -> u64 {
         let filled = self.filled();
         let bits =
@@ -122,7 +125,7 @@ impl Minwise {
         bits.fold(0, |bits, bit| bits | bit)
     }
 
-    /// The bits of the fingerprint that come from this feature.
+    /// Returns the bits of the fingerprint that this feature determines.
     pub(super) fn bits_of(&self, feature: u64) -> u64 {
         let (hash, filled) = (self.hash(feature), self.filled());
         let own = Some((hash >> 58) as u8).filter(|_| self.least.contains(&hash));
@@ -130,20 +133,20 @@ impl Minwise {
         given.fold(0, |bits, bin| bits | 1 << bin)
     }
 
-    /// The bins that are not empty.
+    /// Returns the non-empty bins as bits.
     fn filled(&self) -> u64 {
         let filled = (0..).zip(&self.least).map(|(bin, least)| u64::from(*least != EMPTY) << bin);
         filled.fold(0, |bins, bin| bins | bin)
     }
 
-    /// The bit of a bin, by the least hash of itself or of another.
+    /// Returns the bit of a bin, from the least hash of bin `source`.
     #[expect(clippy::indexing_slicing, reason = "the number of a bin")]
     fn bit(&self, bin: u8, source: u8) -> u64 {
         splitmix(self.least[usize::from(source)]) >> bin & 1
     }
 }
 
-/// The bin whose least hash a bin has: itself, unless it is empty. `None` if all are.
+/// Returns the bin whose least hash a bin uses: itself, unless it is empty. `None` if all are.
 #[inline]
 #[expect(clippy::indexing_slicing, reason = "the number of a bin")]
 fn source(bin: u8, filled: u64) -> Option<u8> {
@@ -186,7 +189,7 @@ pub(super) mod tests {
 
     use super::*;
 
-    /// The fingerprint by its definition.
+    /// Computes the fingerprint by its definition.
     pub(crate) fn naive(features: &BTreeSet<u64>, seed: u32) -> u64 {
         let hash =
             |f: &u64| xxh3_64_with_seed(&f.to_le_bytes(), 0x6d69_6e77_6973_6531 + u64::from(seed));
@@ -235,7 +238,7 @@ pub(super) mod tests {
                 let set = |first: u64| of((0..features).map(|n| splitmix(first << 8 | n)));
                 (set(2 * pair) ^ set(2 * pair + 1)).count_ones() <= 5
             });
-            // Of even bits, one pair in two million is.
+            // With evenly distributed bits, one pair in two million is.
             assert!(near.count() <= 1, "{features} features");
         }
     }

@@ -1,17 +1,18 @@
-//! From a text to 64 bits: similar texts have fingerprints that differ in few bits.
+//! Fingerprints of texts in 64 bits: similar texts differ in few bits.
 //!
-//! A [`Recipe`] says what the features of a document are, how each is hashed, and what is made of the
+//! A [`Recipe`] defines the features of a document, the hash of each, and the function of the
 //! hashes. There are two [families](Family):
 //!
-//! - The [simhash](Simhash) of the hashes, each with a weight (M. S. Charikar, *Similarity estimation
-//!   techniques from rounding algorithms*, STOC 2002). It tells small changes of a page best.
-//! - The one-bit [minwise hash](Minwise) of the set of the hashes (P. Li, A. C. König, *b-Bit minwise
-//!   hashing*, WWW 2010). It finds most near-duplicates.
+//! - The [simhash](Simhash) of the hashes, each with a weight (M. S. Charikar, *Similarity
+//!   estimation techniques from rounding algorithms*, STOC 2002). It is best at distinguishing
+//!   small changes of a page.
+//! - The one-bit [minwise hash](Minwise) of the set of the hashes (P. Li, A. C. König, *b-Bit
+//!   minwise hashing*, WWW 2010). It finds the most near-duplicates.
 //!
-//! Both have 64 bits, and are compared by how many of these differ. A [`Fingerprinter`] makes
-//! fingerprints by a recipe, and [`of_text`] by the [default](Recipe::DEFAULT) one.
+//! Both have 64 bits, and are compared by the number of differing bits. A [`Fingerprinter`]
+//! computes fingerprints by any recipe, and [`of_text`] by the [default](Recipe::DEFAULT) one.
 //!
-//! What all recipes have in common:
+//! All recipes have in common:
 //!
 //! - **Words** are the maximal runs of letters and digits, lower-cased character by character; in
 //!   scripts without spaces between words, they are the pairs of neighbouring characters. Runs of
@@ -26,9 +27,8 @@
 //! - **Weights**, of a simhash, are integers, in units of 2⁻¹⁶. By default a feature weighs the
 //!   square root of how often it occurs, `isqrt(count · 2³²)`.
 //! - **Bits**: bit *i* of a simhash is 1 if the features whose hash has bit *i* weigh more than the
-//!   others, and 0 if they weigh as much or less. Bit *i* of a minwise hash is a bit of the
-//!   feature that is the least of bin *i* by a second hash: see [`Minwise`]. A text without features
-//!   has the fingerprint 0.
+//!   others, and 0 otherwise. Bit *i* of a minwise hash is a bit of the feature with the least
+//!   second hash in bin *i*: see [`Minwise`]. A text without features has the fingerprint 0.
 //!
 //! A fingerprint does not depend on the platform, on threads, on the order of a hash map, or on how
 //! a text is cut into pieces. Fingerprints of different recipes, extractors or tables of
@@ -39,7 +39,7 @@
 //! let a = fingerprint::of_text("The quick brown fox jumps over the lazy dog, and runs away.");
 //! let b = fingerprint::of_text("the quick   brown fox jumps over the lazy dog and runs away");
 //! assert!(a.is_some() && a == b);
-//! assert_eq!(fingerprint::of_text("Too short to tell from others"), None);
+//! assert_eq!(fingerprint::of_text("Too short to compare"), None);
 //! ```
 
 mod batch;
@@ -114,23 +114,23 @@ pub use simhash::{FEATURE_WEIGHT_MAX, Simhash};
 pub use sketch::Sketch;
 pub use supershingles::SuperShingles;
 
-/// The name of the rules by which a page becomes the text that has a fingerprint:
+/// The name of the rules that reduce a page to the text of its fingerprint:
 ///
 /// - HTML is reduced to its visible text, by `extract` in the crate's feature `html`.
-/// - Plain text is taken as it is. So a page has the same fingerprint as HTML and as its visible text.
-/// - A text that is [too short to tell](Document::is_too_short) from others has no fingerprint.
+/// - Plain text is used unchanged. So HTML and its visible text have the same fingerprint.
+/// - A text that is [too short](Document::is_too_short) to be distinguished has no fingerprint.
 ///
-/// Fingerprints by different rules must not be compared, so this name is part of the name of an
+/// Fingerprints by different rules are not comparable, so this name is part of the name of an
 /// [epoch](crate::Origin::name). It does not depend on the crate's features.
 ///
-/// By `html/1` every text had a fingerprint. `html/2` read the encodings of some pages otherwise.
+/// With `html/1` every text had a fingerprint. `html/2` decoded some pages differently.
 pub const EXTRACTOR: &str = "html/3";
 
-/// Returns the fingerprint of a text by the recipe [`RECIPE`]. Returns `None` for a text of fewer than
-/// eight words, which is [too short to tell](Document::is_too_short) from others. A new store begins
-/// with the [epoch](crate::Options::epoch) of these fingerprints.
+/// Returns the fingerprint of a text by the recipe [`RECIPE`]. `None` for a text of fewer than
+/// eight words, which is [too short](Document::is_too_short) to be distinguished. A new store
+/// begins with the [epoch](crate::Options::epoch) of these fingerprints.
 ///
-/// Linear in the text. For many texts, make a [`Fingerprinter`], which keeps its memory in between.
+/// Linear time. For many texts, create a [`Fingerprinter`], which reuses its memory.
 #[expect(
     clippy::expect_used,
     reason = "the default recipe reads no frequencies, which is all that can fail"

@@ -1,4 +1,4 @@
-//! The names of recipes. A name says everything about its recipe.
+//! The names of recipes. A name specifies its recipe completely.
 
 use std::fmt;
 use std::ops::Deref;
@@ -11,15 +11,16 @@ use super::recipe::{GRAM_MAX, Recipe};
 /// The name of the recipe of [`of_text`](super::of_text): that of [`Recipe::DEFAULT`].
 pub const RECIPE: &str = "words2-sqrt/2";
 
-/// The version of everything that a recipe's name does not mention: words, hashes, fixed-point
+/// The version of everything that a recipe's name does not specify: words, hashes, fixed-point
 /// arithmetic. It changes if any fingerprint changes.
 ///
-/// Version 1 took words as they came; since version 2 canonically equivalent texts have the same words.
+/// Version 1 did not normalise words; since version 2 canonically equivalent texts have the same
+/// words.
 pub(crate) const VERSION: u32 = 2;
 
 impl Recipe {
-    /// The part of the [name](Recipe::name) that says what the features are. Document frequencies
-    /// counted for one recipe can be used by all recipes with the same features.
+    /// Returns the part of the [name](Recipe::name) that specifies the features. Document
+    /// frequencies counted for one recipe can be used by all recipes with the same features.
     pub fn features(&self) -> String {
         let mut name = String::new();
         let unit = match self.unit {
@@ -43,12 +44,12 @@ impl Recipe {
         name
     }
 
-    /// The name, which says everything about the recipe.
+    /// Returns the name, which specifies the recipe completely.
     pub fn name(&self) -> String {
         self.to_string()
     }
 
-    /// A number that stands for the [name](Recipe::name): its XXH3-64.
+    /// Returns the XXH3-64 of the [name](Recipe::name).
     pub fn id(&self) -> u64 {
         xxhash_rust::xxh3::xxh3_64(self.name().as_bytes())
     }
@@ -126,7 +127,7 @@ impl fmt::Display for Unversioned<'_> {
     }
 }
 
-/// Why a name is not that of a recipe.
+/// The reason why a recipe's name is invalid.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct RecipeError(String);
 
@@ -141,7 +142,7 @@ impl std::error::Error for RecipeError {}
 impl FromStr for Recipe {
     type Err = RecipeError;
 
-    /// The recipe of a [name](Recipe::name) or of a [preset](Recipe::PRESETS).
+    /// Parses the [name](Recipe::name) of a recipe or of a [preset](Recipe::PRESETS).
     fn from_str(name: &str) -> Result<Recipe, RecipeError> {
         if let Some(preset) = Recipe::PRESETS.iter().find(|preset| preset.name == name) {
             return Ok(preset.recipe);
@@ -149,7 +150,7 @@ impl FromStr for Recipe {
         let wrong = |what: String| {
             let presets: Vec<&str> = Recipe::PRESETS.iter().map(|preset| preset.name).collect();
             RecipeError(format!(
-                "{:?} is no recipe: {what}; a recipe is such as {RECIPE}, or one of {}",
+                "{:?} is not a recipe: {what}; write a name such as {RECIPE}, or one of {}",
                 name.chars().take(64).collect::<String>(),
                 presets.join(", ")
             ))
@@ -166,12 +167,13 @@ impl FromStr for Recipe {
 }
 
 impl Recipe {
-    /// Parses the name of a recipe of this or an earlier version, and returns the version. Fingerprints
-    /// of an earlier version cannot be made any more, but what their distances mean is known.
+    /// Parses the name of a recipe of this or an earlier version, and returns the version.
+    /// Fingerprints of an earlier version cannot be computed any more, but the meaning of their
+    /// distances is known.
     ///
     /// # Errors
     ///
-    /// What is wrong with the name.
+    /// Returns what is wrong with the name.
     pub(crate) fn of_any_version(name: &str) -> Result<(Recipe, u32), String> {
         let Some((parts, digits)) = name.split_once('/') else {
             return Err("it names no version after a slash".into());
@@ -205,12 +207,12 @@ impl Recipe {
         Ok((recipe, version))
     }
 
-    /// Its name in a version.
+    /// Returns its name in a version.
     pub(crate) fn name_of_version(&self, version: u32) -> String {
         format!("{}/{version}", Unversioned(self))
     }
 
-    /// This recipe with what one part of a name says; `None` if there is no such part.
+    /// Returns this recipe with one part of a name applied; `None` if the part is unknown.
     fn with(self, part: &str) -> Option<Recipe> {
         Some(match part {
             "jenkins" => self.hash(Hash::Jenkins),

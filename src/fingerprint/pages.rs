@@ -1,12 +1,13 @@
-//! Frozen tables unfolded for direct look-up.
+//! Frozen tables, unfolded for direct look-up.
 
 use std::ops::Range;
 
-/// Where characters may differ: the scripts, and the tags and variation selectors. All others are
-/// unassigned or for private use, and are like U+10FFFF.
+/// The ranges in which characters may differ: the scripts, and the tags and variation selectors.
+/// All others are unassigned or for private use, and are treated as U+10FFFF.
 pub(super) const ASSIGNED: [Range<u32>; 2] = [0..0x3_3500, 0xE_0000..0xE_1000];
 
-/// Something about each character, for direct look-up: 256 characters to a page, equal pages once.
+/// A value for each character, for direct look-up: pages of 256 characters, with equal pages
+/// shared.
 #[derive(Debug)]
 pub(super) struct Pages<T> {
     /// The page of each character divided by 256.
@@ -15,15 +16,15 @@ pub(super) struct Pages<T> {
 }
 
 impl<T: Copy + PartialEq> Pages<T> {
-    /// What is known of a character.
+    /// Returns the value of a character.
     #[inline]
     #[expect(clippy::indexing_slicing, reason = "there is a page for each character")]
     pub(super) fn of(&self, code: u32) -> T {
         self.pages[usize::from(self.index[code as usize >> 8])][code as usize & 0xFF]
     }
 
-    /// Creates the pages from a value for each character, in order. Values beyond [`ASSIGNED`] must be
-    /// equal; they are not compared, which takes four fifths of the time away.
+    /// Creates the pages from a value for each character, in order. Values beyond [`ASSIGNED`] must
+    /// be equal; they are not compared, which saves four fifths of the time.
     #[expect(clippy::cast_possible_truncation, reason = "there are 4,352 pages at most")]
     pub(super) fn new(all: &[T]) -> Pages<T> {
         let (chunks, _) = all.as_chunks::<256>();

@@ -1,16 +1,15 @@
-//! The features of a text that has very many, some at a time.
+//! Counts the features of a text with very many features, in parts.
 
 use super::tally::Tally;
 
-/// Most distinct features that are counted at a time: as many as a tally of 32 MiB has room for.
+/// The most distinct features counted at a time: the capacity of a tally of 32 MiB.
 pub(super) const FEATURES_MAX: usize = (1 << 20) - 1;
 
-/// The features whose hashes lie in a range, and how often they occur.
+/// The features whose hashes lie in a range, with their counts.
 ///
-/// If a text has more features than there is room for, the upper half of the range is left for
-/// later, again and again until the rest fits. What is left is counted when the text is read once
-/// more. So each feature is counted over the whole text, in exactly one part, however small the
-/// parts become.
+/// If a text has more features than fit, the upper half of the range is deferred, repeatedly until
+/// the rest fits. The deferred features are counted when the text is read again. So each feature is
+/// counted over the whole text, in exactly one part, however small the parts become.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Part {
     first: u64,
@@ -19,12 +18,12 @@ pub(super) struct Part {
 }
 
 impl Part {
-    /// The first part. It has all features if there is room for them.
+    /// Returns the first part. It has all features if they fit.
     pub(super) fn first(features_max: usize) -> Part {
         Part { first: 0, last: u64::MAX, features_max }
     }
 
-    /// The part after this one; none if this is the last.
+    /// Returns the part after this one; `None` after the last.
     pub(super) fn next(self) -> Option<Part> {
         let first = self.last.checked_add(1)?;
         // Twice as wide: where hashes are spread unevenly, those that are far apart are in few parts.
@@ -32,7 +31,7 @@ impl Part {
         Some(Part { first, last: first.saturating_add(width), ..self })
     }
 
-    /// Counts an occurrence of each that belongs to this part.
+    /// Counts an occurrence of each hash in this part.
     pub(super) fn count(&mut self, tally: &mut Tally, hashes: &[u64]) {
         for hash in hashes {
             if (self.first..=self.last).contains(hash) {

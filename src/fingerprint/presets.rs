@@ -1,4 +1,4 @@
-//! Recipes that have names of their own.
+//! Recipes with short names.
 
 use super::choices::{Counts, Fields, Hash, Rarity, Scaling};
 use super::meaning::Bands;
@@ -11,37 +11,38 @@ use super::recipe::Recipe;
 pub struct Preset {
     /// The short name.
     pub name: &'static str,
-    /// What it is for.
+    /// A description of its purpose.
     pub what: &'static str,
     /// The recipe.
     pub recipe: Recipe,
-    /// The distance within which fingerprints are advised to count as near: the largest at which 97 %
-    /// of the pairs resemble each other by .8 or more (the Jaccard index of runs of five words), in the
-    /// versions of terms of service that the recipes were measured on. `None` if there is none.
+    /// The recommended distance for near-duplicates: the largest at which 97 % of the pairs have a
+    /// resemblance of at least .8 (the Jaccard index of runs of five words), measured on versions
+    /// of terms of service. `None` if there is none.
     pub near: Option<u32>,
-    /// Up to which distance the recipe still tells near-duplicates: the largest at which 92 % of the
-    /// pairs are such. `None` if there is none.
+    /// The largest distance that still indicates near-duplicates: 92 % of the pairs are
+    /// near-duplicates. `None` if there is none.
     pub holds: Option<u32>,
-    /// Up to which distance the change of a page is minor, and up to which it is moderate.
+    /// The largest distances of minor and of moderate changes of a page.
     pub bands: Bands,
-    /// What the distance 0 hides: the share of consecutive versions of a page with other words that have
-    /// the same fingerprint. It is of terms of service that were looked at twice a day, which mostly
-    /// change by a few words; a digest tells these.
+    /// The changes that distance 0 hides: the share of consecutive, different versions of a page
+    /// with the same fingerprint. Measured on terms of service fetched twice a day, which mostly
+    /// change by a few words; a digest detects these.
     pub hidden: f32,
-    /// What makes a share of words of a share of features: *c* of [`Meaning`](super::Meaning).
+    /// The exponent that converts a share of features to a share of words: *c* of
+    /// [`Meaning`](super::Meaning).
     pub(super) exponent: f64,
 }
 
-/// What was measured of a recipe on versions of pages.
+/// The measurements of a recipe on versions of pages.
 struct Measured {
     bands: (u32, u32),
     hidden: f32,
     exponent: f64,
 }
 
-/// The tf-idf of Seshasai's thesis. Its other variants differ from this one in one thing each. The
-/// thesis defines idf once as 1/df and once as a logarithm; the ranking in its table 6.1 is that of
-/// the logarithm.
+/// The tf-idf of Seshasai's thesis. Each of its other variants differs from this one in one
+/// respect. The thesis defines idf once as 1/df and once as a logarithm; the ranking in its table
+/// 6.1 is that of the logarithm.
 const THESIS: Recipe = Recipe::words(1).hash(Hash::Jenkins).counts(Counts::Raw).rarity(Rarity::Log);
 
 const fn historic(
@@ -66,16 +67,16 @@ const fn useful(
 }
 
 impl Recipe {
-    /// The recipe that is used unless another is chosen. Its name is `words2-sqrt/2`.
+    /// The default recipe. Its name is `words2-sqrt/2`.
     pub const DEFAULT: Recipe = Recipe::words(2);
 
-    /// Recipes with a short name. The historic ones are from M. S. Charikar, *Similarity estimation
-    /// techniques from rounding algorithms*, STOC 2002, and S. Seshasai, *Efficient near duplicate
-    /// document detection for specialized corpora*, MIT 2009.
+    /// The recipes with a short name. The historic ones are from M. S. Charikar, *Similarity
+    /// estimation techniques from rounding algorithms*, STOC 2002, and S. Seshasai, *Efficient near
+    /// duplicate document detection for specialized corpora*, MIT 2009.
     pub const PRESETS: &'static [Preset] = &[
         useful(
             "default",
-            "Tells small changes from big: pairs of words",
+            "Distinguishes small changes from big ones: pairs of words",
             Recipe::DEFAULT,
             (3, 5),
             Measured { bands: (2, 9), hidden: 0.22, exponent: 0.90 },
@@ -164,9 +165,9 @@ impl Recipe {
         ),
     ];
 
-    /// The distance within which fingerprints of this recipe are advised to count as near: that of the
-    /// [preset](Self::PRESETS) that it is, whatever its seed, its reserved bits and what is left out. 3
-    /// for other recipes, and for presets for which none is advised.
+    /// Returns the recommended distance for near-duplicates: that of the recipe's
+    /// [preset](Self::PRESETS), ignoring seed, reserved bits and left-out features. 3 for other
+    /// recipes, and for presets without a recommendation.
     ///
     /// ```
     /// use simkeep::fingerprint::Recipe;
@@ -175,13 +176,14 @@ impl Recipe {
     /// # Ok::<(), simkeep::fingerprint::RecipeError>(())
     /// ```
     pub fn near_distance(&self) -> u32 {
-        /// As Manku, Jain and Das Sarma advise: *Detecting near-duplicates for web crawling*, WWW 2007.
+        /// The distance of Manku, Jain and Das Sarma: *Detecting near-duplicates for web crawling*,
+        /// WWW 2007.
         const USUAL: u32 = 3;
         self.preset().and_then(|preset| preset.near).unwrap_or(USUAL)
     }
 
-    /// The [preset](Self::PRESETS) that it is, whatever its seed, its reserved bits and what is left
-    /// out; `None` for other recipes.
+    /// Returns the [preset](Self::PRESETS) of this recipe, ignoring seed, reserved bits and
+    /// left-out features; `None` for other recipes.
     ///
     /// ```
     /// use simkeep::fingerprint::Recipe;
@@ -193,7 +195,7 @@ impl Recipe {
         Recipe::PRESETS.iter().find(|preset| preset.recipe == plain)
     }
 
-    /// This recipe without what makes no other preset of it.
+    /// Returns this recipe without the options that do not change its preset.
     pub(super) fn plain(&self) -> Recipe {
         Recipe { seed: 0, reserved: 0, leave_out: None, ..*self }
     }

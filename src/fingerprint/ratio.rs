@@ -1,4 +1,4 @@
-//! Decimal fractions that are the same on every machine.
+//! Decimal fractions that are equal on every machine.
 
 use std::fmt;
 use std::str::FromStr;
@@ -16,33 +16,33 @@ use super::fixed;
 pub struct Ratio(u32);
 
 impl Ratio {
-    /// Nothing.
+    /// Zero.
     pub const ZERO: Ratio = Ratio(0);
-    /// The whole.
+    /// One.
     pub const ONE: Ratio = Ratio(1000);
 
-    /// A share of `n` thousandths.
+    /// Creates a share of `n` thousandths.
     pub const fn thousandths(n: u32) -> Ratio {
         Ratio(n)
     }
 
-    /// A share of `n` hundredths.
+    /// Creates a share of `n` hundredths.
     pub const fn percent(n: u32) -> Ratio {
         Ratio(n.saturating_mul(10))
     }
 
-    /// This share of a number, rounded down.
+    /// Returns this share of a number, rounded down.
     pub(super) fn of(self, whole: u64) -> u64 {
         let share = u128::from(whole) * u128::from(self.0) / 1000;
         u64::try_from(share).unwrap_or(u64::MAX)
     }
 
-    /// Whether a part of a whole is at least this share of it.
+    /// Whether `part` is at least this share of `whole`.
     pub(super) fn is_reached(self, part: u64, whole: u64) -> bool {
         u128::from(part) * 1000 >= u128::from(self.0) * u128::from(whole)
     }
 
-    /// In units of 2⁻¹⁶.
+    /// Returns the share in units of 2⁻¹⁶.
     pub(super) fn fixed(self) -> u64 {
         self.of(fixed::ONE)
     }
@@ -55,7 +55,7 @@ impl fmt::Display for Ratio {
     }
 }
 
-/// Why a text is not a share.
+/// The error for an invalid share.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct RatioError;
 
@@ -72,7 +72,7 @@ impl std::error::Error for RatioError {}
 impl FromStr for Ratio {
     type Err = RatioError;
 
-    /// Reads a decimal number with at most three decimals.
+    /// Parses a decimal number with at most three decimals.
     fn from_str(text: &str) -> Result<Ratio, RatioError> {
         let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
         let digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit());

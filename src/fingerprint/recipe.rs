@@ -1,4 +1,4 @@
-//! What a fingerprint is made of.
+//! The definition of a fingerprint.
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
@@ -8,13 +8,13 @@ use super::ratio::Ratio;
 /// The longest n-gram.
 pub(super) const GRAM_MAX: u32 = 8;
 
-/// How a document becomes 64 bits: which features it has, how much each weighs, and how it is
-/// hashed.
+/// Defines how a document becomes 64 bits: its features, their weights, and the hash.
 ///
-/// A recipe has a [name](Recipe::name), which says everything about it, and from which it can be
+/// A recipe has a [name](Recipe::name), which specifies it completely and can be
 /// [parsed](std::str::FromStr): `words2-sqrt/2` means pairs of neighbouring words, each weighing
-/// the square root of how often it occurs. Fingerprints of recipes with different names cannot be
-/// compared. A name never changes its meaning, so a fingerprint can be made again at any time.
+/// the square root of its number of occurrences. Fingerprints of recipes with different names are
+/// not comparable. A name never changes its meaning, so a fingerprint can be recomputed at any
+/// time.
 ///
 /// Some recipes also have a [short name](Recipe::PRESETS).
 ///
@@ -49,13 +49,14 @@ pub struct Recipe {
 }
 
 impl Recipe {
-    /// N-grams of words (1 to 8 of them), each weighing the square root of how often it occurs.
+    /// N-grams of words (1 to 8 of them), each weighing the square root of its number of
+    /// occurrences.
     pub const fn words(n: u32) -> Recipe {
         Recipe::grams(Unit::Words, n)
     }
 
     /// N-grams of characters (1 to 8 of them), taken from the words in lower case with one space
-    /// between them. Each weighs the square root of how often it occurs.
+    /// between them. Each weighs the square root of its number of occurrences.
     pub const fn chars(n: u32) -> Recipe {
         Recipe::grams(Unit::Chars, n)
     }
@@ -89,146 +90,143 @@ impl Recipe {
         }
     }
 
-    /// This recipe with another hash.
+    /// Sets the hash.
     #[must_use]
     pub const fn hash(mut self, hash: Hash) -> Recipe {
         self.hash = hash;
         self
     }
 
-    /// This recipe without words that contain a numeral, and without the English names of months
-    /// and weekdays that mean nothing else: `nonumbers`.
+    /// Leaves out words that contain a numeral, and the English names of months and weekdays that
+    /// have no other meaning: `nonumbers`.
     #[must_use]
     pub const fn without_numbers(mut self) -> Recipe {
         self.without_numbers = true;
         self
     }
 
-    /// This recipe without the commonest English words: `nostopwords`.
+    /// Leaves out the commonest English words: `nostopwords`.
     #[must_use]
     pub const fn without_stop_words(mut self) -> Recipe {
         self.without_stop_words = true;
         self
     }
 
-    /// This recipe with one in `p` features, chosen by their hashes in the same way in all
-    /// documents: `mod4`.
+    /// Keeps one in `p` features, chosen by their hashes in the same way in all documents: `mod4`.
     #[must_use]
     pub const fn modulo(mut self, p: u32) -> Recipe {
         self.modulo = if p == 0 { 1 } else { p };
         self
     }
 
-    /// This recipe with the one-bit [minwise hash](super::Minwise) of the set of features in place of
-    /// the simhash: `minwise`. Features have no weights then, so whatever changes weights makes no
-    /// sense with it; nor do fields.
+    /// Uses the one-bit [minwise hash](super::Minwise) of the set of features instead of the
+    /// simhash: `minwise`. Features then have no weights, so options for weights and fields are
+    /// invalid with it.
     #[must_use]
     pub const fn minwise(mut self) -> Recipe {
         self.family = Family::Minwise;
         self
     }
 
-    /// This recipe without features that at least a share of the documents of a frozen table have, for
-    /// minwise hashes: `leave0.2`. A table of 30 to 200 pages of a site tells what its template is. The
-    /// share is more than 0 and at most 1, and of all documents of the table: in a table of ten sites
-    /// no site's template has a share of .2. A feature that the table does not know takes part. A page
-    /// that is template and nothing else is left without features, and has the fingerprint 0.
+    /// Leaves out features that at least a share of the documents of a frozen table have, for
+    /// minwise hashes: `leave0.2`. A table of 30 to 200 pages of a site identifies its template.
+    /// The share is more than 0 and at most 1, and refers to all documents of the table: in a table
+    /// of ten sites no site's template has a share of .2. A feature that is not in the table is
+    /// kept. A page that is only template has no features left, and has the fingerprint 0.
     #[must_use]
     pub const fn leave_out(mut self, share: Ratio) -> Recipe {
         self.leave_out = Some(share);
         self
     }
 
-    /// This recipe with another weight by how often a feature occurs.
+    /// Sets the weight of a feature by its number of occurrences.
     #[must_use]
     pub const fn counts(mut self, counts: Counts) -> Recipe {
         self.counts = counts;
         self
     }
 
-    /// This recipe with weights multiplied by how rare a feature is.
+    /// Multiplies weights by the rarity of features.
     #[must_use]
     pub const fn rarity(mut self, rarity: Rarity) -> Recipe {
         self.rarity = rarity;
         self
     }
 
-    /// This recipe with weights multiplied by the places of a feature: by the mean over its
-    /// occurrences.
+    /// Multiplies weights by the positions of a feature: by the mean over its occurrences.
     #[must_use]
     pub const fn scaling(mut self, scaling: Scaling) -> Recipe {
         self.scaling = scaling;
         self
     }
 
-    /// This recipe with occurrences in titles, headings, emphasised text and anchors weighing this
-    /// many times as much: `marked1.5`. The place of an n-gram is that of its last word.
+    /// Multiplies the weight of occurrences in titles, headings, emphasised text and anchors:
+    /// `marked1.5`. The position of an n-gram is that of its last word.
     #[must_use]
     pub const fn boost(mut self, times: Ratio) -> Recipe {
         self.boost = times;
         self
     }
 
-    /// This recipe with a document's fields as features.
+    /// Uses a document's fields as features.
     #[must_use]
     pub const fn fields(mut self, fields: Fields) -> Recipe {
         self.fields = fields;
         self
     }
 
-    /// This recipe without features that weigh less than a share of the heaviest: `from0.01`.
+    /// Leaves out features that weigh less than a share of the heaviest: `from0.01`.
     #[must_use]
     pub const fn at_least(mut self, share: Ratio) -> Recipe {
         self.at_least = share;
         self
     }
 
-    /// This recipe without features that weigh more than a share of the heaviest: `to0.8`.
+    /// Leaves out features that weigh more than a share of the heaviest: `to0.8`.
     #[must_use]
     pub const fn at_most(mut self, share: Ratio) -> Recipe {
         self.at_most = share;
         self
     }
 
-    /// This recipe with only the `n` heaviest features (of equal ones those with the lower hash):
-    /// `top20`.
+    /// Keeps only the `n` heaviest features (ties go to the lower hash): `top20`.
     #[must_use]
     pub const fn top(mut self, n: u32) -> Recipe {
         self.top = if n == 0 { 1 } else { n };
         self
     }
 
-    /// This recipe with no feature weighing more than the `n`-th heaviest, if there is one: `cap5`.
+    /// Caps the weight of features at that of the `n`-th heaviest, if there is one: `cap5`.
     #[must_use]
     pub const fn cap(mut self, n: u32) -> Recipe {
         self.cap = if n == 0 { 1 } else { n };
         self
     }
 
-    /// This recipe with other hashes of the same features, for any number but 0: `seed1`. How well a
-    /// recipe does is in part the luck of its hashes: the mean over several seeds tells how much.
+    /// Uses other hashes of the same features, for a nonzero seed: `seed1`. The quality of a recipe
+    /// is partly due to chance in its hashes: compare the mean over several seeds.
     #[must_use]
     pub const fn seed(mut self, n: u32) -> Recipe {
         self.seed = n;
         self
     }
 
-    /// This recipe with the document's [metadata](super::Document::metadata) in the leading `bits`
-    /// (at most 32) of a fingerprint: `reserved8`. These bits do not count in a
-    /// [distance](Recipe::distance); the search of a store does not know of them and counts them.
+    /// Puts the document's [metadata](super::Document::metadata) into the leading `bits` (at most
+    /// 32) of a fingerprint: `reserved8`. These bits do not count in a
+    /// [distance](Recipe::distance). The search of a store does not know them, and counts them.
     #[must_use]
     pub const fn reserved(mut self, bits: u32) -> Recipe {
         self.reserved = if bits > 32 { 32 } else { bits };
         self
     }
 
-    /// The distance of two fingerprints of this recipe: how many bits differ, not counting reserved
-    /// ones.
+    /// Returns the distance of two fingerprints of this recipe: the number of differing bits,
+    /// without reserved ones.
     pub const fn distance(&self, a: u64, b: u64) -> u32 {
         ((a ^ b) & self.mask()).count_ones()
     }
 
-    /// The bits that are not reserved.
+    /// Returns the bits that are not reserved.
     pub const fn mask(&self) -> u64 {
         u64::MAX >> self.reserved
     }
@@ -238,17 +236,17 @@ impl Recipe {
         self.rarity != Rarity::None || self.leave_out.is_some()
     }
 
-    /// What is made of the features.
+    /// Returns the family.
     pub const fn family(&self) -> Family {
         self.family
     }
 
-    /// What makes no sense in this recipe, if anything.
+    /// Returns what is invalid in this recipe, if anything.
     pub(super) fn nonsense(&self) -> Option<String> {
         if let Some(share) =
             self.leave_out.filter(|share| *share == Ratio::ZERO || *share > Ratio::ONE)
         {
-            return Some(format!("leave{share} is no share above 0 and up to 1"));
+            return Some(format!("leave{share} is not above 0 and at most 1"));
         }
         match self.family {
             Family::Simhash => self.leave_out.map(|share| {
@@ -262,7 +260,7 @@ impl Recipe {
         }
     }
 
-    /// Something in this recipe that needs weights, if there is any.
+    /// Returns an option of this recipe that needs weights, if there is any.
     fn weighs(&self) -> Option<&'static str> {
         let parts = [
             (self.counts != Counts::Sqrt, "another weight by counts"),
@@ -274,7 +272,7 @@ impl Recipe {
         parts.iter().find(|(is_set, _)| *is_set).map(|(_, part)| *part)
     }
 
-    /// Whether what an occurrence weighs depends on its place.
+    /// Whether the weight of an occurrence depends on its position.
     pub(super) fn is_placed(&self) -> bool {
         self.scaling != Scaling::None || self.boost != Ratio::ONE
     }
@@ -287,22 +285,22 @@ impl Recipe {
             && self.cap == 1
     }
 
-    /// Whether a feature's weight can be told without the others, but for the heaviest.
+    /// Whether a feature's weight is independent of the others, except for the heaviest.
     pub(super) fn is_apart(&self) -> bool {
         !self.is_placed() && self.top == u32::MAX && self.cap == 1
     }
 
-    /// Whether a feature weighs what its count says, and nothing else matters.
+    /// Whether a feature's weight depends on its count only.
     pub(super) fn counts_alone(&self) -> bool {
         !self.needs_frequencies() && !self.is_placed() && self.chooses_all()
     }
 
-    /// Whether every occurrence weighs the same, so that none needs to be found again.
+    /// Whether every occurrence has the same weight, so that occurrences need not be counted.
     pub(super) fn is_plain(&self) -> bool {
         self.counts == Counts::Raw && self.counts_alone() && self.fields == Fields::None
     }
 
-    /// The hash of a feature that votes.
+    /// Returns the hash of a feature that votes.
     #[inline]
     pub(super) fn voting(&self, feature: u64) -> u64 {
         match self.seed {
@@ -311,8 +309,8 @@ impl Recipe {
         }
     }
 
-    /// Whether a feature is chosen. Decided by bits of a product, so that the bits of the hash
-    /// itself stay evenly distributed among the chosen.
+    /// Whether a feature is chosen. Uses bits of a product, so that the bits of the hash itself
+    /// stay uniformly distributed among the chosen features.
     #[inline]
     pub(super) fn chooses(&self, hash: u64) -> bool {
         let bits = hash.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;

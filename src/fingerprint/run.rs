@@ -1,41 +1,41 @@
-//! A stretch of a text in lower case, and the words in it.
+//! A stretch of a text in lower case, and its words.
 
 use super::classes::{Class, Kind, Kinds};
 use super::kernel::{BLOCK, Kernel};
 use super::utf8::{before, code_at, is_inside, size_of};
 use super::words::{Places, Shift, Span, Take, WORD_BYTES_MAX};
 
-/// Bytes that are collected before their words are passed on: enough to hash and count many words
-/// together, and few enough to stay near the processor.
+/// The number of bytes collected before their words are passed on: enough to hash and count many
+/// words together, and few enough to stay in the processor's cache.
 const RUN: usize = 32 * BLOCK;
 
-/// Bytes that one step appends at most: a block, or all that a composer holds back.
+/// The most bytes that one step appends: a block, or the buffer of a composer.
 const STEP: usize = 4 * BLOCK;
 
-/// Room for a run, a step, and the word that the run before ended with.
+/// The space for a run, a step, and the unfinished word of the run before.
 const SIZE: usize = RUN + STEP + WORD_BYTES_MAX;
 
-/// Collects a text in lower case, without what is passed over, and finds its words.
+/// Collects a text in lower case without skipped characters, and finds its words.
 ///
-/// Most of it goes block by block: ASCII and whatever takes as many bytes in lower case stays where the
-/// kernel put it. Other characters come one by one.
+/// Most of it is processed in blocks: ASCII and characters whose lower case has the same length
+/// stay where the kernel put them. Other characters are processed one by one.
 #[derive(Clone, Debug)]
 pub(super) struct Run {
     kernel: Kernel,
-    /// Whether scripts without spaces are taken like others.
+    /// Whether scripts without spaces are treated like others.
     runs: bool,
     lower: [u8; SIZE],
     len: usize,
-    /// The words that are complete.
+    /// The complete words.
     words: Vec<Span>,
     /// Whether one of these may be too long.
     long: bool,
     open: Open,
-    /// Where the text and `lower` get out of step, ascending.
+    /// The positions where the offsets of the text and of `lower` diverge, ascending.
     shifts: Vec<Shift>,
 }
 
-/// What the next character may go on with.
+/// The unfinished element that the next character may continue.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Open {
     Nothing,
@@ -50,12 +50,12 @@ enum Open {
     },
 }
 
-/// How far a block was read.
+/// The progress of reading a block.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Read {
-    /// So many bytes, and the next block may be read.
+    /// This many bytes were read, and the next block may be read.
     On(usize),
-    /// So many bytes; the next character must be composed first.
+    /// This many bytes were read; the next character must be composed first.
     Until(usize),
 }
 
@@ -73,7 +73,7 @@ impl Run {
         }
     }
 
-    /// Passes on the words if there is no room for another step.
+    /// Passes on the words if there is no space for another step.
     #[inline]
     pub(super) fn make_room(&mut self, take: &mut impl Take) {
         if self.len + STEP > SIZE {
@@ -81,8 +81,8 @@ impl Run {
         }
     }
 
-    /// Passes on the words that are complete, and keeps what may go on.
-    #[expect(clippy::indexing_slicing, reason = "what is open begins within the run")]
+    /// Passes on the complete words, and keeps an unfinished one.
+    #[expect(clippy::indexing_slicing, reason = "an unfinished word begins within the run")]
     pub(super) fn pass(&mut self, take: &mut impl Take) {
         self.cut();
         if !self.words.is_empty() {
@@ -97,7 +97,7 @@ impl Run {
         let first = self.shifts.partition_point(|shift| shift.lower <= kept).saturating_sub(1);
         self.shifts.drain(..first);
         for shift in &mut self.shifts {
-            // Of the first one only what is kept counts.
+            // Only the kept part of the first shift counts.
             shift.text += usize::from(kept.saturating_sub(shift.lower));
             shift.lower = shift.lower.saturating_sub(kept);
         }
@@ -109,15 +109,15 @@ impl Run {
         }
     }
 
-    /// Completes the word at the end of the text, passes on all of them, and starts over.
+    /// Completes the word at the end of the text, passes on all words, and resets.
     pub(super) fn finish(&mut self, take: &mut impl Take) {
         self.close();
         self.pass(take);
     }
 
-    /// Reads the beginning of a text, up to a block. It stands at this offset of the whole.
+    /// Reads the beginning of a text, up to a block. `at` is its offset in the whole text.
     ///
-    /// The last character of the text is never read: what comes after it may change it.
+    /// The last character is never read, since the next one may change it.
     #[expect(
         clippy::indexing_slicing,
         reason = "there is room for a step; a block has that many bytes"
@@ -134,7 +134,7 @@ impl Run {
         let classes = match bytes.first_chunk() {
             Some(block) => self.kernel.classify(block, lower),
             None => {
-                // Filled up with what is in no word.
+                // Padded with bytes that are in no word.
                 let mut filled = [0; BLOCK];
                 filled[..bytes.len()].copy_from_slice(bytes);
                 self.kernel.classify(&filled, lower)
@@ -192,7 +192,7 @@ impl Run {
         }
     }
 
-    /// Takes a block that has characters of scripts without spaces, too. Two that touch are a pair.
+    /// Processes a block with characters of scripts without spaces. Two adjacent ones are a pair.
     #[expect(clippy::cast_possible_truncation, reason = "a run has some thousand bytes")]
     #[expect(clippy::indexing_slicing, reason = "a byte of the run")]
     fn mixed(&mut self, word: u64, unspaced: u64, taken: u64, len: usize) {
@@ -246,14 +246,14 @@ impl Run {
         };
     }
 
-    /// Completes a character of a script without spaces that stands alone.
+    /// Completes a single character of a script without spaces.
     fn close_single(&mut self, last: Option<(Span, bool)>) {
         if let Some((single, false)) = last {
             self.words.push(single);
         }
     }
 
-    /// Takes a block whose words are these bits.
+    /// Processes a block whose words are given as bits.
     #[expect(clippy::cast_possible_truncation, reason = "a run has some thousand bytes")]
     fn edges(&mut self, word: u64, taken: u64, len: usize) {
         let (mut inside, mut start) = match self.open {
@@ -264,7 +264,7 @@ impl Run {
                 (0, 0)
             }
         };
-        // Where words begin and end, by turns; none ends where it may go on.
+        // Where words begin and end, alternately; the last word has no end if it may continue.
         let base = self.len as u16;
         let mut edges = (word ^ (word << 1 | inside)) & taken;
         while edges != 0 {
@@ -281,8 +281,8 @@ impl Run {
         self.open = if inside == 1 { Open::Word { start } } else { Open::Nothing };
     }
 
-    /// Takes a part of a text character by character; behind it comes one of this kind. Its bytes stand
-    /// behind the run already, ASCII in lower case.
+    /// Processes a part of a text character by character; `behind` is the kind of the next
+    /// character. Its bytes already follow the run, with ASCII in lower case.
     #[expect(clippy::indexing_slicing, reason = "a character of a block that there is room for")]
     fn characters(&mut self, text: &str, behind: Kind) -> Read {
         let (bytes, kinds) = (text.as_bytes(), Kinds::new());
@@ -333,7 +333,7 @@ impl Run {
         Read::On(at)
     }
 
-    /// Takes a character that is composed, and stands at this offset of the text.
+    /// Adds a composed character at this offset of the text.
     pub(super) fn character(&mut self, c: char, at: usize) {
         let class = Class::of(c);
         let c = match class {
@@ -355,11 +355,11 @@ impl Run {
         }
     }
 
-    /// Notes that what comes next stands at this offset of the text.
+    /// Notes that the next bytes are at this offset of the text.
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "a run has some thousand bytes")]
     fn place(&mut self, at: usize) {
-        // What is placed is a block at most.
+        // The distance is at most a block.
         if let Open::Word { start } = self.open {
             self.long |= self.len - usize::from(start) > WORD_BYTES_MAX - BLOCK;
         }
@@ -409,7 +409,7 @@ impl Run {
         }
     }
 
-    /// Completes the word, if one is open.
+    /// Completes the unfinished word, if there is one.
     #[expect(clippy::cast_possible_truncation, reason = "a run has some thousand bytes")]
     fn close(&mut self) {
         let end = self.len as u16;
@@ -422,7 +422,7 @@ impl Run {
         self.open = Open::Nothing;
     }
 
-    /// Cuts words that are too long between characters, and the open one as well.
+    /// Cuts words that are too long between characters, the unfinished one included.
     #[expect(clippy::cast_possible_truncation, reason = "a run has some thousand bytes")]
     fn cut(&mut self) {
         if std::mem::take(&mut self.long) {
@@ -439,7 +439,8 @@ impl Run {
         }
     }
 
-    /// Completes words from the beginning of one until the rest is short enough, and returns the rest.
+    /// Cuts words from the start of a long one until the rest is short enough, and returns the
+    /// rest.
     #[expect(clippy::indexing_slicing, reason = "a byte of a word in the run")]
     #[expect(clippy::cast_possible_truncation, reason = "a run has some thousand bytes")]
     fn cut_word(&mut self, word: Span) -> Span {
@@ -456,8 +457,8 @@ impl Run {
     }
 }
 
-/// How much of a text is read as a block: whole characters, without its last one. And the kind of the
-/// character behind.
+/// Returns how much of a text to read as a block, whole characters without the last one; and the
+/// kind of the character after it.
 #[inline]
 #[expect(clippy::indexing_slicing, reason = "a byte of the text")]
 fn extent(text: &str) -> (usize, Kind) {
@@ -473,7 +474,7 @@ fn extent(text: &str) -> (usize, Kind) {
     }
 }
 
-/// Writes a letter in lower case, which takes as many bytes.
+/// Writes the lower case of a letter, which has the same length.
 fn lower_case(code: u32, room: &mut [u8]) {
     if let Some(Class::Letter(lower)) = char::from_u32(code).map(Class::of) {
         lower.encode_utf8(room);

@@ -1,11 +1,10 @@
-//! How much two texts have in common, exactly: to check the near-duplicates that fingerprints
-//! propose.
+//! The exact resemblance of two texts, to verify near-duplicates that fingerprints propose.
 
 use super::feature_set::FeatureSet;
 use super::recipe::Recipe;
 
-/// The set of a text's w-shingles, that is its n-grams of `w` words (A. Z. Broder, *On the resemblance
-/// and containment of documents*, 1997), as hashes: 8 bytes for each.
+/// The set of a text's w-shingles, that is its n-grams of `w` words (A. Z. Broder, *On the
+/// resemblance and containment of documents*, 1997), as hashes: 8 bytes for each.
 ///
 /// ```
 /// use simkeep::fingerprint::Shingles;
@@ -15,33 +14,34 @@ use super::recipe::Recipe;
 /// ```
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Shingles {
-    /// Ascending, each once.
+    /// Ascending and distinct.
     hashes: Vec<u64>,
 }
 
 impl Shingles {
-    /// The shingles of `w` words each, 1 to 8. A text with fewer words is one shingle. Sorts them.
+    /// Computes the shingles of `w` words each, 1 to 8. A text with fewer words is one shingle.
+    /// Sorts them.
     pub fn of_text(text: &str, w: u32) -> Shingles {
         let mut set = FeatureSet::new(&Recipe::words(w));
         Shingles { hashes: set.of_text(text).to_vec() }
     }
 
-    /// Their hashes, ascending.
+    /// Returns their hashes, ascending.
     pub fn hashes(&self) -> &[u64] {
         &self.hashes
     }
 
-    /// How many there are.
+    /// Returns the number of shingles.
     pub fn len(&self) -> usize {
         self.hashes.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no shingles.
     pub fn is_empty(&self) -> bool {
         self.hashes.is_empty()
     }
 
-    /// How many shingles both sets have. Linear in both.
+    /// Returns the number of shingles in both sets. Linear in both.
     pub fn common(&self, other: &Shingles) -> usize {
         let (mut ours, mut theirs) =
             (self.hashes.iter().peekable(), other.hashes.iter().peekable());
@@ -59,15 +59,15 @@ impl Shingles {
         common
     }
 
-    /// The Jaccard index: how many shingles both sets have, as a share of those that either has. 1
-    /// for two empty sets.
+    /// Returns the Jaccard index: the number of common shingles as a share of the union; 1 for two
+    /// empty sets.
     pub fn resemblance(&self, other: &Shingles) -> f64 {
         let common = self.common(other);
         let all = self.len() + other.len() - common;
         if all == 0 { 1.0 } else { common as f64 / all as f64 }
     }
 
-    /// The share of these shingles that the other set has as well; 1 for an empty set.
+    /// Returns the share of these shingles that the other set contains; 1 for an empty set.
     pub fn containment(&self, other: &Shingles) -> f64 {
         if self.is_empty() { 1.0 } else { self.common(other) as f64 / self.len() as f64 }
     }

@@ -1,4 +1,4 @@
-//! Texts that are too short to tell from others.
+//! Texts that are too short to be distinguished.
 
 use super::document::Document;
 use super::fingerprinter::Fingerprinter;
@@ -6,23 +6,24 @@ use super::kernel::Kernel;
 use super::words::Words;
 use crate::fingerprint::error::Result;
 
-/// Bytes of a text that are looked at before its words are counted again.
+/// The number of bytes of a text between two counts of its words.
 const PIECE_BYTES: usize = 128;
 
 impl Document {
-    /// A text of fewer words is [too short to tell](Document::is_too_short) from others.
+    /// A text of fewer words is [too short](Document::is_too_short) to be distinguished from
+    /// others.
     pub const WORDS_MIN: usize = 8;
 
-    /// Whether its text is too short to tell from others: it has fewer than
-    /// [`WORDS_MIN`](Document::WORDS_MIN) words. All pages without visible text have the fingerprint
-    /// 0, and those of a few words, such as "Loading" or "Not found", differ in the words of one
-    /// template or in nothing. Such fingerprints would say of many pages that they are near.
+    /// Whether its text is too short to be distinguished from others: it has fewer than
+    /// [`WORDS_MIN`](Document::WORDS_MIN) words. All pages without visible text have the
+    /// fingerprint 0, and those of a few words, such as "Loading" or "Not found", differ in the
+    /// words of one template or not at all. Such fingerprints would make many pages near.
     ///
-    /// Words are counted as recipes of words take them: runs of letters and digits, and in scripts
-    /// without spaces, such as Chinese, each pair of neighbouring characters. The whole text counts, so
-    /// the title and headings do; fields do not.
+    /// Words are counted as in recipes of words: runs of letters and digits, and in scripts without
+    /// spaces, such as Chinese, each pair of neighbouring characters. The whole text counts, title
+    /// and headings included; fields do not.
     ///
-    /// Costs a look at the first eight words of a text, however long that is.
+    /// Reads only the first eight words of a text, however long it is.
     ///
     /// ```
     /// use simkeep::fingerprint::Document;
@@ -34,8 +35,8 @@ impl Document {
         is_too_short(self.text())
     }
 
-    /// Whether its text has at least so many words, counted as for
-    /// [`is_too_short`](Document::is_too_short). Costs a look at so many words, whatever the length.
+    /// Whether its text has at least `count` words, counted as in
+    /// [`is_too_short`](Document::is_too_short). Reads only that many words, whatever the length.
     ///
     /// ```
     /// use simkeep::fingerprint::Document;
@@ -47,7 +48,7 @@ impl Document {
     }
 }
 
-/// Whether a text is [too short to tell](Document::is_too_short) from others.
+/// Whether a text is [too short](Document::is_too_short) to be distinguished from others.
 pub(super) fn is_too_short(text: &str) -> bool {
     !has_words(text, Document::WORDS_MIN)
 }
@@ -65,15 +66,14 @@ fn has_words(text: &str, count: usize) -> bool {
 }
 
 impl Fingerprinter<'_> {
-    /// The fingerprint of a page, as [`of`](Fingerprinter::of) makes it; none if its text is
-    /// [too short to tell](Document::is_too_short) from others, or if the recipe leaves out all that
-    /// it has, as it does with a page that is nothing but its site's
-    /// [template](super::Recipe::leave_out). An [observation](crate::Observation::content) takes it as
-    /// it is.
+    /// Computes the fingerprint of a page, as [`of`](Fingerprinter::of) does. `None` if its text is
+    /// [too short](Document::is_too_short) to be distinguished, or if the recipe leaves out all of
+    /// it, as for a page that is only its site's [template](super::Recipe::leave_out). An
+    /// [observation](crate::Observation::content) accepts the result as it is.
     ///
     /// # Errors
     ///
-    /// Those of the document frequencies.
+    /// The errors of the document frequencies.
     ///
     /// ```
     /// use simkeep::fingerprint::{Document, Fingerprinter, Recipe};
@@ -172,7 +172,7 @@ mod tests {
             (0..10).for_each(|n| counted.add(page(&format!("item{n}")).text()));
             let mut fingerprinter = Fingerprinter::with_frequencies(&recipe, &counted).unwrap();
             let mut of = |own| fingerprinter.of_page(&page(own)).unwrap();
-            // What was made before does not show.
+            // Earlier documents do not affect the result.
             let made = ["", "item1", "", "unheard-of", ""].map(|own| of(own).is_some());
             assert_eq!(made, [!leaves_out, true, !leaves_out, true, !leaves_out]);
         }

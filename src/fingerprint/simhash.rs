@@ -1,20 +1,20 @@
-//! The vote of weighted hashes over 64 bits.
+//! The weighted vote of hashes over 64 bits.
 
 use super::fixed::WEIGHT_MAX;
 use super::kernel::{COUNTED_MAX, Kernel, Weighed};
 
-/// The largest weight of a feature: a larger one counts as this one.
+/// The largest weight of a feature; larger ones are clamped.
 pub const FEATURE_WEIGHT_MAX: u64 = WEIGHT_MAX;
 
-/// Features whose weights are added up at a time, so that their sum, together with that of the
-/// lanes, fits 64 bits.
+/// The number of features whose weights are added up at a time, so that their sum, together with
+/// that of the lanes, fits 64 bits.
 const WEIGHED_MAX: usize = 1024;
 
-/// Adds up weighted feature hashes and gives their simhash.
+/// Adds up weighted feature hashes to their simhash.
 ///
-/// Each feature votes with its weight: for bit *i* if its hash has that bit, against it if not. The
-/// order of the features does not matter. Adding a feature takes a nanosecond or two if its weight
-/// is the unit of this vote, and some ten otherwise. A vote takes some 20 KiB of memory.
+/// Each feature votes with its weight: for bit *i* if its hash has that bit, otherwise against it.
+/// The order of the features does not matter. Adding a feature takes a nanosecond or two if its
+/// weight is the unit of this vote, and some ten otherwise. A vote takes some 20 KiB of memory.
 ///
 /// ```
 /// use simkeep::fingerprint::Simhash;
@@ -28,33 +28,33 @@ const WEIGHED_MAX: usize = 1024;
 #[derive(Clone, Debug)]
 pub struct Simhash {
     kernel: Kernel,
-    /// Weights that many features have, with the features that wait. They have a fast path.
+    /// The common weights with their queued features. They have a fast path.
     lanes: Vec<Lane>,
-    /// The weight of all features except those that wait.
+    /// The weight of all features except the queued ones.
     total: u128,
-    /// For each bit, the weight of the features with that bit, except those that wait.
+    /// For each bit, the weight of the features with that bit, except the queued ones.
     votes: [u128; 64],
-    /// Features of other weights that wait.
+    /// Queued features of other weights.
     weighed: Vec<Weighed>,
 }
 
-/// Features of one weight.
+/// The queued features of one weight.
 #[derive(Clone, Debug)]
 struct Lane {
     weight: u64,
     hashes: Vec<u64>,
 }
 
-/// A lane with this many features is counted; fewer are added up with others.
+/// A lane with at least this many features is counted; shorter ones are added with other weights.
 const COUNTED_MIN: usize = 24;
 
 impl Simhash {
-    /// An empty vote, fast for features of weight `unit`.
+    /// Creates an empty vote, fast for features of weight `unit`.
     pub fn new(unit: u64) -> Simhash {
         Simhash::with_kernel(Kernel::fastest(), &[unit])
     }
 
-    /// A vote that is fast for features of these weights.
+    /// Creates a vote that is fast for features of these weights.
     pub(super) fn with_kernel(kernel: Kernel, weights: &[u64]) -> Simhash {
         let lane = |weight: &u64| Lane {
             weight: (*weight).min(FEATURE_WEIGHT_MAX),
@@ -149,14 +149,14 @@ impl Simhash {
         }
     }
 
-    /// The weight of all features.
+    /// Returns the weight of all features.
     pub fn total(&mut self) -> u128 {
         self.settle();
         self.total
     }
 
-    /// For each bit, the weight of the features with it minus the weight of those without it: how
-    /// far the bit is from flipping. Positive for a bit that is 1 in the fingerprint.
+    /// Returns, for each bit, the weight of the features with it minus the weight of those without
+    /// it: the margin of the bit. Positive for a bit that is 1 in the fingerprint.
     pub fn balance(&mut self) -> [i128; 64] {
         self.settle();
         self.votes.map(|vote| (2 * vote).cast_signed() - self.total.cast_signed())
@@ -228,7 +228,7 @@ mod tests {
             assert_eq!(vote(&vec![(0xF0F0, u64::MAX); count], u64::MAX), 0xF0F0);
         }
         let heaviest = [(1, u64::MAX), (2, FEATURE_WEIGHT_MAX)];
-        assert_eq!(vote(&heaviest, 1), 0, "what is too heavy counts as the heaviest");
+        assert_eq!(vote(&heaviest, 1), 0, "too heavy a weight counts as the heaviest");
     }
 
     proptest! {

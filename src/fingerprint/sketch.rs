@@ -1,12 +1,13 @@
-//! Sketches of shingle sets: a few hundred bytes that estimate how much two texts have in common.
+//! MinHash sketches of shingle sets: a few hundred bytes that estimate the resemblance of two
+//! texts.
 
 use super::shingles::Shingles;
 use crate::splitmix::splitmix;
 
 /// A MinHash: the least element of a set under each of `N` random orders (A. Z. Broder, M.
 /// Charikar, A. M. Frieze, M. Mitzenmacher, *Min-wise independent permutations*, 1998). The share
-/// of orders in which two sets have the same least element estimates their resemblance *r*, with a
-/// standard deviation of √(r(1-r)/N): at most 0.036 for the usual 200 orders, which take 800 bytes.
+/// of orders in which two sets have the same least element estimates their resemblance *r*. Its
+/// standard deviation is √(r(1-r)/N): at most 0.036 for the usual 200 orders, which take 800 bytes.
 ///
 /// ```
 /// use simkeep::fingerprint::{Shingles, Sketch};
@@ -21,13 +22,13 @@ pub struct Sketch<const N: usize> {
 }
 
 impl<const N: usize> Sketch<N> {
-    /// The sketch of a set. Costs some 0.2 ns for each shingle and order.
+    /// Computes the sketch of a set. Costs some 0.2 ns for each shingle and order.
     pub fn of(shingles: &Shingles) -> Sketch<N> {
         let mut least = [u32::MAX; N];
         let orders: [(u64, u64); N] = std::array::from_fn(|n| order(n as u64));
         for hash in shingles.hashes() {
             for (least, (factor, addend)) in least.iter_mut().zip(orders) {
-                // The upper half of what a random linear function makes of a uniform hash.
+                // The upper half of a random linear function of a uniform hash.
                 let place = hash.wrapping_mul(factor).wrapping_add(addend) >> 32;
                 *least = (*least).min(place as u32);
             }
@@ -35,7 +36,7 @@ impl<const N: usize> Sketch<N> {
         Sketch { least }
     }
 
-    /// An estimate of the resemblance of two sets, between 0 and 1.
+    /// Estimates the resemblance of two sets, between 0 and 1.
     pub fn resemblance(&self, other: &Sketch<N>) -> f64 {
         let same = self.least.iter().zip(&other.least).filter(|(a, b)| a == b).count();
         if N == 0 { 0.0 } else { same as f64 / N as f64 }
@@ -46,14 +47,14 @@ impl<const N: usize> Sketch<N> {
         Sketch { least }
     }
 
-    /// The least elements, order by order.
+    /// Returns the least elements, order by order.
     pub fn least(&self) -> &[u32; N] {
         &self.least
     }
 }
 
-/// The factor and the addend of the `n`-th order: two outputs of SplitMix64, of which the factor is
-/// made odd.
+/// Returns the factor and the addend of the `n`-th order: two outputs of SplitMix64, with the
+/// factor made odd.
 fn order(n: u64) -> (u64, u64) {
     (splitmix(2 * n) | 1, splitmix(2 * n + 1))
 }

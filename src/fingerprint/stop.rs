@@ -15,7 +15,7 @@ const STOP_WORDS: &[&str] = &[
     "why", "will", "with", "would", "you", "your", "yours",
 ];
 
-/// Names of months and weekdays, in order, but for those that mean something else.
+/// Names of months and weekdays, in order, without those that have other meanings.
 #[rustfmt::skip]
 const DATE_WORDS: &[&str] = &[
     "apr", "april", "aug", "dec", "december", "feb", "february", "fri", "friday", "jan", "january",

@@ -1,13 +1,13 @@
-//! Sketches of sketches, of which near-duplicates share whole elements.
+//! Hashes of groups of minhashes: near-duplicates share whole groups.
 
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::shingles::Shingles;
 use super::sketch::Sketch;
 
-/// Six hashes of fourteen minhashes each. Texts that have two of them in common are near-duplicates
-/// (D. Fetterly, M. Manasse, M. Najork, *On the evolution of clusters of near-duplicate web pages*,
-/// 2003). 48 bytes.
+/// Six hashes of fourteen minhashes each. Texts with two of them in common are near-duplicates (D.
+/// Fetterly, M. Manasse, M. Najork, *On the evolution of clusters of near-duplicate web pages*,
+/// 2003). Takes 48 bytes.
 ///
 /// ```
 /// use simkeep::fingerprint::{Shingles, SuperShingles};
@@ -18,7 +18,7 @@ use super::sketch::Sketch;
 pub struct SuperShingles(pub [u64; 6]);
 
 impl SuperShingles {
-    /// The supershingles of a set.
+    /// Computes the supershingles of a set.
     pub fn of(shingles: &Shingles) -> SuperShingles {
         let sketch = Sketch::<84>::of(shingles);
         let mut hashes = [0; 6];
@@ -28,7 +28,7 @@ impl SuperShingles {
         SuperShingles(hashes)
     }
 
-    /// How many are the same. Two of six mean near-duplicates.
+    /// Returns the number of equal hashes. Two of six mean near-duplicates.
     pub fn common(&self, other: &SuperShingles) -> usize {
         self.0.iter().zip(&other.0).filter(|(a, b)| a == b).count()
     }

@@ -1,4 +1,4 @@
-//! How often each feature of one document occurs.
+//! Counts the features of one document.
 
 use std::hash::{BuildHasher, RandomState};
 
@@ -6,12 +6,12 @@ use std::hash::{BuildHasher, RandomState};
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(super) struct Tallied {
     pub(super) hash: u64,
-    /// How often it occurs.
+    /// The number of occurrences.
     pub(super) count: u64,
 }
 
 impl Tallied {
-    /// Its count as a slot has it.
+    /// Returns its count as stored in a slot.
     #[expect(clippy::cast_possible_truncation, reason = "it came from as many bits")]
     fn bits_of_count(self) -> u32 {
         self.count as u32
@@ -22,37 +22,37 @@ impl Tallied {
 /// distinct feature of the largest.
 #[derive(Clone, Debug)]
 pub(super) struct Tally {
-    /// A power of two of them, and at least twice as many slots as there are features.
+    /// A power of two of lines, with at least twice as many slots as features.
     lines: Vec<Line>,
-    /// What the occurrences of each slot's feature weigh together by their places, in units of 2⁻¹⁶;
-    /// empty where places do not matter.
+    /// The position weights of all occurrences of each slot's feature, in units of 2⁻¹⁶; empty if
+    /// positions do not matter.
     places: Vec<u64>,
-    /// The slots that are taken, in the order in which their features first occurred, and one more
-    /// place.
+    /// The occupied slots in the order in which their features first occurred, and one spare
+    /// element.
     taken: Vec<u32>,
     len: usize,
-    /// Drawn at random, so that nobody can write a text whose features all fall into one line.
+    /// Random, so that no text can be crafted whose features all collide in one line.
     factor: u64,
 }
 
-/// Slots that a line has.
+/// The number of slots in a line.
 const SLOTS: usize = 4;
 
-/// A line of memory, whose slots are filled one after the other, and then those of the next.
+/// A cache line. Its slots are filled in order, then those of the next line.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(64))]
 struct Line {
     hashes: [u64; SLOTS],
-    /// 0 for a slot that is free. It stays at the highest number, which takes 8 GB of text.
+    /// 0 for a free slot. It saturates, which takes 8 GB of text.
     counts: [u32; SLOTS],
 }
 
-/// Lines of an empty tally.
+/// The number of lines of an empty tally.
 const LINES_MIN: usize = 1 << 8;
 
 impl Line {
-    /// The slot of a hash, or the first free one. Looks at all slots without a branch, because
-    /// whether and where it is found cannot be predicted.
+    /// Returns the slot of a hash, or the first free one. Checks all slots without a branch,
+    /// because the position cannot be predicted.
     #[inline]
     fn slot(&self, hash: u64) -> Option<usize> {
         let (mut known, mut free) = (0u32, 0u32);
@@ -76,7 +76,7 @@ impl Tally {
         }
     }
 
-    /// Counts an occurrence of each.
+    /// Counts an occurrence of each hash.
     #[inline]
     pub(super) fn add_all(&mut self, hashes: &[u64]) {
         for hash in hashes {
@@ -84,7 +84,7 @@ impl Tally {
         }
     }
 
-    /// Counts an occurrence that weighs `place` by its place.
+    /// Counts an occurrence with the position weight `place`.
     #[expect(clippy::indexing_slicing, reason = "there is a place for each slot")]
     pub(super) fn add_placed(&mut self, hash: u64, place: u64) {
         let slot = self.add(hash, 1);
@@ -92,13 +92,16 @@ impl Tally {
         self.places[slot] = self.places[slot].saturating_add(place);
     }
 
-    /// Counts some occurrences, and says in which slot.
+    /// Counts occurrences, and returns the slot.
     #[inline]
     #[expect(
         clippy::indexing_slicing,
         reason = "lines are a power of two; half of the slots are taken"
     )]
-    #[expect(clippy::cast_possible_truncation, reason = "more slots than 32 bits tell take 64 GB")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "more slots than 32 bits can index take 64 GB"
+    )]
     fn add(&mut self, hash: u64, count: u32) -> usize {
         if self.len * 2 >= self.lines.len() * SLOTS {
             self.grow();
@@ -145,7 +148,7 @@ impl Tally {
         }
     }
 
-    /// Starts over with this many lines.
+    /// Clears the tally, with this many lines.
     fn empty(&mut self, lines: usize) {
         self.lines = vec![Line::default(); lines];
         self.taken = vec![0; lines * SLOTS / 2 + 1];
@@ -157,7 +160,7 @@ impl Tally {
         self.taken.iter().take(self.len).map(|slot| *slot as usize)
     }
 
-    /// How many features there are.
+    /// Returns the number of features.
     pub(super) fn len(&self) -> usize {
         self.len
     }
@@ -171,7 +174,7 @@ impl Tally {
         }
     }
 
-    /// The features, in the order in which they first occurred.
+    /// Returns the features in the order in which they first occurred.
     #[expect(clippy::indexing_slicing, reason = "slots that are taken")]
     pub(super) fn features(&self) -> impl Iterator<Item = Tallied> + '_ {
         self.taken().map(|slot| {
@@ -180,13 +183,13 @@ impl Tally {
         })
     }
 
-    /// What their occurrences weigh by their places, in the same order; 0 where places do not matter.
+    /// Returns their position weights in the same order; 0 if positions do not matter.
     #[expect(clippy::indexing_slicing, reason = "there is a place for each slot, or for none")]
     pub(super) fn places(&self) -> impl Iterator<Item = u64> + '_ {
         self.taken().map(|slot| if self.places.is_empty() { 0 } else { self.places[slot] })
     }
 
-    /// Removes all features, and gives back memory beyond what `features_kept` features take.
+    /// Removes all features, and frees memory beyond that of `features_kept` features.
     pub(super) fn clear(&mut self, features_kept: usize) {
         let kept = (4 * features_kept / SLOTS).next_power_of_two().max(LINES_MIN);
         if self.lines.len() > kept {

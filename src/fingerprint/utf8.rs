@@ -1,6 +1,6 @@
-//! Characters of a text by their bytes.
+//! Characters of a text by their UTF-8 bytes.
 
-/// Where the character before this one begins; 0 if there is none.
+/// Returns the start of the character before this one; 0 if there is none.
 #[expect(clippy::indexing_slicing, reason = "a byte of the text")]
 pub(super) fn before(bytes: &[u8], at: usize) -> usize {
     let mut before = at.saturating_sub(1);
@@ -10,12 +10,12 @@ pub(super) fn before(bytes: &[u8], at: usize) -> usize {
     before
 }
 
-/// Whether a byte goes on with a character.
+/// Whether a byte continues a character.
 pub(super) fn is_inside(byte: u8) -> bool {
     byte & 0xc0 == 0x80
 }
 
-/// The character that begins here, and its bytes.
+/// Returns the character that begins here, and its length.
 #[inline(always)]
 #[expect(clippy::indexing_slicing, reason = "a character of a text is whole")]
 pub(super) fn code_at(bytes: &[u8], at: usize) -> (u32, usize) {
@@ -32,7 +32,7 @@ pub(super) fn code_at(bytes: &[u8], at: usize) -> (u32, usize) {
     }
 }
 
-/// The bytes of a character beyond ASCII that begins with this one.
+/// Returns the length of a non-ASCII character from its first byte.
 pub(super) fn size_of(first: u8) -> u16 {
     match first {
         ..0xe0 => 2,

@@ -1,4 +1,4 @@
-//! The simhash of a document: its features are counted and weighed, and vote.
+//! The simhash of a document: counts and weighs its features, and lets them vote.
 
 use super::choices::{Fields, Hash};
 use super::document::{Document, Marks};
@@ -13,35 +13,36 @@ use super::tally::Tally;
 use super::weights::Weights;
 use crate::fingerprint::error::Result;
 
-/// Features that occur at most this often have a fast path into the vote. Most features do.
+/// Features with at most this many occurrences have a fast path into the vote. Most features do.
 const COUNTS_WITH_LANES: u64 = 8;
 
-/// Memory is kept for this many features between documents.
+/// The number of features for which memory is kept between documents.
 const FEATURES_KEPT: usize = 1 << 16;
 
-/// Weighs the features of documents, one document after another, and lets them vote.
+/// Weighs the features of documents, and lets them vote.
 #[derive(Clone, Debug)]
 pub(super) struct Voting {
     recipe: Recipe,
-    /// By the recipe. It is asked for each batch of features, and costs as much as some of them.
+    /// The processing of features, from the recipe. It is checked for each batch: a check for each
+    /// feature would be slower.
     taking: Taking,
     tally: Tally,
-    /// Features with the offsets of their words, where their places matter.
+    /// Features with the offsets of their words, if positions matter.
     placed: Vec<(u64, usize)>,
-    /// How many distinct features are counted at a time, if the text can be read several times.
+    /// The most distinct features counted at a time, if the text can be read several times.
     pub(super) features_max: usize,
     pub(super) weights: Weights,
     pub(super) vote: Simhash,
 }
 
-/// What becomes of features when they are taken.
+/// The processing of features on arrival.
 #[derive(Clone, Copy, Debug)]
 enum Taking {
-    /// They vote at once: all weigh the same.
+    /// They vote at once, since all have the same weight.
     Vote,
     /// They are counted.
     Count,
-    /// They are kept with their places.
+    /// They are kept with their positions.
     Keep,
 }
 
@@ -66,7 +67,7 @@ impl Voting {
         }
     }
 
-    /// Takes the next features; if places matter to the recipe, with the offsets of their words.
+    /// Takes the next features; if positions matter to the recipe, with the offsets of their words.
     #[inline]
     pub(super) fn add(&mut self, hashes: &[u64], places: &[usize]) {
         match self.taking {
@@ -78,7 +79,7 @@ impl Voting {
         }
     }
 
-    /// Lets features vote that weigh the same.
+    /// Lets features of equal weight vote.
     fn vote_all(&mut self, hashes: &[u64]) {
         match self.recipe.seed {
             0 => self.vote.add_all(hashes),
@@ -86,7 +87,7 @@ impl Voting {
         }
     }
 
-    /// Whether a text may have more features than are counted at a time, and can be read several
+    /// Whether a text may have more features than can be counted at a time, and can be read several
     /// times instead.
     pub(super) fn wants_parts(&self, text: &str) -> bool {
         // No feature has less than a byte of its own.
@@ -94,8 +95,8 @@ impl Voting {
         is_large && matches!(self.taking, Taking::Count) && self.recipe.is_apart()
     }
 
-    /// Lets the features that were taken vote, and then the fields of the document. Returns what each
-    /// field weighs; 0 if none votes.
+    /// Lets the collected features vote, then the fields of the document. Returns the weight of
+    /// each field; 0 if none votes.
     pub(super) fn vote_on(
         &mut self,
         document: &Document,
@@ -121,7 +122,7 @@ impl Voting {
         Ok(self.vote_of_fields(document, heaviest))
     }
 
-    /// Lets the features of a text vote, some at a time, and then the fields of the document.
+    /// Lets the features of a text vote in parts, then the fields of the document.
     pub(super) fn vote_by_parts(
         &mut self,
         grams: &mut Grams,
@@ -138,8 +139,7 @@ impl Voting {
         Ok(())
     }
 
-    /// Lets the features of a text vote with weights that follow from their counts, and returns the
-    /// heaviest weight.
+    /// Lets the features of a text vote with weights by count, and returns the heaviest weight.
     fn vote_parts_by_count(&mut self, grams: &mut Grams, text: &str) -> u64 {
         let (mut part, mut heaviest) = (Some(Part::first(self.features_max)), 0);
         while let Some(of) = part {
@@ -150,8 +150,8 @@ impl Voting {
         heaviest
     }
 
-    /// Lets the features of a text vote with weights that can be scaled only when the heaviest one is
-    /// known, and returns the heaviest weight of those that vote.
+    /// Lets the features of a text vote with weights that depend on the heaviest one, and returns
+    /// the heaviest weight that votes.
     fn vote_parts_by_weight(
         &mut self,
         grams: &mut Grams,
@@ -192,7 +192,7 @@ impl Voting {
     }
 
     /// Lets the fields of a document vote, given the heaviest weight of a feature of its text.
-    /// Returns what each field weighs; 0 if none votes.
+    /// Returns the weight of each field; 0 if none votes.
     fn vote_of_fields(&mut self, document: &Document, heaviest: u64) -> u64 {
         let Voting { recipe, vote, .. } = self;
         let weight = match recipe.fields {
@@ -215,7 +215,7 @@ impl Voting {
         weight
     }
 
-    /// The outcome of the vote, and everything empty again.
+    /// Returns the result of the vote, and resets.
     pub(super) fn finish(&mut self) -> u64 {
         self.tally.clear(FEATURES_KEPT);
         self.placed.clear();
@@ -225,7 +225,7 @@ impl Voting {
     }
 }
 
-/// Lets features vote with weights that follow from their counts, and returns the largest weight.
+/// Lets features vote with weights by count, and returns the largest weight.
 fn vote_by_count(recipe: &Recipe, tally: &Tally, vote: &mut Simhash) -> u64 {
     let mut most = 0;
     for feature in tally.features() {
@@ -239,8 +239,8 @@ fn vote_by_count(recipe: &Recipe, tally: &Tally, vote: &mut Simhash) -> u64 {
     if most == 0 { 0 } else { recipe.counts.weight(most) }
 }
 
-/// The hash of a field: of its name, a byte 0x1F, and the words of its value in lower case with
-/// one space between two.
+/// Hashes a field: its name, a byte 0x1F, and the words of its value in lower case with one space
+/// between two.
 pub(super) fn hash_of_field(hash: Hash, name: &str, value: &str) -> u64 {
     let mut field = name.as_bytes().to_vec();
     field.push(0x1f);

@@ -1,4 +1,4 @@
-//! What each feature of a document weighs.
+//! The weights of the features of a document.
 
 use super::choices::{Counts, Rarity, Scaling};
 use super::fixed::{self, ONE, WEIGHT_MAX};
@@ -11,7 +11,7 @@ use crate::bug::OrBug;
 use crate::fingerprint::error::Result;
 
 impl Counts {
-    /// The weight of a feature by how often it occurs, in units of 2⁻¹⁶.
+    /// Returns the weight for a number of occurrences, in units of 2⁻¹⁶.
     #[inline]
     pub(super) fn weight(self, count: u64) -> u64 {
         let weight = match self {
@@ -26,8 +26,8 @@ impl Counts {
 }
 
 impl Rarity {
-    /// The factor of a weight if `df` of `n` documents have the feature: in units of 2⁻¹⁶, or of
-    /// 2⁻³² if it is 1/df, since only the ratio of weights matters.
+    /// Returns the weight factor if `df` of `n` documents have the feature: in units of 2⁻¹⁶, or of
+    /// 2⁻³² for 1/df, since only the ratio of weights matters.
     fn factor(self, n: u64, df: u64) -> u64 {
         match self {
             Rarity::None => ONE,
@@ -38,8 +38,8 @@ impl Rarity {
 }
 
 impl Scaling {
-    /// What the `x`-th of `length` features weighs by its place, in units of 2⁻¹⁶, or of 2⁻³² for the
-    /// beginning.
+    /// Returns the weight of the `x`-th of `length` features by position, in units of 2⁻¹⁶, or of
+    /// 2⁻³² for `Front`.
     pub(super) fn weight(self, x: u64, length: u64) -> u64 {
         match self {
             Scaling::None => ONE,
@@ -55,13 +55,13 @@ impl Scaling {
 /// Weighs the features of documents, one after another.
 #[derive(Clone, Debug)]
 pub(super) struct Weights {
-    /// What features weigh by how often they occur: those of the least counts, from 1 on.
+    /// The weights for the smallest counts, from 1 on.
     by_count: [u64; 64],
     hashes: Vec<u64>,
     frequencies: Vec<u64>,
-    /// Before they are made to fit a vote.
+    /// The weights before they are scaled for a vote.
     unscaled: Vec<u128>,
-    /// What the last document's features weigh.
+    /// The weights of the last document's features.
     pub(super) weighed: Vec<Weighed>,
 }
 
@@ -78,7 +78,7 @@ impl Weights {
         }
     }
 
-    /// Weighs features in their order, and returns the heaviest weight. They must still be
+    /// Weighs features in order, and returns the heaviest weight. The result must be
     /// [scaled](Self::scale).
     pub(super) fn weigh(
         &mut self,
@@ -114,8 +114,8 @@ impl Weights {
         Ok(unscaled.iter().copied().max().unwrap_or(0))
     }
 
-    /// Makes the weights of these features fit a vote, where this is the heaviest of all; those that
-    /// weigh nothing, or that the recipe leaves out, are not among them.
+    /// Scales the weights of these features for a vote, given the heaviest weight of all. Features
+    /// without weight, or left out by the recipe, are dropped.
     #[expect(clippy::expect_used, reason = "the heaviest has been made to fit")]
     pub(super) fn scale(&mut self, recipe: &Recipe, tally: &Tally, heaviest: u128) {
         let Weights { unscaled, weighed, .. } = self;
@@ -132,13 +132,13 @@ impl Weights {
         self.choose(recipe, fitted(heaviest));
     }
 
-    /// Lets the features that are left vote, and returns the heaviest weight.
+    /// Lets the remaining features vote, and returns the heaviest weight.
     pub(super) fn vote(&self, recipe: &Recipe, vote: &mut Simhash) -> u64 {
         self.weighed.iter().for_each(|&(hash, weight)| vote.add(recipe.voting(hash), weight));
         self.weighed.iter().map(|feature| feature.1).max().unwrap_or(0)
     }
 
-    /// Gives back memory beyond what so many features take.
+    /// Frees memory beyond that of this many features.
     pub(super) fn shrink_to(&mut self, features: usize) {
         self.hashes.shrink_to(features);
         self.frequencies.shrink_to(features);
@@ -146,7 +146,7 @@ impl Weights {
         self.weighed.shrink_to(features);
     }
 
-    /// Leaves out what the recipe does, by weight.
+    /// Drops the features that the recipe leaves out by weight.
     fn choose(&mut self, recipe: &Recipe, heaviest: u64) {
         let (least, most) = (recipe.at_least.of(heaviest), recipe.at_most.of(heaviest));
         if least > 0 || most < heaviest {

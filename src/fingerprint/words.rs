@@ -6,15 +6,16 @@ use super::kernel::Kernel;
 use super::run::{Read, Run};
 
 /// The longest word in bytes of UTF-8. A longer run is cut into words of at most this length, so
-/// that neither memory nor a feature grows with whatever a stranger writes without a space.
+/// that text without spaces grows neither memory nor a feature without bound.
 pub(super) const WORD_BYTES_MAX: usize = 256;
 
-/// Takes words as they are found.
+/// A consumer of words.
 pub(super) trait Take {
     /// Takes a word in lower case, and the offset of its first character in the whole text.
     fn word(&mut self, word: &[u8], at: usize);
 
-    /// Takes several of a stretch of text in lower case, and where its parts stand in the whole text.
+    /// Takes several words of a stretch of text in lower case, with the offsets of the stretch in
+    /// the whole text.
     fn words(&mut self, text: &[u8], words: &[Span], places: Places) {
         for word in words {
             self.word(word.of(text), places.of(*word));
@@ -28,7 +29,7 @@ impl<F: FnMut(&[u8], usize)> Take for F {
     }
 }
 
-/// Where a word lies in a stretch of text.
+/// The range of a word in a stretch of text.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Span {
     pub(super) start: u16,
@@ -48,60 +49,61 @@ impl Span {
     }
 }
 
-/// From here on in a stretch, a byte stands as far behind this offset of the text as behind this byte
-/// of the stretch.
+/// A change of offsets: from byte `lower` of a stretch on, bytes correspond to the text from offset
+/// `text` on.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shift {
     pub(super) lower: u16,
     pub(super) text: usize,
 }
 
-/// Where the parts of a stretch stand in the whole text.
+/// The offsets of a stretch's parts in the whole text.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Places<'s>(&'s [Shift]);
 
 impl<'s> Places<'s> {
-    /// By shifts in ascending order.
+    /// Creates the offsets from ascending shifts.
     pub(super) fn new(shifts: &'s [Shift]) -> Places<'s> {
         Places(shifts)
     }
 
-    /// Where a word begins.
+    /// Returns the offset of a word.
     pub(super) fn of(self, word: Span) -> usize {
         let count = self.0.partition_point(|shift| shift.lower <= word.start);
         Places(self.0.get(..count).unwrap_or_default()).last(word.start).unwrap_or(0)
     }
 
-    /// Where a byte behind all shifts stands.
+    /// Returns the offset of a byte after all shifts.
     #[inline]
     pub(super) fn last(self, lower: u16) -> Option<usize> {
         self.0.last().map(|shift| shift.text + usize::from(lower - shift.lower))
     }
 }
 
-/// Takes words from a text that comes in pieces: maximal runs of letters and digits, composed and
+/// Splits a text in pieces into words: maximal runs of letters and digits, composed and
 /// lower-cased.
 ///
-/// The text is normalised first (NFC, see [`Composer`]), so canonically equivalent texts have the same
-/// words. A word begins at the offset of the first character that its first one is composed of.
+/// The text is normalised first (NFC, see [`Composer`]), so canonically equivalent texts have the
+/// same words. The offset of a word is that of the first character that it is composed of.
 ///
-/// Letters and digits are the characters with the property `Alphabetic` or of a category `N*`;
-/// combining marks go on with a word and begin none; what is not seen, like a soft hyphen or a joiner,
-/// is passed over, and still parts what is composed on its two sides. A word is lower-cased character by
-/// character, one for one: where lower case is several characters (U+0130 alone) the first stands for
-/// all, and a final sigma counts as a sigma, since capitals do not tell the two apart.
+/// Letters and digits are the characters with the property `Alphabetic` or of a category `N*`.
+/// Combining marks continue a word and begin none. Invisible characters, such as soft hyphens and
+/// joiners, are skipped, but still separate the characters around them in composition. Words are
+/// lower-cased character by character, one for one: if the lower case has several characters
+/// (U+0130 alone), the first one counts; and a final sigma becomes a sigma, since capitals do not
+/// distinguish the two.
 ///
-/// Scripts without spaces between words (Han, Kana, Thai, Lao, Khmer, Myanmar and kin) have no such
-/// runs: there each pair of neighbouring characters is a word, and a character that stands alone.
-/// With `runs`, they are taken like others.
+/// Scripts without spaces between words (Han, Kana, Thai, Lao, Khmer, Myanmar and related) have no
+/// such runs: in them, each pair of neighbouring characters is a word, and so is a single
+/// character. With `runs`, they are treated like others.
 ///
-/// How the text is cut into pieces does not matter.
+/// The result does not depend on how the text is cut into pieces.
 #[derive(Clone, Debug)]
 pub(super) struct Words {
     run: Run,
-    /// What the next character may still change.
+    /// The characters that the next one may still change.
     composer: Composer,
-    /// Bytes of the text that have been passed.
+    /// The number of bytes passed on.
     passed: usize,
 }
 
@@ -110,7 +112,7 @@ impl Words {
         Words { run: Run::new(kernel, runs), composer: Composer::default(), passed: 0 }
     }
 
-    /// Takes the next piece, and gives each word that surely ends in it. Linear.
+    /// Takes the next piece, and passes on each word that certainly ends in it. Linear time.
     pub(super) fn push(&mut self, text: &str, mut take: impl Take) {
         let mut at = if self.composer.is_empty() { 0 } else { self.compose(text, &mut take) };
         while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
@@ -130,7 +132,7 @@ impl Words {
         self.run.pass(&mut take);
     }
 
-    /// Passes on the current word, if there is one, and starts over.
+    /// Passes on the current word, if there is one, and resets.
     pub(super) fn finish(&mut self, mut take: impl Take) {
         self.run.make_room(&mut take);
         let Words { run, composer, .. } = self;
@@ -139,8 +141,9 @@ impl Words {
         self.passed = 0;
     }
 
-    /// Composes the beginning of a text: the first character, unless one is held back already, and all
-    /// that may join it. Returns how much that was. If it was all, the last ones are held back.
+    /// Composes the beginning of a text: the first character, unless one is buffered already, and
+    /// all that may join it. Returns the length. If it was the whole text, the last characters stay
+    /// buffered.
     fn compose(&mut self, text: &str, take: &mut impl Take) -> usize {
         let Words { run, composer, passed } = self;
         for (at, c) in text.char_indices() {
@@ -184,9 +187,9 @@ mod tests {
         found.into_iter().map(|(word, _)| word).collect()
     }
 
-    /// The words by their definition.
+    /// Computes the words by definition.
     fn naive(text: &str, runs: bool) -> Found {
-        // Runs of one kind of script: what they hold, character by character.
+        // Runs of one kind of script, as lists of characters.
         let mut all: Vec<(bool, Vec<(char, usize)>)> = Vec::new();
         let mut open = false;
         for (c, at) in composed(text) {
@@ -288,7 +291,7 @@ mod tests {
         }
     }
 
-    /// Texts that mix what is treated differently, some longer than a block.
+    /// Generates texts that mix differently treated characters, some longer than a block.
     fn any_text() -> impl Strategy<Value = String> {
         let piece = prop_oneof![
             8 => "[a-zA-Z0-9]{1,9}",

@@ -1,10 +1,10 @@
-//! What a server says about a document.
+//! The `Content-Type` of a document.
 
 use std::borrow::Cow;
 
 use encoding_rs::Encoding;
 
-/// The type of a document, and perhaps its encoding: what the `Content-Type` of a response says.
+/// The type of a document and its optional charset, as in the `Content-Type` of a response.
 ///
 /// ```
 /// use simkeep::fingerprint::ContentType;
@@ -19,33 +19,33 @@ pub struct ContentType {
     charset: Option<String>,
 }
 
-/// How a document declares its encoding.
+/// The syntax in which a document declares its encoding.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Syntax {
-    /// In a `<meta>` element, or in an XML declaration.
+    /// A `<meta>` element, or an XML declaration.
     Html,
-    /// XML that is a page.
+    /// XHTML.
     Xhtml,
-    /// In an XML declaration.
+    /// An XML declaration.
     Xml,
-    /// In a rule at its start.
+    /// A rule at the start.
     Css,
-    /// Nowhere: JSON is UTF-8.
+    /// No declaration: JSON is UTF-8.
     Json,
-    /// Nowhere.
+    /// No declaration.
     Text,
 }
 
 impl ContentType {
-    /// `text/html` without a charset: the type of a page about which nothing is said.
+    /// Returns `text/html` without a charset: the type of a page without further information.
     pub fn html() -> ContentType {
         ContentType { essence: Cow::Borrowed("text/html"), charset: None }
     }
 
-    /// The type that a `Content-Type` header says (WHATWG *Fetch*, 3.5, "extract a MIME type"). The
-    /// values of repeated headers are joined by commas, and the last valid one counts. If it has no
-    /// charset, that of the values of the same type before it does. `None` if none is valid, or only
-    /// `*/*`. Linear.
+    /// Parses a `Content-Type` header (WHATWG *Fetch*, 3.5, "extract a MIME type"). Join the values
+    /// of repeated headers by commas; the last valid one counts. If it has no charset, the charset
+    /// of earlier values of the same type counts. `None` if no value is valid, or only `*/*`.
+    /// Linear time.
     pub fn from_header(value: &str) -> Option<ContentType> {
         let mut found: Option<ContentType> = None;
         // The charset of the first value in a row of values of one essence.
@@ -65,9 +65,9 @@ impl ContentType {
         found
     }
 
-    /// The type of a page, of which `declared` is what the server says: its `Content-Type`, several
-    /// values joined by commas, the label of an encoding, or nothing. It is XHTML if the server says so,
-    /// and otherwise HTML, whatever else the server says: the caller knows that it is a page.
+    /// Returns the type of a page. `declared` comes from the server: its `Content-Type`, several
+    /// values joined by commas, the label of an encoding, or nothing. The result is XHTML if the
+    /// server declares it, and HTML otherwise, since the caller knows that the document is a page.
     ///
     /// ```
     /// use simkeep::fingerprint::ContentType;
@@ -82,7 +82,7 @@ impl ContentType {
         }
     }
 
-    /// The type of what a caller declares: a label, a header, or nothing.
+    /// Returns the type of a document from a label, a header, or nothing.
     pub(super) fn declared(declared: Option<&str>) -> ContentType {
         match declared {
             // No label has a slash, and every type has one.
@@ -94,23 +94,24 @@ impl ContentType {
         }
     }
 
-    /// The type with another essence, such as one that the bytes show, and the same charset.
+    /// Returns the type with another essence, such as one sniffed from the bytes, and the same
+    /// charset.
     #[must_use]
     pub fn with_essence(self, essence: impl Into<Cow<'static, str>>) -> ContentType {
         ContentType { essence: essence.into(), ..self }
     }
 
-    /// Type and subtype in lower case, such as `text/html`.
+    /// Returns type and subtype in lower case, such as `text/html`.
     pub fn essence(&self) -> &str {
         &self.essence
     }
 
-    /// The charset as it was written, known or not.
+    /// Returns the charset as written, known or not.
     pub fn charset(&self) -> Option<&str> {
         self.charset.as_deref()
     }
 
-    /// The encoding that the charset is a label of, by its name in the *Encoding* standard, such as
+    /// Returns the name of the charset's encoding in the *Encoding* standard, such as
     /// `windows-1252` for `latin1`. `None` if there is no charset, or an unknown one.
     pub fn encoding(&self) -> Option<&'static str> {
         self.label().map(Encoding::name)
@@ -120,7 +121,7 @@ impl ContentType {
         Encoding::for_label(self.charset()?.as_bytes())
     }
 
-    /// How a document of this type declares its encoding (WHATWG *MIME Sniffing*, 4.6).
+    /// Returns how a document of this type declares its encoding (WHATWG *MIME Sniffing*, 4.6).
     pub(super) fn syntax(&self) -> Syntax {
         match self.essence() {
             "text/html" => Syntax::Html,
@@ -135,7 +136,7 @@ impl ContentType {
     }
 }
 
-/// The values that commas outside of quotes separate (WHATWG *Fetch*, 2.2.2, "get, decode, and split").
+/// Splits values at commas outside of quotes (WHATWG *Fetch*, 2.2.2, "get, decode, and split").
 fn split(values: &str) -> impl Iterator<Item = &str> {
     let mut rest = Some(values);
     std::iter::from_fn(move || {
@@ -151,7 +152,7 @@ fn split(values: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Where a text is in a quoted string, in which a backslash escapes.
+/// Tracks whether a position is in a quoted string, in which a backslash escapes.
 #[derive(Default)]
 struct Quotes {
     open: bool,
@@ -159,7 +160,7 @@ struct Quotes {
 }
 
 impl Quotes {
-    /// Takes the next byte: whether it belongs to a quoted string.
+    /// Takes the next byte, and returns whether it belongs to a quoted string.
     fn take(&mut self, byte: u8) -> bool {
         let was_open = self.open;
         match byte {
@@ -175,7 +176,7 @@ impl Quotes {
 /// HTTP white space.
 const BLANKS: [char; 4] = ['\n', '\r', '\t', ' '];
 
-/// WHATWG *MIME Sniffing*, 4.4, "parse a MIME type"; of the parameters only the charset.
+/// Parses a MIME type (WHATWG *MIME Sniffing*, 4.4), keeping only the charset parameter.
 fn parse(value: &str) -> Option<ContentType> {
     let (kind, rest) = value.trim_matches(BLANKS).split_once('/')?;
     let (subtype, mut parameters) = match rest.split_once(';') {
@@ -206,7 +207,8 @@ fn parse(value: &str) -> Option<ContentType> {
     Some(ContentType { essence: Cow::Owned(essence), charset })
 }
 
-/// The value of a parameter, `None` if it is none, and what follows the semicolon after it.
+/// Returns the value of a parameter, `None` if it is invalid; and the text after the next
+/// semicolon.
 fn parameter(text: &str) -> (Option<Cow<'_, str>>, Option<&str>) {
     let Some(quoted) = text.strip_prefix('"') else {
         let (value, rest) = until_semicolon(text);

@@ -1,14 +1,13 @@
-//! What a `<meta>` element declares.
+//! The encoding that a `<meta>` element declares.
 
 use std::borrow::Cow;
 
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFINED};
 
-/// The attributes that matter, in the order of [`Meta::values`].
+/// The relevant attributes, in the order of [`Meta::values`].
 const NAMES: [&[u8]; 3] = [b"charset", b"content", b"http-equiv"];
 
-/// The attributes of a `<meta>` element, as far as they matter. Of attributes with one name the first
-/// counts.
+/// The relevant attributes of a `<meta>` element. Of repeated attributes the first counts.
 #[derive(Default)]
 pub(super) struct Meta<'a> {
     values: [Option<Cow<'a, [u8]>>; NAMES.len()],
@@ -17,7 +16,7 @@ pub(super) struct Meta<'a> {
 }
 
 impl<'a> Meta<'a> {
-    /// Adds an attribute, as yet without a value.
+    /// Adds an attribute without a value.
     pub(super) fn name(&mut self, name: &[u8]) {
         self.open = NAMES.iter().position(|known| name.eq_ignore_ascii_case(known));
         let Some(value) = self.open.and_then(|place| self.values.get_mut(place)) else { return };
@@ -27,14 +26,14 @@ impl<'a> Meta<'a> {
         }
     }
 
-    /// Sets the value of the attribute that was added last.
+    /// Sets the value of the last added attribute.
     pub(super) fn value(&mut self, value: Cow<'a, [u8]>) {
         if let Some(of_open) = self.open.and_then(|place| self.values.get_mut(place)) {
             *of_open = Some(value);
         }
     }
 
-    /// The encoding that the prescan takes from it: an unknown charset makes it skip the element.
+    /// Returns the encoding that the prescan finds: an unknown charset skips the element.
     pub(super) fn prescanned(&self) -> Option<&'static Encoding> {
         let [charset, ..] = &self.values;
         match charset {
@@ -43,8 +42,8 @@ impl<'a> Meta<'a> {
         }
     }
 
-    /// The encoding that a parser takes from it (HTML, 13.2.6.4.4, a start tag whose name is "meta"):
-    /// behind an unknown charset the pragma counts.
+    /// Returns the encoding that a parser finds (HTML, 13.2.6.4.4, a start tag whose name is
+    /// "meta"): after an unknown charset the pragma counts.
     pub(super) fn parsed(&self) -> Option<&'static Encoding> {
         let [charset, ..] = &self.values;
         charset.as_deref().and_then(from_label).or_else(|| self.pragma())
@@ -57,8 +56,8 @@ impl<'a> Meta<'a> {
     }
 }
 
-/// The encoding of a label in a document. The declaration could be read as ASCII, so the document is
-/// not UTF-16; and what is declared as x-user-defined is windows-1252 (HTML, 13.2.3.2 and 13.2.3.4).
+/// Returns the encoding of a label in a document. Since the declaration was read as ASCII, the
+/// document is not UTF-16; and x-user-defined means windows-1252 (HTML, 13.2.3.2 and 13.2.3.4).
 pub(super) fn from_label(label: &[u8]) -> Option<&'static Encoding> {
     let encoding = Encoding::for_label(label)?;
     Some(if encoding == UTF_16LE || encoding == UTF_16BE {
@@ -70,7 +69,8 @@ pub(super) fn from_label(label: &[u8]) -> Option<&'static Encoding> {
     })
 }
 
-/// HTML, 2.4.4, "extracting a character encoding from a meta element".
+/// Extracts an encoding from `content` (HTML, 2.4.4, "extracting a character encoding from a meta
+/// element").
 fn from_content(content: &[u8]) -> Option<&'static Encoding> {
     let mut rest = content;
     loop {
@@ -95,13 +95,13 @@ fn from_content(content: &[u8]) -> Option<&'static Encoding> {
     from_label(label)
 }
 
-/// The bytes without ASCII white space at their start.
+/// Removes ASCII white space at the start.
 fn trim_start(bytes: &[u8]) -> &[u8] {
     let blanks = bytes.iter().take_while(|b| is_blank(**b)).count();
     bytes.get(blanks..).unwrap_or_default()
 }
 
-/// Whether a byte is ASCII white space, as HTML has it.
+/// Whether a byte is ASCII white space as defined by HTML.
 pub(super) fn is_blank(byte: u8) -> bool {
     matches!(byte, b'\t' | b'\n' | 0x0c | b'\r' | b' ')
 }

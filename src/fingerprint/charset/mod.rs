@@ -32,24 +32,25 @@ use encoding_rs::Encoding;
 
 /// Decodes a document.
 ///
-/// `declared` is what the server says about it: the value of its `Content-Type`, several values joined
-/// by commas, or the label of an encoding alone. Without a `Content-Type` the document is HTML.
+/// `declared` comes from the server: the value of the `Content-Type`, several values joined by
+/// commas, or only the label of an encoding. Without a `Content-Type` the document is HTML.
 ///
-/// The encoding is the first of these that is known:
+/// The encoding is the first known one in this order:
 ///
 /// 1. that of a byte order mark;
 /// 2. that of `declared`;
-/// 3. the one that the document itself declares: HTML in a `<meta>` element wherever it is, or in an
-///    XML declaration; XML in its declaration; CSS in `@charset`. Comments, scripts and texts declare
+/// 3. the one that the document declares: HTML in a `<meta>` element anywhere, or in an XML
+///    declaration; XML in its declaration; CSS in `@charset`. Comments, scripts and texts declare
 ///    nothing;
-/// 4. UTF-8 if all bytes are valid UTF-8, except perhaps for a last character that was cut;
-/// 5. a guess by at most 1 MiB, from the first byte on that is not ASCII. It depends on the bytes alone,
-///    and is never ISO-2022-JP or UTF-16.
+/// 4. UTF-8 if all bytes are valid UTF-8, except for a truncated last character;
+/// 5. a guess from at most 1 MiB, starting at the first non-ASCII byte. It depends on the bytes
+///    alone, and is never ISO-2022-JP or UTF-16.
 ///
-/// Labels mean what they mean to browsers (WHATWG *Encoding*, section 4.2): `latin1` is windows-1252,
-/// and an unknown label declares nothing. Bytes that the encoding does not have become U+FFFD.
+/// Labels have the meaning that browsers give them (WHATWG *Encoding*, section 4.2): `latin1` is
+/// windows-1252, and an unknown label declares nothing. Bytes that are invalid in the encoding
+/// become U+FFFD.
 ///
-/// Linear in time. Borrows the input if it is UTF-8, or ASCII in an encoding that extends ASCII.
+/// Linear time. Borrows the input if it is UTF-8, or ASCII in an encoding that extends ASCII.
 ///
 /// ```
 /// use simkeep::fingerprint::decode;
@@ -65,7 +66,7 @@ pub fn decode<'a>(bytes: &'a [u8], declared: Option<&str>) -> Cow<'a, str> {
 }
 
 impl ContentType {
-    /// Decodes a document of this type, as [`decode`] does.
+    /// Decodes a document of this type, as the function [`decode`] does.
     ///
     /// ```
     /// use simkeep::fingerprint::ContentType;
@@ -84,7 +85,7 @@ impl ContentType {
         }
     }
 
-    /// The encoding that the header declares.
+    /// Returns the encoding that the header declares.
     fn transport(&self, bytes: &[u8]) -> Option<&'static Encoding> {
         let encoding = self.label()?;
         // JSON is UTF-8, and a charset has no effect on it (RFC 8259, 8.1 and 11). But where the bytes
@@ -94,12 +95,12 @@ impl ContentType {
         if is_json && is_utf8() { None } else { Some(encoding) }
     }
 
-    /// The encoding that the document itself declares.
+    /// Returns the encoding that the document itself declares.
     fn in_document(&self, bytes: &[u8]) -> Option<&'static Encoding> {
         match self.syntax() {
             Syntax::Html => parsed::encoding(bytes).or_else(|| prescan::encoding(bytes)),
-            // Of XML without a declaration that is not UTF-8, a parser has an error and no text (XML
-            // 1.0, 4.3.3). A page then says more in its `<meta>`.
+            // For XML that is not UTF-8 and has no declaration, a parser reports an error and no
+            // text (XML 1.0, 4.3.3). A page then declares more in its `<meta>`.
             Syntax::Xhtml => prescan::of_xml(bytes).or_else(|| {
                 let is_utf8 = std::str::from_utf8(bytes).is_ok();
                 if is_utf8 { None } else { parsed::encoding(bytes) }

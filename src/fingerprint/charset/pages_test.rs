@@ -1,4 +1,4 @@
-//! Pages of many encodings, and the same pages in UTF-8.
+//! Tests with pages in many encodings, compared with their UTF-8 form.
 
 use std::collections::BTreeMap;
 
@@ -7,13 +7,14 @@ use encoding_rs::Encoding;
 use super::decode;
 use crate::fingerprint::visible_text;
 
-/// Sentences of each language. Those in Vietnamese have their tones apart where windows-1258 has no
-/// letter with that tone.
+/// Sentences of each language. The Vietnamese ones use separate tone marks where windows-1258 has
+/// no letter with that tone.
 const TEXTS: &str = include_str!("texts.txt");
 
-/// Encodings with the language to write in, and whether an undeclared page is found to be in it.
+/// Encodings with a language, and whether the encoding of an undeclared page is guessed correctly.
 ///
-/// ISO-2022-JP is never guessed. Nor is macintosh, which is declared today, if it is used at all.
+/// ISO-2022-JP is never guessed. Nor is macintosh, which pages declare today, if they use it at
+/// all.
 const ENCODINGS: [(&str, &str, bool); 32] = [
     ("shift_jis", "ja", true),
     ("euc-jp", "ja", true),
@@ -49,7 +50,7 @@ const ENCODINGS: [(&str, &str, bool); 32] = [
     ("utf-8", "ko", true),
 ];
 
-/// Where a page declares its encoding.
+/// The place where a page declares its encoding.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Declared {
     Header,
@@ -58,7 +59,7 @@ enum Declared {
     Nowhere,
 }
 
-/// A page in a language, and what of it names the encoding.
+/// Returns a page in a language, with early and late parts that name the encoding.
 fn page(language: &str, number: usize, early: &str, late: &str) -> String {
     let heading = format!("# {language}\n");
     let text = TEXTS.split_once(&heading).unwrap().1;
@@ -74,7 +75,7 @@ fn page(language: &str, number: usize, early: &str, late: &str) -> String {
     )
 }
 
-/// A page in an encoding; UTF-16 has a byte order mark.
+/// Encodes a page; UTF-16 gets a byte order mark.
 fn encoded(page: &str, label: &str) -> Vec<u8> {
     match label {
         "utf-16le" => "\u{feff}"

@@ -1,4 +1,4 @@
-//! What a page declares to a parser, wherever it does.
+//! The encoding that a parser finds in a page, at any position.
 
 use std::borrow::Cow;
 
@@ -11,14 +11,14 @@ use super::prescan::{self, PRESCAN_BYTES};
 use crate::fingerprint::html::foreign::Foreign;
 use crate::fingerprint::html::{elements, tokens};
 
-/// The encoding that a page declares in the first `<meta>` element that names one (HTML, 13.2.3.4,
-/// "changing the encoding while parsing"). What a browser prescanned counts only until its parser meets
-/// such an element, so this comes before the prescan.
+/// Returns the encoding that a page declares in the first `<meta>` element that names one (HTML,
+/// 13.2.3.4, "changing the encoding while parsing"). A browser uses the prescanned encoding only
+/// until its parser meets such an element, so this comes before the prescan.
 ///
-/// A page is tokenised as bytes. Only ISO-2022-JP has the bytes of markup within characters; there a
-/// false tag may hide a late declaration. Of a page that declares its encoding early, only the start
-/// is read; of one that does not, the bytes are searched for the last `<meta>`, and what is before it
-/// is tokenised if it has the word "charset".
+/// A page is tokenised as bytes. Only ISO-2022-JP uses the bytes of markup within characters; in
+/// it, a false tag may hide a late declaration. If a page declares its encoding early, only its
+/// start is read. Otherwise the bytes are searched for the last `<meta>`, and the part before it is
+/// tokenised if it contains the word "charset".
 pub(super) fn encoding(bytes: &[u8]) -> Option<&'static Encoding> {
     let start = bytes.get(..PRESCAN_BYTES).unwrap_or(bytes);
     if names_charset(start)
@@ -32,28 +32,27 @@ pub(super) fn encoding(bytes: &[u8]) -> Option<&'static Encoding> {
         return None;
     }
     let finder = find(late);
-    // What looked like the last `<meta>` may stand in an attribute of one, which ends later.
+    // The last apparent `<meta>` may be in an attribute of a real one, which ends later.
     let is_cut = finder.found.is_none() && finder.meta.is_some();
     if is_cut { find(bytes).found } else { finder.found }
 }
 
-/// Where the tags of `<meta>` elements begin, and where other text looks like them; first those that
-/// begin with a small letter. Pages are full of `<`, but not of these two bytes, and a search for them
-/// is much faster than one for `<`.
+/// Returns the positions of apparent `<meta>` tags, those with a lower-case name first. Pages are
+/// full of `<` but not of `<m`, so searching for two bytes is much faster than for one.
 fn metas(bytes: &[u8]) -> impl Iterator<Item = usize> {
     let small = memmem::find_iter(bytes, b"<m");
     let large = memmem::find_iter(bytes, b"<M");
     small.chain(large).filter(|at| bytes.get(*at..).is_some_and(prescan::is_meta))
 }
 
-/// Where the last tag of a `<meta>` element ends.
+/// Returns the end of the last apparent `<meta>` tag.
 fn end_of_metas(bytes: &[u8]) -> Option<usize> {
     let last = metas(bytes).max()?;
     let tag = bytes.get(last..)?;
     Some(last + prescan::meta_len(tag).unwrap_or(tag.len()))
 }
 
-/// Whether the word "charset" is in a text. References may spell it, but never do.
+/// Whether a text contains the word "charset". Character references could spell it, but never do.
 fn names_charset(bytes: &[u8]) -> bool {
     let name = b"charset";
     let is_here = |at: usize| {
@@ -63,7 +62,7 @@ fn names_charset(bytes: &[u8]) -> bool {
     memchr::memchr2_iter(b'c', b'C', bytes).any(is_here)
 }
 
-/// Looks for the first `<meta>` element that names an encoding.
+/// Finds the first `<meta>` element that names an encoding.
 fn find(bytes: &[u8]) -> Finder {
     let mut finder = Finder::default();
     tokens::read(bytes, &mut finder);
@@ -73,7 +72,7 @@ fn find(bytes: &[u8]) -> Finder {
 #[derive(Default)]
 struct Finder {
     name: Vec<u8>,
-    /// The `<meta>` that is being opened.
+    /// The `<meta>` tag being read.
     meta: Option<Meta<'static>>,
     foreign: Foreign,
     found: Option<&'static Encoding>,

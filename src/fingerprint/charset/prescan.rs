@@ -1,4 +1,4 @@
-//! What the first bytes of a document declare, without a parser.
+//! Declarations in the first bytes of a document, found without a parser.
 
 use std::borrow::Cow;
 
@@ -6,19 +6,19 @@ use encoding_rs::{Encoding, UTF_16BE, UTF_16LE};
 
 use super::meta::{Meta, from_label, is_blank};
 
-/// How far browsers prescan a document.
+/// The number of bytes that browsers prescan.
 pub(super) const PRESCAN_BYTES: usize = 1024;
 
-/// Elements whose content is no markup, so that no `<meta>` in them declares anything.
+/// Elements whose content is not markup, so that a `<meta>` in them declares nothing.
 ///
-/// The algorithm of the standard knows nothing of them: it takes a `<meta>` in a string of a script,
-/// until the parser meets a real one. `noscript` is not among them: whether it holds markup depends on
-/// whether scripts run, and the prescan takes it for markup.
+/// The standard's algorithm does not know them: it accepts a `<meta>` in a string of a script until
+/// the parser meets a real one. `noscript` is not in the list: whether it contains markup depends
+/// on scripting, and the prescan treats it as markup.
 const RAW: [&[u8]; 8] =
     [b"script", b"style", b"title", b"textarea", b"xmp", b"iframe", b"noembed", b"noframes"];
 
-/// The encoding that the first bytes of a page declare (HTML, 13.2.3.2, "prescan a byte stream to
-/// determine its encoding").
+/// Returns the encoding declared in the first bytes of a page (HTML, 13.2.3.2, "prescan a byte
+/// stream to determine its encoding").
 pub(super) fn encoding(bytes: &[u8]) -> Option<&'static Encoding> {
     let start = bytes.get(..PRESCAN_BYTES).unwrap_or(bytes);
     utf16_declaration(start)
@@ -26,14 +26,15 @@ pub(super) fn encoding(bytes: &[u8]) -> Option<&'static Encoding> {
         .or_else(|| xml_declaration(start))
 }
 
-/// The encoding that an XML document declares. Servers send white space before the declaration, and
-/// readers of feeds pass over it.
+/// Returns the encoding that an XML document declares. Servers send white space before the
+/// declaration, and feed readers skip it.
 pub(super) fn of_xml(bytes: &[u8]) -> Option<&'static Encoding> {
     let start = bytes.get(..PRESCAN_BYTES).unwrap_or(bytes);
     utf16_declaration(start).or_else(|| xml_declaration(start.trim_ascii_start()))
 }
 
-/// The encoding that a style sheet declares (CSS Syntax, 3.2, "determine the fallback encoding").
+/// Returns the encoding that a style sheet declares (CSS Syntax, 3.2, "determine the fallback
+/// encoding").
 pub(super) fn of_css(bytes: &[u8]) -> Option<&'static Encoding> {
     let start = bytes.get(..PRESCAN_BYTES).unwrap_or(bytes);
     let rest = start.strip_prefix(b"@charset \"")?;
@@ -42,7 +43,7 @@ pub(super) fn of_css(bytes: &[u8]) -> Option<&'static Encoding> {
     if rest.starts_with(b"\";") { from_label(label) } else { None }
 }
 
-/// An XML declaration in UTF-16 without a byte order mark.
+/// Recognizes an XML declaration in UTF-16 without a byte order mark.
 fn utf16_declaration(start: &[u8]) -> Option<&'static Encoding> {
     if start.starts_with(b"<\0?\0x\0") {
         Some(UTF_16LE)
@@ -53,8 +54,8 @@ fn utf16_declaration(start: &[u8]) -> Option<&'static Encoding> {
     }
 }
 
-/// The encoding that an XML declaration names (HTML, 13.2.3.2, "get an XML encoding"). What stands
-/// behind the declaration declares nothing.
+/// Returns the encoding that an XML declaration names (HTML, 13.2.3.2, "get an XML encoding"). Text
+/// after the declaration does not count.
 fn xml_declaration(start: &[u8]) -> Option<&'static Encoding> {
     let declaration = start.strip_prefix(b"<?xml")?;
     let declaration = declaration.get(..declaration.iter().position(|b| *b == b'>')?)?;
@@ -77,16 +78,16 @@ fn after_controls(bytes: &[u8]) -> &[u8] {
 /// The name and the value of an attribute.
 type Attribute<'b> = (&'b [u8], &'b [u8]);
 
-/// The bytes ended: where the algorithm aborts.
+/// The end of the bytes, where the algorithm aborts.
 struct OutOfBytes;
 
-/// The prescan; `rest` begins at its position.
+/// The state of the prescan; `rest` begins at its position.
 struct Scan<'b> {
     rest: &'b [u8],
 }
 
 impl<'b> Scan<'b> {
-    /// The encoding that the first `<meta>` that names one declares.
+    /// Returns the encoding of the first `<meta>` that names one.
     fn encoding(mut self) -> Result<&'static Encoding, OutOfBytes> {
         loop {
             self.until(|b| b == b'<')?;
@@ -114,7 +115,7 @@ impl<'b> Scan<'b> {
         }
     }
 
-    /// The attributes of the `<meta>` whose name has just been read.
+    /// Reads the attributes of the `<meta>` whose name has just been read.
     fn meta(&mut self) -> Result<Meta<'b>, OutOfBytes> {
         let mut meta = Meta::default();
         while let Some((name, value)) = self.attribute()? {
@@ -124,7 +125,7 @@ impl<'b> Scan<'b> {
         Ok(meta)
     }
 
-    /// The name of a tag at the position, and whether the tag is an end tag.
+    /// Returns the tag name at the position, and whether the tag is an end tag.
     fn tag_name(&self) -> Option<(&'b [u8], bool)> {
         let rest = self.rest.get(1..)?;
         let (rest, is_end) = rest.strip_prefix(b"/").map_or((rest, false), |rest| (rest, true));
@@ -133,7 +134,7 @@ impl<'b> Scan<'b> {
         name.first()?.is_ascii_alphabetic().then_some((name, is_end))
     }
 
-    /// HTML, 13.2.3.2, "get an attribute": its name and value as they are written.
+    /// Reads an attribute (HTML, 13.2.3.2, "get an attribute"): its name and value as written.
     fn attribute(&mut self) -> Result<Option<Attribute<'b>>, OutOfBytes> {
         self.until(|b| !is_blank(b) && b != b'/')?;
         if self.rest.starts_with(b">") {
@@ -163,7 +164,7 @@ impl<'b> Scan<'b> {
         Ok(Some((name, value)))
     }
 
-    /// Skips the content of an element that ends with its own end tag only.
+    /// Skips the content of an element that only its own end tag ends.
     fn raw_text(&mut self, name: &[u8]) -> Result<(), OutOfBytes> {
         loop {
             self.after(b"</")?;
@@ -175,7 +176,7 @@ impl<'b> Scan<'b> {
         }
     }
 
-    /// Advances to the first byte that fits, and returns those before it.
+    /// Advances to the first byte that satisfies `fits`, and returns the bytes before it.
     fn until(&mut self, fits: impl FnMut(u8) -> bool) -> Result<&'b [u8], OutOfBytes> {
         let at = self.rest.iter().copied().position(fits).ok_or(OutOfBytes)?;
         let (before, rest) = self.rest.split_at_checked(at).ok_or(OutOfBytes)?;
@@ -183,7 +184,7 @@ impl<'b> Scan<'b> {
         Ok(before)
     }
 
-    /// Advances behind the first occurrence of a word.
+    /// Advances past the first occurrence of a word.
     fn after(&mut self, word: &[u8]) -> Result<(), OutOfBytes> {
         let at = self.rest.windows(word.len()).position(|found| found == word);
         self.skip(at.ok_or(OutOfBytes)? + word.len());
@@ -195,14 +196,14 @@ impl<'b> Scan<'b> {
     }
 }
 
-/// Whether a `<meta>` tag begins here, whatever it stands in.
+/// Whether a `<meta>` tag begins here, in whatever context.
 pub(super) fn is_meta(bytes: &[u8]) -> bool {
     let name = b"<meta";
     let Some((word, rest)) = bytes.split_at_checked(name.len()) else { return false };
     word.eq_ignore_ascii_case(name) && rest.first().is_some_and(|b| is_blank(*b) || *b == b'/')
 }
 
-/// How many bytes the `<meta>` tag takes that begins here; `None` if it has no end.
+/// Returns the length of the `<meta>` tag that begins here; `None` if it has no end.
 pub(super) fn meta_len(bytes: &[u8]) -> Option<usize> {
     let mut scan = Scan { rest: bytes };
     scan.skip(b"<meta".len());

@@ -1,15 +1,15 @@
-//! Declarations of every kind, and texts that look like them.
+//! Tests with declarations of every kind, and texts that resemble them.
 
 use super::*;
 use encoding_rs::{GBK, UTF_8, WINDOWS_1251};
 use proptest::prelude::*;
 
-/// The encoding that a page declares.
+/// Returns the encoding that a page declares.
 fn declared(page: &[u8]) -> Option<&'static str> {
     ContentType::html().in_document(page).map(Encoding::name)
 }
 
-/// That of a page whose declaration a prescan does not reach.
+/// Returns the encoding of a page whose declaration is beyond the prescan.
 fn late(page: &[u8]) -> Option<&'static str> {
     declared(&[&b"<p>"[..], &b"late ".repeat(300), page].concat())
 }
@@ -41,7 +41,7 @@ fn the_label_is_honoured_then_the_document() {
     assert!(decode(b"<meta charset=x-user-defined>\x80", None).ends_with('€'));
 }
 
-/// WHATWG *Fetch*, 3.5, with its examples, and *MIME Sniffing*, 4.4.
+/// Examples of WHATWG *Fetch*, 3.5, and *MIME Sniffing*, 4.4.
 #[test]
 fn content_types_are_parsed_as_browsers_do() {
     for (header, expected) in [
@@ -144,7 +144,7 @@ fn a_meta_with_a_charset_or_a_pragma_declares() {
     }
 }
 
-/// Texts that only look like declarations, each with an end.
+/// Texts that only resemble declarations, each with an end.
 const NO_DECLARATIONS: [&str; 28] = [
     "<!-- <meta charset=gbk> -->",
     "<!-- > <meta charset=gbk> <!-- -->",
@@ -197,7 +197,7 @@ fn what_is_no_declaration_declares_nothing() {
     }
 }
 
-/// What only a parser knows, it knows of the first bytes, too.
+/// The parser overrides the prescan in the first bytes, too.
 #[test]
 fn the_parser_has_the_last_word() {
     for (page, expected) in [
@@ -273,7 +273,8 @@ fn xml_declarations_declare() {
     assert_eq!(rss.in_document(b"<rss><meta charset=gbk></rss>"), None);
 }
 
-/// XML that is a page is UTF-8 unless it says otherwise; what is not UTF-8 then may say so like HTML.
+/// XHTML is UTF-8 unless it declares otherwise; invalid UTF-8 may declare its encoding as HTML
+/// does.
 #[test]
 fn xhtml_is_xml_and_then_html() {
     let xhtml = ContentType::from_header("application/xhtml+xml").unwrap();
@@ -310,7 +311,7 @@ fn undeclared_utf8_is_utf8_even_if_it_is_cut() {
     }
     // A single byte is no evidence.
     assert_eq!(decode(b"caf\xe9", None), "café");
-    // What is declared stays.
+    // A declaration overrides invalid bytes.
     assert_eq!(decode(b"<meta charset=utf-8>caf\xe9", None), "<meta charset=utf-8>caf\u{fffd}");
 }
 
@@ -365,7 +366,7 @@ fn a_guess_reads_on_behind_a_long_head() {
     assert!(decode(&page, None).starts_with("Сегодня"));
 }
 
-/// ISO-2022-JP has to be declared.
+/// ISO-2022-JP must be declared.
 #[test]
 fn iso_2022_jp_is_not_guessed() {
     let (japanese, ..) = encoding_rs::EUC_JP.encode("図書館");
@@ -399,14 +400,14 @@ fn hostile_pages_take_linear_time() {
     }
 }
 
-/// Encoded texts are what they were, however they are declared.
+/// Encoded texts decode to the originals, whatever the form of the declaration.
 #[test]
 fn declared_encodings_decode_what_they_encode() {
     let text = "Żółw, жук, 図書館, 中文, 한국어, שלום";
     for encoding in
         [GBK, WINDOWS_1251, UTF_8, encoding_rs::EUC_KR, encoding_rs::BIG5, encoding_rs::SHIFT_JIS]
     {
-        // What an encoding does not have it writes as references.
+        // The encoder writes characters that the encoding lacks as references.
         let (bytes, ..) = encoding.encode(text);
         let (expected, ..) = encoding.decode(&bytes);
         let name = encoding.name();
@@ -417,7 +418,7 @@ fn declared_encodings_decode_what_they_encode() {
     }
 }
 
-/// What the first `<meta>` says that an oracle finds, which knows no markup.
+/// Finds the encoding of the first `<meta>` with an oracle that ignores markup.
 fn naive(page: &str) -> Option<&'static str> {
     let (before, rest) = page.split_once("<meta charset=")?;
     let is_text = before.matches("<!--").count() == before.matches("-->").count();
@@ -443,7 +444,7 @@ proptest! {
         prop_assert_eq!(late(page.as_bytes()), naive(&parts.concat()));
     }
 
-    /// The parser takes what the prescan takes, and more: the prescan alone comes to nothing else.
+    /// The parser accepts all that the prescan accepts, and more: the prescan alone never differs.
     #[test]
     fn the_prescan_agrees_with_the_parser(
         page in "(<meta|<p|<!--|-->|>| |=|/|'|\"|charset|content|http-equiv|content-type|gbk|;|x|é){0,40}",

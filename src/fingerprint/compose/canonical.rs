@@ -1,4 +1,4 @@
-//! What is canonically equivalent to what, character by character.
+//! Canonical equivalence of characters.
 
 use std::sync::LazyLock;
 
@@ -6,18 +6,18 @@ use super::pairs::{COMPOSITES, EXCLUDED};
 use super::singles::{CLASSES, SINGLES};
 use crate::fingerprint::pages::Pages;
 
-/// The parts of syllables of Hangul, and the syllables (The Unicode Standard, section 3.12).
+/// The constants of Hangul syllables and their parts (The Unicode Standard, section 3.12).
 const LEADING: u32 = 0x1100;
 const VOWELS: u32 = 0x1161;
 const TRAILING: u32 = 0x11a7;
 const SYLLABLES: u32 = 0xac00;
 const LEADING_COUNT: u32 = 19;
 const VOWEL_COUNT: u32 = 21;
-/// With the syllables that have no trailing consonant.
+/// Includes the syllables without a trailing consonant.
 const TRAILING_COUNT: u32 = 28;
 const SYLLABLE_COUNT: u32 = LEADING_COUNT * VOWEL_COUNT * TRAILING_COUNT;
 
-/// The canonical combining class of each character that cannot be decomposed: 0 for a starter.
+/// The canonical combining class of each indecomposable character: 0 for a starter.
 static PARTS: LazyLock<Pages<u8>> = LazyLock::new(|| {
     let mut all = vec![0; 0x11_0000];
     let pairs = COMPOSITES.iter().chain(EXCLUDED).map(|row| row.0);
@@ -33,15 +33,15 @@ static PARTS: LazyLock<Pages<u8>> = LazyLock::new(|| {
     Pages::new(&all)
 });
 
-/// In [`PARTS`], for a character that can be decomposed. No class is so high.
+/// The value in [`PARTS`] of a decomposable character. No class is as high.
 const DECOMPOSED: u8 = u8::MAX;
 
-/// The canonical combining class of a character that cannot be decomposed.
+/// Returns the canonical combining class of an indecomposable character.
 pub(super) fn class(part: char) -> u8 {
     PARTS.of(part as u32)
 }
 
-/// Whether a text that has it may be normalised (`NFC_Quick_Check=Yes`).
+/// Whether a text with this character may already be normalised (`NFC_Quick_Check=Yes`).
 pub(in crate::fingerprint) fn is_yes(c: char) -> bool {
     let code = c as u32;
     let is_vowel = (VOWELS..VOWELS + VOWEL_COUNT).contains(&code);
@@ -51,7 +51,7 @@ pub(in crate::fingerprint) fn is_yes(c: char) -> bool {
     !is_vowel && !is_trailing && !is_changed && !is_second
 }
 
-/// What a composite begins with if it is decomposed; of another character, that.
+/// Returns the first character of a composite's decomposition; for another character, itself.
 fn initial(code: u32) -> u32 {
     let mut first = code;
     while let Some((_, one, _)) = row(COMPOSITES, first) {
@@ -60,13 +60,13 @@ fn initial(code: u32) -> u32 {
     first
 }
 
-/// Whether nothing that comes before it changes it, and it changes nothing that comes before it.
+/// Whether normalisation never changes the character together with text before it.
 #[cfg(test)]
 pub(in crate::fingerprint) fn is_inert(c: char) -> bool {
     !CLASSES.iter().any(|(first, last, _)| (*first..=*last).contains(&(c as u32))) && is_yes(c)
 }
 
-/// All characters that something before them may change, or that may change it; some of them twice.
+/// Returns all characters that are not inert; some of them twice.
 pub(in crate::fingerprint) fn not_inert() -> impl Iterator<Item = char> {
     let marks = CLASSES.iter().flat_map(|(first, last, _)| *first..=*last);
     let changed = EXCLUDED.iter().map(|row| row.0).chain(SINGLES.iter().map(|row| row.0));
@@ -81,7 +81,7 @@ pub(in crate::fingerprint) fn not_inert() -> impl Iterator<Item = char> {
     marks.chain(changed).chain(seconds).filter_map(char::from_u32)
 }
 
-/// Gives what a character is decomposed into, down to what cannot be decomposed.
+/// Passes the full decomposition of a character to `give`.
 pub(super) fn decompose(c: char, give: &mut impl FnMut(char)) {
     let code = c as u32;
     if PARTS.of(code) != DECOMPOSED {
@@ -110,7 +110,7 @@ pub(super) fn decompose(c: char, give: &mut impl FnMut(char)) {
     behind.iter().take(count).rev().for_each(|c| give(*c));
 }
 
-/// As many pairs as a character is decomposed into one after another, at most.
+/// The most decomposition steps of a character.
 const DEPTH_MAX: usize = 3;
 
 fn decompose_syllable(syllable: u32, give: &mut impl FnMut(char)) {
@@ -120,7 +120,7 @@ fn decompose_syllable(syllable: u32, give: &mut impl FnMut(char)) {
     parts.into_iter().take(count).filter_map(char::from_u32).for_each(give);
 }
 
-/// The primary composite of two characters.
+/// Returns the primary composite of two characters.
 pub(super) fn compose(first: char, second: char) -> Option<char> {
     let (a, b) = (first as u32, second as u32);
     if let (0..LEADING_COUNT, 0..VOWEL_COUNT) = (a.wrapping_sub(LEADING), b.wrapping_sub(VOWELS)) {
@@ -136,7 +136,7 @@ pub(super) fn compose(first: char, second: char) -> Option<char> {
     COMPOSED.get(at).map(|(.., composite)| *composite)
 }
 
-/// The composites by what they are composed of.
+/// The composites, sorted by their parts.
 static COMPOSED: LazyLock<Vec<(u32, u32, char)>> = LazyLock::new(|| {
     let swapped = |&(c, a, b): &(u32, u32, u32)| char::from_u32(c).map(|c| (a, b, c));
     let mut composed: Vec<_> = COMPOSITES.iter().filter_map(swapped).collect();
@@ -144,7 +144,7 @@ static COMPOSED: LazyLock<Vec<(u32, u32, char)>> = LazyLock::new(|| {
     composed
 });
 
-/// What composites are composed with.
+/// The second parts of composites.
 static SECONDS: LazyLock<Vec<u32>> = LazyLock::new(|| {
     let mut seconds: Vec<u32> = COMPOSITES.iter().map(|(.., second)| *second).collect();
     seconds.sort_unstable();
@@ -152,13 +152,13 @@ static SECONDS: LazyLock<Vec<u32>> = LazyLock::new(|| {
     seconds
 });
 
-/// The row of a character.
+/// Finds the row of a character.
 fn row(table: &[(u32, u32, u32)], code: u32) -> Option<(u32, u32, u32)> {
     let at = table.binary_search_by_key(&code, |(code, ..)| *code).ok()?;
     table.get(at).copied()
 }
 
-/// The one character that takes the place of this one.
+/// Returns the single character that replaces this one.
 fn single(code: u32) -> Option<u32> {
     let at = SINGLES.binary_search_by_key(&code, |(code, _)| *code).ok()?;
     SINGLES.get(at).map(|(_, other)| *other)
@@ -220,7 +220,8 @@ mod tests {
 
     #[test]
     fn the_frozen_tables_never_change() {
-        // XXH3 over what each character is. Another Unicode version is another recipe.
+        // XXH3 over the properties of each character. Another Unicode version needs another recipe
+        // version.
         let mut rows = Vec::new();
         for (c, a, b) in COMPOSITES.iter().chain(EXCLUDED) {
             rows.extend([c, a, b].map(|code| code.to_le_bytes()).concat());

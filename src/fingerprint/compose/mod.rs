@@ -10,13 +10,13 @@ pub(super) use canonical::{is_yes, not_inert};
 
 use canonical::{class, compose, decompose};
 
-/// Composes characters that come one by one, with their offsets in the text.
+/// Composes characters that arrive one by one, with their offsets in the text.
 ///
-/// It holds back what a later character may change: a starter and the marks behind it. A composed
-/// character stands where its first part stood.
+/// It buffers characters that a later one may change: a starter and the marks after it. A composed
+/// character has the offset of its first part.
 ///
-/// Of the marks behind a starter the first [`MARKS_MAX`] in canonical order count, and the rest are
-/// dropped. So memory is bounded whatever a text holds, and equivalent texts stay equal; no orthography
+/// Of the marks after a starter the first [`MARKS_MAX`] in canonical order count, and the rest are
+/// dropped. So memory is bounded for any text, and equivalent texts stay equal; no orthography
 /// needs more marks on a letter (UAX #15, section 13).
 #[derive(Clone, Debug, Default)]
 pub(super) struct Composer {
@@ -25,7 +25,7 @@ pub(super) struct Composer {
     marks: Vec<Mark>,
 }
 
-/// As many non-starters as may follow each other in Stream-Safe Text.
+/// The number of consecutive non-starters that Stream-Safe Text allows.
 const MARKS_MAX: usize = 30;
 
 #[derive(Clone, Copy, Debug)]
@@ -36,18 +36,18 @@ struct Mark {
 }
 
 impl Composer {
-    /// Whether nothing is held back.
+    /// Whether nothing is buffered.
     pub(super) fn is_empty(&self) -> bool {
         self.starter.is_none() && self.marks.is_empty()
     }
 
-    /// Takes the next character, and gives those that no later one changes: at most [`MARKS_MAX`] and
-    /// four more.
+    /// Takes the next character, and passes on those that no later one can change: at most
+    /// [`MARKS_MAX`] plus four.
     pub(super) fn push(&mut self, c: char, at: usize, give: &mut impl FnMut(char, usize)) {
         decompose(c, &mut |part| self.part(part, at, give));
     }
 
-    /// Gives what is held back.
+    /// Passes on the buffered characters.
     pub(super) fn finish(&mut self, give: &mut impl FnMut(char, usize)) {
         self.compose_marks();
         if let Some((starter, at)) = self.starter.take() {
@@ -56,7 +56,7 @@ impl Composer {
         self.marks.drain(..).for_each(|mark| give(mark.c, mark.at));
     }
 
-    /// Takes a character that cannot be decomposed.
+    /// Takes an indecomposable character.
     fn part(&mut self, c: char, at: usize, give: &mut impl FnMut(char, usize)) {
         let class = class(c);
         if class != 0 {
@@ -77,8 +77,8 @@ impl Composer {
         self.starter = Some((c, at));
     }
 
-    /// Composes the starter with each mark that is not blocked from it: by one of the same class before
-    /// it that stays.
+    /// Composes the starter with each unblocked mark. A remaining mark blocks later ones of the
+    /// same class.
     fn compose_marks(&mut self) {
         let Some((starter, _)) = &mut self.starter else { return };
         let mut last = 0;
@@ -99,7 +99,7 @@ pub(super) mod tests {
     use proptest::prelude::*;
     use unicode_normalization::UnicodeNormalization;
 
-    /// What it makes of a text, with offsets.
+    /// Composes a text, with offsets.
     pub(crate) fn composed(text: &str) -> Vec<(char, usize)> {
         let (mut composer, mut found) = (Composer::default(), Vec::new());
         let mut give = |c, at| found.push((c, at));
@@ -163,7 +163,7 @@ pub(super) mod tests {
         }
     }
 
-    /// Characters that normalisation treats differently.
+    /// Generates characters that normalisation treats differently.
     pub(crate) fn any_equivalent() -> impl Strategy<Value = String> {
         let piece = prop_oneof![
             4 => "[a-zA-Z .=<]{1,3}",

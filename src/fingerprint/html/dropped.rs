@@ -2,12 +2,12 @@
 
 use super::elements::{ends_paragraph, is_container, is_parent, may_stay_open};
 
-/// Finds the end of an element: only counters, however deep the page is.
+/// Finds the end of an element. It has counters only, however deep the page is.
 pub(super) struct Dropped {
     name: Vec<u8>,
-    /// Elements of the same name open within it.
+    /// The number of open elements of the same name within it.
     same: u64,
-    /// Containers open within it, counted for elements that may end without an end tag.
+    /// The number of open containers within it, for elements without a mandatory end tag.
     containers: u64,
 }
 
@@ -16,8 +16,8 @@ impl Dropped {
         Dropped { name, same: 0, containers: 0 }
     }
 
-    /// Takes a start tag within it. `false` if that says that this element, which may lack an end
-    /// tag, is over.
+    /// Takes a start tag within it. Returns `false` if the tag ends this element, whose end tag may
+    /// be omitted.
     pub(super) fn open(&mut self, name: &[u8], empty: bool) -> bool {
         if self.containers == 0 && self.ends_before(name) {
             return false;
@@ -43,7 +43,7 @@ impl Dropped {
         }
     }
 
-    /// Takes an end tag. `false` if it is this element's own, or its parent's.
+    /// Takes an end tag. Returns `false` if it is that of the element or of its parent.
     pub(super) fn close(&mut self, name: &[u8]) -> bool {
         let own = self.name == name;
         let ended = if own {

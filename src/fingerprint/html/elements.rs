@@ -1,6 +1,6 @@
-//! What is done to each element.
+//! The treatment of each element.
 
-/// Elements whose content is not shown as text.
+/// Whether the content of an element is not shown as text.
 pub(super) fn is_unseen(name: &[u8]) -> bool {
     matches!(
         name,
@@ -20,7 +20,7 @@ pub(super) fn is_unseen(name: &[u8]) -> bool {
     )
 }
 
-/// Elements that have no content.
+/// Whether an element has no content.
 pub(in crate::fingerprint) fn is_void(name: &[u8]) -> bool {
     matches!(
         name,
@@ -43,8 +43,8 @@ pub(in crate::fingerprint) fn is_void(name: &[u8]) -> bool {
     )
 }
 
-/// Elements that stand on lines of their own: those that end a paragraph, but for cells, and some that
-/// do not.
+/// Whether an element is on lines of its own: those that end a paragraph, except cells, and some
+/// others.
 pub(super) fn is_break(name: &[u8]) -> bool {
     (ends_paragraph(name) && !is_cell(name))
         || matches!(
@@ -64,7 +64,8 @@ pub(super) fn is_break(name: &[u8]) -> bool {
         )
 }
 
-/// Elements that end a paragraph where they begin; those of tables, because they end its cell.
+/// Whether an element ends an open paragraph at its start. Table parts do, because they end its
+/// cell.
 pub(super) fn ends_paragraph(name: &[u8]) -> bool {
     matches!(
         name,
@@ -119,12 +120,12 @@ pub(super) fn ends_paragraph(name: &[u8]) -> bool {
     )
 }
 
-/// Elements that stand side by side.
+/// Whether elements are shown side by side.
 pub(super) fn is_cell(name: &[u8]) -> bool {
     matches!(name, b"td" | b"th" | b"input" | b"img" | b"rt" | b"rp" | b"label")
 }
 
-/// Elements that always have an end tag and may hold those that need none.
+/// Whether an element always has an end tag and may contain elements that need none.
 pub(super) fn is_container(name: &[u8]) -> bool {
     matches!(
         name,
@@ -153,13 +154,13 @@ pub(super) fn is_container(name: &[u8]) -> bool {
     )
 }
 
-/// Elements whose end is also the end of what was left open in them.
+/// Whether the end of an element also ends the elements left open in it.
 pub(super) fn is_parent(name: &[u8]) -> bool {
     is_container(name)
         || matches!(name, b"body" | b"html" | b"tr" | b"tbody" | b"thead" | b"tfoot" | b"optgroup")
 }
 
-/// Elements whose end tag may be left out.
+/// Whether the end tag of an element may be omitted.
 pub(super) fn may_stay_open(name: &[u8]) -> bool {
     matches!(
         name,

@@ -1,23 +1,24 @@
-//! Where a page is not HTML: drawings and formulas.
+//! Foreign content of a page: `svg` and `math`.
 
 use super::elements::ends_paragraph;
 
-/// How deep a place is in `svg` and `math`: only counters, however deep the page is.
+/// Tracks nesting in `svg` and `math`. It has counters only, however deep the page is.
 #[derive(Default)]
 pub(in crate::fingerprint) struct Foreign {
-    /// Those that are open.
+    /// The number of open foreign elements.
     open: u64,
-    /// Elements in them that hold HTML again.
+    /// The number of open elements within them that contain HTML again.
     integration: u64,
 }
 
 impl Foreign {
-    /// Whether tags are those of another language, where `/>` closes and no content is text alone.
+    /// Whether tags follow the rules of foreign content, where `/>` closes and no content is plain
+    /// text.
     pub(in crate::fingerprint) fn is_here(&self) -> bool {
         self.open > 0
     }
 
-    /// Takes a start tag that is not closed by itself.
+    /// Takes a start tag that is not self-closing.
     pub(in crate::fingerprint) fn open(&mut self, name: &[u8]) {
         if matches!(name, b"svg" | b"math") {
             self.open += 1;
@@ -38,8 +39,8 @@ impl Foreign {
         }
     }
 
-    /// Takes a start tag before all else: one that is found in HTML alone ends what was not closed.
-    /// Whether it did.
+    /// Checks a start tag first: an HTML-only element ends unclosed foreign content. Returns
+    /// whether it did.
     pub(in crate::fingerprint) fn breaks_out(&mut self, name: &[u8]) -> bool {
         let out = self.open > 0 && self.integration == 0 && is_of_html(name);
         if out {
@@ -49,7 +50,7 @@ impl Foreign {
     }
 }
 
-/// Elements of drawings and formulas that hold HTML.
+/// Whether a foreign element contains HTML.
 fn is_integration(name: &[u8]) -> bool {
     matches!(
         name,
@@ -65,8 +66,8 @@ fn is_integration(name: &[u8]) -> bool {
     )
 }
 
-/// Elements that no drawing or formula has (WHATWG, *HTML*, "The rules for parsing tokens in foreign
-/// content"), and a few that end a paragraph.
+/// Whether an element never occurs in foreign content (WHATWG, *HTML*, "The rules for parsing
+/// tokens in foreign content"), plus a few that end a paragraph.
 fn is_of_html(name: &[u8]) -> bool {
     ends_paragraph(name)
         || matches!(

@@ -1,17 +1,17 @@
-//! What a place of a page is marked as, by the elements that are open there.
+//! The marks at a position of a page, from the open elements.
 
 use crate::fingerprint::document::Marks;
 
 /// Elements that emphasise.
 const EMPHASIS: [&[u8]; 6] = [b"b", b"strong", b"i", b"em", b"u", b"mark"];
 
-/// The elements that are open: only flags and counters, however deep the page is.
+/// The open elements. It has flags and counters only, however deep the page is.
 #[derive(Default)]
 pub(super) struct Marking {
     title: bool,
     heading: bool,
     anchor: bool,
-    /// How many of each of [`EMPHASIS`].
+    /// The number of open elements for each of [`EMPHASIS`].
     emphasis: [u32; EMPHASIS.len()],
 }
 
@@ -41,7 +41,7 @@ impl Marking {
         }
     }
 
-    /// All marks.
+    /// Returns all marks.
     pub(super) fn marks(&self) -> Marks {
         let mut marks = Marks::NONE;
         for (open, mark) in [

@@ -23,14 +23,13 @@ use super::document::Document;
 /// and links, and with the `author`, `description` and `keywords` of its `<meta>` elements as
 /// fields.
 ///
-/// It drops markup and comments, and what a browser does not show as text: the content of `script`,
+/// It drops markup, comments, and content that a browser does not show as text: that of `script`,
 /// `style`, `template`, `noscript`, `svg`, `math`, `iframe`, `object`, `audio`, `video` and
 /// `canvas`, and of elements with the attribute `hidden`. The title stays. Block elements and line
 /// breaks end a line, cells of a table are separated, inline elements do not split a word, and runs
 /// of white space become one space or line end. Styles are ignored.
 ///
-/// Linear in the page, in time and memory. No page is too broken: an element that is never closed
-/// ends with the page.
+/// Linear in time and memory. Any input is accepted: an unclosed element ends with the page.
 ///
 /// ```
 /// use simkeep::fingerprint::{Marks, extract};
@@ -49,7 +48,7 @@ pub fn extract(html: &str) -> Document {
     reduction.document
 }
 
-/// The text of the document that [`extract`] makes.
+/// Returns the text of the document that [`extract`] makes.
 pub fn visible_text(html: &str) -> String {
     extract(html).into_text()
 }
@@ -57,12 +56,12 @@ pub fn visible_text(html: &str) -> String {
 #[derive(Default)]
 struct Reduction {
     document: Document,
-    /// What the text at hand is marked as.
+    /// The marks of the current text.
     marking: Marking,
-    /// The tag that is being opened.
+    /// The tag being read.
     tag: Tag,
     foreign: Foreign,
-    /// The element whose content is being dropped, and whether it is a drawing or formula.
+    /// The element whose content is being dropped, and whether it is foreign content.
     dropped: Option<(Dropped, bool)>,
 }
 
@@ -124,7 +123,7 @@ impl Reduction {
         self.part(name);
     }
 
-    /// Parts what is before an element's beginning or end from what is after it.
+    /// Separates the text before an element's start or end from the text after it.
     fn part(&mut self, name: &[u8]) {
         if is_break(name) {
             self.line_end();
@@ -163,8 +162,8 @@ impl Reduction {
     }
 }
 
-/// White space and control characters. They are listed here, so that later versions of Unicode
-/// change nothing.
+/// Whether a character is white space or a control character. They are listed here, so that later
+/// versions of Unicode change nothing.
 fn is_space(c: char) -> bool {
     matches!(
         c,

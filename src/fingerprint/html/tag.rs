@@ -1,18 +1,18 @@
 //! A start tag while it is read.
 
-/// The longest value of a field that is kept, in bytes; longer ones are passed over.
+/// The longest field value in bytes; longer ones are ignored.
 const FIELD_BYTES_MAX: usize = 4096;
 
-/// The tag that is being opened, and those of its attributes that matter.
+/// The tag being read, with its relevant attributes.
 #[derive(Default)]
 pub(super) struct Tag {
     pub(super) name: Vec<u8>,
     pub(super) hidden: bool,
-    /// The attribute whose value may yet come.
+    /// The attribute whose value may follow.
     attribute: Attribute,
-    /// Those that were there: of two with one name the first counts.
+    /// The attributes seen so far: of repeated ones the first counts.
     seen: [bool; 3],
-    /// Those of a `meta` element.
+    /// The attributes of a `meta` element.
     field: Option<&'static str>,
     content: Option<String>,
 }
@@ -27,7 +27,7 @@ enum Attribute {
 }
 
 impl Tag {
-    /// Begins anew.
+    /// Starts a new tag.
     pub(super) fn begin(&mut self, name: &[u8]) {
         self.name.clear();
         self.name.extend_from_slice(name);
@@ -51,10 +51,10 @@ impl Tag {
         self.hidden |= self.attribute == Attribute::Hidden;
     }
 
-    /// Takes the value of the attribute in hand.
+    /// Takes the value of the current attribute.
     pub(super) fn value(&mut self, value: &[u8]) {
         match self.attribute {
-            // Hidden until the reader searches: part of what the page says.
+            // Hidden until the reader searches: part of the page's text.
             Attribute::Hidden if value.eq_ignore_ascii_case(b"until-found") => self.hidden = false,
             Attribute::Name => {
                 let names = ["author", "description", "keywords"];
@@ -68,7 +68,7 @@ impl Tag {
         }
     }
 
-    /// What a `meta` element says, if that is a field.
+    /// Returns the field that a `meta` element declares, if any.
     pub(super) fn field(&mut self) -> Option<(&'static str, String)> {
         self.field.take().zip(self.content.take())
     }

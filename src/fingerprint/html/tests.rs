@@ -1,4 +1,4 @@
-//! Pages and what they say.
+//! Tests of the visible text of pages.
 
 use super::*;
 use crate::fingerprint::document::Marks;
@@ -36,9 +36,9 @@ fn references_are_the_characters_that_browsers_show() {
         visible_text("&#128;&#x85;&#145;&#146;&#147;&#148;&#150;&#151;&#153;&#159;"),
         "€…‘’“”–—™Ÿ"
     );
-    // What windows-1252 does not have there stays a control character, which is white space.
+    // A control character without a mapping in windows-1252 stays, and counts as white space.
     assert_eq!(visible_text("a&#129;b&#x8d;c&#143;d&#144;e&#157;f"), "a b c d e f");
-    // No character: zero, surrogates, and what is beyond Unicode.
+    // Invalid characters: zero, surrogates, and numbers beyond Unicode.
     let none = "&#0;&#xd800;&#xDFFF;&#x110000;&#99999999999999999999;&#xffffffffffffffffffff;";
     assert_eq!(visible_text(none), "\u{fffd}".repeat(6));
     assert_eq!(visible_text("&#xd83d;&#xde00; &#x1f600;"), "\u{fffd}\u{fffd} 😀");
@@ -134,7 +134,7 @@ fn drawings_swallow_nothing_after_them() {
         let hidden = format!("a<span hidden><svg>{inside}</svg></span>b");
         assert_eq!(visible_text(&hidden), "ab", "{inside}");
     }
-    // What was not closed ends where HTML goes on.
+    // Unclosed foreign content ends where HTML continues.
     assert_eq!(visible_text("a<svg><path d=x><p>b"), "a\nb");
     assert_eq!(visible_text("a<svg><g><div>b</div>c"), "a\nb\nc");
     assert_eq!(visible_text("a<svg><g><p>b<textarea><i>c</textarea>d"), "a\nb\n<i>c\nd");
@@ -142,7 +142,7 @@ fn drawings_swallow_nothing_after_them() {
     assert_eq!(visible_text("<title/>a</title>b"), "a\nb");
 }
 
-/// Whatever this page says to it, an extractor of the same name says the same for ever.
+/// The text of this page never changes for an extractor of the same name.
 #[test]
 fn a_messy_page_is_always_read_alike() {
     let page = "\u{feff}<!DOCTYPE html PUBLIC \"-//W3C//DTD HTML 4.01//EN\"><HTML lang=en>\r

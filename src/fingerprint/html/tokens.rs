@@ -1,13 +1,13 @@
-//! The tokens of a page, where a tag says how what follows it is read.
+//! Tokenizes a page; a tag decides how the text after it is read.
 
 use html5gum::emitters::callback::{Callback, CallbackEmitter, CallbackEvent};
 use html5gum::{Emitter, ForwardingEmitter, Span, State, Tokenizer, naive_next_state};
 
-/// What takes tokens.
+/// A consumer of tokens.
 pub(in crate::fingerprint) trait Reader {
     fn take(&mut self, event: &CallbackEvent<'_>);
 
-    /// Whether the place is in a drawing or formula.
+    /// Whether the position is in foreign content.
     fn is_foreign(&self) -> bool;
 
     /// Whether it needs no more tokens.
@@ -19,7 +19,7 @@ pub(in crate::fingerprint) trait Reader {
 /// Signals that a reader needs no more tokens.
 struct Done;
 
-/// Passes the tokens of a page to a reader, until it is done. Bytes that are not UTF-8 stay as they are.
+/// Passes the tokens of a page to a reader until it is done. Invalid UTF-8 is passed unchanged.
 pub(in crate::fingerprint) fn read<R: Reader>(html: &[u8], reader: &mut R) {
     let reading = Reading { reader, name: Vec::new(), next: None };
     let emitter = Switching(CallbackEmitter::new(reading));
@@ -29,9 +29,9 @@ pub(in crate::fingerprint) fn read<R: Reader>(html: &[u8], reader: &mut R) {
 
 struct Reading<'r, R> {
     reader: &'r mut R,
-    /// Of the last start tag.
+    /// The name of the last start tag.
     name: Vec<u8>,
-    /// How the tokenizer goes on.
+    /// The state in which the tokenizer continues.
     next: Option<State>,
 }
 
@@ -56,7 +56,7 @@ impl<R: Reader> Callback<Done, ()> for Reading<'_, R> {
     }
 }
 
-/// An emitter that switches the tokenizer's state as far as that matters to a text.
+/// An emitter that switches the tokenizer's state as far as the text requires.
 struct Switching<'r, R: Reader>(CallbackEmitter<Reading<'r, R>, Done>);
 
 impl<R: Reader> ForwardingEmitter for Switching<'_, R> {

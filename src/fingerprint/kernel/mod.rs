@@ -1,7 +1,8 @@
-//! The two inner loops of a fingerprint: the only module of this module with unsafe code.
+//! The two inner loops of a fingerprint: the only code of `fingerprint` with `unsafe`.
 //!
 //! `classify` finds the letters and digits among 64 bytes and lower-cases them; `count` and `weigh`
-//! add up the bits of many hashes. The portable versions are the truth. Those for AVX2 are written
+//! add up the bits of many hashes. The portable versions define the results. Those for AVX2 are
+//! explicit, and agree bit for bit. The processor's features select the version at run time.
 //! out, and agree with them bit for bit. Which one runs is decided by what the processor has.
 
 mod portable;
@@ -10,24 +11,24 @@ mod x86;
 
 use std::sync::OnceLock;
 
-/// Bytes of a text that are looked at together.
+/// The number of bytes of a text that are processed together.
 pub(super) const BLOCK: usize = 64;
 
-/// What 64 bytes of a text hold; bit *i* tells of byte *i*.
+/// The classes of 64 bytes of a text; bit *i* is for byte *i*.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct Classes {
     /// ASCII letters and digits.
     pub(super) word: u64,
-    /// Bytes of characters beyond ASCII.
+    /// Bytes of non-ASCII characters.
     pub(super) foreign: u64,
-    /// The first bytes of these, from 0xC0 on.
+    /// Their leading bytes, from 0xC0 on.
     pub(super) leads: u64,
 }
 
-/// Hashes that [`Kernel::count`] takes at a time: more would not fit a byte.
+/// The most hashes per call of [`Kernel::count`]: more would overflow a byte.
 pub(super) const COUNTED_MAX: usize = 255;
 
-/// How much the features weigh that have each bit.
+/// For each bit, the weight of the features whose hash has it.
 pub(super) type Votes = [u64; 64];
 
 /// A hash and its weight.
@@ -39,8 +40,8 @@ type Weigh = unsafe fn(&[Weighed], &mut Votes);
 
 /// One version of the three functions.
 ///
-/// Invariant: a `Kernel` is only made where the processor has the features that its functions were
-/// compiled for. [`Kernel::fastest`] and [`Kernel::PORTABLE`] are the only ones that make one.
+/// Invariant: a `Kernel` exists only if the processor has the features that its functions were
+/// compiled for. Only [`Kernel::fastest`] and [`Kernel::PORTABLE`] create one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Kernel {
     classify: Classify,
@@ -49,7 +50,7 @@ pub(super) struct Kernel {
 }
 
 impl Kernel {
-    /// The fastest version for this processor.
+    /// Returns the fastest version for this processor.
     pub(super) fn fastest() -> Kernel {
         static FASTEST: OnceLock<Kernel> = OnceLock::new();
         *FASTEST.get_or_init(|| {
@@ -65,7 +66,7 @@ impl Kernel {
     pub(super) const PORTABLE: Kernel =
         Kernel { classify: portable::classify, count: portable::count, weigh: portable::weigh };
 
-    /// Tells what `text` holds, and writes it to `lower` with ASCII capitals in lower case.
+    /// Classifies `text`, and writes it to `lower` with ASCII capitals in lower case.
     #[inline]
     pub(super) fn classify(self, text: &[u8; BLOCK], lower: &mut [u8; BLOCK]) -> Classes {
         #[expect(unsafe_code, reason = "the call of a function for certain processors")]
@@ -76,7 +77,7 @@ impl Kernel {
         }
     }
 
-    /// Counts how many of at most [`COUNTED_MAX`] hashes have each bit.
+    /// Counts, for each bit, the hashes with that bit among at most [`COUNTED_MAX`].
     #[inline]
     pub(super) fn count(self, hashes: &[u64]) -> [u8; 64] {
         debug_assert!(hashes.len() <= COUNTED_MAX);
@@ -89,7 +90,7 @@ impl Kernel {
         counts
     }
 
-    /// Adds each weight to the votes of the bits that its hash has. Sums wrap.
+    /// Adds each weight to the votes of the bits in its hash. Sums wrap.
     #[inline]
     pub(super) fn weigh(self, features: &[Weighed], votes: &mut Votes) {
         #[expect(unsafe_code, reason = "the call of a function for certain processors")]

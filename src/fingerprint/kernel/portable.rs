@@ -2,12 +2,12 @@
 
 use super::{BLOCK, Classes, Votes, Weighed};
 
-/// A byte in all bytes of a word.
+/// Repeats a byte in all bytes of a word.
 const fn all(byte: u8) -> u64 {
     u64::from_le_bytes([byte; 8])
 }
 
-/// The highest bit of each byte that is at least `first` and at most `last`; all are ASCII.
+/// Sets the highest bit of each byte from `first` to `last`; all bytes are ASCII.
 fn between(bytes: u64, first: u8, last: u8) -> u64 {
     // An addition that reaches the highest bit: none carries into the next byte.
     let from = bytes + all(0x80 - first);
@@ -15,7 +15,7 @@ fn between(bytes: u64, first: u8, last: u8) -> u64 {
     from & !beyond & all(0x80)
 }
 
-/// The highest bits of the bytes, that of the lowest byte first.
+/// Gathers the highest bits of the bytes, that of the lowest byte first.
 fn gather(bytes: u64) -> u64 {
     // Every product of a bit of one with a bit of the other has a place of its own; the eight that
     // matter come to lie in the highest byte.
@@ -29,7 +29,7 @@ pub(super) fn classify(text: &[u8; BLOCK], lower: &mut [u8; BLOCK]) -> Classes {
         let bytes = u64::from_le_bytes(*text);
         let foreign = bytes & all(0x80);
         let ascii = bytes & all(0x7f);
-        // What is beyond ASCII has no capitals and no letters here.
+        // Non-ASCII bytes are neither capitals nor letters here.
         let capitals = between(ascii, b'A', b'Z') & !foreign;
         let small = ascii | capitals >> 2;
         let word = (between(small, b'a', b'z') | between(small, b'0', b'9')) & !foreign;

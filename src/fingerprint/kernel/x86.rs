@@ -34,14 +34,15 @@ fn store<T: FromBytes + IntoBytes>(vector: __m256i, bytes: &mut T) {
     }
 }
 
-/// One bit for each byte that has its highest bit set.
+/// Returns one bit for each byte with its highest bit set.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn mask(bytes: __m256i) -> u64 {
     u64::from(_mm256_movemask_epi8(bytes).cast_unsigned())
 }
 
-/// The bytes from `first` to `last`; both are ASCII, and what is beyond it is below both.
+/// Selects the bytes from `first` to `last`, both ASCII. Non-ASCII bytes are negative, so below
+/// both.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn between(bytes: __m256i, first: u8, last: u8) -> __m256i {
@@ -84,7 +85,7 @@ pub(super) fn count(hashes: &[u64], counts: &mut [u8; 64]) {
         let hash = _mm256_set1_epi64x(hash.cast_signed());
         let of_low = _mm256_and_si256(_mm256_shuffle_epi8(hash, low_bytes), bits);
         let of_high = _mm256_and_si256(_mm256_shuffle_epi8(hash, high_bytes), bits);
-        // What is equal is -1.
+        // Equal bytes compare to -1.
         low = _mm256_sub_epi8(low, _mm256_cmpeq_epi8(of_low, bits));
         high = _mm256_sub_epi8(high, _mm256_cmpeq_epi8(of_high, bits));
     }
@@ -96,7 +97,8 @@ pub(super) fn count(hashes: &[u64], counts: &mut [u8; 64]) {
 
 #[target_feature(enable = "avx2")]
 pub(super) fn weigh(features: &[Weighed], votes: &mut Votes) {
-    /// Bits whose votes are kept in registers at a time: half of the registers hold them.
+    /// The number of bits whose votes are in registers at a time: they occupy half of the
+    /// registers.
     const HELD: usize = 32;
     for (part, votes) in votes.as_chunks_mut::<HELD>().0.iter_mut().enumerate() {
         let mut sums = [_mm256_setzero_si256(); HELD / 4];

@@ -1,4 +1,5 @@
-//! Canonically equivalent texts have equal words and fingerprints (Unicode Standard Annex #15).
+//! Tests that canonically equivalent texts have equal words and fingerprints (Unicode Standard
+//! Annex #15).
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::decompose_canonical;
@@ -25,12 +26,12 @@ const EQUIVALENT: [&str; 15] = [
     "ཀྵ གྷ ཌྷ དྷ བྷ ཛྷ རཱི ལཱུ ကို ဦး ᬆ ᬊᬵ ਸ਼ਹਿਰ ਖ਼ਬਰ ଡ଼ ଢ଼ கொ கோ கௌ ൊ ೀ ෞ",
 ];
 
-/// As long as a fingerprint needs, with words around that have no equivalents.
+/// Lengthens a text for a fingerprint, with words that have no equivalents.
 fn long(text: &str) -> String {
     format!("{text} {} {text} {}", text.to_uppercase(), "some plain words behind all of it")
 }
 
-/// An equivalent text, in which characters are decomposed where a bit says so.
+/// Returns an equivalent text: characters are decomposed where a bit is set.
 fn mixed(text: &str, bits: u64) -> String {
     let mut mixed = String::new();
     for (n, c) in (0u32..).zip(text.chars()) {
@@ -93,8 +94,8 @@ fn whatever_else_reads_words_reads_equal_ones() {
     }
 }
 
-/// What is behind a character in the test of all characters: marks that compose, that are ordered, that
-/// do neither; a vowel and a trailing consonant of Hangul; what is passed over.
+/// Contexts after a character in the test of all characters: marks that compose, that are
+/// reordered, that do neither; a vowel and a trailing consonant of Hangul; skipped characters.
 const BEHIND: [&str; 10] = [
     "",
     "\u{301}",

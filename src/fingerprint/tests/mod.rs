@@ -1,4 +1,4 @@
-//! Fingerprints as a whole.
+//! Tests of whole fingerprints.
 
 mod canonical;
 mod naive;
@@ -55,8 +55,8 @@ const TEXTS: &[&str] = &[
 const OF_TEMPLATE: usize = 100;
 const TEMPLATE: &str = TEXTS[6];
 
-/// The text of a number: one of [`TEXTS`], or a long one behind them, of which all presets make
-/// something else.
+/// Returns the text with a number: one of [`TEXTS`], or a long one after them, for which all
+/// presets give different results.
 fn text(number: usize) -> String {
     if number == OF_TEMPLATE {
         return [TEMPLATE, TEXTS[7]].join(" ");
@@ -77,7 +77,7 @@ fn text(number: usize) -> String {
     )
 }
 
-/// Recipes beside the presets that have golden vectors, so that every option has one.
+/// Recipes other than presets with golden vectors, so that every option is covered.
 const OTHERS: &[&str] = &[
     "words1-binary/2",
     "words1-log/2",
@@ -104,8 +104,8 @@ const OTHERS: &[&str] = &[
     "words2-nonumbers-mod3-minwise-leave0.1-seed7-reserved8/2",
 ];
 
-/// Recipes with the numbers of texts and their fingerprints: these never change. A better recipe has
-/// another name.
+/// Recipes with the numbers of texts and their fingerprints: these never change. A better recipe
+/// gets another name.
 #[rustfmt::skip]
 const GOLDEN: &[(&str, usize, u64)] = &[
     ("default", 0, 0x0000_0000_0000_0000),
@@ -203,7 +203,7 @@ const GOLDEN: &[(&str, usize, u64)] = &[
     ("templated", OF_TEMPLATE, 0x0d60_97b0_fabc_8e29),
 ];
 
-/// A text as a document that has a title and a field.
+/// Returns a text as a document with a title and a field.
 fn golden_document(text: &str) -> Document {
     let middle = text.floor_char_boundary(text.len() / 3);
     let mut document = Document::default();
@@ -226,7 +226,7 @@ fn golden(name: &str, text: usize) -> u64 {
     fingerprinter.of(&golden_document(&self::text(text))).unwrap()
 }
 
-/// All that have golden vectors, with the numbers of their texts.
+/// Returns all recipes with golden vectors, with the numbers of their texts.
 fn with_golden_vectors() -> impl Iterator<Item = (&'static str, usize)> {
     let presets = Recipe::PRESETS.iter().map(|preset| preset.name);
     let names = presets.chain(OTHERS.iter().copied());
@@ -242,15 +242,15 @@ fn golden_vectors_never_change() {
     for (name, text, fingerprint) in GOLDEN {
         assert_eq!(golden(name, *text), *fingerprint, "{name} of text {text}");
     }
-    // Of the long text every recipe makes something of its own; but none of its runs of three words is
-    // in the table, so they all weigh the same. Those of a template do not.
+    // Every recipe gives a different fingerprint of the long text; but none of its runs of three
+    // words is in the table, so they all have the same weight. Those of a template do not.
     let long = GOLDEN.iter().filter(|golden| golden.1 == TEXTS.len() && golden.0 != "templated");
     let distinct: HashMap<u64, &str> = long.clone().map(|golden| (golden.2, golden.0)).collect();
     assert_eq!(distinct.len(), long.count(), "{distinct:?}");
     assert_ne!(golden("strict", OF_TEMPLATE), golden("templated", OF_TEMPLATE));
 }
 
-/// Prints what `GOLDEN` holds. Only for a new recipe.
+/// Prints the content of `GOLDEN`. Only for a new recipe.
 #[test]
 #[ignore = "prints source text"]
 fn print_golden_vectors() {
@@ -269,7 +269,7 @@ fn the_default_recipe_is_the_one_that_is_named() {
     assert_ne!(raw("Two words"), raw("words two"));
 }
 
-/// The fingerprint of a text of any length by the default recipe.
+/// Returns the fingerprint of a text of any length by the default recipe.
 fn raw(text: &str) -> u64 {
     Fingerprinter::new(&Recipe::DEFAULT).unwrap().of_text(text).unwrap()
 }
@@ -348,7 +348,7 @@ fn marked_text_weighs_more() {
     document.push(" bo", Marks::NONE);
     document.push("ld", Marks::EMPHASIS);
     let hash = |word: &str| Hash::Xxh3.of(word.as_bytes());
-    // A word is what its first byte is.
+    // A word has the marks of its first byte.
     let weights = [("plain", 2), ("head", 3), ("bold", 2)];
     let mut vote = Simhash::new(2);
     weights.iter().for_each(|(word, weight)| vote.add(hash(word), *weight));

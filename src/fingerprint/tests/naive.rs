@@ -1,10 +1,10 @@
-//! Fingerprints by their definition, as slow as it is short.
+//! Fingerprints computed by definition: short and slow.
 
 use super::*;
 use crate::fingerprint::grams::takes;
 use crate::fingerprint::voting::hash_of_field;
 
-/// The features of a text as their definition reads, from its words.
+/// Computes the features of a text by definition, from its words.
 pub(super) fn naive_features(recipe: &Recipe, text: &str) -> Vec<u64> {
     let mut found: Vec<String> = Vec::new();
     let mut take = |word: &[u8], _: usize| {
@@ -47,7 +47,7 @@ pub(super) fn naive_features(recipe: &Recipe, text: &str) -> Vec<u64> {
     features
 }
 
-/// A recipe as its definition reads, for documents without marks.
+/// Computes a fingerprint by definition, for documents without marks.
 #[expect(clippy::too_many_lines, reason = "the definition of a recipe, read in one go")]
 pub(super) fn naive(recipe: &Recipe, document: &Document, frequencies: &Counted) -> u64 {
     let features = naive_features(recipe, document.text());
@@ -127,7 +127,7 @@ pub(super) fn naive(recipe: &Recipe, document: &Document, frequencies: &Counted)
     (0..64).fold(0, |bits, n| bits | bit(n)) & recipe.mask()
 }
 
-/// Frequencies of a small collection.
+/// Returns the frequencies of a small collection.
 pub(super) fn counted(recipe: &Recipe) -> Counted {
     let mut counted = Counted::new(recipe);
     for text in ["a b c", "a b a b", "ab ba c", "a é 北京 c", "x Ж a", "a bc"] {

@@ -1,20 +1,20 @@
-//! What minwise hashes say of sets on average, and how far they scatter.
+//! Tests the mean and the variance of minwise hashes.
 //!
-//! Seeds are fixed, so that each run finds the same. With other seeds, a sound implementation would fail
-//! once in some 8,000 times.
+//! Seeds are fixed, so each run gives the same result. With other seeds, a correct implementation
+//! would fail once in some 8,000 times.
 
 use super::*;
 use crate::splitmix::splitmix;
 use simkeep_testing::depth::up_to;
 
-/// Pairs for which the error of the mean is stated.
+/// The number of pairs for which the error of the mean is stated.
 const PAIRS: u64 = 10_000;
 
-/// A mean over so many times as many pairs must be within three standard errors of that over [`PAIRS`],
-/// which are six of its own: as far off as one mean in 500 million is by chance.
+/// The factor for a larger mean. It must be within three standard errors for [`PAIRS`], which are
+/// six of its own: a probability of one in 500 million.
 const TIMES: u64 = 4;
 
-/// Numbers as if by chance.
+/// Pseudorandom numbers.
 struct Random(u64);
 
 impl Random {
@@ -23,23 +23,23 @@ impl Random {
         splitmix(self.0)
     }
 
-    /// One of 0 to `most`.
+    /// Returns a number from 0 to `most`.
     fn up_to(&mut self, most: u64) -> u64 {
         self.next() % (most + 1)
     }
 }
 
-/// How the features that are in one of two sets only are shared out.
+/// How features that only one of two sets has are distributed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Rest {
-    /// Somehow to both.
+    /// To either set, at random.
     Both,
     /// All to the second: the first is a subset of it.
     Second,
 }
 
-/// The share of bits in which a pair of random sets differs, and the share that was to be expected. The
-/// sets have between them a number of features in this range.
+/// Returns the share of differing bits for a pair of random sets, and the expected share. The union
+/// of the sets has a number of features in this range.
 fn pair(random: &mut Random, all: std::ops::Range<u64>, rest: Rest) -> (f64, f64) {
     let all = all.start + random.up_to(all.end - all.start - 1);
     let common = random.up_to(all);
@@ -59,8 +59,8 @@ fn pair(random: &mut Random, all: std::ops::Range<u64>, rest: Rest) -> (f64, f64
     (f64::from((first ^ second).count_ones()) / 64.0, (1.0 - resemblance) / 2.0)
 }
 
-/// The mean of how far pairs are from what is expected of them, in standard errors of a mean of so many
-/// as [`PAIRS`], and their variance as a multiple of that of 64 independent bits.
+/// Returns the mean deviation of pairs from expectation, in standard errors for [`PAIRS`] pairs,
+/// and the variance as a multiple of that of 64 independent bits.
 fn scatter(random: &mut Random, all: std::ops::Range<u64>, rest: Rest) -> (f64, f64) {
     let (mut sum, mut squares, mut independent) = (0.0, 0.0, 0.0);
     let pairs = PAIRS * up_to(TIMES);

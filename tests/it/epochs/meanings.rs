@@ -82,7 +82,7 @@ fn what_comes_back_after_it_was_gone_is_told_with_its_distance() {
     let back = observe(&store, Observation::content(URL, ms(3000), 0, epoch));
     assert_eq!(back.meaning, Some(Recipe::DEFAULT.meaning(0)));
     let expected = "1970-01-01T00:00:03Z: reverted to the version of 1970-01-01T00:00:01Z, 0 \
-                    bits from the one before: no change that the fingerprint tells, at most some 0.3 % of \
+                    bits from the one before: no change that the fingerprint shows, at most some 0.3 % of \
                     its words";
     assert_eq!(store.history(URL).unwrap()[2].to_string(), expected);
 }
