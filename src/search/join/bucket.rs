@@ -1,4 +1,4 @@
-//! Joining entries that are in memory: splitting large buckets again, and comparing small ones.
+//! Joins entries in memory: splits large buckets again, and compares small ones.
 
 use std::ops::ControlFlow;
 
@@ -9,40 +9,41 @@ use super::room::{self, Entry, Room, Run};
 use super::spread::Spread;
 use crate::search::kernel::PairKernel;
 
-/// Pairs handed over at a time, at most.
+/// The most pairs passed on at a time.
 const CHUNK_PAIRS: usize = 1024;
-/// Rows that are compared with a whole bucket before what they found is looked at.
+/// The number of rows that are compared with a whole bucket before the results are processed.
 const ROWS: u32 = 32;
-/// Columns of a bucket compared at a time, which bounds what is found at once.
+/// The number of columns of a bucket compared at a time, which bounds the results of one call.
 const COLUMNS: u32 = 1024;
-/// Runs compared by one call.
+/// The number of runs compared by one call.
 const RUNS: usize = 1024;
-/// The longest run for which entries are compared with those after them, without regard to where
-/// runs end.
+/// The longest run for which entries are compared with the following ones, ignoring the ends of
+/// runs.
 const SHORT_RUN_MAX: usize = 8;
 /// The smallest bucket that is searched for equal fingerprints.
 const EQUALS_MIN: usize = 256;
 
-/// So few entries on one side of a border are compared with all of the other side at once: to tell them
-/// apart first would take longer.
+/// At most this many entries on one side of a border are compared with the whole other side at
+/// once: splitting them first would take longer.
 const FEW: usize = 64;
 
-/// The smallest run whose bits are put into another order.
+/// The smallest run whose bits are reordered.
 const SPREAD_MIN: usize = 2048;
 
-/// Bytes of working memory for an entry of the [`Room`], and what goes with it: the halves of
-/// fingerprints, and equal ones side by side.
+/// The bytes of working memory for an entry of the [`Room`] and its auxiliary data: the halves of
+/// fingerprints, and equal ones in sequence.
 pub(super) const ROOM_ENTRY_BYTES: usize = 32;
 
-/// One thread's way of joining buckets, with the buffers it uses again and again.
+/// The state of a thread that joins buckets, with reusable buffers.
 pub(super) struct Joiner<'j, F> {
     k: u32,
     sink: &'j F,
     stop: &'j Stop<'j>,
     kernel: PairKernel,
-    /// Only pairs with one ordinal below each of these, and the other not, are wanted.
+    /// Only pairs with one ordinal below each of these borders, and the other not below it, are
+    /// wanted.
     pub(super) borders: [Option<u32>; 2],
-    /// And with one below this.
+    /// A further border, for the current entries.
     across: Option<u32>,
     near: Vec<[u32; 2]>,
     halves: Vec<u32>,
@@ -64,11 +65,11 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
         }
     }
 
-    /// Joins the entries of some pieces, of which `cut` tells what is known once they are told apart
-    /// by `key`. Entries from `middle` on, if there is one, are not wanted with each
-    /// other, nor are those before it.
+    /// Joins the entries of some pieces after distributing them by `key`; `cut` describes each
+    /// bucket. Entries from `middle` on, if it is set, are not joined with each other, nor are
+    /// those before it.
     ///
-    /// `room` has room for as many at least; what is more of it is for splitting buckets.
+    /// `room` must hold at least the entries; the rest of it is for splitting buckets.
     #[expect(clippy::expect_used, reason = "the room is made for the largest bucket")]
     pub(super) fn join<'e>(
         &mut self,
@@ -98,7 +99,7 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
         self.join_runs(Run { words, ordinals }, &starts, key, context, room)
     }
 
-    /// Hands over what is left.
+    /// Passes on the remaining pairs.
     pub(super) fn finish(&mut self) -> ControlFlow<()> {
         let flow = if self.chunk.is_empty() {
             ControlFlow::Continue(())
@@ -166,7 +167,7 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
         ControlFlow::Continue(())
     }
 
-    /// Joins the short ones of runs that are short as a rule.
+    /// Joins the short runs, for runs that are usually short.
     #[expect(clippy::indexing_slicing, reason = "places in the run that was compared")]
     fn join_short_runs(
         &mut self,
@@ -202,7 +203,7 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
         ControlFlow::Continue(())
     }
 
-    /// Splits a run again where that is cheaper than comparing all with all.
+    /// Splits a run again if that is cheaper than comparing all pairs.
     fn split(&mut self, run: Run<'_>, context: Context<'_>, mut room: Room<'_>) -> ControlFlow<()> {
         self.stop.check()?;
         // Across two sides the work is a rectangle. If it is this
@@ -269,8 +270,8 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
         ControlFlow::Continue(())
     }
 
-    /// Joins a run that may hold many equal fingerprints: each of them is compared once.
-    #[expect(clippy::indexing_slicing, reason = "there are no more distinct ones than all")]
+    /// Joins a run that may have many equal fingerprints: compares each distinct fingerprint once.
+    #[expect(clippy::indexing_slicing, reason = "the distinct entries are a subset")]
     fn compare_distinct(
         &mut self,
         run: Run<'_>,
@@ -298,8 +299,8 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
         }
     }
 
-    /// Puts each fingerprint there once, with its bits in another order if need be, and its place for an
-    /// ordinal. Says how many there are.
+    /// Writes each distinct fingerprint once, reordered by `put`, with its index in `equals` as the
+    /// ordinal. Returns their number.
     #[expect(clippy::indexing_slicing, reason = "there is room for all, and one is of each")]
     fn put_distinct(
         &mut self,
@@ -326,9 +327,9 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
         ControlFlow::Continue(distinct)
     }
 
-    /// Joins a share of a crowd, in the order of bits that tells it apart: each bucket of this part of
-    /// them, of which `cut` tells what is known.
-    #[expect(clippy::expect_used, reason = "a share is no larger than half of the room")]
+    /// Joins a share of a dense bucket in the reordered bits: each bucket of its part, which `cut`
+    /// describes.
+    #[expect(clippy::expect_used, reason = "a share takes at most half of the room")]
     pub(super) fn join_crowd(
         &mut self,
         mut equals: Vec<(u64, u32)>,
@@ -356,8 +357,7 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
         self.join_runs(Run { words, ordinals }, &starts, part, context, room)
     }
 
-    /// Joins a run, which is not empty, whose bits in the order in which they are tell too few entries
-    /// apart.
+    /// Joins a nonempty run whose bits, in the current order, separate too few entries.
     #[expect(clippy::indexing_slicing, reason = "it is not empty")]
     fn compare_crowd(
         &mut self,
@@ -389,7 +389,7 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
         self.split(Run { words: &words, ..run }, context, room.reborrow())
     }
 
-    /// Compares all entries of a run with each other, or those of each side with the other.
+    /// Compares all pairs of a run, or all pairs across its border.
     fn compare(&mut self, run: Run<'_>, mut context: Context<'_>) -> ControlFlow<()> {
         if let Some((left, right)) = context.sides(run) {
             debug_assert!(run.ordinals.is_sorted(), "entries are in order of their ordinals");
@@ -412,7 +412,8 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
         flow
     }
 
-    /// Compares some rows at a time with all entries, or with those beyond the border if there is one.
+    /// Compares some rows at a time with all entries, or with those beyond the border if there is
+    /// one.
     #[expect(clippy::indexing_slicing, reason = "there are halves of all entries, or none")]
     #[expect(clippy::cast_possible_truncation, reason = "entries have ordinals of 32 bits")]
     fn compare_rows(
@@ -456,7 +457,7 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
         ControlFlow::Continue(())
     }
 
-    /// Reports what comparing found near, by its places in the two runs.
+    /// Reports near pairs, by their indexes in the two runs.
     #[expect(clippy::indexing_slicing, reason = "places in the runs that were compared")]
     fn report_near(
         &mut self,
@@ -490,7 +491,7 @@ impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
         flow
     }
 
-    /// Reports each entry with the one fingerprint together with each with the other.
+    /// Reports all pairs of entries with one fingerprint and entries with the other.
     #[expect(clippy::expect_used, reason = "places of entries")]
     fn report_all(
         &mut self,

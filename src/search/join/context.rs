@@ -1,4 +1,4 @@
-//! What is known of entries that are joined, and which of them are wanted with which.
+//! Describes entries that are joined, and which pairs of them are wanted.
 
 use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,25 +8,25 @@ use super::cut::Cut;
 use super::monitor::Monitor;
 use super::room::Run;
 
-/// What the entries at hand are.
+/// The description of the current entries.
 #[derive(Clone, Copy)]
 pub(super) struct Context<'c> {
     pub(super) cut: &'c Cut,
-    /// If set, an entry stands for all with its fingerprint. They lie side by side here, and the
-    /// entry has the place of the first of them for an ordinal.
+    /// If set, an entry represents all entries with its fingerprint. They are adjacent here, and
+    /// the ordinal of the entry is the index of the first of them.
     pub(super) equals: Option<&'c [(u64, u32)]>,
     /// Entries from this one on are not compared with each other.
     pub(super) cross: Option<usize>,
-    /// If set, only pairs are wanted of which one has an ordinal below this one, and the other has not.
-    /// In every run entries are in order of their ordinals.
+    /// If set, only pairs with exactly one ordinal below this border are wanted. In every run
+    /// entries are in order of their ordinals.
     pub(super) across: Option<u32>,
-    /// How many entries there were when their bits were last put into another order. Then `equals` tells
-    /// the fingerprints as they were.
+    /// The number of entries when their bits were last reordered; `equals` then has the original
+    /// fingerprints.
     pub(super) reordered: usize,
 }
 
 impl Context<'_> {
-    /// How many entries of a run lie on each side, if only pairs across are wanted.
+    /// Returns the number of entries on each side of the border, if there is one.
     pub(super) fn sides(&self, run: Run<'_>) -> Option<(usize, usize)> {
         // Runs are in order of ordinals, because every sort
         // on the way is stable. So a binary search suffices.
@@ -34,8 +34,8 @@ impl Context<'_> {
         Some((left, run.len() - left))
     }
 
-    /// The entries with one fingerprint from this place on, where equal ones lie side by side; of two
-    /// sides, those of one. None at the end.
+    /// Returns the entries with one fingerprint from this index on, on one side of a border; equal
+    /// ones are adjacent. `None` at the end.
     #[expect(clippy::indexing_slicing, reason = "places of entries, and no more than follow")]
     pub(super) fn same<'e>(
         &self,
@@ -53,8 +53,8 @@ impl Context<'_> {
     }
 }
 
-/// Sorts entries by side and fingerprint. Returns the place of the first on the other side, if only
-/// pairs across are wanted.
+/// Sorts entries by side and fingerprint. Returns the index of the first entry beyond the border,
+/// if there is one.
 pub(super) fn sort_equals(equals: &mut [(u64, u32)], across: Option<u32>) -> Option<u32> {
     let Some(across) = across else {
         equals.sort_unstable();
@@ -68,7 +68,7 @@ pub(super) fn sort_equals(equals: &mut [(u64, u32)], across: Option<u32>) -> Opt
     Some(first)
 }
 
-/// Two fingerprints that are near each other.
+/// Two near fingerprints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Pair {
     /// The smaller ordinal.
@@ -77,11 +77,11 @@ pub struct Pair {
     pub right: u32,
     /// The fingerprints with these ordinals.
     pub fingerprints: [u64; 2],
-    /// In how many bits the two differ, 0 to 64.
+    /// Their distance in bits, 0 to 64.
     pub distance: u32,
 }
 
-/// What ends a join early, and is seen by all its threads.
+/// The stop signal of a join for all its threads.
 pub(super) struct Stop<'s> {
     pub(super) monitor: &'s dyn Monitor,
     pub(super) stopped: AtomicBool,
@@ -105,16 +105,16 @@ impl Stop<'_> {
 
 /// Entries of a bucket of the load, to be joined by one thread.
 pub(super) struct Item {
-    /// The bucket, counted from the load's first.
+    /// The index of the bucket, counted from the load's first.
     pub(super) bucket: usize,
     pub(super) what: What,
 }
 
 /// Which of the entries of a bucket are joined with which.
 pub(super) enum What {
-    /// Some, in order of their ordinals, with each other; or if there are second ones, with these only.
+    /// A range, in order of ordinals, with itself; or with the second range, if that is not empty.
     Ranges([Range<usize>; 2]),
-    /// A share of a crowd, by the crowd's place.
+    /// A share of a dense bucket, with the index of the bucket.
     Share(usize, Share),
 }
 

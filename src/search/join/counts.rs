@@ -1,6 +1,6 @@
-//! How many entries go to each bucket, and where.
+//! Counts the entries of each bucket, and places them.
 
-/// How many entries each bucket has.
+/// The number of entries in each bucket.
 pub(super) struct Counts(Vec<u32>);
 
 impl Counts {
@@ -11,13 +11,13 @@ impl Counts {
     }
 
     #[inline]
-    #[expect(clippy::indexing_slicing, reason = "there is a count for each value of so many bits")]
+    #[expect(clippy::indexing_slicing, reason = "there is a count for each value of the part")]
     pub(super) fn count(&mut self, bucket: u32) {
         // A join has fewer than 2^32 entries, so no count overflows.
         self.0[bucket as usize] += 1;
     }
 
-    /// How many entries each bucket has.
+    /// Returns the number of entries in each bucket.
     pub(super) fn into_inner(mut self) -> Vec<u32> {
         self.0.pop();
         self.0
@@ -27,7 +27,7 @@ impl Counts {
         self.0.iter().copied().max().unwrap_or(0) as usize
     }
 
-    /// How many compares it takes to compare each entry with all of its bucket.
+    /// Returns the number of comparisons within all buckets.
     pub(super) fn compares(&self) -> u64 {
         // The counts add up to less than 2^32, so the sum of their squares fits 64 bits.
         self.0.iter().map(|&count| u64::from(count) * u64::from(count)).sum::<u64>() / 2
@@ -52,18 +52,18 @@ pub(super) struct Starts {
     pub(super) starts: Vec<u32>,
     /// Where the next entry of each bucket goes.
     next: Vec<u32>,
-    /// The entries of the largest bucket.
+    /// The number of entries in the largest bucket.
     pub(super) largest: usize,
 }
 
 impl Starts {
-    /// How many entries a bucket has.
+    /// Returns the number of entries in a bucket.
     #[expect(clippy::indexing_slicing, reason = "each bucket has a start and an end")]
     pub(super) fn count(&self, bucket: u32) -> usize {
         (self.starts[bucket as usize + 1] - self.starts[bucket as usize]) as usize
     }
 
-    /// Puts an entry into its place, of a bucket that was counted.
+    /// Places an entry of a counted bucket.
     #[inline]
     #[expect(clippy::indexing_slicing, reason = "there is a place for each entry that was counted")]
     pub(super) fn place(

@@ -1,5 +1,5 @@
-//! A bucket with far more entries than others: its bits are put into an order that tells them apart, and
-//! then it is shared out among all threads.
+//! A dense bucket, with far more entries than others: its bits are reordered so that they separate
+//! the entries, and then all threads share it.
 
 use std::ops::Range;
 
@@ -8,40 +8,40 @@ use super::cut::{Cut, Part};
 use super::room::{self, Entry};
 use super::spread::{SAMPLE, Spread};
 
-/// What is known of a crowded bucket.
+/// The description of a dense bucket.
 pub(super) struct Crowd {
     spread: Box<Spread>,
-    /// The parts into which its bits are cut then, and what is known of a bucket of each.
+    /// The parts into which the reordered bits are split, with the description of a bucket of each.
     parts: Vec<(Part, Cut)>,
 }
 
-/// How the entries of a crowd, or of a piece of it, are spread.
+/// The distribution of the entries of a dense bucket, or of a piece of it.
 pub(super) struct Tally {
-    /// For each part, how many entries have each value of it.
+    /// For each part, the number of entries with each value.
     counts: Vec<Vec<u32>>,
-    /// The bits that some entries have, and those that all of them have.
+    /// The bits set in some entries, and the bits set in all of them.
     some: u64,
     all: u64,
 }
 
-/// Entries of a crowd to be joined: those with some values of a part.
+/// A task of a dense bucket: the entries with a range of values of a part.
 #[derive(Clone, Debug)]
 pub(super) struct Share {
     part: usize,
     values: Range<u32>,
-    /// How many those are.
+    /// The number of these entries.
     pub(super) entries: usize,
 }
 
 impl Share {
-    /// Whether each entry of the crowd is in one such share, and no more.
+    /// Whether it is of the first part. Each entry of the bucket is in exactly one such share.
     pub(super) fn is_of_first_part(&self) -> bool {
         self.part == 0
     }
 }
 
 impl Crowd {
-    /// Looks at some of so many entries. `None` if no other order of their bits would help.
+    /// Samples the entries. `None` if no other order of their bits would help.
     pub(super) fn new<'e>(
         all: impl Iterator<Item = &'e Entry>,
         entries: usize,
@@ -59,7 +59,7 @@ impl Crowd {
         Some(Self { parts: split.parts.iter().enumerate().map(inside).collect(), spread })
     }
 
-    /// Counts a piece of it.
+    /// Counts a piece of the bucket.
     pub(super) fn tally(&self, entries: &[Entry]) -> Tally {
         let mut counts: Vec<Counts> =
             self.parts.iter().map(|(part, _)| Counts::new(part.width)).collect();
@@ -77,8 +77,8 @@ impl Crowd {
         Tally { counts: counts.into_iter().map(Counts::into_inner).collect(), some, all }
     }
 
-    /// Shares it out: at most so many entries each, unless more have one value. `None` if that is most
-    /// of them, or more than `most`.
+    /// Divides the bucket into shares of at most `wanted` entries, or a single value with more.
+    /// `None` if one value has most of the entries, or more than `most`.
     pub(super) fn shares(&self, tally: &Tally, wanted: usize, most: usize) -> Option<Vec<Share>> {
         let mut shares: Vec<Share> = Vec::new();
         for (part, counts) in tally.counts.iter().enumerate() {
@@ -105,7 +105,7 @@ impl Crowd {
         Some(shares)
     }
 
-    /// The entries of a share, with their ordinals.
+    /// Returns the entries of a share, with their ordinals.
     #[expect(clippy::indexing_slicing, reason = "a share is of one of the parts")]
     pub(super) fn take<'e>(
         &self,
@@ -125,8 +125,8 @@ impl Crowd {
         taken
     }
 
-    /// The order of bits, the part that tells the entries of a share apart, and what is known of those
-    /// among which it does not.
+    /// Returns the order of bits, the part that separates the entries of a share, and the
+    /// description of entries that it does not separate.
     #[expect(clippy::indexing_slicing, reason = "a share is of one of the parts")]
     pub(super) fn of(&self, share: &Share) -> (&Spread, Part, &Cut) {
         let (part, cut) = &self.parts[share.part];
@@ -135,7 +135,7 @@ impl Crowd {
 }
 
 impl Tally {
-    /// What is known of two pieces together.
+    /// Returns the distribution of two pieces together.
     pub(super) fn and(mut self, other: Self) -> Self {
         for (counts, others) in self.counts.iter_mut().zip(other.counts) {
             counts.iter_mut().zip(others).for_each(|(count, other)| *count += other);
@@ -143,7 +143,7 @@ impl Tally {
         Self { some: self.some | other.some, all: self.all & other.all, ..self }
     }
 
-    /// The bits in which some entries differ.
+    /// Returns the bits in which some entries differ.
     pub(super) fn differing(&self) -> u64 {
         // A bit that some have and not all: in all others every two entries agree.
         self.some & !self.all

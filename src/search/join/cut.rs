@@ -1,47 +1,48 @@
-//! Which bits are compared exactly, one part after the other: the pigeonhole principle, repeated.
+//! Decides which bits are compared exactly, one part after another: the pigeonhole principle,
+//! repeated.
 
 use super::spread::Spread;
 
 /// Bits of a fingerprint.
 const BITS: u32 = u64::BITS;
 
-/// Nanoseconds for an entry to be counted and put into a bucket, with its share of the buckets.
+/// Nanoseconds to count an entry and place it in a bucket, including its share of the buckets.
 const PLACE_NS: f64 = 5.0;
-/// Nanoseconds to compare halves of two entries of a bucket, and the whole of them.
+/// Nanoseconds to compare halves of two entries of a bucket, and whole ones.
 const COMPARE_NS: [f64; 2] = [0.12, 0.3];
 /// Bits of half a fingerprint.
 const HALF_BITS: u32 = 32;
-/// In how many bits two halves may differ for it to be cheaper to compare them before the whole.
+/// The largest distance of halves for which comparing halves first is cheaper.
 pub(super) const HALF_K_MAX: u32 = 4;
-/// The widest part that is made inside a bucket: its counts stay in a core's own cache.
+/// The widest part within a bucket: its counts stay in a core's own cache.
 const WIDTH_MAX: u32 = 14;
 /// The widest part of whole fingerprints.
 const WHOLE_WIDTH_MAX: u32 = 32;
 
-/// Bits of a fingerprint that lie side by side, if its last bit is followed by its first: what a pass of
-/// a [`Join`](super::Join) sorts fingerprints by.
+/// Adjacent bits of a fingerprint, where the last bit is followed by the first: the sort key of a
+/// pass of a [`Join`](super::Join).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Part {
     /// The first bit, counted from the top one.
     start: u32,
-    /// How many bits, 0 to 32.
+    /// The number of bits, 0 to 32.
     pub(super) width: u32,
 }
 
 impl Part {
-    /// How many bits it has, 32 at most.
+    /// Returns the number of bits, at most 32.
     #[must_use]
     pub fn bits(self) -> u32 {
         self.width
     }
 
-    /// Its lowest bit, counted from the lowest of the fingerprint: 0 to 63.
+    /// Returns its lowest bit, counted from the lowest of the fingerprint: 0 to 63.
     #[must_use]
     pub fn lowest_bit(self) -> u32 {
         (2 * BITS - self.start - self.width) % BITS
     }
 
-    /// These bits of a fingerprint as a number, below 2^[`bits`](Part::bits).
+    /// Returns these bits of a fingerprint as a number, below 2^[`bits`](Part::bits).
     #[inline]
     #[must_use]
     pub fn value(self, fingerprint: u64) -> u32 {
@@ -52,7 +53,7 @@ impl Part {
         key
     }
 
-    /// A fingerprint in which these bits are set and no others.
+    /// Returns a fingerprint in which only these bits are set.
     fn mask(self) -> u64 {
         match self.width {
             0 => 0,
@@ -61,12 +62,13 @@ impl Part {
         }
     }
 
-    /// How many of its first bits are the same in fingerprints that differ in some bits at most.
+    /// Returns how many of its first bits are equal in all fingerprints that differ in `differing`
+    /// only.
     pub(super) fn alike(self, differing: u64) -> u32 {
         self.width - (u32::BITS - self.value(differing).leading_zeros())
     }
 
-    /// The first bits of this part, and the others.
+    /// Returns the first bits of this part, and the others.
     pub(super) fn split_at(self, width: u32) -> (Self, Self) {
         let width = width.min(self.width);
         let rest = Self { start: (self.start + width) % BITS, width: self.width - width };
@@ -74,45 +76,45 @@ impl Part {
     }
 }
 
-/// What is known of all pairs that are still to be found among some entries.
+/// Describes all pairs that are still to be found among some entries.
 ///
-/// The bits fall into three kinds. In some, the entries agree. Some form *parts that differ*: only
+/// There are three kinds of bits. In some, the entries agree. Some form *parts that differ*: only
 /// pairs that differ in at least one bit of each are wanted, since an earlier bucket finds the
-/// others. And of the rest, the *free* bits, nothing is known. Each part that differs takes one of
-/// the k bits, so at most `k - parts` of the free bits differ, and if the free bits are cut into one
-/// part more than that, then each pair agrees in at least one of them.
+/// others. The rest are the *free* bits, which are unconstrained. Each part that differs uses one
+/// of the k bits, so at most `k - parts` of the free bits differ. If the free bits are split into
+/// one part more than that, each pair agrees in at least one of them.
 ///
-/// When there are not enough free bits left, a part that differs is looked at as free bits again,
-/// which takes back the bit it took.
+/// When too few free bits are left, a part that differs is treated as free bits again, which
+/// releases the bit that it uses.
 #[derive(Clone, Debug)]
 pub(super) struct Cut {
     k: u32,
-    /// Where the free bits begin.
+    /// The first free bit.
     start: u32,
-    /// How many there are.
+    /// The number of free bits.
     free: u32,
-    /// The widths of the parts that differ and follow the free bits.
+    /// The widths of the parts that differ and directly follow the free bits.
     following: Vec<u32>,
-    /// How many parts that differ lie elsewhere.
+    /// The number of other parts that differ.
     elsewhere: u32,
-    /// All parts in which a pair must differ.
+    /// The masks of all parts in which a pair must differ.
     differ: Vec<u64>,
-    /// The bits in which it must agree, though not all entries do.
+    /// The bits in which a pair must agree, although not all entries do.
     agree: u64,
-    /// Whether the first half of all bits tells entries apart, and the other one hardly does.
+    /// Whether the first half of the bits separates entries, and the second one hardly does.
     first_half_tells: bool,
 }
 
-/// How to cut the bits that follow: each pair agrees in at least one of the parts.
+/// A split of the next bits into parts: each pair agrees in at least one of them.
 #[derive(Clone, Debug)]
 pub(super) struct Split {
     pub(super) parts: Vec<Part>,
-    /// How many of the following parts that differ were taken as free bits.
+    /// How many of the following parts that differ were treated as free bits.
     taken: usize,
 }
 
 impl Cut {
-    /// Nothing is known.
+    /// Describes all pairs, without constraints.
     pub(super) fn whole(k: u32) -> Self {
         Self {
             k,
@@ -126,29 +128,29 @@ impl Cut {
         }
     }
 
-    /// What is known if the bits are put into another order.
+    /// Returns the description after the bits are reordered.
     pub(super) fn reordered(&self, order: &Spread) -> Self {
         let differ = self.differ.iter().map(|part| order.put(*part)).collect();
         let agree = order.put(self.agree);
         Self { differ, agree, first_half_tells: order.first_half_tells, ..Self::whole(self.k) }
     }
 
-    /// How many parts, of how many bits, would be made of so many entries of whose bits nothing is
-    /// known.
+    /// Returns the number and the width of the parts for this many entries without any constraint
+    /// on their bits.
     pub(super) fn parts_of(&self, entries: usize) -> (u32, u32) {
         let parts = (self.k + 1).min(BITS);
         (parts, (BITS / parts).min(width_of(entries)))
     }
 
-    /// The way to find all pairs among `entries` entries that is expected to be the cheapest, in
-    /// parts of at most `width_max` bits, or `None` if that is to compare all with all.
+    /// Returns the split with the lowest expected cost to find all pairs among `entries` entries,
+    /// with parts of at most `width_max` bits; `None` if comparing all pairs is cheaper.
     ///
     /// The cost of p parts of w bits is p times (entries * `PLACE_NS` + entries^2 / 2^(w + 1) *
-    /// `COMPARE_NS`), for evenly spread bits.
+    /// `COMPARE_NS`), for uniformly distributed bits.
     fn split_within(&self, entries: usize, width_max: u32) -> Option<Split> {
         let entries = entries as f64;
         let [half_ns, whole_ns] = COMPARE_NS;
-        // The same choice as in `Joiner::compare`, so that the model prices what would be done.
+        // The same choice as in `Joiner::compare`, so that the model prices the actual work.
         let compare_ns = if self.half().1 <= HALF_K_MAX { half_ns } else { whole_ns };
         let compares_ns = entries * entries / 2.0 * compare_ns;
         let mut least_ns = compares_ns;
@@ -178,29 +180,30 @@ impl Cut {
         Some(Split { parts: even(self.start, bits, count, width_max), taken })
     }
 
-    /// How all entries are split, however many there are: into parts as wide as they can be.
+    /// Splits all entries, whatever their number, into parts as wide as possible.
     pub(super) fn split_whole(&self) -> Split {
         // Independent of the number of entries: every machine
         // that shares a join must cut the same parts.
         Split { parts: even(0, BITS, self.k + 1, WHOLE_WIDTH_MAX), taken: 0 }
     }
 
-    /// The free bits and those of so many of the parts that follow.
+    /// Returns the number of free bits, including those of `taken` following parts.
     fn free_with(&self, taken: usize) -> u32 {
         self.free + self.following.iter().take(taken).sum::<u32>()
     }
 
-    /// How a bucket of so many entries is split, if it is.
+    /// Returns the split of a bucket with this many entries; `None` if it is not split.
     pub(super) fn split(&self, entries: usize) -> Option<Split> {
         self.split_within(entries, width_of(entries))
     }
 
-    /// How all entries are split, if they are: into parts as wide as buckets can be told apart.
+    /// Returns the first split of all entries, into parts as wide as the number of buckets allows;
+    /// `None` if they are not split.
     pub(super) fn split_first(&self, entries: usize) -> Option<Split> {
         self.split_within(entries, (entries.max(2).ilog2() + 1).min(WHOLE_WIDTH_MAX))
     }
 
-    /// The fewest entries that [`split`](Self::split) splits.
+    /// Returns the least number of entries that [`split`](Self::split) splits.
     pub(super) fn entries_to_split(&self) -> usize {
         // Powers of two are exact enough for a threshold. Runs below 32 entries are never split.
         (5..31)
@@ -209,7 +212,7 @@ impl Cut {
             .unwrap_or(usize::MAX)
     }
 
-    /// What is known inside a bucket of this part of the split.
+    /// Describes the pairs within a bucket of this part of the split.
     pub(super) fn inside(&self, split: &Split, index: usize) -> Self {
         let mut cut = self.clone();
         cut.following.drain(..split.taken);
@@ -239,30 +242,30 @@ impl Cut {
         cut
     }
 
-    /// Whether a pair with this difference (their exclusive or) is to be reported here rather than
-    /// by an earlier bucket.
+    /// Whether a pair with this difference (exclusive or) is reported here rather than by an
+    /// earlier bucket.
     #[inline]
     pub(super) fn reports(&self, difference: u64) -> bool {
         difference & self.agree == 0 && self.differ.iter().all(|part| difference & part != 0)
     }
 
-    /// What is known if only pairs that agree in a part are wanted, though not all entries do.
+    /// Restricts the pairs to those that agree in a part, although not all entries do.
     pub(super) fn agreeing_in(&self, part: Part) -> Self {
         Self { agree: self.agree | part.mask(), ..self.clone() }
     }
 
-    /// Whether no pair is to be reported here of entries that differ in these bits at most.
+    /// Whether no pair is reported here of entries that differ in these bits only.
     pub(super) fn reports_none(&self, differing: u64) -> bool {
         self.differ.iter().any(|part| differing & part == 0)
     }
 
-    /// Whether equal fingerprints are to be reported here.
+    /// Whether equal fingerprints are reported here.
     pub(super) fn reports_equal(&self) -> bool {
         self.differ.is_empty()
     }
 
-    /// Half of a fingerprint's bits, of which those that tell entries apart come first, and in how
-    /// many of them a pair to be reported differs at most.
+    /// Returns the half of the bits that separates entries better, and the most bits of it in which
+    /// a reported pair differs.
     pub(super) fn half(&self) -> (Half, u32) {
         if self.first_half_tells {
             return (Half { start: 0 }, self.k);
@@ -280,8 +283,8 @@ impl Cut {
     }
 }
 
-/// So many parts side by side of so many bits, as wide as each other, but for what is left over: that
-/// goes to the first parts, one bit each.
+/// Splits bits into `count` adjacent parts of equal width; the first parts get the remaining bits,
+/// one each.
 fn even(mut start: u32, bits: u32, count: u32, width_max: u32) -> Vec<Part> {
     let part = |index: u32| {
         let part = Part { start, width: ((bits + count - 1 - index) / count).min(width_max) };
@@ -291,12 +294,12 @@ fn even(mut start: u32, bits: u32, count: u32, width_max: u32) -> Vec<Part> {
     (0..count).map(part).collect()
 }
 
-/// How many bits a part has at most that is made inside a bucket of so many entries.
+/// Returns the widest part within a bucket of this many entries.
 fn width_of(entries: usize) -> u32 {
     (entries.max(2).ilog2() + 1).min(WIDTH_MAX)
 }
 
-/// 32 bits side by side.
+/// 32 adjacent bits.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Half {
     start: u32,

@@ -1,4 +1,4 @@
-//! Reading entries from the source into buckets by the first bits of a part.
+//! Reads entries from the source into buckets by the first bits of a part.
 
 use std::ops::Range;
 
@@ -7,43 +7,42 @@ use super::room::{Entry, entry};
 use super::source::Source;
 use crate::search::scratch::Scratch;
 
-/// Fingerprints read at a time.
+/// The number of fingerprints per read.
 const STRIDE: u32 = 8192;
 
-/// What is read in one pass: all entries whose digit lies in a range, or some of those with one
-/// digit that is too frequent for a pass.
+/// The entries read in one pass: all with a digit in a range, or some with a single digit that is
+/// too frequent for one pass.
 #[derive(Clone, Debug)]
 pub(super) struct Load {
-    /// The digits.
+    /// The range of digits.
     pub(super) digits: Range<u32>,
-    /// If set, of the entries with that digit only those whose rank among them lies in one of the
-    /// ranges.
+    /// If set, only entries of the single digit whose rank among them lies in one of these ranges.
     pub(super) ranks: Option<[Range<u64>; 2]>,
 }
 
 /// The entries that one thread has read, bucket by bucket, and in each by ordinal.
 #[derive(Default)]
 pub(super) struct Piece {
-    /// Room for them, and a little more.
+    /// The memory for them, and a little more.
     entries: Scratch<Entry>,
     /// Where each bucket of the load starts, and where the last one ends.
     starts: Vec<usize>,
 }
 
 impl Piece {
-    /// How many entries have been read.
+    /// Returns the number of entries read.
     pub(super) fn len(&self) -> usize {
         self.starts.last().copied().unwrap_or(0)
     }
 
-    /// The entries of a bucket, counted from the first one of the load.
+    /// Returns the entries of a bucket, counted from the first one of the load.
     #[expect(clippy::indexing_slicing, reason = "each bucket of the load has a start and an end")]
     pub(super) fn bucket(&self, index: usize) -> &[Entry] {
         &self.entries[self.starts[index]..self.starts[index + 1]]
     }
 
-    /// Makes room for so many entries, and not for many more: what one thread does not need, another
-    /// may have.
+    /// Allocates memory for this many entries, and not much more: the memory limit is for all
+    /// threads.
     fn make_room(&mut self, entries: usize) {
         let room = self.entries.len();
         // Kept if it fits within an eighth. The old memory is freed
@@ -54,8 +53,8 @@ impl Piece {
         }
     }
 
-    /// Reads a load's entries with these ordinals, of which `counts` tells how many have each
-    /// digit. `rank` is that of the first entry with the load's digit, if it has only one.
+    /// Reads a load's entries with these ordinals; `counts` has their number for each digit. `rank`
+    /// is that of the first entry with the load's digit, if it has only one.
     #[expect(clippy::indexing_slicing, reason = "there is a place for each entry that was counted")]
     pub(super) fn load<S: Source + ?Sized>(
         &mut self,
@@ -118,7 +117,7 @@ impl Piece {
     }
 }
 
-/// The bits that all of some fingerprints have, and those that any has.
+/// Returns the bits set in all of some fingerprints, and those set in any.
 pub(super) fn common<S: Source + ?Sized>(
     source: &S,
     ordinals: Range<u32>,
@@ -132,8 +131,8 @@ pub(super) fn common<S: Source + ?Sized>(
     Ok((all, any))
 }
 
-/// Counts how many fingerprints have each digit of each part.
-#[expect(clippy::indexing_slicing, reason = "there is a count for each value of so many bits")]
+/// Counts the fingerprints with each digit of each part.
+#[expect(clippy::indexing_slicing, reason = "there is a count for each value of the part")]
 pub(super) fn count<S: Source + ?Sized>(
     source: &S,
     ordinals: Range<u32>,
@@ -161,7 +160,11 @@ fn each<S: Source + ?Sized>(
     while start < ordinals.end {
         let length = STRIDE.min(ordinals.end - start);
         let fingerprints = source.read(start..start + length, &mut buffer[..length as usize])?;
-        assert_eq!(fingerprints.len(), length as usize, "a source gives what it is asked for");
+        assert_eq!(
+            fingerprints.len(),
+            length as usize,
+            "a source returns as many fingerprints as requested"
+        );
         for (ordinal, &fingerprint) in (start..start + length).zip(fingerprints) {
             visit(ordinal, fingerprint);
         }

@@ -1,9 +1,9 @@
-//! Reporting the progress of a join, and cancelling it.
+//! Reports the progress of a join, and cancels it.
 
 /// Receives the progress of a join, and can cancel it.
 ///
-/// `Progress` implements it; other threads can read that. `()` ignores progress and never cancels. The
-/// threads of a join call it concurrently.
+/// `Progress` implements it; other threads can read that. `()` ignores progress and never cancels.
+/// The threads of a join call it concurrently.
 ///
 /// ```
 /// use std::ops::ControlFlow;
@@ -34,21 +34,21 @@
 /// # Ok::<(), std::convert::Infallible>(())
 /// ```
 pub trait Monitor: Sync {
-    /// A join, or a pass of a shared join, begins. It will report at most this many units.
+    /// Begins a join, or a pass of a distributed join, which will report at most this many units.
     fn begin(&self, units: u64) {
         let _ = units;
     }
 
-    /// That many more units are done: each entry counts once when it is loaded and once when it is
-    /// joined, in each pass.
+    /// Reports that many more units as done: each entry counts once when it is loaded and once when
+    /// it is joined, in each pass.
     fn advance(&self, units: u64) {
         let _ = units;
     }
 
-    /// A join, or a pass of a shared join, has found all its pairs.
+    /// Ends a join, or a pass of a distributed join, which has found all its pairs.
     fn finish(&self) {}
 
-    /// Whether the join is to stop soon.
+    /// Whether the join should stop soon.
     fn is_cancelled(&self) -> bool {
         false
     }

@@ -1,4 +1,4 @@
-//! The passes of a join over its source: what each reads, and what it finds in it.
+//! The passes of a join over its source: the entries that each reads, and the pairs in them.
 
 use std::cmp::Reverse;
 use std::convert::Infallible;
@@ -16,26 +16,26 @@ use super::source::Source;
 use crate::search::scratch::Scratch;
 use crate::threads::share;
 
-/// Entries that are worth a thread.
+/// The number of entries that makes a thread worth its start.
 const THREAD_ENTRIES_MIN: usize = 4096;
-/// Entries that a bucket of a pass is meant to have: about what a core's own cache holds.
+/// The intended number of entries in a bucket of a pass: about a core's own cache.
 const BUCKET_ENTRIES: u32 = 1 << 13;
-/// The most bits that tell the buckets of a pass apart, if that leaves them small enough to be
-/// joined: all buckets are written to at the same time, and 2,048 of them take twice as long.
+/// The most bits that select the buckets of a pass, if the buckets are small enough to be joined
+/// then: all buckets are written concurrently, and 2,048 of them take twice as long.
 const DIGIT_BITS: u32 = 9;
-/// The most bits that tell the buckets of a pass apart, whatever their size.
+/// The most bits that select the buckets of a pass, whatever their size.
 const DIGIT_BITS_MAX: u32 = 16;
-/// Entries of a bucket that are worth being shared out, and how many times as many as other buckets
-/// have.
+/// The least number of entries of a dense bucket that threads share, and its factor over other
+/// buckets.
 const CROWD_MIN: usize = 4 * BUCKET_ENTRIES as usize;
 const CROWD_BUCKETS: usize = 8;
-/// Times the entries of a bucket that there is room for, to split it again.
+/// The number of times that the entries of a bucket fit into the room, to split it again.
 const ROOM_BUCKETS: usize = 4;
 
-/// How memory is divided, in entries.
+/// The division of memory, in entries.
 #[derive(Clone, Copy, Debug)]
 struct Budget {
-    /// What is loaded in a pass.
+    /// The entries of a load.
     load: usize,
     /// The room of each thread.
     room: usize,
@@ -51,11 +51,11 @@ impl Budget {
 
 /// A pass over the source.
 struct Pass {
-    /// What tells its buckets apart.
+    /// The part that selects its buckets.
     digit: Part,
-    /// The bits in which pairs agree besides.
+    /// Further bits in which pairs agree.
     rest: Part,
-    /// What is known of pairs that agree in both.
+    /// The description of pairs that agree in both.
     cut: Cut,
 }
 
@@ -110,7 +110,7 @@ impl<'p, S: Source + ?Sized, F: Fn(&[Pair]) -> ControlFlow<()> + Sync> Passes<'p
         Ok(self.stop.check())
     }
 
-    /// The passes that find all pairs, or all of the one that is asked for.
+    /// Returns the passes that find all pairs, or those of the requested pass.
     fn passes(&mut self) -> Result<Vec<Pass>, S::Error> {
         let whole = Cut::whole(self.join.k);
         let Some(pass) = self.join.pass else { return Ok(self.passes_within(&whole)) };
@@ -132,7 +132,7 @@ impl<'p, S: Source + ?Sized, F: Fn(&[Pair]) -> ControlFlow<()> + Sync> Passes<'p
         Ok(vec![Pass { digit, rest, cut: cut.agreeing_in(others) }])
     }
 
-    /// The passes that find all pairs of which so much is known.
+    /// Returns the passes that find all pairs of a description.
     fn passes_within(&mut self, known: &Cut) -> Vec<Pass> {
         let Some(split) = known.split_first(self.n as usize) else {
             // All are compared with all. Several pieces per thread,
@@ -150,7 +150,7 @@ impl<'p, S: Source + ?Sized, F: Fn(&[Pair]) -> ControlFlow<()> + Sync> Passes<'p
         split.parts.iter().enumerate().map(pass).collect()
     }
 
-    /// The bits in which some fingerprints differ.
+    /// Returns the bits in which some fingerprints differ.
     fn differing(&self) -> Result<u64, S::Error> {
         let source = self.source;
         let threads = (0..self.pieces.len()).map(|thread| self.ordinals(thread));
@@ -159,7 +159,7 @@ impl<'p, S: Source + ?Sized, F: Fn(&[Pair]) -> ControlFlow<()> + Sync> Passes<'p
         Ok(all ^ any)
     }
 
-    /// How many bits tell the buckets of a pass apart.
+    /// Returns the number of bits that select the buckets of a pass.
     fn digit_bits(&self) -> u32 {
         let wanted = (self.n / BUCKET_ENTRIES).max(1).ilog2().min(DIGIT_BITS);
         // Buckets vary in size. With twice as many as equal ones would need, few exceed `bucket_max`.
@@ -169,12 +169,12 @@ impl<'p, S: Source + ?Sized, F: Fn(&[Pair]) -> ControlFlow<()> + Sync> Passes<'p
         if needed > wanted { needed.min(DIGIT_BITS_MAX) } else { wanted }
     }
 
-    /// The most entries of a bucket that are joined at once.
+    /// Returns the most entries of a bucket that are joined at once.
     fn bucket_max(&self) -> usize {
         (self.budget.room / ROOM_BUCKETS).max(2)
     }
 
-    /// The ordinals that a thread reads.
+    /// Returns the ordinals that a thread reads.
     fn ordinals(&self, thread: usize) -> Range<u32> {
         let at = |thread: usize| {
             #[expect(clippy::cast_possible_truncation, reason = "a share of a number of 32 bits")]
@@ -186,14 +186,14 @@ impl<'p, S: Source + ?Sized, F: Fn(&[Pair]) -> ControlFlow<()> + Sync> Passes<'p
         at(thread)..at(thread + 1)
     }
 
-    /// For each thread and part, how many of its fingerprints have each digit.
+    /// Returns, for each thread and part, the number of its fingerprints with each digit.
     fn count(&self, digits: &[Part]) -> Result<Vec<Vec<Vec<u32>>>, S::Error> {
         let source = self.source;
         let threads = (0..self.pieces.len()).map(|thread| self.ordinals(thread));
         in_threads(threads, |ordinals| count(source, ordinals, digits))
     }
 
-    /// What is read at once of a pass, one after another.
+    /// Returns the loads of a pass.
     #[expect(clippy::indexing_slicing, reason = "each thread has a count for each digit")]
     fn loads(&self, counts: &[&[u32]]) -> Vec<Load> {
         let mut loads: Vec<Load> = Vec::new();
@@ -227,7 +227,7 @@ impl<'p, S: Source + ?Sized, F: Fn(&[Pair]) -> ControlFlow<()> + Sync> Passes<'p
         loads
     }
 
-    /// Reads a load, each thread its share of it.
+    /// Reads a load in all threads.
     #[expect(clippy::indexing_slicing, reason = "each thread has a count for each digit")]
     fn load(&mut self, digit: Part, load: &Load, counts: &[&[u32]]) -> Result<(), S::Error> {
         let mut rank = 0;
@@ -236,8 +236,8 @@ impl<'p, S: Source + ?Sized, F: Fn(&[Pair]) -> ControlFlow<()> + Sync> Passes<'p
         let mut jobs = Vec::new();
         for ((piece, ordinals), counts) in self.pieces.iter_mut().zip(ordinals).zip(counts) {
             jobs.push((piece, ordinals, *counts, rank));
-            // The rank of a thread's first entry: what the threads
-            // before it have. Only used for loads of one digit.
+            // The rank of a thread's first entry: the number of entries in the threads before it.
+            // Only used for loads of one digit.
             rank += u64::from(counts[load.digits.start as usize]);
         }
         let (source, stop) = (self.source, self.stop);
@@ -252,7 +252,7 @@ impl<'p, S: Source + ?Sized, F: Fn(&[Pair]) -> ControlFlow<()> + Sync> Passes<'p
         Ok(())
     }
 
-    /// Joins what has been loaded.
+    /// Joins a load.
     #[expect(clippy::indexing_slicing, reason = "a share is of one of the crowds")]
     fn join_load(&self, load: &Load, rest: Part, cut: &Cut) -> ControlFlow<()> {
         let (items, crowds) = self.items(load, &cut.agreeing_in(rest));
@@ -305,9 +305,8 @@ impl<'p, S: Source + ?Sized, F: Fn(&[Pair]) -> ControlFlow<()> + Sync> Passes<'p
         }
     }
 
-    /// What there is to do for a load, of which `cut` tells what is known of its buckets, the most
-    /// first, so that no thread is left alone with much of it at the end; and the crowds that it
-    /// has.
+    /// Returns the work items of a load, whose buckets `cut` describes, and its dense buckets. The
+    /// largest items come first, so that no thread is left alone with much work at the end.
     fn items(&self, load: &Load, cut: &Cut) -> (Vec<Item>, Vec<Crowd>) {
         let bucket_max = self.bucket_max();
         let buckets = load.digits.len();
@@ -342,7 +341,7 @@ impl<'p, S: Source + ?Sized, F: Fn(&[Pair]) -> ControlFlow<()> + Sync> Passes<'p
         (items, crowds)
     }
 
-    /// How a bucket is shared out in which so many entries crowd, if they can be told apart.
+    /// Returns the shares of a dense bucket; `None` if its entries cannot be separated.
     #[expect(clippy::expect_used, reason = "a crowd has entries, so pieces")]
     fn crowd(&self, bucket: usize, entries: usize, cut: &Cut) -> Option<(Crowd, Vec<Share>)> {
         let all = self.bucket_range(bucket, 0..entries);
@@ -361,7 +360,7 @@ impl<'p, S: Source + ?Sized, F: Fn(&[Pair]) -> ControlFlow<()> + Sync> Passes<'p
         Some((crowd, shares))
     }
 
-    /// Joins a share of a crowd.
+    /// Joins a share of a dense bucket.
     fn join_share(
         &self,
         bucket: usize,
@@ -379,14 +378,14 @@ impl<'p, S: Source + ?Sized, F: Fn(&[Pair]) -> ControlFlow<()> + Sync> Passes<'p
         ControlFlow::Continue(())
     }
 
-    /// The ordinal of an entry of a bucket, by its place in order of ordinals.
+    /// Returns the ordinal of an entry of a bucket, by its index in order of ordinals.
     #[expect(clippy::expect_used, reason = "a place of the bucket")]
     fn ordinal(&self, bucket: usize, place: usize) -> u32 {
         let mut entries = self.bucket_range(bucket, place..place + 1).flatten();
-        room::ordinal(*entries.next().expect("the bucket has so many entries"))
+        room::ordinal(*entries.next().expect("the index is within the bucket"))
     }
 
-    /// Some entries of a bucket, by their places in order of ordinals.
+    /// Returns some entries of a bucket, by their indexes in order of ordinals.
     #[expect(clippy::indexing_slicing, reason = "no further than to the end, and in order")]
     fn bucket_range(
         &self,
@@ -406,13 +405,14 @@ impl<'p, S: Source + ?Sized, F: Fn(&[Pair]) -> ControlFlow<()> + Sync> Passes<'p
     }
 }
 
-/// A rank as a place among entries in memory.
-#[expect(clippy::cast_possible_truncation, reason = "so many are in memory")]
+/// Converts a rank to an index of entries in memory.
+#[expect(clippy::cast_possible_truncation, reason = "the entries are in memory")]
 fn place(rank: u64) -> usize {
     rank as usize
 }
 
-/// The ranges of so many things in pieces of equal length, each alone, and each with each later one.
+/// Returns the ranges of `count` items in pieces of equal length: each alone, and each with each
+/// later one.
 fn ranges_in_pairs(count: u64, length: u64) -> impl Iterator<Item = [Range<u64>; 2]> {
     let length = length.max(1);
     let pieces = count.div_ceil(length);
@@ -426,8 +426,8 @@ fn ranges_in_pairs(count: u64, length: u64) -> impl Iterator<Item = [Range<u64>;
     })
 }
 
-/// Does the jobs, each in a thread of its own if there are so many to be had, and returns what they
-/// return, in order. The first error, in the order of jobs, is returned.
+/// Runs the jobs, each in its own thread if there are enough threads, and returns their results in
+/// order. Returns the first error in the order of jobs.
 fn in_threads<J: Send, T: Send, E: Send>(
     jobs: impl ExactSizeIterator<Item = J>,
     run: impl Fn(J) -> Result<T, E> + Sync,

@@ -2,13 +2,13 @@
 
 use std::ops::Range;
 
-/// The halves of a fingerprint and its ordinal, on the way into a bucket. 12 bytes, for there are many;
-/// an array, for those can be read from and written to bytes as they are.
+/// The halves of a fingerprint and its ordinal, while it is placed in a bucket. 12 bytes, since
+/// there are many; an array, since arrays convert to and from bytes without a copy.
 pub(super) type Entry = [u32; 3];
 
 #[inline]
 pub(super) fn entry(fingerprint: u64, ordinal: u32) -> Entry {
-    #[expect(clippy::cast_possible_truncation, reason = "the two halves are what is wanted")]
+    #[expect(clippy::cast_possible_truncation, reason = "takes the two halves")]
     let [high, low] = [(fingerprint >> 32) as u32, fingerprint as u32];
     [high, low, ordinal]
 }
@@ -23,7 +23,7 @@ pub(super) fn ordinal([_, _, ordinal]: Entry) -> u32 {
     ordinal
 }
 
-/// Entries, one of each slice at the same place.
+/// Entries: the elements of both slices with the same index.
 #[derive(Clone, Copy)]
 pub(super) struct Run<'r> {
     pub(super) words: &'r [u64],
@@ -45,8 +45,8 @@ impl<'r> Run<'r> {
     }
 }
 
-/// Memory into which entries are put bucket by bucket. What is split inside a bucket goes to what
-/// is left of it, so that its size bounds all that is in use at once.
+/// Memory in which entries are placed bucket by bucket. Splitting a bucket uses the rest of the
+/// room, so the total memory is bounded by its size.
 pub(super) struct Room<'r> {
     words: &'r mut [u64],
     ordinals: &'r mut [u32],
@@ -62,7 +62,7 @@ impl<'r> Room<'r> {
         Room { words: self.words, ordinals: self.ordinals }
     }
 
-    /// The first entries, if there are so many, and what is left.
+    /// Returns memory for this many entries, if it is available, and the rest.
     pub(super) fn take(&mut self, entries: usize) -> Option<(&mut [u64], &mut [u32], Room<'_>)> {
         // A stack without a counter: the remainder is borrowed
         // from `self`, so it ends when the caller returns.

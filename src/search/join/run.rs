@@ -1,4 +1,4 @@
-//! The join from outside: what is found, and what that may use.
+//! The public interface of a join: its options and its results.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
@@ -11,7 +11,7 @@ use super::passes::Passes;
 use super::source::Source;
 use crate::search::DISTANCE_MAX;
 
-/// Memory a join has at least.
+/// The least memory of a join.
 pub(super) const MEMORY_BYTES_MIN: usize = 64 << 10;
 
 /// A join: finds all pairs of fingerprints within a distance of each other.
@@ -49,8 +49,8 @@ pub struct Join {
 }
 
 impl Join {
-    /// A join within a distance of `k` bits, with 256 MiB of memory and as many threads as the
-    /// processor runs at once. A `k` above 64 is taken for 64, which finds all pairs.
+    /// Creates a join within a distance of `k` bits, with 256 MiB of memory and one thread for each
+    /// hardware thread. A `k` above 64 counts as 64, which finds all pairs.
     #[must_use]
     pub fn within(k: u32) -> Self {
         // `Passes::new` uses fewer threads where entries or memory are few.
@@ -58,8 +58,8 @@ impl Join {
         Self { k: k.min(DISTANCE_MAX), memory_bytes: 256 << 20, threads, across: None, pass: None }
     }
 
-    /// Joins two sets with each other, and neither with itself: the fingerprints below this ordinal, and
-    /// the others. Of a crowd on one side, the pairs within it cost nothing then.
+    /// Joins two sets with each other, and neither with itself: the fingerprints below this
+    /// ordinal, and the others. Pairs within a dense set on one side then cost nothing.
     ///
     /// ```
     /// use std::ops::ControlFlow;
@@ -84,10 +84,9 @@ impl Join {
         self
     }
 
-    /// The parts into which a join cuts the bits of fingerprints when it is done in passes, each by
-    /// itself: k + 1 parts, always the same ones for a `k`. The first begins at the top bit, and each
-    /// has 64 / (k + 1) bits, the first few one more; none has more than 32, and for k = 64 the last
-    /// has none.
+    /// Returns the parts into which a join in separate passes splits the bits of fingerprints: k +
+    /// 1 parts, which depend on `k` only. The first begins at the top bit. Each has 64 / (k + 1)
+    /// bits, the first few one more; none has more than 32, and for k = 64 the last has none.
     ///
     /// ```
     /// use simkeep::join::Join;
@@ -102,14 +101,15 @@ impl Join {
         Cut::whole(self.k).split_whole().parts
     }
 
-    /// Finds only the pairs of one pass: those that agree in this one of the [`parts`](Join::parts),
-    /// counted from 0, and in none before it. Each pair within the distance is one of exactly one pass.
+    /// Finds only the pairs of one pass: those that agree in this one of the
+    /// [`parts`](Join::parts), counted from 0, and in no part before it. Each pair within the
+    /// distance belongs to exactly one pass.
     ///
-    /// So the work can be shared out, also among machines: whoever has the fingerprints with some of a
-    /// part's values, and all that have them, finds the pairs of that pass among them. No more than n
-    /// fingerprints are moved for each pass, and what is joined fits a memory however small, as long as
-    /// the values are told apart finely enough. Where a single value is too frequent, two pieces of
-    /// those that have it are joined [with each other](Join::across).
+    /// So the work can be distributed, also among machines. A machine with all fingerprints that
+    /// have certain values of a part finds the pairs of that pass among them. At most n
+    /// fingerprints are sent for each pass. The ranges of values can be made as small as memory
+    /// requires. If a single value is too frequent, join its fingerprints in two pieces [across a
+    /// border](Join::across).
     ///
     /// ```
     /// use std::ops::ControlFlow;
@@ -121,7 +121,7 @@ impl Join {
     /// let found = Mutex::new(Vec::new());
     /// let join = Join::within(2);
     /// for (pass, part) in (0..).zip(join.parts()) {
-    ///     // Here the values are told apart in two ranges; each could be joined elsewhere.
+    ///     // Two ranges of values; each could be joined on another machine.
     ///     let above = |fingerprint: &u64| part.value(*fingerprint) >> (part.bits() - 1) == 1;
     ///     let (above, below): (Vec<u64>, Vec<u64>) = fingerprints.iter().partition(|f| above(f));
     ///     for range in [below, above] {
@@ -140,60 +140,60 @@ impl Join {
     /// # Ok::<(), std::convert::Infallible>(())
     /// ```
     ///
-    /// A pass costs one read of the source, and then what [`run`](Join::run) says of each pass. There
-    /// are no pairs of a pass beyond the last part.
+    /// A pass costs one read of the source, plus the cost of a pass in [`run`](Join::run). Beyond
+    /// the last part, a pass has no pairs.
     #[must_use]
     pub fn pass(mut self, pass: u32) -> Self {
         self.pass = Some(pass);
         self
     }
 
-    /// Bounds the memory for entries, in bytes; 64 KiB at least. It does not grow with the number of
-    /// fingerprints. Beside it, each thread takes some 8 MiB for counts and for pairs.
+    /// Limits the memory for entries, in bytes; at least 64 KiB. It does not grow with the number
+    /// of fingerprints. In addition, each thread takes some 8 MiB for counts and for pairs.
     ///
-    /// Three quarters hold the entries of a load, 12 bytes each, and the rest is where threads split
-    /// buckets. With less memory there are more loads, each of which reads the whole source; only
-    /// where it would take more than 65,536 buckets to make them small enough, or where one value
-    /// is too frequent, are pieces of a bucket joined with each other, which takes more work.
+    /// Three quarters hold the entries of a load, 12 bytes each, and in the rest threads split
+    /// buckets. With less memory there are more loads, each of which reads the whole source. Pieces
+    /// of a bucket are joined pairwise, which takes more work, only if 65,536 buckets are still too
+    /// large, or if one value is too frequent.
     #[must_use]
     pub fn memory_bytes(mut self, memory_bytes: usize) -> Self {
         self.memory_bytes = memory_bytes.max(MEMORY_BYTES_MIN);
         self
     }
 
-    /// Sets the number of threads, 1 at least. Little work is done by fewer.
+    /// Sets the number of threads, at least 1. Little work uses fewer.
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = threads.max(1);
         self
     }
 
-    /// Finds all pairs and hands them to `sink`, each once, in no certain order, as they are found:
-    /// up to 1,024 at a time, from several threads at once. When `sink` breaks, the join ends; other
-    /// threads may still call it once or twice.
+    /// Finds all pairs and passes them to `sink` as they are found: each once, in no particular
+    /// order, up to 1,024 at a time, from several threads concurrently. When `sink` breaks, the
+    /// join ends; other threads may still call it once or twice.
     ///
-    /// A slow sink slows the join down, so it bounds what is in between.
+    /// A slow sink slows the join down, so the number of buffered pairs is bounded.
     ///
-    /// The source is read once from start to end, each thread its share, and for each pass once for
-    /// every `3 / 4 * memory_bytes` of the 12 bytes an entry takes: `1 + (k + 1) * ceil(16 * n /
-    /// memory_bytes)` times, or a little more. From k = 16 or so there is one pass, in which all are
-    /// compared with all.
+    /// The threads together read the source once from start to end, and for each pass once for
+    /// every `3 / 4 * memory_bytes` of its entries at 12 bytes each:
+    /// `1 + (k + 1) * ceil(16 * n / memory_bytes)` times, or slightly more. From k = 16 or so there
+    /// is one pass, in which all pairs are compared.
     ///
-    /// Time, for evenly spread fingerprints: about 25 to 40 ns of one processor for each entry and
-    /// pass up to 10^7, and 60 ns at 10^8, for k = 3, where there are four passes. It grows
-    /// with k as the number of passes and the entries of a bucket do. All pairs within a wide
-    /// distance take about 0.4 ns for each two fingerprints, and 10 ns for each pair found.
+    /// Time for uniformly distributed fingerprints, with the four passes of k = 3: about 25 to 40
+    /// ns of one processor for each entry and pass up to 10^7 entries, and 60 ns at 10^8. With k,
+    /// the number of passes and the entries of a bucket grow. All pairs within a wide distance take
+    /// about 0.4 ns for each two fingerprints, and 10 ns for each pair found.
     ///
     /// Returns `Break` if the sink broke or the join was cancelled through `monitor`, and
-    /// `Continue` if all pairs have been handed over.
+    /// `Continue` if all pairs were passed on.
     ///
     /// # Errors
     ///
-    /// The first error of the source. Pairs that were handed over before are right, but not all.
+    /// The first error of the source. Pairs that were passed on before are correct but incomplete.
     ///
     /// # Panics
     ///
-    /// When the source gives more or fewer fingerprints than it is asked for, or others than before.
+    /// If the source returns more or fewer fingerprints than requested, or others than before.
     pub fn run<S: Source + ?Sized>(
         &self,
         source: &S,

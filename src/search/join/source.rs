@@ -1,31 +1,31 @@
-//! Where the fingerprints to join come from.
+//! The source of the fingerprints to join.
 
 use std::convert::Infallible;
 use std::ops::Range;
 
-/// Fingerprints that are numbered from 0 on, and can be read by several threads at once.
+/// Fingerprints that are numbered from 0 on, and can be read by several threads concurrently.
 ///
-/// A slice of `u64` is one. The join reads a source from start to end several times
-/// ([`Join::run`](super::Join::run) says how often), in pieces of a few thousand fingerprints.
+/// A slice of `u64` is a source. The join reads a source from start to end several times (see
+/// [`Join::run`](super::Join::run)), in pieces of a few thousand fingerprints.
 pub trait Source: Sync {
-    /// What reading can fail with.
+    /// The error of a read.
     type Error: Send;
 
-    /// How many fingerprints there are. Always the same number.
+    /// Returns the number of fingerprints, which must not change.
     fn len(&self) -> u32;
 
-    /// Whether there are none.
+    /// Whether there are no fingerprints.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The fingerprints with these ordinals, which lie below [`len`](Self::len): either the
-    /// source's own, if it has them side by side in memory, or `buffer`, which has the length of
-    /// the range, filled with them. Always the same ones.
+    /// Returns the fingerprints with these ordinals, which are below [`len`](Self::len): the
+    /// source's own memory, if it has them as a slice, or `buffer`, which has the length of the
+    /// range, filled with them. They must not change.
     ///
     /// # Errors
     ///
-    /// They cannot be read. The join ends with the first such error.
+    /// If they cannot be read. The join ends with the first such error.
     fn read<'a>(
         &'a self,
         ordinals: Range<u32>,
@@ -33,7 +33,7 @@ pub trait Source: Sync {
     ) -> Result<&'a [u64], Self::Error>;
 }
 
-/// Fingerprints in memory, fewer than 2^32, which are read where they are.
+/// Fingerprints in memory, fewer than 2^32, which are read in place.
 impl Source for [u64] {
     type Error = Infallible;
 

@@ -1,15 +1,15 @@
-//! Which bits tell entries apart that crowd in one bucket, and putting those first.
+//! Reorders the bits of entries in a dense bucket, so that bits which separate them come first.
 //!
-//! The cut takes bits as they lie side by side, which is as good as any other way as long as all bits
-//! are alike. Where many entries agree in most of them, because they come of one template or somebody
-//! made them so, most parts would tell nothing. Distances do not depend on the order of bits: so the
-//! bits of such entries are put into another order, in which each part has its share of those that tell
-//! them apart.
+//! The cut takes adjacent bits, which is as good as any other choice as long as all bits are alike.
+//! If many entries agree in most bits, because of a template or an attack, most parts would
+//! separate nothing. Distances do not depend on the order of bits. So the bits of such entries are
+//! reordered, and each part gets its share of those that separate the entries.
 
-/// Entries that are looked at to see how their bits are spread.
+/// The number of entries that are sampled for the distribution of their bits.
 pub(super) const SAMPLE: usize = 1024;
 
-/// One half of the bits tells little beside the other if it sets so many times fewer entries apart.
+/// A half of the bits hardly separates entries if it separates this many times fewer than the other
+/// half.
 const FEW: usize = 16;
 
 /// Bytes of a fingerprint.
@@ -17,15 +17,15 @@ const BYTES: usize = 8;
 
 /// An order of bits.
 pub(super) struct Spread {
-    /// Where those of each value of each byte go.
+    /// The reordered bits for each value of each byte.
     table: [[u64; 256]; BYTES],
-    /// Whether the first half of them tells nearly all that there is to tell.
+    /// Whether the first half of them separates nearly as well as all bits.
     pub(super) first_half_tells: bool,
 }
 
 impl Spread {
-    /// The order for these entries in which the first parts, of `width` bits each, tell them apart
-    /// alike.
+    /// Returns the order for these entries in which the first parts, of `width` bits each, separate
+    /// them equally well.
     #[expect(clippy::indexing_slicing, reason = "bits are below 64")]
     pub(super) fn of(words: &[u64], parts: usize, width: usize) -> Box<Self> {
         let mut ones = [0_usize; u64::BITS as usize];
@@ -59,7 +59,7 @@ impl Spread {
         Box::new(Self { table: table(&to), first_half_tells })
     }
 
-    /// A fingerprint, or some bits of one, in this order.
+    /// Returns a fingerprint, or some bits of one, in this order.
     #[inline]
     #[expect(clippy::indexing_slicing, reason = "there is an entry for each value of a byte")]
     pub(super) fn put(&self, word: u64) -> u64 {
@@ -70,7 +70,7 @@ impl Spread {
     }
 }
 
-/// Where the bits of each value of each byte go.
+/// Returns the reordered bits for each value of each byte.
 fn table(to: &[u32; u64::BITS as usize]) -> [[u64; 256]; BYTES] {
     let mut table = [[0; 256]; BYTES];
     for (of_byte, to) in table.iter_mut().zip(to.as_chunks::<8>().0) {

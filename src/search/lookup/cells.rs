@@ -1,7 +1,7 @@
-//! Looking into cells.
+//! Looks up queries in cells.
 //!
-//! All cells of a query are asked for at once, and compared while those of the next one come. Where
-//! a cell goes on in another line, that is asked for in turn, and compared one query later still.
+//! All cells of a query are prefetched at once, and compared while those of the next query arrive.
+//! Cells that continue in another line prefetch that line, and it is compared one query later.
 
 use arrayvec::ArrayVec;
 
@@ -22,21 +22,21 @@ use crate::search::line::{GOES_ON, LINE_BYTES, Line, NUMBER, number};
 /// The most groups of cells: one for each distance of a codeword, in both halves.
 const GROUPS: usize = HALVES * (WEIGHT_MAX as usize + 1);
 
-/// What is looked into, and how far.
+/// The cells to search, and the distance.
 pub(in crate::search) struct CellGround<'c, C> {
     /// The canonical column.
     pub(in crate::search) fingerprints: &'c C,
-    /// How many fingerprints there are.
+    /// The number of fingerprints.
     pub(in crate::search) n: u32,
     pub(in crate::search) cells: &'c Cells<C>,
     pub(in crate::search) k: u32,
 }
 
-/// Where an entry was found.
+/// The location of an entry.
 #[derive(Clone, Copy)]
 pub(super) struct Place {
     half: Half,
-    /// The message for which its cell was looked into.
+    /// The message that selected its cell.
     message: u32,
 }
 
@@ -63,35 +63,35 @@ impl<C: Column> Ground for CellGround<'_, C> {
     }
 }
 
-/// Cells to look into for one query, and how far that has come.
+/// The cells of one query, and its progress.
 #[derive(Default)]
 struct Gathered {
     query: u64,
-    /// The query's number among all.
+    /// The index of the query.
     number: usize,
-    /// The cells, or the lines in which they go on; those of the upper half first.
+    /// The cells, or the lines in which they continue; those of the upper half first.
     sought: ArrayVec<Sought, GATHERED>,
-    /// Runs of them that are compared alike.
+    /// Runs of cells that are compared with one limit.
     groups: ArrayVec<Group, GROUPS>,
-    /// The lines in which they go on.
+    /// The lines in which they continue.
     onward: Onward,
 }
 
-/// Cells that are compared alike.
+/// Cells that are compared with one limit.
 struct Group {
     half: Half,
-    /// How many bits of an entry may differ.
+    /// The most bits of an entry that may differ.
     most: u32,
-    /// Where the group ends.
+    /// The end of the group.
     end: usize,
-    /// Where the lines end in which its cells go on.
+    /// The end of the lines in which its cells continue.
     onward_end: usize,
 }
 
 impl<C: Column> CellGround<'_, C> {
-    /// Hands over the cells in which something near a query may be: a half of it, how many bits of
-    /// an entry may differ, and the messages as differences from the half's own, which comes
-    /// last.
+    /// Passes the cells that may contain entries near a query to `visit`: a half, the most bits of
+    /// an entry that may differ, the messages as differences from the half's own, and the own
+    /// message.
     fn each_pattern<E>(
         &self,
         query: u64,
@@ -117,7 +117,7 @@ impl<C: Column> CellGround<'_, C> {
         Ok(())
     }
 
-    /// Counts what a query looks at.
+    /// Counts the work of a query.
     pub(in crate::search) fn count(&self, query: u64) -> Result<Cost, C::Error> {
         let mut cost = Cost::default();
         self.each_pattern(query, |half, _, patterns, own| {
@@ -150,16 +150,16 @@ impl<C: Column> CellGround<'_, C> {
     }
 }
 
-/// What is wrong where something refers to a line behind `all` of a column.
+/// Builds the error for a reference to a line beyond `all` of a column.
 #[cold]
 fn beyond<C: Column>(column: &C, all: &[Line]) -> C::Error {
     column.damaged(all.len() as u64 * LINE_BYTES, "something refers to lines beyond its end")
 }
 
-/// Queries on their way.
+/// Queries in flight.
 pub(in crate::search) struct CellLookup<'c, 'f, C, F> {
     ground: CellGround<'c, C>,
-    /// One is gathered, one compared, and one goes on.
+    /// One query is collected, one compared, and one continued.
     queries: Wheel<Gathered>,
     near: Vec<NearEntry>,
     survivors: Survivors<'f, F, Place>,
@@ -177,7 +177,7 @@ impl<'c, 'f, C: Column, F: Finds> CellLookup<'c, 'f, C, F> {
         Self { ground, queries, near: Vec::new(), survivors, patience }
     }
 
-    /// Sets out on a query.
+    /// Starts a query.
     pub(in crate::search) fn query(&mut self, number: usize, query: u64) -> Result<(), C::Error> {
         let Self { ground, queries, near, survivors, patience } = self;
         let stage = queries.filled();
@@ -213,7 +213,7 @@ impl<'c, 'f, C: Column, F: Finds> CellLookup<'c, 'f, C, F> {
         self.turn()
     }
 
-    /// Finishes what is on its way, and tells which queries are crowded.
+    /// Finishes the queries in flight, and returns those over the work limit.
     pub(in crate::search) fn finish(&mut self) -> Result<Vec<usize>, C::Error> {
         // `query` has already advanced the ring once after the last query, so two turns finish it.
         for _ in 1..Wheel::<Gathered>::TURNS {
@@ -223,8 +223,8 @@ impl<'c, 'f, C: Column, F: Finds> CellLookup<'c, 'f, C, F> {
         Ok(self.patience.take_crowded())
     }
 
-    /// Takes the query before the one that was gathered last a step further, and the one before that
-    /// to its end.
+    /// Advances the query before the one collected last by a step, and finishes the one before
+    /// that.
     fn turn(&mut self) -> Result<(), C::Error> {
         let Self { ground, queries, near, survivors, patience } = self;
         let (compared, finished) = queries.turn();
@@ -234,7 +234,7 @@ impl<'c, 'f, C: Column, F: Finds> CellLookup<'c, 'f, C, F> {
 }
 
 impl Gathered {
-    /// Compares the cells, which have come.
+    /// Compares the cells, which have arrived.
     fn compare<C: Column, F: Finds>(
         &mut self,
         ground: &CellGround<'_, C>,
@@ -245,7 +245,7 @@ impl Gathered {
         self.compare_lines(ground, false, near, survivors, patience)
     }
 
-    /// Compares the lines in which they go on, and is done with the query.
+    /// Compares the lines in which they continue, and finishes the query.
     fn go_on<C: Column, F: Finds>(
         &mut self,
         ground: &CellGround<'_, C>,

@@ -1,4 +1,4 @@
-//! Looking into tables: the probes of one query, or of many, on their way together.
+//! Looks up queries in tables: the probes of one query, or of many concurrently.
 
 mod cells;
 mod own;

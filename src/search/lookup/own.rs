@@ -1,4 +1,4 @@
-//! A single query that looks into no more than its own buckets.
+//! A single query that probes only its own buckets.
 
 use arrayvec::ArrayVec;
 
@@ -10,15 +10,16 @@ use crate::search::column::Column;
 use crate::search::kernel::{BlockRun, Kernel, NearBlock};
 use crate::search::probe::{BLOCKS, Block, Probe};
 
-/// One query that looks into no more than its own bucket in each rotation, step by step.
+/// A query that probes only its own bucket in each rotation, in steps.
 ///
 /// Nearly all single queries are of this kind and find nothing: there are no rounds.
 pub(in crate::search) struct Own<'c, C> {
     ground: RotationGround<'c, C>,
     fingerprint: u64,
-    /// What is near in the buckets.
+    /// The near entries of the buckets.
     near: Vec<NearBlock>,
-    /// Whether that is not all: a bucket goes on, or is too long to be compared at once.
+    /// Whether that is incomplete: a bucket continues in the rest, or is too long for one
+    /// comparison.
     more: bool,
 }
 
@@ -28,7 +29,7 @@ impl<'c, C: Column> Own<'c, C> {
         Self { ground, fingerprint, near: Vec::new(), more: false }
     }
 
-    /// The probes, one in each rotation that is needed: the first `k + 1`.
+    /// Returns the probes, one in each rotation that is needed: the first `k + 1`.
     #[inline]
     fn probes(&self) -> impl Iterator<Item = Aimed> + use<'c, C> {
         let Self { ground, fingerprint, .. } = *self;
@@ -41,17 +42,17 @@ impl<'c, C: Column> Own<'c, C> {
         })
     }
 
-    /// Sets out: asks for the buckets.
+    /// Starts the query: prefetches the buckets.
     #[inline]
     pub(in crate::search) fn begin(&mut self) {
         self.probes().for_each(|aimed| self.ground.expect(aimed.place));
     }
 
-    /// Compares the buckets when they have come, and asks for what they go on in.
+    /// Compares the buckets, which have arrived, and prefetches the parts in the rest.
     #[inline]
     #[expect(
         clippy::indexing_slicing,
-        reason = "no further than 3, there are no more probes than blocks"
+        reason = "up to distance 3 there are at most as many probes as blocks"
     )]
     pub(in crate::search) fn go_on(&mut self) -> Result<(), C::Error> {
         let ground = self.ground;
@@ -82,7 +83,7 @@ impl<'c, C: Column> Own<'c, C> {
         Ok(())
     }
 
-    /// Hands over what is found when all has come, and says whether patience lasted for all.
+    /// Passes on the hits when everything has arrived. Returns whether the work limit sufficed.
     #[inline]
     pub(in crate::search) fn finish(
         &mut self,
@@ -99,7 +100,7 @@ impl<'c, C: Column> Own<'c, C> {
         Ok(!patience.is_over_for_some())
     }
 
-    /// Looks up what is near as far as buckets tell, and compares what they go on in.
+    /// Looks up entries whose stored bits are near, and compares the parts of buckets in the rest.
     #[inline(never)]
     #[expect(clippy::indexing_slicing, reason = "there is a run for each probe")]
     fn look_up(&mut self, finds: &mut impl Finds, patience: &mut Patience) -> Result<(), C::Error> {

@@ -1,16 +1,16 @@
-//! How much the queries on their way may spend where entries crowd in buckets.
+//! The work limit of queries in flight, for dense buckets.
 
-/// Queries on their way at the same time, at most.
+/// The most queries in flight.
 const QUERIES: usize = 64;
 
-/// Entries that are compared as far as a table tells in the time in which one is looked up.
+/// The number of entries whose stored bits are compared in the time of one look-up.
 const COMPARED: usize = 256;
 
-/// What each query has spent, and which of them spent more than they may: those are *crowded*, and what
-/// was handed over of them is not all.
+/// The work spent by each query, and the queries over the limit. The results of these are
+/// incomplete.
 ///
-/// A query spends what it does on entries that are near as far as a table tells, where there should be
-/// few. Whether that is too much does not depend on the order of its probes, nor on others.
+/// The work counts entries whose stored bits are near, which should be few. Whether a query exceeds
+/// the limit does not depend on the order of its probes, nor on other queries.
 pub(in crate::search) struct Patience {
     each: usize,
     spent: Vec<(usize, usize)>,
@@ -18,25 +18,25 @@ pub(in crate::search) struct Patience {
 }
 
 impl Patience {
-    /// Every query may spend so much: the time in which so many entries are looked up.
+    /// Limits each query to the time of `each` look-ups.
     #[inline]
     pub(in crate::search) fn of(each: usize) -> Self {
         Self { each, spent: Vec::new(), crowded: Vec::new() }
     }
 
-    /// Every query may spend whatever it takes.
+    /// Sets no limit.
     #[inline]
     pub(in crate::search) fn endless() -> Self {
         Self::of(usize::MAX)
     }
 
-    /// Whether it is.
+    /// Whether there is no limit.
     pub(super) fn is_endless(&self) -> bool {
         self.each == usize::MAX
     }
 
-    /// A query compares entries, some of which are near as far as the table tells. Whether these may be
-    /// looked up.
+    /// Adds work of a query: compared entries, and entries whose stored bits are near. Returns
+    /// whether the near ones may be looked up.
     #[inline]
     pub(super) fn spend(&mut self, number: usize, compared: usize, near: usize) -> bool {
         // In most calls nothing is near and little is compared: they return without touching the list.
@@ -66,13 +66,13 @@ impl Patience {
         *total <= self.each
     }
 
-    /// Whether some query has spent more than it may.
+    /// Whether some query exceeded the limit.
     #[inline]
     pub(super) fn is_over_for_some(&self) -> bool {
         !self.crowded.is_empty()
     }
 
-    /// Whether a query on its way has spent more than it may: nothing more of it needs to be looked at.
+    /// Whether a query in flight exceeded the limit, so that the rest of it can be skipped.
     #[inline]
     pub(super) fn is_over(&self, number: usize) -> bool {
         // The first test is one comparison, and is false for nearly all batches.
@@ -80,7 +80,7 @@ impl Patience {
             && self.spent.iter().rev().any(|(other, spent)| *other == number && *spent > self.each)
     }
 
-    /// The queries that are crowded.
+    /// Returns the queries over the limit.
     #[inline]
     pub(in crate::search) fn take_crowded(&mut self) -> Vec<usize> {
         std::mem::take(&mut self.crowded)

@@ -1,9 +1,9 @@
-//! Looking into rotations: the probes of one query, or of many.
+//! Looks up queries in rotations.
 //!
-//! A probe takes the lines of a bucket, where the bucket goes on those of its rest, and then what is
-//! near there is looked up. Probes therefore go in *rounds*: while the buckets of one round are asked
-//! for, those of the one before are compared, and what they go on in of the one before that. Most
-//! queries within 3 are four probes.
+//! A probe reads the lines of a bucket, and those of its rest if it continues there; then near
+//! entries are looked up. Probes therefore run in *rounds*: while the buckets of one round are
+//! prefetched, those of the round before are compared, and the rests of the round before that. Most
+//! queries within 3 have four probes.
 
 use std::ops::Range;
 
@@ -24,33 +24,33 @@ use crate::search::probe::{Block, Probe, Probes, Reach};
 use crate::search::rotation::{Bucket, Rotations};
 use crate::search::shards::Shards;
 
-/// Probes of a round: about as many lines as a core can wait for at once.
+/// The probes of a round: about as many lines as a core can fetch concurrently.
 const ROUND: usize = 16;
 
-/// Lines of a bucket that are asked for: the processor notices longer runs by itself.
+/// The most lines of a bucket to prefetch: the processor detects longer runs by itself.
 const LINES_ASKED: u64 = 12;
 
-/// How many fingerprints a scan compares in the time in which one entry is looked up.
+/// The number of fingerprints that a scan compares in the time of one look-up.
 const SCANNED: usize = 32;
 
-/// How many fingerprints a scan compares in the time in which those within 1 are looked up.
+/// The number of fingerprints that a scan compares in the time to look up all values within 1.
 const LOOKED_UP_WORTH: usize = 1 << 15;
 
-/// One bucket seldom has this many near entries, unless there is a crowd.
+/// A bucket seldom has this many near entries, except in a dense region.
 const ALIKE: u32 = 4;
 
-/// Blocks that are compared at a time, all of which may be near; few runs have as many.
+/// The number of blocks compared at a time, all of which may be near; few runs have as many.
 const RUN: u32 = 8192;
 
-/// `RUN` for a query that may not spend much on them.
+/// `RUN` for a query with a work limit.
 const SHORT_RUN: u32 = 512;
 
-/// What is looked into, and how far.
+/// The rotations to search, and the distance.
 pub(in crate::search) struct RotationGround<'c, C> {
     /// The canonical column.
     pub(in crate::search) fingerprints: &'c C,
     pub(in crate::search) shards: &'c Shards,
-    /// How many fingerprints there are.
+    /// The number of fingerprints.
     pub(in crate::search) n: u32,
     pub(in crate::search) rotations: &'c Rotations<C>,
     pub(in crate::search) k: u32,
@@ -66,18 +66,18 @@ impl<C> Clone for RotationGround<'_, C> {
 impl<C> Copy for RotationGround<'_, C> {}
 
 impl<'c, C: Column> RotationGround<'c, C> {
-    /// By how many bits the rotations are addressed.
+    /// Returns the number of address bits of the rotations.
     pub(super) fn bits(&self) -> u32 {
         self.rotations.address.bits
     }
 
-    /// Whether each bucket is compared at once.
+    /// Whether each bucket is compared in one call.
     #[inline]
     pub(super) fn are_short(&self) -> bool {
         self.rotations.address.places() <= RUN
     }
 
-    /// Asks for a bucket.
+    /// Prefetches a bucket.
     #[inline]
     pub(super) fn expect(&self, Place { block, bucket }: Place) {
         let bytes = self.rotations.address.bucket_bytes();
@@ -94,7 +94,7 @@ impl<'c, C: Column> RotationGround<'c, C> {
         self.rotations.of(block).bucket(bucket, self.rotations.address)
     }
 
-    /// Aims probes of a query in the rotation of a block.
+    /// Returns a function that prepares probes of a query in the rotation of a block.
     #[inline]
     pub(super) fn aim(
         &self,
@@ -109,7 +109,7 @@ impl<'c, C: Column> RotationGround<'c, C> {
         }
     }
 
-    /// The bytes that a probe compares: those of the bucket, and those in which it goes on.
+    /// Returns the bytes that a probe compares: those of the bucket, and those of its rest.
     pub(in crate::search) fn bytes(&self, probe: Probe) -> Result<[&'c [u8]; 2], C::Error> {
         let bucket = self.bucket(Place { block: probe.block, bucket: probe.bucket })?;
         let rest = self.rotations.of(probe.block).rest(bucket.rest().0)?;
@@ -117,7 +117,7 @@ impl<'c, C: Column> RotationGround<'c, C> {
     }
 }
 
-/// Where an entry was found.
+/// The location of an entry.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
     block: Block,
@@ -151,26 +151,26 @@ impl<C: Column> Ground for RotationGround<'_, C> {
     }
 }
 
-/// A probe of one query.
+/// A prepared probe of one query.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Aimed {
     fingerprint: u64,
-    /// The query's number among all.
+    /// The index of the query.
     number: usize,
     pub(super) place: Place,
-    /// What blocks are compared with, and in how many bits they may differ.
+    /// The block to compare with, and the most bits that may differ.
     query: u16,
     most: u32,
 }
 
 impl Aimed {
-    /// What to compare in blocks of its rotation.
+    /// Returns the comparison with blocks of its rotation.
     #[inline]
     pub(super) fn compared<'b>(&self, blocks: &'b [U16]) -> BlockRun<'b> {
         BlockRun { blocks, query: self.query, most: self.most }
     }
 
-    /// Takes an entry that is near to be looked up.
+    /// Queues a near entry to be looked up.
     pub(super) fn survive<C: Column, F: Finds>(
         &self,
         ground: &RotationGround<'_, C>,
@@ -185,8 +185,8 @@ impl Aimed {
     }
 }
 
-/// Hands over which blocks of some buckets are near: the number of the bucket, the place there, and
-/// whether those of all of them together are fewer than [`ALIKE`].
+/// Passes on the near blocks of some buckets: the index of the bucket, the index of the block, and
+/// whether all buckets together have fewer than [`ALIKE`].
 #[inline]
 fn each_near<E>(
     are_short: bool,
@@ -211,16 +211,17 @@ fn each_near<E>(
     Ok(())
 }
 
-/// Counts the entries that are near in one bucket after another.
+/// Counts the near entries of buckets in sequence.
 #[derive(Default)]
 pub(super) struct Alike {
-    /// The last one's number among the buckets, and how many there are in that.
+    /// The last bucket, and the number of its near entries.
     last: usize,
     count: u32,
 }
 
 impl Alike {
-    /// Whether the next entry, of this bucket, may be looked up; where many are near, they are paid for.
+    /// Whether the next entry, of this bucket, may be looked up. Beyond [`ALIKE`] entries it counts
+    /// towards the work limit.
     #[inline]
     pub(super) fn may_survive(
         &mut self,
@@ -236,16 +237,16 @@ impl Alike {
     }
 }
 
-/// A bucket that goes on.
+/// A bucket that continues in the rest.
 pub(super) struct GoingOn {
     aimed: Aimed,
-    /// Where, in the rest.
+    /// The range in the rest.
     range: Range<u32>,
     /// The number of the first entry there.
     first: u32,
 }
 
-/// Probes that are at the same step.
+/// Probes in the same step.
 pub(super) struct Round<const PROBES: usize> {
     pub(super) probes: ArrayVec<Aimed, PROBES>,
     pub(super) going_on: ArrayVec<GoingOn, PROBES>,
@@ -257,7 +258,7 @@ impl<const PROBES: usize> Round<PROBES> {
         Round { probes: ArrayVec::new(), going_on: ArrayVec::new() }
     }
 
-    /// Compares the buckets, which have come, and asks for what they go on in.
+    /// Compares the buckets, which have arrived, and prefetches their rests.
     #[inline]
     #[expect(clippy::indexing_slicing, reason = "there is a run for each probe")]
     pub(super) fn compare<C: Column, F: Finds>(
@@ -296,7 +297,7 @@ impl<const PROBES: usize> Round<PROBES> {
         Ok(())
     }
 
-    /// Compares what they go on in, which has come, and ends the round.
+    /// Compares the rests, which have arrived, and ends the round.
     #[inline]
     pub(super) fn go_on<C: Column, F: Finds>(
         &mut self,
@@ -312,7 +313,7 @@ impl<const PROBES: usize> Round<PROBES> {
     }
 }
 
-/// Asks for what a bucket goes on in.
+/// Prefetches the rest of a bucket.
 pub(super) fn ask_for_rest<C: Column>(
     ground: &RotationGround<'_, C>,
     aimed: Aimed,
@@ -324,13 +325,13 @@ pub(super) fn ask_for_rest<C: Column>(
     Ok(GoingOn { aimed, range, first })
 }
 
-/// Compares what a bucket goes on in.
+/// Compares the rest of a bucket.
 ///
-/// There are fingerprints without bits in some block, or with the same: then one bucket has all of
-/// them, and next blocks say little. A query that may not spend much on it is given up. Others, where
-/// too many entries are near as far as they tell, find the rest of them by a scan, which is possible at
-/// any point: entries of a bucket are in canonical order; or if they can be counted on the fingers, by
-/// looking each up.
+/// If many fingerprints have the same value in a block, such as zero, one bucket has all of them,
+/// and the next blocks separate little. A query with a work limit is abandoned then. Others
+/// complete the result by a scan if too many entries have near stored bits. A scan can take over at
+/// any point, because entries of a bucket are in canonical order. Within distance 1, all values are
+/// looked up instead.
 fn compare_rest<C: Column, F: Finds>(
     ground: &RotationGround<'_, C>,
     GoingOn { aimed, range, mut first }: GoingOn,
@@ -343,7 +344,8 @@ fn compare_rest<C: Column, F: Finds>(
         return Ok(());
     }
     let rotation = ground.rotations.of(place.block);
-    // What a scan of the shards would compare: the price against which the lookups below are measured.
+    // The number of fingerprints that a scan of the shards would compare: the price of the
+    // alternative.
     let around = ground.shards.around(fingerprint.count_ones(), ground.k);
     let (mut found, mut scanned) = (0_usize, (around.end - around.start) as usize);
     if ground.k <= LOOKED_UP_MAX {
@@ -383,8 +385,8 @@ fn compare_rest<C: Column, F: Finds>(
             return Ok(());
         }
         for NearBlock { index, .. } in near.drain(..) {
-            // The sum overflows only in a damaged table. `survive`
-            // drops `None`, as it drops what exceeds `n`.
+            // The sum overflows only in a damaged table. `survive` drops `None`, as it drops
+            // numbers above `n`.
             aimed.survive(ground, first.checked_add(index), survivors)?;
         }
         first = first.saturating_add(run);
@@ -392,7 +394,7 @@ fn compare_rest<C: Column, F: Finds>(
     Ok(())
 }
 
-/// Probes on their way.
+/// Probes in flight.
 pub(in crate::search) struct RotationLookup<'c, 'f, C, F> {
     ground: RotationGround<'c, C>,
     rounds: Wheel<Round<ROUND>>,
@@ -413,7 +415,7 @@ impl<'c, 'f, C: Column, F: Finds> RotationLookup<'c, 'f, C, F> {
         Self { ground, rounds, near: Vec::new(), survivors, patience }
     }
 
-    /// Sets out on the probes of a query.
+    /// Starts the probes of a query.
     #[inline]
     pub(in crate::search) fn query(
         &mut self,
@@ -432,8 +434,8 @@ impl<'c, 'f, C: Column, F: Finds> RotationLookup<'c, 'f, C, F> {
                 }
                 _ => {
                     for probe in Probes::new(block, fingerprint, ground.bits(), ground.reach) {
-                        // What a query has spent changes only when a
-                        // round is compared, so it is checked only then.
+                        // The work of a query changes only when a round is compared, so it is
+                        // checked only then.
                         if self.add(aim(probe))? && self.patience.is_over(number) {
                             return Ok(());
                         }
@@ -444,7 +446,7 @@ impl<'c, 'f, C: Column, F: Finds> RotationLookup<'c, 'f, C, F> {
         Ok(())
     }
 
-    /// Asks for the bucket of a probe, and says whether others were compared meanwhile.
+    /// Prefetches the bucket of a probe. Returns whether a round was compared meanwhile.
     #[inline]
     fn add(&mut self, aimed: Aimed) -> Result<bool, C::Error> {
         // The bucket is compared when 16 to 31 further probes have been prefetched.
@@ -458,7 +460,7 @@ impl<'c, 'f, C: Column, F: Finds> RotationLookup<'c, 'f, C, F> {
         Ok(is_full)
     }
 
-    /// Finishes what is on its way, and tells which queries are crowded.
+    /// Finishes the probes in flight, and returns the queries over the work limit.
     #[inline]
     pub(in crate::search) fn finish(&mut self) -> Result<Vec<usize>, C::Error> {
         // One turn more than for cells: the last round may be partly filled, and was not turned yet.
@@ -469,7 +471,7 @@ impl<'c, 'f, C: Column, F: Finds> RotationLookup<'c, 'f, C, F> {
         Ok(self.patience.take_crowded())
     }
 
-    /// Takes each round a step further. The oldest is finished and empty, to be filled next.
+    /// Advances each round by a step. The oldest is finished and empty, to be filled next.
     fn turn(&mut self) -> Result<(), C::Error> {
         let Self { ground, rounds, near, survivors, patience } = self;
         let (compared, finished) = rounds.turn();

@@ -1,45 +1,45 @@
-//! Entries that are near as far as a table tells: their whole fingerprints are compared.
+//! Entries whose stored bits are near: their whole fingerprints are compared.
 
 use arrayvec::ArrayVec;
 
 use crate::search::candidate::{Candidate, Finds};
 use crate::search::column::{Column, U32_BYTES, U64_BYTES, ordinal_at, u64_at};
 
-/// Entries that are looked up together.
+/// The number of entries that are looked up together.
 const SURVIVORS: usize = 32;
 
-/// So few are likely near as a whole: what is kept of them elsewhere is asked for, too. Wide searches
-/// have many, and most of them are not.
+/// Up to this many entries probably match as a whole, so other data about them is prefetched, too.
+/// Wide searches have many entries, most of which do not match.
 const FEW: usize = 8;
 
-/// What is looked into.
+/// The tables to search.
 pub(super) trait Ground {
     type Column: Column;
-    /// What tells where an entry was found.
+    /// The location of an entry.
     type Place: Copy;
 
-    /// The canonical column.
+    /// Returns the canonical column.
     fn fingerprints(&self) -> &Self::Column;
 
-    /// How many fingerprints there are.
+    /// Returns the number of fingerprints.
     fn len(&self) -> u32;
 
-    /// The ordinals of the entries there.
+    /// Returns the ordinals of the entries at a location.
     fn ordinals(&self, place: Self::Place) -> &Self::Column;
 
-    /// Whether a fingerprint that was found there is near the query, and it is there that it is
-    /// reported.
+    /// Whether a fingerprint found at this location is near the query, and is reported from this
+    /// location.
     fn reports(&self, place: Self::Place, found: u64, query: u64) -> bool;
 }
 
-/// An entry that is near as far as its table tells.
+/// An entry whose stored bits are near.
 pub(super) struct Survivor<P> {
     pub(super) query: u64,
-    /// The query's number among all.
+    /// The index of the query.
     pub(super) number: usize,
-    /// Where the entry was found.
+    /// The location of the entry.
     pub(super) place: P,
-    /// Its number there, then its ordinal.
+    /// Its number in the table, later its ordinal.
     pub(super) entry: u32,
 }
 
@@ -54,7 +54,7 @@ impl<'f, F: Finds, P: Copy> Survivors<'f, F, P> {
         Self { entries: ArrayVec::new(), finds }
     }
 
-    /// Adds an entry, and asks for its ordinal.
+    /// Adds an entry, and prefetches its ordinal.
     pub(super) fn add<G: Ground<Place = P>>(
         &mut self,
         ground: &G,
@@ -70,12 +70,12 @@ impl<'f, F: Finds, P: Copy> Survivors<'f, F, P> {
         Ok(())
     }
 
-    /// Hands over a fingerprint that is near, found in another way.
+    /// Passes on a near fingerprint that was found in another way.
     pub(super) fn found(&mut self, number: usize, candidate: Candidate) {
         self.finds.find(number, candidate);
     }
 
-    /// Compares them, and hands over those that are near.
+    /// Compares them, and passes on the near ones.
     pub(super) fn settle<G: Ground<Place = P>>(&mut self, ground: &G) -> Result<(), Error<G>> {
         let column = ground.fingerprints();
         // Two passes: the first turns entries into ordinals and prefetches the fingerprints, the
@@ -100,5 +100,5 @@ impl<'f, F: Finds, P: Copy> Survivors<'f, F, P> {
     }
 }
 
-/// What reading the columns can fail with.
+/// The error of reading the columns.
 pub(super) type Error<G> = <<G as Ground>::Column as Column>::Error;

@@ -1,34 +1,34 @@
 //! Work in stages.
 
-/// Three lots of work that are on their way together: while one is filled, the one before it goes on,
-/// and the one before that is finished.
+/// Three batches of work are in flight: while one is filled, the one before it advances, and the
+/// one before that is finished.
 pub(super) struct Wheel<S> {
     lots: [S; LOTS],
-    /// The one that is being filled; the next one is the oldest.
+    /// The batch that is being filled; the next one is the oldest.
     filled: usize,
 }
 
 const LOTS: usize = 3;
 
 impl<S> Wheel<S> {
-    /// Turns after which everything that was filled is finished.
+    /// The number of turns after which every filled batch is finished.
     pub(super) const TURNS: usize = LOTS;
 
-    /// Not of copies: they would be made with all that is not in them yet.
+    /// Calls `make` for each batch: clones would copy unused storage, too.
     #[inline]
     pub(super) fn new(make: impl Fn() -> S) -> Self {
         Self { lots: [make(), make(), make()], filled: 0 }
     }
 
-    /// The lot that is being filled.
+    /// Returns the batch that is being filled.
     #[inline]
     pub(super) fn filled(&mut self) -> &mut S {
         #[expect(clippy::indexing_slicing, reason = "never beyond the last")]
         &mut self.lots[self.filled]
     }
 
-    /// Turns on: the lot that was filled waits, the one before it goes on, and the one before that
-    /// is finished, to be filled next.
+    /// Advances the wheel. The filled batch waits; returns the one before it, to advance, and the
+    /// one before that, to finish and fill next.
     #[inline]
     pub(super) fn turn(&mut self) -> (&mut S, &mut S) {
         let [first, second, third] = &mut self.lots;
