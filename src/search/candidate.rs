@@ -1,13 +1,13 @@
-//! What a search finds, and who takes it.
+//! The results of a search, and their consumer.
 
 /// A fingerprint that was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Candidate {
-    /// Its place in the canonical column, or its number in [`Chains`](super::Chains).
+    /// Its ordinal in the canonical column, or its number in [`Chains`](super::Chains).
     pub ordinal: u32,
     /// The fingerprint.
     pub fingerprint: u64,
-    /// In how many bits it differs from the query: 0 to 64.
+    /// Its Hamming distance from the query: 0 to 64.
     pub distance: u8,
 }
 
@@ -19,15 +19,15 @@ impl Candidate {
     }
 }
 
-/// Takes what a search finds.
+/// A consumer of search results.
 pub trait Finds {
-    /// A fingerprint that may be found next, by its ordinal: its fingerprint is on its way from
-    /// memory, and what is kept of it elsewhere may be asked for, too.
+    /// Announces an ordinal that may be found next. Its fingerprint is being prefetched, so this is
+    /// the time to prefetch other data about it.
     fn expect(&mut self, ordinal: u32) {
         let _ = ordinal;
     }
 
-    /// A fingerprint that is near the query at this place of many.
+    /// Takes a fingerprint near query number `place`.
     fn find(&mut self, place: usize, candidate: Candidate);
 }
 

@@ -1,10 +1,11 @@
-//! Cells: two tables over the canonical column, each of whole memory lines, for large sets.
+//! Cells: two tables over the canonical column, in whole memory lines, for large sets.
 //!
-//! The fingerprint is cut into two halves. Two fingerprints that differ in at most k bits differ in
-//! at most `k / 2` of one of them, or less, in the same way as with four blocks. The low 31 bits of
-//! a half are decoded to the nearest word of a Hamming code (`hamming.rs`), and its message names
-//! the *cell* in which the fingerprint stands: a memory line with 24 bits of the other half of each of
-//! 20 entries, 16 of them in a place of their own and 8 in half of one, and the number of the first.
+//! The fingerprint is split into two halves. Two fingerprints that differ in at most k bits differ
+//! in at most `k / 2` bits of one half, or less, as with the four blocks of rotations. The low 31
+//! bits of a half are decoded to the nearest word of a Hamming code (`hamming.rs`), whose message
+//! selects the *cell* of the fingerprint. A cell is a memory line with 20 entries, each of which
+//! holds 24 bits of the other half: 16 in a place of 16 bits, and 8 in half of another place. The
+//! line also holds the number of the first entry.
 //!
 //! ```text
 //! place    0    1        17   18   19   20          28   29     30    31
@@ -12,29 +13,29 @@
 //! full   [ bits bits ... bits next      bits, bits ....       | first entry, top bit ]
 //! ```
 //!
-//! So a lookup costs one memory line and no directory, and k = 3 takes 31 of them, which are asked
-//! for all at once. A cell with more than 20 entries goes on in another line of the same form, which
-//! is the *next*. Of 64 bits an entry tells 24, and its cell most of the other half: what is near as
-//! far as they tell is nearly always near.
+//! So a lookup costs one memory line and no directory. For k = 3 it takes 31 lines, which are all
+//! prefetched at once. A cell with more than 20 entries continues in another line of the same form,
+//! the *next* line. An entry determines 24 of the 64 bits, and its cell most of the other half: an
+//! entry that is near in these bits is nearly always near.
 
 use super::column::{Column, u32_at, u64_at};
 use super::hamming::{self, MESSAGE_BITS, WEIGHT_MAX};
 use super::kernel::{ENTRY_BITS, FULL_ENTRIES, LINE_ENTRIES, NEXT, entries};
 use super::line::{GOES_ON, LINE_BYTES, NUMBER, number};
 
-/// Entries of a cell on average.
+/// The average number of entries in a cell.
 const LOAD: f64 = 14.0;
 
-/// The share of cells that go on in another line, with so many entries on average.
+/// The share of cells that continue in another line at this load.
 pub(super) const GOING_ON: f64 = 0.05;
 
-/// Sets with fewer fingerprints are better served by rotations, whatever is asked.
+/// Smaller sets are better served by rotations, for all distances.
 pub(super) const CELLS_MIN: u32 = 1 << 16;
 
 /// The number of halves, and so of tables.
 pub const HALVES: usize = 2;
 
-/// A half of the fingerprint, or the table that is addressed by it. The upper one is the first.
+/// A half of the fingerprint, or the table addressed by it. The upper half is the first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Half {
     Upper,
@@ -44,9 +45,9 @@ pub(super) enum Half {
 impl Half {
     pub(super) const ALL: [Self; HALVES] = [Self::Upper, Self::Lower];
 
-    /// The half of a fingerprint, and what entries have of the other one: its low bits. The top bits
-    /// of the upper half are those that an epoch may reserve.
-    #[expect(clippy::cast_possible_truncation, reason = "halves are what is wanted")]
+    /// Returns this half of a fingerprint, and the low bits of the other half that entries store.
+    /// The top bits of the upper half are those that an epoch may reserve.
+    #[expect(clippy::cast_possible_truncation, reason = "takes the two halves")]
     pub(super) fn cut(self, fingerprint: u64) -> (u32, u32) {
         let (upper, lower) = ((fingerprint >> 32) as u32, fingerprint as u32);
         let (own, other) = match self {
@@ -56,8 +57,8 @@ impl Half {
         (own, other & ((1 << ENTRY_BITS) - 1))
     }
 
-    /// How many differing bits are too many for this half: the radius of the pigeonhole principle,
-    /// plus one. Both add up to k + 1.
+    /// Returns the number of differing bits from which this half need not be searched: the radius
+    /// of the pigeonhole principle plus one. Both halves' numbers add up to k + 1.
     pub(super) fn reach(self, k: u32) -> u32 {
         match self {
             Self::Upper => k / 2 + 1,
@@ -65,21 +66,21 @@ impl Half {
         }
     }
 
-    /// Whether a fingerprint is within `k` of the query, and this half is the one that reports it:
-    /// the upper one if it differs in few enough bits of that.
+    /// Whether a fingerprint is within `k` of the query and this half is the one that reports it:
+    /// the upper half if it differs there in fewer bits than its reach.
     pub(super) fn reports(self, fingerprint: u64, query: u64, k: u32) -> bool {
         let difference = fingerprint ^ query;
-        // The halves' reaches add up to k + 1: what is too far in the upper half is near enough in the
-        // lower one. So exactly one half reports a pair.
+        // The halves' reaches add up to k + 1: a pair too far in the upper half is near enough in
+        // the lower half. So exactly one half reports a pair.
         let upper = (difference >> 32).count_ones() < Self::Upper.reach(k);
         difference.count_ones() <= k && upper == (self == Self::Upper)
     }
 }
 
-/// The cell of a message, if there are `cells`.
+/// Returns the cell of a message, of `cells` cells.
 ///
-/// Messages are shuffled by an odd factor before they are dealt out in ranges, so that neighbouring
-/// ones, which are likely to be busy together, lie in different cells.
+/// Messages are multiplied by an odd factor before they are mapped to ranges, so that neighbouring
+/// messages, which are likely to be frequent together, are in different cells.
 pub(super) fn cell_of(message: u32, cells: u32) -> u32 {
     /// 2^26 divided by the golden ratio, made odd: D. E. Knuth, TAOCP vol. 3, 6.4.
     // An odd factor is invertible modulo 2^26, so no two messages become one. Multiplying and shifting
@@ -91,8 +92,8 @@ pub(super) fn cell_of(message: u32, cells: u32) -> u32 {
     cell
 }
 
-/// How many cells each table of `n` fingerprints has: one for every 14, two at least, and no more than
-/// there are messages.
+/// Returns the number of cells in each table of `n` fingerprints: one for every 14, at least two,
+/// and at most the number of messages.
 #[must_use]
 pub fn cell_count(n: u32) -> u32 {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "less than n")]
@@ -101,48 +102,51 @@ pub fn cell_count(n: u32) -> u32 {
     cells.clamp(2, 1 << MESSAGE_BITS)
 }
 
-/// In how many lines the cells of `n` fingerprints can go on: before each stands a full one.
+/// Returns the most further lines that the cells of `n` fingerprints can need: a full line precedes
+/// each.
 pub(crate) fn further_max(n: u32) -> u64 {
     u64::from(n / FULL_ENTRIES)
 }
 
-/// Up to this distance so little is near that cells at all distances from a half are compared alike.
+/// Up to this distance so few entries are near that all cells of a half are compared with one
+/// limit.
 const ALIKE_MAX: u32 = 6;
 
-/// In how many bits of an entry something may differ from the query, to be looked up from a cell whose
-/// codeword is at distance `weight` from the query's half: what is filed there differs from that in one
-/// bit less, at least.
+/// Returns the most bits of an entry that may differ from the query, in a cell whose codeword has
+/// distance `weight` from the query's half. The fingerprints of that cell differ in this half by at
+/// least `weight - 1` bits.
 pub(super) fn most_differing(k: u32, weight: u32) -> u32 {
-    // What the codeword's distance proves about this half leaves fewer bits for the other. Up to k = 6
-    // the plain limit k admits few more entries, and lets one call compare all cells of a half.
+    // The codeword's distance proves differences in this half, which leaves fewer bits for the
+    // other. Up to k = 6 the plain limit k admits few more entries, and lets one call compare all
+    // cells of a half.
     if k <= ALIKE_MAX { k } else { k - weight.saturating_sub(1).min(k) }
 }
 
-/// Distances up to which cells can be used: beyond, too many codewords are near.
+/// The largest distance that cells support: beyond it, too many codewords are near.
 pub(super) const CELLS_DISTANCE_MAX: u32 = 2 * (WEIGHT_MAX - 1);
 
 /// One of the two tables.
 #[derive(Clone, Debug)]
 pub struct CellTable<C> {
-    /// The cells: a [`Line`](super::Line) each.
+    /// The cells: one [`Line`](super::Line) each.
     pub cells: C,
-    /// The lines in which full cells go on, of the same form.
+    /// The lines in which full cells continue, in the same form.
     pub further: C,
-    /// The place in the canonical column, of each entry, by cells: little-endian `u32`.
+    /// The ordinal of each entry in the canonical column, in order of cells: little-endian `u32`.
     pub ordinals: C,
 }
 
 /// The two tables of a column, by upper and by lower halves.
 #[derive(Clone, Debug)]
 pub struct Cells<C> {
-    /// How many cells each has, see [`cell_count`].
+    /// The number of cells in each table, see [`cell_count`].
     pub count: u32,
-    /// By the upper halves, and by the lower ones.
+    /// The table of the upper halves, then that of the lower ones.
     pub tables: [CellTable<C>; HALVES],
 }
 
 impl<C> Cells<C> {
-    /// These cells in other columns.
+    /// Returns these cells with other columns.
     pub(super) fn map<'c, D>(&'c self, to: &impl Fn(&'c C) -> D) -> Cells<D> {
         let tables = self.tables.each_ref();
         let tables = tables.map(|table| {

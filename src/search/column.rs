@@ -1,4 +1,4 @@
-//! A column: a run of bytes that somebody else keeps, read by range.
+//! A column: a run of bytes that the caller stores, read by range.
 
 use std::ops::Range;
 
@@ -10,27 +10,26 @@ use super::kernel::Kernel;
 use super::line::Line;
 use crate::cpu::prefetch;
 
-/// One column of a segment, as the search reads it.
+/// A column of a segment, as the search reads it.
 ///
-/// The search asks for ranges and never for the whole, so that an implementation over a mapped
-/// file can verify the checksums of just the blocks that are touched, when they are touched.
+/// The search reads ranges and never the whole column. So an implementation over a mapped file can
+/// verify the checksums of only the touched blocks, on first touch.
 ///
-/// An implementation returns exactly the bytes of `range`, neither more nor fewer, or an error if
-/// they are not all there.
-/// A call is on the hot path of every query and should cost a few nanoseconds.
+/// An implementation returns exactly the bytes of `range`, or an error if they are not all
+/// available. Every query calls it in its hot path, so a call should cost a few nanoseconds.
 pub trait Column {
-    /// What reading can fail with; also how the search says that a content contradicts itself.
+    /// The error of a read; the search also uses it to report contradictory content.
     type Error;
 
-    /// The bytes of `range`, counted from the start of the column.
+    /// Returns the bytes of `range`, counted from the start of the column.
     ///
     /// # Errors
     ///
-    /// The range reaches beyond the column, or its bytes are not what was written.
+    /// If the range extends beyond the column, or its bytes are damaged.
     fn bytes(&self, range: Range<u64>) -> Result<&[u8], Self::Error>;
 
-    /// Says that the memory line with the byte at `offset` will be read soon: a hint, which costs a
-    /// nanosecond and cannot fail; there need not be such a byte.
+    /// Announces a read of the memory line at byte `offset`. This is a hint: it costs a nanosecond,
+    /// cannot fail, and the offset may be beyond the end.
     fn expect(&self, offset: u64) {
         // A column that verifies checksums in `bytes` should
         // override this: a hint must not read a whole block.
@@ -39,32 +38,32 @@ pub trait Column {
         }
     }
 
-    /// The whole column as memory lines, of which those in `lines` are sound: a caller looks at no
-    /// others, and sees for itself whether they are there.
+    /// Returns the whole column as memory lines, of which those in `lines` are sound. The caller
+    /// reads no others, and checks that they exist.
     ///
     /// # Errors
     ///
-    /// One of them is not what was written. A line beyond the end may be an error, and need not.
+    /// If one of the lines is damaged. For a line beyond the end, an error is optional.
     fn lines(&self, lines: impl Iterator<Item = u32>) -> Result<&[Line], Self::Error>;
 
-    /// The error for a value at byte `offset` of this column that cannot be right.
+    /// Builds the error for an invalid value at byte `offset` of this column.
     ///
-    /// `what` says what was found to be wrong, in a few words, such as "it refers to a fingerprint
-    /// beyond the last one".
+    /// `what` describes the problem in a few words, such as "it refers to a fingerprint beyond the
+    /// last one".
     fn damaged(&self, offset: u64, what: &'static str) -> Self::Error;
 }
 
-/// Bytes of one entry of a `u16` column.
+/// The length of an entry in a `u16` column.
 pub(super) const U16_BYTES: u64 = 2;
-/// Bytes of one entry of a `u32` column.
+/// The length of an entry in a `u32` column.
 pub(super) const U32_BYTES: u64 = 4;
-/// Bytes of one entry of a `u64` column.
+/// The length of an entry in a `u64` column.
 pub(super) const U64_BYTES: u64 = 8;
 
-/// What a column is told when it returned another number of bytes than it was asked for.
+/// The error text for a column that returned another number of bytes than requested.
 const WRONG_LENGTH: &str = "another number of bytes than the range has";
 
-/// The entries `range` of a column of little-endian `u16`.
+/// Returns entries `range` of a column of little-endian `u16`.
 #[inline]
 pub(super) fn u16s<C: Column>(column: &C, range: Range<u64>) -> Result<&[U16], C::Error> {
     let start = range.start * U16_BYTES;
@@ -76,7 +75,7 @@ pub(super) fn u16s<C: Column>(column: &C, range: Range<u64>) -> Result<&[U16], C
     }
 }
 
-/// The entries `range` of a column of little-endian `u64`.
+/// Returns entries `range` of a column of little-endian `u64`.
 #[inline]
 pub(super) fn u64s<C: Column>(column: &C, range: Range<u32>) -> Result<&[U64], C::Error> {
     let start = u64::from(range.start) * U64_BYTES;
@@ -88,7 +87,7 @@ pub(super) fn u64s<C: Column>(column: &C, range: Range<u32>) -> Result<&[U64], C
     }
 }
 
-/// The entry at `index` of a column of little-endian `u32`.
+/// Returns entry `index` of a column of little-endian `u32`.
 #[inline]
 pub(super) fn u32_at<C: Column>(column: &C, index: u32) -> Result<u32, C::Error> {
     let start = u64::from(index) * U32_BYTES;
@@ -99,7 +98,7 @@ pub(super) fn u32_at<C: Column>(column: &C, index: u32) -> Result<u32, C::Error>
     }
 }
 
-/// The entry at `index` of a column of little-endian `u64`.
+/// Returns entry `index` of a column of little-endian `u64`.
 #[inline]
 pub(super) fn u64_at<C: Column>(column: &C, index: u32) -> Result<u64, C::Error> {
     let start = u64::from(index) * U64_BYTES;
@@ -110,7 +109,7 @@ pub(super) fn u64_at<C: Column>(column: &C, index: u32) -> Result<u64, C::Error>
     }
 }
 
-/// The entry at `index` of a column of ordinals, below `n`.
+/// Returns entry `index` of a column of ordinals, checked to be below `n`.
 #[inline]
 pub(super) fn ordinal_at<C: Column>(column: &C, index: u32, n: u32) -> Result<u32, C::Error> {
     let ordinal = u32_at(column, index)?;
@@ -123,7 +122,7 @@ pub(super) fn ordinal_at<C: Column>(column: &C, index: u32, n: u32) -> Result<u3
     Ok(ordinal)
 }
 
-/// Compares a range of a canonical column, and passes on what is near, in order.
+/// Compares a range of a canonical column, and passes on the near fingerprints in order.
 #[expect(clippy::indexing_slicing, reason = "indices of the column that was compared")]
 pub(super) fn scan<C: Column>(
     fingerprints: &C,
@@ -132,8 +131,8 @@ pub(super) fn scan<C: Column>(
     k: u32,
     mut found: impl FnMut(Candidate),
 ) -> Result<(), C::Error> {
-    /// Fingerprints read at a time: 64 KiB, so that they are still in the cache when those
-    /// that are near are looked at again.
+    /// The number of fingerprints per read: 64 KiB, so that they are still in the cache when the
+    /// near ones are read again.
     const STRIDE: u32 = 8192;
     // The first comparison only yields indices, so the words
     // of a hit are read twice, the second time from the cache.

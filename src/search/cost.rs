@@ -1,4 +1,4 @@
-//! What a search is expected to cost: a model in probes, candidates and memory lines.
+//! The cost model of a search: probes, candidates and memory lines.
 
 use super::cells::{self, CELLS_DISTANCE_MAX, Half};
 use super::hamming;
@@ -8,17 +8,17 @@ use super::rotation::Address;
 use super::shape::Shape;
 use super::shards::DISTANCE_MAX;
 
-/// What a search costs, expected or counted.
+/// The cost of a search, expected or counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Cost {
-    /// Buckets or cells looked into; 0 for a scan.
+    /// Buckets or cells read; 0 for a scan.
     pub probes: f64,
     /// Entries compared.
     pub candidates: f64,
     /// Memory lines of 64 bytes read.
     pub lines: f64,
-    /// Nanoseconds on one core, from memory, without those for hits.
+    /// Nanoseconds on one core with all data in memory, without the cost of hits.
     pub ns: f64,
 }
 
@@ -26,46 +26,46 @@ pub struct Cost {
 // every shape from 10,000 to ten million fingerprints and k = 0 to 12 (`search::tests::timing`). With
 // AVX-512 nearly all shrink alike, which changes no choice; exceptions are marked.
 
-/// Bytes of tables that the processor's own cache holds, and those that the shared one does.
+/// The bytes of tables that a core's own cache holds, and those that the shared cache holds.
 const CACHES: [f64; 2] = [768e3, 24e6];
 
-/// Nanoseconds for a line that is asked for among others, from each cache and from memory.
+/// Nanoseconds for a line that is prefetched with others, from each cache and from memory.
 const LINE_NS: [f64; 3] = [1.0, 6.0, 14.0];
 
-/// Nanoseconds for a line that must come before the next step, from each cache and from memory.
+/// Nanoseconds for a line that the next step depends on, from each cache and from memory.
 const WAIT_NS: [f64; 3] = [22.0, 95.0, 136.0];
 
-/// Nanoseconds for a further line of a run, its comparison included.
+/// Nanoseconds for a further line of a run, including its comparison.
 const NEXT_LINE_NS: [f64; 3] = [3.0, 1.0, 16.0];
 
-/// Nanoseconds for setting out on a probe of a rotation, and of a cell.
+/// Nanoseconds to start a probe of a rotation, and of a cell.
 const PROBE_NS: [f64; 2] = [18.0, 4.0];
 
-/// Nanoseconds for setting out on a query in cells.
+/// Nanoseconds to start a query in cells.
 const CELLS_NS: f64 = 60.0;
 
-/// Nanoseconds for an entry whose stored bits are near enough: a line of ordinals, and then one
-/// of the canonical column; those of its neighbours come at the same time.
+/// Nanoseconds for an entry whose stored bits are near: a line of ordinals, then a line of the
+/// canonical column; lines of several entries overlap.
 const SURVIVOR_NS: f64 = 46.0;
 
-/// Nanoseconds for one entry of a scan, from each cache and from memory; in caches between those of a
-/// processor with AVX2, and those with AVX-512, on which scans gain more than tables do.
+/// Nanoseconds for an entry of a scan, from each cache and from memory. In caches, the figures are
+/// between those of AVX2 and of AVX-512, which speeds up scans more than tables.
 const SCAN_NS: [f64; 3] = [0.18, 0.2, 0.59];
 
-/// The figure for tables of this many bytes: between the figures of caches by share.
+/// Interpolates between the figures of caches and memory for tables of this size.
 fn by_size(bytes: f64, figures: [f64; 3]) -> f64 {
     let [own, shared] = CACHES;
     let [first, second, third] = figures;
-    // Lines are read at random, so the share of hits in a cache is its share of the bytes. The shared
-    // cache holds what the own one does as well.
+    // Lines are read at random, so the share of hits in a cache is its share of the bytes. The
+    // shared cache includes the content of the core's own cache.
     let in_own = (own / bytes).min(1.0);
     let in_shared = (shared / bytes).min(1.0) - in_own;
     first * in_own + second * in_shared + third * (1.0 - in_own - in_shared)
 }
 
 impl Cost {
-    /// What looking for everything within `k` of a fingerprint is expected to cost in `n` evenly
-    /// spread ones, by the quicker of both ways: the shape's tables, or a scan.
+    /// Returns the expected cost to find everything within `k` of a fingerprint among `n` uniformly
+    /// distributed ones, by the cheaper of the shape's tables and a scan.
     #[must_use]
     pub fn of_search(shape: Shape, n: u32, k: u32) -> Self {
         let scan = Self::of_scan(n, expected_around(n, k));
@@ -75,7 +75,7 @@ impl Cost {
         }
     }
 
-    /// What a scan costs that compares `scanned` of `n` fingerprints.
+    /// Returns the cost of a scan that compares `scanned` of `n` fingerprints.
     #[must_use]
     pub fn of_scan(n: u32, scanned: f64) -> Self {
         let bytes = f64::from(n) * 8.0;
@@ -84,13 +84,13 @@ impl Cost {
         Self { probes: 0.0, candidates: scanned, lines: scanned / 8.0, ns }
     }
 
-    /// What the tables of a shape cost; `None` if there are none, or they do not serve so wide a
-    /// distance.
+    /// Returns the cost of the tables of a shape; `None` if it has none, or if they do not support
+    /// the distance.
     ///
-    /// With P probes in rotations: the lines of P buckets, those in which buckets go on, and
-    /// `SURVIVOR_NS` for each entry whose stored bits are near enough. With P probes of cells: P lines,
-    /// and those in which cells go on. Lines of one step come at the same time; each step waits once.
-    /// Tables that a narrow search leaves out do not compete for the caches.
+    /// With P probes in rotations it counts: the lines of P buckets, the lines in which buckets
+    /// continue, and `SURVIVOR_NS` for each entry whose stored bits are near. With P probes of
+    /// cells: P lines, and the lines in which cells continue. Lines of one step overlap; each step
+    /// waits once. Tables that a narrow search does not use do not compete for the caches.
     #[must_use]
     pub fn of_tables(shape: Shape, n: u32, k: u32) -> Option<Self> {
         let k = k.min(DISTANCE_MAX);
@@ -137,7 +137,8 @@ impl Cost {
     }
 }
 
-/// How many of `n` evenly spread fingerprints have a popcount within `k` of that of another one.
+/// Returns how many of `n` uniformly distributed fingerprints have a popcount within `k` of
+/// another's.
 fn expected_around(n: u32, k: u32) -> f64 {
     // The difference of two popcounts of 64 bits has the variance of one popcount of 128 bits, which
     // is 32. The normal distribution of that is near enough for a choice.
@@ -151,13 +152,13 @@ fn erf(x: f64) -> f64 {
     1.0 - t.powi(-4)
 }
 
-/// What looking into buckets or cells is expected to meet.
+/// The expected work in buckets or cells.
 pub(super) struct Visit {
     /// Buckets or cells.
     pub(super) probes: f64,
     /// Entries in them.
     pub(super) candidates: f64,
-    /// Entries whose stored bits are near enough.
+    /// Entries whose stored bits are near.
     pub(super) survivors: f64,
 }
 
@@ -175,8 +176,8 @@ impl Visit {
                 let buckets = f64::from(choose(bits, distance));
                 visit.probes += buckets;
                 visit.candidates += buckets * bucket_entries;
-                // Stored blocks are taken as random, so the share of near ones is that of all 16-bit
-                // words. Skewed data has more, and the work limit bounds what that costs.
+                // Stored blocks are assumed random, so the share of near ones is that of all 16-bit
+                // words. Skewed data has more, and the work limit bounds their cost.
                 visit.survivors += buckets * share_within(slack, BLOCK_BITS) * bucket_entries;
             }
         }
@@ -206,21 +207,21 @@ impl Visit {
 /// Binomial coefficients up to those of 32.
 static CHOOSE: [[u32; 33]; 33] = pascal();
 
-/// The number of ways to choose `count` of `from` things, 32 at most.
+/// Returns the number of ways to choose `count` of `from` items, at most 32.
 #[expect(clippy::indexing_slicing, reason = "32 at most, of the bits of a block or an entry")]
 fn choose(from: u32, count: u32) -> u32 {
     CHOOSE[from as usize][count as usize]
 }
 
-/// The share of all words of so many bits that lie within `distance` of one.
+/// Returns the share of all words of `bits` bits that lie within `distance` of a word.
 fn share_within(distance: u32, bits: u32) -> f64 {
     let near = (0..=distance.min(bits)).map(|away| f64::from(choose(bits, away)));
     near.sum::<f64>() / (1_u64 << bits.min(63)) as f64
 }
 
-/// The share of buckets that have more entries than there is room for.
+/// Returns the share of buckets with more entries than fit.
 ///
-/// Their numbers are spread by Poisson's law; this is the normal distribution of that.
+/// The numbers of entries follow a Poisson distribution, approximated by a normal one.
 fn share_going_on(n: u32, address: Address) -> f64 {
     let average = f64::from(n) / f64::from(address.buckets());
     // A bucket count has the variance of its mean. The half is the continuity correction.

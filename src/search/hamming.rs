@@ -1,32 +1,33 @@
-//! The Hamming code that addresses cells: words of 31 bits, each one bit from just one codeword.
+//! The Hamming code that addresses cells: each word of 31 bits is within one bit of exactly one
+//! codeword.
 //!
 //! R. W. Hamming, "Error detecting and error correcting codes", 1950. The code is *perfect*: the
-//! 2^26 codewords, each with the 31 words that differ from it in one bit, take up all 2^31 words. So
+//! 2^26 codewords, each with the 31 words that differ from it in one bit, cover all 2^31 words. So
 //! if a table files each word under its nearest codeword, then everything within distance r of a
-//! word is filed under the codewords within r + 1 of it, and all these are needed: 16 for r = 1,
-//! where each finds 32 words. Looking under each of the 32 words within distance 1 itself would
-//! need twice as many lookups, of half the words each.
+//! word is filed under the codewords within r + 1 of it. All of these are needed: 16 for r = 1,
+//! each with 32 words. Reading the 32 words within distance 1 directly would take twice as many
+//! lookups, each with a single word.
 //!
-//! Bit i of a word is checked by the binary digits of i + 1. The digits of a word, taken together by
-//! exclusive or over its bits, are its *syndrome*: 0 for a codeword, else one more than the bit in
-//! which the nearest codeword differs. A codeword is told by its 26 bits whose i + 1 is no power of
-//! two, its *message*.
+//! Bit i of a word is checked by the binary digits of i + 1. The exclusive or of these digits over
+//! the set bits of a word is its *syndrome*: 0 for a codeword, otherwise one more than the bit in
+//! which the nearest codeword differs. The *message* of a codeword consists of its 26 bits for
+//! which i + 1 is not a power of two; it identifies the codeword.
 
 use std::sync::OnceLock;
 
-/// Bits of a word of the code.
+/// The length of a word of the code.
 const WORD_BITS: u32 = 31;
 
-/// Bits of a message.
+/// The length of a message.
 pub(super) const MESSAGE_BITS: u32 = 26;
 
 /// The number of syndromes.
 const SYNDROMES: usize = 32;
 
-/// The largest number of bits by which codewords are sought; beyond, there are tens of millions.
+/// The largest distance of codewords that is searched; beyond, there are tens of millions.
 pub(super) const WEIGHT_MAX: u32 = 7;
 
-/// The syndrome of the low 31 bits of a word: 0 to 31.
+/// Returns the syndrome of the low 31 bits of a word: 0 to 31.
 #[inline]
 #[expect(clippy::indexing_slicing, reason = "four places, and every byte")]
 pub(super) fn syndrome(word: u32) -> u32 {
@@ -57,31 +58,31 @@ const fn syndromes_of_bytes() -> [[u8; 256]; 4] {
     of
 }
 
-/// The message of a word that is a codeword; of others, the bits at the same places. It is linear:
-/// that of an exclusive or is the exclusive or of both.
+/// Returns the message of a codeword; for other words, the bits at the same places. It is linear:
+/// the message of an exclusive or is the exclusive or of the messages.
 pub(super) fn message(word: u32) -> u32 {
     word >> 2 & 1 | (word >> 4 & 0x7) << 1 | (word >> 8 & 0x7f) << 4 | (word >> 16 & 0x7fff) << 11
 }
 
-/// The message of the codeword that is nearest to the low 31 bits of a word.
+/// Returns the message of the codeword nearest to the low 31 bits of a word.
 pub(super) fn nearest(word: u32) -> u32 {
     // For a codeword the syndrome is 0: the shift count wraps
     // to 2^32 - 1, the shift yields 0 and no bit flips.
     message(word ^ 1_u32.unbounded_shl(syndrome(word).wrapping_sub(1)))
 }
 
-/// What to change in a word to reach the codewords at a distance from it.
+/// The differences from a word to the codewords at a distance from it.
 struct Patterns {
-    /// Where those for each syndrome start.
+    /// Where the differences for each syndrome start.
     starts: [usize; SYNDROMES + 1],
-    /// The messages of what to change.
+    /// The messages of the differences.
     messages: Box<[u32]>,
 }
 
-/// The messages of all codewords at distance `weight` of a word with this syndrome, each to be
-/// combined with the word's own by exclusive or. For weights up to [`WEIGHT_MAX`].
+/// Returns the messages of all codewords at distance `weight` of a word with this syndrome, each as
+/// an exclusive or with the word's own message. For weights up to [`WEIGHT_MAX`].
 ///
-/// Tables are made when first asked for: 20 KiB for all weights up to 3, 800 KiB up to 5, 13 MiB up to
+/// The tables are built on first use: 20 KiB for all weights up to 3, 800 KiB up to 5, 13 MiB up to
 /// 7.
 #[expect(
     clippy::indexing_slicing,
@@ -126,7 +127,7 @@ fn all_patterns(weight: u32) -> Patterns {
     Patterns { starts, messages: of_syndrome.concat().into_boxed_slice() }
 }
 
-/// How many codewords there are at distance `weight` of a word, on average over all words:
+/// Returns the number of codewords at distance `weight` of a word, averaged over all words:
 /// `choose(31, weight) / 32`.
 pub(super) fn expected(weight: u32) -> f64 {
     let mut words = 1.0;

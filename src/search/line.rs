@@ -1,32 +1,32 @@
-//! Memory lines of places of 16 bits, two of which make a number.
+//! Memory lines of 16-bit places, two of which hold a number.
 
 use zerocopy::little_endian::U16;
 
 /// A memory line: 64 bytes.
 pub type Line = [U16; LINE_PLACES as usize];
 
-/// Bytes of a [`Line`].
+/// The length of a [`Line`] in bytes.
 pub const LINE_BYTES: u64 = size_of::<Line>() as u64;
 
-/// Places of a line.
+/// The number of places in a line.
 pub(super) const LINE_PLACES: u32 = 32;
 
-/// The first of two places that say which the first entry of a bucket or of a line is.
+/// The first of two places that hold the number of the first entry of a bucket or of a line.
 pub(super) const NUMBER: u32 = LINE_PLACES - 2;
 
-/// Set in what is said there: there are more entries than there is room for, and they stand elsewhere.
+/// A flag in that number: there are more entries than fit, and they are elsewhere.
 pub(crate) const GOES_ON: u32 = 1 << 31;
 
-/// Puts a number into two places.
+/// Writes a number to two places.
 #[expect(clippy::indexing_slicing, reason = "they are of a line, or of whole lines")]
-#[expect(clippy::cast_possible_truncation, reason = "the two halves are what is wanted")]
+#[expect(clippy::cast_possible_truncation, reason = "takes the two halves")]
 pub(super) fn put(places: &mut [U16], at: u32, number: u32) {
     let at = at as usize;
     places[at + 1].set((number >> 16) as u16);
     places[at].set(number as u16);
 }
 
-/// The number in two places.
+/// Reads the number in two places.
 #[inline(always)]
 #[expect(clippy::indexing_slicing, reason = "they are of a line, or of whole lines")]
 pub(super) fn number(places: &[U16], at: u32) -> u32 {

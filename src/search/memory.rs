@@ -1,4 +1,4 @@
-//! The index in memory, of fingerprints that are not yet in a segment.
+//! The index in memory, for fingerprints that are not yet in a segment.
 
 use std::collections::HashMap;
 use std::time::Instant;
@@ -15,22 +15,23 @@ use super::probe::{BLOCK_BITS, BLOCKS, Block, Probe, Probes, Reach};
 use super::shards::DISTANCE_MAX;
 use crate::cpu::prefetch_value;
 
-/// The bits that address the buckets of an index that has just been made.
+/// The number of address bits of a new index's buckets.
 const BITS_MIN: u32 = 4;
 
-/// Fingerprints for each bucket at which the buckets are doubled: then one in twelve overflows.
+/// The number of fingerprints per bucket at which the buckets are doubled: then one in twelve
+/// overflows.
 const LOAD_MAX: usize = 6;
 
-/// Fingerprints in the order of their arrival, searchable after every one.
+/// Fingerprints in order of arrival, searchable after every one.
 ///
-/// It has the four tables of a segment, grown one by one. A bucket is a chain of nodes, each a
-/// memory line with room for nine entries, and most chains have one: a search waits for memory
-/// once, not once for every entry. The first node of a bucket is found by the bucket's number and
-/// holds the latest entries; when it is full, it moves behind an empty one. The buckets start few
-/// and are doubled as they fill, up to the 16 bits of a block.
+/// It has the four tables of a segment, grown incrementally. A bucket is a chain of nodes, each a
+/// memory line with nine entries, and most chains have one node: a search waits for memory once,
+/// not once for every entry. The first node of a bucket is found by the bucket's number and holds
+/// the latest entries; when it is full, it moves behind an empty one. The index begins with few
+/// buckets and doubles them as they fill, up to the 16 bits of a block.
 ///
-/// Memory: at least 4 KiB; 60 to 100 bytes for each fingerprint up to 300,000, some 55 from a million
-/// on, and as with a `Vec`, room for more.
+/// Memory: at least 4 KiB; 60 to 100 bytes for each fingerprint up to 300,000, some 55 from a
+/// million on, plus spare capacity as in a `Vec`.
 #[derive(Clone, Debug)]
 pub struct Chains {
     fingerprints: Vec<U64>,
@@ -38,10 +39,10 @@ pub struct Chains {
     buckets: [Vec<Node>; BLOCKS],
     /// The nodes behind the first ones, of all tables.
     overflow: Vec<Node>,
-    /// The bits that address the buckets.
+    /// The number of address bits of the buckets.
     bits: u32,
-    /// The number of each fingerprint, from when chains are found to be too long to tell it. By a hash
-    /// that nobody foresees, for somebody may have made them so.
+    /// The number of each fingerprint, once chains turned out to be too long to find it. The hash
+    /// is randomized, since an attacker may have made the chains long.
     numbers: Option<HashMap<u64, u32>>,
 }
 
@@ -52,7 +53,7 @@ impl Default for Chains {
 }
 
 impl Chains {
-    /// An empty index: 4 KiB.
+    /// Creates an empty index: 4 KiB.
     #[must_use]
     pub fn new() -> Self {
         Self {
@@ -64,24 +65,24 @@ impl Chains {
         }
     }
 
-    /// The number of fingerprints pushed.
+    /// Returns the number of fingerprints.
     #[must_use]
     pub fn len(&self) -> usize {
         self.fingerprints.len()
     }
 
-    /// Whether nothing was pushed yet.
+    /// Whether there are no fingerprints.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.fingerprints.is_empty()
     }
 
-    /// All fingerprints pushed, by number.
+    /// Returns all fingerprints in order of number.
     pub fn fingerprints(&self) -> impl Iterator<Item = u64> + '_ {
         self.fingerprints.iter().map(|fingerprint| fingerprint.get())
     }
 
-    /// Bytes of memory taken, including room for more.
+    /// Returns the memory in bytes, including spare capacity.
     #[must_use]
     pub fn memory_bytes(&self) -> usize {
         let buckets: usize = self.buckets.iter().map(Vec::capacity).sum();
@@ -91,7 +92,7 @@ impl Chains {
             + self.numbers.as_ref().map_or(0, |numbers| numbers.capacity() * NUMBER_BYTES)
     }
 
-    /// Takes all fingerprints out, and keeps the memory for others.
+    /// Removes all fingerprints, and keeps the memory.
     pub fn clear(&mut self) {
         self.fingerprints.clear();
         self.overflow.clear();
@@ -103,8 +104,8 @@ impl Chains {
         }
     }
 
-    /// Tells the processor which memory lines a search within 3 will read first. Worth it some
-    /// hundred nanoseconds ahead; costs about five.
+    /// Prefetches the memory lines that a search within 3 reads first. Call it some hundred
+    /// nanoseconds before the search; it costs about five.
     pub fn prefetch(&self, fingerprint: u64) {
         for block in Block::ALL {
             // First nodes are found by arithmetic alone, so the hint needs no read of its own.
@@ -113,11 +114,11 @@ impl Chains {
     }
 
     /// Adds a fingerprint and returns its number: 0 for the first, 1 for the next, and so on. Equal
-    /// fingerprints get numbers of their own.
+    /// fingerprints get separate numbers.
     ///
-    /// Cost: a memory line in each of four tables, 50 to 80 ns, and as much again for doubling the
-    /// buckets now and then. That takes some 10 ms the last time, at 196,608 fingerprints, half of
-    /// it the operating system's for 16 MiB of fresh memory.
+    /// Cost: a memory line in each of four tables, 50 to 80 ns, and as much again on average for
+    /// doubling the buckets. The last doubling, at 196,608 fingerprints, takes some 10 ms, half of
+    /// it in the operating system for 16 MiB of fresh memory.
     ///
     /// # Panics
     ///
@@ -147,8 +148,8 @@ impl Chains {
         id
     }
 
-    /// Doubles the buckets: each is split in two by the next bit of its entries' block. Both halves
-    /// follow each other, so old and new buckets are gone through in order.
+    /// Doubles the buckets: each is split in two by the next bit of its entries' blocks. The halves
+    /// are adjacent, so old and new buckets are processed in order.
     #[expect(
         clippy::indexing_slicing,
         reason = "entries are numbered as they were pushed; two halves"
@@ -185,9 +186,9 @@ impl Chains {
     /// Appends to `out` every fingerprint within distance `k` of `fingerprint`, each number once,
     /// in no particular order. Exact for every `k`; from 64 on that is all of them.
     ///
-    /// Cost: a memory line or two for each bucket that the pigeonhole principle names, 4 for k = 3.
-    /// Never more than about twice a comparison with all fingerprints, at some 0.1 ns each: that is
-    /// how the search goes on when chains turn out to be long.
+    /// Cost: one or two memory lines for each bucket of the pigeonhole principle, 4 for k = 3. It
+    /// is never more than about twice a scan of all fingerprints, at some 0.1 ns each: long chains
+    /// make the search fall back to the scan.
     pub fn find(&self, fingerprint: u64, k: u32, out: &mut Vec<Candidate>) {
         if self.is_empty() {
             return;
@@ -203,16 +204,16 @@ impl Chains {
         if self.plan(k).way == Way::Rotations && self.follow(fingerprint, k, nodes, out) {
             return;
         }
-        // The scan finds everything again: what the chains found would be reported twice.
+        // The scan finds everything again: hits from the chains would be duplicates.
         out.truncate(before);
         self.scan(fingerprint, k, out);
     }
 
-    /// The number of a fingerprint, if it is there; one of them if it is there several times.
+    /// Returns the number of a fingerprint, if it is there; one of its numbers if it is there
+    /// several times.
     ///
-    /// Cost: a memory line or two. The first time that a chain turns out to be too long for that, the
-    /// numbers of all fingerprints are put where they are found at once: some 30 ns and 20 bytes for
-    /// each.
+    /// Cost: one or two memory lines. When a chain first turns out to be too long for that, a hash
+    /// map of all fingerprints is built: some 30 ns and 20 bytes for each.
     pub fn number_of(&mut self, fingerprint: u64) -> Option<u32> {
         if self.numbers.is_none() {
             let mut equal = Vec::new();
@@ -231,12 +232,12 @@ impl Chains {
         self.numbers.as_ref().and_then(|numbers| numbers.get(&fingerprint).copied())
     }
 
-    /// Appends to `out` what is nearest of everything within `k`: all of it if chains tell what is near,
-    /// else as much as the [`Extent`] says. Then every fingerprint is compared, at some 0.1 ns each, and
-    /// in order of arrival: of what is as near, that stays which came first. If there are more than
-    /// [`Bounds::fingerprints`], and their numbers are known, the latest ones are compared, and of the
-    /// others those looked up that differ in one bit at most.
-    #[expect(clippy::indexing_slicing, reason = "no further than to the end of what was compared")]
+    /// Appends to `out` the nearest fingerprints within `k`: all of them if the chains are short
+    /// enough, otherwise as many as the [`Extent`] states. In the second case every fingerprint is
+    /// compared, at some 0.1 ns each, in order of arrival; of equally near ones, the first are
+    /// kept. If there are more than [`Bounds::fingerprints`], and the hash map of numbers exists,
+    /// only the latest are compared; among the others, those within one bit are looked up.
+    #[expect(clippy::indexing_slicing, reason = "indexes are within the compared range")]
     pub fn nearest(
         &self,
         fingerprint: u64,
@@ -244,7 +245,8 @@ impl Chains {
         bounds: &Bounds,
         out: &mut Vec<Candidate>,
     ) -> Extent {
-        /// Times as many nodes as are expected may be looked at before all are compared.
+        /// The factor of the expected number of nodes that may be read before all fingerprints are
+        /// compared.
         const PATIENCE: f64 = 3.0;
         let k = k.min(DISTANCE_MAX);
         if self.is_empty() || k == 0 && self.add_equal(fingerprint, out) {
@@ -300,23 +302,24 @@ impl Chains {
         Extent { crowded, ..nearest.finish(certain, number_at(scanned)) }
     }
 
-    /// How many there are.
+    /// Returns the number of fingerprints.
     fn count(&self) -> u32 {
         number_at(self.len())
     }
 
-    /// What [`find`](Self::find) is expected to do for a distance.
+    /// Returns the plan of [`find`](Self::find) for a distance.
     #[must_use]
     pub fn plan(&self, k: u32) -> Plan {
         plan_chains(self.count(), self.bits, k.min(DISTANCE_MAX))
     }
 
-    /// The numbers of all fingerprints, if they are known and no two fingerprints are equal.
+    /// Returns the numbers of all fingerprints, if the map exists and no two fingerprints are
+    /// equal.
     fn distinct_numbers(&self) -> Option<&HashMap<u64, u32>> {
         self.numbers.as_ref().filter(|numbers| numbers.len() == self.len())
     }
 
-    /// Appends what is equal, if numbers are found at once, and no two fingerprints are equal.
+    /// Appends the equal fingerprint, if the map exists and no two fingerprints are equal.
     fn add_equal(&self, fingerprint: u64, out: &mut Vec<Candidate>) -> bool {
         let Some(numbers) = self.distinct_numbers() else { return false };
         let number = numbers.get(&fingerprint);
@@ -337,10 +340,10 @@ impl Chains {
         }
     }
 
-    /// Follows the chains that the pigeonhole principle names; `false` if they turn out to have more
-    /// than `nodes_left`, and what was found is not all.
+    /// Follows the chains of the pigeonhole principle. Returns `false` if they have more than
+    /// `nodes_left` nodes, so that the result is incomplete.
     ///
-    /// Several chains are followed in turn, so that their memory lines come at the same time.
+    /// Several chains are followed in turn, so that their memory lines arrive concurrently.
     pub(super) fn follow(
         &self,
         fingerprint: u64,
@@ -348,7 +351,7 @@ impl Chains {
         mut nodes_left: usize,
         out: &mut Vec<Candidate>,
     ) -> bool {
-        /// Chains followed at the same time.
+        /// The number of chains followed concurrently.
         const LANES: usize = 16;
         let reach = Reach::within(k);
         if reach.is_plain() {
@@ -371,8 +374,8 @@ impl Chains {
             for lane in &mut lanes {
                 let Some((probe, node)) = *lane else { continue };
                 let Probe { block, distance, .. } = probe;
-                // The probe's distance is spent, so the next block
-                // may differ in what the ring principle leaves.
+                // The probe's distance is spent, so the next block may differ by the remainder of
+                // the ring principle.
                 let most = reach.slack(block, distance);
                 let query = block.next().value(fingerprint);
                 let run = BlockRun { blocks: node.blocks(), query, most };
@@ -396,8 +399,8 @@ impl Chains {
         }
     }
 
-    /// Follows the chain of the fingerprint's own bucket in each table that is needed; as
-    /// [`follow`](Self::follow) where there are no others.
+    /// Follows the chain of the fingerprint's own bucket in each table that is needed; otherwise as
+    /// [`follow`](Self::follow).
     fn follow_own(
         &self,
         fingerprint: u64,
@@ -432,7 +435,8 @@ impl Chains {
         true
     }
 
-    /// An entry that is near in the bits of its node, if it is near, and not found before.
+    /// Returns an entry whose stored bits are near, if the fingerprint is near and not found
+    /// before.
     #[expect(
         clippy::indexing_slicing,
         reason = "an entry of the node, which has the number of one pushed"
@@ -454,7 +458,7 @@ impl Chains {
         near.then(|| Candidate::new(id, found, fingerprint))
     }
 
-    /// The first node of the probed bucket.
+    /// Returns the first node of the probed bucket.
     #[expect(clippy::indexing_slicing, reason = "there is a bucket for each value of the bits")]
     fn first(&self, probe: Probe) -> &Node {
         let [first, second, third, fourth] = &self.buckets;
@@ -468,11 +472,11 @@ impl Chains {
     }
 }
 
-/// Fingerprints compared before those that are near are looked at again.
+/// The number of fingerprints compared before the near ones are processed.
 const STRIDE: usize = 8192;
 
-/// Bytes of a fingerprint and its number where they are found at once, about.
+/// The approximate number of bytes for a fingerprint in the map of numbers.
 const NUMBER_BYTES: usize = 20;
 
-/// Nodes that may always be looked at: a few microseconds at most.
+/// The number of nodes that may always be read: a few microseconds at most.
 const NODES_MIN: usize = 128;

@@ -1,27 +1,26 @@
-//! Finding every fingerprint within a distance of one, exactly, for any distance.
+//! Finds all fingerprints within a Hamming distance, exactly, for any distance.
 //!
-//! This module is pure: columns of numbers go in, ordinals come out. It knows nothing of files, and
-//! the owner of the columns decides what an error is ([`Column`]).
+//! This module is pure: columns of numbers go in, ordinals come out. It has no file access, and the
+//! owner of the columns defines the error type ([`Column`]).
 //!
 //! # The structure
 //!
 //! A set of distinct fingerprints is stored as one column of `u64`, ordered by popcount and then by
-//! value: the *canonical order*. The place of a fingerprint in it is its *ordinal*. [`Shards`] say
-//! where each popcount starts. Each bit in which two fingerprints differ moves the popcount by one,
-//! so everything within k of a fingerprint with popcount p lies in the shards p - k to p + k, which
-//! are contiguous. Scanning them is one way to answer a query, and the best one for wide distances
-//! and small sets.
+//! value: the *canonical order*. The index of a fingerprint in it is its *ordinal*. [`Shards`] hold
+//! where each popcount starts. Each differing bit changes the popcount by one, so everything within
+//! k of a fingerprint with popcount p lies in the contiguous shards p - k to p + k. A scan of them
+//! answers a query, and is the best way for wide distances and small sets.
 //!
-//! For other queries there are tables beside the column, in one of two shapes ([`Shape`]). Both use
-//! the pigeonhole principle: a few differing bits cannot touch all of many parts, so two near
-//! fingerprints agree or nearly agree in some part, and that part finds them.
+//! For other queries there are tables in addition to the column, in one of two shapes ([`Shape`]).
+//! Both use the pigeonhole principle: if two fingerprints differ in few bits, some part of them is
+//! equal or nearly equal. That part finds them.
 //!
 //! ## Rotations
 //!
-//! The fingerprint is cut into four blocks of 16 bits. Rotation j sorts all fingerprints by block j,
-//! and a query looks up its own block j in it: whatever differs in at most 3 bits agrees in at least
-//! one block. Wider distances look up near blocks as well: if k is 4, then some block agrees or the
-//! first one differs in one bit at most, which makes 1 + 16 + 3 buckets.
+//! The fingerprint is split into four blocks of 16 bits. Rotation j sorts all fingerprints by block
+//! j, and a query looks up its own block j in it: two fingerprints that differ in at most 3 bits
+//! agree in at least one block. Wider distances look up near blocks as well: if k is 4, then some
+//! block agrees or the first one differs in at most one bit, which makes 1 + 16 + 3 buckets.
 //!
 //! ```text
 //!               block 0  block 1  block 2  block 3
@@ -34,33 +33,33 @@
 //! ```
 //!
 //! All buckets have the same number of memory lines, usually one, so a bucket is found without a
-//! directory and a search waits for memory only once. For each fingerprint a bucket has the next
-//! block; 16 or 32 of these are compared at a time if the processor can. That is enough, because on
-//! a ring of blocks the principle says more: some block agrees *and* the next one differs in one
-//! bit at most (for k = 3). The few entries that pass are looked up in the canonical column. An
-//! entry is reported if the whole fingerprint is near and no later rotation finds it, so each is
-//! reported once.
+//! directory and a search waits for memory only once. A bucket stores the next block of each
+//! fingerprint; 16 or 32 of these are compared at a time if the processor can. That is selective
+//! enough, because on a ring of blocks the principle is stronger: some block agrees *and* the next
+//! one differs in at most one bit (for k = 3). The few entries that pass are looked up in the
+//! canonical column. An entry is reported if the whole fingerprint is near and no later rotation
+//! finds it, so each is reported once.
 //!
 //! ## Cells
 //!
 //! In large sets the bucket of a block has hundreds of memory lines. Two tables by halves of 32
-//! bits, looked up within a distance of 1 each, have buckets thousands of times smaller, but need
-//! 33 lookups per half. If fingerprints are filed under the nearest word of a Hamming code instead,
-//! 16 are enough. With one memory line for each, k = 3 costs 31 lines that are fetched at the same
-//! time, however large the set is.
+//! bits, each searched within distance 1, have buckets thousands of times smaller, but need 33
+//! lookups per half. If fingerprints are filed under the nearest word of a Hamming code instead, 16
+//! lookups suffice. With one memory line for each, k = 3 costs 31 lines that are fetched
+//! concurrently, however large the set is.
 //!
 //! # Choosing
 //!
-//! A cost model ([`Cost`]) predicts what each shape costs for each distance, in probes, candidates,
-//! memory lines and nanoseconds. [`Shape::choose`] uses it when tables are written, within a budget
-//! of bytes for each fingerprint, and [`Tables::plan`] for every query.
+//! A cost model ([`Cost`]) predicts the cost of each shape for each distance, in probes,
+//! candidates, memory lines and nanoseconds. [`Shape::choose`] uses it when tables are written,
+//! within a budget of bytes for each fingerprint, and [`Tables::plan`] uses it for every query.
 //!
-//! [`build_index`] writes the tables of a canonical column in bounded memory. [`Chains`] are plain
-//! rotations for fingerprints that are still arriving: each bucket is a chain in memory.
-//! [`Tables::find_each`] answers many queries at once.
+//! [`build_index`] writes the tables of a canonical column in bounded memory. [`Chains`] are
+//! incremental rotations for fingerprints that are still arriving: each bucket is a chain in
+//! memory. [`Tables::find_each`] answers many queries at once.
 //!
-//! [`Join`] finds all pairs that are near each other in any [`Source`], without an index. [`JoinPlan`]
-//! splits such a join among several machines.
+//! [`Join`] finds all near pairs in any [`Source`], without an index. [`JoinPlan`] distributes such
+//! a join among several machines.
 //!
 //! # Sources
 //!
@@ -124,8 +123,8 @@ pub use shards::{Census, DISTANCE_MAX, Shards, canonical_key};
 pub(crate) use tables::Steps;
 pub use tables::{Index, Tables};
 
-/// The instruction set that comparisons use on this processor: `avx512`, `avx2`, `popcnt` or
-/// `portable`. All give the same answers.
+/// Returns the instruction set that comparisons use on this processor: `avx512`, `avx2`, `popcnt`
+/// or `portable`. All give the same results.
 #[must_use]
 pub fn instruction_set() -> &'static str {
     kernel::Kernel::fastest().name()

@@ -1,53 +1,53 @@
-//! The nearest of many candidates, in memory for some.
+//! Keeps the nearest of many candidates in bounded memory.
 
 use std::time::Instant;
 
 use super::candidate::Candidate;
 use super::shards::DISTANCE_MAX;
 
-/// How far a search may go that need not find everything.
+/// The limits of a search that may be incomplete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
-    /// Of what is near, so many of the nearest are handed over at least; at most as many as the tables
-    /// find by themselves, or twice as many.
+    /// The number of nearest fingerprints to return; there may be twice as many, and the tables
+    /// alone return at most this many.
     pub hits: usize,
-    /// How many of them, if not all are compared.
+    /// The number to return if not all candidates are compared.
     pub hits_of_crowd: usize,
-    /// How many fingerprints are compared if more of them crowd together than the tables can tell
-    /// apart.
+    /// The most fingerprints to compare if more are in one dense region than the tables can
+    /// separate.
     pub fingerprints: u32,
-    /// When to give up what costs a scan.
+    /// The deadline for a scan.
     pub until: Option<Instant>,
 }
 
-/// How much of what is near was found.
+/// How complete a search is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extent {
-    /// Up to this distance everything was found, that of the query if it is all. `None`: nothing is
-    /// known.
+    /// The distance up to which the result is complete; the query's distance if all of it is.
+    /// `None`: nothing is certain.
     pub certain: Option<u32>,
-    /// Whether something was left out because there was so much nearer.
+    /// Whether fingerprints were left out because there were enough nearer ones.
     pub full: bool,
-    /// Whether not all were compared that might be near, since too many crowd together.
+    /// Whether a dense region was too large, so that not all candidates were compared.
     pub crowded: bool,
-    /// How many fingerprints were compared one after another.
+    /// The number of fingerprints compared by a scan.
     pub scanned: u32,
 }
 
 impl Extent {
-    /// Everything within `k`.
+    /// Returns the extent of a complete result within `k`.
     #[must_use]
     pub fn whole(k: u32) -> Self {
         Self { certain: Some(k), full: false, crowded: false, scanned: 0 }
     }
 
-    /// Whether that is everything within `k`.
+    /// Whether the result is complete within `k`.
     #[must_use]
     pub fn is_whole(&self, k: u32) -> bool {
         !self.full && self.certain >= Some(k)
     }
 
-    /// What is known of two sets together.
+    /// Returns the extent of the results of two sets together.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self {
@@ -60,26 +60,27 @@ impl Extent {
     }
 }
 
-/// Keeps the nearest, and says how near others must be to be wanted at all.
+/// Keeps the nearest candidates, and the radius within which more are wanted.
 ///
-/// Once it has as many as are wanted within some distance, no more of that distance are taken: of
-/// those the ones that come first stay. So what comes later never takes the place of what was as near.
+/// Once there are enough within some distance, no more at that distance are accepted, and the first
+/// ones stay. So a later candidate never replaces an equally near one.
 pub(super) struct Nearest<'o> {
     most: usize,
-    /// The distance up to which more are taken; `None` if none are.
+    /// The distance up to which more are accepted; `None` if none are.
     radius: Option<u32>,
-    /// How many have been taken within the radius, which are fewer than `most`.
+    /// The number of accepted candidates within the radius, less than `most`.
     within: usize,
-    /// How many of each distance have been taken.
+    /// The number of candidates accepted at each distance.
     counts: [usize; DISTANCE_MAX as usize + 1],
     full: bool,
-    /// Where those begin that this one took.
+    /// Where its candidates begin in `out`.
     start: usize,
     out: &'o mut Vec<Candidate>,
 }
 
 impl<'o> Nearest<'o> {
-    /// Of what is within `k`, keeps the `most` nearest, and fewer than as many again. Appends to `out`.
+    /// Keeps at least the `most` nearest within `k`, and fewer than twice as many. Appends to
+    /// `out`.
     pub(super) fn new(k: u32, most: usize, out: &'o mut Vec<Candidate>) -> Self {
         let counts = [0; DISTANCE_MAX as usize + 1];
         // `out` may have hits of other components before `start`, which must stay as they are.
@@ -87,12 +88,12 @@ impl<'o> Nearest<'o> {
         Self { most, radius: Some(k.min(DISTANCE_MAX)), within: 0, counts, full: false, start, out }
     }
 
-    /// The largest distance that is still wanted.
+    /// Returns the largest distance that is still accepted.
     pub(super) fn radius(&self) -> Option<u32> {
         self.radius
     }
 
-    /// Takes a candidate, unless it is too far by now.
+    /// Adds a candidate, unless it is beyond the radius.
     #[expect(clippy::indexing_slicing, reason = "there is a count for each distance up to 64")]
     pub(super) fn add(&mut self, candidate: Candidate) {
         let distance = u32::from(candidate.distance);
@@ -116,7 +117,7 @@ impl<'o> Nearest<'o> {
         }
     }
 
-    /// Lets go of those that are too far by now.
+    /// Drops the candidates beyond the radius.
     #[expect(clippy::indexing_slicing, reason = "places from the start to the end")]
     fn drop_far(&mut self) {
         // Hits one beyond the radius are kept: they were taken
@@ -134,7 +135,7 @@ impl<'o> Nearest<'o> {
         self.out.truncate(kept);
     }
 
-    /// What was taken, if everything up to the distance `certain` was handed over.
+    /// Returns the extent, if everything up to the distance `certain` was added.
     pub(super) fn finish(mut self, certain: Option<u32>, scanned: u32) -> Extent {
         if !self.full {
             return Extent { certain, full: false, crowded: false, scanned };

@@ -1,27 +1,27 @@
-//! A node of a chain in the index in memory.
+//! A node of a chain of the index in memory.
 
 use zerocopy::little_endian::U16;
 
 use super::probe::BLOCKS;
 use crate::cpu::prefetch_value;
 
-/// What is no node, and the number that no fingerprint gets.
+/// No node; also a number that no fingerprint gets.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// Entries of a node, which fill a memory line together with what else is in it.
+/// The entries of a node, which fill a memory line together with its other fields.
 const NODE_ENTRIES: usize = 9;
 
 /// A part of a bucket: a memory line.
 #[derive(Clone, Debug)]
 #[repr(align(64))]
 pub(super) struct Node {
-    /// The block that comes next, of each entry.
+    /// The next block of each entry.
     blocks: [U16; NODE_ENTRIES],
     /// The numbers of the fingerprints.
     pub(super) ids: [u32; NODE_ENTRIES],
-    /// How many entries there are.
+    /// The number of entries.
     pub(super) len: u32,
-    /// The place in the overflow of the node with those before, or `NONE`.
+    /// The index in the overflow of the node with earlier entries, or `NONE`.
     before: u32,
 }
 
@@ -32,7 +32,7 @@ impl Node {
     pub(super) const EMPTY: Self =
         Self { blocks: [U16::ZERO; NODE_ENTRIES], ids: [NONE; NODE_ENTRIES], len: 0, before: NONE };
 
-    /// Adds an entry; `false` if there is no room.
+    /// Adds an entry; `false` if it is full.
     #[expect(clippy::indexing_slicing, reason = "places below the number of entries of a node")]
     #[inline]
     pub(super) fn push(&mut self, block: u16, id: u32) -> bool {
@@ -47,15 +47,15 @@ impl Node {
         true
     }
 
-    /// What it has of its entries.
+    /// Returns the stored blocks of its entries.
     #[expect(clippy::indexing_slicing, reason = "it has no more entries than there is room for")]
     #[inline]
     pub(super) fn blocks(&self) -> &[U16] {
         &self.blocks[..self.len as usize]
     }
 
-    /// The node behind it in its chain, unless it is the last.
-    #[expect(clippy::indexing_slicing, reason = "what it refers to was pushed before it")]
+    /// Returns the node behind it in its chain, unless it is the last.
+    #[expect(clippy::indexing_slicing, reason = "it refers to a node that was pushed before")]
     #[inline]
     pub(super) fn behind<'o>(&self, overflow: &'o [Node]) -> Option<&'o Node> {
         (self.before != NONE).then(|| &overflow[self.before as usize])
@@ -69,14 +69,14 @@ pub(super) fn prefetched(node: &Node) -> &Node {
     node
 }
 
-/// A place among fingerprints as a number.
+/// Converts an index of a fingerprint to its number.
 #[expect(clippy::cast_possible_truncation, reason = "fewer than 2^32 are pushed")]
 #[inline]
 pub(super) fn number_at(place: usize) -> u32 {
     place as u32
 }
 
-/// Tables with an empty node for each bucket.
+/// Creates tables with an empty node for each bucket.
 #[inline]
 pub(super) fn empty_buckets(bits: u32) -> [Vec<Node>; BLOCKS] {
     std::array::from_fn(|_| vec![Node::EMPTY; 1 << bits])

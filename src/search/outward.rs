@@ -1,14 +1,15 @@
-//! Scanning the canonical column from a fingerprint outward: the nearest first, in bounded memory and,
-//! if need be, in bounded time.
+//! Scans the canonical column outward from a fingerprint, the nearest first, in bounded memory and
+//! time.
 //!
-//! Fingerprints within j of another one differ from it by at most j in popcount. So the shard of its own
-//! popcount comes first, then those beside it, and so on: when j shards to both sides are done, all
-//! within j have been found, and once enough have been found within j, nothing beyond is read.
+//! Fingerprints within j of another one differ from it by at most j in popcount. So the shard of
+//! its own popcount is scanned first, then its neighbours, and so on. After j shards on both sides,
+//! everything within j has been found. Once enough have been found within j, the scan ends.
 //!
-//! There are fingerprints that crowd together so much that no table tells them apart: somebody makes
-//! them, or a template does. If there are more of them than a search may compare, it looks up what
-//! differs in one bit at most, fingerprint by fingerprint, and compares those that stand next to it in
-//! each shard, which share the most of its first bits. So it finds exact copies, and many that are near.
+//! In a dense region, more fingerprints are close together than any table separates: an attacker or
+//! a template may cause that. If a region has more fingerprints than a search may
+//! compare, the search looks up all values within one bit. It also compares the entries next to the
+//! query in each shard, which share the most leading bits with it. So it finds exact copies, and
+//! many near fingerprints.
 
 use std::ops::{Range, RangeInclusive};
 use std::time::Instant;
@@ -19,14 +20,15 @@ use super::kernel::Kernel;
 use super::nearest::{Bounds, Extent, Nearest};
 use super::shards::{DISTANCE_MAX, Shards};
 
-/// Distances for which fingerprints are looked up one by one: 1 + 64 of them.
+/// The distance up to which fingerprints are looked up one by one: 1 + 64 values.
 pub(super) const LOOKED_UP_MAX: u32 = 1;
 
-/// Fingerprints that are compared at a time: 64 KiB, so that they are still in the cache when those that
-/// are near are looked at again. The first ones are few, so that few are near but not wanted.
+/// The number of fingerprints compared at a time: 64 KiB, so that they are still in the cache when
+/// the near ones are processed. The first stride is short, so that few near but unwanted
+/// fingerprints are collected.
 const STRIDES: [u32; 2] = [512, 8192];
 
-/// A canonical column, and what is looked for in it.
+/// A canonical column with a query.
 pub(super) struct Outward<'c, C> {
     pub(super) fingerprints: &'c C,
     pub(super) shards: &'c Shards,
@@ -35,7 +37,7 @@ pub(super) struct Outward<'c, C> {
 }
 
 impl<C: Column> Outward<'_, C> {
-    /// Appends the nearest to `out`. `bounds.fingerprints` counts only if `crowded`.
+    /// Appends the nearest to `out`. `bounds.fingerprints` applies only if `crowded`.
     pub(super) fn find(
         &self,
         bounds: &Bounds,
@@ -53,7 +55,7 @@ impl<C: Column> Outward<'_, C> {
         for away in 0..=self.k {
             if scan.nearest.radius().is_none_or(|radius| away > radius) {
                 // Enough hits are nearer than any fingerprint of these shards can be. `finish` then
-                // lowers `certain` to the radius of what was kept.
+                // lowers `certain` to the radius of the kept hits.
                 certain = Some(self.k);
                 break;
             }
@@ -67,8 +69,8 @@ impl<C: Column> Outward<'_, C> {
         Ok(scan.finish(certain))
     }
 
-    /// Appends the nearest of more fingerprints than may be compared: all within 1, and of the others as
-    /// many as are compared.
+    /// Appends the nearest of more fingerprints than may be compared: all within 1, and those among
+    /// the compared ones.
     fn find_some(&self, bounds: &Bounds, out: &mut Vec<Candidate>) -> Result<Extent, C::Error> {
         let bounds = Bounds { hits: bounds.hits_of_crowd, ..*bounds };
         let mut scan = Scan::new(self, &bounds, out);
@@ -93,7 +95,7 @@ impl<C: Column> Outward<'_, C> {
         Ok(Extent { crowded: true, ..scan.finish(Some(certain)) })
     }
 
-    /// The shards whose popcount differs by so much, one or two of them.
+    /// Returns the one or two shards whose popcount differs by `away`.
     fn shards_at(&self, away: u32) -> impl Iterator<Item = Range<u32>> + use<'_, C> {
         let own = self.query.count_ones();
         let below = own.checked_sub(away);
@@ -102,8 +104,8 @@ impl<C: Column> Outward<'_, C> {
         below.into_iter().chain(above).map(|popcount| self.shards.around(popcount, 0))
     }
 
-    /// Runs of at most `count` entries together: in each of the nearest shards those that stand next to
-    /// the query's place there, the nearest shards first.
+    /// Returns runs with at most `count` entries in total: the neighbours of the query's place in
+    /// each of the nearest shards, the nearest shards first.
     fn beside(&self, count: u32) -> Result<Vec<Run>, C::Error> {
         let nearest = (0..=self.k.min(NEIGHBOURS)).flat_map(|away| self.shards_at(away));
         let shards: Vec<Range<u32>> = nearest.filter(|shard| !shard.is_empty()).collect();
@@ -119,8 +121,8 @@ impl<C: Column> Outward<'_, C> {
         )]
         let shares = (1..=shards.len() as u32).rev();
         for ((shard, place), shares) in shards.iter().zip(places).zip(shares) {
-            // The rest is divided anew at each shard, so that
-            // what a small shard leaves goes to later ones.
+            // The remainder is divided again at each shard, so that unused entries of a small shard
+            // go to later ones.
             let share = left / shares;
             let count = share.min(shard.end - shard.start);
             let start = place.range.start.saturating_sub(count / 2);
@@ -140,7 +142,7 @@ impl<C: Column> Outward<'_, C> {
         Ok(runs)
     }
 
-    /// Looks up every fingerprint within `k`, which is 1 at most.
+    /// Looks up every fingerprint within `k`, at most 1.
     pub(super) fn look_up(&self, k: u32, found: impl FnMut(Candidate)) -> Result<(), C::Error> {
         let count = if k == 0 { 1 } else { 1 + u64::BITS as usize };
         self.look_up_values(within_one(self.query).take(count), found)
@@ -165,8 +167,8 @@ impl<C: Column> Outward<'_, C> {
         Ok(())
     }
 
-    /// Narrows the range of each down to the first entry that is not less, or to none: a binary search
-    /// for all of them in step, so that what they wait for comes at the same time.
+    /// Narrows each range to the first entry that is not less than its value, or to an empty range.
+    /// The binary searches advance in step, so that their memory accesses overlap.
     fn search(&self, places: &mut [Place]) -> Result<(), C::Error> {
         // The search moves the ends, and callers need them afterwards.
         let ends: Vec<u32> = places.iter().map(|place| place.range.end).collect();
@@ -194,41 +196,41 @@ impl<C: Column> Outward<'_, C> {
     }
 }
 
-/// A fingerprint, and then every one that differs from it in one bit.
+/// Returns a fingerprint, and then every value that differs from it in one bit.
 pub(super) fn within_one(fingerprint: u64) -> impl Iterator<Item = u64> {
     std::iter::once(fingerprint).chain((0..u64::BITS).map(move |bit| fingerprint ^ 1 << bit))
 }
 
-/// By how much the popcount of shards may differ in which some entries are compared.
+/// The largest difference in popcount of shards whose entries are compared.
 const NEIGHBOURS: u32 = 4;
 
-/// A value that is looked for among some ordinals, which ascend.
+/// A value to search for in a range of ordinals.
 struct Place {
     value: u64,
     range: Range<u32>,
 }
 
-/// Entries of one shard that follow each other.
+/// Adjacent entries of one shard.
 struct Run {
     ordinals: Range<u32>,
     popcount: u32,
-    /// The first one and the last.
+    /// The first and the last value.
     values: RangeInclusive<u64>,
 }
 
 impl Run {
-    /// Whether a fingerprint stands here if it stands anywhere.
+    /// Whether the run contains a fingerprint if the column does.
     fn covers(&self, value: u64) -> bool {
         value.count_ones() == self.popcount && self.values.contains(&value)
     }
 }
 
-/// Comparing runs of the column, one after another.
+/// Compares runs of the column, one after another.
 struct Scan<'s, 'o, C> {
     outward: &'s Outward<'s, C>,
     until: Option<Instant>,
     nearest: Nearest<'o>,
-    /// Those that are near in a run.
+    /// The near ones of a run.
     near: Vec<u32>,
     compared: u32,
 }
@@ -239,7 +241,7 @@ impl<'s, 'o, C: Column> Scan<'s, 'o, C> {
         Self { outward, until: bounds.until, nearest, near: Vec::new(), compared: 0 }
     }
 
-    /// Compares a run, and takes what is near. `false` when time is up.
+    /// Compares a run, and adds the near fingerprints. `false` after the deadline.
     #[expect(clippy::indexing_slicing, reason = "indices of the column that was compared")]
     fn compare(&mut self, mut run: Range<u32>) -> Result<bool, C::Error> {
         let Self { outward, until, nearest, near, compared } = self;

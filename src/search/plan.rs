@@ -1,4 +1,4 @@
-//! Choosing by cost: the shape of new tables, and whether a query probes the tables or scans the
+//! Chooses by cost: the shape of new tables, and whether a query probes the tables or scans the
 //! shards.
 
 use super::cost::{Cost, Visit};
@@ -6,9 +6,9 @@ use super::shape::Shape;
 use super::shards::DISTANCE_MAX;
 
 impl Shape {
-    /// The shape with the fastest expected search of `n` fingerprints within `k`, among those that
-    /// take at most `bytes_max` for each fingerprint. Pure and quick; the same numbers always give
-    /// the same shape.
+    /// Returns the shape with the fastest expected search of `n` fingerprints within `k`, among
+    /// those that take at most `bytes_max` for each fingerprint. It is fast, and a pure function of
+    /// its arguments.
     ///
     /// ```
     /// use simkeep::query::Shape;
@@ -30,36 +30,37 @@ impl Shape {
     }
 }
 
-/// A way to find everything within a distance. All ways give the same answer.
+/// A way to find everything within a distance. All ways give the same result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Way {
-    /// Probe the buckets of the rotations that the pigeonhole principle names.
+    /// Probes the buckets of the rotations that the pigeonhole principle selects.
     Rotations,
-    /// Probe the cells of all codewords that are near enough.
+    /// Probes the cells of all codewords that are near enough.
     Cells,
-    /// Scan the shards of the canonical column whose popcount is near enough.
+    /// Scans the shards of the canonical column whose popcount is near enough.
     Scan,
 }
 
-/// What a query will do, and its expected cost.
+/// The plan of a query and its expected cost.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Plan {
     /// The cheapest way.
     pub way: Way,
-    /// What it costs.
+    /// Its cost.
     pub expected: Cost,
 }
 
-/// Chooses a way for every query on one column, from what was computed once.
+/// Chooses a way for each query on a column, from precomputed costs.
 #[derive(Clone, Debug)]
 pub(super) struct Planner {
     shape: Shape,
     n: u32,
-    /// For each distance, how many fingerprints a scan compares in the time of the tables.
+    /// For each distance, the number of fingerprints that a scan compares in the time of the
+    /// tables.
     worth: [f32; DISTANCE_MAX as usize + 1],
-    /// For each distance, what is expected of the tables in nanoseconds; 0 without any.
+    /// For each distance, the expected nanoseconds of the tables; 0 without tables.
     tables_ns: [f32; DISTANCE_MAX as usize + 1],
 }
 
@@ -86,7 +87,8 @@ impl Planner {
         Self { shape, n, worth, tables_ns }
     }
 
-    /// The way for a query within `k`, 64 at most, where a scan would compare `scanned` fingerprints.
+    /// Returns the way for a query within `k`, at most 64, if a scan would compare `scanned`
+    /// fingerprints.
     #[inline]
     #[expect(clippy::indexing_slicing, reason = "there is a worth for each distance up to 64")]
     pub(super) fn way(&self, k: u32, scanned: u32) -> Way {
@@ -99,7 +101,7 @@ impl Planner {
         }
     }
 
-    /// What the tables are expected to cost within `k`, 64 at most, in nanoseconds.
+    /// Returns the expected nanoseconds of the tables within `k`, at most 64.
     #[expect(clippy::indexing_slicing, reason = "there is a figure for each distance up to 64")]
     pub(super) fn tables_ns(&self, k: u32) -> f32 {
         self.tables_ns[k as usize]
@@ -120,12 +122,12 @@ impl Planner {
 
 /// Nanoseconds for a node of a chain of the index in memory: one line.
 const NODE_NS: f64 = NODE_SCANS as f64 * MEMORY_SCAN_ENTRY_NS;
-/// Nanoseconds for one entry of a scan of the index in memory, which is likely in the cache.
+/// Nanoseconds for an entry of a scan of the index in memory, probably from a cache.
 const MEMORY_SCAN_ENTRY_NS: f64 = 0.12;
-/// Entries that a scan of the index in memory compares in the time of a node.
+/// The number of entries that such a scan compares in the time of a node.
 const NODE_SCANS: usize = 150;
 
-/// Whether the index in memory follows its chains or compares all `n` fingerprints.
+/// Decides whether the index in memory follows its chains or compares all `n` fingerprints.
 ///
 /// The model is that of segments, with `NODE_NS` for each node: one for each bucket, and one more
 /// for every nine entries.
@@ -144,7 +146,7 @@ pub(super) fn plan_chains(n: u32, bits: u32, k: u32) -> Plan {
     }
 }
 
-/// The number of nodes that cost as much as comparing all `n` fingerprints.
+/// Returns the number of nodes that cost as much as comparing all `n` fingerprints.
 pub(super) fn nodes_worth_a_scan(n: usize) -> usize {
     n / NODE_SCANS
 }

@@ -1,8 +1,8 @@
 //! The rotations: four tables over the canonical column, each addressed by another block.
 //!
-//! The top bits of a block name a *bucket*, which has the same number of memory lines as all others,
-//! and so is found without a directory: a search waits for memory once. What stands there of a
-//! fingerprint is the block that comes next, 16 bits.
+//! The top bits of a block select a *bucket*. All buckets have the same number of memory lines, so
+//! they are found without a directory: a search waits for memory once. A bucket stores the next
+//! block of each fingerprint, 16 bits.
 //!
 //! ```text
 //! place          0        1             25      26 ... 29    30 31
@@ -11,7 +11,7 @@
 //! other lines  [ block  | block  | ...                                            ]
 //! ```
 //!
-//! A bucket with more entries than it has room for goes on in the *rest*, a run of blocks.
+//! A bucket with more entries than fit continues in the *rest*, a run of blocks.
 
 use std::ops::Range;
 
@@ -21,10 +21,11 @@ use super::column::{Column, U16_BYTES, U32_BYTES, ordinal_at, u16s, u64_at};
 use super::line::{GOES_ON, LINE_BYTES, LINE_PLACES, NUMBER, number, put};
 use super::probe::{BLOCK_BITS, BLOCKS, Block};
 
-/// Lines of a bucket at most: there are no more entries.
+/// The most lines of a bucket: there are no more entries.
 const LINES_MAX: u32 = 1 << 26;
 
-/// The places of the first line that say where in the rest a bucket goes on, and with how many entries.
+/// The places in the first line for the start of a bucket's entries in the rest, and for their
+/// number.
 const REST: [u32; 2] = [26, 28];
 
 const _: () = {
@@ -36,13 +37,13 @@ const _: () = {
     assert!(LINES_MAX <= (1 << 31) / LINE_PLACES);
 };
 
-/// The places of a bucket that hold no entries: its head.
+/// Returns the places of a bucket that hold no entries: its head.
 fn head_places(goes_on: bool) -> Range<u32> {
     let [rest, _] = REST;
     if goes_on { rest..LINE_PLACES } else { NUMBER..LINE_PLACES }
 }
 
-/// The place of an entry, counted from the first of its bucket; it may be beyond the last.
+/// Returns the place of an entry, counted from the first of its bucket; it may be beyond the last.
 pub(super) fn place_of(entry: u32, goes_on: bool) -> u32 {
     let head = head_places(goes_on);
     if entry < head.start { entry } else { entry + (head.end - head.start) }
@@ -51,15 +52,15 @@ pub(super) fn place_of(entry: u32, goes_on: bool) -> u32 {
 /// How the rotations of a column are addressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Address {
-    /// How many of the top bits of a block tell its bucket: 0 to 16.
+    /// The number of top bits of a block that select its bucket: 0 to 16.
     pub bits: u32,
-    /// How many memory lines a bucket has: 1 to 2^26.
+    /// The number of memory lines in a bucket: 1 to 2^26.
     pub lines: u32,
 }
 
 impl Address {
-    /// Buckets for `n` fingerprints: of 12.8 to 25.6 to a line, so that few go on in the rest; one
-    /// line up to 1.7 million.
+    /// Chooses buckets for `n` fingerprints: 12.8 to 25.6 to a line, so that few continue in the
+    /// rest; one line up to 1.7 million.
     #[must_use]
     #[expect(clippy::cast_possible_truncation, reason = "2^32 fingerprints take 2,560 lines")]
     pub fn of(n: u32) -> Self {
@@ -74,13 +75,13 @@ impl Address {
         Self { bits, lines: lines as u32 }
     }
 
-    /// How many buckets there are.
+    /// Returns the number of buckets.
     #[must_use]
     pub fn buckets(self) -> u32 {
         1 << self.bits.min(BLOCK_BITS)
     }
 
-    /// Bytes of all buckets of a rotation.
+    /// Returns the bytes of all buckets of a rotation.
     #[must_use]
     pub fn bytes(self) -> u64 {
         u64::from(self.buckets()) * self.bucket_bytes()
@@ -90,30 +91,30 @@ impl Address {
         u64::from(self.lines) * LINE_BYTES
     }
 
-    /// Entries for which a bucket has room.
+    /// Returns the capacity of a bucket in entries.
     pub(super) fn room(self) -> u32 {
         self.places().saturating_sub(LINE_PLACES - NUMBER)
     }
 
-    /// Entries in the lines of a bucket that goes on.
+    /// Returns the number of entries in the lines of a bucket that continues.
     pub(super) fn full_room(self) -> u32 {
         let [rest, _] = REST;
         self.places().saturating_sub(LINE_PLACES - rest)
     }
 
-    /// Whether there can be such buckets.
+    /// Whether the address is valid.
     pub(crate) fn is_possible(self) -> bool {
         self.bits <= BLOCK_BITS && (1..=LINES_MAX).contains(&self.lines)
     }
 
-    /// Places of a bucket.
+    /// Returns the number of places of a bucket.
     pub(super) fn places(self) -> u32 {
         self.lines.saturating_mul(LINE_PLACES)
     }
 }
 
-/// Writes the head of a bucket: the number of its first entry, and if it goes on, where in the rest,
-/// and with how many entries.
+/// Writes the head of a bucket: the number of its first entry; and if it continues, its start in
+/// the rest and the number of entries there.
 pub(super) fn put_head(places: &mut [U16], first: u32, rest: Option<[u32; 2]>) {
     let Some(numbers) = rest else { return put(places, NUMBER, first) };
     put(places, NUMBER, first | GOES_ON);
@@ -125,25 +126,25 @@ pub(super) fn put_head(places: &mut [U16], first: u32, rest: Option<[u32; 2]>) {
 /// The lines of a bucket.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bucket<'c> {
-    /// Blocks, and in between what else the first line says.
+    /// Blocks, except for the head in the first line.
     pub(super) places: &'c [U16],
-    /// The number of the first entry, and whether the bucket goes on.
+    /// The number of the first entry, and the flag that the bucket continues.
     head: u32,
 }
 
 impl Bucket<'_> {
-    /// Whether it goes on in the rest.
+    /// Whether it continues in the rest.
     #[inline]
     pub(super) fn goes_on(&self) -> bool {
         self.head & GOES_ON != 0
     }
 
-    /// The number of its first entry.
+    /// Returns the number of its first entry.
     pub(super) fn first(&self) -> u32 {
         self.head & !GOES_ON
     }
 
-    /// The number of the entry in a place, if there may be one.
+    /// Returns the number of the entry in a place, if there may be one.
     pub(super) fn entry(&self, place: u32) -> Option<u32> {
         let head = head_places(self.goes_on());
         // The head is inside the first line. Places of further
@@ -157,7 +158,7 @@ impl Bucket<'_> {
         }
     }
 
-    /// Where the entries are that it has no room for, and the number of their first.
+    /// Returns the range of its entries in the rest, and the number of their first.
     pub(super) fn rest(&self) -> (Range<u32>, u32) {
         if !self.goes_on() {
             return (0..0, 0);
@@ -176,16 +177,16 @@ impl Bucket<'_> {
 /// Within a bucket entries are in canonical order.
 #[derive(Clone, Debug)]
 pub struct Rotation<C> {
-    /// The buckets: each [`Address::lines`] lines, of places of 16 bits.
+    /// The buckets: [`Address::lines`] lines each, of 16-bit places.
     pub buckets: C,
-    /// The blocks for which buckets have no room: little-endian `u16`.
+    /// The blocks that do not fit into their buckets: little-endian `u16`.
     pub rest: C,
-    /// The place in the canonical column, of each entry, by buckets: little-endian `u32`.
+    /// The ordinal of each entry in the canonical column, in order of buckets: little-endian `u32`.
     pub ordinals: C,
 }
 
 impl<C: Column> Rotation<C> {
-    /// The lines of a bucket.
+    /// Returns the lines of a bucket.
     #[inline]
     pub(super) fn bucket(&self, bucket: u32, address: Address) -> Result<Bucket<'_>, C::Error> {
         // In `u64`: 2^16 buckets of 2^31 places exceed 32 bits.
@@ -194,7 +195,7 @@ impl<C: Column> Rotation<C> {
         Ok(Bucket { places, head: number(places, NUMBER) })
     }
 
-    /// Entries for which buckets have no room.
+    /// Returns entries of the rest.
     pub(super) fn rest(&self, range: Range<u32>) -> Result<&[U16], C::Error> {
         u16s(&self.rest, range.start.into()..range.end.into())
     }
@@ -210,20 +211,20 @@ impl<C> Rotation<C> {
 /// The four rotations of a column. Rotation j is addressed by block j; block 0 is the top one.
 #[derive(Clone, Debug)]
 pub struct Rotations<C> {
-    /// How each is addressed.
+    /// The address of each rotation.
     pub address: Address,
     /// The rotations in the order of their blocks.
     pub tables: [Rotation<C>; BLOCKS],
 }
 
 impl<C> Rotations<C> {
-    /// These rotations in other columns.
+    /// Returns these rotations with other columns.
     pub(super) fn map<'c, D>(&'c self, to: &impl Fn(&'c C) -> D) -> Rotations<D> {
         let tables = self.tables.each_ref().map(|table| table.map(to));
         Rotations { address: self.address, tables }
     }
 
-    /// The rotation addressed by `block`.
+    /// Returns the rotation addressed by `block`.
     #[inline]
     pub(super) fn of(&self, block: Block) -> &Rotation<C> {
         #[expect(clippy::indexing_slicing, reason = "there is one for each block")]

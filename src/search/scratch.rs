@@ -1,4 +1,4 @@
-//! Memory for very many entries, for a while.
+//! Temporary memory for very many entries.
 
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
@@ -6,19 +6,18 @@ use std::ops::{Deref, DerefMut};
 use memmap2::MmapMut;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
-/// From this size on memory comes in huge pages, where the system has any: entries are written all
-/// over it, and each small page would cost the processor a look at the page tables, and the system
-/// a fault.
+/// The size from which memory is allocated in huge pages, if the system has any: entries are
+/// written at random places, and each small page would cost a TLB miss and a page fault.
 const HUGE_BYTES: usize = 4 << 20;
 
-/// Zeros, to be written over.
+/// Zeroed memory to be overwritten.
 pub(super) enum Scratch<T> {
     Heap(Vec<T>),
     Huge(MmapMut, PhantomData<T>),
 }
 
 impl<T: FromBytes + IntoBytes + Immutable + KnownLayout + Clone> Scratch<T> {
-    /// How many of them there are.
+    /// Allocates `len` zeros.
     pub(super) fn zeroed(len: usize) -> Self {
         let bytes = len.saturating_mul(size_of::<T>());
         // A new anonymous map is zeroed by the system on first touch, so nothing is written twice. If

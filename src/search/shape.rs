@@ -1,45 +1,45 @@
-//! The shapes that the tables of a set can have, and what each takes.
+//! The shapes of the tables of a set, and the size of each.
 
 use super::cells::{CELLS_MIN, GOING_ON, HALVES, cell_count};
 use super::line::GOES_ON;
 use super::probe::BLOCKS;
 use super::rotation::Address;
 
-/// What finds fingerprints in a column, beside the popcount shards that every column has.
+/// The index of a column, in addition to its popcount shards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Shape {
-    /// Nothing: the shards are scanned. The least memory, and the quickest for small sets and wide
-    /// distances.
+    /// No tables: the shards are scanned. Takes the least memory, and is the fastest for small sets
+    /// and wide distances.
     Column,
-    /// Four rotations: a bucket of one memory line or several for each probe, few probes. The quickest
-    /// up to some ten million fingerprints, and for middle distances beyond.
+    /// Four rotations: a bucket of one or more memory lines for each probe, few probes. The fastest
+    /// up to some ten million fingerprints, and for medium distances beyond.
     Rotations(Address),
-    /// Two tables of cells, so many each: one memory line for each probe, more probes. The quickest
-    /// for small distances in large sets, at three quarters of the memory.
+    /// Two tables of cells: one memory line for each probe, more probes. The fastest for small
+    /// distances in large sets, at three quarters of the memory.
     Cells {
-        /// The cells of each table.
+        /// The number of cells in each table.
         count: u32,
     },
 }
 
-/// Columns with fewer fingerprints are scanned; tables would cost more than they spare.
+/// Smaller columns are scanned; tables would cost more than they save.
 const INDEXED_MIN: u32 = 1024;
 
-/// Sets with more fingerprints can have no tables, which have 31 bits for the number of an entry.
+/// Larger sets cannot have tables, which have 31 bits for the number of an entry.
 pub(super) const INDEXED_MAX: u32 = GOES_ON - 1;
 
-/// Bytes of a fingerprint and of the word that names its page, which every shape has.
+/// The bytes of a fingerprint and of its posting, in every shape.
 const COLUMN_BYTES: f64 = 12.0;
 
-/// Bytes of an ordinal, which every entry of a table has.
+/// The bytes of an ordinal in every entry of a table.
 const ORDINAL_BYTES: f64 = 4.0;
 
-/// Bytes of a cell, the share of cells that go on in another line included.
+/// The bytes of a cell, including the share of cells that continue in another line.
 const CELL_BYTES: f64 = 64.0 * (1.0 + GOING_ON);
 
 impl Shape {
-    /// Every shape that `n` fingerprints can have.
+    /// Returns every shape that `n` fingerprints can have.
     #[must_use]
     pub fn all(n: u32) -> [Option<Self>; 3] {
         let cells = Self::Cells { count: cell_count(n) };
@@ -51,8 +51,8 @@ impl Shape {
         ]
     }
 
-    /// Bytes on disk for each of `n` evenly spread fingerprints, the fingerprint and its page included;
-    /// what is in the rest of rotations, some tenths, is not.
+    /// Returns the bytes on disk for each of `n` uniformly distributed fingerprints, including the
+    /// fingerprint and its posting; the rest of rotations, some tenths, is not included.
     #[must_use]
     pub fn bytes_each(self, n: u32) -> f64 {
         let each = |bytes: f64| bytes / f64::from(n.max(1));

@@ -7,28 +7,29 @@ use zerocopy::{FromBytes, IntoBytes};
 
 use super::column::Column;
 
-/// The bits of a fingerprint: no distance is larger.
+/// The bits of a fingerprint, and the largest distance.
 pub const DISTANCE_MAX: u32 = u64::BITS;
 
-/// Entries of a shards column: the start of each popcount 0..=64, then the number of fingerprints.
+/// The entries of a shards column: the start of each popcount 0..=64, then the number of
+/// fingerprints.
 const STARTS: usize = 66;
 
-/// Bytes of a shards column, as a length of arrays.
+/// The bytes of a shards column, as a length of arrays.
 const LENGTH: usize = STARTS * size_of::<U32>();
 
-/// What canonical order compares: the popcount first, then the value.
+/// Returns the sort key of the canonical order: the popcount first, then the value.
 ///
-/// Fingerprints within distance k differ by at most k in popcount (each differing bit moves it by
-/// one), so in this order everything near a fingerprint lies in one contiguous run.
+/// Fingerprints within distance k differ by at most k in popcount (each differing bit changes it by
+/// one), so everything near a fingerprint lies in one contiguous run.
 #[must_use]
 pub fn canonical_key(fingerprint: u64) -> (u32, u64) {
     (fingerprint.count_ones(), fingerprint)
 }
 
-/// Counts fingerprints by popcount, one at a time, to find where each shard starts.
+/// Counts fingerprints by popcount, to find where each shard starts.
 #[derive(Clone, Debug)]
 pub struct Census {
-    /// How many fingerprints of each popcount were added.
+    /// The number of fingerprints of each popcount.
     counts: [u32; STARTS - 1],
 }
 
@@ -39,13 +40,13 @@ impl Default for Census {
 }
 
 impl Census {
-    /// Counts one more fingerprint; fewer than 2^32 may be added, in any order.
+    /// Counts a fingerprint, in any order; fewer than 2^32 in all.
     #[expect(clippy::indexing_slicing, reason = "there is a count for each popcount up to 64")]
     pub fn add(&mut self, fingerprint: u64) {
         self.counts[fingerprint.count_ones() as usize] += 1;
     }
 
-    /// The shards of a canonical column of everything that was added.
+    /// Returns the shards of a canonical column of the counted fingerprints.
     #[must_use]
     pub fn shards(&self) -> Shards {
         let mut starts = [0; STARTS];
@@ -60,22 +61,22 @@ impl Census {
     }
 }
 
-/// Where each popcount starts in a canonical column: 264 bytes, small enough to keep at hand.
+/// Where each popcount starts in a canonical column: 264 bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shards {
-    /// The first ordinal of each popcount 0..=64, then the number of fingerprints; never falling.
+    /// The first ordinal of each popcount 0..=64, then the number of fingerprints; nondecreasing.
     starts: [u32; STARTS],
 }
 
 impl Shards {
-    /// Bytes of a shards column.
+    /// The bytes of a shards column.
     pub const BYTES: u64 = LENGTH as u64;
 
-    /// Reads a shards column and checks that it starts at 0 and never falls.
+    /// Reads a shards column and checks that it starts at 0 and is nondecreasing.
     ///
     /// # Errors
     ///
-    /// The column cannot be read, or it is not a shards column.
+    /// If the column cannot be read or is invalid.
     pub fn read<C: Column>(column: &C) -> Result<Self, C::Error> {
         let bytes = column.bytes(0..Self::BYTES)?;
         let Ok(entries) = <[U32; STARTS]>::ref_from_bytes(bytes) else {
@@ -95,7 +96,7 @@ impl Shards {
         Ok(Self { starts })
     }
 
-    /// The column as it is stored: 66 little-endian `u32`.
+    /// Returns the stored form of the column: 66 little-endian `u32`.
     #[must_use]
     pub fn to_bytes(&self) -> [u8; LENGTH] {
         let mut bytes = [0; LENGTH];
@@ -104,15 +105,15 @@ impl Shards {
         bytes
     }
 
-    /// The number of fingerprints in the column.
+    /// Returns the number of fingerprints in the column.
     #[must_use]
     pub fn fingerprints(&self) -> u32 {
         let [.., n] = self.starts;
         n
     }
 
-    /// The ordinals of all fingerprints whose popcount differs from `popcount` by at most `k`:
-    /// the only ones that can lie within distance `k` of a fingerprint with that popcount.
+    /// Returns the ordinals of all fingerprints whose popcount differs from `popcount` by at most
+    /// `k`: only they can lie within distance `k` of a fingerprint with that popcount.
     #[must_use]
     #[expect(
         clippy::indexing_slicing,

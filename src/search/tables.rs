@@ -14,10 +14,10 @@ use super::rotation::Rotations;
 use super::shape::{INDEXED_MAX, Shape};
 use super::shards::{DISTANCE_MAX, Shards};
 
-/// What finds fingerprints in a column, in the columns of its [`Shape`].
+/// The index of a column, with the columns of its [`Shape`].
 #[derive(Clone, Debug)]
 pub enum Index<C> {
-    /// Nothing but the column itself.
+    /// No tables, only the column itself.
     None,
     /// See [`Rotations`].
     Rotations(Rotations<C>),
@@ -43,10 +43,10 @@ impl<C> Index<C> {
     }
 }
 
-/// A set of distinct fingerprints in canonical order, and the tables for searching it.
+/// A set of distinct fingerprints in canonical order, and the tables to search it.
 ///
-/// Memory: nothing but the handles of the columns, 264 bytes of shards and as many for planning. Safe
-/// to share between threads as far as the columns are.
+/// Memory: the handles of the columns, 264 bytes of shards and as many for planning. Shareable
+/// between threads if the columns are.
 #[derive(Clone, Debug)]
 pub struct Tables<C> {
     /// Distinct fingerprints in canonical order: little-endian `u64`.
@@ -57,7 +57,7 @@ pub struct Tables<C> {
 }
 
 impl<C> Tables<C> {
-    /// These tables in other columns, such as borrowed ones that are quicker to read.
+    /// Returns these tables with other columns, such as borrowed ones that are faster to read.
     pub fn map<'c, D>(&'c self, to: impl Fn(&'c C) -> D) -> Tables<D> {
         Tables {
             fingerprints: to(&self.fingerprints),
@@ -69,13 +69,14 @@ impl<C> Tables<C> {
 }
 
 impl<C: Column> Tables<C> {
-    /// Takes the columns of one set. Nothing is read: damage shows when it is touched.
+    /// Creates the tables of a set from its columns. Reads nothing: damage is reported when it is
+    /// read.
     ///
     /// # Errors
     ///
-    /// The rotations are addressed by more than the 16 bits of a block, or have buckets without
-    /// lines, or with more than 2^26; there are no cells; or there are more fingerprints than
-    /// tables can have, 2^31 - 1.
+    /// If the rotations are addressed by more than the 16 bits of a block, or have buckets with no
+    /// lines or with more than 2^26; if there are no cells; or if there are more fingerprints than
+    /// tables support, 2^31 - 1.
     pub fn new(fingerprints: C, shards: Shards, index: Index<C>) -> Result<Self, C::Error> {
         // These numbers come from the file. Checked once here, they
         // cannot overflow a place or an entry number in any search.
@@ -96,7 +97,7 @@ impl<C: Column> Tables<C> {
         Ok(Self { fingerprints, shards, index, planner })
     }
 
-    /// The number of fingerprints.
+    /// Returns the number of fingerprints.
     #[must_use]
     pub fn len(&self) -> u32 {
         self.shards.fingerprints()
@@ -109,13 +110,13 @@ impl<C: Column> Tables<C> {
         self.len() == 0
     }
 
-    /// What finds fingerprints in them.
+    /// Returns the shape of the index.
     #[must_use]
     pub fn shape(&self) -> Shape {
         self.index.shape()
     }
 
-    /// What [`find`](Self::find) will do. Reads nothing.
+    /// Returns the plan of [`find`](Self::find). Reads nothing.
     #[must_use]
     pub fn plan(&self, fingerprint: u64, k: u32) -> Plan {
         let k = k.min(DISTANCE_MAX);
@@ -128,16 +129,16 @@ impl<C: Column> Tables<C> {
         self.planner.way(k, scanned.end - scanned.start)
     }
 
-    /// Hands over every fingerprint within distance `k` of `fingerprint`, each once, in no particular
-    /// order, the place always 0. Exact for every `k`; from 64 on that is all of them.
+    /// Passes every fingerprint within distance `k` of `fingerprint` to `finds`, each once, in no
+    /// particular order, with place 0. Exact for every `k`; from 64 on that is all of them.
     ///
-    /// Cost: what [`plan`](Self::plan) expects, plus 10 to 30 ns for each candidate found. The worst
-    /// case is reading each column once, of whatever fingerprints; tables that are not as they should be
-    /// may cost that for each probe. Allocates only if something is near.
+    /// Cost: that of [`plan`](Self::plan), plus 10 to 30 ns for each hit. The worst case, for any
+    /// fingerprints, is reading each column once; damaged tables may cost that for each probe.
+    /// Allocates only if something is near.
     ///
     /// # Errors
     ///
-    /// A column cannot be read or contradicts itself; some may have been handed over.
+    /// If a column cannot be read or contradicts itself; some hits may have been passed on before.
     pub fn find(&self, fingerprint: u64, k: u32, finds: &mut impl Finds) -> Result<(), C::Error> {
         let k = k.min(DISTANCE_MAX);
         // The way depends on the fingerprint, too: popcounts in
@@ -154,12 +155,11 @@ impl<C: Column> Tables<C> {
     }
 
     /// Finds as [`find`](Self::find) does, but through the tables only, and within `bounds`.
-    /// Returns whether that found everything. If not, drop what was handed over and ask
-    /// [`nearest`](Self::nearest).
+    /// Returns whether the result is complete. If not, drop it and call [`nearest`](Self::nearest).
     ///
     /// # Errors
     ///
-    /// As [`find`](Self::find).
+    /// The errors of [`find`](Self::find).
     #[inline]
     pub fn find_within(
         &self,
@@ -184,8 +184,8 @@ impl<C: Column> Tables<C> {
         Ok(self.find_through(way, 0, &[fingerprint], k, patience, finds)?.is_empty())
     }
 
-    /// [`find`](Self::find) step by step, for those who search several sets: memory that one of them
-    /// waits for comes while the others go on.
+    /// Returns a [`find`](Self::find) in steps, to search several sets concurrently: memory
+    /// accesses of one set overlap with work on others.
     #[inline]
     pub(crate) fn steps(&self, fingerprint: u64, k: u32) -> Steps<'_, C> {
         let k = k.min(DISTANCE_MAX);
@@ -196,12 +196,12 @@ impl<C: Column> Tables<C> {
         Steps { tables: self, fingerprint, k, way, own }
     }
 
-    /// [`find_within`](Self::find_within) for many: returns the places of those of which what was handed
-    /// over is to be dropped.
+    /// Runs [`find_within`](Self::find_within) for many queries. Returns the indexes of the queries
+    /// with incomplete results, which must be dropped.
     ///
     /// # Errors
     ///
-    /// As [`find`](Self::find).
+    /// The errors of [`find`](Self::find).
     #[expect(clippy::indexing_slicing, reason = "queries that are alike are one at least")]
     pub fn find_in_tables(
         &self,
@@ -234,14 +234,14 @@ impl<C: Column> Tables<C> {
         Ok(others)
     }
 
-    /// Appends to `out` what is nearest of everything within `k`, by a scan that goes no further
-    /// than it must. Exact as far as the [`Extent`] says: a table is so where
-    /// [`find_in_tables`](Self::find_in_tables) gives up, and then only [`Bounds::fingerprints`]
-    /// are compared, and those that differ in one bit at most looked up.
+    /// Appends to `out` the nearest fingerprints within `k`, by a scan that stops as early as
+    /// possible. The [`Extent`] states how complete the result is. It is complete unless
+    /// [`find_in_tables`](Self::find_in_tables) gave up: then only [`Bounds::fingerprints`] are
+    /// compared, and values within one bit are looked up.
     ///
     /// # Errors
     ///
-    /// As [`find`](Self::find).
+    /// The errors of [`find`](Self::find).
     pub fn nearest(
         &self,
         fingerprint: u64,
@@ -257,27 +257,27 @@ impl<C: Column> Tables<C> {
         Outward { fingerprints, shards, query: fingerprint, k }.find(bounds, crowded, out)
     }
 
-    /// What a query within `k` may spend on crowded buckets: for every two nanoseconds that the
-    /// tables are expected to take it may look up an entry, and some beside.
+    /// Returns the work limit of a query within `k` on dense buckets: one looked-up entry for every
+    /// two nanoseconds of the tables' expected time, plus some from the bounds.
     fn patience(&self, k: u32, bounds: &Bounds) -> Patience {
-        /// Fingerprints that a scan compares in the time in which an entry is looked up.
+        /// The number of fingerprints that a scan compares in the time of one look-up.
         const SCANNED: usize = 16;
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a duration")]
-        // Evenly spread data should not reach the limit, so what
-        // the model expects is added to what the bounds allow.
+        // Uniformly distributed data should not reach the limit, so the model's expectation is
+        // added to the bounds.
         let expected = self.planner.tables_ns(k) as usize / 2;
         Patience::of(bounds.fingerprints as usize / SCANNED + expected)
     }
 
-    /// Hands over everything within distance `k` of each of many fingerprints, with its place among
-    /// them. Exact, as [`find`](Self::find) is.
+    /// Passes everything within distance `k` of each of many fingerprints to `finds`, with the
+    /// index of the query. Exact, as [`find`](Self::find) is.
     ///
-    /// What one query waits for comes while others are compared: each costs between a third and all
-    /// of what it does alone, the less the narrower it is. Allocates as little.
+    /// Memory accesses of one query overlap with comparisons of others: each query costs between a
+    /// third and all of its time alone, less for narrower distances. Allocates as little.
     ///
     /// # Errors
     ///
-    /// As [`find`](Self::find).
+    /// The errors of [`find`](Self::find).
     #[expect(clippy::indexing_slicing, reason = "queries that are alike are one at least")]
     pub fn find_each(
         &self,
@@ -295,8 +295,8 @@ impl<C: Column> Tables<C> {
         Ok(())
     }
 
-    /// Hands over everything within `k` of each query by a way that need not be the best one; by a scan
-    /// if the tables do not have it. The places are counted from `start`.
+    /// Finds everything within `k` of each query by a given way, which may not be the best one; by
+    /// a scan if there are no such tables. The indexes are counted from `start`.
     pub(super) fn find_by(
         &self,
         way: Way,
@@ -308,8 +308,8 @@ impl<C: Column> Tables<C> {
         self.find_through(way, start, queries, k, Patience::endless(), finds).map(drop)
     }
 
-    /// Hands over what is near by this way as long as patience lasts: tells which queries are crowded,
-    /// of which it was not all.
+    /// Finds everything near by a given way, within a work limit. Returns the queries that exceeded
+    /// it, whose results are incomplete.
     fn find_through(
         &self,
         way: Way,
@@ -347,7 +347,7 @@ impl<C: Column> Tables<C> {
         }
     }
 
-    /// Where to look, if no more than its own bucket of each rotation is looked into.
+    /// Returns the rotations to probe, if only the query's own bucket of each is needed.
     #[inline]
     fn own_ground(&self, way: Way, k: u32) -> Option<RotationGround<'_, C>> {
         let (Way::Rotations, Index::Rotations(rotations)) = (way, &self.index) else { return None };
@@ -365,13 +365,13 @@ impl<C: Column> Tables<C> {
         CellGround { fingerprints: &self.fingerprints, n: self.len(), cells, k }
     }
 
-    /// What [`find`](Self::find) meets on its way, without the time: probes, candidates (places of
-    /// buckets and cells without an entry are compared, too), and memory lines but those of what is
-    /// looked up. Costs about as much as the search.
+    /// Counts the work of [`find`](Self::find), without time: probes, candidates (including empty
+    /// places of buckets and cells, which are compared, too), and memory lines except those of
+    /// looked-up entries. Costs about as much as the search.
     ///
     /// # Errors
     ///
-    /// As [`find`](Self::find).
+    /// The errors of [`find`](Self::find).
     pub fn count(&self, fingerprint: u64, k: u32) -> Result<Cost, C::Error> {
         let k = k.min(DISTANCE_MAX);
         let mut cost = Cost::default();
@@ -401,11 +401,11 @@ impl<C: Column> Tables<C> {
         Ok(cost)
     }
 
-    /// Checks that the tables have every fingerprint once, where it belongs. Reads all of them.
+    /// Checks that the tables have every fingerprint exactly once, in its place. Reads all of them.
     ///
     /// # Errors
     ///
-    /// A column cannot be read, or an entry is not what it must be.
+    /// If a column cannot be read, or an entry is invalid.
     pub fn check(&self) -> Result<(), C::Error> {
         match &self.index {
             Index::None => Ok(()),
@@ -426,19 +426,19 @@ impl<C: Column> Tables<C> {
     }
 }
 
-/// A search in three steps, each once: [`begin`](Self::begin), [`go_on`](Self::go_on),
-/// [`finish`](Self::finish). Each asks for the memory lines that the next one reads.
+/// A search in three steps, each called once: [`begin`](Self::begin), [`go_on`](Self::go_on),
+/// [`finish`](Self::finish). Each prefetches the memory lines that the next one reads.
 pub(crate) struct Steps<'c, C> {
     tables: &'c Tables<C>,
     fingerprint: u64,
     k: u32,
     way: Way,
-    /// A search that has steps; others do everything in the last one.
+    /// A search with steps; others do everything in the last one.
     own: Option<Own<'c, C>>,
 }
 
 impl<C: Column> Steps<'_, C> {
-    /// The first step.
+    /// Runs the first step.
     #[inline]
     pub(crate) fn begin(&mut self) {
         // No error is possible yet: a prefetch reads nothing.
@@ -447,13 +447,13 @@ impl<C: Column> Steps<'_, C> {
         }
     }
 
-    /// The second step.
+    /// Runs the second step.
     #[inline]
     pub(crate) fn go_on(&mut self) -> Result<(), C::Error> {
         self.own.as_mut().map_or(Ok(()), Own::go_on)
     }
 
-    /// The last step: hands over what is found.
+    /// Runs the last step, and passes on the hits.
     #[inline]
     pub(crate) fn finish(&mut self, finds: &mut impl Finds) -> Result<(), C::Error> {
         match &mut self.own {
@@ -462,7 +462,7 @@ impl<C: Column> Steps<'_, C> {
         }
     }
 
-    /// The last step within bounds: whether that is all that there is, as by
+    /// Runs the last step within bounds. Returns whether the result is complete, as in
     /// [`find_within`](Tables::find_within).
     #[inline]
     pub(crate) fn finish_within(
@@ -486,7 +486,7 @@ impl<C: Column> Steps<'_, C> {
     }
 }
 
-/// How many memory lines bytes lie in.
+/// Returns the number of memory lines that contain `bytes`.
 fn lines_of(bytes: &[u8]) -> usize {
     // Buckets are aligned to lines within their column.
     // The rest is not, so it may touch one line more.

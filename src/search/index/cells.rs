@@ -1,4 +1,4 @@
-//! Building one table of cells.
+//! Builds one table of cells.
 
 use std::ops::Range;
 
@@ -13,13 +13,13 @@ use crate::search::kernel::{FULL_ENTRIES, LINE_ENTRIES, NEXT, put_entry};
 use crate::search::line::{GOES_ON, Line, NUMBER, put};
 use crate::search::scratch::Scratch;
 
-/// The cell of a fingerprint.
+/// Returns the cell of a fingerprint.
 fn cell(fingerprint: u64, half: Half, cells: u32) -> u32 {
     // Lookups use the same functions, so both always agree on the cell.
     cell_of(hamming::nearest(half.cut(fingerprint).0), cells)
 }
 
-/// The cells, in ranges that there is memory for counting: 4 bytes a cell.
+/// Returns the cells in ranges that can be counted in memory: 4 bytes a cell.
 pub(super) fn ranges(cells: u32, memory_bytes: usize) -> impl Iterator<Item = Range<u32>> {
     // With memory for more than 2^32 cells, all of them are one range.
     let length = u32::try_from(memory_bytes / 4).unwrap_or(u32::MAX).max(64);
@@ -28,7 +28,7 @@ pub(super) fn ranges(cells: u32, memory_bytes: usize) -> impl Iterator<Item = Ra
         .map(move |start| start..start.saturating_add(length).min(cells))
 }
 
-/// How many entries each cell of a range has, and a 0.
+/// Counts the entries of each cell of a range; a 0 follows.
 fn count<E>(
     column: &Source<'_, E>,
     cells: u32,
@@ -40,13 +40,13 @@ fn count<E>(
     })
 }
 
-/// The entries that the next line of a cell with `left` more takes.
+/// Returns how many entries the next line of a cell with `left` more takes.
 fn taken(left: u32) -> u32 {
     // A line that continues gives up two slots for the number of the next one.
     if left <= LINE_ENTRIES { left } else { FULL_ENTRIES }
 }
 
-/// In how many lines a cell with so many entries goes on.
+/// Returns the number of further lines of a cell with this many entries.
 fn further_lines(mut left: u32) -> u64 {
     let mut lines = 0;
     left -= taken(left);
@@ -57,16 +57,16 @@ fn further_lines(mut left: u32) -> u64 {
     lines
 }
 
-/// What counting comes to.
+/// The result of counting.
 pub(super) struct Counted {
     half: Half,
-    /// How many lines beside the cells the table has.
+    /// The number of further lines of the table.
     pub(super) further: u64,
     /// Where each cell starts, if that is kept.
     starts: Option<Scratch<u32>>,
 }
 
-/// Counts all entries of a table. With `keep`, for which there must be one range of all cells, keeps
+/// Counts all entries of a table. With `keep`, which requires a single range of all cells, keeps
 /// where each cell starts.
 pub(super) fn count_all<E>(
     column: &Source<'_, E>,
@@ -90,7 +90,7 @@ pub(super) fn count_all<E>(
 }
 
 /// Writes the table of one half.
-#[expect(clippy::indexing_slicing, reason = "the cell at hand is one of them; windows of two")]
+#[expect(clippy::indexing_slicing, reason = "the current cell is one of them; windows of two")]
 pub(super) fn build<E, S: Sink<Error = E>>(
     column: &Source<'_, E>,
     cells: u32,
@@ -167,7 +167,7 @@ pub(super) fn build<E, S: Sink<Error = E>>(
     lines.finish(cells)
 }
 
-/// Puts entries into lines.
+/// Writes entries into lines.
 struct LineWriter<'s, S> {
     table: usize,
     sink: &'s S,
@@ -175,16 +175,16 @@ struct LineWriter<'s, S> {
     further: Vec<Line>,
     /// The number of the next further line.
     next: u32,
-    /// Entries and cells so far.
+    /// The numbers of entries and cells so far.
     entries: u32,
     begun: u32,
-    /// The line at hand, and how many entries it has and will have.
+    /// The current line, its number of entries so far, and in the end.
     line: Line,
     filled: u32,
     capacity: u32,
-    /// Whether it is a cell, rather than a line in which one goes on.
+    /// Whether it is the first line of a cell, not a further one.
     first: bool,
-    /// Entries of the cell that come after this line.
+    /// The number of entries of the cell after this line.
     left: u32,
 }
 
@@ -206,7 +206,7 @@ impl<'s, E, S: Sink<Error = E>> LineWriter<'s, S> {
         }
     }
 
-    /// Begins the next cell, which has so many entries.
+    /// Begins the next cell, which has this many entries.
     fn cell(&mut self, entries: u32) -> Result<(), E> {
         // Cells have no entry count on disk. A cell with too few
         // entries would show the next cell's entries as its own.
@@ -265,7 +265,7 @@ impl<'s, E, S: Sink<Error = E>> LineWriter<'s, S> {
         Ok(())
     }
 
-    /// Writes what is left of so many cells.
+    /// Writes the remaining lines of all `cells` cells.
     fn finish(self, cells: u32) -> Result<(), E> {
         assert_eq!(
             (self.begun, self.filled),
@@ -277,5 +277,5 @@ impl<'s, E, S: Sink<Error = E>> LineWriter<'s, S> {
     }
 }
 
-/// Lines that are written at a time.
+/// The number of lines per write.
 const LINES: usize = 1024;

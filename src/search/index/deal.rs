@@ -1,12 +1,10 @@
-//! Counting the entries of buckets, and putting those of a column in the order of their buckets, in
-//! bounded memory.
+//! Counts the entries of buckets, and sorts those of a column by bucket, in bounded memory.
 //!
-//! A table is far larger than the processor's caches, and a counting sort straight to the places of
-//! the entries would wait for memory at each of them. So entries are first dealt out to *groups* of
-//! consecutive buckets, no more of them than huge pages stay at hand, and then each group, which is
-//! small enough for a cache, is sorted by itself. Where there is no memory for all entries, there are
-//! several passes over the column, each for as many as there is memory for. All of that keeps the
-//! order of the column.
+//! A table is far larger than the processor's caches, and a counting sort directly into place would
+//! wait for memory at each entry. So entries are first distributed to *groups* of consecutive
+//! buckets, no more groups than the TLB covers with huge pages. Then each group, which fits a
+//! cache, is sorted by itself. If memory does not hold all entries, there are several passes over
+//! the column. All steps keep the order of the column.
 
 use std::ops::Range;
 
@@ -14,61 +12,63 @@ use super::source::Source;
 use crate::cpu::prefetch_value;
 use crate::search::scratch::Scratch;
 
-/// Entries of a group, about.
+/// The approximate number of entries in a group.
 const GROUP_ENTRIES: usize = 1 << 14;
 
-/// Groups at most, about.
+/// The approximate maximum number of groups.
 const GROUPS: usize = 4096;
 
-/// Buckets of a group at most, as a power of two: where most are empty, they would take more memory
-/// than the entries.
+/// The most buckets of a group, as a power of two: mostly empty buckets would take more memory than
+/// the entries.
 const GROUP_BITS_MAX: u32 = 14;
 
-/// Entries of a group that is sorted in a cache; larger ones, of few busy buckets, are sorted in place.
+/// The most entries of a group that is sorted in a cache; larger ones, of few large buckets, are
+/// sorted in place.
 const CACHED_ENTRIES: usize = 4 * GROUP_ENTRIES;
 
-/// Entries that are put into place at a time at least, that no setting asks for a pass for each.
+/// The least number of entries in a pass, so that no setting causes a pass for each entry.
 const ENTRIES_MIN: usize = 256;
 
-/// ...and at most, that groups stay few and small: more than 800 MB are of no use.
+/// The largest number of entries in a pass, so that groups stay few and small: more than 800 MB do
+/// not help.
 const ENTRIES_MAX: usize = GROUPS * GROUP_ENTRIES;
 
-/// An entry that is dealt out: its bucket, its bits and its ordinal.
+/// A distributed entry: its bucket, its bits and its ordinal.
 type Dealt = [u32; 3];
 
-/// An entry on its way to its place.
+/// An entry to be written.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Entry {
-    /// The bits that are stored of it.
+    /// Its stored bits.
     pub(super) bits: u32,
     pub(super) ordinal: u32,
 }
 
-/// Deals out the entries of one table after another.
+/// Distributes the entries of one table after another.
 pub(super) struct Dealer {
-    /// Entries for which there is memory.
+    /// The number of entries that fit the memory.
     entries: usize,
     dealt: Scratch<Dealt>,
-    /// Those of one group.
+    /// The entries of one group.
     sorted: Vec<Entry>,
 }
 
 impl Dealer {
-    /// One that takes so much memory, and some hundreds of KiB.
+    /// Creates a dealer that takes this much memory, and some hundreds of KiB.
     pub(super) fn new(memory_bytes: usize) -> Self {
         let entries = (memory_bytes / size_of::<Dealt>()).clamp(ENTRIES_MIN, ENTRIES_MAX);
         Self { entries, dealt: Scratch::default(), sorted: Vec::new() }
     }
 
-    /// Hands over the entries of all buckets, in the order of the buckets, and within each in that of
-    /// the column, some at a time.
+    /// Passes the entries of all buckets to `visit` in batches, in order of buckets, and within
+    /// each in the order of the column.
     ///
-    /// `starts` are the places of the buckets, then the number of entries. `aim` says of a
-    /// fingerprint to which bucket it belongs and which of its bits are kept; a bucket beyond the
-    /// last is none of these.
+    /// `starts` holds the start of each bucket, then the number of entries. `aim` returns the
+    /// bucket of a fingerprint and its stored bits; a fingerprint with a bucket beyond the last is
+    /// skipped.
     ///
-    /// Reads the column once for as many entries as there is memory for. Makes sure that each bucket has
-    /// as many as were counted.
+    /// Reads the column once for each memory full of entries. Checks that each bucket has as many
+    /// entries as were counted.
     #[expect(clippy::expect_used, reason = "there is an end, even without a bucket")]
     pub(super) fn each_in_order<E>(
         &mut self,
@@ -97,17 +97,17 @@ impl Dealer {
     }
 }
 
-/// Entries that are dealt out in one pass.
+/// The entries that are distributed in one pass.
 struct Pass<'s> {
     /// Their places in the table.
     places: Range<u32>,
-    /// The first bucket, of which some entries may have been dealt out before.
+    /// The first bucket, whose first entries may belong to an earlier pass.
     first: u32,
-    /// The starts of the buckets.
+    /// The starts of this pass's buckets.
     starts: &'s [u32],
-    /// Where all of them start, and the last one ends.
+    /// The starts of all buckets, and the end of the last one.
     all_starts: &'s [u32],
-    /// How many buckets a group has, as a power of two.
+    /// The number of buckets in a group, as a power of two.
     group_bits: u32,
 }
 
@@ -125,18 +125,18 @@ impl<'s> Pass<'s> {
         let groups = places.len().div_ceil(GROUP_ENTRIES).clamp(1, GROUPS);
         // A power of two, so that the group of a bucket is a shift.
         let group_bits = (starts.len() / groups).max(1).ilog2().min(GROUP_BITS_MAX);
-        #[expect(clippy::cast_possible_truncation, reason = "buckets are told by u32")]
+        #[expect(clippy::cast_possible_truncation, reason = "bucket numbers fit u32")]
         let first = first as u32;
         Self { places, first, starts, all_starts, group_bits }
     }
 
-    /// Where a bucket starts among the entries of this pass.
+    /// Returns where a bucket starts among the entries of this pass.
     fn start(&self, start: u32) -> u32 {
         // The first and the last bucket may reach beyond this pass.
         start.clamp(self.places.start, self.places.end) - self.places.start
     }
 
-    /// Puts entries into their groups.
+    /// Distributes entries to their groups.
     #[expect(clippy::indexing_slicing, reason = "there is a place to go on at for each group")]
     fn deal<E>(
         &self,
@@ -180,7 +180,7 @@ impl<'s> Pass<'s> {
         column.same(before == 0 && after == 0 && next == ends)
     }
 
-    /// Sorts each group by its buckets, and hands it over.
+    /// Sorts each group by bucket, and passes it on.
     #[expect(
         clippy::indexing_slicing,
         reason = "groups follow each other; each has as many as dealt"
@@ -236,12 +236,12 @@ impl<'s> Pass<'s> {
     }
 }
 
-/// Entries between asking for a count and raising it: there are more counts than a cache holds, and
-/// the next one is seldom near the last.
+/// The distance between prefetching a count and raising it: the counts exceed a cache, and
+/// consecutive ones are seldom close.
 const AHEAD: usize = 32;
 
-/// How many entries of a column each of `buckets` has, and a 0. `aim` says to which bucket a
-/// fingerprint belongs; a bucket beyond the last is none of these.
+/// Counts the entries of a column in each of `buckets`; a 0 follows. `aim` returns the bucket of a
+/// fingerprint; one beyond the last is skipped.
 #[expect(
     clippy::indexing_slicing,
     reason = "there is one more than there are buckets; a remainder"
@@ -270,7 +270,7 @@ pub(super) fn count<E>(
     Ok(all)
 }
 
-/// Raises the count of a bucket, if it is one of these.
+/// Raises the count of a bucket in this range.
 fn raise(counts: &mut [u32], bucket: u32) {
     if let Some(count) = counts.get_mut(bucket as usize) {
         *count += 1;

@@ -1,4 +1,4 @@
-//! Building the tables of a canonical column, in bounded memory, on several threads.
+//! Builds the tables of a canonical column, in bounded memory, on several threads.
 
 mod cells;
 mod deal;
@@ -15,34 +15,35 @@ use source::Source;
 
 pub use source::{Part, Sink};
 
-/// What building may take.
+/// The resources for building tables.
 #[derive(Clone, Copy, Debug)]
 pub struct Resources {
-    /// Bytes of memory for sorting, over all threads. What is built does not depend on it.
+    /// The memory for sorting in bytes, over all threads. It does not affect the result.
     pub memory_bytes: usize,
-    /// Threads; at most one a table is used.
+    /// The number of threads; at most one per table is used.
     pub threads: usize,
 }
 
 /// Builds the tables of a [`Shape`] for a canonical column of `n` fingerprints.
 ///
 /// `read` fills its slice with the fingerprints from an ordinal on. It is called for consecutive
-/// pieces of the column from start to end, by several threads at the same time; how often is a
-/// matter of memory. A rotation takes one pass for counting, and one for as many entries as
-/// `memory_bytes / threads` are 12 bytes for, 67 million at most. A table of cells takes two for
-/// counting as many cells as a quarter of that is 4 bytes for (one, if a quarter of `memory_bytes` is
-/// 8 bytes for each cell), and one for as many of their entries as the rest is 12 bytes for.
-/// The bytes written are the same whatever the resources are.
+/// pieces of the column from start to end, by several threads concurrently. The number of passes
+/// depends on memory. A rotation takes one pass for counting, and one for each
+/// `memory_bytes / threads / 12` entries, at most 67 million. A table of cells takes two counting
+/// passes for each `memory_bytes / threads / 4 / 4` cells (or a single one if a quarter of
+/// `memory_bytes` holds 8 bytes for each cell). It takes one more pass for each memory full of
+/// entries, at 12 bytes each in the other three quarters. The written bytes do not depend on the
+/// resources.
 ///
-/// Counting sorts: one pass counts the entries of each bucket, others put them into place. They are
-/// stable, so each bucket keeps the canonical order. Memory: `memory_bytes` (some KiB at least), 10
-/// MiB a thread at most, and the lines of a bucket. Time: some 20 ns for each entry and table in one
-/// pass, and some 5 for each pass more.
+/// The tables are built by counting sort: one pass counts the entries of each bucket, others write
+/// them. The sort is stable, so each bucket keeps the canonical order. Memory: `memory_bytes` (at
+/// least some KiB), at most 10 MiB a thread, and the lines of a bucket. Time: some 20 ns for each
+/// entry and table in one pass, and some 5 ns for each further pass.
 ///
 /// # Errors
 ///
-/// The first error of `read` or of `sink`; [`Sink::changed`] where `read` gives other fingerprints than
-/// before, as far as they would stand in other buckets.
+/// The first error of `read` or of `sink`; [`Sink::changed`] if `read` returns other fingerprints
+/// than before, as far as they belong to other buckets.
 pub fn build_index<E: Send, S: Sink<Error = E>>(
     shape: Shape,
     n: u32,
@@ -110,8 +111,8 @@ pub fn build_index<E: Send, S: Sink<Error = E>>(
     }
 }
 
-/// Does something for each table, on several threads, each of which has something `own`; what it came
-/// to, in the order of the tables.
+/// Runs a function for each table on several threads, each with its own state; returns the results
+/// in order of tables.
 fn each_of<T: Sync, O, R: Send, E: Send>(
     tables: &[T],
     threads: usize,

@@ -1,4 +1,4 @@
-//! Building one rotation.
+//! Builds one rotation.
 
 use zerocopy::IntoBytes;
 use zerocopy::little_endian::{U16, U32};
@@ -10,7 +10,7 @@ use crate::search::probe::Block;
 use crate::search::rotation::{Address, place_of, put_head};
 use crate::search::scratch::Scratch;
 
-/// What counting comes to.
+/// The result of counting.
 pub(super) struct Counted {
     block: Block,
     /// The number of the first entry of each bucket, then the number of entries.
@@ -18,7 +18,7 @@ pub(super) struct Counted {
 }
 
 impl Counted {
-    /// Bytes of what buckets have no room for.
+    /// Returns the bytes of the rest.
     #[expect(clippy::indexing_slicing, reason = "windows of two")]
     pub(super) fn rest_bytes(&self, address: Address) -> u64 {
         let in_rest = |pair: &[u32]| u64::from(in_rest(pair[1] - pair[0], address));
@@ -26,7 +26,7 @@ impl Counted {
     }
 }
 
-/// How many of the entries of a bucket go to the rest.
+/// Returns how many entries of a bucket go to the rest.
 fn in_rest(count: u32, address: Address) -> u32 {
     // A bucket that continues has a longer head, so it holds fewer entries than one that just fits.
     if count > address.room() { count - address.full_room() } else { 0 }
@@ -73,25 +73,25 @@ pub(super) fn build<E, S: Sink<Error = E>>(
     buckets.finish(counted.rest_bytes(address))
 }
 
-/// Puts entries into buckets.
+/// Writes entries into buckets.
 struct BucketWriter<'s, S> {
     address: Address,
     table: usize,
     /// The number of the first entry of each bucket, then the number of entries.
     starts: &'s [u32],
     sink: &'s S,
-    /// Places of finished buckets, and then those of the one at hand, once it has an entry.
+    /// The places of finished buckets, then those of the current one, once it has an entry.
     places: Vec<U16>,
-    /// The one at hand, its number of entries, and how many of them have come.
+    /// The current bucket, its number of entries, and how many of them have arrived.
     bucket: usize,
     count: u32,
     taken: u32,
-    /// Entries of the rest that are to be written, and how many finished buckets have there.
+    /// Buffered entries of the rest, and how many entries finished buckets have there.
     rest: Vec<U16>,
     rest_end: u32,
 }
 
-/// Places that are written at a time, about.
+/// The approximate number of places per write.
 const PLACES: usize = 1 << 15;
 
 impl<'s, E, S: Sink<Error = E>> BucketWriter<'s, S> {
@@ -114,7 +114,7 @@ impl<'s, E, S: Sink<Error = E>> BucketWriter<'s, S> {
         new
     }
 
-    /// Begins the bucket at hand, if there is one.
+    /// Begins the current bucket, if there is one.
     #[expect(clippy::indexing_slicing, reason = "behind the start of a bucket is its end")]
     fn begin(&mut self) {
         (self.taken, self.count) = (0, 0);
@@ -133,10 +133,10 @@ impl<'s, E, S: Sink<Error = E>> BucketWriter<'s, S> {
         self.bucket + 1 >= self.starts.len()
     }
 
-    /// Adds the places of the bucket at hand, all with this in them, and its head.
+    /// Adds the places of the current bucket, all filled with `with`, and its head.
     #[expect(
         clippy::indexing_slicing,
-        reason = "there is a bucket at hand, and its places were added"
+        reason = "there is a current bucket, and its places were added"
     )]
     fn fill(&mut self, with: U16) {
         let at = self.places.len();
@@ -147,7 +147,7 @@ impl<'s, E, S: Sink<Error = E>> BucketWriter<'s, S> {
         put_head(&mut self.places[at..], first, rest);
     }
 
-    /// Ends the bucket at hand, and begins the next one.
+    /// Ends the current bucket, and begins the next one.
     fn end(&mut self) -> Result<(), E> {
         self.rest_end += in_rest(self.count, self.address);
         self.bucket += 1;
@@ -176,7 +176,7 @@ impl<'s, E, S: Sink<Error = E>> BucketWriter<'s, S> {
         Ok(())
     }
 
-    /// Puts some entries of the bucket at hand, one at least, into their places.
+    /// Writes some entries of the current bucket, at least one, into their places.
     #[expect(clippy::indexing_slicing, reason = "the places of the bucket come last")]
     fn put(&mut self, entries: &[Entry]) -> Result<(), E> {
         #[expect(clippy::cast_possible_truncation, reason = "a block has 16 bits")]
@@ -207,7 +207,7 @@ impl<'s, E, S: Sink<Error = E>> BucketWriter<'s, S> {
         Ok(())
     }
 
-    /// Writes what is left. By now so many bytes have gone to the rest.
+    /// Writes the buffered parts. `rest_bytes` is the expected length of the rest.
     fn finish(mut self, rest_bytes: u64) -> Result<(), E> {
         while !self.is_done() {
             assert_eq!(self.taken, self.count, "a bucket has as many entries as were counted");

@@ -1,16 +1,16 @@
-//! The column that tables are built of, and where tables are written to.
+//! The column that tables are built from, and the sink that they are written to.
 
-/// Fingerprints read at a time.
+/// The number of fingerprints per read.
 pub(super) const STRIDE: u32 = 8192;
 
-/// Reads some fingerprints of a column.
+/// A function that reads fingerprints of a column.
 pub(super) type Read<'r, E> = dyn Fn(u32, &mut [u64]) -> Result<(), E> + Sync + 'r;
 
-/// The column as it is read, from start to end, again and again.
+/// The column, read repeatedly from start to end.
 pub(super) struct Source<'r, E> {
     pub(super) n: u32,
     pub(super) read: &'r Read<'r, E>,
-    /// The error where it is not the same again.
+    /// Builds the error for a column that has changed.
     pub(super) changed: &'r (dyn Fn() -> E + Sync),
 }
 
@@ -33,13 +33,13 @@ impl<E> Source<'_, E> {
         Ok(())
     }
 
-    /// Makes sure that the column is as it was, as far as this tells.
+    /// Reports that the column has changed unless `holds`.
     pub(super) fn same(&self, holds: bool) -> Result<(), E> {
         if holds { Ok(()) } else { Err((self.changed)()) }
     }
 }
 
-/// A column of a table: the number of the table, and which of its columns.
+/// A column of a table, with the number of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Part {
     /// [`Rotation::buckets`](crate::search::Rotation::buckets).
@@ -55,27 +55,27 @@ pub enum Part {
     Ordinals(usize),
 }
 
-/// Where tables are written to, from several threads.
+/// The destination of tables, written by several threads.
 pub trait Sink: Sync {
-    /// What writing can fail with.
+    /// The error of a write.
     type Error: Send;
 
-    /// Keeps a place of so many bytes for a part. All parts are placed before anything is written,
-    /// table by table.
+    /// Reserves `bytes` bytes for a part. All parts are reserved before anything is written, table
+    /// by table.
     ///
     /// # Errors
     ///
-    /// There is no room.
+    /// If there is no space.
     fn place(&self, part: Part, bytes: u64) -> Result<(), Self::Error>;
 
-    /// Appends to a part. Each is written from front to end, by one thread; different ones at the
-    /// same time.
+    /// Appends to a part. Each part is written from front to end by one thread; different parts are
+    /// written concurrently.
     ///
     /// # Errors
     ///
-    /// It cannot be written.
+    /// If the part cannot be written.
     fn write(&self, part: Part, bytes: &[u8]) -> Result<(), Self::Error>;
 
-    /// The error for a column that was not the same when it was read again.
+    /// Builds the error for a column that changed between two reads.
     fn changed(&self) -> Self::Error;
 }

@@ -1,4 +1,4 @@
-//! Comparing memory lines of entries with one query.
+//! Compares memory lines of entries with a query.
 
 use arrayvec::ArrayVec;
 use zerocopy::IntoBytes;
@@ -6,21 +6,21 @@ use zerocopy::IntoBytes;
 use crate::cpu::prefetch_at;
 use crate::search::line::{GOES_ON, Line, NUMBER, number};
 
-/// Bits of an entry: 16 in a place of its own, and 8 in half of one behind those.
+/// The bits of an entry: 16 in a place, and 8 in half of a later place.
 pub(in crate::search) const ENTRY_BITS: u32 = 24;
 
-/// Entries of a line that is the last of its cell.
+/// The entries of the last line of a cell.
 pub(in crate::search) const LINE_ENTRIES: u32 = 20;
 
-/// Entries of a line whose cell goes on in another.
+/// The entries of a line whose cell continues in another.
 pub(in crate::search) const FULL_ENTRIES: u32 = 18;
 
-/// The places that would be those of two more entries, where a cell that goes on says in which line.
+/// The index of the two entries that the number of the next line replaces.
 pub(in crate::search) const NEXT: u32 = FULL_ENTRIES;
 
 const _: () = assert!(LINE_ENTRIES + LINE_ENTRIES / 2 == NUMBER, "halves of places fill the line");
 
-/// The entries of a line, as if it were the last of its cell.
+/// Returns the entries of a line, read as the last line of its cell.
 #[inline(always)]
 pub(in crate::search) fn entries(line: &Line) -> impl Iterator<Item = u32> {
     // The 16 low bits of all entries come first and their 8 high bits after them, so vector code
@@ -30,8 +30,8 @@ pub(in crate::search) fn entries(line: &Line) -> impl Iterator<Item = u32> {
     low.iter().zip(high).map(|(low, high)| u32::from(low.get()) | u32::from(*high) << 16)
 }
 
-/// Puts an entry into its place, one of [`LINE_ENTRIES`].
-#[expect(clippy::indexing_slicing, reason = "both parts of a line have so many places")]
+/// Writes an entry to a line at index `at`, below [`LINE_ENTRIES`].
+#[expect(clippy::indexing_slicing, reason = "callers pass an index below `LINE_ENTRIES`")]
 #[expect(clippy::cast_possible_truncation, reason = "some of the bits are wanted")]
 pub(in crate::search) fn put_entry(line: &mut Line, at: u32, entry: u32) {
     let (low, rest) = line.split_at_mut(LINE_ENTRIES as usize);
@@ -39,55 +39,55 @@ pub(in crate::search) fn put_entry(line: &mut Line, at: u32, entry: u32) {
     rest.as_mut_bytes()[at as usize] = (entry >> 16) as u8;
 }
 
-/// Lines that are looked into at once, at most: some kilobytes of them, and more than a core can wait
-/// for at once.
+/// The most lines that are compared together: some kilobytes, and more than a core can fetch
+/// concurrently.
 pub(in crate::search) const GATHERED: usize = 256;
 
-/// A line to look into, and the message for which it is.
+/// A line to compare, with the message that selected it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::search) struct Sought {
     pub(in crate::search) line: u32,
     pub(in crate::search) message: u32,
 }
 
-/// An entry of a table that is near, and the message for which its line was looked into.
+/// A near entry of a table, with the message that selected its line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::search) struct NearEntry {
     pub(in crate::search) entry: u32,
     pub(in crate::search) message: u32,
 }
 
-/// The lines to compare, and with what.
+/// The lines to compare, with the query and the limit.
 #[derive(Clone, Copy)]
 pub(in crate::search) struct Lines<'l> {
     /// All lines of a column.
     pub(in crate::search) all: &'l [Line],
-    /// The lines in which they go on.
+    /// The further lines, in which they continue.
     pub(in crate::search) further: &'l [Line],
-    /// Whether `all` are those further lines themselves: then each goes on behind itself, so that
-    /// even a damaged cell ends.
+    /// Whether `all` are the further lines: then each continues only in a later line, so that even
+    /// a damaged cell ends.
     pub(in crate::search) are_further: bool,
-    /// Which of `all` to look into; the caller has made sure that they are there.
+    /// The lines of `all` to compare; the caller has checked that they exist.
     pub(in crate::search) sought: &'l [Sought],
-    /// What entries are compared with: the same bits of the query.
+    /// The bits of the query that entries store.
     pub(in crate::search) query: u32,
-    /// The greatest distance that counts as near.
+    /// The largest distance of a near entry.
     pub(in crate::search) most: u32,
 }
 
-/// Lines in which cells go on.
+/// The further lines in which cells continue.
 pub(in crate::search) type Onward = ArrayVec<Sought, GATHERED>;
 
 pub(super) type NearInLines = unsafe fn(Lines<'_>, &mut Vec<NearEntry>, &mut Onward);
 
-/// The version that is not written out.
+/// The portable version.
 #[inline(always)]
 pub(super) fn near_in_lines(lines: Lines<'_>, near: &mut Vec<NearEntry>, onward: &mut Onward) {
     let Lines { query, most, .. } = lines;
     near_in_lines_where(lines, near, onward, |line| any_near(line, query, most));
 }
 
-/// The source of all versions: `any_near` says whether any entry of a line is near.
+/// The source of all versions: `any_near` returns whether any entry of a line is near.
 #[inline(always)]
 #[expect(clippy::indexing_slicing, reason = "the lines sought are there")]
 pub(super) fn near_in_lines_where(
@@ -117,10 +117,10 @@ pub(super) fn near_in_lines_where(
     }
 }
 
-/// Lines that are compared before what is near is looked at again.
+/// The number of lines that are compared before the near ones are processed.
 const AT_ONCE: usize = 32;
 
-/// Those whose bits are set; without one, the bit is behind the last.
+/// Returns the lines whose bits are set.
 #[inline(always)]
 fn each_set(mut bits: u32, sought: &[Sought]) -> impl Iterator<Item = Sought> {
     std::iter::from_fn(move || {
@@ -131,7 +131,7 @@ fn each_set(mut bits: u32, sought: &[Sought]) -> impl Iterator<Item = Sought> {
 }
 
 impl Lines<'_> {
-    /// Adds the line in which a cell goes on, and prefetches it.
+    /// Adds the further line of a cell, and prefetches it.
     #[expect(clippy::indexing_slicing, reason = "the lines sought are there")]
     fn add_onward(&self, Sought { line, message }: Sought, onward: &mut Onward) {
         let next = number(&self.all[line as usize], NEXT);
@@ -143,7 +143,7 @@ impl Lines<'_> {
         onward.push(Sought { line: next, message });
     }
 
-    /// Adds the entries of a line that are near.
+    /// Adds the near entries of a line.
     #[expect(clippy::indexing_slicing, reason = "the lines sought are there")]
     fn add_near(&self, Sought { line, message }: Sought, near: &mut Vec<NearEntry>) {
         let line = &self.all[line as usize];
@@ -168,7 +168,7 @@ pub(super) fn any_near(line: &Line, query: u32, most: u32) -> bool {
     entries(line).fold(u32::MAX, |nearest, entry| nearest.min((entry ^ query).count_ones())) <= most
 }
 
-/// A line all of whose entries are this one.
+/// Returns a line whose entries all equal `entry`.
 pub(super) fn line_of(entry: u32) -> Line {
     let mut line = Line::default();
     (0..LINE_ENTRIES).for_each(|at| put_entry(&mut line, at, entry));

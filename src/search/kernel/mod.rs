@@ -1,14 +1,15 @@
-//! Comparing many words with one: the only room of this module with unsafe code.
+//! Compares many words with one: the only code of `search` with `unsafe`.
 //!
-//! Three functions, each in four versions: `near_u64` appends the indices of all words within
-//! distance k of a query, in ascending order; `near_in_runs` (`runs.rs`) does so for several runs
-//! of blocks of 16 bits; `near_in_lines` (`cells.rs`) goes through lines of entries. The portable
-//! version is the truth, and another is the same source compiled for processors with a popcount
-//! instruction. Nearly all groups of words hold nothing near, so a group costs one comparison, and
-//! only the few others are gone through word by word. The versions for AVX2 and AVX-512 are written
-//! out: masks give them the indices at once, which matters to runs of one memory line.
+//! There are three functions, each in four versions. `near_u64` appends the indices of all words
+//! within distance k of a query, in ascending order; `near_in_runs` (`runs.rs`) does so for several
+//! runs of blocks of 16 bits; `near_in_lines` (`cells.rs`) processes lines of entries. The portable
+//! version defines the results, and another version is the same source compiled for processors with
+//! a popcount instruction. Nearly all groups of words contain nothing near, so a group costs one
+//! comparison, and only the few others are processed word by word. The versions for AVX2 and
+//! AVX-512 are explicit: masks yield the indices directly, which matters for runs of one memory
+//! line.
 //!
-//! Which version runs is decided once, at the first use, by what the processor has.
+//! The version is chosen once, on first use, from the processor's features.
 
 mod cells;
 mod pairs;
@@ -33,8 +34,8 @@ type NearU64 = unsafe fn(&[U64], u64, u32, &mut Vec<u32>);
 
 /// One version of the three functions.
 ///
-/// Invariant: a `Kernel` is only made where the processor has the features that its functions
-/// were compiled for. [`Kernel::available`] is the only place that makes one.
+/// Invariant: a `Kernel` exists only if the processor has the features that its functions were
+/// compiled for. Only [`Kernel::available`] creates one.
 #[derive(Clone, Copy)]
 pub(super) struct Kernel {
     name: &'static str,
@@ -44,7 +45,7 @@ pub(super) struct Kernel {
 }
 
 impl Kernel {
-    /// The fastest version for this processor.
+    /// Returns the fastest version for this processor.
     pub(super) fn fastest() -> Self {
         static FASTEST: OnceLock<Kernel> = OnceLock::new();
         // The order of `available` decides. The fallback is
@@ -52,7 +53,7 @@ impl Kernel {
         *FASTEST.get_or_init(|| Self::available().next().unwrap_or(Self::PORTABLE))
     }
 
-    /// Every version that this processor can run, the fastest first.
+    /// Returns every version that this processor can run, the fastest first.
     pub(super) fn available() -> impl Iterator<Item = Self> {
         #[cfg(target_arch = "x86_64")]
         let special = [
@@ -98,13 +99,13 @@ impl Kernel {
         near_in_lines: cells::near_in_lines,
     };
 
-    /// The name of the instruction set.
+    /// Returns the name of the instruction set.
     pub(super) fn name(self) -> &'static str {
         self.name
     }
 
     /// Appends to `out` the index of every word of `column` within distance `k` of `query`,
-    /// ascending. The column has fewer than 2^32 words.
+    /// ascending. The column must have fewer than 2^32 words.
     pub(super) fn near_u64(self, column: &[U64], query: u64, k: u32, out: &mut Vec<u32>) {
         #[expect(unsafe_code, reason = "the call of a function for certain processors")]
         // SAFETY: a `Kernel` exists only where the processor has the features its functions need,
@@ -114,7 +115,7 @@ impl Kernel {
         }
     }
 
-    /// Appends to `out` every block of the runs that is near, in order.
+    /// Appends to `out` every near block of the runs, in order.
     pub(super) fn near_in_runs(self, runs: &[BlockRun<'_>], out: &mut Vec<NearBlock>) {
         #[expect(unsafe_code, reason = "the call of a function for certain processors")]
         // SAFETY: a `Kernel` exists only where the processor has the features its functions need,
@@ -124,12 +125,12 @@ impl Kernel {
         }
     }
 
-    /// Appends to `near` every entry of the lines whose distance from the query is near, in order,
-    /// and to `onward` the lines in which cells go on, which are asked for ahead.
+    /// Appends to `near` every near entry of the lines, in order, and to `onward` the lines in
+    /// which cells continue, which are prefetched.
     ///
-    /// Entries that a line does not have may be among them, since it does not say how many it has.
-    /// A cell that does not go on where it should goes on in the line `u32::MAX`. There is room for
-    /// [`GATHERED`] of those: no more lines are looked into at once.
+    /// The result may include entries that a line does not have, since a line does not store its
+    /// number of entries. A cell with an invalid continuation continues in the line `u32::MAX`.
+    /// `onward` has space for [`GATHERED`] lines: no more are compared together.
     pub(super) fn near_in_lines(
         self,
         lines: Lines<'_>,

@@ -1,20 +1,20 @@
-//! Comparing runs of blocks, each with a query of its own.
+//! Compares runs of blocks, each with its own query.
 
 use zerocopy::little_endian::U16;
 
 use super::words::near;
 
-/// Blocks to compare, and with what.
+/// The blocks to compare, with the query and the limit.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::search) struct BlockRun<'b> {
-    /// Fewer than 2^32 of them.
+    /// Fewer than 2^32 blocks.
     pub(in crate::search) blocks: &'b [U16],
     pub(in crate::search) query: u16,
-    /// The greatest distance that counts as near.
+    /// The largest distance of a near block.
     pub(in crate::search) most: u32,
 }
 
-/// A block that is near: its run, and its place in that.
+/// A near block: its run, and its index in the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::search) struct NearBlock {
     pub(in crate::search) run: u32,
@@ -23,7 +23,7 @@ pub(in crate::search) struct NearBlock {
 
 pub(super) type NearInRuns = unsafe fn(&[BlockRun<'_>], &mut Vec<NearBlock>);
 
-/// The source of the versions that are not written out.
+/// The source of the portable versions.
 #[inline(always)]
 pub(super) fn near_in_runs(runs: &[BlockRun<'_>], out: &mut Vec<NearBlock>) {
     for (run, &BlockRun { blocks, query, most }) in (0..).zip(runs) {

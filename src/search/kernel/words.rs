@@ -1,4 +1,4 @@
-//! Comparing the words of a column with one, on any processor.
+//! Compares the words of a column with one, on any processor.
 
 use zerocopy::little_endian::U64;
 
@@ -7,7 +7,7 @@ pub(super) fn near_u64(column: &[U64], query: u64, k: u32, out: &mut Vec<u32>) {
     near(column, k, |index| out.push(index), |word| (word.get() ^ query).count_ones());
 }
 
-/// The source of the versions that are not written out: by blocks of 32 words, of 8, and of one.
+/// The source of the portable versions: in blocks of 32 words, of 8, and of one.
 #[inline(always)]
 pub(super) fn near<W: Copy>(
     words: &[W],
@@ -22,7 +22,7 @@ pub(super) fn near<W: Copy>(
     near_by_blocks::<1, W>(words, base, k, &mut push, distance);
 }
 
-/// Goes through as many whole blocks as there are; returns the words left and the first's index.
+/// Processes all whole blocks; returns the remaining words and the first one's index.
 #[inline(always)]
 fn near_by_blocks<'w, const WORDS: usize, W: Copy>(
     words: &'w [W],

@@ -41,8 +41,8 @@ pub(super) fn near_in_lines_popcnt(
     cells::near_in_lines(lines, near, onward);
 }
 
-/// How many bits of each byte are set: W. Mula, N. Kurz, D. Lemire, "Faster population counts
-/// using AVX2 instructions", 2018.
+/// Returns the popcount of each byte: W. Mula, N. Kurz, D. Lemire, "Faster population counts using
+/// AVX2 instructions", 2018.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn counts_of_bytes(words: __m256i) -> __m256i {
@@ -59,7 +59,7 @@ fn counts_of_bytes(words: __m256i) -> __m256i {
     _mm256_add_epi8(low, _mm256_shuffle_epi8(of_nibble, high))
 }
 
-/// How many bits of each of four words of 64 bits are set.
+/// Returns the popcounts of four words of 64 bits.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn counts_u64(words: __m256i) -> __m256i {
@@ -67,7 +67,7 @@ fn counts_u64(words: __m256i) -> __m256i {
     _mm256_sad_epu8(counts_of_bytes(words), _mm256_setzero_si256())
 }
 
-/// One bit for each of four lanes that is all ones.
+/// Returns one bit for each of four lanes that is all ones.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn lanes_u64(mask: __m256i) -> u32 {
@@ -85,7 +85,7 @@ fn load<T>(words: &T) -> __m256i {
     }
 }
 
-/// A memory line as two vectors.
+/// Loads a memory line as two vectors.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn halves(line: &Line) -> [__m256i; 2] {
@@ -93,7 +93,7 @@ fn halves(line: &Line) -> [__m256i; 2] {
     [load(left), load(right)]
 }
 
-/// Which of 32 blocks differ from a query in fewer bits than `limit`, as bits.
+/// Returns which of 32 blocks differ from a query in fewer bits than `limit`, as bits.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn near_in_line(line: &[U16; 32], query: __m256i, limit: __m256i) -> u32 {
@@ -286,7 +286,7 @@ pub(super) fn near_u64_avx512(column: &[U64], query: u64, k: u32, out: &mut Vec<
     }
 }
 
-/// Hands over `base` plus the place of each bit that is set.
+/// Passes on `base` plus the index of each set bit.
 #[inline]
 fn push_mask(base: u32, mut mask: u32, mut push: impl FnMut(u32)) {
     while mask != 0 {

@@ -1,20 +1,20 @@
-//! How often values of the parts of fingerprints occur.
+//! Counts the values of the parts of fingerprints.
 
 use crate::search::join::{Join, Part};
 
-/// Up to this distance a join goes by parts. The narrower ones of a wider distance would tell so little
-/// apart that comparing all with all is less work: with 16 parts of 4 bits it is as much.
+/// The largest distance for which a join uses parts. Beyond it, parts are so narrow that comparing
+/// all pairs is less work: with 16 parts of 4 bits it is equal.
 const PARTED_K_MAX: u32 = 14;
-/// The most bits that tell the buckets of a part apart.
+/// The most bits that select the buckets of a part.
 const BUCKET_BITS_MAX: u32 = 20;
-/// Bytes before the counts: `k`, and the bits that tell buckets apart.
+/// The bytes before the counts: `k`, and the bits that select buckets.
 const HEAD_BYTES: usize = 8;
 
-/// How many of some fingerprints fall into which bucket: for each of the `k + 1` parts of a join, by a
-/// hash of the value that they have there.
+/// Counts fingerprints in buckets: for each of the `k + 1` parts of a join, by a hash of the part's
+/// value.
 ///
-/// From it follows how the join is split ([`JoinPlan`](super::JoinPlan)). It has the same size, 8
-/// bytes for each bucket and part, however many fingerprints were counted.
+/// It determines how the join is distributed ([`JoinPlan`](super::JoinPlan)). It takes 8 bytes for
+/// each bucket and part, whatever the number of fingerprints.
 ///
 /// ```
 /// use simkeep::join::Histogram;
@@ -33,14 +33,14 @@ pub struct Histogram {
     k: u32,
     bits: u32,
     parts: Vec<Part>,
-    /// Those of one part after the other.
+    /// The counts of one part after another.
     counts: Vec<u64>,
 }
 
 impl Histogram {
-    /// Counts for a join within `k` bits (64 at most), with so many buckets to a part: the power of two
-    /// from it on, 2^20 at most. Wider distances than 14 have one bucket for all, since such a join
-    /// compares all with all.
+    /// Creates counts for a join within `k` bits (at most 64), with `buckets` buckets per part,
+    /// rounded up to a power of two, at most 2^20. Distances above 14 have a single bucket, since
+    /// such a join compares all pairs.
     #[must_use]
     pub fn within(k: u32, buckets: u32) -> Histogram {
         let bits = buckets.clamp(1, 1 << BUCKET_BITS_MAX).next_power_of_two().ilog2();
@@ -48,26 +48,27 @@ impl Histogram {
     }
 
     fn of(k: u32, bits: u32) -> Histogram {
-        // One empty part for wider distances, with one bucket: the other code needs no special case.
+        // One empty part for wider distances, with one bucket: the other code needs no special
+        // case.
         let is_parted = k <= PARTED_K_MAX;
         let parts = if is_parted { Join::within(k).parts() } else { vec![Part::default()] };
         let bits = if is_parted { bits } else { 0 };
         Histogram { k, bits, counts: vec![0; parts.len() << bits], parts }
     }
 
-    /// The distance.
+    /// Returns the distance.
     #[must_use]
     pub fn k(&self) -> u32 {
         self.k
     }
 
-    /// How many fingerprints were counted.
+    /// Returns the number of counted fingerprints.
     #[must_use]
     pub fn fingerprints(&self) -> u64 {
         total(self.counts.iter().take(1 << self.bits))
     }
 
-    /// Counts these as well. Costs some 1.5 ns for each and each part.
+    /// Counts fingerprints. Costs some 1.5 ns for each one and each part.
     #[expect(clippy::indexing_slicing, reason = "a bucket is one of those of a part")]
     pub fn add(&mut self, fingerprints: &[u64]) {
         let Histogram { bits, parts, counts, .. } = self;
@@ -81,8 +82,8 @@ impl Histogram {
         }
     }
 
-    /// Adds the counts of another one. `false`, and nothing is changed, if that is of another distance
-    /// or has another number of buckets.
+    /// Adds the counts of another histogram. Returns `false` without a change if that has another
+    /// distance or number of buckets.
     #[must_use]
     pub fn merge(&mut self, other: &Histogram) -> bool {
         let alike = (self.k, self.bits) == (other.k, other.bits);
@@ -94,15 +95,15 @@ impl Histogram {
         alike
     }
 
-    /// It as bytes: the distance and the bits of a bucket, 4 bytes each, and 8 bytes for each count;
-    /// all of it little-endian.
+    /// Encodes the histogram, little-endian: the distance and the number of bucket bits, 4 bytes
+    /// each, and 8 bytes for each count.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let counts = self.counts.iter().flat_map(|count| count.to_le_bytes());
         [self.k, self.bits].into_iter().flat_map(u32::to_le_bytes).chain(counts).collect()
     }
 
-    /// What [`to_bytes`](Histogram::to_bytes) made these bytes of; `None` if it did not.
+    /// Decodes a histogram from [`to_bytes`](Histogram::to_bytes); `None` if the bytes are invalid.
     #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Option<Histogram> {
         let (head, rest) = bytes.split_at_checked(HEAD_BYTES)?;
@@ -133,20 +134,20 @@ impl Histogram {
         self.bits
     }
 
-    /// The parts, each with its counts.
+    /// Returns the parts with their counts.
     pub(super) fn parts(&self) -> impl Iterator<Item = (Part, &[u64])> {
         self.parts.iter().copied().zip(self.counts.chunks_exact(1 << self.bits))
     }
 }
 
-/// The sum of some counts, which come from elsewhere.
+/// Returns the sum of untrusted counts; saturates.
 pub(super) fn total<'c>(counts: impl IntoIterator<Item = &'c u64>) -> u64 {
     counts.into_iter().fold(0, |total, count| total.saturating_add(*count))
 }
 
-/// The bucket of a fingerprint among 2^bits: the first bits of a multiplicative hash of the part's
-/// value (D. E. Knuth, "The Art of Computer Programming", vol. 3, 6.4), so that neighbouring values,
-/// and those that differ in few bits, go to different ones.
+/// Returns the bucket of a fingerprint among 2^bits: the top bits of a multiplicative hash of the
+/// part's value (D. E. Knuth, "The Art of Computer Programming", vol. 3, 6.4), so that neighbouring
+/// values, and values that differ in few bits, are in different buckets.
 #[inline]
 pub(super) fn bucket(part: Part, bits: u32, fingerprint: u64) -> usize {
     let hash = part.value(fingerprint).wrapping_mul(0x9e37_79b1);

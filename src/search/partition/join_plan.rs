@@ -5,17 +5,17 @@ use std::ops::ControlFlow;
 use super::histogram::{Histogram, bucket, total};
 use crate::search::join::{Join, Monitor, Pair, Part};
 
-/// With so many tasks, whatever is still to be split is not cut into pieces.
+/// Beyond this many tasks, ranges are not split into pieces.
 const TASKS_MAX: usize = 1 << 20;
-/// The most ranges that are asked for.
+/// The most ranges.
 const RANGES_MAX: u64 = 1 << 16;
 /// The most pieces of a range.
 const PIECES_MAX: u64 = 1 << 8;
 
-/// Splits a join of fingerprints in several places into tasks that run independently.
+/// The plan of a distributed join: independent tasks.
 ///
-/// It follows from a [`Histogram`] of all fingerprints and two numbers, or, where each task can
-/// have all, from two numbers alone. It is the same wherever it is made.
+/// It is computed from a [`Histogram`] of all fingerprints and two numbers, or, if each task can
+/// have all fingerprints, from two numbers alone. The result is the same everywhere.
 ///
 /// ```
 /// use std::ops::ControlFlow;
@@ -59,25 +59,25 @@ pub struct JoinPlan {
     all: Vec<JoinTask>,
 }
 
-/// One of the tasks of a join: the pairs of one range of values of a part, or of two pieces of it; or of
-/// all values of some parts.
+/// A task of a join: the pairs of one range of values of a part, or of two pieces of it; or of all
+/// values of some parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JoinTask {
     k: u32,
-    /// The first pass of the join, and the one after its last; none if it is joined whole.
+    /// The first pass of the join, and the one after its last; `None` if all passes run.
     passes: Option<(u32, u32)>,
-    /// Whether it joins two pieces, and none with itself.
+    /// Whether it joins two pieces with each other, and neither with itself.
     is_across: bool,
     fingerprints: u64,
 }
 
-/// Where the values of a part go.
+/// The tasks of the values of a part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct OfPart {
     part: Part,
-    /// Of each bucket.
+    /// The range of each bucket.
     ranges: Vec<u32>,
-    /// Of each range.
+    /// The tasks of each range.
     tasks: Vec<OfRange>,
 }
 
@@ -89,11 +89,12 @@ struct OfRange {
 }
 
 impl JoinPlan {
-    /// Splits a join into about so many ranges of values, all parts together. None has more than
-    /// `most` fingerprints, unless a single bucket has. Such a one is cut into pieces, up to 256, so
-    /// that a task, which joins two of them, has about as many at most.
+    /// Distributes a join over about `ranges` ranges of values, for all parts together. No range
+    /// has more than `most` fingerprints, unless a single bucket has more. Such a bucket is split
+    /// into up to 256 pieces, so that a task, which joins two of them, has about that many at most.
     ///
-    /// Each fingerprint goes to one task of each part; if its range is cut into pieces, to as many as
+    /// Each fingerprint goes to one task of each part; if its range is split into pieces, to one
+    /// task for each piece.
     /// there are.
     #[must_use]
     pub fn new(histogram: &Histogram, ranges: u32, most: u64) -> JoinPlan {
@@ -132,9 +133,9 @@ impl JoinPlan {
         JoinPlan { bits, parts, all }
     }
 
-    /// Splits a join within `k` bits into at most so many tasks, of which each can have all
-    /// fingerprints: none need be counted for that. Each looks for the pairs of some of the parts, so
-    /// there are no more tasks than parts.
+    /// Distributes a join within `k` bits over at most `tasks` tasks, each of which can have all
+    /// fingerprints, so that no counts are needed. Each task finds the pairs of some of the parts,
+    /// so there are no more tasks than parts.
     ///
     /// Each fingerprint goes to every task.
     #[must_use]
@@ -157,20 +158,20 @@ impl JoinPlan {
         JoinPlan { bits: histogram.bits(), parts, all }
     }
 
-    /// The tasks, which are named by their places here.
+    /// Returns the tasks; their numbers are the indexes here.
     #[must_use]
     pub fn tasks(&self) -> &[JoinTask] {
         &self.all
     }
 
-    /// How many fingerprints all tasks receive, each as often as there are tasks that take it: of
-    /// those that were counted.
+    /// Returns the total number of distributed fingerprints, counted once for each task: of those
+    /// in the histogram.
     #[must_use]
     pub fn fingerprints_sent(&self) -> u64 {
         total(self.all.iter().map(|task| &task.fingerprints))
     }
 
-    /// Calls `take` with the number of each task that takes this fingerprint, and whether it is of its
+    /// Calls `take` with the number of each task of this fingerprint, and whether it belongs to the
     /// second piece.
     #[expect(clippy::indexing_slicing, reason = "each bucket has a range, and each range tasks")]
     #[inline]
@@ -182,8 +183,8 @@ impl JoinPlan {
                 take(first, false);
                 continue;
             }
-            // Two fingerprints of pieces a and b meet in the task (a, b). So a fingerprint goes to all
-            // pairs with its own piece, once as the only, first or second piece.
+            // Two fingerprints of pieces a and b meet in the task (a, b). So a fingerprint goes to
+            // all pairs with its own piece, once as the only, first or second piece.
             let own = piece(fingerprint, pieces);
             for other in 0..pieces {
                 take(first + pair(own.min(other), own.max(other)), other < own);
@@ -193,27 +194,27 @@ impl JoinPlan {
 }
 
 impl JoinTask {
-    /// How many fingerprints were counted that go to it.
+    /// Returns the number of counted fingerprints of this task.
     #[must_use]
     pub fn fingerprints(&self) -> u64 {
         self.fingerprints
     }
 
-    /// Whether it joins two pieces of a range with each other; if not, there is no second piece.
+    /// Whether it joins two pieces of a range with each other; otherwise there is no second piece.
     #[must_use]
     pub fn is_across(&self) -> bool {
         self.is_across
     }
 
-    /// Finds the pairs of this task among the fingerprints it received: of its first piece and of its
-    /// second one, in any order. Equal fingerprints, which come from several places, count once. The
-    /// join says how much memory and how many threads to take, and the rest of it is ignored.
+    /// Finds the pairs of this task among its fingerprints: those of its first piece and of its
+    /// second one, in any order. Equal fingerprints, which come from several places, count once.
+    /// The memory and threads of `join` apply, and its other options are ignored.
     ///
-    /// Hands the pairs to `sink` as [`Join::run`] does, the smaller fingerprint of each first. Their
-    /// ordinals mean nothing.
+    /// Passes the pairs to `sink` as [`Join::run`] does, the smaller fingerprint of each first. The
+    /// ordinals have no meaning.
     ///
-    /// Costs some 25 ns to sort a fingerprint, and one pass of a join. Where each task has all
-    /// fingerprints it costs several passes, each of which `monitor` sees begin and finish.
+    /// Costs some 25 ns to sort a fingerprint, and one pass of a join. If each task has all
+    /// fingerprints it costs several passes; `monitor` sees the begin and end of each.
     ///
     /// Returns `Break` if the sink broke or the join was cancelled.
     ///
@@ -237,7 +238,7 @@ impl JoinTask {
         }
         let mut join = Join { k: self.k, across: None, pass: None, ..join };
         if self.is_across {
-            #[expect(clippy::expect_used, reason = "said to panic for so many")]
+            #[expect(clippy::expect_used, reason = "documented panic")]
             let border = u32::try_from(first.len()).expect("fewer than 2^32 fingerprints");
             join = join.across(border);
         }
@@ -264,7 +265,7 @@ impl JoinTask {
     }
 }
 
-/// The tasks of a range of so many fingerprints.
+/// Returns the tasks of a range with this many fingerprints.
 fn tasks(
     size: u64,
     most: u64,
@@ -292,16 +293,16 @@ fn tasks(
     OfRange { first, pieces }
 }
 
-/// The number of the task of two pieces, of which none is after the other, among those of a range.
+/// Returns the number of the task of two pieces, with `earlier <= later`, among those of a range.
 fn pair(earlier: u32, later: u32) -> u32 {
     later * (later + 1) / 2 + earlier
 }
 
-/// The piece of a fingerprint: by all of its bits, mixed as in the last step of MurmurHash3 (A.
-/// Appleby).
+/// Returns the piece of a fingerprint: from all of its bits, mixed as in the last step of
+/// MurmurHash3 (A. Appleby).
 fn piece(fingerprint: u64, pieces: u32) -> u32 {
-    // All bits are mixed: a range that is cut has mostly one value of the part, so the other bits must
-    // decide. Equal fingerprints of several places still get the same piece.
+    // All bits are mixed: a range that is cut has mostly one value of the part, so the other bits
+    // must decide. Equal fingerprints of several places still get the same piece.
     let mut hash = fingerprint ^ (fingerprint >> 33);
     hash = hash.wrapping_mul(0xff51_afd7_ed55_8ccd);
     hash ^= hash >> 33;
@@ -311,7 +312,7 @@ fn piece(fingerprint: u64, pieces: u32) -> u32 {
     (((hash >> 32) * u64::from(pieces)) >> 32) as u32
 }
 
-/// As a number of a range or a task.
+/// Converts a count to the number of a range or a task.
 #[expect(clippy::expect_used, reason = "few more than TASKS_MAX")]
 fn number(count: usize) -> u32 {
     u32::try_from(count).expect("fewer than 2^32 tasks")

@@ -1,14 +1,14 @@
-//! Fingerprints on their way to the tasks of a join.
+//! Distributes fingerprints to the tasks of a join.
 
 use std::ops::ControlFlow;
 
 use super::join_plan::JoinPlan;
 
-/// A chunk has at least so many fingerprints, unless it is the last of its task.
+/// The least number of fingerprints passed on at once, except for the last ones.
 const CHUNK_MIN: usize = 1 << 10;
 
-/// Partitions fingerprints among the tasks of a join: gathers them by task, and passes on what has come
-/// together.
+/// Distributes fingerprints to the tasks of a join: collects them by task, and passes on full
+/// chunks.
 ///
 /// ```
 /// use std::ops::ControlFlow;
@@ -41,27 +41,27 @@ pub struct Partitioner<'s> {
 /// Fingerprints for a task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chunk {
-    /// The task, by its place in [`JoinPlan::tasks`].
+    /// The task, as an index into [`JoinPlan::tasks`].
     pub task: u32,
-    /// Whether they are of its second piece.
+    /// Whether they belong to its second piece.
     pub is_second: bool,
     /// The fingerprints, in no particular order.
     pub fingerprints: Vec<u64>,
 }
 
 impl<'s> Partitioner<'s> {
-    /// Partitions among the tasks of a plan. A task gets a chunk as soon as `most` fingerprints have
-    /// come together (1,024 at least): that often, 8 bytes each are held for every task.
+    /// Creates a partitioner for the tasks of a plan. A chunk is passed on when it has `most`
+    /// fingerprints (at least 1,024). Holds up to that many, 8 bytes each, for every task.
     #[must_use]
     pub fn new(plan: &'s JoinPlan, most: usize) -> Partitioner<'s> {
         let chunks = vec![<[Vec<u64>; 2]>::default(); plan.tasks().len()];
         Partitioner { plan, most: most.max(CHUNK_MIN), chunks }
     }
 
-    /// Adds fingerprints, and passes on full chunks. Costs some nanoseconds for each fingerprint and
-    /// part.
+    /// Distributes fingerprints, and passes full chunks to `take`. Costs some nanoseconds for each
+    /// fingerprint and part.
     ///
-    /// Returns `Break` if `take` did; what was to be passed on later is lost then.
+    /// Returns `Break` if `take` did; buffered chunks are lost then.
     #[expect(clippy::indexing_slicing, reason = "there are chunks for each task")]
     pub fn add(
         &mut self,
@@ -72,8 +72,8 @@ impl<'s> Partitioner<'s> {
         let mut flow = ControlFlow::Continue(());
         for fingerprint in fingerprints {
             plan.each(*fingerprint, |task, is_second| {
-                // One buffer for each task and piece. They fill at different times, so the tasks get
-                // many small batches instead of one at the end.
+                // One buffer for each task and piece. They fill at different times, so the tasks
+                // get many small batches instead of one at the end.
                 let chunk = &mut chunks[task as usize][usize::from(is_second)];
                 chunk.push(*fingerprint);
                 // A fingerprint goes to several tasks. After a break the
@@ -90,7 +90,7 @@ impl<'s> Partitioner<'s> {
         flow
     }
 
-    /// Passes on all that is left.
+    /// Passes on all buffered chunks.
     ///
     /// Returns `Break` if `take` did.
     pub fn end(self, take: &mut impl FnMut(Chunk) -> ControlFlow<()>) -> ControlFlow<()> {

@@ -1,4 +1,4 @@
-//! The index in memory finds what the oracle finds, after every push.
+//! Tests that the index in memory finds what the oracle finds, after every push.
 
 use super::crowds::check_nearest;
 use super::*;

@@ -1,11 +1,11 @@
-//! The Hamming code, and the cells that it addresses.
+//! Tests of the Hamming code, and of the cells that it addresses.
 
 use std::collections::HashSet;
 
 use super::*;
 use crate::search::hamming::{message, nearest, patterns, syndrome};
 
-/// The codeword nearest to a word, the slow way.
+/// Finds the codeword nearest to a word by brute force.
 fn nearest_codeword(word: u32) -> u32 {
     let word = word & 0x7fff_ffff;
     std::iter::once(word)

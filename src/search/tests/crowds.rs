@@ -1,10 +1,10 @@
-//! Fingerprints that crowd together: what is bounded is true, and as complete as it says.
+//! Tests with dense regions: results are correct, and as complete as stated.
 
 use std::time::Instant;
 
 use super::*;
 
-/// Whether what was found is what the extent says: true, each once, and everything up to a distance.
+/// Checks a result against its extent: hits are correct and unique, and complete up to a distance.
 pub(super) fn check_nearest(
     fingerprints: &[u64],
     query: u64,
@@ -44,7 +44,7 @@ pub(super) fn check_nearest(
     }
 }
 
-/// What a store finds: through the tables, and where these give up, the nearest.
+/// Searches as a store does: through the tables, and if these give up, for the nearest.
 fn find(
     tables: &Tables<Bytes>,
     queries: &[u64],

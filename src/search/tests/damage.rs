@@ -1,4 +1,4 @@
-//! Damaged columns are answered with an error or an answer, never with a panic.
+//! Tests that damaged columns give an error or an answer, never a panic.
 
 use super::*;
 
@@ -8,7 +8,7 @@ fn healthy(shape: Shape) -> (Vec<u64>, Tables<Bytes>) {
     (fingerprints, tables)
 }
 
-/// The columns of the tables, table by table.
+/// Returns the columns of the tables, table by table.
 fn columns<'t>(tables: &'t mut Tables<Bytes>) -> Vec<&'t mut Vec<u8>> {
     match &mut tables.index {
         Index::None => Vec::new(),
@@ -41,17 +41,17 @@ fn a_rest_beyond_the_end_is_an_error() {
     assert!(matches!(found, Err(Fault::OutOfRange(_))), "{found:?}");
 }
 
-/// What is done to columns.
+/// A change of columns.
 type Change<'c> = &'c dyn Fn(&mut [&mut Vec<u8>]);
 
-/// What checking says of tables whose columns were changed.
+/// Returns the error of a check of tables with changed columns.
 fn told_of(whole: &Tables<Bytes>, change: Change<'_>) -> &'static str {
     let mut tables = whole.clone();
     change(&mut columns(&mut tables));
     match tables.check() {
         Err(Fault::Damaged(_, what)) => what,
         Err(Fault::OutOfRange(_)) => "beyond the end",
-        Ok(()) => panic!("it is not told of"),
+        Ok(()) => panic!("the check does not report it"),
     }
 }
 
@@ -68,12 +68,12 @@ fn rotations_that_are_not_as_they_should_be_are_told_of() {
     let buckets = || first.buckets.0.chunks(64);
     let full = buckets().position(|bucket| bucket[63] >> 7 == 1).unwrap() * 64;
     let other = buckets().position(|bucket| bucket[63] >> 7 == 0).unwrap() * 64;
-    // The first number, the sign that it goes on, where, and with how many.
+    // The first number, the flag that it continues, the place of the continuation, and its length.
     assert_eq!(check(&|columns| columns[0][other + 60] ^= 1), bucket);
     assert_eq!(check(&|columns| columns[0][full + 52] ^= 1), bucket);
     assert_ne!(check(&|columns| columns[0][full + 63] ^= 0x80), "");
     assert_ne!(check(&|columns| columns[0][full + 56] -= 1), "");
-    // An entry, one of the rest, two ordinals, what is too much.
+    // An entry, one of the rest, two ordinals, an entry too many.
     assert_eq!(check(&|columns| columns[0][full] ^= 1), place);
     assert_eq!(check(&|columns| columns[1][0] ^= 1), place);
     let entry = u32::from_le_bytes(first.buckets.0[full + 60..][..4].try_into().unwrap());
@@ -103,7 +103,7 @@ fn cells_that_are_not_as_they_should_be_are_told_of() {
         let at = (entry & 0x7fff_ffff) as usize * 4;
         assert_eq!(check(&|columns| columns[2][at..at + 8].rotate_left(4)), place);
     }
-    // Where it goes on, what stands there, and a line too many.
+    // The place where it continues, the entries there, and a line too many.
     assert_eq!(check(&|columns| columns[0][full + 36] ^= 1), place);
     assert_eq!(check(&|columns| columns[1][0] ^= 1), place);
     let too_many = "it has lines that no cell refers to";
@@ -206,7 +206,7 @@ proptest! {
     }
 }
 
-/// Says nothing of lines that are not there.
+/// Reports no lines that do not exist.
 struct Loose(Bytes);
 
 impl Column for Loose {

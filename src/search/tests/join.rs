@@ -1,4 +1,4 @@
-//! A join finds what a double loop finds, whatever memory and threads it has.
+//! Tests that a join finds what a double loop finds, with any memory and number of threads.
 
 use crate::progress::Progress;
 use crate::search::Monitor;
@@ -12,7 +12,7 @@ use std::time::Instant;
 use super::*;
 use crate::search::kernel::PairKernel;
 
-/// The truth: a double loop.
+/// Finds all pairs by a double loop.
 pub(super) fn all_pairs(fingerprints: &[u64], k: u32) -> Vec<Pair> {
     pairs_of_rows(fingerprints, 0..fingerprints.len(), k)
 }
@@ -36,7 +36,7 @@ fn pairs_of_rows(fingerprints: &[u64], rows: Range<usize>, k: u32) -> Vec<Pair> 
     pairs
 }
 
-/// The truth, found by two threads with one popcount for each two fingerprints.
+/// Finds all pairs in two threads with one popcount for each pair.
 pub(super) fn all_pairs_of_many(fingerprints: &[u64], k: u32) -> Vec<Pair> {
     let next = AtomicUsize::new(0);
     let found = Mutex::new(Vec::new());
@@ -80,7 +80,7 @@ pub(super) fn joined<S: Source + ?Sized>(join: Join, source: &S) -> Result<Vec<P
     Ok(found)
 }
 
-/// All pairs, and those across a border.
+/// Checks all pairs, and those across a border.
 pub(super) fn check(fingerprints: &[u64], join: Join, truth: &[Pair]) {
     check_alone(fingerprints, join, truth);
     let n = fingerprints.len() as u32;
@@ -90,7 +90,7 @@ pub(super) fn check(fingerprints: &[u64], join: Join, truth: &[Pair]) {
     check_alone(fingerprints, join.across(border), &across);
 }
 
-/// Which pairs differ, rather than all of them.
+/// Reports which pairs differ, rather than all of them.
 pub(super) fn check_alone(fingerprints: &[u64], join: Join, truth: &[Pair]) {
     let found = joined(join, fingerprints).unwrap();
     if found != truth {
@@ -123,7 +123,7 @@ impl Source for Failing<'_> {
     }
 }
 
-/// Ever fewer fingerprints with ever more copies.
+/// Returns ever fewer fingerprints with ever more copies.
 pub(super) fn skewed(n: usize, seed: u64) -> Vec<u64> {
     let mut random = Random(seed);
     let few: Vec<u64> = (0..8).map(|_| random.next()).collect();
@@ -211,12 +211,12 @@ fn a_crowd_takes_little_more_time_than_as_many_strangers() {
     let (strangers, _) = time(&fingerprints(Kind::Even, 200_000, 60));
     let crowd = crowd(20, 200_000, 60);
     let (took, pairs) = time(&crowd);
-    // Each has twenty neighbours, of which that many are there.
+    // Each has twenty neighbours, and this counts those that exist.
     let known: std::collections::HashSet<u64> = crowd.iter().copied().collect();
     let neighbours = |f: &u64| (0..20).filter(|bit| known.contains(&(f ^ 1 << bit))).count();
     assert_eq!(pairs, crowd.iter().map(neighbours).sum::<usize>() / 2);
     // It was 500 times as much when all were compared with all.
-    assert!(took < 30 * strangers, "{took:?} beside {strangers:?}");
+    assert!(took < 30 * strangers, "{took:?} compared with {strangers:?}");
 }
 
 #[test]
@@ -315,7 +315,7 @@ fn a_cancelled_join_ends_without_having_found_everything() {
     assert_eq!(end, Ok(ControlFlow::Break(())));
 }
 
-/// What a join reports.
+/// The reports of a join.
 #[derive(Default)]
 struct Reports {
     begun: AtomicUsize,
@@ -369,7 +369,7 @@ fn progress_only_grows() {
     assert_eq!(progress.fraction(), Some(1.0));
 }
 
-/// Sorted index pairs of what is near.
+/// Returns sorted index pairs of near words.
 fn near_between<W: Copy>(
     left: &[W],
     right: &[W],

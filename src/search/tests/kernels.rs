@@ -1,11 +1,11 @@
-//! All versions of a kernel give the answer of the plainest loop.
+//! Tests that all versions of a kernel give the result of the simplest loop.
 
 use zerocopy::little_endian::{U16, U64};
 
 use super::*;
 use crate::search::kernel::{BlockRun, Kernel, Lines, NearBlock, NearEntry, Onward, Sought};
 
-/// Runs of several lengths, each with another query and distance.
+/// Checks runs of several lengths, each with another query and distance.
 fn check_runs(words: &[u64], query: u16, k: u32) {
     let blocks: Vec<U16> = words.iter().map(|word| U16::new((word >> 20) as u16)).collect();
     let runs: Vec<BlockRun> = (0..4)
@@ -40,7 +40,7 @@ fn check_u64(column: &[u64], query: u64, k: u32) {
     }
 }
 
-/// What the lines hold, the slow way.
+/// Compares the lines by brute force.
 fn near_in_lines(lines: Lines<'_>) -> (Vec<NearEntry>, Onward) {
     let (mut near, mut onward) = (Vec::new(), Onward::new());
     for &Sought { line, message } in lines.sought {
@@ -49,7 +49,7 @@ fn near_in_lines(lines: Lines<'_>) -> (Vec<NearEntry>, Onward) {
         let word = |at| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
         let (first, goes_on) = (word(60) & 0x7fff_ffff, word(60) >> 31 == 1);
         if goes_on {
-            // A further line goes on behind itself, or nowhere.
+            // A further line continues in a later line, or nowhere.
             let next = if lines.are_further && word(36) <= line { u32::MAX } else { word(36) };
             onward.push(Sought { line: next, message });
         }

@@ -1,8 +1,8 @@
-//! Many queries on their way together, by ways that are not always the best.
+//! Tests of many concurrent queries, by ways that are not always the best.
 
 use super::*;
 
-/// What was found for each of many queries.
+/// The hits of each of many queries.
 pub(super) struct ByPlace(pub(super) Vec<Vec<Candidate>>);
 
 impl Finds for ByPlace {
@@ -11,7 +11,7 @@ impl Finds for ByPlace {
     }
 }
 
-/// Asks them all at once.
+/// Runs all queries at once.
 fn check_together(fingerprints: &[u64], tables: &Tables<Bytes>, way: Way, queries: &[u64], k: u32) {
     let mut found = ByPlace(vec![Vec::new(); queries.len()]);
     tables.find_by(way, 0, queries, k, &mut found).unwrap();

@@ -1,4 +1,4 @@
-//! What the tests share: the oracle, the data, and columns that are vectors.
+//! Shared parts of the tests: the oracle, the data, and columns in vectors.
 
 #![expect(clippy::cast_possible_truncation, reason = "a wrong number fails the test")]
 
@@ -25,7 +25,7 @@ use zerocopy::FromBytes;
 use super::*;
 use crate::splitmix::{STEP, mix};
 
-/// The truth: a linear scan.
+/// The oracle: a linear scan.
 fn oracle(fingerprints: &[u64], query: u64, k: u32) -> Vec<Candidate> {
     (0..)
         .zip(fingerprints)
@@ -39,14 +39,14 @@ fn sorted(mut candidates: Vec<Candidate>) -> Vec<Candidate> {
     candidates
 }
 
-/// What a column of the tests fails with.
+/// The error of a test column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Fault {
     OutOfRange(Range<u64>),
     Damaged(u64, &'static str),
 }
 
-/// A column that is a vector.
+/// A column in a vector.
 #[derive(Clone, Debug)]
 struct Bytes(Vec<u8>);
 
@@ -84,7 +84,7 @@ impl Random {
         self.next() % end.max(1)
     }
 
-    /// The fingerprint with up to `flips` bits flipped.
+    /// Flips up to `flips` bits of the fingerprint.
     fn near(&mut self, fingerprint: u64, flips: u64) -> u64 {
         let flips = self.below(flips + 1);
         (0..flips).fold(fingerprint, |near, _| near ^ 1 << self.below(64))
@@ -93,9 +93,9 @@ impl Random {
 
 #[derive(Clone, Copy, Debug)]
 enum Kind {
-    /// Evenly spread.
+    /// Uniformly distributed.
     Even,
-    /// Fifty at a time within a few bits of a template.
+    /// Groups of fifty within a few bits of a template.
     Clustered,
     /// Bits that are mostly 0, and some that are always 1.
     Biased,
@@ -120,14 +120,14 @@ fn fingerprints(kind: Kind, n: usize, seed: u64) -> Vec<u64> {
         .collect()
 }
 
-/// Distinct, in canonical order.
+/// Sorts fingerprints canonically, without duplicates.
 fn canonical(mut fingerprints: Vec<u64>) -> Vec<u64> {
     fingerprints.sort_unstable_by_key(|&fingerprint| canonical_key(fingerprint));
     fingerprints.dedup();
     fingerprints
 }
 
-/// Strangers, members and neighbours of members.
+/// Returns unrelated fingerprints, members, and neighbours of members.
 fn queries(fingerprints: &[u64], count: usize, seed: u64) -> Vec<u64> {
     let mut random = Random(seed);
     (0..count)
@@ -142,8 +142,8 @@ fn queries(fingerprints: &[u64], count: usize, seed: u64) -> Vec<u64> {
         .collect()
 }
 
-/// Different fingerprints that crowd together: equal in all but so many low bits, or, with 64 of them,
-/// within 4 of one.
+/// Returns a dense set of fingerprints: equal except for `low_bits` low bits, or, with 64, within 4
+/// of one.
 fn crowd(low_bits: u32, n: usize, seed: u64) -> Vec<u64> {
     let mut random = Random(seed);
     let center = 0x0123_4567_89ab_cdef;
@@ -197,7 +197,7 @@ impl Sink for Written {
     }
 }
 
-/// What building takes in one pass, on one thread.
+/// Resources to build in one pass, on one thread.
 const PLENTY: Resources = Resources { memory_bytes: 1 << 40, threads: 1 };
 
 fn build(fingerprints: &[u64], shape: Shape, resources: Resources) -> HashMap<Part, Vec<u8>> {
@@ -242,12 +242,12 @@ fn tables(fingerprints: &[u64], shape: Shape) -> Tables<Bytes> {
     Tables::new(column(fingerprints), census(fingerprints), index).unwrap()
 }
 
-/// Rotations addressed by so many bits, with buckets of one line.
+/// Returns rotations addressed by `bits` bits, with buckets of one line.
 fn rotations(bits: u32) -> Shape {
     buckets(bits, 1)
 }
 
-/// Rotations whose buckets have so many lines each, 2^`bits` of them.
+/// Returns rotations with 2^`bits` buckets of `lines` lines each.
 fn buckets(bits: u32, lines: u32) -> Shape {
     Shape::Rotations(Address { bits, lines })
 }

@@ -1,4 +1,4 @@
-//! Joins that are shared out find what a double loop finds, however they are cut.
+//! Tests that distributed joins find what a double loop finds, however they are split.
 
 use std::ops::ControlFlow;
 use std::sync::Mutex;
@@ -8,7 +8,7 @@ use super::*;
 use crate::progress::Progress;
 use crate::search::{Chunk, Histogram, JoinPlan, Partitioner};
 
-/// The pairs of different fingerprints within `k` bits, the smaller one first, in order.
+/// Finds the pairs of different fingerprints within `k` bits, the smaller one first, in order.
 fn truth(fingerprints: &[u64], k: u32) -> Vec<([u64; 2], u32)> {
     let mut different = fingerprints.to_vec();
     different.sort_unstable();
@@ -20,8 +20,8 @@ fn truth(fingerprints: &[u64], k: u32) -> Vec<([u64; 2], u32)> {
     pairs
 }
 
-/// Deals out what several places have, and runs the tasks: with what they find, in order, and each
-/// task's most fingerprints.
+/// Distributes the fingerprints of several places, and runs the tasks: returns the pairs in order,
+/// and the most fingerprints of a task.
 fn shared(
     places: &[Vec<u64>],
     k: u32,
@@ -40,7 +40,7 @@ fn shared(
     found_by(&plan, places)
 }
 
-/// Deals out to these tasks what several places have, and runs them.
+/// Distributes the fingerprints of several places to these tasks, and runs them.
 fn found_by(plan: &JoinPlan, places: &[Vec<u64>]) -> (Vec<([u64; 2], u32)>, u64) {
     let mut received = vec![[Vec::new(), Vec::new()]; plan.tasks().len()];
     for place in places {
@@ -70,7 +70,7 @@ fn found_by(plan: &JoinPlan, places: &[Vec<u64>]) -> (Vec<([u64; 2], u32)>, u64)
     (found, largest)
 }
 
-/// Put into so many places, some fingerprints into two.
+/// Splits fingerprints among `count` places, some into two.
 fn places(fingerprints: &[u64], count: usize) -> Vec<Vec<u64>> {
     let mut places = vec![Vec::new(); count];
     for (at, fingerprint) in fingerprints.iter().enumerate() {

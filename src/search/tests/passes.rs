@@ -1,9 +1,9 @@
-//! Each pass of a join by itself: all of them find what a double loop finds, each pair once.
+//! Tests each pass of a join by itself: together they find each pair of a double loop once.
 
 use super::join::{all_pairs, all_pairs_of_many, check, check_alone, joined, skewed};
 use super::*;
 
-/// Pass by pass, each shared out by ranges of its part's values, of which one is shared out once more.
+/// Runs pass by pass, each distributed by ranges of its part's values, one range once more.
 fn check_passes(fingerprints: &[u64], join: Join, truth: &[Pair]) {
     let parts = join.parts();
     let first = |pair: &Pair| {

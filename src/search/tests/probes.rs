@@ -1,4 +1,4 @@
-//! The pigeonhole principle, the order and the plan.
+//! Tests of the pigeonhole principle, the order and the plan.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! Every way through the tables finds what the oracle finds.
+//! Tests that every way through the tables finds what the oracle finds.
 
 use simkeep_testing::depth::up_to;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use super::lookups::ByPlace;
 use super::*;
 
-/// All ways and the choice between them, against the truth.
+/// Compares all ways, and the choice between them, with the oracle.
 fn check(fingerprints: &[u64], tables: &Tables<Bytes>, query: u64, k: u32) {
     let truth = oracle(fingerprints, query, k);
     let mut found = Vec::new();
@@ -18,7 +18,7 @@ fn check(fingerprints: &[u64], tables: &Tables<Bytes>, query: u64, k: u32) {
     look_up(&truth, tables, query, k);
 }
 
-/// The way that the tables have, whether it is a good one or not.
+/// Searches by the way that the tables have, whether it is a good one or not.
 fn look_up(truth: &[Candidate], tables: &Tables<Bytes>, query: u64, k: u32) {
     let way = match tables.shape() {
         Shape::Column => Way::Scan,
@@ -106,7 +106,7 @@ fn a_hot_bucket_stays_exact() {
 
 #[test]
 fn blocks_without_bits_are_searched_exactly() {
-    // All in one bucket of a rotation, and near there or in the next one as far as entries tell.
+    // All in one bucket of a rotation, and near there or in the next one by their stored bits.
     for mask in [0xffff_ffff, 0x0000_00ff_ffff_ffff, 0xffff_0000_ffff_0000, 0x0000_ffff_0000_ffff] {
         let all: Vec<u64> = fingerprints(Kind::Even, 30_000, 19).iter().map(|f| f & mask).collect();
         let mut all = canonical(all);

@@ -9,8 +9,8 @@ use zerocopy::little_endian::{U16, U64};
 use super::*;
 use crate::search::kernel::{BlockRun, Kernel};
 
-/// Nanoseconds for each of `count` things done by `run`: the best of three runs, for whatever else
-/// the machine does only makes it slower.
+/// Returns nanoseconds for each of `count` operations of `run`: the best of three runs, since other
+/// load only makes it slower.
 fn ns_each(count: usize, mut run: impl FnMut()) -> f64 {
     let mut best = f64::INFINITY;
     for _ in 0..3 {
@@ -21,7 +21,7 @@ fn ns_each(count: usize, mut run: impl FnMut()) -> f64 {
     best
 }
 
-/// What a random memory line costs in a vector of this size, independently of each other.
+/// Returns the cost of an independent random memory line in a vector of this size.
 fn line_ns(bytes: usize) -> f64 {
     let words = vec![1_u64; bytes / 8];
     let mut random = Random(45);
@@ -32,7 +32,7 @@ fn line_ns(bytes: usize) -> f64 {
     })
 }
 
-/// A column in huge pages, as a mapped file has them.
+/// A column in huge pages, as in a mapped file.
 struct Huge(memmap2::MmapMut);
 
 impl Huge {

@@ -1,4 +1,4 @@
-//! Comparing many words with many, for joins.
+//! Compares many words with many, for joins.
 
 #[cfg(target_arch = "x86_64")]
 mod x86;
@@ -10,16 +10,16 @@ type Ahead = unsafe fn(&[u64], usize, usize, u32, &mut Vec<[u32; 2]>);
 type PairsU32 = unsafe fn(&[u32], &[u32], bool, u32, &mut Vec<[u32; 2]>);
 type PairsU64 = unsafe fn(&[u64], &[u64], bool, u32, &mut Vec<[u32; 2]>);
 
-/// The comparisons of many words with many, for joins: one version of three functions.
+/// One version of three functions that compare many words with many, for joins.
 ///
 /// AVX2 has no vector popcount. Up to a distance of 4 its version clears the lowest bit of a
-/// difference k times and looks whether anything is left, which takes two instructions for each k,
-/// where counting takes about ten.
+/// difference k times and tests for zero, which takes two instructions for each k; counting takes
+/// about ten.
 ///
-/// Invariant: as for [`Kernel`]; [`PairKernel::available`] is the only place that makes one.
+/// Invariant: as for [`Kernel`]; only [`PairKernel::available`] creates one.
 #[derive(Clone, Copy)]
 pub(in crate::search) struct PairKernel {
-    #[cfg_attr(not(test), expect(dead_code, reason = "tells versions apart in tests"))]
+    #[cfg_attr(not(test), expect(dead_code, reason = "distinguishes versions in tests"))]
     name: &'static str,
     within: Within,
     ahead: Ahead,
@@ -31,13 +31,13 @@ impl PairKernel {
     /// The longest run that [`PairKernel::within`] compares.
     pub(in crate::search) const RUN_MAX: usize = 32;
 
-    /// The fastest version for this processor.
+    /// Returns the fastest version for this processor.
     pub(in crate::search) fn fastest() -> Self {
         static FASTEST: OnceLock<PairKernel> = OnceLock::new();
         *FASTEST.get_or_init(|| Self::available().next().unwrap_or(Self::PORTABLE))
     }
 
-    /// Every version that this processor can run, the fastest first.
+    /// Returns every version that this processor can run, the fastest first.
     pub(in crate::search) fn available() -> impl Iterator<Item = Self> {
         #[cfg(target_arch = "x86_64")]
         let special = [
@@ -83,15 +83,15 @@ impl PairKernel {
         pairs_u64: pairs_counting,
     };
 
-    /// The name of the instruction set.
+    /// Returns the name of the instruction set.
     #[cfg(test)]
     pub(in crate::search) fn name(self) -> &'static str {
         self.name
     }
 
-    /// Appends to `out` the indices of all two words within distance `k` of each other that are in
-    /// the same run, the lower index first. Run r is `words[starts[r]..starts[r + 1]]`. Runs longer
-    /// than [`PairKernel::RUN_MAX`] are left out.
+    /// Appends to `out` the indices of all pairs of words within distance `k` in the same run, the
+    /// lower index first. Run r is `words[starts[r]..starts[r + 1]]`. Runs longer than
+    /// [`PairKernel::RUN_MAX`] are skipped.
     pub(in crate::search) fn within(
         self,
         words: &[u64],
@@ -108,11 +108,11 @@ impl PairKernel {
     }
 
     /// Appends to `out` the indices of each of the first `rows` words and each of the `reach` words
-    /// after it that is within distance `k` of it, ascending by the first. There are fewer than
+    /// after it that is within distance `k` of it, ascending by the first. There must be fewer than
     /// 2^32 words.
     ///
-    /// For runs of a word or two this is faster than [`PairKernel::within`], since nothing depends
-    /// on where a run ends.
+    /// For runs of a word or two this is faster than [`PairKernel::within`], since it does not
+    /// depend on the ends of runs.
     pub(in crate::search) fn ahead(
         self,
         words: &[u64],
@@ -128,10 +128,10 @@ impl PairKernel {
         }
     }
 
-    /// Appends to `out` the indices of every word of `left` and every word of `right` within
-    /// distance `k` of it, in no certain order. If this is a `triangle`, then `right` begins with
-    /// the words of `left`, and each is compared only with those after it. Both have fewer than
-    /// 2^32 words.
+    /// Appends to `out` the indices of all pairs of words from `left` and `right` within distance
+    /// `k`, in no particular order. If this is a `triangle`, then `right` begins with the words of
+    /// `left`, and each word is compared only with those after it. Both must have fewer than 2^32
+    /// words.
     pub(in crate::search) fn pairs_u32(
         self,
         left: &[u32],
@@ -147,7 +147,7 @@ impl PairKernel {
         }
     }
 
-    /// Does for words of 64 bits what [`pairs_u32`](Self::pairs_u32) does for those of 32.
+    /// Compares as [`pairs_u32`](Self::pairs_u32) does, for words of 64 bits.
     pub(in crate::search) fn pairs_u64(
         self,
         left: &[u64],
@@ -184,7 +184,7 @@ fn ahead(words: &[u64], rows: usize, reach: usize, k: u32, out: &mut Vec<[u32; 2
     push_ahead(words, 0, rows, reach, k, out);
 }
 
-/// The rows from `row` to before `rows`.
+/// Compares the rows from `row` to before `rows`.
 #[inline(always)]
 #[expect(clippy::indexing_slicing, reason = "no further than to the last word")]
 #[expect(clippy::cast_possible_truncation, reason = "there are fewer than 2^32 words")]
@@ -207,7 +207,7 @@ fn push_ahead(
     }
 }
 
-/// What [`pairs`] compares.
+/// A word that [`pairs`] compares.
 trait Word: Copy {
     fn distance(self, other: Self) -> u32;
 }
@@ -226,17 +226,17 @@ impl Word for u64 {
     }
 }
 
-/// Rows of a tile, and its columns.
+/// The rows and the columns of a tile.
 // 8 columns fill a 512-bit vector of 64-bit words, or a 256-bit one of 32-bit words.
 const TILE: usize = 8;
 const TILE_WORDS: u32 = 8;
 const _: () = assert!(TILE_WORDS as usize == TILE);
 
-/// Compares each of `left` with all words of `right` from `from` on; if `right` begins with
-/// `left`, only with those that come after it.
+/// Compares each word of `left` with all words of `right` from `from` on; if `right` begins with
+/// `left`, only with later words.
 ///
-/// Tile by tile: nearly all of them hold nothing near. `any_near` says whether one holds two words
-/// within distance k; it may say so of others, too.
+/// It works tile by tile: nearly all tiles contain nothing near. `any_near` returns whether a tile
+/// has two words within distance k; false positives are allowed.
 #[inline(always)]
 #[expect(clippy::indexing_slicing, reason = "in a triangle, right begins with left")]
 fn pairs<W: Word>(
@@ -283,7 +283,7 @@ fn pairs<W: Word>(
     push_near(odd_rows, rest, top, first, k, out);
 }
 
-/// Word by word, where there is little to compare or something is known to be near.
+/// Compares word by word, for few words or a tile with a near pair.
 #[inline(always)]
 fn push_near<W: Word>(
     left: &[W],
@@ -302,7 +302,7 @@ fn push_near<W: Word>(
     }
 }
 
-/// Each word with those after it.
+/// Compares each word with those after it.
 #[inline(always)]
 fn push_triangle<W: Word>(words: &[W], first: u32, k: u32, out: &mut Vec<[u32; 2]>) {
     let mut rest = words;
@@ -318,7 +318,7 @@ fn push_triangle<W: Word>(words: &[W], first: u32, k: u32, out: &mut Vec<[u32; 2
     }
 }
 
-/// The source of the plainer versions: as many vectors of distances as a tile takes.
+/// The source of the simpler versions: it counts all distances of a tile.
 #[inline(always)]
 fn pairs_counting<W: Word>(
     left: &[W],

@@ -63,7 +63,7 @@ pub(super) fn ahead_avx2(
     }
 }
 
-/// Four rows at a time, `near` of whose differences sets all bits of the near ones.
+/// Processes four rows at a time; `near` sets all bits of the near differences.
 #[inline]
 #[target_feature(enable = "avx2,popcnt")]
 fn ahead_by_fours(
@@ -96,7 +96,7 @@ fn ahead_by_fours(
             found = _mm256_or_si256(found, near(_mm256_xor_si256(four, load(at))));
         }
         if _mm256_testz_si256(found, found) == 0 {
-            // Something is near, which is rare: find out what, word by word.
+            // Something is near, which is rare: find it word by word.
             super::push_ahead(words, row, row + 4, reach, k, out);
         }
         row += 4;
@@ -104,7 +104,7 @@ fn ahead_by_fours(
     super::push_ahead(words, row, rows, reach, k, out);
 }
 
-/// Sets all bits of words in which no more than `K` bits are set, and none of others.
+/// Sets all bits of words with at most `K` bits set, and none of others.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn clears<const K: u32>(mut words: __m256i) -> __m256i {
@@ -239,7 +239,7 @@ pub(super) fn pairs_u32_avx2(
     }
 }
 
-/// Whether clearing `K` bits of a difference leaves nothing.
+/// Whether clearing `K` bits of some difference leaves zero.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn any_clears<const K: u32>(rows: &[u32; TILE], columns: &[u32; TILE]) -> bool {
@@ -271,10 +271,10 @@ pub(super) fn pairs_u64_avx2(
     super::pairs(left, right, triangle, k, out, |rows, columns| any_near(rows, columns, k));
 }
 
-/// How many bits of each word are set.
+/// Returns the popcount of each word.
 ///
-/// By a table of 16 counts, looked up for both halves of all bytes at once: W. Mula, N. Kurz, D.
-/// Lemire, "Faster population counts using AVX2 instructions", 2018.
+/// It looks up all nibbles in a table of 16 counts: W. Mula, N. Kurz, D. Lemire, "Faster population
+/// counts using AVX2 instructions", 2018.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn distances(words: __m256i) -> __m256i {
