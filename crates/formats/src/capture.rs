@@ -1,4 +1,4 @@
-//! Captured responses and documents, as WARC and ARC have them.
+//! Captured responses and documents of WARC and ARC.
 
 use std::borrow::Cow;
 
@@ -12,14 +12,14 @@ use super::{
     escape, url,
 };
 
-/// What the bytes of a body have as their digest, and what that says of the declared one.
+/// The digest of a body, and its comparison with the declared one.
 struct Digested {
     digest: Digest,
     claim: Option<Box<Claim>>,
 }
 
 impl Captured {
-    /// A record without content of its own, such as a revisit.
+    /// Returns the item of a record without content of its own, such as a revisit.
     fn item(self, payload: Payload, head: Option<&Head>) -> Item {
         let declared = match payload {
             Payload::Revisit { .. } => self.declared,
@@ -43,7 +43,8 @@ impl Captured {
         Item::Record(record)
     }
 
-    /// What a response says that has no content of the page; `Err` gives the capture back if it has.
+    /// Returns the item of a response without content of the page; `Err` returns the capture if
+    /// there is content.
     fn without_content(self, head: &Head, body: Option<(&[u8], u64)>) -> Result<Item, Captured> {
         let payload = match head.meaning(body, self.truncated) {
             ResponseMeaning::Content => return Err(self),
@@ -66,7 +67,7 @@ impl Captured {
             };
         }
         let head = head(content)?;
-        // What the file itself cuts off is looked at with the content.
+        // A body that the file truncates is checked later, with the content.
         let body = (content.missing == 0).then(|| {
             let bytes = content.bytes.get(head.body..).unwrap_or_default();
             (bytes, content.length.saturating_sub(head.body as u64))
@@ -88,7 +89,7 @@ impl Captured {
         self.content(content, &Head::default(), kind, charset, None)
     }
 
-    /// A record that says: the same content as before. It may hold the header of the response.
+    /// Reads a record of unchanged content. It may contain the header of the response.
     pub(super) fn revisit(self, content: &Content, payload: Payload) -> Item {
         let Ok(head) = head(content) else { return self.item(payload, None) };
         // A repeated error page or redirect is still no content.
@@ -119,7 +120,7 @@ impl Captured {
         Ok(Item::Record(record))
     }
 
-    /// Content of which only the start is held: it counts if it is no text.
+    /// Handles content of which only the start was kept: it counts if it is binary.
     fn of_large(&self, content: &Content, head: &Head, kind: Kind) -> Result<Digested, String> {
         let size = content.length;
         let start = content.bytes.get(head.body..).unwrap_or_default();
@@ -131,14 +132,14 @@ impl Captured {
             return Err(content.cut());
         }
         let declared = self.declared.clone();
-        // It was made while the record was read: of the body as it stands there.
+        // It was computed while the record was read: of the body as stored.
         let own = content.digest.ok_or("the digest of a large record is missing; this is a bug")?;
         let digest = declared.as_ref().and_then(Declared::kept).unwrap_or(own);
         let claim = declared.map(|declared| Box::new(Claim { declared, wrong: None }));
         Ok(Digested { digest, claim })
     }
 
-    /// Content that is held: a text, or none.
+    /// Handles content in memory: text or binary.
     fn of_held(
         &self,
         content: &Content,
@@ -147,8 +148,8 @@ impl Captured {
         charset: Charset,
     ) -> Result<(Payload, Digested), String> {
         let mut body = content.bytes.get(head.body..).unwrap_or_default();
-        // What a crawler was about to write when it was stopped would look like a change. But
-        // archives with a wrong length exist, and HTTP has its own.
+        // The start of an interrupted response would look like a change. But archives with a wrong
+        // length exist, and HTTP has its own length.
         if content.missing > 0 {
             body = head.whole(body).ok_or_else(|| content.cut())?;
         }
@@ -157,7 +158,7 @@ impl Captured {
         let mut fits = self.fits(body) || (matches!(joined, Cow::Owned(_)) && self.fits(&joined));
         let own = (!fits || declared.is_none()).then(|| digest::of(&joined));
         let payload = if kind == Kind::Binary {
-            // Unpacked only if the declared digest may be that of what is packed.
+            // Unpacked only if the declared digest may be that of the unpacked body.
             let is_open = self.declared.is_some() && !fits && head.is_packed();
             fits |= is_open && head.unpacked(joined).is_ok_and(|entity| self.fits(&entity));
             Payload::Binary
@@ -169,7 +170,7 @@ impl Captured {
                 None => Payload::Binary,
             }
         };
-        // With more behind it than its own header says.
+        // With more bytes after it than its own header declares.
         fits |= head.whole(body).is_some_and(|whole| whole != body && self.fits(whole));
         let digest = declared.filter(|_| fits).or(own);
         let digest = digest.ok_or("a content has no digest; this is a bug")?;
@@ -177,10 +178,7 @@ impl Captured {
             // The reader of the archive says where.
             let wrong = (!fits).then(|| Broken {
                 at: String::new(),
-                why: format!(
-                    "{}: {declared} is not the digest of what it holds",
-                    escape(&self.url)
-                ),
+                why: format!("{}: {declared} is not the digest of its content", escape(&self.url)),
             });
             Box::new(Claim { declared, wrong })
         });
@@ -194,7 +192,7 @@ impl Captured {
     }
 }
 
-/// The header of a response at the start of a record.
+/// Parses the header of a response at the start of a record.
 fn head(content: &Content) -> Result<Head, String> {
     let (start, whole) = content.start();
     let mut head = http::head(start, whole)?;

@@ -1,4 +1,4 @@
-//! Unpacking a file, whatever it is packed with.
+//! Decompresses a file in any supported format.
 
 use std::io::{self, BufRead};
 
@@ -6,10 +6,10 @@ use super::gzip::{self, Gzip};
 use super::window::Window;
 use super::zstandard::{self, Zstandard, ZstdWindow};
 
-/// How a file is packed.
+/// The compression of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Packing {
-    /// Not at all.
+    /// Uncompressed.
     Plain,
     /// With gzip.
     Gzip,
@@ -17,26 +17,26 @@ pub enum Packing {
     Zstd,
 }
 
-/// The bytes of a file, unpacked.
+/// The decompressed bytes of a file.
 ///
-/// Reading gives an error where a packed part is damaged, and then goes on behind that part: what
-/// comes next does not continue what came before. It ends in any case.
+/// Reading returns an error at a damaged compressed part, and then continues after that part: the
+/// next bytes do not continue the previous ones. It always ends.
 pub(super) enum Unpacked {
-    /// A file that is not packed.
+    /// An uncompressed file.
     Plain(Window),
-    /// A row of gzip members.
+    /// A sequence of gzip members.
     Gzip(Gzip),
-    /// A row of zstd frames.
+    /// A sequence of zstd frames.
     Zstandard(Box<Zstandard>),
 }
 
-/// Whether a file that begins so is packed.
+/// Whether a file with this start is compressed.
 pub(super) fn is_packed(start: &[u8]) -> bool {
     gzip::is_start(start) || zstandard::is_start(start)
 }
 
 impl Unpacked {
-    /// Finds by its first bytes how a file is packed.
+    /// Detects the compression of a file from its first bytes.
     pub(super) fn new(mut file: Window, zstd_window: ZstdWindow) -> io::Result<Unpacked> {
         let start = file.peek(4)?;
         Ok(if gzip::is_start(start) {
@@ -48,7 +48,7 @@ impl Unpacked {
         })
     }
 
-    /// Where in the packed file the part stands that is being unpacked; `None` if it is not packed.
+    /// Returns the offset in the compressed file of the current part; `None` if it is uncompressed.
     pub(super) fn part(&self) -> Option<u64> {
         match self {
             Unpacked::Plain(_) => None,
@@ -57,7 +57,7 @@ impl Unpacked {
         }
     }
 
-    /// Whether nothing that was read from the file waits to be unpacked.
+    /// Whether all bytes read from the file have been decompressed.
     pub(super) fn is_drained(&self) -> bool {
         match self {
             Unpacked::Plain(file) => file.is_drained(),

@@ -1,31 +1,31 @@
-//! From the bytes of a document to its text.
+//! Converts the bytes of a document to its text.
 
 use std::borrow::Cow;
 
 use simkeep::fingerprint::{ContentType, Document, extract};
 
-/// How much of a document tells whether it is text.
+/// The number of bytes that decide whether a document is text.
 pub(super) const SNIFFED_BYTES: usize = 8 << 10;
 
-/// What kind of document its `Content-Type` says.
+/// The kind of a document by its `Content-Type`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Kind {
-    /// HTML, of which the visible text counts.
+    /// HTML, reduced to its visible text.
     Html,
-    /// Text that counts as it is: plain, XML, JSON, scripts, style sheets.
+    /// Text that is used unchanged: plain, XML, JSON, scripts, style sheets.
     Text,
-    /// No text.
+    /// Binary content.
     Binary,
-    /// Nothing is said: the bytes must tell.
+    /// No information: the bytes decide.
     Unsaid,
 }
 
-/// What the `Content-Type` says about the characters of a document; nothing by default.
+/// The `Content-Type`'s information about the encoding of a document; by default none.
 #[derive(Debug, Default)]
 pub(super) struct Charset(Option<ContentType>);
 
-/// What a `Content-Type` says: the kind of the document, and what decides its characters. Several
-/// headers are joined by commas; one that is no valid type says nothing (WHATWG *Fetch*, 3.5).
+/// Parses a `Content-Type`: the kind of the document and its encoding. Several headers are joined
+/// by commas; an invalid type is ignored (WHATWG *Fetch*, 3.5).
 pub(super) fn kind(content_type: &str) -> (Kind, Charset) {
     let content_type = ContentType::from_header(content_type);
     let kind = match content_type.as_ref().map(ContentType::essence) {
@@ -55,7 +55,8 @@ pub(super) fn kind(content_type: &str) -> (Kind, Charset) {
     (kind, Charset(content_type))
 }
 
-/// The text of a document, the visible one of HTML, with its marks; `None` if the bytes are no text.
+/// Returns the text of a document, for HTML the visible one with its marks; `None` for binary
+/// bytes.
 pub(super) fn document(bytes: &[u8], kind: Kind, charset: Charset) -> Option<Document> {
     let said = charset.0.unwrap_or_else(ContentType::html);
     let wide = said.encoding().is_some_and(|name| name.starts_with("UTF-16"));
@@ -77,7 +78,7 @@ pub(super) fn document(bytes: &[u8], kind: Kind, charset: Charset) -> Option<Doc
     Some(Document::new(text))
 }
 
-/// The type of a text about which nothing is said.
+/// Returns the type of a text without a declared type.
 fn sniffed(bytes: &[u8]) -> &'static str {
     let xml: [&[u8]; 4] = [b"<?xml", b"\xef\xbb\xbf<?xml", b"<\0?\0x\0", b"\0<\0?\0x"];
     if is_html(bytes) {
@@ -89,8 +90,9 @@ fn sniffed(bytes: &[u8]) -> &'static str {
     }
 }
 
-/// Whether these first bytes are no text: a NUL, unless a byte order mark or an XML declaration says
-/// UTF-16, or more than one in fifty a control character that texts do not use.
+/// Whether these first bytes are binary: they contain a NUL, unless a byte order mark or an XML
+/// declaration indicates UTF-16, or more than one in fifty is a control character that texts do not
+/// use.
 pub(super) fn is_binary(bytes: &[u8]) -> bool {
     let start = bytes.get(..SNIFFED_BYTES).unwrap_or(bytes);
     let wide: [&[u8]; 4] = [b"\xff\xfe", b"\xfe\xff", b"<\0?\0x\0", b"\0<\0?\0x"];
@@ -125,7 +127,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The kind, and the charset as it is written.
+    /// Returns the kind, and the charset as written.
     fn said(content_type: &str) -> (Kind, Option<String>) {
         let (kind, Charset(said)) = kind(content_type);
         (kind, said.and_then(|said| said.charset().map(str::to_owned)))
@@ -150,7 +152,7 @@ mod tests {
         }
     }
 
-    /// WHATWG *Fetch*, 3.5, "extract a MIME type".
+    /// An example of WHATWG *Fetch*, 3.5, "extract a MIME type".
     #[test]
     fn the_last_valid_content_type_counts() {
         assert_eq!(said("image/png, text/html;charset=gbk").0, Kind::Html);

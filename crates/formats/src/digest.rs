@@ -1,11 +1,11 @@
-//! Digests of exact contents, and whether they are what an archive declares.
+//! Digests of exact contents, and comparison with those that an archive declares.
 //!
-//! Every digest made here is a SHA-1 of the payload as it came, whatever the source, so that equal
-//! bytes have equal digests. Of a response the payload is what WARC calls so (ISO 28500,
-//! WARC-Payload-Digest): the entity body of HTTP, without the chunks of a transfer, and packed if the
-//! server packed it. Nearly all archives identify their contents by SHA-1: a revisit record has only
-//! the digest of the content that it repeats. Two contents with the same SHA-1 can be made on purpose,
-//! at some cost; see `docs/warc.md` for what that can do.
+//! Every digest made here is a SHA-1 of the payload as received, whatever the source, so that equal
+//! bytes have equal digests. The payload of a response is that of WARC (ISO 28500,
+//! WARC-Payload-Digest): the entity body of HTTP, without the chunks of a transfer, and compressed
+//! if the server compressed it. Nearly all archives identify their contents by SHA-1, and a revisit
+//! record has only the digest of the content that it repeats. SHA-1 collisions can be constructed
+//! at some cost; `docs/guide.md` explains the consequences.
 
 use std::fmt;
 use std::fs::File;
@@ -17,12 +17,12 @@ use sha1::Sha1;
 use sha2::{Digest as Hash, Sha256, Sha384, Sha512};
 use simkeep::Digest;
 
-/// The first 128 bits of the SHA-1 of some content.
+/// Returns the first 128 bits of the SHA-1 of a content.
 pub fn of(content: &[u8]) -> Digest {
     first_bits(&Sha1::digest(content).into())
 }
 
-/// Makes the digest of a content that comes in parts: what [`of`] makes of it whole.
+/// Computes the digest of a content in parts, equal to that of [`of`] for the whole.
 #[derive(Default)]
 pub(super) struct Hasher(Sha1);
 
@@ -38,11 +38,12 @@ impl Hasher {
     }
 }
 
-/// Makes the digest of a file, as [`of`] does of its bytes. Linear, and reads it piece by piece.
+/// Computes the digest of a file, equal to that of [`of`] for its bytes. Linear time; reads it
+/// piece by piece.
 ///
 /// # Errors
 ///
-/// Those of opening and reading it.
+/// The errors of opening and reading it.
 pub fn of_file(path: &Path) -> io::Result<Digest> {
     let (mut file, mut hasher) = (File::open(path)?, Hasher::default());
     let mut piece = vec![0; 256 << 10];
@@ -56,7 +57,7 @@ pub fn of_file(path: &Path) -> io::Result<Digest> {
     }
 }
 
-/// A digest of exactly 32 hexadecimal digits.
+/// Parses a digest of exactly 32 hexadecimal digits.
 pub(super) fn hexadecimal(text: &str) -> Option<Digest> {
     let plain = text.len() == 32 && text.bytes().all(|b| b.is_ascii_hexdigit());
     let value = plain.then(|| u128::from_str_radix(text, 16).ok())??;
@@ -120,8 +121,8 @@ pub struct Declared {
 }
 
 impl Declared {
-    /// Parses a digest in base 16, 32 or 64. `None` if the algorithm is unknown or the value does
-    /// not fit it.
+    /// Parses a digest in base 16, 32 or 64. `None` if the algorithm is unknown or the length of
+    /// the value does not match it.
     pub fn parse(text: &str) -> Option<Declared> {
         let (algorithm, value) = text.trim().split_once(':')?;
         let algorithm = Algorithm::parse(algorithm)?;
@@ -143,7 +144,7 @@ impl Declared {
         Some(Declared { algorithm, value: out.into() })
     }
 
-    /// The digest in the form that a store keeps, if it is a SHA-1.
+    /// Returns the digest in the form that a store keeps, if it is a SHA-1.
     pub fn kept(&self) -> Option<Digest> {
         let value = self.value.first_chunk::<20>()?;
         (self.algorithm == Algorithm::Sha1).then(|| first_bits(value))
@@ -168,7 +169,7 @@ impl fmt::Display for Declared {
     }
 }
 
-/// What a digit is worth in base 16, 32 or 64, by the bits that it has.
+/// Returns the value of a digit in base 16, 32 or 64, given the bits per digit.
 fn digit(c: u8, bits: u32) -> Option<u32> {
     Some(match (bits, c) {
         (4, _) => char::from(c).to_digit(16)?,

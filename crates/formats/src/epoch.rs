@@ -1,4 +1,4 @@
-//! The name of an epoch and its options, as JSON has them.
+//! The name of an epoch and its options in JSON.
 
 use simkeep::fingerprint::Bands;
 use simkeep::{EpochOptions, Role};
@@ -6,27 +6,26 @@ use simkeep::{EpochOptions, Role};
 /// The limit of a store.
 const EPOCH_BYTES_MAX: usize = 256;
 
-/// The options of an epoch with a role, or both, and bands in bits, or those of its recipe.
+/// Returns the options of an epoch with a role, by default both, and bands in bits, by default
+/// those of its recipe.
 pub(super) fn options(
     role: Option<&str>,
     bands: Option<(u64, u64)>,
 ) -> Result<EpochOptions, String> {
     let role = role.map_or(Ok(Role::Both), str::parse);
-    let options =
-        EpochOptions::from(role.map_err(|_| "\"role\" is no role: change, near or both")?);
+    let options = EpochOptions::from(role.map_err(|_| "\"role\" is not change, near or both")?);
     let Some((minor, moderate)) = bands else { return Ok(options) };
     let bands = u32::try_from(minor).ok().zip(u32::try_from(moderate).ok());
     let bands = bands.map(|(minor, moderate)| Bands { minor, moderate });
     let bands = bands.filter(|bands| bands.are_possible());
-    let why =
-        "\"minor\" and \"moderate\" are no bands: two numbers of bits up to 64, in this order";
+    let why = "\"minor\" and \"moderate\" must be numbers of bits up to 64, in ascending order";
     Ok(options.bands(bands.ok_or(why)?))
 }
 
-/// The name of an epoch, if it is one.
+/// Checks the name of an epoch.
 pub(super) fn epoch_name(name: &str) -> Result<String, String> {
     if name.is_empty() || name.len() > EPOCH_BYTES_MAX || name.chars().any(char::is_control) {
-        return Err("\"epoch\" is no name".into());
+        return Err("\"epoch\" is not an epoch name".into());
     }
     Ok(name.to_owned())
 }

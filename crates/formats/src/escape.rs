@@ -1,13 +1,13 @@
-//! Making text from elsewhere safe to show.
+//! Makes external text safe to display.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-/// How many characters of a foreign text a message shows.
+/// The number of characters of an external text that a message shows.
 const SHOWN_CHARS: usize = 200;
 
-/// `text` for a message. Characters that could control a terminal, reorder the line or hide in it
-/// are written as `\u{…}`, and the text is cut after 200 characters.
+/// Escapes `text` for a message. Characters that could control a terminal, reorder the line or be
+/// invisible are written as `\u{…}`, and the text is truncated after 200 characters.
 pub fn escape(text: &str) -> String {
     let end = text.char_indices().nth(SHOWN_CHARS).map(|(at, _)| at);
     let mut out = whole(end.and_then(|end| text.get(..end)).unwrap_or(text));
@@ -17,7 +17,7 @@ pub fn escape(text: &str) -> String {
     out
 }
 
-/// `text` as [`escape`] writes it, but uncut: for results, which users copy as a whole.
+/// Escapes `text` as [`escape`] does, without truncation: for results, which users copy as a whole.
 pub fn whole(text: &str) -> String {
     if text.bytes().all(|b| (0x20..0x7f).contains(&b)) {
         return text.to_owned();
@@ -33,8 +33,8 @@ pub fn whole(text: &str) -> String {
     out
 }
 
-/// JSON that says the same with nothing in it that could steer a terminal. Outside of its strings
-/// JSON is ASCII without control characters, so whatever is found stands in a string.
+/// Escapes equivalent JSON that cannot control a terminal. Outside of its strings JSON is ASCII
+/// without control characters, so escapes are needed in strings only.
 pub fn json(json: &str) -> Cow<'_, str> {
     let harmless = json.bytes().fold(true, |all, b| all & (0x20..0x7f).contains(&b));
     if harmless || !json.chars().any(is_unfit) {
@@ -55,7 +55,7 @@ pub fn json(json: &str) -> Cow<'_, str> {
 }
 
 /// Whether a character must not be printed as it is: control characters, line ends of any kind,
-/// marks of direction, and characters without width.
+/// direction marks, and characters without width.
 pub fn is_unfit(c: char) -> bool {
     c.is_control()
         || matches!(

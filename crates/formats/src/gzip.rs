@@ -1,4 +1,4 @@
-//! A row of gzip members, some of which may be damaged.
+//! Reads a sequence of gzip members, some of which may be damaged.
 
 use std::io::{self, BufRead, Read};
 
@@ -7,7 +7,7 @@ use flate2::bufread::GzDecoder;
 use super::window::Window;
 
 const OUT_BYTES: usize = 64 << 10;
-/// The bytes of a member's fixed header.
+/// The length of a member's fixed header.
 const HEADER_BYTES: usize = 10;
 
 /// Whether these are the first bytes of a gzip member.
@@ -15,8 +15,8 @@ pub(super) fn is_start(bytes: &[u8]) -> bool {
     bytes.starts_with(&[0x1f, 0x8b, 8])
 }
 
-/// Whether this fixed header is one that a packer writes: strict, since in a damaged file it is
-/// looked for among random bytes.
+/// Whether this fixed header is one that a compressor writes. It is strict, since after damage it
+/// is searched for among random bytes.
 fn is_header(bytes: &[u8]) -> bool {
     match *bytes {
         [0x1f, 0x8b, 8, flags, _, _, _, _, level, system] => {
@@ -26,15 +26,15 @@ fn is_header(bytes: &[u8]) -> bool {
     }
 }
 
-/// Unpacks member after member. After a damaged one it goes on with the next that it finds.
+/// Decompresses member after member. After a damaged one it continues with the next one it finds.
 pub(super) struct Gzip {
     state: State,
     out: Vec<u8>,
     position: usize,
-    /// Where the member in hand begins.
+    /// The offset of the current member.
     member: u64,
-    /// Up to where a damaged part has been read already: bytes before it are searched for a member
-    /// once and not again, or a crafted file could make the work quadratic.
+    /// The offset up to which a damaged part has been searched. Bytes before it are not searched
+    /// for a member again, or a crafted file could make the work quadratic.
     searched: u64,
 }
 
@@ -50,12 +50,12 @@ impl Gzip {
         Gzip { state, out: Vec::new(), position: 0, member: 0, searched: 0 }
     }
 
-    /// Where in the file the member in hand begins.
+    /// Returns the offset in the file of the current member.
     pub(super) fn member(&self) -> u64 {
         self.member
     }
 
-    /// Whether nothing that was read from the file waits to be unpacked.
+    /// Whether all bytes read from the file have been decompressed.
     pub(super) fn is_drained(&self) -> bool {
         self.position >= self.out.len()
             && match &self.state {
@@ -113,7 +113,7 @@ impl Gzip {
         Ok(true)
     }
 
-    /// Looks for the next member and says what is lost.
+    /// Searches the next member, and returns an error about the lost part.
     fn damage(&mut self, mut file: Window, cause: &io::Error) -> io::Error {
         let reached = file.offset();
         // Past the start of the damaged part in any case, so that this ends.
@@ -150,7 +150,7 @@ pub(super) mod tests {
         encoder.finish().unwrap()
     }
 
-    /// What comes out, a stretch for each part between errors.
+    /// Returns the output in stretches between errors, and the errors.
     fn unpack(bytes: Vec<u8>) -> (Vec<u8>, Vec<String>) {
         let mut gzip = Gzip::new(Window::new(Box::new(io::Cursor::new(bytes)), Arc::default()));
         let (mut out, mut errors) = (Vec::new(), Vec::new());

@@ -1,4 +1,4 @@
-//! HTTP responses as archives keep them.
+//! Parses HTTP responses in archives.
 
 use std::borrow::Cow;
 use std::io::{self, Read};
@@ -10,42 +10,42 @@ use simkeep::{Response, ResponseMeaning};
 use super::content;
 use super::{RECORD_BYTES_MAX, Truncated, escape, time};
 
-/// How large the header of a response may be.
+/// The limit for the header of a response.
 pub(super) const HEAD_BYTES_MAX: usize = 1 << 20;
-/// How often a body may be packed over: a server packs it once.
+/// The limit for nested content encodings: a server compresses once.
 const ENCODINGS_MAX: usize = 4;
 
-/// The header of a response, as far as it matters here.
+/// The relevant parts of a response's header.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Head {
     /// The status.
     pub(super) status: u16,
-    /// What the body is; of repeated headers all, joined by commas.
+    /// The type of the body; repeated headers are joined by commas.
     pub(super) content_type: String,
-    /// How the body is packed, in the order in which that was done.
+    /// The content encodings, in the order in which they were applied.
     encodings: Vec<String>,
-    /// Whether a `Content-Encoding` is declared, of whatever name.
+    /// Whether a `Content-Encoding` is declared, known or not.
     is_encoded: bool,
     chunked: bool,
-    /// Whether a `Transfer-Encoding` delimits the body, so that its `Content-Length` does not count (RFC
-    /// 9112, 6.3).
+    /// Whether a `Transfer-Encoding` delimits the body, so that its `Content-Length` does not count
+    /// (RFC 9112, 6.3).
     has_transfer_coding: bool,
-    /// How long the body is.
+    /// The length of the body.
     length: Option<u64>,
-    /// Where a redirect leads.
+    /// The target of a redirect.
     pub(super) location: Option<String>,
-    /// Which part of the content the body is.
+    /// The part of the content that the body is.
     content_range: Option<String>,
-    /// When the content was last modified, in milliseconds since 1970, as the server says.
+    /// The server's time of the last modification, in milliseconds since 1970.
     modified: Option<i64>,
-    /// When the server says that it answered.
+    /// The server's time of the response.
     date: Option<i64>,
-    /// Where the body begins.
+    /// The start of the body.
     pub(super) body: usize,
 }
 
-/// Whether these first bytes begin a response, in the form of HTTP/1: blank lines may come before it,
-/// and a few servers of streams call the protocol by another name.
+/// Whether these first bytes begin an HTTP/1 response. Blank lines may come before it, and a few
+/// streaming servers use another protocol name.
 pub(super) fn is_response(bytes: &[u8]) -> bool {
     let start = without_blank_lines(bytes);
     let begins =
@@ -53,12 +53,11 @@ pub(super) fn is_response(bytes: &[u8]) -> bool {
     begins(b"HTTP/") || begins(b"HTTP ") || begins(b"ICY ")
 }
 
-/// Reads the header at the start of `bytes`, which begin a response; `None` if its end is not among
-/// them. `whole` says that nothing follows them, and then the empty line after the header may be
-/// missing.
+/// Parses the header at the start of `bytes`, which begin a response; `None` if its end is not
+/// among them. `whole`: nothing follows them, so the empty line after the header may be missing.
 ///
-/// As lenient as other readers: what is not a header line is passed over, and of a status line only
-/// the number matters. Linear, and keeps only the values that matter.
+/// It is as lenient as other readers: invalid header lines are ignored, and only the number of the
+/// status line matters. Linear time; keeps only the relevant values.
 pub(super) fn head(bytes: &[u8], whole: bool) -> Result<Option<Head>, String> {
     if !is_response(bytes) {
         return Err("not an HTTP response".into());
@@ -70,7 +69,7 @@ pub(super) fn head(bytes: &[u8], whole: bool) -> Result<Option<Head>, String> {
         format!("the HTTP header begins with \"{}\"", escape(&String::from_utf8_lossy(start)))
     })?;
     let mut head = Head { status, ..Head::default() };
-    // The header in hand: it may go on in the next line.
+    // The current header line: it may continue in the next line.
     let mut header: Option<(Field, Vec<u8>)> = None;
     while let Some(line) = lines.next() {
         if let (Some(b' ' | b'\t'), Some((_, value))) = (line.first(), &mut header) {
@@ -100,7 +99,7 @@ fn without_blank_lines(bytes: &[u8]) -> &[u8] {
     bytes.get(blank..).unwrap_or_default()
 }
 
-/// The number in a status line.
+/// Returns the number in a status line.
 fn status(line: &[u8]) -> Option<u16> {
     let blank = line.iter().position(|b| b" \t".contains(b))?;
     let rest = line.get(blank..)?.trim_ascii_start();
@@ -111,7 +110,7 @@ fn status(line: &[u8]) -> Option<u16> {
 /// The lines of a header, without their ends (LF or CR LF).
 struct Lines<'b> {
     rest: &'b [u8],
-    /// Whether what has no end is a line.
+    /// Whether a last line without an end counts.
     whole: bool,
 }
 
@@ -130,7 +129,7 @@ impl<'b> Iterator for Lines<'b> {
     }
 }
 
-/// The header fields that matter.
+/// The relevant header fields.
 #[derive(Clone, Copy)]
 enum Field {
     ContentType,
@@ -162,7 +161,7 @@ impl Field {
 }
 
 impl Head {
-    /// Takes in what a field says. Of a length and a date the first counts that is one.
+    /// Takes the value of a field. The first valid length and date count.
     fn take(&mut self, field: Field, raw: &[u8]) {
         let value = String::from_utf8_lossy(raw);
         let value = value.trim();
@@ -196,19 +195,19 @@ impl Head {
         }
     }
 
-    /// When the content was last modified, as far as that can be so of an answer of this time.
+    /// Returns the modification time, if it is plausible for a response at this time.
     pub(super) fn modified(&self, visit: i64) -> Option<i64> {
         self.modified.filter(|modified| time::is_modified_before(*modified, self.date, visit))
     }
 
-    /// Adds encodings; one too many is enough to know that there are too many.
+    /// Adds encodings, up to one above the limit.
     fn encode(&mut self, more: impl Iterator<Item = String>) {
         let room = (ENCODINGS_MAX + 1).saturating_sub(self.encodings.len());
         self.encodings.extend(more.take(room));
     }
 }
 
-/// A length, which is all digits. Fields that were joined may repeat it (RFC 9110, 8.6).
+/// Parses a length of digits. Joined fields may repeat it (RFC 9110, 8.6).
 fn length(value: &str) -> Option<u64> {
     let mut all = value.split(',').map(str::trim);
     let first = all.next()?;
@@ -216,13 +215,13 @@ fn length(value: &str) -> Option<u64> {
     is_number.then(|| first.parse().ok()).flatten()
 }
 
-/// The characters of a value: UTF-8, or else as old servers send it, ISO-8859-1.
+/// Decodes a value: UTF-8, or else ISO-8859-1, as old servers send it.
 fn text(raw: &[u8]) -> String {
     String::from_utf8(raw.to_vec())
         .unwrap_or_else(|_| raw.iter().map(|byte| char::from(*byte)).collect())
 }
 
-/// Keeps the first value of a field that says something.
+/// Keeps the first non-empty value of a field.
 fn keep_first(kept: &mut Option<String>, value: &str) {
     if kept.is_none() && !value.is_empty() {
         *kept = Some(value.to_owned());
@@ -230,16 +229,16 @@ fn keep_first(kept: &mut Option<String>, value: &str) {
 }
 
 impl Head {
-    /// Returns what the response says of its page. `body` is what is in memory of the body, and its full
-    /// length; `None` if the record has no body.
+    /// Returns the meaning of the response for its page. `body` is the part of the body in memory,
+    /// and its full length; `None` if the record has no body.
     pub(super) fn meaning(
         &self,
         body: Option<(&[u8], u64)>,
         truncated: Truncated,
     ) -> ResponseMeaning {
         let received = body.filter(|_| truncated == Truncated::No).map(|(_, length)| length);
-        // Chunks without their end were cut, or there is nothing at all, as in the response to a HEAD.
-        // A body that has none was joined by whoever archived it.
+        // Chunks without their end were cut off, or there is no body, as in the response to a HEAD.
+        // A body without chunks was joined by the archiver.
         let has_no_end = |(bytes, length): (&[u8], u64)| {
             let is_cut = || unchunked(bytes).is_some_and(|(_, complete)| !complete);
             self.chunked && (length == 0 || (bytes.len() as u64 == length && is_cut()))
@@ -257,8 +256,8 @@ impl Head {
         response.meaning()
     }
 
-    /// The body without what follows it, if it is whole as far as the header tells. It tells nothing
-    /// if it names no length.
+    /// Returns the body without trailing bytes, if it is complete by the header's length. `None` if
+    /// the header has no length.
     pub(super) fn whole<'a>(&self, body: &'a [u8]) -> Option<&'a [u8]> {
         if self.chunked {
             return unchunked(body).is_some_and(|(_, complete)| complete).then_some(body);
@@ -266,8 +265,8 @@ impl Head {
         body.get(..usize::try_from(self.length?).ok()?)
     }
 
-    /// The body with its chunks joined; as it is if it has none, whatever the header says. One that
-    /// ends early gives what there is.
+    /// Returns the body with its chunks joined; unchanged if it has none, whatever the header
+    /// declares. A truncated body gives the available part.
     pub(super) fn joined<'a>(&self, body: &'a [u8]) -> Cow<'a, [u8]> {
         match self.chunked.then(|| unchunked(body)).flatten() {
             Some((joined, _)) => Cow::Owned(joined),
@@ -275,14 +274,14 @@ impl Head {
         }
     }
 
-    /// Whether the body is packed, by the header.
+    /// Whether the header declares a compressed body.
     pub(super) fn is_packed(&self) -> bool {
         !self.encodings.is_empty()
     }
 
-    /// A body whose chunks were joined with its content encodings undone. Archives often keep a body
-    /// already undone under the header of the original: a body that is not what the header says is
-    /// taken as it is. One that ends early gives what there is.
+    /// Decompresses a body whose chunks were joined. Archives often keep a decompressed body under
+    /// the original header: a body that does not match the header is used unchanged. A truncated
+    /// body gives the available part.
     pub(super) fn unpacked<'a>(&self, joined: Cow<'a, [u8]>) -> Result<Cow<'a, [u8]>, String> {
         let mut entity = joined;
         if self.encodings.len() > ENCODINGS_MAX {
@@ -299,8 +298,8 @@ impl Head {
     }
 }
 
-/// The chunks of a body joined, and whether the last one was there; `None` if the body does not begin
-/// with a chunk size.
+/// Joins the chunks of a body, and returns whether the last one was there; `None` if the body does
+/// not begin with a chunk size.
 fn unchunked(mut body: &[u8]) -> Option<(Vec<u8>, bool)> {
     let mut joined = Vec::new();
     let mut first = true;
@@ -325,7 +324,7 @@ fn unchunked(mut body: &[u8]) -> Option<(Vec<u8>, bool)> {
     }
 }
 
-/// `packed` unpacked; `None` if it is not packed like that.
+/// Decompresses `packed`; `None` if it does not have this encoding.
 fn unpacked(packed: &[u8], encoding: &str) -> Result<Option<Vec<u8>>, String> {
     match encoding {
         "gzip" | "x-gzip" => limited(flate2::read::MultiGzDecoder::new(packed)),
@@ -346,8 +345,8 @@ fn unpacked(packed: &[u8], encoding: &str) -> Result<Option<Vec<u8>>, String> {
     }
 }
 
-/// All that `unpacker` gives, if that is not too much. An error after the first bytes ends it: a
-/// browser, too, shows what came.
+/// Returns all output of `unpacker` up to the limit. An error after the first bytes ends it: a
+/// browser shows the received part, too.
 fn limited(mut unpacker: impl Read) -> Result<Option<Vec<u8>>, String> {
     let mut out = Vec::new();
     let mut part = vec![0; 32 << 10];

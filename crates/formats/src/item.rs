@@ -9,43 +9,42 @@ use super::digest::Declared;
 use super::escape;
 use super::export::Line;
 
-/// What a record says about its page.
+/// The content of a record about its page.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Payload {
-    /// Content to make a fingerprint of.
+    /// Content to be fingerprinted.
     Text(Box<Document>),
-    /// Content of a file that is a page by itself. The time of the record is when the file was last
-    /// modified, so it may be earlier than that of a version of the page that was seen before.
+    /// Content of a file that is a page by itself. The time of the record is the file's
+    /// modification time, so it may be earlier than that of a known version of the page.
     File(Box<Document>),
-    /// Content, with a fingerprint made elsewhere.
+    /// Content with an existing fingerprint.
     Ready {
-        /// The fingerprint; `None` for content without one, such as a text too short to tell from
-        /// others.
+        /// The fingerprint; `None` for content without one, such as a text that is too short.
         fingerprint: Option<u64>,
     },
-    /// Restated content: what the named epoch makes of content that the page had at this time.
+    /// Restated content: the fingerprint in the named epoch of content that the page had at this
+    /// time.
     Restated {
         /// The fingerprint, if it has one.
         fingerprint: Option<u64>,
     },
-    /// No visit: only the weight or the class of the record, or both.
+    /// Not a visit: only the weight or the class of the record, or both.
     Properties,
-    /// The server said that nothing changed.
+    /// The server reported unchanged content.
     NotModified,
     /// Content that is not text, such as a PDF or an image: it has a digest and no fingerprint.
     Binary,
-    /// A file that is not text. It has no digest: [`digest_of_file`](crate::digest_of_file) makes it,
-    /// for those who need it.
+    /// A file that is not text. It has no digest; compute it with
+    /// [`digest_of_file`](crate::digest_of_file) if you need it.
     BinaryFile,
-    /// The page leads elsewhere: the record's digest names the [target](Digest::redirect).
+    /// The page redirects: the record's digest identifies the [target](Digest::redirect).
     Redirect,
     /// The page is gone.
     Gone,
     /// The visit failed, for this reason.
     Failed(FetchFailure),
-    /// A page with the content of an earlier record, which the record's digest identifies, and
-    /// these fields.
+    /// Content of an earlier record, which the record's digest identifies, and these fields.
     Revisit {
         /// The URL of the earlier record.
         refers_to: Option<String>,
@@ -58,87 +57,87 @@ pub enum Payload {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Record {
-    /// The page.
+    /// The URL of the page.
     pub url: String,
-    /// Milliseconds since 1970.
+    /// The time of the visit, in milliseconds since 1970.
     pub time: i64,
-    /// What was found.
+    /// The result of the visit.
     pub payload: Payload,
-    /// The digest of the exact content: of the payload as it came, without the chunks of a transfer
-    /// and not unpacked; of a file or of the text of a line. If the content is at hand, it is a right
-    /// SHA-1 of the archive's, which may be of the payload with its chunks or unpacked, or else made
-    /// here.
+    /// The digest of the exact content: of the payload as received, without the chunks of a
+    /// transfer and not decompressed; or of a file, or of the text of a line. If the archive
+    /// declares a correct SHA-1, that is used, even if it is of the payload with its chunks or
+    /// decompressed.
     pub digest: Option<Digest>,
-    /// What the archive says about the digest.
+    /// The archive's claim about the digest.
     pub claim: Option<Box<Claim>>,
     /// The HTTP status, if known.
     pub status: Option<u16>,
-    /// When the server said that the page was last modified, in milliseconds since 1970: its
-    /// `Last-Modified`, of an answer with content or without news. A date that is none is passed
-    /// over, and so is one before 1990 or later than the answer itself (RFC 9110, section 8.8.2.1).
+    /// The server's time of the last modification, in milliseconds since 1970: its `Last-Modified`,
+    /// of a response with content or of one without changes. An invalid date is ignored, and so is
+    /// one before 1990 or later than the response itself (RFC 9110, section 8.8.2.1).
     pub modified: Option<i64>,
-    /// How important the page is from now on, in JSON lines.
+    /// The new weight of the page, in JSON lines.
     pub weight: Option<Weight>,
-    /// The class that the page is of from now on, in JSON lines.
+    /// The new class of the page, in JSON lines.
     pub class: Option<u32>,
     /// The name of the fingerprint's epoch, in JSON lines.
     pub epoch: Option<Box<str>>,
 }
 
-/// The digest of a record's content according to its archive.
+/// The declared digest of a record's content.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Claim {
-    /// The digest that it declares.
+    /// The declared digest.
     pub declared: Declared,
-    /// Why it is wrong, if it was checked and is.
+    /// The error, if the digest was checked and is wrong.
     pub wrong: Option<Broken>,
 }
 
-/// A record that cannot be read.
+/// An unreadable record.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Broken {
-    /// The file and the place in it, fit to be shown.
+    /// The file and the position in it, escaped for display.
     pub at: String,
-    /// What is wrong, fit to be shown.
+    /// The reason, escaped for display.
     pub why: String,
 }
 
 impl Broken {
-    /// A source of this name that cannot be opened or read.
+    /// Creates the error for a source of this name that cannot be opened or read.
     pub(super) fn source(name: &str, error: &io::Error) -> Broken {
         Broken { at: escape(name), why: escape(&error.to_string()) }
     }
 
-    /// Bytes of memory that it takes besides itself.
+    /// Returns the bytes of memory that it takes on the heap.
     pub fn bytes(&self) -> usize {
         self.at.len() + self.why.len()
     }
 }
 
-/// A question that stands between records: what a store knows of a page by then.
+/// A query between records, about the state of a page at that point.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Question {
-    /// The page.
+    /// The URL of the page.
     pub url: String,
-    /// What is asked.
+    /// The query.
     pub ask: Ask,
-    /// The file and the place in it, fit to be shown.
+    /// The file and the position in it, escaped for display.
     pub at: String,
 }
 
-/// What a [`Question`] asks of a page.
+/// The query of a [`Question`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ask {
-    /// Which pages are near its present content.
+    /// The pages near its current content.
     Near,
-    /// What its visits found.
+    /// The history of its visits.
     History,
-    /// What it is now.
+    /// Its current state.
     Latest,
 }
 
 impl Ask {
-    /// As it stands in a line.
+    /// Returns its name in a line.
     pub const fn key(self) -> &'static str {
         match self {
             Ask::Near => "near",
@@ -147,7 +146,7 @@ impl Ask {
         }
     }
 
-    /// What such a text asks.
+    /// Parses a name.
     pub(super) fn parse(text: &str) -> Option<Ask> {
         [Ask::Near, Ask::History, Ask::Latest].into_iter().find(|ask| ask.key() == text)
     }
@@ -159,55 +158,55 @@ impl Ask {
 pub enum Item {
     /// A record.
     Record(Record),
-    /// A question, of JSON lines.
+    /// A query, in JSON lines.
     Question(Question),
     /// A record, or a part of a file, that cannot be read.
     Broken(Broken),
-    /// A record that is no visit to a page: its kind, to be counted.
+    /// A record that is not a visit to a page: its kind, for counts.
     Passed(&'static str),
     /// The name of an epoch, and its options. Older epochs come first.
     Epoch(String, EpochOptions),
-    /// A line of an export that is no record.
+    /// A line of an export that is not a record.
     Export(Line),
-    /// A source that is known not to be readable, and what to read in its place.
+    /// A source that cannot be read by design, with the alternative to read.
     Refused(Broken),
 }
 
-/// What an archive's header says about a record.
+/// The information of an archive's header about a record.
 pub(super) struct Captured {
     /// The page.
     pub(super) url: String,
     /// Milliseconds since 1970.
     pub(super) time: i64,
-    /// The digest that the header declares.
+    /// The declared digest.
     pub(super) declared: Option<Declared>,
-    /// How the archive cut the content.
+    /// How the archive truncated the content.
     pub(super) truncated: Truncated,
 }
 
 /// Whether and why an archive kept only a part of the content (`WARC-Truncated`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Truncated {
-    /// All of it is kept.
+    /// Nothing is truncated.
     #[default]
     No,
-    /// It is cut at a length that the crawler chose, so equal contents have equal cuts.
+    /// It is truncated at a length chosen by the crawler, so equal contents are truncated equally.
     AtLength,
-    /// It is cut wherever time ran out or the connection broke.
+    /// It is truncated at a random position, by a timeout or a broken connection.
     Anywhere,
 }
 
-/// Why the current record cannot be returned.
+/// The reason why the current record cannot be returned.
 #[derive(Debug)]
 pub(super) enum Fault {
-    /// The record is at fault; the next one begins where this one ends.
+    /// The record is invalid; the next one begins after it.
     Record(String),
-    /// It is unknown where the next record begins.
+    /// The start of the next record is unknown.
     Lost(String),
 }
 
 impl Fault {
-    /// Puts the URL of the record before what is wrong.
+    /// Adds the URL of the record to the reason.
     pub(super) fn with_url(self, url: Option<&str>) -> Fault {
         match self {
             Fault::Record(why) => Fault::Record(with_url(url, &why)),
@@ -216,13 +215,13 @@ impl Fault {
     }
 }
 
-/// What is wrong with a record, after its URL.
+/// Puts the URL of a record before the reason.
 pub(super) fn with_url(url: Option<&str>, why: &str) -> String {
     url.map_or_else(|| why.to_owned(), |url| format!("{}: {why}", escape(url)))
 }
 
 impl From<io::Error> for Fault {
-    /// After a failed read the place in the file is lost.
+    /// After a failed read the position in the file is lost.
     fn from(error: io::Error) -> Self {
         Fault::Lost(escape(&error.to_string()))
     }

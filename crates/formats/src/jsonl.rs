@@ -1,4 +1,4 @@
-//! JSON lines: one object per line, which is a record or says something of an epoch.
+//! Reads JSON lines: one object per line, which is a record or describes an epoch.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use super::surrogates::with_whole_characters;
 use super::visit::record;
 use super::{Ask, Broken, Item, Question, Record, escape, export, time, url};
 
-/// Lines of JSON, perhaps with keys of others.
+/// Lines of JSON, optionally with custom keys.
 pub(super) struct JsonLines {
     pub(super) lines: Lines,
     pub(super) keys: Option<Arc<Keys>>,
@@ -31,21 +31,27 @@ impl Unread for JsonLines {
 
 /// Reads lines of JSON.
 ///
-/// A line is an object with `url` and `t` (seconds since 1970, whole or decimal, or RFC 3339). It
-/// also has `text`; or `fingerprint` (16 hexadecimal digits; `null` with an `epoch` or a `digest` for
-/// content that has none) and perhaps `digest` (32 digits); or `seen` (`"not-modified"`, `"gone"`,
-/// `"failed"`, `"redirect"` with a target `to`, or `"content"` with a `digest` for content that is no
-/// text); or only a `status` that means one of these, by [`simkeep::Response`]; or only a `weight` or a
-/// `class` (a whole number up to 4294967295), which is no visit then. A visit may have a `weight` and a
-/// `class`, too, and `modified`, a time as in `t`, which is ignored if it is more than a day later.
-/// `epoch` names the epoch of a fingerprint. With `seen` `"restated"`, the fingerprint, or that there
-/// is none, restates content that was seen before. A line with only `epoch`, and perhaps `role`
-/// (`"change"`, `"near"` or `"both"`), `minor` and `moderate` (the largest distances that are such
-/// changes, in bits), names an epoch of later lines. A line with `url` and `ask` (`"near"`,
-/// `"history"` or `"latest"`) and without `t` is a question. If a key occurs twice, the first counts.
-/// Other keys are ignored.
+/// A line is an object with `url` and `t` (seconds since 1970, integer or decimal, or RFC 3339). It
+/// also has one of these:
 ///
-/// With keys of others, a line is a text under those.
+/// - `text`;
+/// - `fingerprint` (16 hexadecimal digits; `null` with an `epoch` or a `digest` for content without
+///   one) and optionally `digest` (32 digits);
+/// - `seen` (`"not-modified"`, `"gone"`, `"failed"`, `"redirect"` with a target `to`, or
+///   `"content"` with a `digest` for content that is not text);
+/// - only a `status` that means one of these, by [`simkeep::Response`];
+/// - only a `weight` or a `class` (an integer up to 4294967295); such a line is not a visit.
+///
+/// A visit may have a `weight` and a `class`, too, and `modified`, a time as in `t`, which is
+/// ignored if it is more than a day later. `epoch` names the epoch of a fingerprint. With `seen`
+/// `"restated"`, the fingerprint, or its absence, restates content that was seen before.
+///
+/// A line with only `epoch`, and optionally `role` (`"change"`, `"near"` or `"both"`), `minor` and
+/// `moderate` (the largest distances of such changes, in bits), names an epoch of later lines. A
+/// line with `url` and `ask` (`"near"`, `"history"` or `"latest"`) and without `t` is a query. If a
+/// key occurs twice, the first one counts. Other keys are ignored.
+///
+/// With custom keys, a line is a text under those.
 fn read(lines: &Lines, keys: Option<&Keys>, each: &mut dyn FnMut(Item)) {
     if lines.is_of_export() {
         return export::read(lines, each);
@@ -65,7 +71,7 @@ fn read(lines: &Lines, keys: Option<&Keys>, each: &mut dyn FnMut(Item)) {
     }
 }
 
-/// The item in a line at this place: a record, a question, or the name of an epoch.
+/// Parses a line: a record, a query, or the name of an epoch.
 fn item(line: &[u8], at: impl Fn() -> String) -> Result<Item, String> {
     let line = &*with_whole_characters(line);
     let object: Object = serde_json::from_slice(line).map_err(|e| escape(&e.to_string()))?;
@@ -89,7 +95,7 @@ fn item(line: &[u8], at: impl Fn() -> String) -> Result<Item, String> {
     Ok(Item::Record(record))
 }
 
-/// What a line asks, and of which page.
+/// Parses a query and its page.
 fn question(page: Option<Value<'_>>, ask: &Value<'_>) -> Result<(String, Ask), String> {
     let Some(Value::Text(page)) = page else {
         return Err("\"url\" is missing or no string".into());
@@ -100,7 +106,7 @@ fn question(page: Option<Value<'_>>, ask: &Value<'_>) -> Result<(String, Ask), S
     Ok((page.into_owned(), ask))
 }
 
-/// What a line says of an epoch beside its name.
+/// Parses the options of an epoch.
 fn described(object: &Object<'_>) -> Result<EpochOptions, String> {
     let role = match &object.role {
         None | Some(Value::Null) => None,
@@ -187,7 +193,7 @@ mod tests {
         assert_eq!(none.payload, Payload::Ready { fingerprint: None });
         let restated = with(r#","seen":"restated","epoch":"e""#).unwrap();
         assert_eq!(restated.payload, Payload::Restated { fingerprint: None });
-        assert!(with(r#","seen":"restated""#).unwrap_err().contains("what is restated needs"));
+        assert!(with(r#","seen":"restated""#).unwrap_err().contains("restated content needs"));
         assert!(with("").unwrap_err().contains("neither"));
     }
 
@@ -253,7 +259,7 @@ mod tests {
             let record = with(&format!(r#""seen":"gone","class":{told}"#)).unwrap();
             assert_eq!((record.payload, record.class), (Payload::Gone, expected), "{told}");
         }
-        // Alone, a class is no visit, and so it is beside a weight.
+        // Alone, a class is not a visit; nor is it with a weight.
         let alone = with(r#""class":0"#).unwrap();
         assert_eq!(
             (alone.payload, alone.class, alone.weight),
@@ -347,7 +353,7 @@ mod tests {
             assert_eq!(asked, Item::Question(question), "{told}");
             assert_eq!(ask.key(), told);
         }
-        // What is a record otherwise stays one.
+        // A line that is a record otherwise stays one.
         assert_eq!(payload(r#"{"url":"x:","t":1,"seen":"gone","ask":"near"}"#), Payload::Gone);
     }
 

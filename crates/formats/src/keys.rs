@@ -1,4 +1,4 @@
-//! Texts that others keep, under keys of their own.
+//! Reads texts in other JSON formats, under custom keys.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -12,23 +12,23 @@ use super::object::Value;
 use super::surrogates::with_whole_characters;
 use super::{Item, Payload, Record, digest, escape, url};
 
-/// How deep a key may lie.
+/// The limit for the depth of a key.
 const DEPTH_MAX: usize = 16;
-/// How long a key may be.
+/// The limit for the length of a key.
 const KEY_BYTES_MAX: usize = 1024;
 
-/// Where a value stands in an object: a key, or keys with dots between them, as in `metadata.date`, for
-/// an object within it.
+/// The path of a value in an object: a key, or keys with dots between them, such as
+/// `metadata.date`, for nested objects.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Key(Box<str>);
 
 impl Key {
-    /// The key as a text.
+    /// Returns the key as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The key of the object itself.
+    /// Returns the first part of the key, which is a key of the object itself.
     pub(super) fn first(&self) -> &str {
         self.0.split('.').next().unwrap_or(&self.0)
     }
@@ -48,10 +48,11 @@ impl FromStr for Key {
     }
 }
 
-/// Under which keys others keep what names a text, the text, and its time. All other keys are ignored.
+/// The keys for the name, the text and the time of a document in another format. All other keys are
+/// ignored.
 ///
-/// What names a text is its URL in the store, whatever it looks like; a whole number is written in
-/// digits. A time is one as in any JSON lines, or what a column of a Parquet file says that it is.
+/// The name of a document becomes its URL in the store, whatever its form; an integer is converted
+/// to digits. A time has a form of JSON lines, or the type of a column in a Parquet file.
 ///
 /// ```
 /// use simkeep_formats::{Input, Item, Keys, Source};
@@ -73,13 +74,13 @@ impl FromStr for Key {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Keys {
-    /// Of what names the text; else `url`.
+    /// The key of the name. Default: `url`.
     pub url: Key,
-    /// Of the text; else `text`.
+    /// The key of the text. Default: `text`.
     pub text: Key,
-    /// Of its time; else `t`.
+    /// The key of the time. Default: `t`.
     pub time: Key,
-    /// The time of texts that have none, in milliseconds since 1970. Without it they are broken.
+    /// The time of texts without one, in milliseconds since 1970. Without it they are broken.
     pub at: Option<i64>,
 }
 
@@ -91,12 +92,12 @@ impl Default for Keys {
 }
 
 impl Keys {
-    /// Keys of documents without times, each with an `id` and a `text`.
+    /// Returns keys for documents without times, each with an `id` and a `text`.
     pub fn of_documents() -> Keys {
         Keys { url: Key("id".into()), at: Some(0), ..Keys::default() }
     }
 
-    /// The item in a line.
+    /// Parses a line.
     pub(super) fn item(&self, line: &[u8]) -> Result<Item, String> {
         let keys = [&self.url, &self.text, &self.time].map(|key| Some(key.as_str()));
         let line = &*with_whole_characters(line);
@@ -108,7 +109,7 @@ impl Keys {
         self.record(url, text, time).map(Item::Record)
     }
 
-    /// What names the document in a line, and its text.
+    /// Returns the name and the text of the document in a line.
     pub(super) fn name<'l>(&self, line: &'l [u8]) -> Result<Name<'l>, String> {
         let keys = [Some(self.url.as_str()), Some(self.text.as_str()), None];
         match with_whole_characters(line) {
@@ -123,7 +124,7 @@ impl Keys {
         }
     }
 
-    /// The page that this value names.
+    /// Returns the page that this value names.
     pub(super) fn page<'v>(&self, value: Option<Value<'v>>) -> Result<Cow<'v, str>, String> {
         let page = match value {
             Some(Value::Text(page)) => page,
@@ -138,7 +139,7 @@ impl Keys {
         Ok(page)
     }
 
-    /// The record of these values.
+    /// Returns the record of these values.
     pub(super) fn record(
         &self,
         page: Option<Value<'_>>,
@@ -161,10 +162,10 @@ impl Keys {
     }
 }
 
-/// What names a document, and its text.
+/// The name of a document, and its text.
 #[derive(Debug, PartialEq)]
 pub struct Name<'a> {
-    /// The page that it is in a store.
+    /// Its URL in a store.
     pub url: Cow<'a, str>,
     text: Option<Cow<'a, str>>,
 }
@@ -176,24 +177,25 @@ impl<'a> Name<'a> {
         Name { url, text }
     }
 
-    /// An owned copy.
+    /// Returns an owned copy.
     pub(super) fn into_owned(self) -> Name<'static> {
         let owned = |text: Cow<'_, str>| Cow::Owned(text.into_owned());
         Name { url: owned(self.url), text: self.text.map(owned) }
     }
 
-    /// Its text, if it has one.
+    /// Returns its text, if it has one.
     pub fn text(&self) -> Option<&str> {
         self.text.as_deref()
     }
 
-    /// The digest of its text, as a store has it that the text was loaded into; none without a text.
+    /// Returns the digest of its text, equal to that in a store that loaded the text; `None`
+    /// without a text.
     pub fn digest(&self) -> Option<Digest> {
         self.text.as_ref().map(|text| digest::of(text.as_bytes()))
     }
 }
 
-/// What stands in a line under keys.
+/// Returns the values under some keys of a line.
 fn sought<'l>(line: &'l [u8], keys: [Option<&str>; 3]) -> Result<[Option<Value<'l>>; 3], String> {
     let mut found = [const { None }; 3];
     let mut json = serde_json::Deserializer::from_slice(line);
@@ -203,16 +205,16 @@ fn sought<'l>(line: &'l [u8], keys: [Option<&str>; 3]) -> Result<[Option<Value<'
     Ok(found)
 }
 
-/// What is sought in a value: what is left of keys, empty for the value itself, and what was found.
+/// A search in a value: the rest of each key, empty for the value itself, and the values found.
 struct Sought<'k, 'f, 'de> {
     keys: [Option<&'k str>; 3],
     found: &'f mut [Option<Value<'de>>; 3],
-    /// Whether this is all of a line.
+    /// Whether this is the value of a whole line.
     is_whole: bool,
 }
 
 impl<'de> Sought<'_, '_, 'de> {
-    /// What is left of the keys within the value of this key; none if nothing in there is sought.
+    /// Returns the rest of the keys within the value of `key`; `None` if none of them is in it.
     fn within<'k>(
         keys: &[Option<&'k str>; 3],
         found: &Self,
@@ -229,7 +231,7 @@ impl<'de> Sought<'_, '_, 'de> {
         left.iter().any(Option::is_some).then_some(left)
     }
 
-    /// The value was found.
+    /// Stores the value found.
     fn put(&mut self, value: impl Fn() -> Value<'de>) {
         for (found, key) in self.found.iter_mut().zip(self.keys) {
             if key == Some("") && found.is_none() {

@@ -1,9 +1,9 @@
-//! Pages from web archives, JSON lines and folders, as [simkeep] takes them.
+//! Reads pages from web archives, JSON lines and folders, for [simkeep].
 //!
 //! [`Input`] reads WARC, WET and ARC archives, JSON lines, and plain files, alone or in folders,
-//! plain or compressed with gzip or zstd. It recognises a file by its content. It returns
-//! [`Item`]s. A [`Record`] is one visit to one page, with its time, its status, its digest, and the
-//! text to make a fingerprint of. HTML in any encoding is reduced to its visible text.
+//! uncompressed or compressed with gzip or zstd. It detects the format of a file from its content.
+//! It returns [`Item`]s. A [`Record`] is one visit to one page, with its time, its status, its
+//! digest, and the text to fingerprint. HTML in any encoding is reduced to its visible text.
 //!
 //! ```
 //! use simkeep_formats::{Input, Item, Source};
@@ -24,43 +24,44 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 //!
-//! `examples/deduplicate.rs` observes what it reads, and says which pages are copies or
-//! near-duplicates.
+//! `examples/deduplicate.rs` observes all records, and reports copies and near-duplicates.
 //!
 //! # Two steps
 //!
-//! Reading has two steps, so that many threads can share it. The first step *cuts*: [`Input`] goes
-//! through its sources in order and returns a [`Part`] for each archive, and for each run of pages.
-//! A part is unpacked and cut into [`Chunk`]s of some records each. Only unpacking shows where a
+//! Reading has two steps, so that threads can share it. The first step *cuts*: [`Input`] processes
+//! its sources in order and returns a [`Part`] for each archive, and for each run of pages. A part
+//! is decompressed and cut into [`Chunk`]s of some records each. Only decompression shows where a
 //! record ends, so one thread cuts a part. The second step *reads* the records of a chunk
-//! ([`Chunk::items`]). It needs nothing of earlier chunks, so any thread can do it.
+//! ([`Chunk::items`]). It is independent of earlier chunks, so any thread can do it.
 //!
-//! # Texts of others
+//! # Other JSON formats
 //!
-//! [`Keys`] says under which keys others keep texts in JSON lines, or in columns of Parquet files: those
-//! are read if this crate is built with the feature `parquet`.
+//! [`Keys`] maps the keys of other JSON formats, or the columns of Parquet files. Reading Parquet
+//! requires the feature `parquet`.
 //!
-//! [`raw`] has their lines byte by byte, with what names each document, for those that pass them on.
+//! [`raw`] returns the lines of a corpus byte by byte, with the name of each document, to copy
+//! them.
 //!
 //! # Folders
 //!
-//! Each file in a folder is a page, whatever it contains, unless its name promises an archive or
-//! JSON lines and its content agrees. JSON lines in a folder must also begin with a record. The URL
-//! of such a page is that of its file.
+//! Each file in a folder is a page, whatever it contains, unless both its name and its content are
+//! those of an archive or of JSON lines. JSON lines in a folder must also begin with a record. The
+//! URL of such a page is that of its file.
 //!
 //! # Whole stores
 //!
-//! [`export`] writes a store as JSON lines, which are read back like any others.
+//! [`export`] writes a store as JSON lines, which [`Input`] reads like any others.
 //!
 //! # When to visit again
 //!
-//! [`rules`] reads what somebody wants for the pages under prefixes, and [`hints`] what sitemaps, feeds
-//! and JSON lines say of when pages changed.
+//! [`rules`] reads recrawl rules for the pages under prefixes, and [`hints`] reads change times
+//! from sitemaps, feeds and JSON lines.
 //!
-//! # What it costs, and what is broken
+//! # Costs and broken input
 //!
-//! A part holds only its current chunk in memory; a record has at most [`RECORD_BYTES_MAX`]
-//! unpacked bytes. A broken record is an item like any other, and never costs the rest of its file.
+//! A part keeps only its current chunk in memory; a record has at most [`RECORD_BYTES_MAX`]
+//! decompressed bytes. A broken record is an item like any other, and never loses the rest of its
+//! file.
 
 mod archive;
 mod capture;
@@ -128,18 +129,18 @@ use url::Schemes;
 use walk::{Except, Walk, broken};
 pub use zstandard::ZstdWindow;
 
-/// The most unpacked bytes of a record, and of a body that is compressed within the record.
+/// The most decompressed bytes of a record, and of a body that is compressed within the record.
 pub const RECORD_BYTES_MAX: u64 = 64 << 20;
 
-/// Parses a time as people write it: RFC 3339, a date or part of a date, or seconds since 1970. Eight
-/// digits that are a date of the years 1900 to 2100, such as 20240501, are that date.
-/// Returns milliseconds since 1970.
+/// Parses a time: RFC 3339, a date or part of a date, or seconds since 1970. Eight digits that form
+/// a date of the years 1900 to 2100, such as 20240501, are that date. Returns milliseconds since
+/// 1970.
 pub fn time(text: &str) -> Option<i64> {
     time::parse(text).or_else(|| time::seconds(text.trim().parse().ok()?))
 }
 
-/// The URL of a file or a folder, as pages of files have it: `file://` and the absolute path,
-/// percent-encoded. `..` is resolved as the system does, and other links are left as they are.
+/// Returns the URL of a file or a folder, as used for pages of files: `file://` and the absolute
+/// path, percent-encoded. `..` is resolved as the system does, and other links are kept.
 ///
 /// ```
 /// assert_eq!(simkeep_formats::file_url("/srv/a b/".as_ref())?, "file:///srv/a%20b");
@@ -148,13 +149,13 @@ pub fn time(text: &str) -> Option<i64> {
 ///
 /// # Errors
 ///
-/// If the path is empty, or what it leads to cannot be looked at.
+/// If the path is empty, or `..` cannot be resolved.
 pub fn file_url(path: &Path) -> io::Result<String> {
     page::url(path)
 }
 
-/// The path of a file below a folder, by what follows the URL of the folder and a slash in the URL of
-/// the file; `None` of what is not the URL of a file, byte for byte.
+/// Returns the path of a file below a folder, given the part of its URL after the URL of the folder
+/// and a slash; `None` if the part is not from the URL of a file, byte for byte.
 ///
 /// ```
 /// assert_eq!(simkeep_formats::file_of("notes/a%20b.txt"), Some("notes/a b.txt".into()));
@@ -164,13 +165,13 @@ pub fn file_of(rest: &str) -> Option<PathBuf> {
     url::file_below(rest)
 }
 
-/// Reads a document like a page in a folder: HTML, recognised by the ending of its name or by its
+/// Reads a document like a page in a folder: HTML, detected by its name's extension or by its
 /// content, is reduced to its visible text with marks. `None` if it is not text.
 pub fn document(path: &Path, document: &[u8]) -> Option<Document> {
     content::document(document, page::kind(path), content::Charset::default())
 }
 
-/// Where to read.
+/// A source to read.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Source {
@@ -181,7 +182,7 @@ pub enum Source {
 }
 
 impl Source {
-    /// The source that a command-line argument names: `-` is standard input.
+    /// Returns the source of a command-line argument: `-` is standard input.
     pub fn from_argument(argument: &OsStr) -> Source {
         if argument == "-" { Source::Stdin } else { Source::Path(argument.into()) }
     }
@@ -194,8 +195,8 @@ impl Source {
         }
     }
 
-    /// How many bytes there are to read, as [`Input::progress`] counts them; `None` if that is
-    /// unknown. Looks at every file of a folder, so it may take a while.
+    /// Returns the number of bytes to read, as counted by [`Input::progress`]; `None` if it is
+    /// unknown. Visits every file of a folder, so it may take a while.
     pub fn bytes(&self) -> Option<u64> {
         let Source::Path(path) = self else { return None };
         let metadata = path.metadata().ok()?;
@@ -214,12 +215,12 @@ fn stdin_is_file() -> bool {
     stdin.and_then(|stdin| stdin.metadata()).is_ok_and(|metadata| metadata.is_file())
 }
 
-/// Chunks that are read in order: those of one archive, or some pages.
+/// Chunks to be read in order: those of one archive, or some pages.
 pub type Part = Box<dyn Iterator<Item = Chunk> + Send>;
 
-/// The records of a stream that is not a file: an archive or JSON lines. If it is `live`, reading
-/// may have to wait for data. If its start is broken, `expected` says what it is, as the ending of
-/// a file name. Reads its first bytes.
+/// Reads the records of a stream that is not a file: an archive or JSON lines. If it is `live`,
+/// reading may have to wait for data. If its start is broken, `expected` gives the format, as an
+/// extension of a file name. Reads its first bytes.
 ///
 /// # Errors
 ///
@@ -236,16 +237,16 @@ pub fn part(
     part_of(stream.map_err(|e| broken(Path::new(name), &e))?.live(live), expected, Reads::default())
 }
 
-/// What decides which records of a source are read, and how.
+/// The options that decide which records of a source are read, and how.
 #[derive(Clone, Default)]
 struct Reads {
-    /// Of JSON lines and Parquet files in other formats.
+    /// For JSON lines and Parquet files in other formats.
     keys: Option<Arc<Keys>>,
-    /// Of web archives.
+    /// For web archives.
     schemes: Arc<Schemes>,
 }
 
-/// The records of a stream that is not a file.
+/// Reads the records of a stream that is not a file.
 fn part_of(mut stream: Stream, expected: &str, reads: Reads) -> Result<Part, Broken> {
     let kind = sniff::kind(&mut stream, Some(OsStr::new(expected)));
     // A page has no URL here.
@@ -256,7 +257,7 @@ fn part_of(mut stream: Stream, expected: &str, reads: Reads) -> Result<Part, Bro
     Ok(archive(kind, stream, reads))
 }
 
-/// A source that is not read, and why.
+/// Returns a part that reports a source as not readable.
 fn refused(stream: &Stream, why: &str) -> Part {
     let refused = Broken { at: stream.name().to_string(), why: why.to_owned() };
     Box::new(std::iter::once(Chunk::of(Cut::Clear(Item::Refused(refused)))))
@@ -265,7 +266,7 @@ fn refused(stream: &Stream, why: &str) -> Part {
 fn archive(kind: Kind, stream: Stream, reads: Reads) -> Part {
     match kind {
         Kind::Index => {
-            let why = "a CDXJ index, in which there is no text; read the WARC files that it is of";
+            let why = "a CDXJ index, which has no text; read its WARC files instead";
             refused(&stream, why)
         }
         Kind::Parquet if cfg!(feature = "parquet") => {
@@ -292,7 +293,7 @@ fn archive(kind: Kind, stream: Stream, reads: Reads) -> Part {
 /// A source that cannot be opened becomes an [`Item::Broken`], and the next source is read.
 pub struct Input {
     sources: VecDeque<Source>,
-    /// A folder that is skipped inside others.
+    /// A folder that is skipped within others.
     except: Option<Except>,
     zstd_window: ZstdWindow,
     reads: Reads,
@@ -300,16 +301,16 @@ pub struct Input {
     walk: Option<Walk>,
     /// Pages that come before `next`.
     pages: Chunk,
-    /// The archive that comes next.
+    /// The next archive.
     next: Option<Part>,
     progress: Arc<AtomicU64>,
     walk_failed: Arc<AtomicBool>,
 }
 
-/// What an opened file is.
+/// An opened file.
 enum Opened {
     Archive(Part),
-    /// A page, or why it cannot be read.
+    /// A page, or the reason why it cannot be read.
     Cut(Cut),
 }
 
@@ -329,7 +330,7 @@ impl Input {
         }
     }
 
-    /// Skips this folder if it lies inside a folder that is read.
+    /// Skips this folder if it lies within a folder that is read.
     pub fn except(mut self, folder: &Path) -> Input {
         self.except = Some(Except::new(folder));
         self
@@ -340,26 +341,27 @@ impl Input {
         Input { zstd_window, ..self }
     }
 
-    /// Reads JSON lines, but for exports, and Parquet files by the keys under which others keep texts.
+    /// Reads JSON lines, except exports, and Parquet files with custom keys.
     pub fn keys(mut self, keys: Keys) -> Input {
         self.reads.keys = Some(Arc::new(keys));
         self
     }
 
-    /// Treats records of web archives with these URL schemes as pages, in addition to `http`, `https`
-    /// and `file`.
+    /// Treats records of web archives with these URL schemes as pages, in addition to `http`,
+    /// `https` and `file`.
     pub fn schemes(mut self, schemes: impl IntoIterator<Item = String>) -> Input {
         Arc::make_mut(&mut self.reads.schemes).add(schemes);
         self
     }
 
-    /// How many (compressed) bytes were read so far: a counter that other threads may look at.
+    /// Returns the number of (compressed) bytes read so far, as a counter that other threads may
+    /// read.
     pub fn progress(&self) -> Arc<AtomicU64> {
         Arc::clone(&self.progress)
     }
 
-    /// Whether a folder, or something in one, could not be looked at: a flag that other threads may look
-    /// at. It is complete when there are no more parts.
+    /// Returns a flag that a folder, or an entry of one, could not be read. Other threads may read
+    /// it. It is final when there are no more parts.
     pub fn walk_failed(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.walk_failed)
     }
@@ -435,7 +437,7 @@ impl Input {
         Ok(Opened::Cut(Cut::unread(Page::plain(path, self.progress()))))
     }
 
-    /// The pages that have come so far.
+    /// Returns the collected pages.
     fn take_pages(&mut self) -> Part {
         Box::new(std::iter::once(std::mem::take(&mut self.pages)))
     }

@@ -1,4 +1,4 @@
-//! Lines of files, cut many at a time.
+//! Lines of files, many at a time.
 
 use std::io::BufRead;
 use std::path::Path;
@@ -8,12 +8,12 @@ use super::chunk::CHUNK_BYTES;
 use super::stream::Stream;
 use super::{RECORD_BYTES_MAX, Source, ZstdWindow, escape, export};
 
-/// Opens a file of lines, which may be compressed; `-` is standard input. Reads its first bytes. Lines
-/// of a pipe come as soon as they are there.
+/// Opens a file of lines, which may be compressed; `-` is standard input. Reads its first bytes.
+/// Lines of a pipe are returned as soon as they arrive.
 ///
 /// # Errors
 ///
-/// What to tell the user, if the file cannot be read.
+/// A message for the user, if the file cannot be read.
 pub fn open(path: &Path, zstd_window: ZstdWindow) -> Result<LineCutter, String> {
     let stream = Stream::open(path, zstd_window);
     let stream = stream.map_err(|e| format!("cannot read {}: {e}", path.display()))?;
@@ -26,27 +26,27 @@ pub struct Lines {
     /// The number of the first one.
     first: u64,
     bytes: Vec<u8>,
-    /// Why the line that comes after them cannot be read.
+    /// The reason why the next line after them cannot be read.
     fault: Option<String>,
     of: Of,
 }
 
-/// What lines are of.
+/// The kind of file that lines are from.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Of {
     Anything,
     Export,
-    /// There are none: the file of an export has ended.
+    /// No lines: the file of an export has ended.
     Ended,
 }
 
 impl Lines {
-    /// Bytes of memory that they take.
+    /// Returns the bytes of memory that they take.
     pub fn bytes(&self) -> usize {
         self.bytes.len()
     }
 
-    /// Each line with its number: without its end (LF or CR LF), or why it cannot be read.
+    /// Returns each line with its number: without its end (LF or CR LF), or why it cannot be read.
     pub fn each(&self) -> impl Iterator<Item = (u64, Result<&[u8], &str>)> {
         let bytes = self.bytes.strip_suffix(b"\n").unwrap_or(&self.bytes);
         let lines = (!self.bytes.is_empty()).then(|| bytes.split(|&b| b == b'\n'));
@@ -60,35 +60,35 @@ impl Lines {
         self.of != Of::Anything
     }
 
-    /// Whether they stand for the end of the file of an export: the number of the line after its last.
+    /// Returns the number of the line after the last, if they mark the end of an export's file.
     pub(super) fn export_has_ended(&self) -> Option<u64> {
         (self.of == Of::Ended).then_some(self.first)
     }
 
-    /// The number of the line that the stream ends within, if they are its last.
+    /// Returns the number of the line within which the stream ends, if these are its last lines.
     pub(super) fn cut(&self) -> Option<u64> {
         let is_cut = !self.bytes.is_empty() && !self.bytes.ends_with(b"\n");
         is_cut.then(|| self.first + self.bytes.iter().filter(|&&b| b == b'\n').count() as u64)
     }
 
-    /// The place of the line with this number, safe to show.
+    /// Returns the place of the line with this number, escaped for display.
     pub fn at(&self, number: u64) -> String {
         format!("{}, line {number}", self.name)
     }
 }
 
-/// Cuts a stream between its lines.
+/// Splits a stream between its lines.
 ///
 /// If a compressed part is damaged, the current line is lost, and the next begins where the stream
-/// goes on.
+/// continues.
 pub struct LineCutter {
     stream: Stream,
-    /// A line that has begun.
+    /// The beginning of an unfinished line.
     begun: Vec<u8>,
     /// The number of the next line.
     number: u64,
     line_bytes_max: usize,
-    /// What the next line is of.
+    /// The kind of file that the next line is from.
     of: Of,
 }
 
@@ -98,7 +98,7 @@ impl LineCutter {
         LineCutter { stream, begun: Vec::new(), number: 1, line_bytes_max, of: Of::Anything }
     }
 
-    /// Passes over what comes of a line that is too long, and says why it cannot be read.
+    /// Skips the rest of a line that is too long, and returns the error.
     fn pass_over(&mut self) -> String {
         let too_long = format!("the line is longer than {} MiB", self.line_bytes_max >> 20);
         loop {
@@ -134,7 +134,7 @@ impl Iterator for LineCutter {
                     whole = bytes.len();
                     break;
                 }
-                // So that what ends within it is not too long.
+                // So that a line that ends within it is not too long.
                 Ok(part) => part.get(..self.line_bytes_max).unwrap_or(part),
                 Err(error) => {
                     bytes.truncate(whole);
@@ -190,7 +190,7 @@ fn lines_begin_export(lines: &[u8]) -> bool {
     export::is_head(without_mark(first))
 }
 
-/// A line without the mark of its encoding, which files begin with.
+/// Returns a line without a byte order mark at its start.
 pub(super) fn without_mark(line: &[u8]) -> &[u8] {
     line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line)
 }

@@ -3,7 +3,7 @@
 use super::stream::{Line, Stream};
 use super::{Broken, escape};
 
-/// The most bytes of a line: that of a URL with every character escaped, and more.
+/// The most bytes of a line: more than a URL with every character escaped.
 const LINE_BYTES_MAX: usize = 64 << 10;
 
 /// The lines of a stream that are not blank.
@@ -18,7 +18,7 @@ impl NumberedLines {
         NumberedLines { stream, line: Vec::new(), number: 0 }
     }
 
-    /// Reads the next line into hand; false at the end.
+    /// Reads the next line; `false` at the end.
     pub(super) fn advance(&mut self) -> Result<bool, Broken> {
         loop {
             self.number += 1;
@@ -34,29 +34,29 @@ impl NumberedLines {
         }
     }
 
-    /// The line in hand, without white space around it and byte order marks before it. These may stand
-    /// after blank lines, or where files were joined.
+    /// Returns the current line without surrounding white space and leading byte order marks. Marks
+    /// may occur after blank lines, or where files were joined.
     pub(super) fn text(&self) -> &[u8] {
         without_marks(&self.line)
     }
 
-    /// The number of the line in hand.
+    /// Returns the number of the current line.
     pub(super) fn number(&self) -> u64 {
         self.number
     }
 
-    /// What is wrong with the line in hand; `why` is fit to be shown.
+    /// Builds an error about the current line; `why` must be escaped for display.
     pub(super) fn broken(&self, why: String) -> Broken {
         self.broken_at(self.number, why)
     }
 
-    /// What is wrong with the line of this number.
+    /// Builds an error about the line with this number.
     pub(super) fn broken_at(&self, number: u64, why: String) -> Broken {
         Broken { at: format!("{}, line {number}", self.stream.name()), why }
     }
 }
 
-/// A text without the white space around it, and without the byte order marks before it.
+/// Returns a text without surrounding white space and leading byte order marks.
 pub(super) fn without_marks(text: &[u8]) -> &[u8] {
     let mut text = text.trim_ascii();
     while let Some(rest) = text.strip_prefix(b"\xef\xbb\xbf") {

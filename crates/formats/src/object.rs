@@ -1,4 +1,4 @@
-//! An object in a line of JSON, of which only the keys that matter are kept.
+//! An object in a line of JSON, reduced to the relevant keys.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -7,7 +7,7 @@ use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Vis
 
 use super::time;
 
-/// The values of the keys that matter.
+/// The values of the relevant keys.
 #[derive(Default)]
 pub(super) struct Object<'a> {
     pub(super) url: Option<Value<'a>>,
@@ -30,7 +30,7 @@ pub(super) struct Object<'a> {
     pub(super) has_others: bool,
 }
 
-/// A value; those of no use here are read over and not kept, however large.
+/// A value. Irrelevant ones are skipped and not kept, however large.
 #[derive(PartialEq)]
 pub(super) enum Value<'a> {
     Null,
@@ -41,12 +41,12 @@ pub(super) enum Value<'a> {
 }
 
 impl Value<'_> {
-    /// A number without a sign.
+    /// Creates a number without a sign.
     pub(super) fn of(number: u64) -> Self {
         i64::try_from(number).map_or(Value::Decimal(number as f64), Value::Whole)
     }
 
-    /// The time that it is as the value of a key.
+    /// Returns the time that it represents as the value of a key.
     pub(super) fn time(&self, key: &str) -> Result<i64, String> {
         let time = match self {
             Value::Whole(number) => time::number(*number),

@@ -16,31 +16,31 @@ use super::walk::broken;
 use super::window::BUFFER_BYTES;
 use super::{Broken, Fault, Item, Payload, RECORD_BYTES_MAX, Record, digest, time, url};
 
-/// A file that is a page, and that is not read yet.
+/// An unread file that is a page.
 pub(super) struct Page {
     path: PathBuf,
-    /// How large it is, packed or not.
+    /// Its size on disk, compressed or not.
     size: u64,
     content: PageContent,
 }
 
-/// Where the content of a page is.
+/// The content of a page.
 enum PageContent {
-    /// In the file, unopened. This counts what is read of it.
+    /// The unopened file, with the progress counter.
     File(Arc<AtomicU64>),
-    /// In a stream that was opened to look at its start, and that may be compressed.
+    /// A stream that was opened to read its start, and that may be compressed.
     Opened(Metadata, Box<Stream>),
 }
 
 impl Page {
-    /// A file as it is, which is opened when it is read.
+    /// Creates a page from an uncompressed file, which is opened when it is read.
     pub(super) fn plain(path: PathBuf, progress: Arc<AtomicU64>) -> Page {
         // One that cannot be looked at cannot be read.
         let size = path.metadata().map_or(0, |metadata| metadata.len());
         Page { path, size, content: PageContent::File(progress) }
     }
 
-    /// A file that has been opened.
+    /// Creates a page from an opened file.
     pub(super) fn opened(path: PathBuf, metadata: Metadata, stream: Stream) -> Page {
         let size = metadata.len();
         Page { path, size, content: PageContent::Opened(metadata, Box::new(stream)) }
@@ -48,8 +48,8 @@ impl Page {
 }
 
 impl Unread for Page {
-    /// The bytes that are held while it is read, and before if it is open: so many that few are open
-    /// at once.
+    /// Returns the bytes held while it is read, and before if it is open. The number is high for an
+    /// open file, so that few are open at once.
     fn bytes(&self) -> usize {
         let size = usize::try_from(self.size.min(RECORD_BYTES_MAX)).unwrap_or(usize::MAX);
         match self.content {
@@ -64,7 +64,7 @@ impl Unread for Page {
 }
 
 /// Reads a file as a page: its URL is `file://` and the absolute path, its visit the time of its
-/// last modification. HTML, by ending or content, is reduced to the visible text.
+/// last modification. HTML, by extension or content, is reduced to the visible text.
 fn read(Page { path, content, .. }: Page) -> Item {
     let (metadata, mut stream) = match content {
         PageContent::Opened(metadata, stream) => (metadata, *stream),
@@ -102,7 +102,7 @@ fn page(path: &Path, metadata: &Metadata, stream: &mut Stream) -> Result<Item, F
     Ok(Item::Record(record))
 }
 
-/// The text of a file with its digest, or that it has none after all.
+/// Returns the text of a file with its digest; or a binary payload if it is not text.
 fn held(path: &Path, stream: &mut Stream) -> Result<(Payload, Option<Digest>), Fault> {
     let mut bytes = Vec::new();
     stream.take(RECORD_BYTES_MAX + 1).read_to_end(&mut bytes)?;
@@ -116,21 +116,21 @@ fn held(path: &Path, stream: &mut Stream) -> Result<(Payload, Option<Digest>), F
     })
 }
 
-/// The URL of a file or a folder, as that of a page.
+/// Returns the URL of a file or a folder, as that of a page.
 pub(super) fn url(path: &Path) -> std::io::Result<String> {
     // Without a slash at the end, or two in the middle.
     let path: PathBuf = absolute(path)?.components().collect();
     Ok(url::of_file(&path))
 }
 
-/// What the ending of a name says of a document.
+/// Returns the kind of a document by its name's extension.
 pub(super) fn kind(path: &Path) -> Kind {
     let ending = path.extension().unwrap_or_default();
     let is_html = ["html", "htm", "xhtml"].iter().any(|known| ending.eq_ignore_ascii_case(known));
     if is_html { Kind::Html } else { Kind::Unsaid }
 }
 
-/// The absolute path; `..` is resolved as the system does, other links are left.
+/// Returns the absolute path; `..` is resolved as the system does, other links are kept.
 fn absolute(path: &Path) -> std::io::Result<std::path::PathBuf> {
     let absolute = std::path::absolute(path)?;
     if absolute.components().any(|part| part == std::path::Component::ParentDir) {

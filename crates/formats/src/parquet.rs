@@ -1,4 +1,4 @@
-//! Texts in Parquet files.
+//! Reads texts in Parquet files.
 
 use std::fs::File;
 use std::path::Path;
@@ -38,7 +38,7 @@ impl Unread for ParquetRow {
     }
 }
 
-/// What names the document in a row whose cells these are under the keys of the URL and the text.
+/// Returns the name of the document in a row, from its cells for the URL and the text.
 pub(super) fn name(keys: &Keys, url: Cell, text: Cell) -> Result<Name<'static>, String> {
     if text == Cell::TooLong {
         return Err(too_long());
@@ -77,14 +77,14 @@ struct Rows {
     documents: Documents,
     name: Arc<str>,
     keys: Arc<Keys>,
-    /// The rows that come next, and the number of the first.
+    /// The next rows, and the number of the first.
     rows: std::vec::IntoIter<[Cell; 3]>,
     number: u64,
     bytes: u64,
     progress: Arc<AtomicU64>,
 }
 
-/// The texts of a file.
+/// Opens the texts of a file.
 pub(super) fn open(path: &Path, keys: Arc<Keys>, progress: Arc<AtomicU64>) -> Result<Part, Broken> {
     let name: Arc<str> = escape(&path.to_string_lossy()).into();
     let broken = |why: String| Broken { at: name.to_string(), why: escape(&why) };

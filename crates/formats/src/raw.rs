@@ -1,4 +1,4 @@
-//! The lines of a corpus, byte by byte, to pass them on as they are.
+//! The lines of a corpus, byte by byte, to copy them unchanged.
 
 use std::fs::File;
 use std::io::{self, BufRead};
@@ -25,11 +25,11 @@ pub enum Corpus {
 }
 
 impl Corpus {
-    /// Opens a file, and finds by its content what it is. `progress` counts the bytes that are read.
+    /// Opens a file, and detects its format from its content. `progress` counts the bytes read.
     ///
     /// # Errors
     ///
-    /// What to tell the user, if it cannot be read, or is neither.
+    /// A message for the user, if it cannot be read, or has neither format.
     pub fn open(
         path: &Path,
         zstd_window: ZstdWindow,
@@ -63,28 +63,28 @@ fn begins_export(stream: &mut Stream) -> bool {
     export::is_head(without_mark(first))
 }
 
-/// The lines of a file, unpacked, each with its end: together they are all that is in it.
+/// The lines of a file, decompressed, each with its end: together they are the whole file.
 ///
-/// Unlike in [`lines`](super::lines), damage to a packed part is the end of it.
+/// Unlike in [`lines`](super::lines), a damaged compressed part ends the file.
 pub struct RawLines {
     stream: Stream,
-    /// A line that does not lie in the stream as a whole.
+    /// A line that is not contiguous in the stream.
     held: Vec<u8>,
-    /// How many bytes of the stream the last line was.
+    /// The number of bytes of the stream in the last line.
     taken: usize,
-    /// Whether what comes next goes on with a line that is too long.
+    /// Whether the next bytes continue a line that is too long.
     goes_on: bool,
     line_bytes_max: usize,
 }
 
-/// What stands in a file.
+/// A piece of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RawLine<'a> {
-    /// A line, and its end if it has one.
+    /// A line, with its end if it has one.
     Whole(&'a [u8]),
-    /// The start of a line that is longer than [`RECORD_BYTES_MAX`].
+    /// The start of a line longer than [`RECORD_BYTES_MAX`].
     TooLong(&'a [u8]),
-    /// What follows in that line.
+    /// The continuation of that line.
     GoesOn(&'a [u8]),
 }
 
@@ -94,12 +94,12 @@ impl RawLines {
         RawLines { stream, held: Vec::new(), taken: 0, goes_on: false, line_bytes_max }
     }
 
-    /// How the file is packed.
+    /// Returns the compression of the file.
     pub fn packing(&self) -> Packing {
         self.stream.packing()
     }
 
-    /// The next line; `None` at the end.
+    /// Returns the next line; `None` at the end.
     ///
     /// # Errors
     ///
@@ -135,11 +135,12 @@ impl RawLines {
     }
 }
 
-/// The name of the document in a line, as loading it by these keys finds it. `None` of an empty line.
+/// Returns the name of the document in a line, as loading it with these keys finds it. `None` for
+/// an empty line.
 ///
 /// # Errors
 ///
-/// Why there is none.
+/// The reason why there is no name.
 pub fn name<'l>(line: &'l [u8], keys: &Keys) -> Result<Option<Name<'l>>, String> {
     let line = without_mark(line);
     if line.trim_ascii().is_empty() {
@@ -148,12 +149,12 @@ pub fn name<'l>(line: &'l [u8], keys: &Keys) -> Result<Option<Name<'l>>, String>
     keys.name(line).map(Some)
 }
 
-/// The name of the document in a row of a Parquet file, as loading it finds it, by the cells of what
-/// names it and of its text.
+/// Returns the name of the document in a row of a Parquet file, as loading it finds it, from the
+/// cells of its name and of its text.
 ///
 /// # Errors
 ///
-/// Why there is none.
+/// The reason why there is no name.
 #[cfg(feature = "parquet")]
 pub fn name_in_row(
     keys: &Keys,
@@ -163,18 +164,18 @@ pub fn name_in_row(
     super::parquet::name(keys, url, text)
 }
 
-/// A line with a page more of which its document is a duplicate, and in how many bits the two differ.
+/// Adds two keys to a line: the page that its document duplicates, and their distance in bits.
 ///
 /// # Errors
 ///
-/// If it has such a key already, or is no object.
+/// If the line has such a key already, or is not an object.
 pub fn marked(line: &[u8], duplicate_of: &str, distance: u32) -> Result<Vec<u8>, String> {
     for key in ["duplicate_of", "distance"] {
         if has_key(line, key) {
             return Err(format!("it has a \"{key}\" already"));
         }
     }
-    let end = line.iter().rposition(|&b| b == b'}').ok_or("it is no object")?;
+    let end = line.iter().rposition(|&b| b == b'}').ok_or("it is not an object")?;
     let (object, rest) = line.split_at(end);
     let of = serde_json::to_string(duplicate_of).map_err(|e| e.to_string())?;
     let mark = format!(",\"duplicate_of\":{},\"distance\":{distance}", escape::json(&of));
@@ -187,7 +188,7 @@ mod tests {
     use super::super::stream::tests::stream;
     use super::*;
 
-    /// All that comes, and the lines: with whether they are whole.
+    /// Returns all bytes, and the lines with whether they are whole.
     fn read(bytes: Vec<u8>, line_bytes_max: usize) -> (Vec<u8>, Vec<(bool, Vec<u8>)>) {
         let mut lines = RawLines { line_bytes_max, ..RawLines::new(stream(bytes)) };
         let (mut all, mut found) = (Vec::new(), Vec::new());

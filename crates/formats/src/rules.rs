@@ -1,4 +1,4 @@
-//! Rules for when to visit pages again, as JSON lines.
+//! Recrawl rules as JSON lines.
 
 use std::fmt;
 use std::io::Read;
@@ -22,22 +22,21 @@ use super::{Broken, ZstdWindow, escape};
 /// {"under":"example.com/news","min":"1h","max":"7d","weight":2,"per_host":100,"policy":"fixed:1d"}
 /// ```
 ///
-/// A line is a [`Rule`]. Without `under` it is for all pages that have no other. `under` is a
+/// A line is a [`Rule`]. Without `under` it is for all pages that match no other rule. `under` is a
 /// [`Prefix`](simkeep::Prefix), `min` and `max` are [intervals](simkeep::recrawl::Interval), and
-/// `policy` is a [`Policy`](simkeep::recrawl::Policy). All are optional; `null` is as if the key were
-/// not there.
+/// `policy` is a [`Policy`](simkeep::recrawl::Policy). All are optional; `null` means a missing
+/// key.
 ///
 /// # Errors
 ///
-/// The line, or both lines, and what is wrong: a key that no rule has, or that stands there twice, a
-/// value that it cannot have, a `min` above `max`, a prefix that an earlier line has. Or why the file
-/// cannot be read.
+/// If the file cannot be read; or the line, or both lines, and the problem: an unknown or repeated
+/// key, an invalid value, a `min` above `max`, or a prefix of an earlier line.
 pub fn open(path: &Path, zstd_window: ZstdWindow) -> Result<Rules, Broken> {
     let stream = Stream::open(path, zstd_window);
     rules(stream.map_err(|e| Broken::source(&path.to_string_lossy(), &e))?)
 }
 
-/// Reads the rules in JSON lines that are not a file, as [`open`] does.
+/// Reads the rules in JSON lines from a reader, as [`open`] does from a file.
 ///
 /// ```
 /// use std::io::Cursor;
@@ -56,7 +55,7 @@ pub fn open(path: &Path, zstd_window: ZstdWindow) -> Result<Rules, Broken> {
 ///
 /// # Errors
 ///
-/// Those of [`open`].
+/// The errors of [`open`].
 pub fn read(
     name: &str,
     bytes: Box<dyn Read + Send>,
@@ -76,7 +75,7 @@ fn rules(stream: Stream) -> Result<Rules, Broken> {
     Rules::new(rules).map_err(|error| refused(&lines, &numbers, error))
 }
 
-/// What is wrong, with the numbers of the lines in place of those of the rules.
+/// Builds the error, with the numbers of the lines instead of those of the rules.
 #[expect(clippy::indexing_slicing, reason = "each rule has a line, and rules are counted from 1")]
 fn refused(lines: &NumberedLines, numbers: &[u64], error: RulesError) -> Broken {
     match error {
@@ -91,14 +90,14 @@ fn refused(lines: &NumberedLines, numbers: &[u64], error: RulesError) -> Broken 
     }
 }
 
-/// The rule in a line.
+/// Parses the rule in a line.
 fn rule(line: &[u8]) -> Result<Rule, String> {
     let line = &*with_whole_characters(line);
     let Object(pairs) = serde_json::from_slice(line).map_err(|e| escape(&e.to_string()))?;
     let mut rule = Rule::everywhere();
     for (nth, (key, value)) in pairs.iter().enumerate() {
         if pairs.iter().take(nth).any(|(earlier, _)| earlier == key) {
-            return Err(format!("{key:?} stands there twice"));
+            return Err(format!("{key:?} occurs twice"));
         }
         match key.as_str() {
             "under" => rule.under = text(key, value)?,
@@ -125,7 +124,7 @@ fn rule(line: &[u8]) -> Result<Rule, String> {
     Ok(rule)
 }
 
-/// What a text says; `None` if there is a null in its place.
+/// Parses a text; `None` for null.
 fn text<T: FromStr<Err: fmt::Display>>(key: &str, value: &Value) -> Result<Option<T>, String> {
     match value {
         Value::Null => Ok(None),
@@ -137,7 +136,7 @@ fn text<T: FromStr<Err: fmt::Display>>(key: &str, value: &Value) -> Result<Optio
     }
 }
 
-/// The keys and values of an object, with those that stand there twice.
+/// The keys and values of an object, with duplicates.
 struct Object(Vec<(String, Value)>);
 
 impl<'de> Deserialize<'de> for Object {
@@ -207,15 +206,15 @@ mod tests {
             ("[]", "expected an object"),
             (r#"{"undr":"x.example"}"#, "no rule has a \"undr\"; it may have under, min"),
             (r#"{"Under":"x.example"}"#, "no rule has a \"Under\""),
-            (r#"{"min":"1h","min":"2h"}"#, "\"min\" stands there twice"),
+            (r#"{"min":"1h","min":"2h"}"#, "\"min\" occurs twice"),
             (r#"{"under":""}"#, "\"under\": the prefix names no pages"),
             (r#"{"under":"a b.example"}"#, "no host"),
             (r#"{"under":["a.example"]}"#, "\"under\" must be a string"),
             (r#"{"min":3600}"#, "\"min\" must be a string"),
-            (r#"{"min":"1.5h"}"#, "\"min\": \"1.5h\" is no interval"),
-            (r#"{"min":"-1h"}"#, "is no interval"),
-            (r#"{"max":"0s"}"#, "is no interval"),
-            (r#"{"max":"NaN"}"#, "is no interval"),
+            (r#"{"min":"1.5h"}"#, "\"min\": \"1.5h\" is not an interval"),
+            (r#"{"min":"-1h"}"#, "is not an interval"),
+            (r#"{"max":"0s"}"#, "is not an interval"),
+            (r#"{"max":"NaN"}"#, "is not an interval"),
             (r#"{"min":"1w","max":"6d"}"#, "min must be at most max"),
             (r#"{"weight":0}"#, "weight must be from 1e-100 to 1e100"),
             (r#"{"weight":-1}"#, "weight must be from 1e-100 to 1e100"),

@@ -1,4 +1,4 @@
-//! What kind of file this is, by its content.
+//! Detects the kind of a file from its content.
 
 use std::ffi::OsStr;
 
@@ -7,28 +7,28 @@ use super::keys::Keys;
 use super::lines::{has_key, without_mark};
 use super::stream::Stream;
 
-/// How much of a file is looked at.
+/// The number of bytes of a file that are examined.
 const SNIFFED_BYTES: usize = 8 << 10;
 
 /// The kinds of files.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Kind {
-    /// A web archive of today, WET and WAT among them.
+    /// A WARC archive, WET and WAT included.
     Warc,
-    /// A web archive of old.
+    /// An ARC archive.
     Arc,
     /// JSON lines.
     JsonLines,
     /// An index of web archives.
     Index,
-    /// A table, with columns.
+    /// A Parquet table.
     Parquet,
-    /// None of these: a page of its own.
+    /// None of these: a page by itself.
     Page,
 }
 
-/// What a file is. The content decides; the name only where the content is broken at the start, and
-/// for JSON that is not known to stand in lines.
+/// Detects the kind of a file. The content decides; the name is used only if the content is broken
+/// at the start, and for JSON whose lines cannot be detected.
 pub(super) fn kind(stream: &mut Stream, name: Option<&OsStr>) -> Kind {
     let named = name.and_then(by_name);
     let start = stream.look_ahead_until(SNIFFED_BYTES, has_whole_line);
@@ -38,7 +38,7 @@ pub(super) fn kind(stream: &mut Stream, name: Option<&OsStr>) -> Kind {
     } else if text.starts_with(b"filedesc:") {
         Kind::Arc
     } else if text.starts_with(b"{") {
-        // A line that is an object by itself, or too long to tell. An object spread over many lines
+        // A line that is a complete object, or too long to decide. An object spread over many lines
         // is a document.
         let whole = text.contains(&b'\n') || start.len() < SNIFFED_BYTES;
         let line = text.split(|&b| b == b'\n').next().unwrap_or(text).trim_ascii_end();
@@ -55,12 +55,13 @@ pub(super) fn kind(stream: &mut Stream, name: Option<&OsStr>) -> Kind {
     }
 }
 
-/// What stands at a start, without the mark of its encoding and white space.
+/// Returns the start without a byte order mark and white space.
 fn text(start: &[u8]) -> &[u8] {
     start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start).trim_ascii_start()
 }
 
-/// Whether there is a first line: whoever sent it may wait for an answer before it sends the next.
+/// Whether there is a complete first line: a client may wait for an answer before it sends the
+/// next.
 fn has_whole_line(start: &[u8]) -> bool {
     text(start).contains(&b'\n')
 }
@@ -75,8 +76,8 @@ fn is_index(text: &[u8]) -> bool {
         && object.is_some_and(|object| object.starts_with(b"{"))
 }
 
-/// Whether JSON lines look like records, or have the keys of others: those that stand in a folder are
-/// often something else.
+/// Whether JSON lines look like records, or have the custom keys: JSON in folders is often
+/// something else.
 pub(super) fn holds_records(stream: &mut Stream, keys: Option<&Keys>) -> bool {
     let start = stream.look_ahead(SNIFFED_BYTES);
     let line = start.split(|&b| b == b'\n').next().unwrap_or_default();
@@ -84,7 +85,7 @@ pub(super) fn holds_records(stream: &mut Stream, keys: Option<&Keys>) -> bool {
     export::is_head(without_mark(line)) || sought.iter().all(|key| has_key(line, key))
 }
 
-/// The kind of file that a name promises.
+/// Returns the kind of file that a name indicates.
 pub(super) fn by_name(name: &OsStr) -> Option<Kind> {
     let name = name.to_str()?.to_ascii_lowercase();
     let packed = [".gz", ".zst"].iter().find_map(|end| name.strip_suffix(end));

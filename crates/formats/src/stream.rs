@@ -1,4 +1,4 @@
-//! The unpacked bytes of one source, by line and by count.
+//! The decompressed bytes of one source, by line and by count.
 
 use std::fmt;
 use std::fs::File;
@@ -13,41 +13,41 @@ use super::escape;
 use super::window::Window;
 use super::zstandard::ZstdWindow;
 
-/// The unpacked bytes of one source.
+/// The decompressed bytes of one source.
 ///
-/// After an error it may go on, but not where it stopped: see [`Unpacked`].
+/// After an error it may continue, but not where it stopped: see [`Unpacked`].
 pub(super) struct Stream {
-    /// What the source is called, fit to be shown.
+    /// The name of the source, escaped for display.
     name: Arc<str>,
     /// Whether reading may have to wait for data.
     live: bool,
     unpacked: Unpacked,
-    /// Bytes that have been looked at and not yet consumed; they come first.
+    /// Bytes that were examined and not yet consumed; they come first.
     ahead: Vec<u8>,
     ahead_consumed: usize,
-    /// The packed part that they are from.
+    /// The compressed part that they are from.
     ahead_part: Option<u64>,
-    /// An error that comes next, and the packed part that it is about.
+    /// An error that comes next, and the compressed part that it is about.
     failed: Option<(io::Error, Option<u64>)>,
-    /// The packed part of the bytes last shown.
+    /// The compressed part of the bytes last returned.
     shown_part: Option<u64>,
     /// The offset of the next byte.
     offset: u64,
 }
 
-/// How a line ended.
+/// The end of a line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Line {
-    /// With a line end, or the end of the stream.
+    /// A line end, or the end of the stream.
     Whole,
     /// The line was longer than the limit; the rest has been skipped.
     TooLong,
-    /// There was none.
+    /// There was no line.
     End,
 }
 
 impl Stream {
-    /// Reads a source that may be packed. The name may be anything.
+    /// Reads a source that may be compressed. The name may be any text.
     pub(super) fn unpacked(
         name: &str,
         file: Box<dyn Read + Send>,
@@ -57,14 +57,14 @@ impl Stream {
         Ok(Stream::new(name, Unpacked::new(Window::new(file, progress), zstd_window)?))
     }
 
-    /// Opens a file that may be packed; `-` is standard input.
+    /// Opens a file that may be compressed; `-` is standard input.
     pub(super) fn open(path: &Path, zstd_window: ZstdWindow) -> io::Result<Stream> {
         let bytes: Box<dyn Read + Send> =
             if path == "-" { Box::new(io::stdin()) } else { Box::new(File::open(path)?) };
         Stream::unpacked(&path.to_string_lossy(), bytes, Arc::default(), zstd_window)
     }
 
-    /// Reads a source as it is.
+    /// Reads a source without decompression.
     pub(super) fn plain(
         name: &str,
         file: Box<dyn Read + Send>,
@@ -87,8 +87,8 @@ impl Stream {
         }
     }
 
-    /// Unpacks the bytes of this stream, which are packed themselves, up to `bytes_max` of them. Reading
-    /// more is an error: what is packed twice can be a million times as long as its file.
+    /// Decompresses the bytes of this stream again, up to `bytes_max` bytes. Reading more is an
+    /// error: a doubly compressed file can expand a millionfold.
     pub(super) fn unpacked_again(
         self,
         bytes_max: u64,
@@ -110,7 +110,7 @@ impl Stream {
         self.live
     }
 
-    /// How the source is packed.
+    /// Returns the compression of the source.
     pub(super) fn packing(&self) -> Packing {
         match self.unpacked {
             Unpacked::Plain(_) => Packing::Plain,
@@ -124,14 +124,14 @@ impl Stream {
         self.live && self.ahead_consumed >= self.ahead.len() && self.unpacked.is_drained()
     }
 
-    /// The first bytes, `count` of them unless the stream, or its first packed part, ends or fails
-    /// before; they are not consumed.
+    /// Returns the first `count` bytes without consuming them; fewer if the stream, or its first
+    /// compressed part, ends or fails before.
     pub(super) fn look_ahead(&mut self, count: usize) -> &[u8] {
         self.look_ahead_until(count, |_| false)
     }
 
-    /// The first bytes, `count` of them as in [`look_ahead`](Self::look_ahead), but of a stream that may
-    /// have to wait only until they are enough.
+    /// Returns the first bytes as [`look_ahead`](Self::look_ahead) does, but on a stream that may
+    /// have to wait, only until they are enough.
     pub(super) fn look_ahead_until(
         &mut self,
         count: usize,
@@ -159,13 +159,13 @@ impl Stream {
         self.ahead.get(..count).unwrap_or(&self.ahead)
     }
 
-    /// The first bytes, as far as they were looked at.
+    /// Returns the first bytes that were examined.
     pub(super) fn seen(&self) -> &[u8] {
         &self.ahead
     }
 
-    /// Passes line ends, and learns whether the packed part of the bytes before them is sound: what
-    /// tells stands at its end. Damage to a later part is not reported yet.
+    /// Skips line ends, and checks whether the compressed part of the bytes before them is sound:
+    /// its checksum is at its end. Damage to a later part is not reported yet.
     pub(super) fn settle(&mut self) -> io::Result<()> {
         let part = self.shown_part;
         loop {
@@ -187,7 +187,7 @@ impl Stream {
         }
     }
 
-    /// The bytes in hand, or an error and the packed part that it is about.
+    /// Returns the available bytes, or an error and the compressed part that it is about.
     fn show(&mut self) -> Result<&[u8], (io::Error, Option<u64>)> {
         if self.ahead_consumed < self.ahead.len() {
             self.shown_part = self.ahead_part;
@@ -203,7 +203,7 @@ impl Stream {
         self.unpacked.fill_buf().map_err(|e| (e, None))
     }
 
-    /// Where the next byte stands, for a message.
+    /// Returns the place of the next byte, for a message.
     pub(super) fn place(&self) -> Place {
         let part = if self.ahead_consumed < self.ahead.len() {
             self.ahead_part
@@ -213,18 +213,18 @@ impl Stream {
         Place { offset: self.offset, part }
     }
 
-    /// A place of this stream, to be told in words.
+    /// Returns a place of this stream for display.
     pub(super) fn at(&self, place: Place) -> At {
         At { name: self.name(), place }
     }
 
-    /// The stream's name, fit to be shown.
+    /// Returns the stream's name, escaped for display.
     pub(super) fn name(&self) -> Arc<str> {
         Arc::clone(&self.name)
     }
 
-    /// Puts the next line, without its end (LF or CR LF), into `line`; its first `max` bytes, and
-    /// the rest is skipped, if it is longer.
+    /// Reads the next line, without its end (LF or CR LF), into `line`. If it is longer than `max`
+    /// bytes, the rest is skipped.
     pub(super) fn line(&mut self, line: &mut Vec<u8>, max: usize) -> io::Result<Line> {
         line.clear();
         let (mut any, mut too_long) = (false, false);
@@ -259,13 +259,13 @@ impl Stream {
 /// A place in a stream.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
-    /// The offset in the unpacked bytes.
+    /// The offset in the decompressed bytes.
     offset: u64,
-    /// Where the packed part begins in the file.
+    /// The start of the compressed part in the file.
     part: Option<u64>,
 }
 
-/// A place in a stream that is known by name.
+/// A place in a named stream.
 #[derive(Clone, Debug)]
 pub(super) struct At {
     name: Arc<str>,
@@ -306,7 +306,7 @@ impl BufRead for Stream {
     }
 }
 
-/// A stream that yields no more than some bytes.
+/// A stream that is limited to some bytes.
 struct Limited {
     stream: Stream,
     left: u64,
@@ -334,7 +334,7 @@ pub(super) mod tests {
     use super::super::gzip::tests::gz;
     use super::*;
 
-    /// A stream over these bytes.
+    /// Creates a stream over these bytes.
     pub(in super::super) fn stream(bytes: impl Into<Vec<u8>>) -> Stream {
         let bytes = Box::new(io::Cursor::new(bytes.into()));
         Stream::unpacked("test", bytes, Arc::default(), ZstdWindow::default()).unwrap()

@@ -1,8 +1,8 @@
-//! Lone surrogates in JSON, which stand for no character.
+//! Lone surrogates in JSON, which represent no character.
 //!
-//! RFC 8259, section 8.2, allows `"\uDEAD"` in its grammar and leaves open what it means. Python and
-//! JavaScript write such escapes for texts that were cut between the two halves of a character. As the
-//! WHATWG's UTF-16 decoder and every browser do, each half without the other becomes U+FFFD.
+//! RFC 8259, section 8.2, allows `"\uDEAD"` in its grammar and leaves its meaning open. Python and
+//! JavaScript write such escapes for texts that were cut between the two halves of a character. As
+//! in the WHATWG's UTF-16 decoder and every browser, each lone half becomes U+FFFD.
 
 use std::borrow::Cow;
 
@@ -11,11 +11,11 @@ use memchr::memchr;
 /// The length of an escape such as `\ud83d`.
 const ESCAPE_BYTES: usize = 6;
 
-/// The escape of U+FFFD, which is as long.
+/// The escape of U+FFFD, which has the same length.
 const REPLACEMENT: &[u8; ESCAPE_BYTES] = b"\\ufffd";
 
-/// A line of JSON with each escape of a lone surrogate replaced by that of U+FFFD. Nothing moves: both
-/// are of one length. A line without a lone surrogate is returned as it is.
+/// Replaces each escape of a lone surrogate in a line of JSON with that of U+FFFD. Both have the
+/// same length, so no offset changes. A line without a lone surrogate is returned unchanged.
 ///
 /// Costs one pass over the line, and a copy of it if it has a lone surrogate.
 ///
@@ -47,7 +47,7 @@ pub fn with_whole_characters(line: &[u8]) -> Cow<'_, [u8]> {
     whole
 }
 
-/// The UTF-16 code unit that is escaped at a place, if one is.
+/// Returns the UTF-16 code unit that is escaped at a place, if there is one.
 fn unit(line: &[u8], at: usize) -> Option<u16> {
     let digits = line.get(at..at + ESCAPE_BYTES)?.strip_prefix(b"\\u")?;
     let digits = digits.iter().map(|digit| char::from(*digit).to_digit(16));
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// What a string of JSON says, unit by unit, in the plainest way.
+    /// Decodes a string of JSON unit by unit, in the simplest way.
     fn naive(escaped: &str) -> Option<String> {
         let mut units = Vec::new();
         let mut chars = escaped.chars();

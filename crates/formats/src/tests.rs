@@ -1,4 +1,4 @@
-//! Whole sources, and archives of others where they are at hand.
+//! Tests of whole sources, and of external archives where available.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -92,7 +92,7 @@ fn a_page_beyond_the_limit_is_broken() {
     assert!(matches!(&read(&path)[..], [Item::Broken(b)] if b.why.contains("64 MiB")));
 }
 
-/// A folder of data beside the project, if it is there.
+/// Returns a data folder next to the project, if it exists.
 fn shared(what: &str) -> Option<PathBuf> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data").join(what);
     if !path.exists() {
@@ -102,7 +102,8 @@ fn shared(what: &str) -> Option<PathBuf> {
     Some(path)
 }
 
-/// Kind, start of the digest and URL of each record of a file, and how many are broken.
+/// Returns kind, start of the digest and URL of each record of a file, and the number of broken
+/// ones.
 fn contents(path: &Path) -> (Vec<String>, usize) {
     let (mut records, mut broken) = (Vec::new(), 0);
     for item in read(path) {
@@ -136,8 +137,8 @@ fn contents(path: &Path) -> (Vec<String>, usize) {
 #[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn archives_of_others_are_read_as_far_as_they_are_sound() {
     let Some(folder) = shared("warc") else { return };
-    // Kind, start of the digest and URL of each record, and how many are broken: by hand, from what
-    // the files hold. Equal digests show that revisits meet their originals.
+    // Kind, start of the digest and URL of each record, and the number of broken ones, determined
+    // by hand. Equal digests show that revisits match their originals.
     let example = ["text 37cf167c http://example.com/", "revisit 37cf167c http://example.com/"];
     let spaced = "text 0e973b59 http://example.com/index.cfm?FuseAction=Email&EmailTitle=Examples \
                   From The Live Web&IsPopUp=False";
@@ -191,7 +192,7 @@ fn archives_of_others_are_read_as_far_as_they_are_sound() {
             0,
         ),
         ("warcio-example-space-in-url.arc", &[spaced], 0),
-        // Two bytes stand behind the length that the record gives, and the digest is that of all.
+        // Two bytes follow the declared length, and the digest is that of all.
         ("warcio-example-trunc.warc", &["text e4d0a7ab http://example.com/"], 1),
         (
             "warcio-example-wget-bad-target-uri.warc.gz",
@@ -237,7 +238,7 @@ fn json_lines_of_others_are_read_whole() {
     assert_eq!(kinds, BTreeMap::from([("text", 16_928), ("gone", 1_497)]));
 }
 
-/// `cargo test` builds the example beside the tests.
+/// `cargo test` builds the example together with the tests.
 #[test]
 fn the_example_finds_copies_and_near_duplicates_in_a_folder_of_archives() {
     let page = |url: &str, html: &str| {

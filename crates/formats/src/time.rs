@@ -1,4 +1,4 @@
-//! Times as files write them, in milliseconds since 1970.
+//! Parses times in files to milliseconds since 1970.
 
 use std::ops::RangeInclusive;
 
@@ -10,18 +10,18 @@ const TIME_MAX: i64 = simkeep::Time::MAX.as_ms();
 
 const EPOCH: DateTime = DateTime::constant(1970, 1, 1, 0, 0, 0, 0);
 
-/// 1990-01-01: nobody visited the web before.
+/// 1990-01-01: the earliest plausible visit of a web page.
 const WEB_BEGAN: i64 = 631_152_000_000;
 
 const MS_PER_DAY: i64 = 86_400_000;
 
-/// The years of dates that are written as one number, such as 20240501. As seconds since 1970 all such
-/// numbers are in August 1970.
+/// The years of dates that are written as one number, such as 20240501. As seconds since 1970 all
+/// such numbers are in August 1970.
 const YEARS_OF_NUMBERS: RangeInclusive<i64> = 1900..=2100;
 
-/// A time in RFC 3339, or, as WARC 1.1 and sitemaps allow, without its seconds, time of day, day or
-/// month. A space may stand for the `T`; a time of day without a zone is in UTC. A date may be a number,
-/// as in [`number`].
+/// Parses a time in RFC 3339. As WARC 1.1 and sitemaps allow, seconds, time of day, day and month
+/// may be missing. A space may replace the `T`; a time of day without a zone is in UTC. A date may
+/// be a number, as in [`number`].
 pub(super) fn parse(text: &str) -> Option<i64> {
     let text = text.trim();
     if let Some(text) = with_zone(text) {
@@ -46,7 +46,7 @@ pub(super) fn parse(text: &str) -> Option<i64> {
     known.then(|| compact(&(digits + rest)))?
 }
 
-/// A time in RFC 3339 and nothing else. jiff reads more: weeks, names of zones, hours alone.
+/// Parses a time in strict RFC 3339. jiff accepts more: weeks, names of zones, hours alone.
 fn rfc3339(text: &str) -> Option<i64> {
     let (date_time, rest) = text.split_at_checked("0000-00-00T00:00:00".len())?;
     if shape(date_time) != "0000-00-00T00:00:00" && shape(date_time) != "0000-00-00t00:00:00" {
@@ -81,20 +81,20 @@ fn rfc3339(text: &str) -> Option<i64> {
     if is_leap { leap(ms) } else { Some(ms) }
 }
 
-/// The time of a leap second, which has no number of its own: the last millisecond of the second before
-/// it. `None` unless a month ends with that second in UTC.
+/// Returns the time of a leap second, which has no number of its own: the last millisecond of the
+/// second before it. `None` unless a month ends with that second in UTC.
 fn leap(before: i64) -> Option<i64> {
     let last = before.div_euclid(1000) * 1000 + 999;
     let next = EPOCH.checked_add(SignedDuration::from_millis(last + 1)).ok()?;
     (next == next.date().first_of_month().to_datetime(Time::midnight())).then_some(last)
 }
 
-/// A text with a 0 for each digit.
+/// Replaces each digit of a text by 0.
 fn shape(text: &str) -> String {
     text.chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).collect()
 }
 
-/// A date and a time of day, with the `T` and the zone that they lack; none if they lack nothing.
+/// Adds a missing `T` and zone to a date and a time of day; `None` if nothing is missing.
 fn with_zone(text: &str) -> Option<String> {
     let (date, rest) = text.split_at_checked("0000-00-00".len())?;
     let of_day = rest.strip_prefix(['T', ' '])?;
@@ -103,7 +103,7 @@ fn with_zone(text: &str) -> Option<String> {
     (rest.starts_with(' ') || !has_zone).then(|| format!("{date}T{of_day}{zone}"))
 }
 
-/// A time of 14 digits, in UTC.
+/// Parses a time of 14 digits, in UTC.
 pub(super) fn compact(text: &str) -> Option<i64> {
     if text.len() != 14 || !text.bytes().all(|b| b.is_ascii_digit()) {
         return None;
@@ -115,8 +115,8 @@ pub(super) fn compact(text: &str) -> Option<i64> {
     checked(milliseconds(DateTime::from_parts(date, time)))
 }
 
-/// A time as ARC archives write it: 14 digits, in UTC. Old ones leave out the seconds, or the time of
-/// day.
+/// Parses a time of an ARC archive: 14 digits, in UTC. Old archives omit the seconds, or the time
+/// of day.
 pub(super) fn arc(text: &str) -> Option<i64> {
     match text.len() {
         8 | 12 => compact(&format!("{text:0<14}")),
@@ -124,12 +124,12 @@ pub(super) fn arc(text: &str) -> Option<i64> {
     }
 }
 
-/// The time of a capture in this field of an archive, as `read` reads it.
+/// Parses the time of a capture in this field of an archive with `read`.
 ///
 /// # Errors
 ///
-/// What is wrong with it: it is no time, or from before there was a web. A crawler writes 1970 where its
-/// clock was not set, and such a visit would be the first of its page for ever.
+/// The text is not a time, or it is from before the web existed. A crawler writes 1970 if its clock
+/// was not set, and such a visit would be the first of its page for ever.
 pub(super) fn captured(
     field: &str,
     text: &str,
@@ -140,36 +140,36 @@ pub(super) fn captured(
     of_the_web(time).ok_or_else(|| format!("{field} is \"{shown}\", before 1990"))
 }
 
-/// A time from which on there was a web.
+/// Returns the time if it is not from before the web.
 pub(super) fn of_the_web(ms: i64) -> Option<i64> {
     (ms >= WEB_BEGAN).then_some(ms)
 }
 
-/// Whether content can have been modified at a time, if it was answered with by then: the server's
-/// `Date`, or where that is missing or more than a day ahead the time of the visit (RFC 9110, section
-/// 8.8.2.1).
+/// Whether a modification time is plausible for a response. It must not be after the server's
+/// `Date`, or if that is missing or more than a day ahead, after the time of the visit (RFC 9110,
+/// section 8.8.2.1).
 pub(super) fn is_modified_before(modified: i64, date: Option<i64>, visit: i64) -> bool {
     let date = date.filter(|date| *date <= visit.saturating_add(MS_PER_DAY));
     modified <= date.unwrap_or(visit)
 }
 
-/// Whether content can have been modified at a time, if a line says when it was visited: perhaps only
-/// the day, which is its first moment.
+/// Whether a modification time is plausible for the visit time in a line, which may be only a day,
+/// that is, its first moment.
 pub(super) fn is_modified_by_day(modified: i64, visit: i64) -> bool {
     let is_day_alone = visit.rem_euclid(MS_PER_DAY) == 0;
     modified <= if is_day_alone { visit.saturating_add(MS_PER_DAY) } else { visit }
 }
 
-/// A time as HTTP writes it, in any of its three forms (RFC 9110, 5.6.7): day, month, year and time of
-/// day are told by their shape, in whatever order, as browsers do it for cookies (RFC 6265, 5.1.1).
-/// Years of two digits are those from 1970 to 2069. `None` of a text that has anything else but the name
-/// of a day and the zone of HTTP, and of a time before 1990.
+/// Parses a time of HTTP, in any of its three forms (RFC 9110, 5.6.7). Day, month, year and time of
+/// day are recognized by their shape in any order, as browsers do for cookies (RFC 6265, 5.1.1).
+/// Two-digit years are 1970 to 2069. `None` if the text has anything else than the name of a day
+/// and the zone of HTTP, and for a time before 1990.
 pub(super) fn http(text: &str) -> Option<i64> {
     http_date(text).and_then(of_the_web)
 }
 
 fn http_date(text: &str) -> Option<i64> {
-    /// Longer than any of the three.
+    /// Longer than any of the three forms.
     const BYTES_MAX: usize = 64;
     const MONTHS: &str = "janfebmaraprmayjunjulaugsepoctnovdec";
     const DAYS: [&str; 7] = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
@@ -201,7 +201,7 @@ fn http_date(text: &str) -> Option<i64> {
     checked(milliseconds(DateTime::from_parts(date, of_day?)))
 }
 
-/// Hours, minutes and seconds, two digits each.
+/// Parses hours, minutes and seconds, two digits each.
 fn time_of_day(text: &str) -> Option<Time> {
     let part = |from: usize| text.get(from..from + 2)?.parse::<i8>().ok();
     if shape(text) != "00:00:00" {
@@ -210,7 +210,7 @@ fn time_of_day(text: &str) -> Option<Time> {
     Time::new(part(0)?, part(3)?, part(6)?, 0).ok()
 }
 
-/// Writes a time as RFC 3339 in UTC; with its milliseconds if it has any.
+/// Writes a time as RFC 3339 in UTC; with milliseconds if it has any.
 pub(super) fn put(out: &mut Vec<u8>, ms: i64) {
     let Ok(time) = EPOCH.checked_add(SignedDuration::from_millis(ms)) else {
         // No store holds such a time.
@@ -237,21 +237,21 @@ pub(super) fn put(out: &mut Vec<u8>, ms: i64) {
     }
 }
 
-/// A time as a whole number: a date such as 20240501, in UTC, if it is one of the years 1900 to 2100,
-/// and otherwise seconds since 1970.
+/// Converts an integer to a time: a date such as 20240501, in UTC, if it is one of the years 1900
+/// to 2100, otherwise seconds since 1970.
 pub(super) fn number(number: i64) -> Option<i64> {
     date_number(number).or_else(|| number.checked_mul(1000).and_then(checked))
 }
 
-/// A time as a decimal number, as [`number`] if it is whole: tools that know no other numbers write
-/// 20240501.0.
+/// Converts a decimal number to a time, as [`number`] if it is an integer: tools without integers
+/// write 20240501.0.
 pub(super) fn decimal(decimal: f64) -> Option<i64> {
     #[expect(clippy::cast_possible_truncation, reason = "whole, and of eight digits")]
     let whole = (decimal.trunc() == decimal && decimal.abs() < 1e8).then_some(decimal as i64);
     whole.and_then(date_number).or_else(|| seconds(decimal))
 }
 
-/// The first moment of the day that is written as such a number.
+/// Returns the first moment of the day that such a number denotes.
 fn date_number(number: i64) -> Option<i64> {
     if !YEARS_OF_NUMBERS.contains(&number.div_euclid(10_000)) {
         return None;
@@ -259,19 +259,19 @@ fn date_number(number: i64) -> Option<i64> {
     compact(&format!("{number}000000"))
 }
 
-/// Seconds since 1970 with a fraction; rounded to milliseconds.
+/// Converts seconds since 1970 with a fraction, rounded to milliseconds.
 pub(super) fn seconds(seconds: f64) -> Option<i64> {
     let ms = (seconds * 1000.0).round();
     #[expect(clippy::cast_possible_truncation, reason = "within the limits, whole and below 2^53")]
     (ms >= TIME_MIN as f64 && ms <= TIME_MAX as f64).then_some(ms as i64)
 }
 
-/// A time that can be stored.
+/// Returns the time if it can be stored.
 pub(super) fn checked(ms: i64) -> Option<i64> {
     (TIME_MIN..=TIME_MAX).contains(&ms).then_some(ms)
 }
 
-/// The milliseconds from 1970 to a time in UTC, of any year that jiff knows.
+/// Returns the milliseconds from 1970 to a time in UTC, for any year of jiff.
 pub(super) fn milliseconds(time: DateTime) -> i64 {
     let since = time.duration_since(EPOCH);
     // The parts have the sign of the whole; a part of a millisecond counts down, not to 0.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use simkeep::URL_BYTES_MAX;
 
-/// Whether a store takes this URL, and if not, why.
+/// Checks whether a store accepts this URL, and returns the reason if not.
 pub(super) fn check(url: &str) -> Result<(), String> {
     if url.is_empty() {
         Err("the URL is empty".into())
@@ -19,13 +19,13 @@ pub(super) fn check(url: &str) -> Result<(), String> {
     }
 }
 
-/// The scheme of a URL, in lower case.
+/// Returns the scheme of a URL, in lower case.
 pub(super) fn scheme(url: &str) -> String {
     url.split(':').next().unwrap_or_default().to_ascii_lowercase()
 }
 
-/// URL schemes of pages. Archives also have records *about* pages, such as texts, thumbnails and
-/// logs, whose URLs have other schemes.
+/// The URL schemes of pages. Archives also have records *about* pages, such as texts, thumbnails
+/// and logs, whose URLs have other schemes.
 #[derive(Clone, Debug)]
 pub(super) struct Schemes(Vec<String>);
 
@@ -36,15 +36,16 @@ impl Default for Schemes {
 }
 
 impl Schemes {
-    /// Adds others.
+    /// Adds schemes.
     pub(super) fn add(&mut self, more: impl IntoIterator<Item = String>) {
         self.0.extend(more.into_iter().map(|scheme| scheme.to_ascii_lowercase()));
     }
 
-    /// Why a record of this URL is no visit to a page, for counts; `None` if it is one.
+    /// Returns why a record with this URL is not a visit to a page, for counts; `None` if it is
+    /// one.
     pub(super) fn passed(&self, url: &str) -> Option<&'static str> {
         let scheme = scheme(url);
-        // What is no URL at all is a broken record.
+        // An invalid URL is a broken record.
         if self.0.contains(&scheme) || check(url).is_err() {
             return None;
         }
@@ -66,7 +67,7 @@ pub(super) enum Method {
 }
 
 impl Method {
-    /// Reads a method, which is case-sensitive (RFC 9110, 9.1).
+    /// Parses a method, which is case-sensitive (RFC 9110, 9.1).
     fn of(name: &str) -> Method {
         match name {
             "GET" => Method::Get,
@@ -76,7 +77,8 @@ impl Method {
         }
     }
 
-    /// The method in the first line of a request (RFC 9112, 3); `None` if no request begins so.
+    /// Returns the method in the first line of a request (RFC 9112, 3); `None` if it is not a
+    /// request.
     pub(super) fn of_request(start: &[u8]) -> Option<Method> {
         let name = start.trim_ascii_start().split(|b| b.is_ascii_whitespace()).next()?;
         let is_token = |b: &u8| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(b);
@@ -84,8 +86,8 @@ impl Method {
         std::str::from_utf8(name).ok().map(Method::of)
     }
 
-    /// The method that an archive wrote into a URL, as pywb and the tools after it do for requests that
-    /// are not GET: `?__wb_method=POST&__wb_post_data=...`.
+    /// Returns the method that an archive wrote into a URL, as pywb and related tools do for
+    /// requests other than GET: `?__wb_method=POST&__wb_post_data=...`.
     pub(super) fn in_url(url: &str) -> Option<Method> {
         let (_, query) = url.split_once('?')?;
         let mut method = None;
@@ -101,7 +103,7 @@ impl Method {
         method
     }
 
-    /// Why a response to it is no visit, for counts; `None` for GET.
+    /// Returns why a response to it is not a visit, for counts; `None` for GET.
     pub(super) fn passed(self) -> Option<&'static str> {
         match self {
             Method::Get => None,
@@ -112,7 +114,7 @@ impl Method {
     }
 }
 
-/// The URL of a file: `file://` and its absolute path, percent-encoded byte by byte.
+/// Returns the URL of a file: `file://` and its absolute path, percent-encoded byte by byte.
 pub(super) fn of_file(path: &Path) -> String {
     let mut url = String::from("file://");
     for &byte in path.as_os_str().as_bytes() {
@@ -125,8 +127,8 @@ pub(super) fn of_file(path: &Path) -> String {
     url
 }
 
-/// The path of a file below a folder, by what follows the URL of the folder and a slash in its own URL;
-/// none if [`of_file`] makes no such URL.
+/// Returns the path of a file below a folder, given the part of its URL after the URL of the folder
+/// and a slash; `None` if [`of_file`] makes no such URL.
 pub(super) fn file_below(rest: &str) -> Option<PathBuf> {
     let mut bytes = Vec::with_capacity(rest.len());
     let mut left = rest.bytes();

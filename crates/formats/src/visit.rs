@@ -1,4 +1,4 @@
-//! The visit, or what is no visit, in an object of a JSON line.
+//! The visit, or other record, in an object of a JSON line.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use super::epoch::epoch_name;
 use super::object::{Object, Value};
 use super::{Payload, Record, digest, escape, url};
 
-/// The record in a line.
+/// Parses the record in a line.
 pub(super) fn record(object: Object<'_>) -> Result<Record, String> {
     let Some(Value::Text(page)) = object.url else {
         return Err("\"url\" is missing or no string".into());
@@ -41,7 +41,7 @@ pub(super) fn record(object: Object<'_>) -> Result<Record, String> {
     if let Payload::Restated { .. } = payload {
         for (key, is_there) in [("weight", weight.is_some()), ("class", class.is_some())] {
             if is_there {
-                return Err(named(format!("what is restated has no \"{key}\"")));
+                return Err(named(format!("restated content has no \"{key}\"")));
             }
         }
     }
@@ -49,7 +49,7 @@ pub(super) fn record(object: Object<'_>) -> Result<Record, String> {
     Ok(Record { url, time, payload, digest, claim, status, modified, weight, class, epoch })
 }
 
-/// What a line says of what was found.
+/// The fields of a line about the result of a visit.
 struct LineFields<'a> {
     text: Option<Value<'a>>,
     fingerprint: Option<Value<'a>>,
@@ -58,18 +58,18 @@ struct LineFields<'a> {
     to: Option<Value<'a>>,
     status: Option<u16>,
     has_epoch: bool,
-    /// Whether the page is given a weight or a class.
+    /// Whether the line sets a weight or a class.
     is_given: bool,
 }
 
 type Found = Result<(Payload, Option<Digest>), String>;
 
 impl LineFields<'_> {
-    /// Returns what was found, and its digest. A fingerprint decides first, whatever else the line
-    /// has, since exports have one; then `seen`, then the status.
+    /// Returns the result of the visit, and its digest. A fingerprint takes precedence over all
+    /// other keys, since exports have one; then `seen`, then the status.
     fn payload(self, page: &str) -> Found {
         match &self.fingerprint {
-            // What an epoch has no fingerprint of is content, whatever the status.
+            // Content without a fingerprint in an epoch is content, whatever the status.
             Some(Value::Null) if self.has_epoch && self.seen.is_none() && self.text.is_none() => {
                 return self.ready(None);
             }
@@ -103,7 +103,7 @@ impl LineFields<'_> {
             "gone" => Ok((Payload::Gone, None)),
             "failed" => Ok((Payload::Failed(self.failure()), None)),
             "restated" if self.fingerprint.is_some() => self.ready(None),
-            "restated" => Err("what is restated needs a \"fingerprint\"".into()),
+            "restated" => Err("restated content needs a \"fingerprint\"".into()),
             _ => Err("\"seen\" must be \"content\", \"redirect\", \"not-modified\", \"gone\", \"failed\" \
                  or \"restated\""
                 .into()),
@@ -132,7 +132,7 @@ impl LineFields<'_> {
         self.status.map(|status| response(status).meaning())
     }
 
-    /// Why a visit failed that the line calls failed.
+    /// Returns the reason of a failed visit.
     fn failure(&self) -> FetchFailure {
         match self.meaning() {
             Some(ResponseMeaning::Failed(failure)) => failure,
@@ -140,7 +140,7 @@ impl LineFields<'_> {
         }
     }
 
-    /// Content: a text, or what has no fingerprint.
+    /// Returns content: a text, or content without a fingerprint.
     fn content(self) -> Found {
         if let Some(Value::Text(text)) = self.text {
             let digest = digest::of(text.as_bytes());
@@ -159,18 +159,18 @@ impl LineFields<'_> {
         }
     }
 
-    /// Returns content that was made elsewhere: a fingerprint, or content without one.
+    /// Returns content that was fingerprinted before, or content without a fingerprint.
     fn ready(self, fingerprint: Option<u64>) -> Found {
         let is_restated = self.seen == Some(Value::Text(Cow::Borrowed("restated")));
         let payload = match (is_restated, self.has_epoch) {
             (false, _) => Payload::Ready { fingerprint },
             (true, true) => Payload::Restated { fingerprint },
-            (true, false) => return Err("what is restated needs an \"epoch\"".into()),
+            (true, false) => return Err("restated content needs an \"epoch\"".into()),
         };
         Ok((payload, self.digest()?))
     }
 
-    /// A redirect, by its target or by the digest that names that.
+    /// Returns a redirect, by its target or by the digest that identifies it.
     fn redirect(self, page: &str) -> Found {
         let digest = match &self.to {
             Some(Value::Text(to)) if !to.trim_ascii().is_empty() => Digest::redirect(page, to),
@@ -195,7 +195,7 @@ impl LineFields<'_> {
     }
 }
 
-/// The status in a value.
+/// Parses a status.
 fn status(value: Option<Value<'_>>) -> Result<Option<u16>, String> {
     let status = match value {
         None | Some(Value::Null) => return Ok(None),
@@ -205,7 +205,7 @@ fn status(value: Option<Value<'_>>) -> Result<Option<u16>, String> {
     status.map(Some).ok_or_else(|| "\"status\" is not a status code".into())
 }
 
-/// The weight in a value.
+/// Parses a weight.
 fn weight(value: Option<Value<'_>>) -> Result<Option<Weight>, String> {
     let weight = match value {
         None | Some(Value::Null) => return Ok(None),
@@ -217,7 +217,7 @@ fn weight(value: Option<Value<'_>>) -> Result<Option<Weight>, String> {
     weight.map(Some).ok_or_else(|| "\"weight\" must be a finite number above 0".into())
 }
 
-/// The class in a value.
+/// Parses a class.
 fn class(value: Option<Value<'_>>) -> Result<Option<u32>, String> {
     let class = match value {
         None | Some(Value::Null) => return Ok(None),

@@ -1,4 +1,4 @@
-//! The files of a folder, in an order that is always the same.
+//! Walks the files of a folder in a deterministic order.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -7,20 +7,20 @@ use walkdir::{DirEntry, IntoIter, WalkDir};
 
 use super::{Broken, Item};
 
-/// Walks a folder and the folders in it: by name, in the order of its bytes, a folder where its name
-/// stands. Symbolic links are not followed, so the walk ends. Holds the names in the folders on the way
-/// to the current file.
+/// Walks a folder recursively in byte order of names, a folder at the position of its name.
+/// Symbolic links are not followed, so the walk ends. Takes memory for the names in the folders on
+/// the path to the current file.
 pub(super) struct Walk {
     entries: IntoIter,
-    /// A folder that is not looked into.
+    /// A folder that is skipped.
     except: Option<Except>,
 }
 
-/// A folder that is not read, should it stand within another. It may be made while others are read.
+/// A folder that is skipped if it lies within another. It may be created while others are read.
 #[derive(Clone, Debug)]
 pub(super) struct Except {
     folder: PathBuf,
-    /// Its canonical path, once it is there.
+    /// Its canonical path, once it exists.
     canonical: Option<PathBuf>,
 }
 
@@ -29,7 +29,7 @@ impl Except {
         Except { folder: folder.to_owned(), canonical: None }
     }
 
-    /// Whether a folder that is there is this one.
+    /// Whether an existing folder is this one.
     fn is(&mut self, folder: &Path) -> bool {
         if self.canonical.is_none() {
             self.canonical = self.folder.canonicalize().ok();
@@ -44,13 +44,13 @@ impl Except {
 impl Walk {
     /// Walks `folder`, which itself may be a symbolic link.
     pub(super) fn new(folder: &Path) -> Result<Walk, Broken> {
-        // What cannot be read at all is no folder with an unreadable part.
+        // An unreadable folder is an error at once, not a folder with an unreadable part.
         std::fs::read_dir(folder).map_err(|e| broken(folder, &e))?;
         let entries = WalkDir::new(folder).min_depth(1).sort_by_file_name().into_iter();
         Ok(Walk { entries, except: None })
     }
 
-    /// Leaves out what stands in a folder.
+    /// Skips the content of a folder.
     pub(super) fn except(self, except: Option<Except>) -> Walk {
         Walk { except, ..self }
     }
@@ -93,15 +93,15 @@ impl Iterator for Walk {
     }
 }
 
-/// A file or folder that cannot be read.
+/// Builds the error for a file or folder that cannot be read.
 pub(super) fn broken(path: &Path, error: &std::io::Error) -> Broken {
     Broken::source(&path.to_string_lossy(), error)
 }
 
-/// What stands in a folder and is no file to read.
+/// An entry of a folder that is not a file to read.
 pub(super) enum Skipped {
     Broken(Broken),
-    /// It is of another kind.
+    /// It has another kind.
     Passed(&'static str),
 }
 

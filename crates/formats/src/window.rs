@@ -4,24 +4,24 @@ use std::io::{self, BufRead, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// How far back one can go at least.
+/// The least distance that it can go back.
 const KEPT_BYTES: usize = 64 << 10;
-/// How much is held.
+/// The size of the buffer.
 pub(super) const BUFFER_BYTES: usize = 4 * KEPT_BYTES;
 
-/// A buffered reader that knows its offset, counts into a progress counter, and can go back to bytes
-/// that it still holds, so that the next intact part is found after a damaged one.
+/// A buffered reader that knows its offset, counts into a progress counter, and can go back to
+/// bytes still in its buffer, to find the next intact part after a damaged one.
 pub(super) struct Window {
     inner: Box<dyn Read + Send>,
     progress: Arc<AtomicU64>,
     buffer: Box<[u8]>,
-    /// How much of the buffer holds bytes of the file.
+    /// The number of bytes of the file in the buffer.
     held: usize,
-    /// Where the first byte of the buffer stands in the file.
+    /// The offset in the file of the first byte of the buffer.
     start: u64,
-    /// Up to where the buffer has been consumed.
+    /// The number of consumed bytes in the buffer.
     position: usize,
-    /// Nothing more comes, or nothing more can be read.
+    /// Whether the file has ended, or can no longer be read.
     ended: bool,
 }
 
@@ -31,12 +31,12 @@ impl Window {
         Window { inner, progress, buffer, held: 0, start: 0, position: 0, ended: false }
     }
 
-    /// The offset of the next byte.
+    /// Returns the offset of the next byte.
     pub(super) fn offset(&self) -> u64 {
         self.start + self.position as u64
     }
 
-    /// Whether what comes next has to be read first.
+    /// Whether the next byte must be read from the file.
     pub(super) fn is_drained(&self) -> bool {
         self.rest().is_empty()
     }
@@ -45,15 +45,15 @@ impl Window {
         self.buffer.get(self.position..self.held).unwrap_or_default()
     }
 
-    /// Goes back to `offset`, or as far as bytes are still held. Goes forward no further than to the
-    /// end of what is held.
+    /// Goes back to `offset`, or as far as the buffer allows. Goes forward at most to the end of
+    /// the buffer.
     pub(super) fn go_to(&mut self, offset: u64) {
         let within = usize::try_from(offset.saturating_sub(self.start)).unwrap_or(usize::MAX);
         self.position = within.min(self.held);
     }
 
-    /// The next `count` bytes without consuming them; fewer only at the end. `count` must be well
-    /// below the buffer's size.
+    /// Returns the next `count` bytes without consuming them; fewer only at the end. `count` must
+    /// be well below the size of the buffer.
     pub(super) fn peek(&mut self, count: usize) -> io::Result<&[u8]> {
         while self.rest().len() < count && !self.ended {
             self.read_more()?;
@@ -61,8 +61,8 @@ impl Window {
         Ok(self.rest().get(..count).unwrap_or(self.rest()))
     }
 
-    /// Consumes up to the next place where `starts` accepts the `count` bytes there; false, with
-    /// everything consumed, if there is none.
+    /// Consumes up to the next position where `starts` accepts the next `count` bytes; returns
+    /// `false`, with everything consumed, if there is none.
     pub(super) fn seek(
         &mut self,
         count: usize,

@@ -1,4 +1,4 @@
-//! A row of zstd frames, some of which may be damaged.
+//! Reads a sequence of zstd frames, some of which may be damaged.
 
 use std::io::{self, BufRead};
 
@@ -7,15 +7,15 @@ use zstd::stream::raw::{DParameter, Decoder, InBuffer, Operation, OutBuffer};
 use super::window::Window;
 
 const OUT_BYTES: usize = 128 << 10;
-/// The largest dictionary that an archive may carry.
+/// The largest dictionary that an archive may contain.
 const DICTIONARY_BYTES_MAX: u32 = 64 << 20;
 
 const FRAME: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
-/// The longest header of a frame (RFC 8878, 3.1.1.1), its magic number included.
+/// The longest header of a frame (RFC 8878, 3.1.1.1), including its magic number.
 const HEADER_BYTES_MAX: usize = 18;
 
-/// The largest window that a frame may ask for. Unpacking the frame takes this much memory, however
-/// small the file.
+/// The largest window that a frame may require. Decompressing the frame takes this much memory,
+/// however small the file.
 #[derive(Clone, Copy, Debug)]
 pub struct ZstdWindow {
     log: u32,
@@ -28,12 +28,12 @@ impl Default for ZstdWindow {
 }
 
 impl ZstdWindow {
-    /// The default limit in MiB, which covers frames packed with `--long`.
+    /// The default limit in MiB, which covers frames compressed with `--long`.
     pub const MIB: u32 = 128;
-    /// The largest possible window in MiB, of frames packed with `--long=31`.
+    /// The largest possible window in MiB, for frames compressed with `--long=31`.
     pub const MIB_MAX: u32 = 2048;
 
-    /// A window of `mib` MiB, or of the next power of two.
+    /// Creates a window of `mib` MiB, rounded up to a power of two.
     pub fn of_mib(mib: u32) -> ZstdWindow {
         ZstdWindow { log: 20 + mib.clamp(1, ZstdWindow::MIB_MAX).next_power_of_two().ilog2() }
     }
@@ -43,7 +43,7 @@ impl ZstdWindow {
     }
 }
 
-/// The window that a frame asks for, by its header.
+/// Returns the window that a frame's header requires.
 fn window_bytes(header: &[u8]) -> Option<u64> {
     let (&descriptor, rest) = header.get(FRAME.len()..)?.split_first()?;
     if descriptor & 0x20 == 0 {
@@ -59,7 +59,7 @@ fn window_bytes(header: &[u8]) -> Option<u64> {
     Some(if length == 2 { size + 256 } else { size })
 }
 
-/// Whether these are the first bytes of a zstd frame, or of one to be skipped.
+/// Whether these are the first bytes of a zstd frame, or of a skippable one.
 pub(super) fn is_start(bytes: &[u8]) -> bool {
     match *bytes {
         [a, b, c, d, ..] => {
@@ -69,19 +69,19 @@ pub(super) fn is_start(bytes: &[u8]) -> bool {
     }
 }
 
-/// Unpacks frame after frame. After a damaged one it goes on with the next that it finds.
+/// Decompresses frame after frame. After a damaged one it continues with the next one it finds.
 pub(super) struct Zstandard {
     file: Window,
     allowed: ZstdWindow,
     decoder: Decoder<'static>,
-    /// The dictionary that a web archive carries in its first frame, unpacked.
+    /// The dictionary of a web archive from its first frame, decompressed.
     dictionary: Vec<u8>,
     within: bool,
     out: Vec<u8>,
     position: usize,
-    /// Where the frame in hand begins.
+    /// The offset of the current frame.
     frame: u64,
-    /// Up to where a damaged part has been searched, so that it is searched once.
+    /// The offset up to which a damaged part has been searched, so that it is searched once.
     searched: u64,
 }
 
@@ -100,12 +100,12 @@ impl Zstandard {
         })
     }
 
-    /// Where in the file the frame in hand begins.
+    /// Returns the offset in the file of the current frame.
     pub(super) fn frame(&self) -> u64 {
         self.frame
     }
 
-    /// Whether nothing that was read from the file waits to be unpacked.
+    /// Whether all bytes read from the file have been decompressed.
     pub(super) fn is_drained(&self) -> bool {
         self.position >= self.out.len() && self.file.is_drained()
     }
@@ -128,7 +128,7 @@ impl Zstandard {
         self.position = self.out.len().min(self.position + count);
     }
 
-    /// Unpacks some of the frame in hand.
+    /// Decompresses some of the current frame.
     fn unpack(&mut self) -> io::Result<()> {
         let packed = self.file.fill_buf()?;
         let at_end = packed.is_empty();
@@ -149,7 +149,7 @@ impl Zstandard {
         Ok(())
     }
 
-    /// Goes to the next frame with content; false at the end.
+    /// Goes to the next frame with content; `false` at the end.
     fn next_frame(&mut self) -> io::Result<bool> {
         loop {
             self.frame = self.file.offset();
@@ -158,7 +158,7 @@ impl Zstandard {
                 return Ok(false);
             }
             if start.starts_with(&FRAME) {
-                // Of a header that is cut short the decoder tells.
+                // The decoder reports a truncated header.
                 let window = window_bytes(start).unwrap_or(0);
                 if window > self.allowed.bytes() {
                     return Err(self.too_wide(window));
@@ -175,7 +175,7 @@ impl Zstandard {
             let size = u32::from_le_bytes([s0, s1, s2, s3]);
             self.file.consume(8);
             let first = self.frame == 0;
-            // IIPC's zstd for WARC: the dictionary stands in a first frame of this kind.
+            // IIPC's zstd for WARC: the dictionary is in a first frame of this kind.
             let missing = if kind == 0x5d && first && size <= DICTIONARY_BYTES_MAX {
                 self.take_dictionary(size)?
             } else {
@@ -188,7 +188,8 @@ impl Zstandard {
         }
     }
 
-    /// Takes a dictionary of so many bytes, and says how many of them the file does not have.
+    /// Reads a dictionary of this size, and returns how many of its bytes are missing from the
+    /// file.
     fn take_dictionary(&mut self, size: u32) -> io::Result<u64> {
         use std::io::Read;
         let mut dictionary = Vec::new();
@@ -213,7 +214,7 @@ impl Zstandard {
         self.lose(&format!("damaged zstd frame at byte {from} of the packed file ({cause})"))
     }
 
-    /// A frame that would take more memory than is allowed.
+    /// Builds the error for a frame that would take more memory than is allowed.
     fn too_wide(&mut self, bytes: u64) -> io::Error {
         let (from, mib, allowed) =
             (self.frame, bytes.div_ceil(1 << 20), self.allowed.bytes() >> 20);
@@ -223,7 +224,7 @@ impl Zstandard {
         ))
     }
 
-    /// Looks for the next frame and says what is lost.
+    /// Searches the next frame, and returns an error about the lost part.
     fn lose(&mut self, what: &str) -> io::Error {
         let reached = self.file.offset();
         // Past the start of the damaged part in any case, so that this ends.
@@ -236,7 +237,7 @@ impl Zstandard {
             Ok(false) => "nothing to read follows".into(),
             Err(e) => format!("cannot be read further: {e}"),
         };
-        // What a failed decoder holds is of no use, and may be large.
+        // The state of a failed decoder is useless, and may be large.
         match decoder(&self.dictionary, self.allowed) {
             Ok(decoder) => self.decoder = decoder,
             Err(e) => return e,
@@ -255,7 +256,7 @@ fn invalid(why: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, why)
 }
 
-/// Passes so many bytes, and says how many of them the file does not have.
+/// Skips bytes, and returns how many of them are missing from the file.
 fn skip(file: &mut Window, mut count: u64) -> io::Result<u64> {
     while count > 0 {
         let held = file.fill_buf()?.len();
@@ -317,7 +318,7 @@ mod tests {
             assert_eq!(errors.len(), 1, "{errors:?}");
             assert!(errors[0].contains("16777213 of its 16777216 bytes are missing"), "{errors:?}");
         }
-        // What follows a length that is wrong is found.
+        // The frame after a wrong length is found.
         let (out, errors) = unpack([skippable, pack(b"two")].concat());
         assert_eq!((out, errors.len()), (b"two".to_vec(), 1));
     }

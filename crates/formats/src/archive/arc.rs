@@ -1,4 +1,4 @@
-//! ARC archives, versions 1 and 2.
+//! Reads ARC archives, versions 1 and 2.
 
 use super::block::Content;
 use super::exchange::Ids;
@@ -8,23 +8,25 @@ use crate::item::{Broken, Captured, Fault, Item, Truncated, with_url};
 use crate::stream::{At, Place};
 use crate::{escape, time, url};
 
-/// ARC. Nothing but its line marks a record, so a broken line costs all up to the next that is whole.
+/// ARC. Only its header line marks a record, so a broken line loses everything up to the next valid
+/// one.
 pub(crate) struct Arc;
 
-/// A record's line: `URL IP date type … length`.
+/// The header line of a record: `URL IP date type … length`.
 struct Header<'a> {
-    /// It may have spaces in it.
+    /// It may contain spaces.
     url: &'a str,
     date: &'a str,
     length: &'a str,
 }
 
 impl<'a> Header<'a> {
-    /// Version 1 has the type between date and length, version 2 six fields more, and types may
-    /// have spaces in them as well; so the date, which follows an address, tells where the URL ends.
+    /// Parses a header line. Version 1 has the type between date and length, version 2 has six more
+    /// fields, and types may contain spaces, too. So the date, which follows an address, marks the
+    /// end of the URL.
     fn parse(line: &'a str) -> Option<Header<'a>> {
         let (mut front, length) = line.rsplit_once(' ')?;
-        // The first one: what follows may look like it, as an offset behind a `-` does.
+        // The first match: later text may look like a date, such as an offset behind a `-`.
         let mut found = None;
         while let Some((before, field)) = front.rsplit_once(' ') {
             let Some((url, address)) = before.rsplit_once(' ') else { break };
@@ -55,7 +57,7 @@ impl Format for Arc {
         let is_description = header.url.starts_with("filedesc:");
         let Ok(length) = header.length.parse() else {
             if is_description {
-                // What it describes is of no use here; the next record is found without it.
+                // Its content is not needed; the next record is found without it.
                 cutter.lost = true;
                 return Ok((Cut::Clear(Item::Passed("filedesc")), None));
             }
@@ -79,7 +81,7 @@ impl Format for Arc {
     }
 }
 
-/// A record of an ARC archive, cut and not read yet.
+/// An unread record of an ARC archive.
 struct ArcRecord {
     at: At,
     url: String,

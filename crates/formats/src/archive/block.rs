@@ -18,13 +18,13 @@ pub(crate) struct Block<'a> {
 }
 
 impl<'a> Block<'a> {
-    /// The next `length` bytes of `stream`.
+    /// Creates a block of the next `length` bytes of `stream`.
     pub(crate) fn new(stream: &'a mut Stream, length: u64) -> Block<'a> {
         Block { stream, left: length, ended: false }
     }
 
-    /// Reads the block, and holds it; of one beyond the limit only its start, and the digest of all that
-    /// follows an HTTP header.
+    /// Reads the block into memory. Of a block beyond the limit it keeps only the start, and the
+    /// digest of everything after an HTTP header.
     pub(crate) fn hold(mut self) -> Result<Content, Fault> {
         let length = self.left;
         let is_large = length > RECORD_BYTES_MAX;
@@ -43,20 +43,20 @@ impl<'a> Block<'a> {
         Ok(Content { bytes, length, missing: self.left, digest })
     }
 
-    /// Reads the start of the block, `max` bytes at most, and goes to its end.
+    /// Reads the start of the block, at most `max` bytes, and skips the rest.
     pub(crate) fn start(mut self, max: usize) -> Result<Vec<u8>, Fault> {
         let mut bytes = Vec::new();
         self.each(max as u64, |some| bytes.extend_from_slice(some))?;
         self.skip().map(|()| bytes)
     }
 
-    /// Goes to the end of the block; it is a fault if the stream ends before.
+    /// Skips the rest of the block. It is a fault if the stream ends before.
     pub(crate) fn skip(mut self) -> Result<(), Fault> {
         self.each(u64::MAX, |_| {})?;
         if self.left > 0 { Err(Fault::Record(cut(self.left))) } else { Ok(()) }
     }
 
-    /// Takes what is left of the block, `max` bytes at most.
+    /// Passes at most `max` of the remaining bytes to `take`.
     fn each(&mut self, max: u64, mut take: impl FnMut(&[u8])) -> io::Result<()> {
         let mut wanted = max.min(self.left);
         while wanted > 0 && !self.ended {
@@ -72,32 +72,33 @@ impl<'a> Block<'a> {
     }
 }
 
-/// The content of a record, as far as it is at hand.
+/// The content of a record, as far as it was read.
 #[derive(Debug)]
 pub(crate) struct Content {
-    /// All of it, up to where the file ends; of one beyond [`RECORD_BYTES_MAX`] the start.
+    /// The whole content, up to the end of the file; for content beyond [`RECORD_BYTES_MAX`] its
+    /// start.
     pub(crate) bytes: Vec<u8>,
-    /// The bytes that it has, or should have.
+    /// The declared length in bytes.
     pub(crate) length: u64,
-    /// How many bytes of it the file lacks.
+    /// The number of bytes missing from the file.
     pub(crate) missing: u64,
-    /// Of one beyond the limit, the digest of what follows an HTTP header.
+    /// For content beyond the limit, the digest of the part after an HTTP header.
     pub(crate) digest: Option<Digest>,
 }
 
 impl Content {
-    /// What of it may be a header, and whether that is all of it.
+    /// Returns the bytes that may contain a header, and whether they are the whole content.
     pub(crate) fn start(&self) -> (&[u8], bool) {
         let start = self.bytes.get(..HEAD_BYTES_MAX).unwrap_or(&self.bytes);
         (start, start.len() as u64 == self.length)
     }
 
-    /// A record that is passed over, if the file does not end within it.
+    /// Returns the item of a skipped record, or an error if the file ends within it.
     pub(crate) fn passed(&self, item: Item) -> Result<Item, String> {
         if self.missing > 0 { Err(self.cut()) } else { Ok(item) }
     }
 
-    /// What is wrong if the file ends within it.
+    /// Returns the error text for a file that ends within it.
     pub(crate) fn cut(&self) -> String {
         cut(self.missing)
     }

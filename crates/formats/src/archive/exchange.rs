@@ -1,11 +1,12 @@
-//! Which responses answer a GET.
+//! Finds out which responses answer a GET.
 //!
-//! A `request` record names the response that it belongs to, or the response names the request
-//! (`WARC-Concurrent-To`; ISO 28500, 5.10), and either may come first. So a response whose request has
-//! not come yet is held back while a few more records are cut.
+//! A `request` record names its response, or the response names the request (`WARC-Concurrent-To`;
+//! ISO 28500, 5.10), and either may come first. So a response without its request is delayed while
+//! a few more records are cut.
 //!
-//! Some crawlers give all their records one identifier, or let all name one record. So both records must
-//! also be of one URL, and one that names the other comes before one that names a third one with it.
+//! Some crawlers give all their records one identifier, or let all of them name one record. So both
+//! records must also have the same URL, and a direct link takes precedence over a third record that
+//! both name.
 
 use std::collections::VecDeque;
 
@@ -13,17 +14,18 @@ use crate::chunk::Cut;
 use crate::item::Item;
 use crate::url::Method;
 
-/// How many records may follow a response that waits for its request, and how many bytes they may have.
-/// The records of one exchange are neighbours, unless several crawlers write to one file.
+/// The most records after a response that waits for its request, and the most bytes of them. The
+/// records of one exchange are adjacent, unless several crawlers write to one file.
 const RECORDS_MAX: usize = 64;
 const BYTES_MAX: usize = 4 << 20;
 
-/// How many requests are remembered, and how long an identifier may be. Identifiers are URNs of some 50
+/// The most requests to remember, and the longest identifier. Identifiers are URNs of some 50
 /// bytes.
 const REQUESTS_MAX: usize = 512;
 const ID_BYTES_MAX: usize = 1024;
 
-/// By what a record belongs to an exchange: its URL, its identifier, and those that it names.
+/// The identifiers that link a record to an exchange: its URL, its own identifier, and those it
+/// names.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ids {
     url: Option<Box<[u8]>>,
@@ -31,7 +33,7 @@ pub(crate) struct Ids {
     concurrent: Vec<Box<[u8]>>,
 }
 
-/// How two records of one exchange are linked.
+/// The kind of link between two records of one exchange.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 enum Link {
     /// Both name a third one.
@@ -54,8 +56,8 @@ impl Ids {
         self.own.is_none() && self.concurrent.is_empty()
     }
 
-    /// How the two records are linked, if they belong to one exchange. A record without a URL, or with a
-    /// very long one, may be of any.
+    /// Returns how the two records are linked, if they belong to one exchange. A record without a
+    /// URL, or with a very long one, matches any URL.
     fn link(&self, other: &Ids) -> Option<Link> {
         if self.url.as_ref().zip(other.url.as_ref()).is_some_and(|(one, other)| one != other) {
             return None;
@@ -71,26 +73,26 @@ impl Ids {
     }
 }
 
-/// An identifier or a URL without the brackets around it, which some tools leave out.
+/// Returns an identifier or a URL without surrounding brackets, which some tools omit.
 fn id(bytes: &[u8]) -> Option<Box<[u8]>> {
     let bytes = bytes.trim_ascii();
     let bytes = bytes.strip_prefix(b"<").and_then(|b| b.strip_suffix(b">")).unwrap_or(bytes);
     (1..=ID_BYTES_MAX).contains(&bytes.len()).then(|| bytes.into())
 }
 
-/// Cuts in their order; some of them wait to learn the method of their request.
+/// Cuts in order; some of them wait for the method of their request.
 #[derive(Default)]
 pub(super) struct Exchanges {
     waiting: VecDeque<Held>,
-    /// How many bytes the cuts behind the first one have.
+    /// The total bytes of the cuts behind the first one.
     behind: usize,
     /// The last requests.
     requests: VecDeque<(Ids, Method)>,
-    /// Nothing follows.
+    /// Whether the input has ended.
     has_ended: bool,
 }
 
-/// A cut, and the identifiers of a response whose request has not come yet.
+/// A cut, with the identifiers of a response whose request is still missing.
 struct Held {
     cut: Cut,
     bytes: usize,
@@ -98,9 +100,9 @@ struct Held {
 }
 
 impl Exchanges {
-    /// Takes a request. The response to it is known from now on.
+    /// Adds a request, which resolves its response.
     pub(super) fn request(&mut self, ids: Ids, method: Method) {
-        // Of several the first.
+        // The first of several equal links.
         let linked =
             self.waiting.iter_mut().rev().filter_map(|held| Some((held.link(&ids)?, held)));
         if let Some((_, held)) = linked.max_by_key(|(link, _)| *link) {
@@ -112,11 +114,11 @@ impl Exchanges {
         self.requests.push_back((ids, method));
     }
 
-    /// Takes what was cut next; `ids` are those of a response.
+    /// Adds the next cut; `ids` are those of a response.
     pub(super) fn push(&mut self, cut: Cut, ids: Option<Ids>) {
         let bytes = cut.bytes();
         let mut held = Held { cut, bytes, ids: ids.filter(|ids| !ids.is_empty()) };
-        // Of several the last.
+        // The last of several equal links.
         let linked =
             self.requests.iter().filter_map(|(ids, method)| Some((held.link(ids)?, *method)));
         if let Some((_, method)) = linked.max_by_key(|(link, _)| *link) {
@@ -128,18 +130,18 @@ impl Exchanges {
         self.waiting.push_back(held);
     }
 
-    /// Nothing follows: what waits has no request.
+    /// Ends the input: waiting responses have no request.
     pub(super) fn end(&mut self) {
         self.has_ended = true;
     }
 
-    /// How many cuts are held.
+    /// Returns the number of waiting cuts.
     #[cfg(test)]
     pub(super) fn held(&self) -> usize {
         self.waiting.len()
     }
 
-    /// The first cut, unless it waits and may wait longer; `None` at the end as well.
+    /// Returns the first cut, unless it waits and may wait longer; `None` at the end as well.
     pub(super) fn pop(&mut self) -> Option<Cut> {
         let is_full = self.waiting.len() > RECORDS_MAX || self.behind > BYTES_MAX;
         let first = self.waiting.front()?;
@@ -157,7 +159,7 @@ impl Held {
         self.ids.as_ref()?.link(request)
     }
 
-    /// Waits no longer.
+    /// Resolves the response.
     fn settle(&mut self, method: Method) {
         self.ids = None;
         if let Some(passed) = method.passed() {

@@ -1,7 +1,8 @@
-//! Web archives: what ARC and WARC share.
+//! Web archives: the common parts of ARC and WARC.
 //!
-//! An archive is a stream of records. A line begins each record, a header says how long its content is,
-//! and empty lines may follow. After a broken record, reading goes on at the next line that begins one.
+//! An archive is a stream of records. A record begins with a line, a header gives the length of its
+//! content, and empty lines may follow. After a broken record, reading continues at the next line
+//! that begins a record.
 
 pub(super) mod arc;
 pub(super) mod block;
@@ -22,22 +23,22 @@ use exchange::{Exchanges, Ids};
 /// The longest line of a header.
 const LINE_BYTES_MAX: usize = 64 << 10;
 
-/// One kind of archive.
+/// A kind of archive.
 pub(super) trait Format: Sized {
     /// Whether a line begins a record.
     fn begins(line: &[u8]) -> bool;
 
-    /// Cuts the record that begins at this place, whose first line has been read. A response comes with
-    /// what it belongs to an exchange by.
+    /// Cuts the record at this place, whose first line has been read. For a response, also returns
+    /// the identifiers of its exchange.
     fn record(cutter: &mut Cutter<Self>, place: Place) -> Result<(Cut, Option<Ids>), Fault>;
 }
 
 /// Cuts an archive into its records.
 pub(super) struct Cutter<F> {
     stream: Stream,
-    /// Where the next record begins is unknown: what comes before it has been reported.
+    /// Whether the start of the next record is unknown. This has been reported already.
     lost: bool,
-    /// A line that begins a record has been read already, at this place.
+    /// The place of a record whose first line has been read already.
     begun: Option<Place>,
     line: Vec<u8>,
     schemes: Arc<Schemes>,
@@ -46,7 +47,7 @@ pub(super) struct Cutter<F> {
 }
 
 impl<F: Format> Cutter<F> {
-    /// Cuts a stream, in which URLs of these schemes name pages.
+    /// Cuts a stream; URLs with these schemes are those of pages.
     pub(super) fn new(stream: Stream, schemes: Arc<Schemes>) -> Cutter<F> {
         Cutter {
             stream,
@@ -83,7 +84,7 @@ impl<F: Format> Cutter<F> {
         }
     }
 
-    /// The content of a record of this length, or why it is no visit.
+    /// Reads the content of a record of this length, or returns why the record is not a visit.
     fn content(
         &mut self,
         length: u64,
@@ -102,7 +103,7 @@ impl<F: Format> Cutter<F> {
         Ok(content)
     }
 
-    /// The next record of the stream, or what is wrong where it should be.
+    /// Returns the next record of the stream, or what is wrong with it.
     fn read(&mut self) -> Option<(Cut, Option<Ids>)> {
         let (place, fault) = match self.begin() {
             Ok(None) => return None,
@@ -118,7 +119,7 @@ impl<F: Format> Cutter<F> {
         Some((Cut::Clear(Item::Broken(broken)), None))
     }
 
-    /// The next record that waits for nothing, or what is wrong where one should be.
+    /// Returns the next resolved record, or what is wrong with it.
     fn cut(&mut self) -> Option<Cut> {
         loop {
             if let Some(cut) = self.exchanges.pop() {
@@ -144,7 +145,7 @@ impl<F: Format> Iterator for Cutter<F> {
 }
 
 impl Schemes {
-    /// Why a record of this URL is no visit, whatever its content is.
+    /// Returns why a record with this URL is not a visit, whatever its content.
     fn passed_record(&self, url: &str) -> Option<&'static str> {
         self.passed(url).or_else(|| Method::in_url(url).and_then(Method::passed))
     }

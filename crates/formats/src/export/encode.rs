@@ -1,4 +1,4 @@
-//! The lines of an export, written.
+//! Writes the lines of an export.
 
 use std::io::{self, Write};
 
@@ -10,14 +10,14 @@ use simkeep::{Entry, EpochInfo, Error, Role, Seen};
 use super::super::{escape, time};
 use super::{Extent, PART_BYTES_MAX, VERSION};
 
-/// Writes the lines of an export, in the order in which its methods stand here.
+/// Writes the lines of an export. Call its methods in the order listed here.
 ///
-/// It gathers what it writes; [`pass`](Encoder::pass) passes it on.
+/// It buffers its output; [`pass`](Encoder::pass) writes it out.
 #[derive(Debug)]
 pub struct Encoder {
     out: Vec<u8>,
     lines: u64,
-    /// The page that was written last, and as JSON.
+    /// The last page written, as a URL and as JSON.
     url: String,
     quoted: Vec<u8>,
     /// The names of the epochs by number, as JSON.
@@ -46,7 +46,7 @@ impl Encoder {
         encoder
     }
 
-    /// Writes the next epoch, and which table will come for it.
+    /// Writes the next epoch, and which table follows for it.
     pub fn epoch(&mut self, info: &EpochInfo, table: Option<u64>) {
         let out = &mut self.out;
         out.extend_from_slice(b"{\"epoch\":");
@@ -80,11 +80,11 @@ impl Encoder {
         self.line();
     }
 
-    /// Writes a table that was named with an epoch, and passes it on part by part.
+    /// Writes a table that was announced with an epoch, part by part, to `to`.
     ///
     /// # Errors
     ///
-    /// Those of the writer.
+    /// The errors of the writer.
     pub fn table(&mut self, table: &Table, to: &mut impl Write) -> io::Result<()> {
         let bytes = table.as_bytes();
         let mut at = 0;
@@ -129,7 +129,7 @@ impl Encoder {
         Ok(())
     }
 
-    /// Writes the last line. Returns how many lines there are.
+    /// Writes the last line. Returns the number of lines.
     pub fn end(&mut self) -> u64 {
         self.out.extend_from_slice(b"{\"simkeep\":\"end\",\"lines\":");
         put_number(&mut self.out, self.lines + 1);
@@ -137,31 +137,31 @@ impl Encoder {
         self.lines
     }
 
-    /// How many bytes are gathered.
+    /// Returns the number of buffered bytes.
     pub fn gathered(&self) -> usize {
         self.out.len()
     }
 
-    /// Passes on what is gathered.
+    /// Writes the buffered bytes to `to`.
     ///
     /// # Errors
     ///
-    /// Those of the writer.
+    /// The errors of the writer.
     pub fn pass(&mut self, to: &mut impl Write) -> io::Result<()> {
         to.write_all(&self.out)?;
         self.out.clear();
         Ok(())
     }
 
-    /// Ends an object, and the line.
+    /// Ends an object and the line.
     fn line(&mut self) {
         self.out.extend_from_slice(b"}\n");
         self.lines += 1;
     }
 }
 
-/// An entry of a page as an export has it, an object in a line without its end; with the name of the
-/// epoch of its fingerprint.
+/// Encodes an entry of a page as in an export, an object in a line without its end; with the name
+/// of the epoch of its fingerprint.
 ///
 /// ```
 /// use simkeep::{Entry, Seen, Time, Visit};
@@ -183,8 +183,8 @@ pub fn entry(url: &str, entry: &Entry, epoch: &str) -> String {
     String::from_utf8_lossy(&out).into_owned()
 }
 
-/// An entry, but for the end of its object; the URL and the name of its epoch are JSON. Only keys that
-/// say something are there.
+/// Writes an entry without the end of its object; the URL and the name of its epoch are JSON. Keys
+/// without information are left out.
 fn put_entry(out: &mut Vec<u8>, url: &[u8], entry: &Entry, epoch: &[u8]) {
     out.extend_from_slice(b"{\"url\":");
     out.extend_from_slice(url);
@@ -251,7 +251,7 @@ fn put_text(out: &mut Vec<u8>, text: &str) {
     out.push(b'"');
 }
 
-/// A key with the quotes of its value, and the time in them.
+/// Writes a key and a time in quotes.
 fn put_time(out: &mut Vec<u8>, key: &[u8], ms: i64) {
     out.extend_from_slice(key);
     time::put(out, ms);
@@ -268,7 +268,7 @@ fn put_number(out: &mut Vec<u8>, number: u64) {
     let _ = write!(out, "{number}");
 }
 
-/// A positive number as people write one: a whole one without decimals.
+/// Writes a positive number; an integer without decimals.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "below 2^53")]
 fn put_weight(out: &mut Vec<u8>, weight: f64) {
     if weight.fract() == 0.0 && weight < 9e15 {

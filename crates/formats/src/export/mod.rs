@@ -1,12 +1,12 @@
-//! A whole store as JSON lines: what `simkeep export` writes and `simkeep load` reads back.
+//! A whole store as JSON lines: `simkeep export` writes them and `simkeep load` reads them.
 //!
-//! The first line says that it is an export, and of which version. Then come the epochs, in the order
-//! of their numbers, then their tables of document frequencies in parts, then the entries of all pages.
-//! The last line says how many lines there are: without it, or with another number, nothing of the
-//! export is to be used. The form of the lines is in `docs/export.md` of the repository.
+//! The first line declares the export and its version. Then come the epochs in order of number,
+//! their tables of document frequencies in parts, and the entries of all pages. The last line has
+//! the number of lines: without it, or with another number, do not use any part of the export.
+//! `docs/export.md` in the repository defines the lines.
 //!
-//! [`Encoder`] writes; [`Input`](super::Input) reads, and returns what is not a record as
-//! [`Item::Export`](super::Item::Export).
+//! [`Encoder`] writes an export. [`Input`](super::Input) reads it, and returns lines that are not
+//! records as [`Item::Export`](super::Item::Export).
 
 mod encode;
 mod read;
@@ -27,62 +27,63 @@ pub(super) const HEAD_BYTES_MAX: usize = 4 << 10;
 /// The most bytes of a table in one line.
 const PART_BYTES_MAX: usize = 192 << 10;
 
-/// The most bytes of a line that is not a record: that of a part of a table, and more.
+/// The most bytes of a line that is not a record: more than those of a part of a table.
 const LINE_BYTES_MAX: usize = 512 << 10;
 
-/// What of a store an export has, for whoever reads its first line.
+/// The scope of an export, for readers of its first line.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Extent {
-    /// The prefix that its pages are under.
+    /// The prefix of its pages.
     pub under: Option<String>,
-    /// Since when its entries are, in milliseconds since 1970.
+    /// The earliest time of its entries, in milliseconds since 1970.
     pub since: Option<i64>,
-    /// Whether it has only what is in force.
+    /// Whether it has only content in force.
     pub in_force: bool,
 }
 
-/// A line of an export that is no record.
+/// A line of an export that is not a record.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line {
-    /// The file and the place in it, fit to be shown.
+    /// The file and the position in it, escaped for display.
     pub at: String,
-    /// What it says.
+    /// The content of the line.
     pub says: Says,
 }
 
-/// What a line of an export says.
+/// The content of a line of an export.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Says {
-    /// An export begins.
+    /// The start of an export.
     Begin,
     /// An epoch of the store; older ones come first.
     Epoch(Epoch),
     /// A part of a table.
     Table(TablePart),
-    /// The last line of the export, which has as many as it says.
+    /// The last line of the export, with the correct number of lines.
     End,
-    /// The file ends. The export is whole if the item before this was [`Says::End`], and no other was.
+    /// The end of the file. The export is complete if the item before this was [`Says::End`], and
+    /// no other was.
     FileEnd,
-    /// Nothing of the export is to be used: why, fit to be shown.
+    /// The export must not be used, for this reason, escaped for display.
     Flawed(String),
 }
 
-/// An epoch as its store had it.
+/// An epoch of the exported store.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Epoch {
     /// Its name.
     pub name: String,
-    /// How many leading bits of its fingerprints are reserved, and not compared.
+    /// The number of leading bits of its fingerprints that are reserved, and not compared.
     pub reserved: u32,
     /// Its role and bands.
     pub options: EpochOptions,
-    /// How many visits the store knew when it began.
+    /// The number of visits in the store when it began.
     pub begun: u64,
     /// Whether it has ended.
     pub ended: bool,
-    /// The checksum of its table of document frequencies, if that comes, too.
+    /// The checksum of its table of document frequencies, if the export includes it.
     pub table: Option<u64>,
 }
 
@@ -92,16 +93,16 @@ pub struct Epoch {
 pub struct TablePart {
     /// The checksum of the table.
     pub id: u64,
-    /// Where in the file of the table it belongs.
+    /// The offset of the part in the file of the table.
     pub at: u64,
-    /// How many bytes that file has.
+    /// The length of that file in bytes.
     pub of: u64,
     /// The bytes.
     pub bytes: Vec<u8>,
 }
 
 impl Line {
-    /// Bytes of memory that it takes besides itself.
+    /// Returns the bytes of memory that it takes on the heap.
     pub fn bytes(&self) -> usize {
         let said = match &self.says {
             Says::Epoch(epoch) => epoch.name.len(),

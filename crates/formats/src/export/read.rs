@@ -1,4 +1,4 @@
-//! The lines of an export, read.
+//! Reads the lines of an export.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -14,7 +14,7 @@ use super::{
     Epoch, HEAD_BYTES_MAX, LINE_BYTES_MAX, Line, PART_BYTES_MAX, Says, TablePart, VERSION,
 };
 
-/// Whether the first line of a file is that of an export, of whatever version.
+/// Whether the first line of a file is that of an export, of any version.
 pub(in super::super) fn is_head(line: &[u8]) -> bool {
     let looks_like_it = line.len() <= HEAD_BYTES_MAX && has_key(line, "simkeep");
     match looks_like_it.then(|| serde_json::from_slice(line)) {
@@ -61,7 +61,7 @@ pub(in super::super) fn read(lines: &Lines, each: &mut dyn FnMut(Item)) {
     }
 }
 
-/// An entry of a page, in which nothing is left over.
+/// Parses an entry of a page; other keys are an error.
 fn record(object: Object<'_>) -> Result<Record, String> {
     let named = |why: &str| match &object.url {
         Some(object::Value::Text(url)) => format!("{}: {why}", escape(url)),
@@ -80,12 +80,12 @@ fn record(object: Object<'_>) -> Result<Record, String> {
     let record = visit::record(object)?;
     let is_ready = matches!(record.payload, Payload::Ready { .. } | Payload::Restated { .. });
     if is_ready && record.epoch.is_none() {
-        return Err(format!("{}: \"epoch\" is no name", escape(&record.url)));
+        return Err(format!("{}: \"epoch\" is not an epoch name", escape(&record.url)));
     }
     Ok(record)
 }
 
-/// What a line says that is no record.
+/// Parses a line that is not a record.
 fn said(line: &[u8], number: u64) -> Result<Says, String> {
     if line.len() > LINE_BYTES_MAX {
         return Err(format!("the line is longer than {} KiB", LINE_BYTES_MAX >> 10));
@@ -111,12 +111,12 @@ fn said(line: &[u8], number: u64) -> Result<Says, String> {
 /// The keys of a line, each taken once.
 struct Keys {
     keys: Map<String, Value>,
-    /// The first one whose value was not what it must be.
+    /// The first key with an invalid value.
     wrong: Option<&'static str>,
 }
 
 impl Keys {
-    /// What a value is read as; its default if the key is not there and need not be.
+    /// Parses the value of a key; the default if the key is missing and optional.
     fn take<T: Default>(
         &mut self,
         key: &'static str,
@@ -145,7 +145,7 @@ impl Keys {
         self.take(key, false, Value::as_bool)
     }
 
-    /// The checksum of a table.
+    /// Parses the checksum of a table.
     fn id(&mut self, needed: bool) -> Option<u64> {
         self.take("table", needed, |value| {
             let digits = value.as_str()?;
@@ -154,7 +154,7 @@ impl Keys {
         })
     }
 
-    /// That an export begins, or ends.
+    /// Parses the start or the end of an export.
     fn mark(&mut self, number: u64) -> Result<Says, String> {
         let kind = self.text("simkeep");
         match (kind.as_str(), number) {

@@ -1,4 +1,4 @@
-//! Exports, written and read.
+//! Tests that write exports and read them back.
 
 use std::sync::Arc;
 
@@ -9,14 +9,14 @@ use super::super::chunk::tests::items;
 use super::super::{Item, Payload, Record, ZstdWindow, part};
 use super::*;
 
-/// The items of a file of lines.
+/// Returns the items of a file of lines.
 fn read(lines: &[u8]) -> Vec<Item> {
     let bytes = Box::new(std::io::Cursor::new(lines.to_vec()));
     let (progress, window) = (Arc::default(), ZstdWindow::default());
     items(part("x.jsonl", ".jsonl", bytes, progress, window, false).unwrap())
 }
 
-/// The export of a small store.
+/// Returns the export of a small store.
 fn export() -> Vec<u8> {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::create(dir.path().join("store"), Options::default()).unwrap();
@@ -80,7 +80,7 @@ fn what_is_written_is_read() {
     assert_eq!((&records[4].payload, records[4].class), (&Payload::Properties, Some(7)));
 }
 
-/// Whether a file says that it is no sound export, or is none at all.
+/// Whether a file is reported as an invalid export, or as no export at all.
 fn is_refused(lines: &[u8]) -> bool {
     let all = read(lines);
     let flawed = all.iter().any(|item| matches!(says(item), Some(Says::Flawed(_))));
@@ -146,7 +146,7 @@ proptest! {
     }
 }
 
-/// An export has one way to write a table, so that two exports of a store are equal byte for byte.
+/// A table has one encoding only, so that two exports of a store are equal byte for byte.
 #[test]
 fn a_table_whose_base64_is_padded_or_spelled_otherwise_is_refused() {
     let is_table = |text: &str| {

@@ -1,12 +1,12 @@
 //! Resolves the relative URLs of a feed.
 //!
-//! The base is the `xml:base` in force (RFC 4287, 2; XML Base), the innermost first, each relative to
-//! the one around it. The outermost of them, or a URL where there is none, is relative to the feed's
-//! own URL (RFC 3986, 5.1.3), which a file does not have: its link to itself stands for it, or else
-//! the link to its site. A base holds until its element ends.
+//! The base is the innermost `xml:base` in force (RFC 4287, 2; XML Base), each relative to the one
+//! around it. The outermost base, or a URL without any, is relative to the feed's own URL (RFC
+//! 3986, 5.1.3). A file does not have it, so the feed's link to itself is used, or else its link to
+//! the site. A base is in force until its element ends.
 //!
-//! Elements in records are not followed: the URL of a record is an attribute or the text of one of its
-//! children.
+//! Elements in records are not tracked: the URL of a record is an attribute or the text of one of
+//! its children.
 
 use url::Url;
 
@@ -14,7 +14,7 @@ use super::field::Field;
 use super::form::Document;
 use super::markup::{Tag, Text};
 
-/// How deep elements are followed around records. Where they nest deeper, no URL is resolved.
+/// The depth to which elements around records are tracked. Within deeper ones no URL is resolved.
 const DEPTH_MAX: usize = 100;
 /// The most bytes of a base. A longer base would let a small file make large URLs.
 const BASE_BYTES_MAX: usize = 2 << 10;
@@ -22,16 +22,15 @@ const BASE_BYTES_MAX: usize = 2 << 10;
 /// The bases in force where a record begins.
 #[derive(Default)]
 pub(super) struct Bases {
-    /// The elements that have begun, by their names as they are written: the root and what is around
-    /// the records.
+    /// The names of open elements as written: the root and those around the records.
     open: Vec<String>,
-    /// How many more have begun in the last of these.
+    /// The number of further open elements within the last of these.
     beyond: usize,
-    /// Those elements that have a base, the outermost first.
+    /// The open elements with a base, the outermost first.
     bases: Vec<Base>,
-    /// The link of the feed to itself.
+    /// The feed's link to itself.
     itself: Option<Url>,
-    /// Its link to the site that it is a feed of.
+    /// The feed's link to its site.
     site: Option<Url>,
     /// The text of the element `link`, while it is read.
     link: Option<Field>,
@@ -39,15 +38,15 @@ pub(super) struct Bases {
 
 /// An `xml:base`.
 struct Base {
-    /// The place of its element in [`Bases::open`].
+    /// The index of its element in [`Bases::open`].
     depth: usize,
     written: Field,
-    /// What it leads to; `None` if that is not known.
+    /// The resolved base; `None` if it is unknown.
     url: Option<Url>,
 }
 
 impl Bases {
-    /// An element begins that is not in a record.
+    /// Takes the start of an element outside of records.
     pub(super) fn start(&mut self, document: &Document, name: &str, tag: &Tag<'_>) {
         if self.is_around_records(document) {
             self.start_link(name, tag);
@@ -66,7 +65,7 @@ impl Bases {
         self.open.push(tag.name.clone());
     }
 
-    /// Whether links of the feed itself stand here.
+    /// Whether links of the feed itself may occur here.
     fn is_around_records(&self, document: &Document) -> bool {
         let parent = self.open.last().filter(|_| self.beyond == 0);
         match (parent, document.form.site) {
@@ -76,7 +75,7 @@ impl Bases {
         }
     }
 
-    /// A link of the feed, if the element is one. The first of each kind counts.
+    /// Takes a link of the feed, if the element is one. The first of each kind counts.
     fn start_link(&mut self, name: &str, tag: &Tag<'_>) {
         if name != "link" && name != "atom:link" {
             return;
@@ -101,15 +100,15 @@ impl Bases {
         }
     }
 
-    /// Part of the text of the elements around the records.
+    /// Takes a part of the text of elements around the records.
     pub(super) fn text(&mut self, text: &Text<'_>, is_data: bool) {
         if let Some(link) = &mut self.link {
             link.add(text, is_data);
         }
     }
 
-    /// An element ends that is not in a record. One that has not begun is passed over; those that have
-    /// begun in it end, too.
+    /// Takes the end of an element outside of records. An unopened element is ignored; open
+    /// elements within it end, too.
     pub(super) fn end(&mut self, name: &str) {
         if let Some(link) = self.link.take() {
             self.site = join(None, &link);
@@ -148,8 +147,8 @@ impl Bases {
         !self.bases.is_empty()
     }
 
-    /// The URL that a reference leads to (RFC 3986, 5.2), by the bases of the record and of the element
-    /// that it stands in; `None` if nothing absolute is known that it is relative to.
+    /// Resolves a reference (RFC 3986, 5.2) with the bases of the record and of its own element;
+    /// `None` if no absolute base is known.
     pub(super) fn resolve(
         &self,
         record: Option<&Field>,
@@ -165,19 +164,20 @@ impl Bases {
     }
 }
 
-/// The `xml:base` of an element.
+/// Returns the `xml:base` of an element.
 pub(super) fn base_of(tag: &Tag<'_>) -> Option<Field> {
     Field::of_attribute(tag, |name| name.eq_ignore_ascii_case("xml:base"))
 }
 
-/// Whether a relation is that of a link to the page itself (RFC 4287, 4.2.7.2), as none is.
+/// Whether a relation is that of a link to the page itself (RFC 4287, 4.2.7.2); so is a missing
+/// one.
 pub(super) fn is_alternate(relation: &str) -> bool {
     relation.is_empty()
         || relation.eq_ignore_ascii_case("alternate")
         || relation == "http://www.iana.org/assignments/relation/alternate"
 }
 
-/// A base by the one around it; `None` if it is no URL, or too long for one.
+/// Resolves a base by the one around it; `None` if it is not a URL, or is too long.
 fn join(base: Option<&Url>, written: &Field) -> Option<Url> {
     let text = written.text();
     let is_read = !written.is_too_long

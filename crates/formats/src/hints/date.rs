@@ -1,23 +1,23 @@
-//! Times as sitemaps and feeds write them, in milliseconds since 1970.
+//! Parses times as sitemaps and feeds write them, to milliseconds since 1970.
 //!
-//! Both have a form that is prescribed: a W3C datetime (a profile of ISO 8601) for sitemaps, Atom and
-//! Dublin Core, and RFC 822 for RSS. Many servers write the other one, or something near either, so an
-//! element may have any of these. A date of digits alone is read only with its year first: 01/02/2024
-//! is two days.
+//! Both prescribe a form: a W3C datetime (a profile of ISO 8601) for sitemaps, Atom and Dublin
+//! Core, and RFC 822 for RSS. Many servers write the other one, or something similar, so an element
+//! may have any of these. A date of digits only is read only with its year first: 01/02/2024 is
+//! ambiguous.
 
 use jiff::civil::{Date, Time};
 
 use super::super::time::{checked, milliseconds};
 
-/// The longest text that is read.
+/// The longest text that is parsed.
 const BYTES_MAX: usize = 100;
 
 const HOUR_MS: i64 = 3_600_000;
 const DAY_MS: i64 = 24 * HOUR_MS;
 const HOUR_MINUTES: i64 = 60;
 
-/// Zones with names, by their minutes east of Greenwich. The first are those of RFC 822, 5.1; the others
-/// are not ambiguous in feeds.
+/// Named zones, by their minutes east of Greenwich. The first are those of RFC 822, 5.1; the others
+/// are unambiguous in feeds.
 const ZONES: [(&str, i64); 29] = [
     ("z", 0),
     ("ut", 0),
@@ -54,7 +54,8 @@ const MONTHS: [&str; 12] =
     ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 const DAYS: [&str; 7] = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
 
-/// A time in any of these forms. What it lacks of a time of day is 0, a zone is that of UTC.
+/// Parses a time in any of these forms. Missing parts of a time of day are 0, a missing zone is
+/// UTC.
 pub(super) fn parse(text: &str) -> Option<i64> {
     let text = text.trim();
     if text.is_empty() || text.len() > BYTES_MAX {
@@ -68,8 +69,8 @@ pub(super) fn parse(text: &str) -> Option<i64> {
     of_digits(text).or_else(|| of_words(text))
 }
 
-/// The text in lower case without its comments, which nest (RFC 2822, 3.2.3), and without the white
-/// space that may stand around a colon (4.3); `None` if a bracket has no partner.
+/// Returns the text in lower case without its comments, which nest (RFC 2822, 3.2.3), and without
+/// optional white space around a colon (4.3); `None` if brackets do not match.
 fn without_comments(text: &str) -> Option<String> {
     let (mut bare, mut depth) = (String::with_capacity(text.len()), 0_usize);
     let mut chars = text.chars();
@@ -130,7 +131,7 @@ impl<'a> Rest<'a> {
     }
 }
 
-/// A time that begins with its year: a W3C datetime and what is near it.
+/// Parses a time that begins with its year: a W3C datetime or a similar form.
 fn of_digits(text: &str) -> Option<i64> {
     let mut rest = Rest(text);
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
@@ -167,16 +168,16 @@ fn of_digits(text: &str) -> Option<i64> {
     at(date, of_day).filter(|_| rest.0.is_empty())
 }
 
-/// The milliseconds of a time of day, less its zone. After a `T` it is one of ISO 8601, which has no
-/// `am` and `pm`: there `10:00 PM` is ambiguous.
+/// Returns the milliseconds of a time of day, less its zone. After a `T` it has the form of ISO
+/// 8601, without `am` and `pm`: there `10:00 PM` is ambiguous.
 fn time_of_day(rest: &mut Rest<'_>, has_t: bool) -> Option<i64> {
     let clock = clock(rest, !has_t)?;
     let zone = zone(rest)?;
     Some(clock - zone * 60_000)
 }
 
-/// Hours and minutes, perhaps seconds and their fraction, with or without colons; `am` or `pm`, if
-/// halves of a day may be named.
+/// Parses hours and minutes, optional seconds and fraction, with or without colons; and `am` or
+/// `pm` if `has_halves`.
 fn clock(rest: &mut Rest<'_>, has_halves: bool) -> Option<i64> {
     let digits = rest.0.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.0.len());
     let (hour, minute, second) = match digits {
@@ -215,8 +216,8 @@ fn clock(rest: &mut Rest<'_>, has_halves: bool) -> Option<i64> {
     is_time.then(|| i64::from((hour * 60 + minute) * 60 + second) * 1000 + fraction)
 }
 
-/// The minutes east of Greenwich of the zone that ends the text; 0 if there is none. It may have the
-/// name of a region after it in brackets.
+/// Returns the minutes east of Greenwich of the zone that ends the text; 0 if there is none. The
+/// name of a region may follow in brackets.
 fn zone(rest: &mut Rest<'_>) -> Option<i64> {
     let mut text = rest.0.trim();
     rest.0 = "";
@@ -237,7 +238,7 @@ fn zone(rest: &mut Rest<'_>) -> Option<i64> {
     ZONES.iter().find(|(zone, _)| *zone == name).map(|(_, minutes)| *minutes)
 }
 
-/// The minutes of `+0100`, `+01:00`, `+01` or `+1`.
+/// Parses the minutes of `+0100`, `+01:00`, `+01` or `+1`.
 fn offset_of(text: &str) -> Option<i64> {
     let mut rest = Rest(text);
     let sign = match (rest.skip(&['+']), rest.skip(&['-'])) {
@@ -253,8 +254,8 @@ fn offset_of(text: &str) -> Option<i64> {
     is_zone.then(|| sign * (i64::from(hours) * 60 + i64::from(minutes)))
 }
 
-/// A time with the name of its month: RFC 822 with its obsolete forms (RFC 2822, 4.3), those of HTTP
-/// (RFC 9110, 5.6.7), and others with the same words in another order.
+/// Parses a time with the name of its month: RFC 822 with its obsolete forms (RFC 2822, 4.3), those
+/// of HTTP (RFC 9110, 5.6.7), and others with the same words in another order.
 fn of_words(text: &str) -> Option<i64> {
     let mut words = Words::default();
     for word in text.split([' ', ',', '\t', '\n', '\r']).filter(|word| !word.is_empty()) {
@@ -264,7 +265,7 @@ fn of_words(text: &str) -> Option<i64> {
     at(date, words.of_day.unwrap_or(0) - words.zone.unwrap_or(0) * 60_000)
 }
 
-/// The parts of a time, as far as they were found.
+/// The parts of a time found so far.
 #[derive(Default)]
 struct Words {
     day: Option<u32>,
@@ -326,7 +327,7 @@ impl Words {
         Some(())
     }
 
-    /// A zone. By RFC 2822, 4.3, one that is not known is that of UTC.
+    /// Takes a zone. By RFC 2822, 4.3, an unknown one counts as UTC.
     fn take_zone(&mut self, text: &str) -> Option<()> {
         let is_name = text.len() <= 5 && text.bytes().all(|byte| byte.is_ascii_alphabetic());
         let zone = zone(&mut Rest(text)).or(is_name.then_some(0))?;

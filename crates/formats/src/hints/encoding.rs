@@ -1,8 +1,8 @@
-//! The characters of an XML document, whatever encoding it declares.
+//! Decodes an XML document in any declared encoding.
 //!
-//! A byte order mark decides, then the pattern of the first bytes, then the XML declaration (XML 1.0,
-//! 4.3.3 and appendix F). In a packed file, the declaration counts only if it ends in the first packed
-//! part. Labels are those of the Encoding Standard: `ISO-8859-1` is windows-1252.
+//! A byte order mark decides, then the pattern of the first bytes, then the XML declaration (XML
+//! 1.0, 4.3.3 and appendix F). In a compressed file, the declaration counts only if it ends in the
+//! first compressed part. Labels are those of the Encoding Standard: `ISO-8859-1` is windows-1252.
 
 use std::io::{self, BufRead};
 
@@ -10,13 +10,13 @@ use encoding_rs::{Decoder, Encoding, UTF_8, UTF_16BE, UTF_16LE};
 
 use super::super::stream::{At, Place, Stream};
 
-/// How many bytes of a document may precede the end of its XML declaration.
+/// The limit for the end of the XML declaration, in bytes from the start.
 pub(super) const DECLARED_BYTES: usize = 1 << 10;
 
-/// The most bytes that a decoder writes for one byte: the characters that it held back, and one more.
+/// The most bytes that a decoder writes for one byte: its buffered characters, and one more.
 const DECODED_BYTES_MAX: usize = 32;
 
-/// Whether a file begins as XML does, in an encoding that is read.
+/// Whether a file begins as XML does, in a supported encoding.
 pub(super) fn is_xml(start: &[u8]) -> bool {
     let (encoding, mark) = encoding(start.get(..DECLARED_BYTES).unwrap_or(start));
     let mut start = start.get(mark..).unwrap_or_default();
@@ -31,15 +31,15 @@ pub(super) fn is_xml(start: &[u8]) -> bool {
     }
 }
 
-/// The length of the white space that a file begins with. Some servers write it before the byte order
-/// mark. A 0 is part of a blank in UTF-16.
+/// Returns the length of leading white space. Some servers write it before the byte order mark. A 0
+/// is part of a blank in UTF-16.
 fn blank(start: &[u8]) -> usize {
     let is_blank = |byte: &u8| *byte == 0 || byte.is_ascii_whitespace();
     start.iter().position(|byte| !is_blank(byte)).unwrap_or_default()
 }
 
-/// The encoding of a document that begins so, and the length of its byte order mark with the blanks
-/// before it.
+/// Returns the encoding of a document with this start, and the length of its byte order mark and
+/// the blanks before it.
 fn encoding(start: &[u8]) -> (&'static Encoding, usize) {
     let blank = blank(start);
     if let Some((encoding, mark)) = Encoding::for_bom(start.get(blank..).unwrap_or_default()) {
@@ -53,8 +53,8 @@ fn encoding(start: &[u8]) -> (&'static Encoding, usize) {
     (encoding, 0)
 }
 
-/// The encoding that an XML declaration names. Its bytes are ASCII, so the document is not in UTF-16,
-/// whatever it says.
+/// Returns the encoding that an XML declaration names. Its bytes are ASCII, so a document that
+/// declares UTF-16 is not in UTF-16.
 fn declared(start: &[u8]) -> Option<&'static Encoding> {
     let declaration = start.trim_ascii_start().strip_prefix(b"<?xml")?;
     let end = declaration.iter().position(|byte| *byte == b'>')?;
@@ -68,10 +68,10 @@ fn declared(start: &[u8]) -> Option<&'static Encoding> {
     Encoding::for_label(label).filter(|encoding| ![UTF_16LE, UTF_16BE].contains(encoding))
 }
 
-/// The bytes of a document in UTF-8. A document in UTF-8 is passed as it is, sound or not.
+/// The bytes of a document in UTF-8. A document in UTF-8 is passed unchanged, valid or not.
 pub(super) struct Characters {
     stream: Stream,
-    /// Of any other encoding, with what it has decoded of one more byte: so each byte has its place.
+    /// For any other encoding, the decoded output of one more byte: so each byte has its place.
     decoding: Option<Decoding>,
 }
 
@@ -80,7 +80,7 @@ struct Decoding {
     decoded: [u8; DECODED_BYTES_MAX],
     from: usize,
     to: usize,
-    /// Where the byte stands that was decoded last.
+    /// The place of the last decoded byte.
     place: Place,
     is_over: bool,
 }
@@ -100,7 +100,7 @@ impl Characters {
         Characters { stream, decoding }
     }
 
-    /// Where the next character stands.
+    /// Returns the place of the next character.
     pub(super) fn place(&self) -> Place {
         match &self.decoding {
             Some(decoding) if decoding.from < decoding.to => decoding.place,
@@ -108,12 +108,12 @@ impl Characters {
         }
     }
 
-    /// A place in the file, in words.
+    /// Returns a place in the file for display.
     pub(super) fn at(&self, place: Place) -> At {
         self.stream.at(place)
     }
 
-    /// The next bytes; none at the end of the document.
+    /// Returns the next bytes; none at the end of the document.
     pub(super) fn fill(&mut self) -> io::Result<&[u8]> {
         match &mut self.decoding {
             Some(decoding) => decoding.fill(&mut self.stream),
@@ -121,7 +121,7 @@ impl Characters {
         }
     }
 
-    /// Takes some of the bytes that [`Characters::fill`] returned.
+    /// Consumes bytes that [`Characters::fill`] returned.
     pub(super) fn take(&mut self, count: usize) {
         match &mut self.decoding {
             Some(decoding) => decoding.from += count,
@@ -129,7 +129,7 @@ impl Characters {
         }
     }
 
-    /// The next byte, which is not taken.
+    /// Returns the next byte without consuming it.
     pub(super) fn peek(&mut self) -> io::Result<Option<u8>> {
         Ok(self.fill()?.first().copied())
     }

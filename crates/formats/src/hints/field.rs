@@ -4,7 +4,7 @@ use simkeep::URL_BYTES_MAX;
 
 use super::markup::{Tag, Text, attributes, resolve};
 
-/// A text without the white space before it, as much of it as can be meant.
+/// A text without leading white space, limited to a useful length.
 #[derive(Default)]
 pub(super) struct Field {
     text: String,
@@ -14,20 +14,22 @@ pub(super) struct Field {
 }
 
 impl Field {
-    /// The value of an attribute; `None` if the tag does not have it. The first of the name counts.
+    /// Returns the value of an attribute; `None` if the tag does not have it. The first of the name
+    /// counts.
     pub(super) fn of_attribute(tag: &Tag<'_>, is_name: impl Fn(&str) -> bool) -> Option<Field> {
         let (_, value) = attributes(&tag.attributes).find(|(name, _)| is_name(name))?;
         Some(Field::of_value(value, tag.has_entities))
     }
 
-    /// The value of an attribute. `has_entities` says whether the document declares entities.
+    /// Creates a field from the value of an attribute. `has_entities`: the document declares
+    /// entities.
     pub(super) fn of_value(value: &str, has_entities: bool) -> Field {
         let mut field = Field::default();
         field.resolve(value, has_entities);
         field
     }
 
-    /// Without the white space around it.
+    /// Returns the text without surrounding white space.
     pub(super) fn text(&self) -> &str {
         self.text.trim_end()
     }

@@ -6,24 +6,24 @@ use super::markup::{Tag, attributes};
 pub(super) struct Form {
     /// Its root element.
     root: &'static str,
-    /// The namespace of its elements, as [`NAMESPACES`] calls it; none if they have none.
+    /// The namespace of its elements, as a name in [`NAMESPACES`]; empty if they have none.
     namespace: &'static str,
-    /// Whether the root element is of that namespace.
+    /// Whether the root element is in that namespace.
     has_root: bool,
-    /// The element that is a record.
+    /// The element of a record.
     pub(super) record: &'static str,
-    /// The elements of a record with its URL; the first one that is there counts. `@` precedes an
-    /// attribute of the record itself.
+    /// The elements with a record's URL; the first one present counts. `@` precedes an attribute of
+    /// the record itself.
     pub(super) urls: &'static [&'static str],
-    /// The elements of a record that say when it was modified; the first one that can be read counts.
-    /// A name in a name is an element in another.
+    /// The elements with a record's modification time; the first readable one counts. A name in a
+    /// name is an element within another.
     pub(super) times: &'static [&'static str],
-    /// The element that has the links of the whole feed, empty for the root; `None` if URLs must be
+    /// The element with the links of the whole feed, empty for the root; `None` if URLs must be
     /// absolute.
     pub(super) site: Option<&'static str>,
 }
 
-/// The most elements with a URL, or with a time, of any form.
+/// The most elements with a URL, or with a time, in any form.
 pub(super) const FIELDS_MAX: usize = 6;
 
 /// <https://www.sitemaps.org/protocol.html>, with the extension for news.
@@ -75,7 +75,7 @@ const RDF: Form = Form {
     site: Some("channel"),
 };
 
-/// An index, which says only when sitemaps changed.
+/// A sitemap index, which has only the times when sitemaps changed.
 const INDEX: Form = Form {
     root: "sitemapindex",
     namespace: "sitemap",
@@ -88,7 +88,7 @@ const INDEX: Form = Form {
 
 const FORMS: [&Form; 6] = [&SITEMAP, &ATOM, &ATOM_ENTRY, &RSS, &RDF, &INDEX];
 
-/// What the names of namespaces contain, whichever scheme and version they have.
+/// The characteristic parts of namespace names, whatever their scheme and version.
 const NAMESPACES: [(&str, &str); 8] = [
     ("/schemas/sitemap-news/", "news"),
     ("/schemas/sitemap/", "sitemap"),
@@ -100,13 +100,13 @@ const NAMESPACES: [(&str, &str); 8] = [
     ("purl.org/dc/elements/", "dc"),
 ];
 
-/// The most prefixes of which the namespaces are kept.
+/// The most prefixes whose namespaces are kept.
 const PREFIXES_MAX: usize = 32;
 
-/// A document that has begun: its form, and the prefixes that it declares at its root.
+/// The form of the current document, and the prefixes declared at its root.
 pub(super) struct Document {
     pub(super) form: &'static Form,
-    /// The name of its root element, as it is written.
+    /// The name of its root element as written.
     pub(super) root: String,
     /// A prefix, and its namespace.
     prefixes: Vec<(String, &'static str)>,
@@ -118,14 +118,14 @@ impl Form {
         self.record.is_empty()
     }
 
-    /// Whether a document of this form is one record.
+    /// Whether a document of this form is a single record.
     pub(super) fn is_record(&self) -> bool {
         self.root == self.record
     }
 }
 
 impl Document {
-    /// The document that begins with this root element; `None` if it is no sitemap and no feed.
+    /// Returns the document with this root element; `None` if it is neither a sitemap nor a feed.
     pub(super) fn of(tag: &Tag<'_>) -> Option<Document> {
         let (prefix, local) = tag.name.split_once(':').unwrap_or(("", &tag.name));
         let form = FORMS.into_iter().find(|form| form.root == local)?;
@@ -149,8 +149,8 @@ impl Document {
         Some(Document { form, root: tag.name.clone(), prefixes })
     }
 
-    /// The name by which the form knows an element: without a prefix if it is of the form's namespace.
-    /// A prefix that is declared nowhere is taken for the namespace that it is commonly for.
+    /// Returns the form's name for an element: without a prefix if it is in the form's namespace.
+    /// An undeclared prefix stands for the namespace that it commonly denotes.
     pub(super) fn name(&self, written: &str) -> String {
         let (prefix, local) = written.split_once(':').unwrap_or(("", written));
         let known = self.prefixes.iter().find(|(known, _)| known == prefix);
@@ -166,7 +166,7 @@ impl Document {
     }
 }
 
-/// Whether a tag declares that a prefix is for a namespace.
+/// Whether a tag declares this namespace for a prefix.
 fn is_declared(tag: &Tag<'_>, prefix: &str, namespace: &str) -> bool {
     attributes(&tag.attributes).any(|(name, value)| {
         let (xmlns, declared) = name.split_once(':').unwrap_or((name, ""));

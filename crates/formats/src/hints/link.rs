@@ -5,25 +5,25 @@ use super::field::Field;
 use super::markup::{Tag, attributes};
 use super::record::Url;
 
-/// The most links to its page that are kept of a record.
+/// The most links to its page that are kept for a record.
 const LINKS_MAX: usize = 16;
 /// The most characters of a type or a language that are compared.
 const KIND_CHARS_MAX: usize = 64;
 
-/// Where a link leads.
+/// The target of a link.
 pub(super) enum Link {
     /// Its text is the URL, as in RSS.
     InText,
-    /// To the page; with its kind if there may be more of them.
+    /// The page; with the kind of link if there may be several.
     To(Field, Option<LinkKind>),
-    /// To something else.
+    /// Something else.
     Elsewhere,
 }
 
-/// What a link leads to.
+/// The kind of document that a link leads to.
 #[derive(PartialEq)]
 pub(super) struct LinkKind {
-    /// The type and subtype, in lower case; empty if it is not said.
+    /// The type and subtype, in lower case; empty if missing.
     media_type: String,
     language: String,
 }
@@ -33,7 +33,7 @@ pub(super) struct LinkKind {
 pub(super) struct Links(Vec<(Url, LinkKind)>);
 
 impl Links {
-    /// Keeps a link, the first one of its kind. Those after the sixteenth are passed over.
+    /// Keeps a link, the first of its kind. Links after the sixteenth are ignored.
     pub(super) fn push(&mut self, url: Url, kind: LinkKind) {
         if self.0.len() < LINKS_MAX && self.0.iter().all(|(_, known)| *known != kind) {
             self.0.push((url, kind));
@@ -48,8 +48,8 @@ impl Links {
         self.0.first().map(|(url, _)| url)
     }
 
-    /// The links to pages that have a URL: those to HTML, or to what does not say what it is. If there
-    /// are none, all others.
+    /// Returns the links to pages that have a URL: those to HTML, or without a type. Without such
+    /// links, all others.
     pub(super) fn pages(&self, has_url: impl Fn(&&Url) -> bool) -> Vec<&Url> {
         let links = |is_page: bool| {
             let of_kind = self.0.iter().filter(move |(_, kind)| kind.is_page() == is_page);
@@ -66,7 +66,7 @@ impl LinkKind {
     }
 }
 
-/// Where a `link` leads (RFC 4287, 4.2.7).
+/// Returns the target of a `link` (RFC 4287, 4.2.7).
 pub(super) fn link(tag: &Tag<'_>) -> Link {
     let mut href = None;
     let (mut relation, mut media_type, mut language) = ("", "", "");
@@ -97,7 +97,7 @@ pub(super) fn link(tag: &Tag<'_>) -> Link {
     }
 }
 
-/// Where the content of an entry is, if not in it (RFC 4287, 4.1.3.2).
+/// Returns where the content of an entry is, if not in it (RFC 4287, 4.1.3.2).
 pub(super) fn content(tag: &Tag<'_>) -> Link {
     match Field::of_attribute(tag, |name| name.eq_ignore_ascii_case("src")) {
         Some(field) => Link::To(field, None),

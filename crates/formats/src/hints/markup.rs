@@ -1,10 +1,10 @@
-//! XML as servers send it: a stream of tags and texts, in bounded memory.
+//! Tokenizes XML as servers send it: a stream of tags and texts, in bounded memory.
 //!
-//! Sitemaps and feeds are often not well formed, and an XML parser must stop there (XML 1.0, 1.2: fatal
-//! errors). This one does not check: it finds the tags, and passes what cannot be a tag as text. Its one
-//! rule of recovery is that no tag contains a `<`, which XML allows nowhere in one (3.1): a tag that has
-//! no end before the next `<` is text. So an error costs no more than the element that it stands in.
-//! Nothing external is read, and no entity of a document type is expanded.
+//! Sitemaps and feeds are often not well formed, and an XML parser must stop there (XML 1.0, 1.2:
+//! fatal errors). This tokenizer does not validate: it finds the tags, and passes everything else
+//! as text. Its only rule of recovery is that no tag contains a `<`, which XML forbids in tags
+//! (3.1): a tag without an end before the next `<` is text. So an error affects only its own
+//! element. Nothing external is read, and no entity of a document type is expanded.
 
 use std::borrow::Cow;
 use std::io;
@@ -15,38 +15,38 @@ use memchr::{memchr, memchr2};
 use super::super::stream::{At, Place, Stream};
 use super::encoding::Characters;
 
-/// The most bytes of a tag that are kept. What follows them is passed over.
+/// The most bytes of a tag that are kept. The rest is ignored.
 const TAG_BYTES_MAX: usize = 1 << 20;
-/// The most bytes of a text that are kept, which is more than those of any URL by its references.
+/// The most bytes of a text that are kept: more than those of any URL with its references.
 const TEXT_BYTES_MAX: usize = 1 << 17;
 /// The most bytes of a name that are kept.
 const NAME_BYTES_MAX: usize = 1 << 10;
 /// The most bytes between the `&` and the `;` of a reference.
 const REFERENCE_BYTES_MAX: usize = 40;
 
-/// The tags and texts of a document, one after the other.
+/// The tags and texts of a document, in order.
 pub(super) struct Markup {
     characters: Characters,
-    /// The first bytes of the piece that is read.
+    /// The first bytes of the current piece.
     piece: Vec<u8>,
-    /// How many bytes it has in all.
+    /// The total length of the piece.
     length: usize,
     declares_entities: bool,
 }
 
-/// What a document consists of.
+/// A piece of a document.
 pub(super) enum Piece<'a> {
-    /// An element begins; or begins and ends, if it is empty.
+    /// The start of an element; or all of it, if it is empty.
     Start(Tag<'a>),
-    /// An element ends, by its name in lower case.
+    /// The end of an element, with its name in lower case.
     End(String),
-    /// Part of the text of an element.
+    /// A part of the text of an element.
     Text(Text<'a>),
-    /// The text of a CDATA section, in which nothing refers to anything.
+    /// The text of a CDATA section, without references.
     Data(Text<'a>),
-    /// What says nothing, such as a comment.
+    /// A piece without information, such as a comment.
     Nothing,
-    /// The document ends.
+    /// The end of the document.
     Over,
 }
 
@@ -56,7 +56,7 @@ pub(super) struct Tag<'a> {
     pub(super) name: String,
     pub(super) attributes: Cow<'a, str>,
     pub(super) is_empty: bool,
-    /// Whether the document declares entities of its own.
+    /// Whether the document declares entities.
     pub(super) has_entities: bool,
 }
 
@@ -64,11 +64,11 @@ pub(super) struct Tag<'a> {
 pub(super) struct Text<'a> {
     /// Its first bytes.
     pub(super) bytes: &'a [u8],
-    /// Whether it has more.
+    /// Whether it has more bytes.
     pub(super) is_cut: bool,
-    /// Whether the document declares entities of its own, of which none is expanded.
+    /// Whether the document declares entities, which are not expanded.
     pub(super) has_entities: bool,
-    /// The name of the element that seems to begin here, by a tag that has no end.
+    /// The name of the element that seems to begin here, in a tag without an end.
     pub(super) cut_tag: Option<String>,
 }
 
@@ -78,17 +78,17 @@ impl Markup {
         Markup { characters, piece: Vec::new(), length: 0, declares_entities: false }
     }
 
-    /// Where the next piece begins.
+    /// Returns the start of the next piece.
     pub(super) fn here(&self) -> Place {
         self.characters.place()
     }
 
-    /// A place in the file, in words.
+    /// Returns a place in the file for display.
     pub(super) fn at(&self, place: Place) -> At {
         self.characters.at(place)
     }
 
-    /// The next piece.
+    /// Returns the next piece.
     pub(super) fn next(&mut self) -> io::Result<Piece<'_>> {
         self.piece.clear();
         self.length = 0;
@@ -132,7 +132,7 @@ impl Markup {
         Text { bytes, is_cut, has_entities: self.declares_entities, cut_tag: None }
     }
 
-    /// Keeps some bytes up to a byte, which is not taken. Whether there may be more of them.
+    /// Keeps bytes up to a byte, which is not consumed. Returns whether more bytes may follow.
     fn keep_until(&mut self, end: u8, max: usize) -> io::Result<bool> {
         let bytes = self.characters.fill()?;
         let found = memchr(end, bytes);
@@ -144,14 +144,14 @@ impl Markup {
         Ok(found.is_none() && count > 0)
     }
 
-    /// Passes over everything up to these bytes, and takes them. They end with a `>`.
+    /// Skips everything up to and including these bytes. They end with a `>`.
     fn skip_past(&mut self, end: &[u8]) -> io::Result<()> {
         while self.keep_past(end, 0)? {}
         Ok(())
     }
 
-    /// Keeps bytes up to the next `>`, and takes that. Whether the document goes on, and `end` was not
-    /// what was taken last.
+    /// Keeps bytes up to the next `>`, and consumes it. Returns whether the document continues and
+    /// `end` was not reached.
     fn keep_past(&mut self, end: &[u8], max: usize) -> io::Result<bool> {
         let mut tail = [0_u8; 2];
         loop {
@@ -178,7 +178,7 @@ impl Markup {
         }
     }
 
-    /// A tag, of which the `<` was taken; or a text, if another `<` comes before its end.
+    /// Reads a tag, whose `<` was consumed; or a text, if another `<` comes before its end.
     fn tag(&mut self, is_end: bool) -> io::Result<Piece<'_>> {
         let mut quote = None;
         let is_whole = loop {
@@ -220,7 +220,7 @@ impl Markup {
         })
     }
 
-    /// A processing instruction; or a text, if no name follows the `<?` (XML 1.0, 2.6).
+    /// Reads a processing instruction; or a text, if no name follows the `<?` (XML 1.0, 2.6).
     fn instruction(&mut self) -> io::Result<Piece<'_>> {
         self.take();
         match self.characters.peek()? {
@@ -234,8 +234,8 @@ impl Markup {
         }
     }
 
-    /// What begins with `<!`: a comment, a CDATA section or a document type. Anything else is passed
-    /// over up to its `>`, or to the next `<`, which is a tag of its own.
+    /// Reads markup after `<!`: a comment, a CDATA section or a document type. Anything else is
+    /// skipped up to its `>`, or to the next `<`, which begins another tag.
     fn declaration(&mut self) -> io::Result<Piece<'_>> {
         self.take();
         match self.characters.peek()? {
@@ -264,7 +264,7 @@ impl Markup {
         Ok(Piece::Nothing)
     }
 
-    /// Passes over a declaration of no known kind.
+    /// Skips a declaration of an unknown kind.
     fn skip_unknown(&mut self) -> io::Result<()> {
         loop {
             let bytes = self.characters.fill()?;
@@ -277,7 +277,7 @@ impl Markup {
         }
     }
 
-    /// Takes these bytes, in upper or lower case, as far as they are there; whether all are.
+    /// Consumes these bytes, in upper or lower case, as far as they match; returns whether all do.
     fn has(&mut self, expected: &[u8]) -> io::Result<bool> {
         for byte in expected {
             if !self.characters.peek()?.is_some_and(|next| next.eq_ignore_ascii_case(byte)) {
@@ -294,7 +294,7 @@ impl Markup {
         Ok(Piece::Data(self.text_of(bytes)))
     }
 
-    /// Passes over a document type, which ends with the first `>` outside of quotes and of its
+    /// Skips a document type, which ends with the first `>` outside of quotes and of its
     /// declarations in brackets.
     fn document_type(&mut self) -> io::Result<()> {
         let (mut quote, mut is_within) = (None, false);
@@ -313,7 +313,7 @@ impl Markup {
         Ok(())
     }
 
-    /// Looks at what a document type declares. A comment in it may have quotes that end nowhere.
+    /// Checks the declarations of a document type. A comment in it may contain unmatched quotes.
     fn declared(&mut self) -> io::Result<()> {
         if self.characters.peek()? == Some(b'?') {
             return self.skip_past(b"?>");
@@ -330,7 +330,7 @@ impl Markup {
     }
 }
 
-/// The name that a tag begins with, in lower case, and what follows it.
+/// Returns the name at the start of a tag, in lower case, and the rest.
 fn name(tag: &[u8]) -> (String, &[u8]) {
     let end = tag.iter().position(|byte| byte.is_ascii_whitespace() || *byte == b'/');
     let (name, rest) = tag.split_at(end.unwrap_or(tag.len()));
@@ -345,7 +345,7 @@ fn start(tag: &[u8], has_entities: bool) -> Tag<'_> {
     Tag { name, attributes: String::from_utf8_lossy(attributes), is_empty, has_entities }
 }
 
-/// The attributes of a tag, by name and value. A value without quotes ends at a blank.
+/// Returns the attributes of a tag by name and value. A value without quotes ends at a blank.
 pub(super) fn attributes(text: &str) -> impl Iterator<Item = (&str, &str)> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -372,11 +372,11 @@ pub(super) fn attributes(text: &str) -> impl Iterator<Item = (&str, &str)> {
     })
 }
 
-/// Appends a text with its references resolved: those to characters, and the five predefined entities
-/// (XML 1.0, 4.1 and 4.6); and the names that HTML has for characters (HTML Standard, 13.5), unless the
-/// document declares entities, which may have the same names. An `&` that begins none of them stands for
-/// itself, since servers write `?a=1&b=2`; so does a name without its `;`. Whether the text refers to an
-/// entity that the document may have declared.
+/// Appends a text with its references resolved: character references and the five predefined
+/// entities (XML 1.0, 4.1 and 4.6). Also the names that HTML has for characters (HTML Standard,
+/// 13.5), unless the document declares entities, which may have the same names. Any other `&`
+/// stays, since servers write `?a=1&b=2`; so does a name without its `;`. Returns whether the text
+/// refers to an entity that the document may have declared.
 pub(super) fn resolve(text: &str, has_entities: bool, out: &mut String) -> bool {
     let mut has_others = false;
     let mut parts = text.split('&');
@@ -404,8 +404,8 @@ pub(super) fn resolve(text: &str, has_entities: bool, out: &mut String) -> bool 
     has_others
 }
 
-/// The characters that HTML has this name for. The tokenizer of HTML has the names, and shows them by
-/// what it makes of a reference.
+/// Returns the characters of a named HTML reference. The HTML tokenizer knows the names, and
+/// resolves the reference.
 fn html_reference(name: &str) -> Option<String> {
     let reference = format!("&{name};");
     let mut tokens = Tokenizer::new(&reference);
@@ -416,7 +416,7 @@ fn html_reference(name: &str) -> Option<String> {
     (is_whole && tokens.next().is_none()).then_some(text)
 }
 
-/// The character that a reference is for. One that names no character is for U+FFFD.
+/// Returns the character of a character reference. An invalid number gives U+FFFD.
 fn character(name: &str) -> Option<char> {
     if let Some(number) = name.strip_prefix('#') {
         let (digits, radix) = match number.strip_prefix(['x', 'X']) {

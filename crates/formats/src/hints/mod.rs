@@ -1,4 +1,4 @@
-//! What sitemaps, feeds and JSON lines say of when pages changed.
+//! Hints: times when pages changed, from sitemaps, feeds and JSON lines.
 //!
 //! ```
 //! use std::io::Cursor;
@@ -38,75 +38,75 @@ use super::{Broken, ZstdWindow, escape};
 use lines::HintLines;
 use sitemap::Sitemap;
 
-/// A page that somebody says has changed.
+/// A page with a reported change.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hint {
-    /// The page. A store accepts its URL.
+    /// The URL of the page, valid for a store.
     pub url: String,
-    /// When it changed, in milliseconds since 1970.
+    /// The time of the change, in milliseconds since 1970.
     pub modified: i64,
 }
 
-/// The hints in a file, in its order, and what in it is broken.
+/// The hints in a file in order, and the broken records.
 ///
-/// After a broken record the next one is read. Nothing more comes after packed bytes that are damaged.
+/// After a broken record the next one is read. Damaged compression ends the file.
 ///
-/// Memory does not grow with the file. A line of JSON has at most 64 KiB, and of a text in XML 128 KiB
-/// are looked at. A record in which elements nest more than 100 deep is broken.
+/// Memory does not grow with the file. A line of JSON has at most 64 KiB, and of a text in XML 128
+/// KiB are read. A record with elements nested more than 100 deep is broken.
 pub struct Hints(Box<dyn Iterator<Item = Result<Hint, Broken>> + Send>);
 
-/// How many bytes tell what a file is.
+/// The number of bytes that decide what a file is.
 const SNIFFED_BYTES: usize = 4 << 10;
-/// The most bytes that are read of a file that is packed twice: twenty times what a sitemap may have.
+/// The most bytes read from a doubly compressed file: twenty times the limit of a sitemap.
 const PACKED_TWICE_BYTES_MAX: u64 = 1 << 30;
 
-/// Opens a file of hints, which may be compressed; `-` is standard input. Reads its first bytes, whose
-/// content decides what the file is:
+/// Opens a file of hints, which may be compressed; `-` is standard input. Reads its first bytes,
+/// whose content decides what the file is:
 ///
 /// - JSON lines with `url` and `modified`. Other keys are ignored.
-/// - A sitemap of the [protocol](https://www.sitemaps.org/protocol.html) 0.9: `loc` and `lastmod` of
-///   each `url`, or without that the `publication_date` of its news.
-/// - An Atom feed, or an Atom entry by itself: the alternate `link` of each `entry`, or else the `src`
-///   of its `content`; and `updated` or else `published`. If there are several alternate links, those to
-///   HTML count, or to what does not say its type: one of each language, up to 16.
-/// - An RSS feed, 0.90 to 2.0: `link` of each `item`, or a `guid` that is a URL, or in RSS 1.0 what the
-///   item is about; and `pubDate`, or else a date of Dublin Core or of Atom.
+/// - A sitemap of the [protocol](https://www.sitemaps.org/protocol.html) 0.9: `loc` and `lastmod`
+///   of each `url`, or else the `publication_date` of its news.
+/// - An Atom feed, or a single Atom entry: the alternate `link` of each `entry`, or else the `src`
+///   of its `content`; and `updated` or else `published`. Of several alternate links, those to HTML
+///   or without a type count: one of each language, up to 16.
+/// - An RSS feed, 0.90 to 2.0: `link` of each `item`, or a `guid` that is a URL, or in RSS 1.0 the
+///   `about` of the item; and `pubDate`, or else a date of Dublin Core or of Atom.
 ///
-/// A time is a [W3C datetime](https://www.w3.org/TR/NOTE-datetime), one of RFC 822, or near either,
-/// such as `2024-02-01 10:00:00 +0100`; in JSON also seconds since 1970. A time without a time of day
-/// is taken for the beginning of its day, month or year, and one without a zone for UTC. What has no
-/// time says nothing and is passed over.
+/// A time is a [W3C datetime](https://www.w3.org/TR/NOTE-datetime), one of RFC 822, or similar,
+/// such as `2024-02-01 10:00:00 +0100`; in JSON also seconds since 1970. A time without a time of
+/// day is the beginning of its day, month or year, and one without a zone is in UTC. Records
+/// without a time are skipped.
 ///
-/// XML need not be well formed: what cannot be markup is text, and a bare `&` stands for itself. The
-/// [names of HTML](https://html.spec.whatwg.org/multipage/named-characters.html) for characters are
-/// known, such as `&eacute;`, if they end with a `;`; any other name stands for itself. XML may be in
-/// any encoding of the [Encoding Standard](https://encoding.spec.whatwg.org/) that it declares, or in
-/// UTF-16. A document type may be there, but its entities are not expanded, and nothing that it names
-/// is read; where it declares entities, a URL that refers to any is broken.
+/// XML need not be well formed: invalid markup is text, and a bare `&` is literal. The [names of
+/// HTML](https://html.spec.whatwg.org/multipage/named-characters.html) for characters are resolved,
+/// such as `&eacute;`, if they end with a `;`; any other name is literal. XML may be in any
+/// encoding of the [Encoding Standard](https://encoding.spec.whatwg.org/) that it declares, or in
+/// UTF-16. A document type is allowed, but its entities are not expanded, and nothing that it names
+/// is read; if it declares entities, a URL that refers to any is broken.
 ///
-/// An absolute URL stays as it is written. A relative URL in a feed is resolved by the `xml:base` in
-/// force. Where there is none, and where that is relative, the base is the feed's `self` link, or
-/// else its `alternate` link or the `link` of its channel, if that is absolute and comes before the
-/// record. The result is written as browsers write it (the [URL
-/// Standard](https://url.spec.whatwg.org/)): `é` is `%C3%A9`. The URLs of a sitemap must be absolute,
-/// and so must a `guid`. A relative URL that has no base, or one of more than 2 KiB, is broken.
+/// An absolute URL stays as written. A relative URL in a feed is resolved by the `xml:base` in
+/// force. Without one, or if that is relative, the base is the feed's `self` link, or else its
+/// `alternate` link or the `link` of its channel, if that is absolute and comes before the record.
+/// The result is normalised as in browsers (the [URL Standard](https://url.spec.whatwg.org/)): `é`
+/// is `%C3%A9`. The URLs of a sitemap must be absolute, and so must a `guid`. A relative URL
+/// without a base, or one of more than 2 KiB, is broken.
 ///
-/// A file that is packed may contain one that is packed again, of up to 1 GiB. No more is unpacked.
+/// A compressed file may contain another compressed file of up to 1 GiB, but no deeper nesting.
 ///
 /// # Errors
 ///
-/// If the file cannot be read, is empty, or is none of these. A list of URLs, as a sitemap may be, is
-/// none, since it has no times.
+/// If the file cannot be read, is empty, or has none of these formats. A plain list of URLs, as a
+/// sitemap may be, is not accepted, since it has no times.
 pub fn open(path: &Path, zstd_window: ZstdWindow) -> Result<Hints, Broken> {
     let stream = Stream::open(path, zstd_window);
     Hints::new(stream.map_err(|e| Broken::source(&path.to_string_lossy(), &e))?, zstd_window)
 }
 
-/// Reads hints that are not in a file, as [`open`] does.
+/// Reads hints from a reader, as [`open`] does from a file.
 ///
 /// # Errors
 ///
-/// Those of [`open`].
+/// The errors of [`open`].
 pub fn read(
     name: &str,
     bytes: Box<dyn Read + Send>,

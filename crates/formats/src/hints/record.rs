@@ -1,4 +1,4 @@
-//! One record in a sitemap or a feed: where its page is, and when that changed.
+//! One record in a sitemap or a feed: the URL of its page, and the time of its change.
 
 use super::super::{escape, url};
 use super::base::{Bases, base_of};
@@ -8,26 +8,26 @@ use super::link::{Link, Links, content, link};
 use super::markup::{Tag, Text, attributes};
 use super::{Hint, date};
 
-/// How deep elements may nest in a record.
+/// The limit for nested elements in a record.
 const DEPTH_MAX: usize = 100;
 
-/// A record that has begun.
+/// The current record.
 #[derive(Default)]
 pub(super) struct Record {
     /// The `xml:base` of its element.
     base: Option<Field>,
     /// Its links to its page, which may have several forms or languages.
     links: Links,
-    /// Those elements of the form that are there, in its order.
+    /// The form's URL elements found so far, in the order of the form.
     urls: [Option<Url>; FIELDS_MAX],
     times: [Option<Field>; FIELDS_MAX],
-    /// The elements in it that have begun, by their names as they are written.
+    /// The names of open elements within it, as written.
     within: Vec<String>,
-    /// How many more have begun in the last of these.
+    /// The number of further open elements within the last of these.
     beyond: usize,
-    /// The field that is being read, and how deep it stands.
+    /// The field being read, and its depth.
     open: Option<(Kind, usize)>,
-    /// Why the record cannot be read.
+    /// The reason why the record is broken.
     broken: Option<String>,
     /// Whether a tag with its URL or its time has no end, so that they are lost.
     has_cut_tag: bool,
@@ -39,7 +39,7 @@ pub(super) struct Url {
     pub(super) field: Field,
     /// The `xml:base` of its element.
     pub(super) base: Option<Field>,
-    /// Whether it may be relative: a link is a reference (RFC 4287, 4.2.7.1), a `guid` a URL or none.
+    /// Whether it may be relative: a link is a reference (RFC 4287, 4.2.7.1), a `guid` is not.
     pub(super) is_reference: bool,
     /// Whether it is an attribute, which may be empty and mean the base itself (RFC 3986, 4.4).
     pub(super) is_attribute: bool,
@@ -52,7 +52,7 @@ enum Kind {
 }
 
 impl Record {
-    /// The record that this tag begins.
+    /// Begins a record with this tag.
     pub(super) fn begin(form: &Form, tag: &Tag<'_>) -> Record {
         let mut record = Record { base: base_of(tag), ..Record::default() };
         for (url, name) in record.urls.iter_mut().zip(form.urls) {
@@ -64,12 +64,12 @@ impl Record {
         record
     }
 
-    /// A record whose own tag has no end, so that what it says cannot be believed.
+    /// Creates a record whose own tag has no end, so that its content is unreliable.
     pub(super) fn cut_off() -> Record {
         Record { broken: Some("its tag has no end".to_owned()), ..Record::default() }
     }
 
-    /// An element in it begins, which the form knows by this name.
+    /// Takes the start of an element within it, given the form's name of the element.
     pub(super) fn start(&mut self, document: &Document, name: &str, tag: &Tag<'_>) {
         // If an element is there twice, the first counts.
         let form = document.form;
@@ -104,8 +104,8 @@ impl Record {
         }
     }
 
-    /// An element with a URL begins; whether it is empty, whatever the tag says: a link that leads
-    /// somewhere by its attributes may have no end, as in HTML.
+    /// Takes the start of a URL element. Returns whether it is empty, whatever the tag says: a link
+    /// with its target in attributes may have no end, as in HTML.
     fn start_url(&mut self, form: &Form, at: usize, name: &str, tag: &Tag<'_>) -> bool {
         let link = match name {
             "link" => link(tag),
@@ -142,8 +142,8 @@ impl Record {
         }
     }
 
-    /// An element in it ends. One that has not begun is passed over; those that have begun in it end,
-    /// too.
+    /// Takes the end of an element within it. An unopened element is ignored; open elements within
+    /// it end, too.
     pub(super) fn end(&mut self, name: &str) {
         if self.beyond > 0 {
             self.beyond -= 1;
@@ -165,7 +165,7 @@ impl Record {
         self.broken.get_or_insert_with(|| "an element in it has no end".to_owned());
     }
 
-    /// Part of the text of its elements.
+    /// Takes a part of the text of its elements.
     pub(super) fn text(&mut self, text: &Text<'_>, is_data: bool, record: &str) {
         // One section in another is text, unless the record should have ended meanwhile.
         if is_data
@@ -189,13 +189,13 @@ impl Record {
         }
     }
 
-    /// A tag has no end, of an element that the form knows by this name.
+    /// Takes a tag without an end, given the form's name of its element.
     pub(super) fn cut(&mut self, form: &Form, name: &str) {
         let is_known = form.urls.iter().chain(form.times).any(|known| *known == name);
         self.has_cut_tag |= self.within.is_empty() && is_known;
     }
 
-    /// What it says, now that it has ended; nothing if it has no time.
+    /// Returns the hints of the finished record; none if it has no time.
     pub(super) fn hints(mut self, form: &Form, bases: &Bases) -> Vec<Result<Hint, String>> {
         if self.open.is_some() {
             self.unclosed();
@@ -258,7 +258,7 @@ fn hint(
         url::check(written).map_err(|why| named(&why))?;
     }
     if written.contains(char::REPLACEMENT_CHARACTER) {
-        return Err(named("the URL has bytes that are no characters of the file's encoding"));
+        return Err(named("the URL has bytes that are invalid in the file's encoding"));
     }
     if url.field.has_entity {
         return Err(named("the URL refers to an entity of the document type"));
@@ -276,13 +276,13 @@ fn hint(
     let modified = times.iter().find_map(|(time, _)| date::parse(time.text()));
     let no_time = || {
         let name = times.first().map_or("", |(_, name)| name.rsplit('/').next().unwrap_or(name));
-        named(&format!("its <{name}> is no time"))
+        named(&format!("its <{name}> is not a time"))
     };
     Ok(Hint { url: page, modified: modified.ok_or_else(no_time)? })
 }
 
-/// Whether a URL has a scheme (RFC 3986, 3.1). One that has none is relative to something, or is no URL,
-/// as a `guid` that is only a number.
+/// Whether a URL has a scheme (RFC 3986, 3.1). A text without a scheme is relative, or not a URL,
+/// such as a `guid` that is only a number.
 fn is_absolute(url: &str) -> bool {
     let is_scheme_char = |byte: u8| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte);
     url.split_once(':').is_some_and(|(scheme, _)| {
@@ -291,7 +291,7 @@ fn is_absolute(url: &str) -> bool {
     })
 }
 
-/// Whether a `guid` says that it is no URL.
+/// Whether a `guid` is declared not to be a URL.
 fn is_no_permalink(tag: &Tag<'_>) -> bool {
     attributes(&tag.attributes).any(|(name, value)| {
         name.eq_ignore_ascii_case("ispermalink") && value.trim().eq_ignore_ascii_case("false")

@@ -14,24 +14,24 @@ use super::record::Record;
 pub(super) struct Sitemap {
     markup: Markup,
     records: Records,
-    /// What was found and is not returned yet.
+    /// Results that are not returned yet.
     found: VecDeque<Found>,
     is_over: bool,
 }
 
-/// What was found at a place: a hint, or what is wrong there.
+/// A result at a place: a hint, or an error.
 type Found = (Place, Result<Hint, String>);
 
-/// Where in a file we are.
+/// The state of reading a file.
 #[derive(Default)]
 struct Records {
     document: Option<Document>,
-    /// What relative URLs are relative to, of a document that may have such.
+    /// The bases of relative URLs, in a document that may have such.
     bases: Bases,
     record: Option<(Place, Record)>,
-    /// Whether there was a document.
+    /// Whether a document was found.
     is_known: bool,
-    /// The first element, if that begins no document.
+    /// The first element, if it does not begin a known document.
     other: Option<(Place, String)>,
 }
 
@@ -74,7 +74,7 @@ impl Iterator for Sitemap {
 }
 
 impl Records {
-    /// Takes a piece of markup, and adds the hints that it completes and what is wrong.
+    /// Takes a piece of markup, and adds the hints and errors that it completes.
     fn take(&mut self, place: Place, piece: Piece<'_>, found: &mut VecDeque<Found>) {
         match piece {
             Piece::Start(tag) => self.start(place, &tag, found),
@@ -107,7 +107,7 @@ impl Records {
         }
     }
 
-    /// The first element of a document, or one before that.
+    /// Takes the first element of a document, or one before it.
     fn begin(&mut self, place: Place, tag: &Tag<'_>, found: &mut VecDeque<Found>) {
         let Some(document) = Document::of(tag) else {
             if !self.is_known && self.other.is_none() {
@@ -147,7 +147,7 @@ impl Records {
         }
     }
 
-    /// Ends the record, and adds what it says.
+    /// Ends the record, and adds its results.
     fn close(&mut self, found: &mut VecDeque<Found>) {
         if let (Some((place, record)), Some(document)) = (self.record.take(), &self.document) {
             let hints = record.hints(document.form, &self.bases);
@@ -166,7 +166,7 @@ impl Records {
                     record.cut(form, &name);
                 }
             }
-            // What follows would belong to a record, so it must not be lost without a word.
+            // The following text would belong to a record, so its loss must be reported.
             None if cut.is_some_and(|name| name == form.record) => {
                 self.record = Some((place, Record::cut_off()));
             }
@@ -174,7 +174,7 @@ impl Records {
         }
     }
 
-    /// The end of the file.
+    /// Takes the end of the file.
     fn over(&mut self, place: Place, found: &mut VecDeque<Found>) {
         let is_cut = self.document.is_some();
         let before = found.len();

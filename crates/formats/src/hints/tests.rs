@@ -11,7 +11,7 @@ use super::super::escape::is_unfit;
 use super::super::gzip::tests::gz;
 use super::*;
 
-/// A file that comes in pieces of so many bytes.
+/// A file that arrives in pieces of this size.
 struct Pieces(Cursor<Vec<u8>>, usize);
 
 impl Read for Pieces {
@@ -29,7 +29,8 @@ fn read_by(file: &[u8], bytes: usize) -> Vec<Result<Hint, Broken>> {
     }
 }
 
-/// The hints of a file, however it comes: a URL and a time, or what is wrong and where.
+/// Returns the hints of a file, in whatever pieces it arrives: a URL and a time, or an error and
+/// its place.
 #[track_caller]
 fn hints(file: impl AsRef<[u8]>) -> Vec<(String, i64)> {
     let file = file.as_ref();
@@ -57,7 +58,7 @@ fn sitemap(urls: &str) -> String {
     )
 }
 
-/// What is wrong with a file, after its hints.
+/// Returns the error of a file, after its hints.
 #[track_caller]
 fn wrong(file: impl AsRef<[u8]>) -> String {
     let (said, mark) = hints(file).pop().unwrap();
@@ -139,11 +140,11 @@ fn a_broken_record_costs_itself() {
     let long = format!("https://example.com/{}", "x".repeat(10_000));
     let longer = "&amp;".repeat(20_000);
     for (record, said) in [
-        ("<loc>x:1</loc><lastmod>yesterday</lastmod>", "x:1: its <lastmod> is no time"),
-        ("<loc>x:1</loc><lastmod>1970-01-01T24:01</lastmod>", "x:1: its <lastmod> is no time"),
-        ("<loc>x:1</loc><lastmod>1970-13</lastmod>", "x:1: its <lastmod> is no time"),
-        ("<loc>x:1</loc><lastmod>0000-01-01</lastmod>", "x:1: its <lastmod> is no time"),
-        ("<loc>x:1</loc><lastmod>12026-01-01</lastmod>", "x:1: its <lastmod> is no time"),
+        ("<loc>x:1</loc><lastmod>yesterday</lastmod>", "x:1: its <lastmod> is not a time"),
+        ("<loc>x:1</loc><lastmod>1970-01-01T24:01</lastmod>", "x:1: its <lastmod> is not a time"),
+        ("<loc>x:1</loc><lastmod>1970-13</lastmod>", "x:1: its <lastmod> is not a time"),
+        ("<loc>x:1</loc><lastmod>0000-01-01</lastmod>", "x:1: its <lastmod> is not a time"),
+        ("<loc>x:1</loc><lastmod>12026-01-01</lastmod>", "x:1: its <lastmod> is not a time"),
         ("<lastmod>1970</lastmod>", "it has no <loc>"),
         ("<loc> </loc><lastmod>1970</lastmod>", ": the URL is empty"),
         ("<loc>/a</loc><lastmod>1970</lastmod>", "/a: the URL is not absolute"),
@@ -155,7 +156,7 @@ fn a_broken_record_costs_itself() {
         ("<loc>x:&#9;y</loc><lastmod>1970</lastmod>", "x:\\ty: the URL has a control character"),
         (&format!("<loc>{long}</loc><lastmod>1970</lastmod>"), "has 10020 bytes, more than 8192"),
         (&format!("<loc>{longer}</loc><lastmod>1970</lastmod>"), "the URL is too long"),
-        (&format!("<loc>x:1</loc><lastmod>{longer}</lastmod>"), "is no time"),
+        (&format!("<loc>x:1</loc><lastmod>{longer}</lastmod>"), "is not a time"),
     ] {
         let good = "<url><loc>x:2</loc><lastmod>1970</lastmod></url>";
         let found = hints(sitemap(&format!("<url>{record}</url>{good}")));
@@ -311,7 +312,7 @@ fn hints_before_the_damage_are_read() {
     let file = sitemap("<url><loc>x:1</loc><lastmod>1970</lastmod></url><url><loc>x:2</x></url>");
     let found = hints(&file);
     assert_eq!((found.len(), &found[0]), (2, &hint("x:1", 0)));
-    // Half of what is packed ends within the comment.
+    // Half of the compressed bytes end within the comment.
     let noise: String = (0..50_000u64).map(|n| format!("{:x}", n * n)).collect();
     let record = "<url><loc>x:1</loc><lastmod>1970</lastmod></url>";
     let packed = gz(sitemap(&format!("{record}<!--{noise}-->")).as_bytes());

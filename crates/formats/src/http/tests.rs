@@ -1,4 +1,4 @@
-//! Headers and bodies as servers and archives write them.
+//! Tests of headers and bodies as servers and archives write them.
 
 use super::super::gzip::tests::gz;
 use super::*;

@@ -1,4 +1,4 @@
-//! WARC archives (ISO 28500, versions 0.17 to 1.1), WET among them.
+//! Reads WARC archives (ISO 28500, versions 0.17 to 1.1), WET included.
 
 use super::block::{Block, Content};
 use super::exchange::Ids;
@@ -11,15 +11,15 @@ use crate::url::{Method, Schemes};
 use crate::{escape, time, url};
 
 const HEADER_BYTES_MAX: usize = 256 << 10;
-/// How much of a request is looked at for its method.
+/// The number of bytes of a request that are searched for its method.
 const METHOD_BYTES_MAX: usize = 64;
-/// How many records a record may name as belonging to the same exchange.
+/// The most records that a record may name as concurrent.
 const CONCURRENT_MAX: usize = 16;
 
-/// WARC. Packed members and records need not coincide.
+/// WARC. Compressed members and records need not coincide.
 pub(crate) struct Warc;
 
-/// The named fields of a header that matter.
+/// The relevant named fields of a header.
 const FIELDS: [&str; 14] = [
     "content-length",
     "content-type",
@@ -40,7 +40,7 @@ const FIELDS: [&str; 14] = [
 /// The only field that a header may repeat (ISO 28500, 5.10).
 const CONCURRENT: &str = "warc-concurrent-to";
 
-/// The [`FIELDS`] of a record's header, the first of each name; of [`CONCURRENT`] several.
+/// The [`FIELDS`] of a record's header: the first of each name, and several of [`CONCURRENT`].
 #[derive(Default)]
 struct Header(Vec<(&'static str, Vec<u8>)>);
 
@@ -55,13 +55,13 @@ impl Header {
         std::str::from_utf8(self.bytes(name)?).ok()
     }
 
-    /// A URL, which some tools put in angle brackets.
+    /// Returns a URL; some tools put it in angle brackets.
     fn url(&self, name: &str) -> Option<&str> {
         let url = self.text(name)?;
         Some(url.strip_prefix('<').and_then(|u| u.strip_suffix('>')).unwrap_or(url))
     }
 
-    /// The digest that is declared of what the record holds, or repeats.
+    /// Returns the declared digest of the content, or of the content that a revisit repeats.
     fn declared(&self, is_document: bool) -> Option<Declared> {
         let payload = self.text("warc-payload-digest").and_then(Declared::parse);
         // Where the document is all of the block, its digest does as well.
@@ -69,7 +69,7 @@ impl Header {
         payload.or_else(|| if is_document { block() } else { None })
     }
 
-    /// The type of the block, in lower case.
+    /// Returns the type of the block, in lower case.
     fn content_type(&self) -> String {
         self.text("content-type").unwrap_or_default().to_ascii_lowercase()
     }
@@ -78,20 +78,20 @@ impl Header {
         self.text("warc-type").unwrap_or_default().to_ascii_lowercase()
     }
 
-    /// Whether a field is kept, if it comes once more.
+    /// Whether another occurrence of a field is kept.
     fn keeps(&self, field: &str) -> bool {
         let most = if field == CONCURRENT { CONCURRENT_MAX } else { 1 };
         self.0.iter().filter(|(name, _)| *name == field).count() < most
     }
 
-    /// By which the record belongs to an exchange.
+    /// Returns the identifiers that link the record to an exchange.
     fn ids(&self) -> Ids {
         let concurrent = self.0.iter().filter(|(name, _)| *name == CONCURRENT);
         let concurrent = concurrent.map(|(_, value)| value.as_slice());
         Ids::new(self.bytes("warc-target-uri"), self.bytes("warc-record-id"), concurrent)
     }
 
-    /// How the archive cut the content. A revisit has none of its own.
+    /// Returns how the archive truncated the content. A revisit has no content.
     fn truncated(&self) -> Truncated {
         match self.text("warc-truncated").map(str::to_ascii_lowercase).as_deref() {
             None | Some("") => Truncated::No,
@@ -100,7 +100,7 @@ impl Header {
         }
     }
 
-    /// Why the record is no visit, whatever its content is; `None` if it may be one.
+    /// Returns why the record is not a visit, whatever its content; `None` if it may be one.
     fn passed(&self, schemes: &Schemes) -> Option<&'static str> {
         Some(match self.kind().as_str() {
             // Only the first part of its content.
@@ -121,7 +121,7 @@ impl Header {
         })
     }
 
-    /// What is wrong with the record, after its URL.
+    /// Puts the URL of the record before an error text.
     fn with_url(&self, why: &str) -> String {
         with_url(self.url("warc-target-uri"), why)
     }
@@ -166,7 +166,7 @@ impl Format for Warc {
 impl Cutter<Warc> {
     fn header(&mut self) -> Result<Header, Fault> {
         let mut header = Header::default();
-        // Whether the field in hand is kept; it may go on in the next line.
+        // Whether the current field is kept; it may continue in the next line.
         let mut kept = None;
         let mut size = 0;
         loop {
@@ -205,7 +205,7 @@ impl Cutter<Warc> {
         }
     }
 
-    /// Passes over a request, and notes its method.
+    /// Skips a request, and notes its method.
     fn request(
         &mut self,
         header: &Header,
@@ -220,7 +220,7 @@ impl Cutter<Warc> {
     }
 }
 
-/// A record of a WARC archive, cut and not read yet.
+/// An unread record of a WARC archive.
 struct WarcRecord {
     at: At,
     header: Header,
@@ -287,7 +287,7 @@ fn capture(header: &Header, is_document: bool) -> Result<Captured, String> {
     Ok(Captured { url, time, declared, truncated: Truncated::No })
 }
 
-/// What a revisit record says, by its profile.
+/// Returns the payload of a revisit record, by its profile.
 fn revisited(header: &Header) -> Result<Payload, String> {
     let profile = header.text("warc-profile").unwrap_or_default();
     if profile.contains("server-not-modified") {
@@ -297,7 +297,7 @@ fn revisited(header: &Header) -> Result<Payload, String> {
     let refers_time = header.text("warc-refers-to-date");
     let refers_time = refers_time.and_then(time::parse).and_then(time::of_the_web);
     if header.declared(false).is_none() && refers_to.is_none() {
-        return Err("the revisit record says neither what it repeats nor its digest".into());
+        return Err("the revisit record has neither a digest nor a record that it refers to".into());
     }
     Ok(Payload::Revisit { refers_to: refers_to.map(str::to_string), refers_time })
 }

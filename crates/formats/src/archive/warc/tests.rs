@@ -1,4 +1,4 @@
-//! Records as they are met, sound and broken.
+//! Tests with sound and broken records.
 
 use std::sync::Arc;
 

@@ -71,7 +71,7 @@ fn near_forms_of_rfc_822_are_read() {
     }
 }
 
-/// RFC 2822, 3.2.3, 4.3, and the last example of A.6.3.
+/// Examples of RFC 2822, 3.2.3, 4.3, and the last one of A.6.3.
 #[test]
 fn comments_say_nothing_wherever_they_stand() {
     for (text, expected) in [

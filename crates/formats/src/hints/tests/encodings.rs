@@ -1,4 +1,4 @@
-//! Encodings of XML.
+//! Tests of encodings of XML.
 
 use super::*;
 
@@ -53,7 +53,7 @@ fn a_url_that_cannot_be_decoded_is_broken() {
         file.extend_from_slice(format!("{GOOD}</urlset>").as_bytes());
         let found = hints(file);
         assert_eq!((found.len(), &found[1]), (2, &hint("x:9", 0)), "{declared}");
-        assert!(found[0].0.contains("are no characters of the file's encoding"), "{found:?}");
+        assert!(found[0].0.contains("are invalid in the file's encoding"), "{found:?}");
     }
 }
 

@@ -27,7 +27,7 @@ fn an_rss_feed_says_when_its_items_were_published() {
     let found = hints(file);
     let expected = [hint("https://example.com/1", DAY), hint("x:2", 2 * DAY), hint("x:4", DAY)];
     assert_eq!(found[..3], expected);
-    assert_eq!((found.len(), found[3].0.ends_with("x:5: its <pubDate> is no time")), (4, true));
+    assert_eq!((found.len(), found[3].0.ends_with("x:5: its <pubDate> is not a time")), (4, true));
 }
 
 #[test]
@@ -106,7 +106,7 @@ fn feeds_of_other_versions_are_read() {
     }
 }
 
-/// An Atom entry with these elements, and a time.
+/// Returns an Atom entry with these elements, and a time.
 fn entry(elements: &str) -> String {
     format!("<entry>{elements}<updated>1970-01-02</updated></entry>")
 }

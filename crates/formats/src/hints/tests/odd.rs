@@ -1,4 +1,4 @@
-//! Files that begin oddly, and markup in which a record could be lost.
+//! Tests of files with unusual starts, and markup in which a record could be lost.
 
 use super::*;
 

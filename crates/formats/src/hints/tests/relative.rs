@@ -1,4 +1,4 @@
-//! Relative URLs in feeds, and what they are relative to.
+//! Tests of relative URLs in feeds, and of their bases.
 
 use ::url::Url;
 
@@ -15,7 +15,7 @@ fn urls(found: Vec<(String, i64)>) -> Vec<String> {
         .collect()
 }
 
-/// The URLs in a feed whose root has these attributes; one that is broken ends with `!`.
+/// Returns the URLs in a feed whose root has these attributes; a broken one ends with `!`.
 #[track_caller]
 fn feed(attributes: &str, content: &str) -> Vec<String> {
     urls(hints(format!("<feed xmlns='http://www.w3.org/2005/Atom'{attributes}>{content}</feed>")))
@@ -36,7 +36,7 @@ fn a_link_is_relative_to_the_base_in_force() {
         ("", "http://e.example/a/b?c"),
         (" \n p \n", "http://e.example/a/p"),
         ("caf&eacute; x", "http://e.example/a/caf%C3%A9%20x"),
-        // What is absolute stays as it is.
+        // An absolute URL stays unchanged.
         ("HTTP://E.example:80/é/../a b", "HTTP://E.example:80/é/../a b"),
         ("mailto:a@e.example", "mailto:a@e.example"),
     ] {
@@ -242,7 +242,7 @@ fn floods_of_bases_take_linear_time_and_little_memory() {
         assert_eq!(found.last(), Some(&Ok(Hint { url: "x:9".into(), modified: 0 })));
     }
     assert!(since.elapsed() < std::time::Duration::from_secs(60), "{:?}", since.elapsed());
-    // What nests too deep is named, and not resolved by a base further out.
+    // Too deep a nesting is reported, and not resolved by an outer base.
     let found = feed(" xml:base='http://e.example/'", &format!("{closed}{relative}"));
     assert!(found[0].ends_with('!') && found[1] == "http://e.example/p", "{found:?}");
 }

@@ -1,4 +1,4 @@
-//! Which responses are the page (RFC 9110; ISO 28500, WARC 1.1).
+//! Tests of which responses are the page (RFC 9110; ISO 28500, WARC 1.1).
 
 use super::*;
 
@@ -6,7 +6,7 @@ fn answer(head: &str, body: &str) -> String {
     response("http://a/x", &format!("HTTP/1.1 {head}\r\n\r\n{body}"))
 }
 
-/// A record with an identifier, and others that it names.
+/// Returns a record with an identifier, and others that it names.
 fn exchange(kind: &str, url: &str, ids: [&str; 2], block: &str) -> String {
     let [own, concurrent] = ids;
     let named = if concurrent.is_empty() {
@@ -228,7 +228,7 @@ fn identifiers_that_all_records_share_do_not_mix_exchanges() {
             assert_eq!(found, ["/get", "answer to POST"], "{ids:?} {order:?}");
         }
     }
-    // Of one URL the one that is named comes first.
+    // With equal URLs, the record that is named comes first.
     let more = |own: &str, first: &str| {
         format!(
             "\r\nWARC-Record-ID: <urn:uuid:{own}>\r\nWARC-Concurrent-To: <urn:uuid:{first}>\
