@@ -1,14 +1,13 @@
-//! The module of pointers: how what comes from C becomes Rust, and back. All `unsafe` of this library is
-//! here, and a test checks that.
+//! Converts pointers from C to Rust and back. All `unsafe` code of this library is here, and a test
+//! checks that.
 //!
-//! A pointer gets into this library in one way: as an argument of a function that C calls, or in a
-//! structure that such an argument points to. What it must point to, the header says, and whoever calls
-//! from C has promised it. That promise is made where no compiler sees it, so the functions here take
-//! raw pointers without being `unsafe fn`s themselves; they are for arguments that came from C, and for
-//! nothing else. What can be checked is checked: NULL, lengths that no memory has, alignment, UTF-8, and
-//! the sizes of structures.
+//! A pointer enters this library in one way: as an argument of a function that C calls, or in a
+//! structure that such an argument points to. The header specifies what it must point to, and the
+//! caller guarantees it. No compiler can see that guarantee, so the functions here take raw
+//! pointers without being `unsafe fn`s themselves; use them for arguments from C only. Whatever can
+//! be checked is checked: NULL, impossible lengths, alignment, UTF-8, and the sizes of structures.
 //!
-//! A reference from here may be used until the call from C returns.
+//! A reference from here is valid until the call from C returns.
 
 pub(crate) mod arrow;
 pub(crate) mod lend;
@@ -21,19 +20,19 @@ use std::ptr;
 
 use crate::failure::{Failure, Result};
 
-/// A structure of the header: of integers, floating-point numbers, arrays of them and pointers, without
-/// padding, so that any bytes are a value of it, and so that what is added at its end makes it larger.
+/// A structure of the header: integers, floating-point numbers, arrays of them and pointers,
+/// without padding. So any bytes are a valid value, and a field added at its end makes it larger.
 ///
 /// # Safety
 ///
 /// It must be such a structure.
 pub(crate) unsafe trait Plain: Copy {
-    /// The least size that a program may give: that of what must be there.
+    /// The smallest size that a program may pass: it includes all mandatory fields.
     const LEAST: usize;
 }
 
-/// Declares that a structure is [`Plain`], which it must be, with the last field that must be there.
-/// Each module declares its own structures.
+/// Declares a structure to be [`Plain`], with its last mandatory field. Each module declares its
+/// own structures.
 macro_rules! plain {
     ($Name:ident, up to $last:ident) => {
         // SAFETY: it has the fields that `Plain` allows. That nothing is between them, the tests have
@@ -47,17 +46,17 @@ macro_rules! plain {
 
 pub(crate) use plain;
 
-/// The size of a field.
+/// Returns the size of a field.
 pub(crate) const fn size_of_field<T, F>(_: fn(&T) -> &F) -> usize {
     size_of::<F>()
 }
 
-/// What a pointer points to that must be there.
+/// Returns the target of a pointer that must not be NULL.
 pub(crate) fn handle<'a, T>(pointer: *const T, name: &'static str) -> Result<&'a T> {
     optional(pointer, name)?.ok_or_else(|| Failure::null(name))
 }
 
-/// What a pointer points to that may be NULL.
+/// Returns the target of a pointer that may be NULL.
 pub(crate) fn optional<'a, T>(pointer: *const T, name: &'static str) -> Result<Option<&'a T>> {
     if !pointer.is_aligned() {
         return Err(Failure::argument(name, "it points to no such thing"));
@@ -66,7 +65,7 @@ pub(crate) fn optional<'a, T>(pointer: *const T, name: &'static str) -> Result<O
     Ok(unsafe { pointer.as_ref() })
 }
 
-/// Bytes that must be there. NULL is no bytes if there are to be none.
+/// Returns bytes. NULL is allowed if the length is 0.
 pub(crate) fn bytes<'a>(
     pointer: *const c_char,
     len: usize,
@@ -81,12 +80,12 @@ pub(crate) fn bytes<'a>(
     Ok(unsafe { std::slice::from_raw_parts(pointer.cast::<u8>(), len) })
 }
 
-/// A text. NULL is an error even if its length is 0: a text that matters is somewhere.
+/// Returns a text. NULL is an error even for length 0, since an empty text also has an address.
 pub(crate) fn text<'a>(pointer: *const c_char, len: usize, name: &'static str) -> Result<&'a str> {
     optional_text(pointer, len, name)?.ok_or_else(|| Failure::null(name))
 }
 
-/// A text, or NULL.
+/// Returns a text, or `None` for NULL.
 pub(crate) fn optional_text<'a>(
     pointer: *const c_char,
     len: usize,
@@ -100,7 +99,7 @@ pub(crate) fn optional_text<'a>(
     read.map(Some).map_err(|e| Failure::argument(name, what(e.valid_up_to())))
 }
 
-/// A path, which ends with a NUL.
+/// Returns a path that ends with a NUL.
 pub(crate) fn path<'a>(pointer: *const c_char, name: &'static str) -> Result<&'a Path> {
     if pointer.is_null() {
         return Err(Failure::null(name));
@@ -110,7 +109,7 @@ pub(crate) fn path<'a>(pointer: *const c_char, name: &'static str) -> Result<&'a
     Ok(Path::new(OsStr::from_bytes(path.to_bytes())))
 }
 
-/// Numbers, copied: others may write them meanwhile, and they need not be aligned.
+/// Copies numbers: other threads may write them concurrently, and they may be unaligned.
 pub(crate) fn numbers<T: Number>(
     pointer: *const T,
     count: usize,
@@ -123,8 +122,8 @@ pub(crate) fn numbers<T: Number>(
     let mut numbers = Vec::new();
     let no_room = |_| Failure::argument(name, "there is no memory for a copy of it");
     numbers.try_reserve_exact(count).map_err(no_room)?;
-    // SAFETY: the caller promises that so many numbers are there, and there is room for as many; any
-    // bytes are a number.
+    // SAFETY: the caller guarantees this many numbers, and the buffer has space for them; any bytes
+    // are a valid number.
     unsafe {
         let to: *mut T = numbers.as_mut_ptr();
         ptr::copy_nonoverlapping(pointer.cast::<u8>(), to.cast::<u8>(), count * size_of::<T>());
@@ -133,7 +132,7 @@ pub(crate) fn numbers<T: Number>(
     Ok(numbers)
 }
 
-/// Types of numbers: any bytes are one, and none of them is padding.
+/// A number type: any bytes are a valid value, and it has no padding.
 pub(crate) trait Number: Copy {}
 
 impl Number for u8 {}
@@ -143,7 +142,7 @@ impl Number for i32 {}
 impl Number for i64 {}
 impl Number for f64 {}
 
-/// A structure that begins with its size.
+/// Reads a structure that begins with its size.
 pub(crate) fn sized<T: Plain>(pointer: *const T, name: &'static str) -> Result<T> {
     if pointer.is_null() {
         return Err(Failure::null(name));
@@ -153,14 +152,14 @@ pub(crate) fn sized<T: Plain>(pointer: *const T, name: &'static str) -> Result<T
     structure(pointer, size, name)
 }
 
-/// A structure of a size that the caller gives: with zeros for what it lacks.
+/// Reads a structure of the caller's size; missing fields are zero.
 pub(crate) fn structure<T: Plain>(pointer: *const T, size: usize, name: &'static str) -> Result<T> {
     check_size::<T>(size, name)?;
     check_length(pointer, 1, size, name)?;
     let mut value = MaybeUninit::<T>::zeroed();
     let known = size.min(size_of::<T>());
-    // SAFETY: the caller promises that `size` bytes are there, and no more of them are copied than there
-    // is room for. What is not copied is zero, so all is initialised, and any bytes are a value.
+    // SAFETY: the caller guarantees `size` bytes, and no more are copied than fit. The rest is
+    // zero, so everything is initialised, and any bytes are a valid value.
     let value = unsafe {
         let from = pointer.cast::<u8>();
         ptr::copy_nonoverlapping(from, value.as_mut_ptr().cast::<u8>(), known);
@@ -173,8 +172,8 @@ pub(crate) fn structure<T: Plain>(pointer: *const T, size: usize, name: &'static
     Ok(value)
 }
 
-/// A structure that begins with its size, with defaults for what the caller's version of the header has
-/// not.
+/// Reads a structure that begins with its size, with defaults for fields that the caller's header
+/// lacks.
 pub(crate) fn grown<T: Plain>(pointer: *const T, defaults: T, name: &'static str) -> Result<T> {
     let given = sized(pointer, name)?;
     // SAFETY: it is not NULL, as was checked, and the caller promises that a size is there.
@@ -185,7 +184,7 @@ pub(crate) fn grown<T: Plain>(pointer: *const T, defaults: T, name: &'static str
     Ok(whole)
 }
 
-/// Structures in a row, each of a size that the caller gives.
+/// Reads an array of structures, each of the caller's size.
 pub(crate) fn structures<T: Plain>(
     pointer: *const T,
     count: usize,
@@ -205,12 +204,12 @@ pub(crate) fn structures<T: Plain>(
     (0..count).map(one).collect()
 }
 
-/// Checks that a value can be put where the caller wants it, before there is one.
+/// Checks that a value can be written to the caller's pointer, before it is computed.
 pub(crate) fn check_put<T>(pointer: *mut T, name: &'static str) -> Result<()> {
     if pointer.is_null() { Err(Failure::null(name)) } else { Ok(()) }
 }
 
-/// Puts a value where the caller wants it.
+/// Writes a value to the caller's pointer.
 pub(crate) fn put<T: Copy>(pointer: *mut T, value: T, name: &'static str) -> Result<()> {
     check_put(pointer, name)?;
     // SAFETY: it is not NULL, and the caller promises that there is room for it.
@@ -218,14 +217,14 @@ pub(crate) fn put<T: Copy>(pointer: *mut T, value: T, name: &'static str) -> Res
     Ok(())
 }
 
-/// Checks that a structure can be put where the caller wants it, before there is one.
+/// Checks that a structure can be written to the caller's pointer, before it is computed.
 pub(crate) fn room<T: Plain>(pointer: *mut T, size: usize, name: &'static str) -> Result<()> {
     check_size::<T>(size, name)?;
     check_length(pointer, 1, size, name)
 }
 
-/// Puts as much of a structure where the caller wants it as the caller knows, and zeros where the
-/// caller knows more.
+/// Writes the part of a structure that the caller knows, and zeros for fields that this library
+/// does not know.
 pub(crate) fn put_structure<T: Plain>(
     pointer: *mut T,
     size: usize,
@@ -244,8 +243,7 @@ pub(crate) fn put_structure<T: Plain>(
     Ok(())
 }
 
-/// Leaves an error for the caller, who wants it unless the pointer is NULL. One that stands there
-/// already is the first, and stays.
+/// Stores an error for the caller, unless the pointer is NULL. An earlier error is kept.
 pub(crate) fn leave(pointer: *mut *mut Failure, failure: Failure) {
     if pointer.is_null() {
         return;
@@ -258,24 +256,25 @@ pub(crate) fn leave(pointer: *mut *mut Failure, failure: Failure) {
     }
 }
 
-/// Has a function called in each process that is forked from this one, until the library is unloaded.
+/// Registers a function to be called in each process forked from this one, until the library is
+/// unloaded.
 pub(crate) fn on_fork(in_child: extern "C" fn()) -> std::io::Result<()> {
-    // A C function of another declaration, since the one at hand may panic for all that C knows.
+    // The libc declaration has another type, since for C any function may panic.
     let in_child: unsafe extern "C" fn() = in_child;
-    // SAFETY: what is called only adds to an atomic number, which is safe after a fork.
+    // SAFETY: the function only increments an atomic number, which is safe after a fork.
     match unsafe { libc::pthread_atfork(None, None, Some(in_child)) } {
         0 => Ok(()),
         error => Err(std::io::Error::from_raw_os_error(error)),
     }
 }
 
-/// A structure of zeros.
+/// Returns a structure of zeros.
 pub(crate) fn zeroed<T: Plain>() -> T {
     // SAFETY: any bytes are a value.
     unsafe { std::mem::zeroed() }
 }
 
-/// What a test gets of a column, as a program in C would read it.
+/// Reads a column in a test, as a program in C would.
 #[cfg(test)]
 pub(crate) fn column<'a, T>(pointer: *const T, count: usize) -> &'a [T] {
     assert!(!pointer.is_null());
@@ -283,7 +282,7 @@ pub(crate) fn column<'a, T>(pointer: *const T, count: usize) -> &'a [T] {
     unsafe { std::slice::from_raw_parts(pointer, count) }
 }
 
-/// Whether a test got no error.
+/// Whether a test received no error.
 #[cfg(test)]
 pub(crate) fn is_null<T>(pointer: *const T) -> bool {
     pointer.is_null()
@@ -294,15 +293,14 @@ fn check_size<T: Plain>(size: usize, name: &'static str) -> Result<()> {
         return Ok(());
     }
     let what = format!(
-        "its size is said to be {size} bytes, and this version of the library knows {} of it, of which \
-         {} must be there",
+        "its size is {size} bytes; this version of the library expects {}, and at least {}",
         size_of::<T>(),
         T::LEAST
     );
     Err(Failure::argument(name, what))
 }
 
-/// Checks that something is there, and that it can be in memory.
+/// Checks that an array is not NULL and fits into memory.
 fn check_length<T>(pointer: *const T, count: usize, size: usize, name: &'static str) -> Result<()> {
     if pointer.is_null() {
         return Err(Failure::null(name));
@@ -310,7 +308,7 @@ fn check_length<T>(pointer: *const T, count: usize, size: usize, name: &'static 
     let bytes = count.checked_mul(size).filter(|bytes| *bytes <= isize::MAX.unsigned_abs());
     let end = bytes.and_then(|bytes| pointer.addr().checked_add(bytes));
     if end.is_none() {
-        let what = format!("its length is said to be {count}, which no memory has");
+        let what = format!("its length is {count}, which is more than any memory");
         return Err(Failure::argument(name, what));
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! Arguments and fields that several functions have, checked and converted.
+//! Arguments and fields of several functions, validated and converted.
 
 use std::ffi::c_char;
 
@@ -10,7 +10,7 @@ use simkeep::{Classes, Digest, Prefix, Time};
 use crate::abi;
 use crate::failure::{Failure, Result};
 
-/// Which of several pages comes first, if a caller says so.
+/// Returns the order of originals, if the caller sets one.
 pub(crate) fn ranking(
     rule: *const c_char,
     len: usize,
@@ -21,7 +21,7 @@ pub(crate) fn ranking(
     rule.map(|rule| rule.parse::<Ranking>().map_err(wrong)).transpose()
 }
 
-/// Which distances are minor and which moderate, if that is not left to the recipe.
+/// Returns the bands of minor and moderate distances, unless the recipe decides.
 pub(crate) fn bands(minor: i32, moderate: i32) -> Result<Option<Bands>> {
     match (distance(minor, "minor")?, distance(moderate, "moderate")?) {
         (Some(minor), Some(moderate)) => Ok(Some(Bands { minor, moderate })),
@@ -30,7 +30,7 @@ pub(crate) fn bands(minor: i32, moderate: i32) -> Result<Option<Bands>> {
     }
 }
 
-/// A distance, if that is not left to the recipe.
+/// Returns a distance, unless the recipe decides.
 pub(crate) fn distance(distance: i32, name: &str) -> Result<Option<u32>> {
     match distance {
         -1 => Ok(None),
@@ -39,7 +39,7 @@ pub(crate) fn distance(distance: i32, name: &str) -> Result<Option<u32>> {
     }
 }
 
-/// A number that is 0 or 1.
+/// Converts a number that must be 0 or 1.
 pub(crate) fn flag(number: u32, name: &str) -> Result<bool> {
     match number {
         0 => Ok(false),
@@ -48,12 +48,12 @@ pub(crate) fn flag(number: u32, name: &str) -> Result<bool> {
     }
 }
 
-/// A size; as large as one can be if it is larger.
+/// Converts a size; larger ones are clamped.
 pub(crate) fn to_usize(number: u64) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)
 }
 
-/// Classes that a caller names, or pages of any class and of none.
+/// Returns the classes of the caller; by default pages of any class and of none.
 pub(crate) fn classes(
     classes: *const u32,
     len: usize,
@@ -69,7 +69,7 @@ pub(crate) fn classes(
     Ok(Some(if unclassed { classes.and_unclassed() } else { classes }))
 }
 
-/// A prefix, or all pages for NULL.
+/// Returns a prefix; all pages for NULL.
 pub(crate) fn prefix(
     text: *const c_char,
     len: usize,
@@ -79,7 +79,7 @@ pub(crate) fn prefix(
     Ok(text.map(Prefix::parse).transpose().map_err(simkeep::Error::from)?)
 }
 
-/// A time that is going to be stored. The store itself refuses one outside the years 1 to 9999.
+/// Converts a time to be stored. The store itself rejects times outside the years 1 to 9999.
 pub(crate) fn time(ms: i64) -> Result<Time> {
     match Time::from_ms(ms) {
         Err(error @ simkeep::TimeError::LooksLikeSeconds(_)) => {
@@ -89,12 +89,12 @@ pub(crate) fn time(ms: i64) -> Result<Time> {
     }
 }
 
-/// An HTTP status that a visit can have.
+/// Converts the HTTP status of a visit.
 pub(crate) fn status(status: u32) -> Result<u16> {
     u16::try_from(status).map_err(|_| Failure::argument("status", "it must be below 65536"))
 }
 
-/// A digest, or NULL.
+/// Returns a digest; `None` for NULL.
 pub(crate) fn digest(pointer: *const u8) -> Result<Option<Digest>> {
     if pointer.is_null() {
         return Ok(None);
@@ -103,12 +103,12 @@ pub(crate) fn digest(pointer: *const u8) -> Result<Option<Digest>> {
     Ok(bytes.ok().map(Digest))
 }
 
-/// So many seconds.
+/// Converts seconds to an interval.
 pub(crate) fn interval(seconds: u64, name: &str) -> Result<Interval> {
     Interval::from_seconds(seconds).map_err(|e| Failure::argument(name, format!("{e}")))
 }
 
-/// What puts due pages in order, if a caller says so.
+/// Returns the policy for due pages, if the caller sets one.
 pub(crate) fn policy(
     text: *const c_char,
     len: usize,

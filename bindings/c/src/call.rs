@@ -1,4 +1,4 @@
-//! What every call from C goes through: no panic leaves it, and an error becomes what C gets.
+//! The common entry of all calls from C: it catches panics, and converts errors for C.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -6,10 +6,10 @@ use crate::abi;
 use crate::code::{SIMKEEP_NONE, SIMKEEP_OK};
 use crate::failure::{Failure, Result};
 
-/// Runs the body of a function, whose panics are errors as well.
+/// Runs the body of a function, and converts panics to errors.
 ///
-/// What a panic has half changed is the store's own, which knows of it and accepts nothing more; this
-/// library changes nothing step by step.
+/// State that a panic left half changed belongs to the store, which detects it and accepts nothing
+/// more; this library has no multi-step changes of its own.
 fn run<T>(function: &'static str, body: impl FnOnce() -> Result<T>) -> Result<T> {
     let body = || {
         fault(function);
@@ -19,7 +19,8 @@ fn run<T>(function: &'static str, body: impl FnOnce() -> Result<T>) -> Result<T>
         .unwrap_or_else(|panic| Err(Failure::panicked(function, &*panic)))
 }
 
-/// A function that makes something. C gets it, and frees it; or NULL and an error.
+/// Runs a function that creates an object. C receives it and frees it; or receives NULL and an
+/// error.
 pub(crate) fn make<T>(
     function: &'static str,
     error: *mut *mut Failure,
@@ -28,7 +29,7 @@ pub(crate) fn make<T>(
     run(function, body).map(Box::new).map_err(|failure| abi::leave(error, failure)).ok()
 }
 
-/// A function that says whether it went well.
+/// Runs a function that succeeds or fails.
 pub(crate) fn done(
     function: &'static str,
     error: *mut *mut Failure,
@@ -37,7 +38,7 @@ pub(crate) fn done(
     found(function, error, || body().map(Some))
 }
 
-/// A function that finds something, or nothing.
+/// Runs a function that finds something, or nothing.
 pub(crate) fn found(
     function: &'static str,
     error: *mut *mut Failure,
@@ -54,13 +55,13 @@ pub(crate) fn found(
     }
 }
 
-/// A function that cannot say why it failed, as it only reads what is in memory: C gets `none`
-/// then.
+/// Runs a function without an error argument, since it only reads memory: on failure C receives
+/// `none`.
 pub(crate) fn quiet<T>(function: &'static str, none: T, body: impl FnOnce() -> Result<T>) -> T {
     run(function, body).unwrap_or(none)
 }
 
-/// What C gets where there is nothing to read.
+/// The result for C if there is nothing to read.
 pub(crate) trait Absent {
     const ABSENT: Self;
 }
@@ -81,8 +82,8 @@ impl Absent for usize {
     const ABSENT: usize = 0;
 }
 
-/// Declares functions that read what a handle has. For NULL each returns what is after `or`, or else 0
-/// or NULL.
+/// Declares functions that read a field of a handle. For NULL each returns the value after `or`, or
+/// else 0 or NULL.
 macro_rules! getters {
     (
         $handle:ident: $Handle:ty;
@@ -102,7 +103,7 @@ macro_rules! getters {
     };
 }
 
-/// What a function returns for NULL.
+/// The result of a function for NULL.
 macro_rules! absent {
     ($Type:ty) => {
         <$Type as $crate::call::Absent>::ABSENT
@@ -114,11 +115,11 @@ macro_rules! absent {
 
 pub(crate) use {absent, getters};
 
-/// Has the compiler check that any thread may use something, also while others do. What C holds by a
-/// pointer is given from thread to thread unseen.
+/// Asserts at compile time that any thread may use a type, also concurrently. The compiler does not
+/// see how C passes pointers between threads.
 pub(crate) const fn any_thread<T: Send + Sync>() {}
 
-/// Has the compiler check that threads may use something one after another.
+/// Asserts at compile time that threads may use a type one after another.
 pub(crate) const fn one_thread_at_a_time<T: Send>() {}
 
 /// A function that frees something, if it is there.
@@ -129,10 +130,9 @@ pub(crate) fn free<T>(function: &'static str, of: Option<Box<T>>) {
     });
 }
 
-/// Panics in the function that a test has named in the environment. Nothing of it is in what is built
-/// for use.
+/// Panics in the function that a test names in the environment. Release builds do not contain it.
 #[cfg(debug_assertions)]
-#[expect(clippy::panic, reason = "for tests of what becomes of panics")]
+#[expect(clippy::panic, reason = "for tests of panics")]
 fn fault(function: &'static str) {
     if std::env::var_os("SIMKEEP_PANIC_IN").is_some_and(|named| named == function) {
         panic!("as a test wants it");

@@ -1,5 +1,4 @@
-//! What is found chunk by chunk, as a caller asks for it: columns of items, and a thread that finds
-//! them.
+//! Results in chunks on request: columns of items, and a thread that finds them.
 
 use std::mem;
 use std::ops::ControlFlow;
@@ -12,8 +11,8 @@ use simkeep::Progress;
 use crate::failure::{Failure, Result};
 use crate::fork::Process;
 
-/// Declares columns of items as a program gets them, the last field that it must have room for, and the
-/// memory behind them. A column has its type and its value of an item.
+/// Declares columns of items for a program, the last mandatory field, and the memory of the
+/// columns. A column has a type and an expression for its value of an item.
 macro_rules! chunk {
     (
         $(#[$about:meta])*
@@ -25,14 +24,14 @@ macro_rules! chunk {
         #[derive(Clone, Copy, Debug)]
         #[repr(C)]
         pub struct $Chunk {
-            /// How many there are.
+            /// The number of items.
             pub count: usize,
             $($(#[$doc])* pub $column: *const $Type,)*
         }
 
         $crate::abi::plain!($Chunk, up to $last);
 
-        /// The items that C has.
+        /// The items that C currently has.
         #[derive(Debug, Default)]
         struct Columns {
             $($column: <$Type as $crate::columns::Element>::Column,)*
@@ -52,16 +51,16 @@ macro_rules! chunk {
 
 pub(crate) use chunk;
 
-/// How many items a chunk has at most.
+/// The most items in a chunk.
 pub(crate) const CHUNK_LEN: usize = 1024;
 
-/// How many chunks wait for the caller at most. Then whoever finds them waits.
+/// The most chunks that wait for the caller. At the limit the search waits, too.
 const CHUNKS_MAX: usize = 4;
 
-/// A search that goes on as its caller asks for what it finds.
+/// A search that continues as its caller requests results.
 #[derive(Debug)]
 pub(crate) struct Chunks<T> {
-    /// Nothing once the search has ended.
+    /// `None` once the search has ended.
     running: Option<Running<T>>,
     process: Process,
 }
@@ -73,11 +72,11 @@ struct Running<T> {
     progress: Progress,
 }
 
-/// Where what is found goes.
+/// The destination of results.
 pub(crate) struct Sink<T>(SyncSender<Vec<T>>);
 
 impl<T: Clone> Sink<T> {
-    /// Passes on what is found; breaks if nobody asks any more.
+    /// Passes on results; breaks if the caller has stopped.
     pub(crate) fn put(&self, found: &[T]) -> ControlFlow<()> {
         match self.0.send(found.to_vec()) {
             Ok(()) => ControlFlow::Continue(()),
@@ -87,7 +86,7 @@ impl<T: Clone> Sink<T> {
 }
 
 impl<T: Send + 'static> Chunks<T> {
-    /// Begins to find, in a thread of its own.
+    /// Starts a search in a separate thread.
     pub(crate) fn start(
         progress: Progress,
         find: impl FnOnce(&Progress, &Sink<T>) -> simkeep::Result<()> + Send + 'static,
@@ -101,7 +100,7 @@ impl<T: Send + 'static> Chunks<T> {
         Ok(Chunks { running: Some(Running { chunks, thread, progress }), process })
     }
 
-    /// Waits for the next chunk, which has something; nothing at the end.
+    /// Waits for the next chunk, which is not empty; `None` at the end.
     pub(crate) fn next(&mut self) -> Result<Option<Vec<T>>> {
         self.process.check()?;
         let Some(running) = &self.running else { return Ok(None) };
@@ -118,13 +117,13 @@ impl<T> Drop for Chunks<T> {
     fn drop(&mut self) {
         let Some(running) = self.running.take() else { return };
         if !self.process.is_current() {
-            // There is no thread here to wait for, or to let go of.
+            // In a child process the thread does not exist, so it cannot be joined.
             return mem::forget(running);
         }
         let Running { chunks, thread, progress } = running;
         progress.cancel();
         drop(chunks);
-        // Nobody is left to hear of how it ended.
+        // Nobody is left to receive its result.
         let _ = thread.join();
     }
 }

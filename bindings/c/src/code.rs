@@ -1,45 +1,46 @@
-//! What functions return, and what an error says of what kind it is.
+//! The return codes of functions, which are also the codes of errors.
 
 use simkeep::ErrorKind;
 
-/// All went well.
+/// Success.
 pub const SIMKEEP_OK: i32 = 0;
-/// No error: there is no more, or there is none. What was to be filled in is as it was.
+/// No error: there is no more, or no such thing. Output arguments are unchanged.
 pub const SIMKEEP_NONE: i32 = 1;
-/// A bug of simkeep: a panic was caught, or an invariant does not hold. Nothing is wrong with the call.
-/// If a store met it, it accepts and reads nothing more until it is opened again. Please report it.
+/// A bug of simkeep: a panic was caught, or an invariant does not hold. Nothing is wrong with the
+/// call. If it happened in a store, the store accepts and reads nothing more until it is opened
+/// again. Please report it.
 pub const SIMKEEP_INTERNAL: i32 = 2;
-/// An argument is not what it must be: NULL, of an impossible length, not UTF-8, a structure of another
-/// size, a number that stands for nothing. The message names it. Nothing was done.
+/// An argument is invalid: NULL, an impossible length, not UTF-8, a structure of another size, an
+/// undefined number. The message names it. Nothing was done.
 pub const SIMKEEP_MALFORMED_ARGUMENT: i32 = 3;
-/// A call to the operating system failed; `simkeep_error_errno` says how. If it was a write, the store
-/// is poisoned from then on.
+/// A call to the operating system failed; `simkeep_error_errno` has the code. After a failed write
+/// the store is poisoned.
 pub const SIMKEEP_IO: i32 = 4;
-/// A file is damaged: `simkeep_error_file` and `simkeep_error_offset` say where.
+/// A file is damaged: see `simkeep_error_file` and `simkeep_error_offset`.
 pub const SIMKEEP_CORRUPT: i32 = 5;
-/// There is no store at this place.
+/// There is no store at this path.
 pub const SIMKEEP_NOT_A_STORE: i32 = 6;
 /// A file is not a table of document frequencies.
 pub const SIMKEEP_NOT_A_TABLE: i32 = 7;
 /// The repair or load that makes this store was interrupted, or is running still.
 pub const SIMKEEP_UNFINISHED: i32 = 8;
-/// Something that must not be replaced has the name of a file to be written.
+/// A file to be written has the name of an existing file that must not be replaced.
 pub const SIMKEEP_ALREADY_EXISTS: i32 = 9;
-/// There is a store already where one was to be created.
+/// The store to be created exists already.
 pub const SIMKEEP_STORE_EXISTS: i32 = 10;
-/// A backup was to go to a directory that holds no earlier state of the store.
+/// The destination of a backup contains something other than an earlier backup of the store.
 pub const SIMKEEP_NOT_A_BACKUP: i32 = 11;
 /// A file was written by another version of simkeep.
 pub const SIMKEEP_VERSION: i32 = 12;
 /// The store was made by a build with URL hashes of another length.
 pub const SIMKEEP_URL_HASH: i32 = 13;
-/// The store is open for writing elsewhere; `simkeep_error_pid` says by which process, if that is known.
+/// The store is open for writing elsewhere; `simkeep_error_pid` is the process, if known.
 pub const SIMKEEP_LOCKED: i32 = 14;
 /// A file that keeps other writers out was removed or replaced while the store was open.
 pub const SIMKEEP_REPLACED: i32 = 15;
 /// The store was opened by the process that this one was forked from.
 pub const SIMKEEP_FORKED: i32 = 16;
-/// An earlier write failed, or simkeep met a bug: the store must be opened again.
+/// An earlier write failed, or simkeep found a bug: the store must be opened again.
 pub const SIMKEEP_POISONED: i32 = 17;
 /// The store was closed.
 pub const SIMKEEP_CLOSED: i32 = 18;
@@ -57,26 +58,26 @@ pub const SIMKEEP_ENDED_EPOCH: i32 = 23;
 pub const SIMKEEP_NO_TABLE: i32 = 24;
 /// An epoch cannot end yet: pages have their content in force in it alone.
 pub const SIMKEEP_EPOCH_IN_USE: i32 = 25;
-/// An observation of a load cannot be stored; `simkeep_error_row` says which, from 0. Nothing was.
+/// An observation of a load cannot be stored; `simkeep_error_row` is its index. Nothing was stored.
 pub const SIMKEEP_LOAD_REJECTED: i32 = 26;
 /// The source of the observations of a load failed.
 pub const SIMKEEP_INPUT: i32 = 27;
-/// A long call was stopped by its progress.
+/// A long call was cancelled through its progress.
 pub const SIMKEEP_CANCELLED: i32 = 28;
-/// A repair cannot tell what was forgotten.
+/// A repair cannot determine which pages were forgotten.
 pub const SIMKEEP_AMBIGUOUS_REPAIR: i32 = 29;
 /// An option has an invalid value.
 pub const SIMKEEP_INVALID_OPTION: i32 = 30;
 /// A limit was reached.
 pub const SIMKEEP_LIMIT: i32 = 31;
-/// The arguments do not go together, or the call makes no sense now.
+/// The arguments are inconsistent, or the call is not allowed now.
 pub const SIMKEEP_INVALID_ARGUMENT: i32 = 32;
-/// The database behind `catalog.redb` refused.
+/// The database of `catalog.redb` reported an error.
 pub const SIMKEEP_CATALOG: i32 = 33;
 /// An error of a kind that this version of the header does not name.
 pub const SIMKEEP_OTHER: i32 = 34;
 
-/// The code of a kind of errors.
+/// Returns the code of a kind of error.
 pub(crate) fn of(kind: ErrorKind) -> i32 {
     match kind {
         ErrorKind::Io => SIMKEEP_IO,

@@ -1,9 +1,9 @@
-//! Answers to many questions, column by column.
+//! Results of many queries, column by column.
 
 use crate::texts::{TextColumn, Texts};
 
-/// Declares columns that live as long as their structure: what they are made from, and for each the
-/// function that returns it, its name, its type, and its value of an item.
+/// Declares columns that live as long as their structure: the source of the columns, and for each
+/// column the function that returns it, its name, its type, and its value of an item.
 macro_rules! columns {
     (
         $(#[$about:meta])*
@@ -36,12 +36,12 @@ macro_rules! columns {
 
 pub(crate) use columns;
 
-/// What a column has.
+/// An element of a column.
 pub(crate) trait Element: Sized {
     /// The memory of a column.
     type Column;
 
-    /// How C sees a column.
+    /// Returns the pointer to the column for C.
     fn pointer(column: &Self::Column) -> *const Self;
 }
 
@@ -61,7 +61,7 @@ impl Element for Texts {
     }
 }
 
-/// Where each of several lists begins that stand in a row, and where the last one ends.
+/// Returns where each of several concatenated lists begins, and where the last one ends.
 pub(crate) fn offsets(lengths: impl Iterator<Item = usize>) -> impl Iterator<Item = u64> {
     let ends = lengths.scan(0, |sum, len| {
         *sum += len as u64;

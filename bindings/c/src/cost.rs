@@ -1,7 +1,7 @@
-//! What a call through C costs beside one of the crate.
+//! Measures the overhead of a call through C.
 //!
-//! `cargo test --release cost -- --ignored --nocapture` prints it: of many runs in turns the least, of a
-//! million random fingerprints in one segment.
+//! `cargo test --release cost -- --ignored --nocapture` prints it: the minimum of many alternating
+//! runs, on a million random fingerprints in one segment.
 
 use std::hint::black_box;
 use std::ptr;
@@ -21,14 +21,14 @@ const PAGES: u64 = 1_000_000;
 const QUERIES: u64 = 100_000;
 const RUNS: usize = 25;
 
-/// A random number of its own for each `n` (splitmix64).
+/// Returns a distinct random number for each `n` (splitmix64).
 fn random(n: u64) -> u64 {
     let n = (n + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let n = (n ^ n >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     (n ^ n >> 27).wrapping_mul(0x94d0_49bb_1331_11eb)
 }
 
-/// The least time of both, in nanoseconds for each of so many.
+/// Returns the least time of both, in nanoseconds per item.
 fn least(what: &str, of: u64, mut rust: impl FnMut(usize), mut c: impl FnMut(usize)) {
     let mut least = [f64::INFINITY; 2];
     let timed = |least: &mut f64, run: usize, call: &mut dyn FnMut(usize)| {

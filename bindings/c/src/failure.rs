@@ -1,4 +1,4 @@
-//! Why a call failed, in Rust. `error` has what C reads of it.
+//! The error of a call, in Rust. `error` has the functions that read it from C.
 
 use std::any::Any;
 use std::ffi::CString;
@@ -7,7 +7,7 @@ use simkeep::{Corruption, Error, Holder};
 
 use crate::code;
 
-/// What went wrong. It is of whoever got it, and belongs to no thread.
+/// The error of a call. The caller owns it; it is bound to no thread.
 #[derive(Debug)]
 pub struct Failure {
     pub(crate) code: i32,
@@ -27,17 +27,17 @@ impl Failure {
         Failure { code, message, file: None, offset: None, row: None, pid: 0, errno: 0 }
     }
 
-    /// An argument is not what it must be.
+    /// Creates the error for an invalid argument.
     pub(crate) fn argument(name: &str, what: impl AsRef<str>) -> Failure {
         Failure::new(code::SIMKEEP_MALFORMED_ARGUMENT, &format!("{name}: {}", what.as_ref()))
     }
 
-    /// An argument is NULL that must not be.
+    /// Creates the error for an argument that must not be NULL.
     pub(crate) fn null(name: &str) -> Failure {
         Failure::argument(name, "it must not be NULL")
     }
 
-    /// A panic of this library or of simkeep.
+    /// Creates the error for a panic of this library or of simkeep.
     pub(crate) fn panicked(function: &str, panic: &(dyn Any + Send)) -> Failure {
         let text = panic.downcast_ref::<&str>().copied();
         let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
@@ -46,33 +46,33 @@ impl Failure {
         Failure::new(code::SIMKEEP_INTERNAL, &message)
     }
 
-    /// A call to the operating system failed that is not one of the store's.
+    /// Creates the error for a failed call to the operating system outside of a store.
     pub(crate) fn io(what: &str, error: &std::io::Error) -> Failure {
         let mut failure = Failure::new(code::SIMKEEP_IO, &format!("{what}: {error}"));
         failure.errno = error.raw_os_error().unwrap_or(0);
         failure
     }
 
-    /// Something is of the process that this one was forked from.
+    /// Creates the error for an object of the process that this one was forked from.
     pub(crate) fn forked(what: &str) -> Failure {
         let message = format!("{what} the process that this one was forked from");
         Failure::new(code::SIMKEEP_FORKED, &message)
     }
 
-    /// This error, of one of several things that were given.
+    /// Adds the index of the array element at fault.
     pub(crate) fn at(mut self, row: usize) -> Failure {
         self.row = Some(row as u64);
         self.within(&format!("row {row}"))
     }
 
-    /// This error, of something that has a name.
+    /// Adds the name of the object at fault.
     pub(crate) fn within(mut self, what: &str) -> Failure {
         self.message = c_string(&format!("{what}: {}", self.message.to_string_lossy()));
         self
     }
 }
 
-/// A string for C, in which what would end it is replaced.
+/// Converts a text to a C string; NULs are replaced.
 fn c_string(text: &str) -> CString {
     CString::new(text.replace('\0', "\u{fffd}")).unwrap_or_default()
 }
@@ -86,7 +86,7 @@ impl From<Error> for Failure {
 }
 
 impl Failure {
-    /// Takes over what an error has beside its message, or its cause.
+    /// Copies the details of an error, or of its cause.
     fn tell(&mut self, error: &Error) {
         match error {
             Error::Corrupt(Corruption { file, offset, .. }) => {

@@ -1,7 +1,7 @@
-//! Whether this is the process that something was made in.
+//! Checks whether this is the process in which an object was created.
 //!
-//! A forked child has a copy of all memory, and none of the threads: locks that these held are never let
-//! go there. So nothing of a store is touched in a child, not even its locks.
+//! A forked child has a copy of all memory, but none of the threads: locks that these held are
+//! never released there. So a child touches nothing of a store, not even its locks.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, TryLockError};
@@ -10,30 +10,30 @@ use crate::abi;
 use crate::code::{SIMKEEP_FORKED, SIMKEEP_INTERNAL};
 use crate::failure::{Failure, Result};
 
-/// How many forks lie between this process and the one that loaded the library. It is the one thing
-/// that this library keeps for all callers, since nobody hands it to what a fork calls.
+/// The number of forks between this process and the one that loaded the library. It is the only
+/// global state of this library, since a fork handler has no argument.
 static FORKS: AtomicU64 = AtomicU64::new(0);
 
-/// The process that something was made in.
+/// The process in which an object was created.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Process(u64);
 
 impl Process {
-    /// This one. From now on forks are heeded.
+    /// Returns this process. From now on forks are counted.
     pub(crate) fn current() -> Result<Process> {
         static HEEDED: OnceLock<std::io::Result<()>> = OnceLock::new();
         match HEEDED.get_or_init(|| abi::on_fork(in_child)) {
             Ok(()) => Ok(Process(FORKS.load(Ordering::Relaxed))),
-            Err(error) => Err(Failure::io("cannot heed forks", error)),
+            Err(error) => Err(Failure::io("cannot register a fork handler", error)),
         }
     }
 
-    /// Whether it is this one.
+    /// Whether it is this process.
     pub(crate) fn is_current(self) -> bool {
         self.0 == FORKS.load(Ordering::Relaxed)
     }
 
-    /// Checks that it is this one.
+    /// Checks that it is this process.
     pub(crate) fn check(self) -> Result<()> {
         if self.is_current() {
             return Ok(());
@@ -46,7 +46,7 @@ extern "C" fn in_child() {
     FORKS.fetch_add(1, Ordering::Relaxed);
 }
 
-/// Something that one thread at a time uses, and that a forked child does not wait for.
+/// A value that one thread at a time uses, and that a forked child does not wait for.
 #[derive(Debug)]
 pub(crate) struct Guarded<T> {
     of: Mutex<T>,
@@ -54,13 +54,13 @@ pub(crate) struct Guarded<T> {
 }
 
 impl<T> Guarded<T> {
-    /// Guards something, in this process.
+    /// Guards a value, in this process.
     pub(crate) fn new(of: T) -> Result<Guarded<T>> {
         Ok(Guarded { of: Mutex::new(of), process: Process::current()? })
     }
 
-    /// Waits until no other thread uses it. In a child, a thread that used it at the fork uses it for
-    /// ever.
+    /// Waits until no other thread uses it. In a child, a thread that used it at the fork never
+    /// releases it.
     pub(crate) fn lock(&self) -> Result<MutexGuard<'_, T>> {
         let poisoned =
             || Failure::new(SIMKEEP_INTERNAL, "an earlier call on this panicked; free it");
@@ -77,12 +77,12 @@ impl<T> Guarded<T> {
         })
     }
 
-    /// What is guarded, at its end.
+    /// Returns the value for the final cleanup.
     pub(crate) fn get_mut(&mut self) -> Option<&mut T> {
         self.of.get_mut().ok()
     }
 
-    /// Whether this is the process that it was made in.
+    /// Whether this is the process in which it was created.
     pub(crate) fn is_own(&self) -> bool {
         self.process.is_current()
     }

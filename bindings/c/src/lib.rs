@@ -1,8 +1,9 @@
-//! The C library of simkeep: `include/simkeep.h` is what programs see of it, and is made of this source.
+//! The C library of simkeep. `include/simkeep.h` is generated from this source, and is its public
+//! interface.
 //!
-//! No logic is here. A function converts what it is given, calls simkeep, and converts what comes back:
-//! `call` catches panics and returns errors, `abi` has everything that is unsafe, and each file of the
-//! other folders is about one thing of the header.
+//! This library has no logic of its own. A function converts its arguments, calls simkeep, and
+//! converts the result: `call` catches panics and returns errors, `abi` has all `unsafe` code, and
+//! each file in the other folders covers one subject of the header.
 
 #![expect(
     unsafe_code,
@@ -33,7 +34,7 @@ pub mod open {
     pub(crate) mod turns;
 }
 
-/// What a crawler reports, and what each visit meant.
+/// Observations of a crawler, and the verdict of each visit.
 pub mod write {
     pub mod fingerprint;
     pub mod load;
@@ -46,7 +47,7 @@ pub mod write {
     pub mod visit;
 }
 
-/// What is asked of snapshots: searches, histories and pages.
+/// Queries on snapshots: searches, histories and pages.
 pub mod read {
     pub mod arrow;
     pub mod entry;
@@ -60,7 +61,7 @@ pub mod read {
     pub mod query;
 }
 
-/// Pages near each other, and which of them to drop.
+/// Clusters of near pages, and which pages to drop.
 pub mod cluster {
     pub mod clustered;
     pub mod clustering;
@@ -77,7 +78,7 @@ pub mod schedule {
     pub mod plan;
 }
 
-/// What is done to a whole store: epochs, forgetting, sizes, checks, backups and repairs.
+/// Maintenance of a whole store: epochs, forgetting, sizes, checks, backups and repairs.
 pub mod maintain {
     pub mod backup;
     pub mod epochs;

@@ -1,4 +1,4 @@
-//! How far a call that takes long has come, for other threads, and their way to stop it.
+//! The progress of a long call, which other threads can read and cancel.
 
 use simkeep::{Progress, Stage};
 
@@ -7,7 +7,7 @@ use crate::call::{any_thread, done, free, getters, make};
 use crate::failure::{Failure, Result};
 use crate::structure::code;
 
-/// The progress of a long call. Give it to the call, and look at it or cancel it from other threads.
+/// The progress of a long call. Pass it to the call, and read or cancel it from other threads.
 #[derive(Debug)]
 pub struct ProgressHandle {
     progress: Progress,
@@ -15,14 +15,14 @@ pub struct ProgressHandle {
 
 const _: () = any_thread::<ProgressHandle>();
 
-/// The progress that a call is given, or one at which nobody looks.
+/// Returns the progress of a call, or an unobserved one for NULL.
 pub(crate) fn of(progress: *const ProgressHandle) -> Result<Progress> {
     let progress = abi::optional(progress, "progress")?;
     Ok(progress.map_or_else(Progress::default, |handle| handle.progress.clone()))
 }
 
 code! {
-    /// What a call that takes long is doing.
+    /// The stage of a long call.
     pub enum StageCode from Stage {
         Waiting = 0 of Stage::Waiting,
         Gathering = 1 of Stage::Gathering,
@@ -34,21 +34,20 @@ code! {
         Copying = 7 of Stage::Copying,
         Clustering = 8 of Stage::Clustering,
         Comparing = 9 of Stage::Comparing,
-        /// Something that this version of the header does not name.
+        /// A value that this version of the header does not name.
         Other = 10 of _,
     }
 }
 
-/// Makes a progress, for one call at a time. The caller frees it with `simkeep_progress_free`, also
-/// while the call that it was given to still runs. Any thread; costs nothing.
+/// Creates a progress, for one call at a time. Free it with `simkeep_progress_free`, even while its
+/// call still runs. Any thread; costs nothing.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_progress_new(error: *mut *mut Failure) -> Option<Box<ProgressHandle>> {
     make("simkeep_progress_new", error, || Ok(ProgressHandle { progress: Progress::default() }))
 }
 
-/// Has the call stop, as a rule within some milliseconds; it ends with `SIMKEEP_CANCELLED`. A progress
-/// that was cancelled stays so, and nothing that it is given to begins. Any thread, at any time; costs
-/// nothing.
+/// Cancels the call, usually within some milliseconds; it ends with `SIMKEEP_CANCELLED`. A progress
+/// stays cancelled, and no further call with it begins. Any thread, at any time; costs nothing.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_progress_cancel(
     progress: *const ProgressHandle,
@@ -63,17 +62,19 @@ pub extern "C" fn simkeep_progress_cancel(
 getters! {
     progress: ProgressHandle;
 
-    /// What the call is doing; `SIMKEEP_STAGE_WAITING` for NULL. Any thread, at any time; costs nothing.
+    /// Returns the stage of the call; `SIMKEEP_STAGE_WAITING` for NULL. Any thread, at any time;
+    /// costs nothing.
     fn simkeep_progress_stage -> StageCode =
         StageCode::of(progress.progress.stage()), or StageCode::Waiting;
-    /// How much of this stage is done: observations of a load, pages and fingerprints of a merge, bytes
-    /// that are checked, fingerprints that are joined. 0 for NULL. Any thread, at any time; costs
+    /// Returns how much of this stage is done: observations of a load, pages and fingerprints of a
+    /// merge, bytes of a check, fingerprints of a join. 0 for NULL. Any thread, at any time; costs
     /// nothing.
     fn simkeep_progress_done -> u64 = progress.progress.done();
-    /// Of how much, about; 0 if nobody knows, or for NULL. Any thread, at any time; costs nothing.
-    fn simkeep_progress_of -> u64 = progress.progress.of().unwrap_or(0);
-    /// What was found on the way: flaws of a check, pairs of a join. 0 for NULL. Any thread, at any
+    /// Returns the approximate total of this stage; 0 if unknown, or for NULL. Any thread, at any
     /// time; costs nothing.
+    fn simkeep_progress_of -> u64 = progress.progress.of().unwrap_or(0);
+    /// Returns the number of results so far: flaws of a check, pairs of a join. 0 for NULL. Any
+    /// thread, at any time; costs nothing.
     fn simkeep_progress_found -> u64 = progress.progress.found();
 }
 

@@ -1,11 +1,10 @@
 //! Structures and enumerations of the header that copy a type of the crate, with one line for each
-//! field or variant. One without a description is described as in the crate: `header/expand.rs` looks
-//! it up there.
+//! field or variant. Missing descriptions are taken from the crate by `header/expand.rs`.
 
-/// Declares a structure of the header, the last of its fields that a program must have room for, and
-/// what it is made from. All fields are plain, as [`Plain`](crate::abi::Plain) says.
+/// Declares a structure of the header, its last mandatory field, and its source. All fields are
+/// plain, see [`Plain`](crate::abi::Plain).
 ///
-/// A field gets the value after `=`, or the one that has its name in the crate.
+/// A field gets the value after `=`, or the field of the same name in the crate.
 macro_rules! structure {
     (
         $(#[$about:meta])*
@@ -40,8 +39,8 @@ macro_rules! value {
     };
 }
 
-/// Declares numbers that stand for the variants of a type of the crate, each with the pattern that it
-/// stands for.
+/// Declares codes for the variants of a type of the crate, each with the pattern that it
+/// represents.
 macro_rules! code {
     (
         $(#[$about:meta])*
@@ -68,7 +67,7 @@ macro_rules! code {
 
 pub(crate) use {code, structure, value};
 
-/// The bits of what is there.
+/// Returns the bits whose conditions hold.
 pub(crate) fn bits(of: &[(bool, u32)]) -> u32 {
     of.iter().filter(|(is_there, _)| *is_there).map(|(_, bit)| bit).sum()
 }

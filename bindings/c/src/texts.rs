@@ -1,48 +1,48 @@
-//! A column of texts: their bytes in a row, and where each begins.
+//! A column of texts: their concatenated bytes, and where each begins.
 
 use std::ffi::c_char;
 
-/// A column of texts. Text `i` has the bytes from `bytes + offsets[i]` to `bytes + offsets[i + 1]`; no
-/// NUL ends it. It lives as long as what it was got from.
+/// A column of texts. Text `i` has the bytes from `bytes + offsets[i]` to `bytes + offsets[i + 1]`,
+/// not NUL-terminated. Valid as long as its source.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Texts {
-    /// All texts in a row, UTF-8.
+    /// The concatenated texts, UTF-8.
     pub bytes: *const c_char,
-    /// Where each begins, and as the last one the length of all: one more than there are texts.
+    /// Where each text begins, and at the end the total length: one more than there are texts.
     pub offsets: *const u64,
-    /// How many there are.
+    /// The number of texts.
     pub count: usize,
 }
 
-/// Where a text is that is kept elsewhere, and its length; NULL if there is none.
+/// Returns the address and the length of a text; NULL if there is none.
 pub(crate) fn place(text: Option<&String>) -> (*const c_char, usize) {
     text.map_or((std::ptr::null(), 0), |text| (text.as_ptr().cast(), text.len()))
 }
 
-/// A column of texts, with how C sees it.
+/// A column of texts, with its view for C.
 #[derive(Debug)]
 pub(crate) struct TextColumn {
     view: Texts,
-    /// What the view points into: it stays where it is as long as this does.
+    /// The memory that the view points to: it does not move as long as this exists.
     bytes: String,
     offsets: Vec<u64>,
 }
 
 impl TextColumn {
-    /// How C sees it.
+    /// Returns the view for C.
     pub(crate) fn view(&self) -> *const Texts {
         &raw const self.view
     }
 
-    /// All texts in a row, and where each begins.
+    /// Returns the concatenated texts, and where each begins.
     pub(crate) fn parts(&self) -> (&str, &[u64]) {
         (&self.bytes, &self.offsets)
     }
 }
 
 impl Default for TextColumn {
-    /// No texts.
+    /// Returns a column without texts.
     fn default() -> TextColumn {
         std::iter::empty::<&str>().collect()
     }

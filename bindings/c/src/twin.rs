@@ -1,4 +1,5 @@
-//! A store through C and one through the crate are told the same, and answer the same.
+//! Tests that a store through C and one through the crate receive the same calls and return the
+//! same results.
 
 #![expect(clippy::cast_possible_truncation, reason = "the numbers of a test are small")]
 
@@ -32,10 +33,11 @@ use crate::write::verdict::VerdictCode;
 use crate::write::visit::Visit;
 use crate::write::{observe, outcomes};
 
-/// How many calls are made of each of both.
+/// The number of calls to each of both.
 const CALLS: f64 = 10_000.0;
 
-/// How many calls are made: at a depth below 1 fewer, as of all tests that prove something by number.
+/// Returns the number of calls: fewer at a depth below 1, as in all tests that prove something by
+/// number.
 fn calls() -> u64 {
     let depth = std::env::var("SIMKEEP_DEPTH").map_or(1.0, |depth| depth.parse().unwrap());
     (CALLS * f64::clamp(depth, 0.1, 1.0)) as u64
@@ -57,7 +59,7 @@ impl Dice {
         format!("https://{host}/{}", self.roll(300))
     }
 
-    /// One of few that are near each other.
+    /// Returns one of few fingerprints that are near each other.
     fn fingerprint(&mut self) -> u64 {
         0x0123_4567_89ab_cdef ^ (1 << self.roll(4)) ^ (1 << self.roll(64))
     }
@@ -67,7 +69,7 @@ impl Dice {
     }
 }
 
-/// What a call through C gives, which must be no error.
+/// Returns the result of a call through C, which must succeed.
 fn made<T>(call: impl FnOnce(*mut *mut Failure) -> Option<Box<T>>) -> Box<T> {
     let mut error = ptr::null_mut();
     let made = call(&raw mut error);
@@ -75,7 +77,7 @@ fn made<T>(call: impl FnOnce(*mut *mut Failure) -> Option<Box<T>>) -> Box<T> {
     made.unwrap()
 }
 
-/// Makes a call through C, which must be no error.
+/// Makes a call through C, which must succeed.
 fn done(call: impl FnOnce(*mut *mut Failure) -> i32) -> i32 {
     let mut error = ptr::null_mut();
     let code = call(&raw mut error);
@@ -83,12 +85,12 @@ fn done(call: impl FnOnce(*mut *mut Failure) -> i32) -> i32 {
     code
 }
 
-/// A text as C gives it.
+/// Converts a text for C.
 fn given(text: &str) -> (*const c_char, usize) {
     (text.as_ptr().cast(), text.len())
 }
 
-/// The texts of a column.
+/// Returns the texts of a column.
 fn texts(texts: *const Texts) -> Vec<String> {
     let texts = &column(texts, 1)[0];
     let offsets = column(texts.offsets, texts.count + 1);
@@ -124,7 +126,7 @@ impl Twins {
         ptr::from_ref(&*self.c).cast_mut()
     }
 
-    /// What the store of C has now.
+    /// Returns the current snapshot of the C store.
     fn view(&self) -> Box<SnapshotHandle> {
         made(|error| simkeep_store_snapshot(self.c(), error))
     }
@@ -181,7 +183,7 @@ impl Twins {
         same_outcomes(&of_c, &self.rust.observe_batch(&observations).unwrap());
     }
 
-    /// Searches, one way or another.
+    /// Searches, in a random way.
     fn search(&self, dice: &mut Dice) {
         let mut query = query::Query::default();
         let (print, k) = (dice.fingerprint(), dice.roll(12) as u32);
@@ -238,7 +240,7 @@ impl Twins {
         matches::simkeep_matches_free(Some(of_c));
     }
 
-    /// Asks what is known of a page.
+    /// Queries the state of a page.
     fn ask(&self, dice: &mut Dice) {
         let url = dice.url();
         let (text, len) = given(&url);
@@ -282,7 +284,7 @@ impl Twins {
         }
     }
 
-    /// Goes through all pages.
+    /// Iterates over all pages.
     fn scan(&self) {
         let view = self.view();
         let of_c =
@@ -311,7 +313,7 @@ impl Twins {
         }
     }
 
-    /// Closes the store of C and opens it again.
+    /// Closes and reopens the C store.
     fn reopen(mut self) -> Twins {
         done(|error| simkeep_store_close(self.c(), error));
         simkeep_store_free(Some(self.c));

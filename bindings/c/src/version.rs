@@ -1,22 +1,22 @@
-//! Which library this is.
+//! The version of the library.
 
 use std::ffi::c_char;
 
 use crate::call::quiet;
 
-/// The version of this header. A program may compare it with that of the library that it runs with.
+/// The version of this header. A program may compare it with that of the library at run time.
 pub const SIMKEEP_ABI_VERSION: u32 = 1;
 
-/// The version of the library's interface. It grows when something is added; nothing is taken away or
-/// changed as long as the library's file keeps its name. A program runs with any library of the version
-/// that it was built with, or a later one. Any thread; costs nothing.
+/// Returns the version of the library's interface. It grows when something is added; nothing is
+/// removed or changed as long as the library's file keeps its name. A program runs with any library
+/// of the version it was built with, or a later one. Any thread; costs nothing.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_abi_version() -> u32 {
     quiet("simkeep_abi_version", 0, || Ok(SIMKEEP_ABI_VERSION))
 }
 
-/// The version of simkeep, such as `0.1.0`, which ends with a NUL and lives for ever. Any thread; costs
-/// nothing.
+/// Returns the version of simkeep, such as `0.1.0`, NUL-terminated and valid for ever. Any thread;
+/// costs nothing.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_version() -> *const c_char {
     const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "\0");

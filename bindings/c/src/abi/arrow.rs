@@ -1,4 +1,5 @@
-//! Tables by the Arrow C data interface: <https://arrow.apache.org/docs/format/CDataInterface.html>.
+//! Tables in the Arrow C data interface:
+//! <https://arrow.apache.org/docs/format/CDataInterface.html>.
 
 mod borrow;
 mod give;
@@ -24,7 +25,7 @@ pub struct ArrowSchema {
     private_data: *mut c_void,
 }
 
-/// What a column or a table holds.
+/// The data of a column or a table.
 /// cbindgen:no-export
 #[derive(Debug)]
 #[repr(C)]

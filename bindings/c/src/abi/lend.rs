@@ -1,24 +1,24 @@
-//! What borrows from something, kept together with it: C holds both by one pointer.
+//! A value together with the owner it borrows from: C holds both by one pointer.
 
 use std::sync::Arc;
 
-/// Something that borrows from what it is kept with.
+/// A value that borrows from the owner it is stored with.
 #[derive(Debug)]
 pub(crate) struct Lent<T, Of: 'static> {
-    /// Before what it borrows from, so that it is dropped first.
+    /// Before its owner, so that it is dropped first.
     lent: T,
     _of: Arc<Of>,
 }
 
 impl<T, Of> Lent<T, Of> {
-    /// Borrows from something. `borrow` keeps the reference in what it returns, and nowhere else; and
-    /// what it returns gives it to nobody.
+    /// Borrows from an owner. `borrow` must keep the reference only in its result, and the result
+    /// must not expose it.
     pub(crate) fn new<E>(
         of: Arc<Of>,
         borrow: impl FnOnce(&'static Of) -> Result<T, E>,
     ) -> Result<Lent<T, Of>, E> {
-        // SAFETY: what an `Arc` holds stays where it is, and nothing writes it, as long as the `Arc` is
-        // there; and that is as long as what borrows it, which is dropped before.
+        // SAFETY: the content of an `Arc` does not move, and nothing writes it, as long as the
+        // `Arc` exists. The `Arc` outlives the borrowing value, which is dropped first.
         let lent = borrow(unsafe { &*Arc::as_ptr(&of) })?;
         Ok(Lent { lent, _of: of })
     }

@@ -1,4 +1,4 @@
-//! Pages in their clusters, one after another.
+//! Pages in their clusters, in sequence.
 
 use std::vec;
 
@@ -14,8 +14,8 @@ use crate::fork::Guarded;
 use crate::texts::Texts;
 use crate::write::outcomes::OriginalCode;
 
-/// Pages in their clusters. One thread at a time uses it. It is of the process that made it. It keeps
-/// what it lists, and is freed by itself.
+/// Pages in their clusters. Use it from one thread at a time, in the process that made it. It keeps
+/// the clusters that it lists; free it separately.
 #[derive(Debug)]
 pub struct ClusteredPages {
     listing: Guarded<Listing>,
@@ -24,54 +24,54 @@ pub struct ClusteredPages {
 #[derive(Debug)]
 struct Listing {
     pages: Source,
-    /// The pages that C has.
+    /// The pages that C currently has.
     columns: Columns,
 }
 
-/// Where pages come from.
+/// The source of pages.
 #[derive(Debug)]
 enum Source {
     /// All clusters.
     Lazy(Lent<cluster::ClusteredPages<'static>, cluster::Clusters>),
-    /// One that was found.
+    /// A single cluster.
     Found(vec::IntoIter<ClusteredPage>),
 }
 
 const _: () = one_thread_at_a_time::<cluster::ClusteredPages<'static>>();
 
 chunk! {
-    /// Some pages in their clusters, column by column. They live until the next call on what they were
-    /// got from.
+    /// A chunk of pages in their clusters, column by column. Valid until the next call on its
+    /// source.
     pub struct ClusteredChunk, up to has_class, of page: ClusteredPage {
-        /// The pages.
+        /// The URLs of the pages.
         urls: Texts = &page.url,
-        /// Of each the page that leads its cluster, which may be itself.
+        /// The leader of each page's cluster, which may be the page itself.
         leaders: Texts = &page.leader,
-        /// Its fingerprint.
+        /// The fingerprint of each page.
         fingerprints: u64 = page.fingerprint,
-        /// In how many bits that of its leader differs.
+        /// The distance of each page from its leader, in bits.
         distances: u8 = distances::of(Some(page.distance)),
-        /// How it is known to be nearly the same as its leader, a `simkeep_original` each;
-        /// `SIMKEEP_ORIGINAL_NOTHING` of the leader, and from `simkeep_snapshot_cluster_of`.
+        /// How each page is known to be nearly the same as its leader, a `simkeep_original` each;
+        /// `SIMKEEP_ORIGINAL_NOTHING` for the leader, and from `simkeep_snapshot_cluster_of`.
         by: OriginalCode = OriginalCode::of(page.by),
-        /// How many pages the cluster has.
+        /// The number of pages in the cluster.
         cluster_pages: u64 = page.pages,
-        /// The class that it is of now.
+        /// The current class of each page.
         classes: u32 = page.class.unwrap_or(0),
-        /// Whether it has one, 1 or 0.
+        /// Whether it has a class, 1 or 0.
         has_class: u8 = u8::from(page.class.is_some()),
     }
 }
 
 impl ClusteredPages {
-    /// Pages that are listed as they are come for.
+    /// Lists pages on request.
     pub(crate) fn lazy(
         pages: Lent<cluster::ClusteredPages<'static>, cluster::Clusters>,
     ) -> Result<ClusteredPages> {
         ClusteredPages::new(Source::Lazy(pages))
     }
 
-    /// Pages that were found.
+    /// Lists pages that were found before.
     pub(crate) fn found(pages: Vec<ClusteredPage>) -> Result<ClusteredPages> {
         ClusteredPages::new(Source::Found(pages.into_iter()))
     }
@@ -84,7 +84,7 @@ impl ClusteredPages {
 }
 
 impl Source {
-    /// The next pages, none at the end.
+    /// Returns the next pages, none at the end.
     fn next(&mut self) -> simkeep::Result<Vec<ClusteredPage>> {
         match self {
             Source::Lazy(pages) => pages.get_mut().take(CHUNK_LEN).collect(),
@@ -93,9 +93,10 @@ impl Source {
     }
 }
 
-/// Tells of the next pages, up to 1,024, where `chunk` points; `SIMKEEP_NONE` if there are no more. They
-/// live until the next call on `clustered_pages`. After an error there are no more. `size` is
-/// `sizeof(simkeep_clustered_chunk)`. One thread at a time. Costs reading the URL of each.
+/// Copies the next pages, up to 1,024, to where `chunk` points; `SIMKEEP_NONE` if there are no
+/// more. They are valid until the next call on `clustered_pages`. After an error there are no more.
+/// `size` is `sizeof(simkeep_clustered_chunk)`. One thread at a time. Costs reading the URL of
+/// each.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_clustered_pages_next(
     clustered_pages: *mut ClusteredPages,
@@ -118,7 +119,7 @@ pub extern "C" fn simkeep_clustered_pages_next(
     })
 }
 
-/// Frees pages in their clusters, before their end or after it. Does nothing for NULL.
+/// Frees pages in their clusters, at any time. Does nothing for NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_clustered_pages_free(clustered_pages: Option<Box<ClusteredPages>>) {
     free("simkeep_clustered_pages_free", clustered_pages);

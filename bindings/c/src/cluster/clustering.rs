@@ -1,4 +1,4 @@
-//! Which pages are clustered, and how.
+//! Options for clustering pages.
 
 use std::ffi::c_char;
 use std::path::PathBuf;
@@ -11,22 +11,22 @@ use crate::argument::{classes, distance, flag, prefix, ranking, to_usize};
 use crate::call::done;
 use crate::failure::{Failure, Result};
 
-/// Which pages are clustered, within which distance, and who leads. Fill it in with
-/// `simkeep_clustering_init`, and change what you want otherwise. Its pointers are read only by the call
-/// that is given it.
+/// Options for clustering: which pages, within which distance, and which page leads. Fill it in
+/// with `simkeep_clustering_init`, and then change fields. Its pointers are read only during a
+/// call.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Clustering {
     /// `sizeof` of this structure.
     pub size: usize,
-    /// Largest Hamming distance of a page to the one that leads it, 0 to 64; -1 for that within which
-    /// pages of the epoch are near.
+    /// Largest Hamming distance of a page to its leader, 0 to 64; -1 for the near distance of the
+    /// epoch.
     pub k: i32,
-    /// Whether `at` says of which time versions are taken, 1 or 0. Default: 0, those in force now.
+    /// Whether `at_ms` sets the time of the versions, 1 or 0. Default: 0, the current versions.
     pub has_at: u32,
     /// The time of the versions, in milliseconds since 1970.
     pub at_ms: i64,
-    /// Which of several pages leads, as `rule` of `simkeep_options` says which is the original; NULL for
+    /// Which of several pages leads, in the form of `rule` in `simkeep_options`; NULL for
     /// `first-seen`. Default: NULL.
     pub rule: *const c_char,
     /// Its length in bytes.
@@ -35,22 +35,23 @@ pub struct Clustering {
     pub under: *const c_char,
     /// Its length in bytes.
     pub under_len: usize,
-    /// Only pages that are of these classes now; NULL for pages of any class and of none. Default: NULL.
+    /// Only pages that currently have one of these classes; NULL for pages of any class and of
+    /// none. Default: NULL.
     pub classes: *const u32,
-    /// How many.
+    /// The number of classes.
     pub classes_len: usize,
-    /// Whether pages that have no class are meant as well as those of `classes`, 1 or 0. If `classes` is
-    /// NULL and this is 1, they alone are. Default: 0.
+    /// Whether to include pages without a class in addition to `classes`, 1 or 0. If `classes` is
+    /// NULL and this is 1, only pages without a class. Default: 0.
     pub unclassed: u32,
-    /// Whether `epoch` says of which epoch the fingerprints are, 1 or 0. Default: 0, of the one that
-    /// near-duplicates are sought by.
+    /// Whether `epoch` sets the epoch of the fingerprints, 1 or 0. Default: 0, the epoch of
+    /// near-duplicates.
     pub has_epoch: u32,
     /// The epoch of the fingerprints.
     pub epoch: u32,
-    /// 0.
+    /// Must be 0.
     pub reserved: u32,
-    /// How many bytes of memory are taken; what does not fit goes to scratch files. 0 for 512 MiB.
-    /// Default: 0.
+    /// The memory in bytes; data that does not fit goes to scratch files. 0 for 512 MiB. Default:
+    /// 0.
     pub memory_bytes: u64,
     /// The directory for scratch files, in UTF-8; NULL for the system's directory for temporary files.
     /// Default: NULL.
@@ -67,8 +68,8 @@ impl Default for Clustering {
     }
 }
 
-/// Fills in the size, a distance, or -1 for that of the epoch, and defaults for all else. `size` is
-/// `sizeof(simkeep_clustering)`. Any thread; costs nothing.
+/// Fills in the size, a distance, or -1 for that of the epoch, and defaults for all other fields.
+/// `size` is `sizeof(simkeep_clustering)`. Any thread; costs nothing.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_clustering_init(
     clustering: *mut Clustering,
@@ -82,7 +83,7 @@ pub extern "C" fn simkeep_clustering_init(
     })
 }
 
-/// What a caller asks.
+/// Converts the options of a caller.
 pub(crate) fn read(clustering: *const Clustering) -> Result<cluster::Clustering> {
     let of = abi::grown(clustering, Clustering::default(), "clustering")?;
     if of.reserved != 0 {

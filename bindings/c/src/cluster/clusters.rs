@@ -1,4 +1,4 @@
-//! Pages near each other, each cluster with a page that leads it.
+//! Clusters of near pages, each with a leader.
 
 use std::ffi::c_char;
 use std::sync::Arc;
@@ -20,8 +20,8 @@ use crate::progress::{self, ProgressHandle};
 use crate::structure::structure;
 use crate::texts::Texts;
 
-/// Clusters that were found. Threads may use it at the same time. It is of the process that found them.
-/// It keeps its snapshot and scratch files, and is freed by itself; what was got from it stays.
+/// The clusters of a store. Threads may use it concurrently, in the process that made it. It keeps
+/// its snapshot and scratch files; free it separately. Objects made from it stay valid.
 #[derive(Debug)]
 pub struct Clusters {
     of: Arc<cluster::Clusters>,
@@ -32,15 +32,15 @@ const _: () = any_thread::<cluster::Clusters>();
 const _: () = one_thread_at_a_time::<cluster::BySize<'static>>();
 
 structure! {
-    /// What was found, in numbers.
+    /// Summary figures of clusters.
     pub struct ClustersNumbers, up to k, from of: &cluster::Clusters {
         pages: u64 = of.pages(),
         fingerprints: u64 = of.fingerprints(),
-        /// How many clusters there are.
+        /// The number of clusters.
         clusters: u64 = of.len(),
         multi_page_clusters: u64 = of.multi_page_clusters(),
         largest: u64 = of.largest(),
-        /// How many numbers `simkeep_clusters_sizes` has.
+        /// The length of the array `simkeep_clusters_sizes`.
         bins: u64 = of.sizes().len() as u64,
         k: u64 = of.k().into(),
         /// Other pages that have content, but no fingerprint of the epoch: they are in no cluster.
@@ -48,10 +48,10 @@ structure! {
     }
 }
 
-/// Puts all pages into clusters, each with a page that leads it, within a distance of all others. The
-/// same pages make the same clusters, in whichever order they came. `progress` may be NULL. The caller
-/// frees what it gets with `simkeep_clusters_free`. Any thread. Costs reading all pages once, and some
-/// joins; in memory what `clustering` says, and scratch files of some 150 bytes a page.
+/// Divides all pages into clusters, each with a leader within a distance of all others. The same
+/// pages make the same clusters, in whichever order they came. `progress` may be NULL. Free the
+/// result with `simkeep_clusters_free`. Any thread. Costs reading all pages once, and some joins;
+/// takes the memory of `clustering`, and scratch files of some 150 bytes a page.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_snapshot_clusters(
     snapshot: *const SnapshotHandle,
@@ -67,14 +67,14 @@ pub extern "C" fn simkeep_snapshot_clusters(
     })
 }
 
-/// The clusters of a handle, where they may be used.
+/// Returns the clusters of a handle, if it may be used.
 pub(crate) fn open<'a>(clusters: *const Clusters) -> Result<&'a Arc<cluster::Clusters>> {
     let handle = abi::handle(clusters, "clusters")?;
     handle.process.check()?;
     Ok(&handle.of)
 }
 
-/// Copies what was found, in numbers, to where `numbers` points. `size` is
+/// Copies the summary figures to where `numbers` points. `size` is
 /// `sizeof(simkeep_clusters_numbers)`. Any thread; costs nothing.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_clusters_get(
@@ -89,9 +89,8 @@ pub extern "C" fn simkeep_clusters_get(
     })
 }
 
-/// How many clusters have 1 page, 2 or 3, 4 to 7, and so on: as many numbers as `bins` of
-/// `simkeep_clusters_get` says. It lives as long as `clusters`; NULL for NULL. Any thread; costs
-/// nothing.
+/// Returns the numbers of clusters with 1 page, 2 or 3, 4 to 7, and so on: `bins` numbers, from
+/// `simkeep_clusters_get`. Valid as long as `clusters`; NULL for NULL. Any thread; costs nothing.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_clusters_sizes(clusters: *const Clusters) -> *const u64 {
     quiet("simkeep_clusters_sizes", std::ptr::null(), || Ok(open(clusters)?.sizes().as_ptr()))
@@ -103,8 +102,8 @@ pub extern "C" fn simkeep_clusters_free(clusters: Option<Box<Clusters>>) {
     free("simkeep_clusters_free", clusters);
 }
 
-/// Lists the pages of clusters of so many pages at least, in SURT order. The caller frees what it gets
-/// with `simkeep_clustered_pages_free`. Any thread. Costs a sort of some 100 bytes for each page.
+/// Lists the pages of clusters with at least this many pages, in SURT order. Free the result with
+/// `simkeep_clustered_pages_free`. Any thread. Costs a sort of some 100 bytes for each page.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_clusters_by_page(
     clusters: *const Clusters,
@@ -117,8 +116,8 @@ pub extern "C" fn simkeep_clusters_by_page(
     })
 }
 
-/// Lists the pages of clusters of so many pages at least, the largest cluster first: of each its leader,
-/// and then the others by their distance to it. All else is as with `simkeep_clusters_by_page`.
+/// Lists the pages of clusters with at least this many pages, the largest cluster first: the
+/// leader, then the others by their distance from it. Otherwise as `simkeep_clusters_by_page`.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_clusters_by_cluster(
     clusters: *const Clusters,
@@ -131,11 +130,11 @@ pub extern "C" fn simkeep_clusters_by_cluster(
     })
 }
 
-/// Finds the cluster of a page, as `simkeep_snapshot_clusters` would, by searches around it. What it
-/// gives has the pages of the cluster, the leader first; none, if the page is not among those that are
-/// asked for. `complete` gets 1, or 0 if the searches were cut short, so that it may be led by another
-/// page, or have more pages; it may be NULL. The caller frees what it gets with
-/// `simkeep_clustered_pages_free`. Any thread. Costs as a rule a few searches, in dense regions
+/// Finds the cluster of a page, as `simkeep_snapshot_clusters` would, by searches around it. The
+/// result has the pages of the cluster, the leader first; none, if the page is excluded by the
+/// options. `complete` becomes 1, or 0 if the searches were cut short, so that another page may
+/// lead it, or pages may be missing; it may be NULL. Free the result with
+/// `simkeep_clustered_pages_free`. Any thread. Usually costs a few searches, in dense regions
 /// thousands.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_snapshot_cluster_of(
@@ -158,8 +157,8 @@ pub extern "C" fn simkeep_snapshot_cluster_of(
     })
 }
 
-/// A list of clusters. One thread at a time uses it. It is of the process that made it. It keeps its
-/// clusters, and is freed by itself.
+/// A list of clusters. Use it from one thread at a time, in the process that made it. It keeps its
+/// clusters; free it separately.
 #[derive(Debug)]
 pub struct ClusterList {
     listing: Guarded<Listing>,
@@ -168,27 +167,27 @@ pub struct ClusterList {
 #[derive(Debug)]
 struct Listing {
     by_size: Lent<cluster::BySize<'static>, cluster::Clusters>,
-    /// The clusters that C has.
+    /// The clusters that C currently has.
     columns: Columns,
 }
 
 chunk! {
-    /// Some clusters, column by column. They live until the next call on what they were got from.
+    /// A chunk of clusters, column by column. Valid until the next call on its source.
     pub struct ClusterChunk, up to max_distance, of cluster: cluster::Cluster {
-        /// Of each the page that leads.
+        /// The leader of each cluster.
         leaders: Texts = &cluster.leader,
-        /// The fingerprint of that page.
+        /// The fingerprint of the leader.
         fingerprints: u64 = cluster.fingerprint,
-        /// When it was first seen with the content that counts, in milliseconds since 1970.
+        /// When the leader was first seen with the content compared, in milliseconds since 1970.
         first_seen_ms: i64 = cluster.first_seen.as_ms(),
-        /// How many pages there are, with the leader.
+        /// The number of pages, including the leader.
         pages: u64 = cluster.pages,
-        /// The greatest distance of one of them to the leader.
+        /// The largest distance of a page from the leader.
         max_distance: u8 = distances::of(Some(cluster.max_distance)),
     }
 }
 
-/// Lists clusters of so many pages at least, the largest first. The caller frees what it gets with
+/// Lists clusters with at least this many pages, the largest first. Free the result with
 /// `simkeep_cluster_list_free`. Any thread. Costs a sort of some 100 bytes for each cluster.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_clusters_by_size(
@@ -202,9 +201,10 @@ pub extern "C" fn simkeep_clusters_by_size(
     })
 }
 
-/// Tells of the next clusters, up to 1,024, where `chunk` points; `SIMKEEP_NONE` if there are no more.
-/// They live until the next call on `cluster_list`. After an error there are no more. `size` is
-/// `sizeof(simkeep_cluster_chunk)`. One thread at a time. Costs reading the page that leads each.
+/// Copies the next clusters, up to 1,024, to where `chunk` points; `SIMKEEP_NONE` if there are no
+/// more. They are valid until the next call on `cluster_list`. After an error there are no more.
+/// `size` is `sizeof(simkeep_cluster_chunk)`. One thread at a time. Costs reading the leader of
+/// each.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_cluster_list_next(
     cluster_list: *mut ClusterList,
@@ -228,7 +228,7 @@ pub extern "C" fn simkeep_cluster_list_next(
     })
 }
 
-/// Frees a list of clusters, before its end or after it. Does nothing for NULL.
+/// Frees a list of clusters, at any time. Does nothing for NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_cluster_list_free(cluster_list: Option<Box<ClusterList>>) {
     free("simkeep_cluster_list_free", cluster_list);

@@ -1,4 +1,4 @@
-//! Which pages are dropped in favour of those that lead them.
+//! Pages that deduplication drops in favour of their leaders.
 
 use std::ffi::c_char;
 use std::sync::Arc;
@@ -18,8 +18,8 @@ use crate::fork::Process;
 use crate::structure::code;
 use crate::texts::Texts;
 
-/// The pages that are dropped in favour of those that lead their clusters. Threads may ask it at the
-/// same time. It is of the process that made it. It keeps its clusters, and is freed by itself.
+/// The pages that are dropped in favour of their leaders. Threads may use it concurrently, in the
+/// process that made it. It keeps its clusters; free it separately.
 #[derive(Debug)]
 pub struct Dropped {
     of: Lent<cluster::Dropped<'static>, cluster::Clusters>,
@@ -28,44 +28,44 @@ pub struct Dropped {
 
 const _: () = any_thread::<cluster::Dropped<'static>>();
 
-/// A text that a caller names. It is read only by the call that is given it.
+/// A text of the caller. Read only during a call.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Text {
     /// Its bytes, UTF-8.
     pub bytes: *const c_char,
-    /// How many.
+    /// The length in bytes.
     pub len: usize,
 }
 
 plain!(Text, up to len);
 
 code! {
-    /// What becomes of a page.
+    /// Whether a page is kept or dropped.
     pub enum FateCode from &Fate {
         Unknown = 0 of Fate::Unknown,
         Kept = 1 of Fate::Kept,
         Dropped = 2 of Fate::Dropped { .. },
-        /// Something that this version of the header does not name.
+        /// A value that this version of the header does not name.
         Other = 3 of _,
     }
 }
 
 columns! {
-    /// What becomes of pages, in the order in which they were asked for.
+    /// The fates of pages, in the order of the request.
     ///
-    /// All columns live as long as this, and nothing changes them: any thread may read them. Getting one
-    /// costs nothing, and gives NULL for NULL.
+    /// All columns are valid as long as this, and nothing changes them: any thread may read them.
+    /// The functions cost nothing, and return NULL for NULL.
     pub struct Fates, fates from all: &[(Fate, Option<cluster::KeptFor>)];
 
     for (fate, _) in all.iter() => {
-        /// What becomes of each.
+        /// The fate of each page.
         fn simkeep_fates_kinds -> kinds: FateCode = FateCode::of(fate);
     }
 
     for byte in all.iter().flat_map(|(fate, _)| digest(fate).map_or([0; 16], |digest| digest.0)) => {
-        /// Of each that is dropped the digest of the content that was compared, 16 bytes each. Other
-        /// content of the page may be near nothing that is kept.
+        /// For each dropped page the digest of the content that was compared, 16 bytes each. Other
+        /// content of the page may have no kept near-duplicate.
         fn simkeep_fates_digests -> digests: u8 = byte;
     }
 
@@ -75,19 +75,19 @@ columns! {
     }
 
     for (_, kept) in all.iter() => {
-        /// Of each that is dropped the page that is kept for it; empty for others.
+        /// For each dropped page the page that is kept instead; empty for others.
         fn simkeep_fates_kept -> kept: Texts = kept.as_ref().map_or("", |kept| &kept.url);
-        /// In how many bits the two differ; `SIMKEEP_NO_DISTANCE` for others.
+        /// The distance of the two pages in bits; `SIMKEEP_NO_DISTANCE` for others.
         fn simkeep_fates_distances -> distances: u8 =
             distances::of(kept.as_ref().map(|kept| kept.distance));
     }
 }
 
-/// Finds the pages that are dropped in favour of those that lead them: each that is not a leader, and
-/// whose leader is of its class, or of one of the classes in `open`, which all may see. With
-/// `open_unclassed` 1, pages without a class are open to all, too. `open` may be NULL. The caller frees
-/// what it gets with `simkeep_dropped_free`. Any thread. Costs a sort of 16 bytes for each of them, and
-/// a bit of memory for each page of the store.
+/// Finds the pages that are dropped in favour of their leaders: each page that is not a leader, and
+/// whose leader has the same class, or one of the classes in `open`, which everybody may see. With
+/// `open_unclassed` 1, pages without a class are open, too. `open` may be NULL. Free the result
+/// with `simkeep_dropped_free`. Any thread. Costs a sort of 16 bytes for each dropped page, and one
+/// bit of memory for each page of the store.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_clusters_dropped(
     clusters: *const Clusters,
@@ -106,13 +106,13 @@ pub extern "C" fn simkeep_clusters_dropped(
 getters! {
     dropped: Dropped;
 
-    /// How many pages are dropped; 0 for NULL. Any thread; costs nothing.
+    /// Returns the number of dropped pages; 0 for NULL. Any thread; costs nothing.
     fn simkeep_dropped_count -> u64 = dropped.of.get().len();
 }
 
-/// Says what becomes of many pages, and for which page each is dropped. `size` is `sizeof *urls`. If one
-/// is no URL, `simkeep_error_row` says which. The caller frees what it gets with `simkeep_fates_free`.
-/// Any thread. Costs looking each up; of one that is dropped, reading it and the page that is kept, too.
+/// Returns the fates of many pages, and for which page each is dropped. `size` is `sizeof *urls`.
+/// For an invalid URL, `simkeep_error_row` is its index. Free the result with `simkeep_fates_free`.
+/// Any thread. Costs a lookup for each page, and for a dropped one reading it and the kept page.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_dropped_fates(
     dropped: *const Dropped,
@@ -133,7 +133,7 @@ pub extern "C" fn simkeep_dropped_fates(
     })
 }
 
-/// What becomes of a page, and for which it is dropped.
+/// Returns the fate of a page, and for which page it is dropped.
 fn fate(dropped: &cluster::Dropped<'_>, url: &Text) -> Result<(Fate, Option<cluster::KeptFor>)> {
     let url = abi::text(url.bytes, url.len, "url")?;
     let fate = dropped.fate(url)?;
@@ -141,7 +141,7 @@ fn fate(dropped: &cluster::Dropped<'_>, url: &Text) -> Result<(Fate, Option<clus
     Ok((fate, if is_dropped { dropped.kept_for(url)? } else { None }))
 }
 
-/// The digest of the content that was compared, of a page that is dropped.
+/// Returns the digest of the compared content of a dropped page.
 fn digest(fate: &Fate) -> Option<Digest> {
     match fate {
         Fate::Dropped { digest } => *digest,
@@ -158,7 +158,7 @@ pub extern "C" fn simkeep_dropped_free(dropped: Option<Box<Dropped>>) {
 getters! {
     fates: Fates;
 
-    /// How many pages were asked for; 0 for NULL.
+    /// Returns the number of pages requested; 0 for NULL.
     fn simkeep_fates_count -> usize = fates.kinds.len();
 }
 

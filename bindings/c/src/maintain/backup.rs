@@ -1,4 +1,4 @@
-//! A second directory with the same store.
+//! Backups: a second directory with the same store.
 
 use std::ffi::c_char;
 
@@ -13,35 +13,35 @@ use crate::progress::{self, ProgressHandle};
 use crate::structure::structure;
 
 structure! {
-    /// What a backup did.
+    /// The result of a backup.
     pub struct BackedUp, up to catalog_bytes, from of: &backup::BackedUp {
-        /// The number of the last operation that the backup has.
+        /// The number of the last operation in the backup.
         sequence: u64,
         pages: u64,
         visits: u64,
-        /// Whether there was an earlier backup, in whose place this one is, 1 or 0.
+        /// Whether there was an earlier backup, which this one replaced, 1 or 0.
         has_earlier: u64 = u64::from(of.earlier.is_some()),
-        /// The number of the last operation that the earlier one had.
+        /// The number of the last operation in the earlier backup.
         earlier: u64 = of.earlier.unwrap_or(0),
-        /// Files that are links: of one file with the store.
+        /// Files that were hard-linked to those of the store.
         linked_files: u64 = of.linked.files,
         /// Their bytes.
         linked_bytes: u64 = of.linked.bytes,
-        /// Files that are copies; also those that were to be linked, and could not be.
+        /// Files that were copied, including those that could not be linked.
         copied_files: u64 = of.copied.files,
         /// Their bytes.
         copied_bytes: u64 = of.copied.bytes,
-        /// Files that the earlier backup had already.
+        /// Files that the earlier backup already had.
         kept_files: u64 = of.kept.files,
         /// Their bytes.
         kept_bytes: u64 = of.kept.bytes,
-        /// Files of the earlier backup that were removed, because the store has them no more.
+        /// Files of the earlier backup that were removed, because the store no longer has them.
         removed_files: u64 = of.removed,
         catalog_bytes: u64,
     }
 }
 
-/// Backs up in some way, and tells what was done if the caller wants to know.
+/// Runs a backup, and returns its result if the caller requests it.
 fn backup(
     (copy, progress): (u32, *const ProgressHandle),
     (backed_up, size): (*mut BackedUp, usize),
@@ -58,11 +58,11 @@ fn backup(
     abi::put_structure(backed_up, size, &BackedUp::new(&told), "backed_up")
 }
 
-/// Makes a second directory with the same store, while it works, or brings an earlier backup up to date.
-/// `copy` is 0 to link files, which takes no room, or 1 to copy them, so that what damages one on the
-/// disk leaves the other. `progress` may be NULL, and so may `backed_up`, which gets what was done;
-/// `size` is `sizeof(simkeep_backed_up)`. After an error an earlier backup is as it was. Any thread.
-/// Costs reading and checking all of the backup, besides what is copied.
+/// Makes or updates a backup: a second directory with the same store, while it is in use. `copy` is
+/// 0 to hard-link files, which takes no space, or 1 to copy them, so that damage to one on the disk
+/// does not affect the other. `progress` may be NULL, and so may `backed_up`, which receives the
+/// result; `size` is `sizeof(simkeep_backed_up)`. After an error an earlier backup is unchanged.
+/// Any thread. Costs reading and checking all of the backup, and the copies.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_backup(
     store: *const StoreHandle,
@@ -79,8 +79,8 @@ pub extern "C" fn simkeep_backup(
     })
 }
 
-/// Backs up the store in a directory, as `simkeep_backup` does an open one; also one that another
-/// process writes.
+/// Backs up the store in a directory, as `simkeep_backup` does for an open one. Another process may
+/// have it open for writing.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_backup_path(
     path: *const c_char,

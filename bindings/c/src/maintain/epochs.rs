@@ -1,4 +1,4 @@
-//! Epochs: what makes fingerprints that can be compared.
+//! Epochs: fingerprints that are comparable with each other.
 
 use std::ffi::c_char;
 use std::path::Path;
@@ -16,7 +16,7 @@ use crate::open::store::{StoreHandle, open};
 use crate::structure::{code, structure};
 
 code! {
-    /// What the fingerprints of an epoch are for.
+    /// The role of an epoch's fingerprints.
     pub enum RoleCode from Role {
         /// Verdicts and near-duplicates.
         Both = 0 of Role::Both,
@@ -28,33 +28,33 @@ code! {
 }
 
 structure! {
-    /// What a store knows of an epoch.
+    /// Information about an epoch.
     pub struct EpochRow, up to number, from of: &EpochInfo {
         /// Its number.
         number: u32 = of.epoch.number(),
-        /// What its fingerprints are for, a `simkeep_role`.
+        /// Its role, a `simkeep_role`.
         role: i32 = RoleCode::of(of.role) as i32,
-        /// Its name. No NUL ends it. It lives as long as what it was got from.
+        /// Its name, not NUL-terminated. Valid as long as its source.
         name: *const c_char = of.name.as_ptr().cast(),
         /// Its length in bytes.
         name_len: usize = of.name.len(),
         begun: u64,
-        /// The largest distance that is a minor change.
+        /// The largest distance of a minor change.
         minor: u32 = of.bands.minor,
-        /// The largest distance that is a moderate one.
+        /// The largest distance of a moderate change.
         moderate: u32 = of.bands.moderate,
         /// Whether it has ended, 1 or 0.
         ended: u32 = u32::from(of.ended),
-        /// 0.
+        /// Always 0.
         reserved: u32 = 0,
     }
 }
 
-/// The epochs of a store, by number. Nothing changes it: any thread may read it.
+/// The epochs of a store, by number. Immutable: any thread may read it.
 #[derive(Debug)]
 pub struct Epochs {
     rows: Vec<EpochRow>,
-    /// What the rows point into.
+    /// The data that the rows point to.
     _of: Vec<EpochInfo>,
 }
 
@@ -65,7 +65,7 @@ impl Epochs {
     }
 }
 
-/// What an epoch is given when it begins.
+/// Converts the options of a new epoch.
 fn options(role: i32, minor: i32, moderate: i32) -> Result<EpochOptions> {
     let role = match role {
         role if role == RoleCode::Both as i32 => Role::Both,
@@ -77,9 +77,9 @@ fn options(role: i32, minor: i32, moderate: i32) -> Result<EpochOptions> {
     Ok(bands(minor, moderate)?.map_or(options, |bands| options.bands(bands)))
 }
 
-/// Lists the epochs that a snapshot knows, by number. Verdicts go by the last one that has not ended and
-/// whose role is not `SIMKEEP_ROLE_NEAR`. The caller frees the list with `simkeep_epochs_free`. Any
-/// thread; costs copying it.
+/// Lists the epochs in a snapshot, by number. Verdicts use the last one that has not ended and
+/// whose role is not `SIMKEEP_ROLE_NEAR`. Free the result with `simkeep_epochs_free`. Any thread;
+/// costs copying it.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_snapshot_epochs(
     snapshot: *const SnapshotHandle,
@@ -91,11 +91,11 @@ pub extern "C" fn simkeep_snapshot_epochs(
 getters! {
     epochs: Epochs;
 
-    /// How many epochs there are; 0 for NULL. Any thread; costs nothing.
+    /// Returns the number of epochs; 0 for NULL. Any thread; costs nothing.
     fn simkeep_epochs_count -> usize = epochs.rows.len();
 }
 
-/// Copies what is known of epoch `nth`, from 0, to where `epoch` points. `size` is
+/// Copies the information about epoch `nth`, from 0, to where `epoch` points. `size` is
 /// `sizeof(simkeep_epoch)`. Any thread; costs nothing.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_epochs_get(
@@ -107,8 +107,8 @@ pub extern "C" fn simkeep_epochs_get(
 ) -> i32 {
     done("simkeep_epochs_get", error, || {
         let found = abi::handle(epochs, "epochs")?.rows.get(nth);
-        let found =
-            found.ok_or_else(|| Failure::argument("nth", "there are not so many epochs"))?;
+        let found = found
+            .ok_or_else(|| Failure::argument("nth", "it is not less than the number of epochs"))?;
         abi::put_structure(epoch, size, found, "epoch")
     })
 }
@@ -119,8 +119,8 @@ pub extern "C" fn simkeep_epochs_free(epochs: Option<Box<Epochs>>) {
     free("simkeep_epochs_free", epochs);
 }
 
-/// The epoch that verdicts go by now: that of the fingerprints that are observed. Any thread; costs
-/// nothing.
+/// Returns the epoch of verdicts: observed fingerprints are of this epoch by default. Any thread;
+/// costs nothing.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_change_epoch(
     store: *const StoreHandle,
@@ -132,7 +132,7 @@ pub extern "C" fn simkeep_change_epoch(
     })
 }
 
-/// The epoch that near-duplicates are sought by in a snapshot. Any thread; costs nothing.
+/// Returns the epoch of near-duplicates in a snapshot. Any thread; costs nothing.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_snapshot_near_epoch(
     snapshot: *const SnapshotHandle,
@@ -144,10 +144,10 @@ pub extern "C" fn simkeep_snapshot_near_epoch(
     })
 }
 
-/// Registers an epoch of fingerprints that are made elsewhere, by its name, or finds it, and puts its
-/// number where `epoch` points. `role` is a `simkeep_role`; `minor` and `moderate` are the largest
-/// distances that are such changes, or both -1. A new name becomes the newest epoch of its role. Any
-/// thread. Costs one commit, and nothing for a name that is known.
+/// Registers an epoch of external fingerprints by its name, or finds it, and writes its number to
+/// where `epoch` points. `role` is a `simkeep_role`; `minor` and `moderate` are the largest
+/// distances of such changes, or both -1. A new name becomes the newest epoch of its role. Any
+/// thread. Costs one commit, and nothing for a known name.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_register_epoch(
     store: *mut StoreHandle,
@@ -168,11 +168,12 @@ pub extern "C" fn simkeep_register_epoch(
     })
 }
 
-/// Begins an epoch of one of simkeep's own recipes, such as `default` or `near`, and puts its number
-/// where `epoch` points. `extractor` names what makes the texts; NULL is for simkeep's own, by which a
-/// new store, the tool and the Python package go, too. `table` may be NULL, or is the path of a table of
-/// document frequencies, which is copied into the store. The rest is as for `simkeep_register_epoch`.
-/// Any thread. Costs one commit, and two more syncs for a table.
+/// Begins an epoch of one of simkeep's own recipes, such as `default` or `near`, and writes its
+/// number to where `epoch` points. `extractor` names the software that extracts the texts; NULL is
+/// for simkeep's own, which a new store, the tool and the Python package use, too. `table` may be
+/// NULL, or is the path of a table of document frequencies, which is copied into the store.
+/// Otherwise as `simkeep_register_epoch`. Any thread. Costs one commit, and two more syncs for a
+/// table.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_begin_epoch(
     store: *mut StoreHandle,
@@ -211,8 +212,8 @@ fn origin(recipe: &str, extractor: Option<&str>, table: Option<&Path>) -> Result
     Ok(origin)
 }
 
-/// Ends an epoch for good. At most `left` pages may be left behind whose content in force has a
-/// fingerprint in it alone, or `SIMKEEP_EPOCH_IN_USE`. Any thread. Costs a commit, and a scan unless
+/// Ends an epoch permanently. `SIMKEEP_EPOCH_IN_USE` if more than `left` pages have a fingerprint
+/// of their current content in this epoch alone. Any thread. Costs a commit, and a scan unless
 /// `left` is `UINT64_MAX`.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_end_epoch(
@@ -227,10 +228,11 @@ pub extern "C" fn simkeep_end_epoch(
     })
 }
 
-/// Restates the content that a page had at a time: gives it a fingerprint in another epoch, which is no
-/// visit and no change. `has_fingerprint` is 1, or 0 if that epoch has none of it; `digest` points to 16
-/// bytes that say which content it was, or is NULL. `SIMKEEP_NONE` if the page had no such content, and
-/// nothing was stored. Any thread. Costs what `simkeep_observe` does.
+/// Restates the content that a page had at a time: stores a fingerprint in another epoch, which is
+/// neither a visit nor a change. `has_fingerprint` is 1, or 0 if the content has none in that
+/// epoch; `digest` points to the 16 bytes of the content's digest, or is NULL. `SIMKEEP_NONE` if
+/// the page had no such content, and nothing was stored. Any thread. Costs as much as
+/// `simkeep_observe`.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_restate(
     store: *mut StoreHandle,

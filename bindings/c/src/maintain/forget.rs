@@ -1,4 +1,4 @@
-//! Forgetting pages.
+//! Forgets pages.
 
 use std::ffi::c_char;
 
@@ -10,7 +10,7 @@ use crate::failure::{Failure, Result};
 use crate::open::store::{StoreHandle, open};
 use crate::progress::{self, ProgressHandle};
 
-/// Forgets in some way, and tells of how many pages.
+/// Forgets pages, and returns their number.
 fn forget(
     function: &'static str,
     store: *mut StoreHandle,
@@ -24,20 +24,20 @@ fn forget(
     })
 }
 
-/// One page.
+/// Returns the scope of one page.
 fn page<'a>(url: *const c_char, url_len: usize) -> Result<Scope<'a>> {
     Ok(Scope::Url(abi::text(url, url_len, "url")?))
 }
 
-/// All pages under a prefix.
+/// Returns the scope of all pages under a prefix.
 fn under<'a>(prefix: *const c_char, prefix_len: usize) -> Result<Scope<'a>> {
     let text = abi::text(prefix, prefix_len, "prefix")?;
     Ok(Scope::Prefix(Prefix::parse(text).map_err(simkeep::Error::from)?))
 }
 
-/// Forgets everything observed so far of a page. It is hidden from every answer at once, and its bytes
-/// leave the files as these are merged. Later observations start a new history. `pages` gets how many
-/// pages were forgotten, 0 or 1; it may be NULL. Any thread. Costs a commit.
+/// Forgets everything observed so far about a page. It is hidden from every result at once, and its
+/// bytes leave the files as these are merged. Later observations start a new history. `pages`
+/// receives the number of forgotten pages, 0 or 1; it may be NULL. Any thread. Costs a commit.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_forget(
     store: *mut StoreHandle,
@@ -49,10 +49,10 @@ pub extern "C" fn simkeep_forget(
     forget("simkeep_forget", store, pages, error, |store| Ok(store.forget(page(url, url_len)?)?))
 }
 
-/// Forgets all pages under a prefix, such as `example.org/private/`, as `simkeep_forget` forgets one;
-/// with a host or a path also the pages that would be under it without the user in their URL. `pages`
-/// gets how many; it may be NULL. Any thread. Costs a commit, and a scan of these pages, during which
-/// writers wait.
+/// Forgets all pages under a prefix, such as `example.org/private/`, as `simkeep_forget` forgets
+/// one. A prefix with a host or a path also covers pages that match it apart from the user in their
+/// URL. `pages` receives their number; it may be NULL. Any thread. Costs a commit, and a scan of
+/// these pages, during which writers wait.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_forget_under(
     store: *mut StoreHandle,
@@ -66,10 +66,11 @@ pub extern "C" fn simkeep_forget_under(
     })
 }
 
-/// Forgets a page as `simkeep_forget` does, and rewrites every file that has bytes of it. When this
-/// returns, no file of the store has its URL but those that a snapshot holds open, which are removed
-/// with it. `progress` may be NULL. After an error the page may be forgotten, with bytes of it left in
-/// files: purge again. Any thread. Costs a rewrite of each segment with such bytes.
+/// Forgets a page as `simkeep_forget` does, and rewrites every file with bytes of it. Afterwards no
+/// file of the store contains its URL, except files that a snapshot holds open, which are removed
+/// with the snapshot. `progress` may be NULL. After an error the page may be forgotten while files
+/// still contain bytes of it: purge again. Any thread. Costs a rewrite of each segment with such
+/// bytes.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_purge(
     store: *mut StoreHandle,

@@ -1,4 +1,4 @@
-//! A new store of what is sound in a damaged one.
+//! Repairs: a new store from the sound parts of a damaged one.
 
 use std::ffi::c_char;
 
@@ -13,89 +13,88 @@ use crate::structure::{bits, structure};
 use crate::texts::{TextColumn, Texts, place};
 
 structure! {
-    /// What a repair saved and lost, in numbers.
+    /// Summary figures of a repair.
     pub struct RepairedNumbers, up to flaws, from of: &repair::Repaired {
         pages: u64,
         visits: u64,
-        /// Whether all was saved, and nothing that was forgotten, 1 or 0.
+        /// Whether everything was saved, and no forgotten page was restored, 1 or 0.
         whole: u64 = u64::from(of.is_whole()),
-        /// How many losses there are.
+        /// The number of losses.
         lost: u64 = of.lost.len() as u64,
         lost_pages: u64,
         lost_visits: u64,
-        /// Frames of the journal that do not have their checksums. What they had is among the lost
-        /// operations.
+        /// Frames of the journal with wrong checksums. Their operations are among the lost ones.
         damaged_frames: u64,
         withheld_pages: u64,
-        /// How many flaws were found, whether or not they lost anything.
+        /// The number of flaws found, whether or not they lost anything.
         flaws: u64 = of.flaws.len() as u64 + of.more_flaws,
     }
 }
 
-/// `has`: where in the file a loss is.
+/// `has`: the byte range of a loss in its file.
 pub const SIMKEEP_LOSS_HAS_BYTES: u32 = 1;
 /// `has`: the first operation that a loss was among.
 pub const SIMKEEP_LOSS_HAS_FIRST: u32 = 2;
 /// `has`: the last operation that a loss was among.
 pub const SIMKEEP_LOSS_HAS_LAST: u32 = 4;
-/// `has`: how many records of pages are lost; without it, a whole file or operations are.
+/// `has`: the number of lost records of pages; otherwise a whole file or operations are lost.
 pub const SIMKEEP_LOSS_HAS_PAGES: u32 = 8;
 
 structure! {
-    /// Something that could not be saved. No NUL ends its texts, which live as long as what it was got
-    /// from.
+    /// Data that could not be saved. Its texts are not NUL-terminated, and are valid as long as
+    /// their source.
     pub struct Loss, up to has, from of: &repair::Loss {
-        /// The file that had it, by its path within the store's directory.
+        /// The file that contained it, by its path within the store's directory.
         file: *const c_char = of.file.as_ptr().cast(),
         /// Its length in bytes.
         file_len: usize = of.file.len(),
-        /// Why it is lost.
+        /// The reason for the loss.
         why: *const c_char = of.why.as_ptr().cast(),
         /// Its length in bytes.
         why_len: usize = of.why.len(),
-        /// Where in the file it begins. Nothing outside of these bytes is lost.
+        /// The start of the loss in the file. Nothing outside of these bytes is lost.
         bytes_from: u64 = of.bytes.as_ref().map_or(0, |bytes| bytes.start),
-        /// Where it ends.
+        /// The end of the loss.
         bytes_to: u64 = of.bytes.as_ref().map_or(0, |bytes| bytes.end),
         /// The first operation that it was among. If no pages are counted, all of them are lost.
         first: u64 = of.operations.map_or(0, |(first, _)| first),
-        /// The last one.
+        /// The last operation.
         last: u64 = last(of).unwrap_or(0),
-        /// How many records of pages are lost.
+        /// The number of lost records of pages.
         pages: u64 = of.pages.unwrap_or(0),
-        /// The lost pages come after this one in SURT order; NULL if none is known.
+        /// The page before the lost ones in SURT order; NULL if unknown.
         after: *const c_char = place(of.after.as_ref()).0,
         /// Its length in bytes.
         after_len: usize = place(of.after.as_ref()).1,
-        /// They come before this one; NULL if none is known.
+        /// The page after the lost ones; NULL if unknown.
         before: *const c_char = place(of.before.as_ref()).0,
         /// Its length in bytes.
         before_len: usize = place(of.before.as_ref()).1,
-        /// Which of the others there are: `SIMKEEP_LOSS_HAS_...`.
+        /// The optional fields that are set: `SIMKEEP_LOSS_HAS_...`.
         has: u32 = bits(&[
             (of.bytes.is_some(), SIMKEEP_LOSS_HAS_BYTES),
             (of.operations.is_some(), SIMKEEP_LOSS_HAS_FIRST),
             (last(of).is_some(), SIMKEEP_LOSS_HAS_LAST),
             (of.pages.is_some(), SIMKEEP_LOSS_HAS_PAGES),
         ]),
-        /// 0.
+        /// Always 0.
         reserved: u32 = 0,
     }
 }
 
-/// The last operation that a loss was among.
+/// Returns the last operation that a loss was among.
 fn last(of: &repair::Loss) -> Option<u64> {
     of.operations.and_then(|(_, last)| last)
 }
 
-/// What a repair saved and lost. Nothing changes it: any thread may read it.
+/// The result of a repair. Immutable: any thread may read it.
 #[derive(Debug)]
 pub struct Repaired {
     numbers: RepairedNumbers,
     lost: Vec<Loss>,
     ambiguities: TextColumn,
     unnamed: TextColumn,
-    /// What the losses point into.
+    /// The data that the losses point to.
     _of: Vec<repair::Loss>,
 }
 
@@ -111,12 +110,12 @@ impl Repaired {
     }
 }
 
-/// Makes a new store, in a new or empty directory, of everything that is sound in the one at
-/// `path`, and says what is lost. `keep_forgotten` is 1 to keep pages that a lost operation may
-/// have forgotten; with 0 it is `SIMKEEP_AMBIGUOUS_REPAIR` if that is not known. `memory_bytes`
-/// bounds the memory, 0 for 512 MiB. `progress` may be NULL. After an error there is no new store.
-/// The caller frees what it gets with `simkeep_repaired_free`. Any thread. Costs reading all files
-/// twice, and writing a store.
+/// Makes a new store, in a new or empty directory, from the sound parts of the one at `path`, and
+/// reports losses. `keep_forgotten` is 1 to keep pages that a lost operation may have forgotten;
+/// with 0 the result is `SIMKEEP_AMBIGUOUS_REPAIR` if there may be such pages. `memory_bytes`
+/// limits the memory, 0 for 512 MiB. `progress` may be NULL. After an error there is no new store.
+/// Free the result with `simkeep_repaired_free`. Any thread. Costs reading all files twice, and
+/// writing a store.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_repair(
     path: *const c_char,
@@ -138,7 +137,7 @@ pub extern "C" fn simkeep_repair(
     })
 }
 
-/// Copies what a repair saved and lost, in numbers, to where `numbers` points. `size` is
+/// Copies the summary figures of a repair to where `numbers` points. `size` is
 /// `sizeof(simkeep_repaired_numbers)`. Any thread; costs nothing.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_repaired_get(
@@ -173,15 +172,16 @@ pub extern "C" fn simkeep_repaired_loss(
 getters! {
     repaired: Repaired;
 
-    /// Why there may be pages that were forgotten: the lost operations that may have done it, with
-    /// `keep_forgotten` alone. It lives as long as `repaired`; NULL for NULL. Any thread; costs nothing.
+    /// Returns why forgotten pages may have been restored: the lost operations that may have
+    /// forgotten them, only with `keep_forgotten`. Valid as long as `repaired`; NULL for NULL. Any
+    /// thread; costs nothing.
     fn simkeep_repaired_ambiguities -> *const Texts = repaired.ambiguities.view();
-    /// Epochs whose names could not be read, by the names that they have now. It lives as long as
-    /// `repaired`; NULL for NULL. Any thread; costs nothing.
+    /// Returns epochs with unreadable names, by their new names. Valid as long as `repaired`; NULL
+    /// for NULL. Any thread; costs nothing.
     fn simkeep_repaired_unnamed_epochs -> *const Texts = repaired.unnamed.view();
 }
 
-/// Frees what a repair said. Does nothing for NULL. Any thread.
+/// Frees the result of a repair. Does nothing for NULL. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_repaired_free(repaired: Option<Box<Repaired>>) {
     free("simkeep_repaired_free", repaired);

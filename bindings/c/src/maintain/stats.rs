@@ -20,13 +20,13 @@ structure! {
         catalog_bytes: u64,
         sequence: u64,
         epoch_visits: u64,
-        /// Whether a new epoch is advised, 1 or 0.
+        /// Whether a new epoch is recommended, 1 or 0.
         epoch_due: u64 = u64::from(of.epoch_due),
     }
 }
 
-/// Copies sizes of a store to where `stats` points. `size` is `sizeof(simkeep_stats)`. Any thread. Costs
-/// a look at what is in memory, and reads no table.
+/// Copies the sizes of a store to where `stats` points. `size` is `sizeof(simkeep_stats)`. Any
+/// thread. Reads memory only, and no table.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_store_stats(
     store: *const StoreHandle,
@@ -39,8 +39,8 @@ pub extern "C" fn simkeep_store_stats(
     })
 }
 
-/// Copies sizes of what a reader sees to where `stats` points. `size` is `sizeof(simkeep_stats)`. Any
-/// thread. Costs what `simkeep_store_stats` does.
+/// Copies the sizes of a reader's view to where `stats` points. `size` is `sizeof(simkeep_stats)`.
+/// Any thread. Costs as much as `simkeep_store_stats`.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_reader_stats(
     reader: *const ReaderHandle,
@@ -53,9 +53,9 @@ pub extern "C" fn simkeep_reader_stats(
     })
 }
 
-/// Checks that the last merge in the background went well. `SIMKEEP_NONE` if it did; otherwise
-/// `SIMKEEP_OTHER` and an error that says why not, such as a full disk. The store tries again by itself.
-/// Any thread. Costs what `simkeep_store_stats` does.
+/// Checks that the last background merge succeeded. `SIMKEEP_NONE` if it did; otherwise
+/// `SIMKEEP_OTHER` and an error with the reason, such as a full disk. The store retries by itself.
+/// Any thread. Costs as much as `simkeep_store_stats`.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_store_merge_error(
     store: *const StoreHandle,

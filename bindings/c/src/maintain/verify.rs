@@ -1,4 +1,4 @@
-//! Checking that a store is sound.
+//! Checks that a store is sound.
 
 use std::ffi::c_char;
 
@@ -13,13 +13,13 @@ use crate::progress::{self, ProgressHandle};
 use crate::structure::structure;
 
 structure! {
-    /// What a check read.
+    /// Summary figures of a check.
     pub struct VerifiedNumbers, up to files, from of: &verify::Verified {
         files: u64 = of.files as u64,
         bytes: u64,
         pages: u64,
         visits: u64,
-        /// How many flaws there are, named or not. 0 is a sound store.
+        /// The number of flaws, including those that are not listed. 0 means a sound store.
         flaws: u64 = of.flaw_count(),
         /// Whether the catalog was read, 1 or 0: not if another process has it open for writing.
         catalog: u64 = u64::from(of.catalog),
@@ -27,27 +27,28 @@ structure! {
 }
 
 structure! {
-    /// One flaw of a store.
+    /// A flaw of a store.
     pub struct Flaw, up to offset, from of: &Corruption {
         offset: u64,
-        /// The file, by its path within the store's directory. No NUL ends it. It lives as long as what
-        /// it was got from.
+        /// The file, by its path within the store's directory, not NUL-terminated. Valid as long as
+        /// its source.
         file: *const c_char = of.file.as_ptr().cast(),
         /// Its length in bytes.
         file_len: usize = of.file.len(),
-        /// What is wrong, with expected and found. No NUL ends it. It lives as long.
+        /// The problem, with expected and found values, not NUL-terminated. Valid as long as its
+        /// source.
         what: *const c_char = of.what.as_ptr().cast(),
         /// Its length in bytes.
         what_len: usize = of.what.len(),
     }
 }
 
-/// What a check found. Nothing changes it: any thread may read it.
+/// The result of a check. Immutable: any thread may read it.
 #[derive(Debug)]
 pub struct Verified {
     numbers: VerifiedNumbers,
     flaws: Vec<Flaw>,
-    /// What the flaws point into.
+    /// The data that the flaws point to.
     _of: Vec<Corruption>,
 }
 
@@ -63,10 +64,10 @@ fn options(rate: u64, progress: *const ProgressHandle) -> Result<VerifyOptions> 
     Ok(options.rate(Some(rate).filter(|rate| *rate > 0)))
 }
 
-/// Checks a store while it works: reads all of it, and names every flaw. `rate` is the most bytes to
-/// read a second, 0 for no limit. `progress` may be NULL. Damage is no error: `simkeep_verified_get`
-/// says whether there is any. The caller frees what it gets with `simkeep_verified_free`. Any thread.
-/// Costs reading all files.
+/// Checks a store while it is in use: reads all of it, and reports every flaw. `rate` is the
+/// maximum number of bytes to read per second, 0 for no limit. `progress` may be NULL. Damage is
+/// not an error: `simkeep_verified_get` returns the number of flaws. Free the result with
+/// `simkeep_verified_free`. Any thread. Costs reading all files.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_verify(
     store: *const StoreHandle,
@@ -79,8 +80,8 @@ pub extern "C" fn simkeep_verify(
     })
 }
 
-/// Checks the store in a directory, as `simkeep_verify` checks an open one; also one that does not open,
-/// or that another process writes.
+/// Checks the store in a directory, as `simkeep_verify` does for an open one. The store may fail to
+/// open, or another process may have it open for writing.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_verify_path(
     path: *const c_char,
@@ -94,7 +95,7 @@ pub extern "C" fn simkeep_verify_path(
     })
 }
 
-/// Copies what a check read, and how many flaws it found, to where `numbers` points. `size` is
+/// Copies the summary figures of a check to where `numbers` points. `size` is
 /// `sizeof(simkeep_verified_numbers)`. Any thread; costs nothing.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_verified_get(
@@ -109,7 +110,7 @@ pub extern "C" fn simkeep_verified_get(
     })
 }
 
-/// Copies flaw `nth`, from 0, to where `flaw` points; at most 1000 are named. `size` is
+/// Copies flaw `nth`, from 0, to where `flaw` points; at most 1000 are listed. `size` is
 /// `sizeof(simkeep_flaw)`. Any thread; costs nothing.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_verified_flaw(
@@ -121,12 +122,14 @@ pub extern "C" fn simkeep_verified_flaw(
 ) -> i32 {
     done("simkeep_verified_flaw", error, || {
         let found = abi::handle(verified, "verified")?.flaws.get(nth);
-        let found = found.ok_or_else(|| Failure::argument("nth", "not so many flaws are named"))?;
+        let found = found.ok_or_else(|| {
+            Failure::argument("nth", "it is not less than the number of listed flaws")
+        })?;
         abi::put_structure(flaw, size, found, "flaw")
     })
 }
 
-/// Frees what a check found. Does nothing for NULL. Any thread.
+/// Frees the result of a check. Does nothing for NULL. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_verified_free(verified: Option<Box<Verified>>) {
     free("simkeep_verified_free", verified);

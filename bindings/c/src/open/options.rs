@@ -1,4 +1,4 @@
-//! How a store is opened.
+//! The options for opening a store.
 
 use std::ffi::c_char;
 use std::path::Path;
@@ -17,78 +17,77 @@ use crate::failure::{Failure, Result};
 pub enum DurabilityCode {
     /// When the call returns; concurrent calls share a commit.
     Each = 0,
-    /// When the call returns; a commit waits for others to join it, as long as `group_ms` says.
+    /// When the call returns; a commit waits up to `group_ms` for others to join it.
     Grouped = 1,
-    /// After the next `simkeep_flush`, or when what is in memory is sealed.
+    /// After the next `simkeep_flush`, or when the memtable is sealed.
     OnFlush = 2,
 }
 
-/// Settings of a store. Fill them in with `simkeep_options_init`, and change those that you want
-/// otherwise.
+/// Options of a store. Fill it in with `simkeep_options_init`, and then change fields.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Options {
     /// `sizeof` of this structure.
     pub size: usize,
-    /// When an observation is durable, a `simkeep_durability`. Default: each, when the call returns.
+    /// When an observation is durable, a `simkeep_durability`. Default: each, when the call
+    /// returns.
     pub durability: i32,
-    /// The distance within which pages are called near-duplicates of an observation, from 0 to 64; -1
-    /// for what the recipe of each epoch advises. Default: -1.
+    /// The distance of near-duplicates in the outcome of an observation, from 0 to 64; -1 for the
+    /// recommendation of each epoch's recipe. Default: -1.
     pub near_distance: i32,
     /// How long a grouped commit waits, in milliseconds. Default: 5.
     pub group_ms: u64,
-    /// How many observations are kept in memory before they are sealed. Default: 262144.
+    /// The number of observations kept in memory before they are sealed. Default: 262144.
     pub memtable_observations: u64,
-    /// How many bytes these may take. Default: 80 MiB.
+    /// The most bytes that these may take. Default: 80 MiB.
     pub memtable_bytes: u64,
-    /// After how long they are sealed at the latest, in milliseconds. Default: 5 minutes.
+    /// The longest time before they are sealed, in milliseconds. Default: 5 minutes.
     pub seal_after_ms: u64,
-    /// How many neighbouring segments of like size are merged into one. Default: 8.
+    /// The number of adjacent segments of similar size that are merged into one. Default: 8.
     pub merge_fanout: u64,
-    /// The most near-duplicates, and the most copies, that an outcome names. Default: 16.
+    /// The most near-duplicates, and the most copies, that an outcome lists. Default: 16.
     pub near_limit: u64,
-    /// After how many visits of an epoch a new one is advised. Default: 1000000.
+    /// The number of visits in an epoch after which a new one is recommended. Default: 1000000.
     pub epoch_visits: u64,
-    /// How many pages may be leased at a time. Default: 1000000.
+    /// The most pages that may be leased at a time. Default: 1000000.
     pub leases_max: u64,
-    /// Memory that sealing and merging may take. Default: 256 MiB.
+    /// The memory for sealing and merging. Default: 256 MiB.
     pub background_memory_bytes: u64,
-    /// How long replaced files are kept for readers in other processes, in milliseconds. Default: 10 s.
+    /// How long replaced files are kept for readers in other processes, in milliseconds. Default:
+    /// 10 s.
     pub reader_grace_ms: u64,
-    /// Whether sealing and merging go on in the background, 1 or 0. Default: 1.
+    /// Whether to seal and merge in the background, 1 or 0. Default: 1.
     pub background: u32,
     /// Permissions of the files of a new store, as for chmod(1). Default: 0600.
     pub file_mode: u32,
-    /// How many bytes the tables may take for each fingerprint. Default: 48.
+    /// The most bytes of the tables for each fingerprint. Default: 48.
     pub fingerprint_bytes: u32,
-    /// How many fingerprints of a crowd are compared. Default: 4096.
+    /// The most fingerprints that are compared in a dense region. Default: 4096.
     pub near_fingerprints: u32,
-    /// Whether segments are read whole into memory instead of being mapped, 1 or 0. Then no truncated
-    /// file and no failing medium can end the process by a signal. Default: 0.
+    /// Whether segments are read whole into memory instead of being mapped, 1 or 0. Then no
+    /// truncated file and no failing medium can end the process by a signal. Default: 0.
     pub plain_reads: u32,
-    /// Which distances are minor changes in the epoch that a new store begins with: those up to this
-    /// one;
-    /// -1 for what its recipe is calibrated to. Default: -1.
+    /// The largest distance of a minor change in the first epoch of a new store; -1 for the
+    /// calibration of its recipe. Default: -1.
     pub epoch_minor: i32,
-    /// Which are moderate: those up to this one; -1 where `epoch_minor` is. Default: -1.
+    /// The largest distance of a moderate change; -1 if `epoch_minor` is -1. Default: -1.
     pub epoch_moderate: i32,
-    /// 0.
+    /// Must be 0.
     pub reserved: u32,
-    /// The name of the epoch that a new store begins with; NULL for this version's own recipe. Default:
-    /// NULL. Read only by the call that is given it.
+    /// The name of the first epoch of a new store; NULL for this version's own recipe. Default:
+    /// NULL. Read only during a call.
     pub epoch: *const c_char,
     /// Its length in bytes.
     pub epoch_len: usize,
-    /// Which of several pages with nearly the same content comes first, and is the original: rules, with
-    /// commas between them, of `first-seen`, `newest`, `shortest-url`, `https` and `weight`, of which
-    /// each decides what those before it do not. NULL for `first-seen`. Default: NULL. Read only by the
-    /// call that is given it.
+    /// Which of several pages with nearly the same content is the original: a comma-separated list
+    /// of `first-seen`, `newest`, `shortest-url`, `https` and `weight`; each rule resolves the ties
+    /// of those before it. NULL for `first-seen`. Default: NULL. Read only during a call.
     pub rule: *const c_char,
     /// Its length in bytes.
     pub rule_len: usize,
-    /// How much later than the clock of this machine a visit may be, in milliseconds: a later one is
-    /// refused with `SIMKEEP_TIME`, unless the store has such a visit already. -1 for visits of any
-    /// time. Default: -1.
+    /// How far a visit may be ahead of this machine's clock, in milliseconds. A later one is
+    /// rejected with `SIMKEEP_TIME`, unless the store has such a visit already. -1 for visits at
+    /// any time. Default: -1.
     pub clock_tolerance_ms: i64,
 }
 
@@ -126,7 +125,8 @@ impl Default for Options {
     }
 }
 
-/// Fills in the defaults, and the size. `size` is `sizeof(simkeep_options)`. Any thread; costs nothing.
+/// Fills in the defaults, and the size. `size` is `sizeof(simkeep_options)`. Any thread; costs
+/// nothing.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_options_init(
     options: *mut Options,
@@ -139,7 +139,7 @@ pub extern "C" fn simkeep_options_init(
     })
 }
 
-/// The settings that a caller gives, and where the store is; NULL for the defaults.
+/// Converts the options and the location of a store; NULL for the defaults.
 pub(crate) fn read(options: *const Options, path: &Path) -> Result<(Location, simkeep::Options)> {
     let given = match options.is_null() {
         true => Options::default(),

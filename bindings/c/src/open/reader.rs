@@ -1,4 +1,4 @@
-//! Reading a store that another process writes.
+//! Reads a store that another process writes.
 
 use std::ffi::c_char;
 
@@ -11,10 +11,10 @@ use crate::failure::{Failure, Result};
 use crate::fork::Guarded;
 use crate::open::snapshot::SnapshotHandle;
 
-/// A read-only view of a store, also beside a writer in another process. Threads may use it at the same
-/// time; they wait for one another, and what they got from it does not. It works in a forked child, too,
-/// unless another thread was using it at the fork: then a child gets `SIMKEEP_FORKED`, and opens
-/// another.
+/// A read-only view of a store, which another process may have open for writing. Threads may use it
+/// concurrently; they wait for one another, but not for objects made from it. It works in a forked
+/// child, too, unless another thread was using it at the fork: then calls in the child return
+/// `SIMKEEP_FORKED`, and it must open another reader.
 #[derive(Debug)]
 pub struct ReaderHandle {
     reader: Guarded<Reader>,
@@ -22,10 +22,10 @@ pub struct ReaderHandle {
 
 const _: () = any_thread::<ReaderHandle>();
 
-/// Opens a store to read it; or the newest generation that is whole, where a store is published.
-/// `plain_reads` is 0, or 1 to read segments whole into memory instead of
-/// mapping them. The caller frees what it gets with `simkeep_reader_free`. Any thread. Costs mapping the
-/// segments, and reading the journal: less than a second.
+/// Opens a store for reading; or the newest complete generation of a published store. `plain_reads`
+/// is 0, or 1 to read segments whole into memory instead of mapping them. Free the result with
+/// `simkeep_reader_free`. Any thread. Costs mapping the segments, and reading the journal: less
+/// than a second.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_reader_open(
     path: *const c_char,
@@ -48,9 +48,9 @@ fn with<T>(
     Ok(body(&mut reader)?)
 }
 
-/// Moves on to the newest state. `changed` gets 1 if anything changed, else 0; it may be NULL. After an
-/// error the reader keeps what it had. Snapshots that were taken stay as they are. Any thread. Costs
-/// reading what is new of the journal, and mapping new segments.
+/// Advances to the newest state. `changed` becomes 1 if anything changed, otherwise 0; it may be
+/// NULL. After an error the reader keeps its state. Existing snapshots do not change. Any thread.
+/// Costs reading the new part of the journal, and mapping new segments.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_reader_refresh(
     reader: *mut ReaderHandle,
@@ -63,7 +63,8 @@ pub extern "C" fn simkeep_reader_refresh(
     })
 }
 
-/// How many operations were acknowledged that the reader does not see. Any thread. Costs one small read.
+/// Returns the number of acknowledged operations that the reader does not see. Any thread. Costs
+/// one small read.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_reader_behind(
     reader: *const ReaderHandle,
@@ -75,10 +76,10 @@ pub extern "C" fn simkeep_reader_behind(
     })
 }
 
-/// Which generation of a store that is published the reader has: `generation` gets its number, or 0 if
-/// it reads a store. `incomplete` gets the number of the newest generation if that is not whole yet and
-/// was passed over, or 0. Both are of the moment when the reader was opened or refreshed. Any thread.
-/// Costs nothing, unless another thread refreshes.
+/// Returns the generation of a published store that the reader has: `generation` becomes its
+/// number, or 0 if the reader has a store. `incomplete` becomes the number of the newest generation
+/// if that is incomplete and was skipped, or 0. Both are as of the last open or refresh. Any
+/// thread. Costs nothing, unless another thread refreshes.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_reader_generation(
     reader: *const ReaderHandle,
@@ -96,8 +97,9 @@ pub extern "C" fn simkeep_reader_generation(
     })
 }
 
-/// Takes the view that the reader has now. It does not change when the reader is refreshed. The caller
-/// frees it with `simkeep_snapshot_free`. Any thread; costs nothing, unless another thread refreshes.
+/// Takes a snapshot of the reader's current view. It does not change when the reader is refreshed.
+/// Free it with `simkeep_snapshot_free`. Any thread; costs nothing, unless another thread
+/// refreshes.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_reader_snapshot(
     reader: *const ReaderHandle,
@@ -108,7 +110,7 @@ pub extern "C" fn simkeep_reader_snapshot(
     })
 }
 
-/// Sizes of what the reader sees.
+/// Returns the sizes of the reader's view.
 pub(crate) fn stats(reader: *const ReaderHandle) -> Result<simkeep::Stats> {
     with(reader, |reader| reader.stats())
 }

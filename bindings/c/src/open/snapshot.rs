@@ -8,35 +8,35 @@ use crate::failure::{Failure, Result};
 use crate::fork::Process;
 use crate::open::store::{self, StoreHandle};
 
-/// A consistent view of a store: everything that was acknowledged before it was taken, and nothing after
-/// it. Threads may use it at the same time. It stays when its store is closed or its reader refreshed,
-/// and keeps the files that it needs until it is freed. In a forked child, that of a store is refused
-/// with `SIMKEEP_FORKED`, and that of a reader works.
+/// A consistent view of a store: everything that was acknowledged before it was taken, and nothing
+/// after it. Threads may use it concurrently. It stays valid when its store is closed or its reader
+/// refreshed, and keeps its files until it is freed. In a forked child, a snapshot of a store
+/// returns `SIMKEEP_FORKED`, and one of a reader works.
 #[derive(Debug)]
 pub struct SnapshotHandle {
     snapshot: Snapshot,
-    /// Of a store, the process that opened it.
+    /// For a store, the process that opened it.
     process: Option<Process>,
 }
 
 const _: () = any_thread::<SnapshotHandle>();
 
 impl SnapshotHandle {
-    /// The view of a reader.
+    /// Creates the handle of a reader's snapshot.
     pub(crate) fn of_reader(snapshot: Snapshot) -> SnapshotHandle {
         SnapshotHandle { snapshot, process: None }
     }
 }
 
-/// The snapshot of a handle, where it may be used, and the process of its store.
+/// Returns the snapshot of a handle, if it may be used, and the process of its store.
 pub(crate) fn open<'a>(snapshot: *const SnapshotHandle) -> Result<(&'a Snapshot, Option<Process>)> {
     let handle = abi::handle(snapshot, "snapshot")?;
     handle.process.map_or(Ok(()), Process::check)?;
     Ok((&handle.snapshot, handle.process))
 }
 
-/// Takes a view of a store. The caller frees it with `simkeep_snapshot_free`. Any thread. Costs two
-/// short locks, which nobody holds while reading or writing files.
+/// Takes a snapshot of a store. Free it with `simkeep_snapshot_free`. Any thread. Costs two short
+/// locks, which are never held during file access.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_store_snapshot(
     store: *mut StoreHandle,
@@ -48,14 +48,14 @@ pub extern "C" fn simkeep_store_snapshot(
     })
 }
 
-/// Frees a snapshot, after all other calls on it have returned. What was got from it stays. Does nothing
-/// for NULL.
+/// Frees a snapshot, after all other calls on it have returned. Objects made from it stay valid.
+/// Does nothing for NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_snapshot_free(snapshot: Option<Box<SnapshotHandle>>) {
     free("simkeep_snapshot_free", snapshot);
 }
 
-/// The number of the last operation in a snapshot. Any thread; costs nothing.
+/// Returns the number of the last operation in a snapshot. Any thread; costs nothing.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_snapshot_sequence(
     snapshot: *const SnapshotHandle,

@@ -1,4 +1,4 @@
-//! An open store: opening and closing it, and what is done to all of it.
+//! An open store: opens and closes it, and runs operations on the whole store.
 
 use std::ffi::c_char;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,9 +14,9 @@ use crate::open::options::{self, Options};
 use crate::open::turns::Turns;
 use crate::progress::{self, ProgressHandle};
 
-/// A store that is open for writing. Threads may use it at the same time; only `simkeep_store_free` must
-/// be the last call on it. It is of the process that opened it: in a forked child every call on it is
-/// refused with `SIMKEEP_FORKED`, except that it can be freed.
+/// A store that is open for writing. Threads may use it concurrently; only `simkeep_store_free`
+/// must be the last call on it. It belongs to the process that opened it: in a forked child every
+/// call on it returns `SIMKEEP_FORKED`, except that it can be freed.
 #[derive(Debug)]
 pub struct StoreHandle {
     store: Store,
@@ -32,7 +32,7 @@ impl StoreHandle {
         StoreHandle { store, process, closed: AtomicBool::new(false), loading: Turns::default() }
     }
 
-    /// A handle of a store that a test has opened.
+    /// Creates the handle of a store that a test has opened.
     #[cfg(test)]
     pub(crate) fn of(store: Store) -> StoreHandle {
         let process = Process::current().unwrap();
@@ -40,17 +40,17 @@ impl StoreHandle {
     }
 }
 
-/// The store of a handle, where it may be used.
+/// Returns the store of a handle, if it may be used.
 pub(crate) fn open<'a>(store: *const StoreHandle) -> Result<&'a Store> {
     Ok(&usable(store)?.store)
 }
 
-/// The process of a store that may be used.
+/// Returns the process of a usable store.
 pub(crate) fn process(store: *const StoreHandle) -> Result<Process> {
     Ok(usable(store)?.process)
 }
 
-/// The turns of loads of a store that may be used.
+/// Returns the turns of loads of a usable store.
 pub(crate) fn turns<'a>(store: *const StoreHandle) -> Result<&'a Turns> {
     Ok(&usable(store)?.loading)
 }
@@ -64,7 +64,7 @@ fn usable<'a>(store: *const StoreHandle) -> Result<&'a StoreHandle> {
     Ok(handle)
 }
 
-/// How a store is opened.
+/// A way to open a store.
 type Way = fn(simkeep::Location, simkeep::Options) -> simkeep::Result<Store>;
 
 fn opened(
@@ -81,10 +81,10 @@ fn opened(
     })
 }
 
-/// Opens the store in a directory, for writing. `options` may be NULL, for the defaults. NULL and an
-/// error if that fails: `SIMKEEP_LOCKED` if another process has it open, after 5 seconds. The caller
-/// frees what it gets with `simkeep_store_free`. Any thread. Costs the time to read the journal, at most
-/// a second, whatever the size of the store.
+/// Opens the store in a directory for writing. `options` may be NULL, for the defaults. Returns
+/// NULL and an error if that fails: `SIMKEEP_LOCKED` if another process still has it open after 5
+/// seconds. Free the result with `simkeep_store_free`. Any thread. Costs the time to read the
+/// journal, at most a second, whatever the size of the store.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_store_open(
     path: *const c_char,
@@ -94,8 +94,8 @@ pub extern "C" fn simkeep_store_open(
     opened("simkeep_store_open", path, options, error, Store::open)
 }
 
-/// Creates a store in a new or empty directory, and opens it: completely or not at all. `options` may be
-/// NULL. `SIMKEEP_STORE_EXISTS` if there is a store already. The caller frees what it gets with
+/// Creates a store in a new or empty directory, completely or not at all, and opens it. `options`
+/// may be NULL. `SIMKEEP_STORE_EXISTS` if there is a store already. Free the result with
 /// `simkeep_store_free`. Any thread. Costs a few syncs.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_store_create(
@@ -106,8 +106,8 @@ pub extern "C" fn simkeep_store_create(
     opened("simkeep_store_create", path, options, error, Store::create)
 }
 
-/// Opens the store in a directory, or creates it if there is none. `options` may be NULL. The caller
-/// frees what it gets with `simkeep_store_free`. Any thread. Costs what opening or creating does.
+/// Opens the store in a directory, or creates it if there is none. `options` may be NULL. Free the
+/// result with `simkeep_store_free`. Any thread. Costs as much as opening or creating.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_store_open_or_create(
     path: *const c_char,
@@ -117,10 +117,10 @@ pub extern "C" fn simkeep_store_open_or_create(
     opened("simkeep_store_open_or_create", path, options, error, Store::open_or_create)
 }
 
-/// Makes everything durable, ends the background work and lets other writers in. Later calls on the
-/// store return `SIMKEEP_CLOSED`; closing it again does nothing. What was got from the store stays, and
-/// is freed by itself; so is the store. Any thread. Costs a commit, and waits for background work to
-/// stop.
+/// Makes everything durable, stops the background work and unlocks the store for other writers.
+/// Later calls on the store return `SIMKEEP_CLOSED`; closing it again does nothing. Objects made
+/// from the store stay valid, and are freed separately; so is the store. Any thread. Costs a
+/// commit, and waits for background work to stop.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_store_close(store: *mut StoreHandle, error: *mut *mut Failure) -> i32 {
     done("simkeep_store_close", error, || {
@@ -133,15 +133,15 @@ pub extern "C" fn simkeep_store_close(store: *mut StoreHandle, error: *mut *mut 
     })
 }
 
-/// Frees a store, after all other calls on it have returned. One that is open is closed, and nobody
-/// hears of errors: close it before. Does nothing for NULL. In a forked child it lets go of the memory
-/// and leaves the store to its process.
+/// Frees a store, after all other calls on it have returned. An open store is closed, but errors
+/// are lost: close it before. Does nothing for NULL. In a forked child it frees only memory, and
+/// leaves the store to its process.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_store_free(store: Option<Box<StoreHandle>>) {
     free("simkeep_store_free", store);
 }
 
-/// A call on a store that says whether it went well.
+/// Runs an operation on a store that succeeds or fails.
 fn on_store(
     function: &'static str,
     store: *mut StoreHandle,
@@ -151,7 +151,7 @@ fn on_store(
     done(function, error, || Ok(body(open(store)?)?))
 }
 
-/// Makes everything observed so far durable. Any thread. Costs one commit at most.
+/// Makes everything observed so far durable. Any thread. Costs at most one commit.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_flush(store: *mut StoreHandle, error: *mut *mut Failure) -> i32 {
     on_store("simkeep_flush", store, error, Store::flush)
@@ -163,15 +163,16 @@ pub extern "C" fn simkeep_seal(store: *mut StoreHandle, error: *mut *mut Failure
     on_store("simkeep_seal", store, error, Store::seal)
 }
 
-/// Waits until no seal and no merge is due. Without background work, it does them itself. Any thread.
+/// Waits until no seal and no merge is due. Without background work, it runs them itself. Any
+/// thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_wait_idle(store: *mut StoreHandle, error: *mut *mut Failure) -> i32 {
     on_store("simkeep_wait_idle", store, error, Store::wait_idle)
 }
 
-/// Merges all segments into one. `progress` may be NULL. After `SIMKEEP_CANCELLED` what is merged by
-/// then stays merged, and no answer depends on it. Any thread. Costs reading and writing all segments
-/// once, or twice if there are more than 128.
+/// Merges all segments into one. `progress` may be NULL. After `SIMKEEP_CANCELLED` completed merges
+/// are kept, which changes no result. Any thread. Costs reading and writing all segments once, or
+/// twice if there are more than 128.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_merge(
     store: *mut StoreHandle,

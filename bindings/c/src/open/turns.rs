@@ -1,4 +1,4 @@
-//! The turns of loads that wait for their callers, of which a store has one at a time.
+//! The turns of loads that wait for their callers; a store has one at a time.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::code::SIMKEEP_INVALID_ARGUMENT;
 use crate::failure::{Failure, Result};
 
-/// That a load of a store waits for its caller. Another one would wait for it, so whoever brings visits
-/// to one and begins another would wait for ever.
+/// Whether a load of a store waits for its caller. A second load would wait for the first. So a
+/// thread that feeds the first and begins the second would deadlock.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Turns(Arc<AtomicBool>);
 
@@ -21,7 +21,7 @@ impl Turns {
         if self.0.load(Ordering::Acquire) { Err(taken()) } else { Ok(()) }
     }
 
-    /// Begins a load.
+    /// Takes the turn for a load.
     pub(crate) fn take(&self) -> Result<Turn> {
         if self.0.swap(true, Ordering::AcqRel) { Err(taken()) } else { Ok(Turn(self.clone())) }
     }

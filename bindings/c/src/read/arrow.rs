@@ -1,4 +1,4 @@
-//! Answers as Arrow tables.
+//! Results as Arrow tables.
 
 use crate::abi;
 use crate::abi::arrow::{ArrowArray, ArrowSchema, Buffer, Column, give};
@@ -10,7 +10,7 @@ use crate::texts::TextColumn;
 use crate::write::outcomes::{OriginalCode, Outcomes};
 use crate::write::verdict::{BandCode, SameCode, VerdictCode};
 
-/// Numbers of a type that Arrow writes so.
+/// Creates a column of numbers with this Arrow format.
 fn numbers<T: abi::Number>(name: &'static str, format: &'static str, numbers: &[T]) -> Column {
     Column {
         name,
@@ -23,23 +23,23 @@ fn numbers<T: abi::Number>(name: &'static str, format: &'static str, numbers: &[
     }
 }
 
-/// A column of which some values are absent.
+/// Adds validity to a column.
 fn where_there(column: Column, valid: impl Iterator<Item = bool>) -> Column {
     Column { valid: Some(valid.collect()), ..column }
 }
 
-/// Distances, of which some may be absent.
+/// Creates a column of distances, some of which may be absent.
 fn distances(name: &'static str, distances: &[u8]) -> Column {
     let is_there = distances.iter().map(|distance| *distance != SIMKEEP_NO_DISTANCE);
     where_there(numbers(name, "C", distances), is_there)
 }
 
-/// Times, in milliseconds since 1970.
+/// Creates a column of times, in milliseconds since 1970.
 fn times(name: &'static str, times: &[i64]) -> Column {
     numbers(name, "tsm:UTC", times)
 }
 
-/// Numbers that are 1 or 0.
+/// Creates a column of flags, from numbers that are 1 or 0.
 fn flags(name: &'static str, flags: &[u8]) -> Column {
     let bits: Vec<bool> = flags.iter().map(|flag| *flag == 1).collect();
     Column { buffers: vec![Buffer::bits(&bits)], ..numbers(name, "b", flags) }
@@ -51,7 +51,7 @@ fn texts(name: &'static str, texts: &TextColumn) -> Column {
     Column { len: offsets.len() - 1, buffers, ..numbers(name, "U", offsets) }
 }
 
-/// What codes stand for, as a dictionary of their names. The first name stands for none.
+/// Creates a column of codes, as a dictionary of their names. The first name is that of null.
 fn names(name: &'static str, codes: impl Iterator<Item = i32>, of: &[&str]) -> Column {
     let codes: Vec<i32> = codes.collect();
     let dictionary = texts("", &of.iter().collect());
@@ -59,7 +59,7 @@ fn names(name: &'static str, codes: impl Iterator<Item = i32>, of: &[&str]) -> C
     where_there(column, codes.iter().map(|code| *code != 0))
 }
 
-/// Of each row which list it is of, by where the lists begin.
+/// Creates a column with the list of each row, from the offsets of the lists.
 fn list_of(name: &'static str, offsets: &[u64]) -> Column {
     let lengths = offsets.iter().zip(offsets.iter().skip(1)).map(|(from, to)| to - from);
     let rows = (0_u64..).zip(lengths).flat_map(|(list, len)| (0..len).map(move |_| list));
@@ -71,7 +71,7 @@ fn table(children: Vec<Column>) -> Column {
     Column { format: "+s", len, buffers: Vec::new(), children, ..numbers::<u8>("", "", &[]) }
 }
 
-/// What each code of a verdict is called.
+/// The name of each code of a verdict.
 const VERDICTS: &[&str] = &[
     "",
     "new",
@@ -89,11 +89,11 @@ const SAME_BY: &[&str] = &["", "digest", "fingerprint", "word", "other"];
 const BANDS: &[&str] = &["", "none", "minor", "moderate", "major"];
 const ORIGINAL_BY: &[&str] = &["", "digest", "fingerprint", "near", "other"];
 
-/// Gives outcomes as an Arrow table, a row for each observation, in their order: `verdict`, `same_by`,
-/// `distance`, `band`, `to`, `novel`, `priority`, `also`, `complete`, `original`, `original_distance`,
-/// `original_by`. Numbers that stand for something are dictionaries of their names. The structures may
-/// be uninitialised; the caller releases them, as the interface says. The outcomes stay, and need not.
-/// Any thread. Costs a copy.
+/// Exports outcomes as an Arrow table, a row for each observation in order: `verdict`, `same_by`,
+/// `distance`, `band`, `to`, `novel`, `priority`, `also`, `complete`, `original`,
+/// `original_distance`, `original_by`. Codes are dictionaries of their names. The structures may be
+/// uninitialised; the caller releases them, as the interface specifies. The table is independent of
+/// the outcomes. Any thread. Costs a copy.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_outcomes_arrow(
     outcomes: *const Outcomes,
@@ -129,8 +129,8 @@ pub extern "C" fn simkeep_outcomes_arrow(
     })
 }
 
-/// Gives the copies of outcomes as an Arrow table: `observation`, from 0, `url`, `first`. The rest is as
-/// for `simkeep_outcomes_arrow`.
+/// Exports the copies of outcomes as an Arrow table: `observation`, from 0, `url`, `first`.
+/// Otherwise as `simkeep_outcomes_arrow`.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_outcomes_copies_arrow(
     outcomes: *const Outcomes,
@@ -149,8 +149,8 @@ pub extern "C" fn simkeep_outcomes_copies_arrow(
     })
 }
 
-/// Gives the near pages of outcomes as an Arrow table: `observation`, from 0, `url`, `distance`,
-/// `fingerprint`, `first`. The rest is as for `simkeep_outcomes_arrow`.
+/// Exports the near pages of outcomes as an Arrow table: `observation`, from 0, `url`, `distance`,
+/// `fingerprint`, `first`. Otherwise as `simkeep_outcomes_arrow`.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_outcomes_near_arrow(
     outcomes: *const Outcomes,
@@ -171,9 +171,9 @@ pub extern "C" fn simkeep_outcomes_near_arrow(
     })
 }
 
-/// Gives matches as an Arrow table: `query`, from 0, `url`, `distance`, `fingerprint`. The structures
-/// may be uninitialised; the caller releases them, as the interface says. The matches stay, and need
-/// not. Any thread. Costs a copy.
+/// Exports matches as an Arrow table: `query`, from 0, `url`, `distance`, `fingerprint`. The
+/// structures may be uninitialised; the caller releases them, as the interface specifies. The table
+/// is independent of the matches. Any thread. Costs a copy.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_matches_arrow(
     matches: *const MatchColumns,

@@ -10,58 +10,58 @@ use crate::write::visit::{
     seen_code,
 };
 
-/// What an entry of a history is.
+/// The kind of an entry in a history.
 #[derive(Clone, Copy, Debug)]
 #[repr(i32)]
 pub enum EntryKind {
     /// A visit.
     Visit = 1,
-    /// What another epoch makes of the content of the visit before it.
+    /// A fingerprint in another epoch for the content of the visit before it.
     Restated = 2,
-    /// A weight or a class that was given.
+    /// A weight or a class that was set.
     Property = 3,
 }
 
-/// One entry of a page's history. `has` says by `SIMKEEP_HAS_...` which of the fields there are whose
-/// absence nothing else tells; the others are 0 then.
+/// An entry of a page's history. `has` consists of `SIMKEEP_HAS_...` for the optional fields that
+/// are set; the others are 0.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(C)]
 pub struct Entry {
-    /// When, in milliseconds since 1970.
+    /// The time, in milliseconds since 1970.
     pub time_ms: i64,
-    /// What it is, a `simkeep_entry_kind`.
+    /// The kind of entry, a `simkeep_entry_kind`.
     pub kind: i32,
-    /// What a visit saw, a `simkeep_seen`.
+    /// The result of a visit, a `simkeep_seen`.
     pub seen: i32,
-    /// What it meant after all earlier visits, a `simkeep_verdict`.
+    /// The verdict after all earlier visits, a `simkeep_verdict`.
     pub verdict: i32,
-    /// Which of the other fields there are.
+    /// The optional fields that are set.
     pub has: u32,
     /// How the page is known to be the same, a `simkeep_same`.
     pub same_by: i32,
-    /// In how many bits the content differs from the version before.
+    /// The distance of the content from the version before, in bits.
     pub distance: u32,
     /// The epoch of that distance.
     pub distance_epoch: u32,
-    /// What that distance means, a `simkeep_band`.
+    /// The meaning of that distance, a `simkeep_band`.
     pub band: i32,
-    /// When the version was last seen that the page has reverted to; 0 if it has not.
+    /// When the version that the page reverted to was last seen; 0 if it did not revert.
     pub to_ms: i64,
     /// The fingerprint of the content.
     pub fingerprint: u64,
-    /// The epoch that the content was looked at in.
+    /// The epoch of the content.
     pub epoch: u32,
     /// The HTTP status.
     pub status: u32,
     /// The digest of the content.
     pub digest: [u8; 16],
-    /// When the page was last modified, as the server said.
+    /// The server's time of the page's last modification.
     pub modified_ms: i64,
-    /// The weight that was given.
+    /// The weight that was set.
     pub weight: f64,
-    /// The class that was given.
+    /// The class that was set.
     pub page_class: u32,
-    /// 0.
+    /// Always 0.
     pub reserved: u32,
 }
 
@@ -72,7 +72,7 @@ impl Entry {
         Entry { time_ms: time, kind: kind as i32, ..abi::zeroed() }
     }
 
-    /// A visit, without what it meant.
+    /// Converts a visit, without its verdict.
     pub(crate) fn of_visit(visit: &Visit) -> Entry {
         let mut entry = Entry::new(visit.time.as_ms(), EntryKind::Visit);
         entry.seen = seen_code(&visit.seen) as i32;
@@ -93,7 +93,7 @@ impl Entry {
         entry
     }
 
-    /// An entry of a history.
+    /// Converts an entry of a history.
     pub(crate) fn of(entry: &HistoryEntry) -> Entry {
         match entry {
             HistoryEntry::Visit { visit, verdict, meaning } => {

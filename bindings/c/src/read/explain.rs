@@ -1,4 +1,4 @@
-//! How a search was planned, and what it cost.
+//! Explains the plan and the cost of a search.
 
 use std::ffi::{CString, c_char};
 use std::ptr;
@@ -14,23 +14,23 @@ use crate::read::query::{self, Query};
 use crate::structure::{bits, code, structure};
 
 code! {
-    /// How a segment finds fingerprints.
+    /// The index of a segment.
     pub enum ShapeCode from Option<Shape> {
-        /// It is no segment: a memtable.
+        /// Not a segment: a memtable.
         Nothing = 0 of None,
-        /// It has no tables: the shards of its column are scanned.
+        /// No tables: the shards of its column are scanned.
         Column = 1 of Some(Shape::Column),
         /// Four rotations.
         Rotations = 2 of Some(Shape::Rotations(_)),
         /// Two tables of cells.
         Cells = 3 of Some(Shape::Cells { .. }),
-        /// Something that this version of the header does not name.
+        /// A value that this version of the header does not name.
         Other = 4 of Some(_),
     }
 }
 
 code! {
-    /// What a search does in a segment or a memtable.
+    /// The way of a search in a segment or a memtable.
     pub enum WayCode from Way {
         /// It probes buckets of the rotations.
         Rotations = 1 of Way::Rotations,
@@ -38,53 +38,53 @@ code! {
         Cells = 2 of Way::Cells,
         /// It scans.
         Scan = 3 of Way::Scan,
-        /// Something that this version of the header does not name.
+        /// A value that this version of the header does not name.
         Other = 4 of _,
     }
 }
 
-/// `has`: it is a segment, and has a number.
+/// `has`: it is a segment with a number.
 pub const SIMKEEP_COMPONENT_HAS_SEGMENT: u32 = 1;
-/// `has`: there was a crowd, of which not all fingerprints were compared.
+/// `has`: a dense region was not fully compared.
 pub const SIMKEEP_COMPONENT_HAS_CROWDED: u32 = 2;
-/// `has`: the system tells of page faults.
+/// `has`: the system reports page faults.
 pub const SIMKEEP_COMPONENT_HAS_FAULTS: u32 = 4;
 
 structure! {
-    /// How one segment or memtable was searched.
+    /// The search in one segment or memtable.
     pub struct Component, up to major_faults, from of: &ComponentSearch {
         /// The number of the segment.
         segment: u64 = of.segment.unwrap_or(0),
         fingerprints: u32,
-        /// How it finds them, a `simkeep_shape`.
+        /// The index, a `simkeep_shape`.
         shape: i32 = ShapeCode::of(of.shape) as i32,
-        /// What the search does there, a `simkeep_way`.
+        /// The way of the search, a `simkeep_way`.
         way: i32 = WayCode::of(of.plan.way) as i32,
-        /// Which of the others there are: `SIMKEEP_COMPONENT_HAS_...`.
+        /// The optional fields that are set: `SIMKEEP_COMPONENT_HAS_...`.
         has: u32 = bits(&[
             (of.segment.is_some(), SIMKEEP_COMPONENT_HAS_SEGMENT),
             (of.crowded.is_some(), SIMKEEP_COMPONENT_HAS_CROWDED),
             (of.faults.is_some(), SIMKEEP_COMPONENT_HAS_FAULTS),
         ]),
-        /// Buckets or cells that were expected to be looked into; 0 for a scan.
+        /// The expected number of buckets or cells to read; 0 for a scan.
         expected_probes: f64 = of.plan.expected.probes,
-        /// Entries that were expected to be compared.
+        /// The expected number of entries to compare.
         expected_candidates: f64 = of.plan.expected.candidates,
-        /// Memory lines of 64 bytes that were expected to be read.
+        /// The expected number of memory lines of 64 bytes to read.
         expected_lines: f64 = of.plan.expected.lines,
-        /// Nanoseconds that were expected, on one core, from memory, without those for hits.
+        /// The expected nanoseconds on one core with all data in memory, without the cost of hits.
         expected_ns: f64 = of.plan.expected.ns,
-        /// Buckets or cells that were looked into.
+        /// The number of buckets or cells read.
         probes: f64 = of.counted.probes,
-        /// Entries that were compared.
+        /// The number of entries compared.
         candidates: f64 = of.counted.candidates,
-        /// Memory lines that were read.
+        /// The number of memory lines read.
         lines: f64 = of.counted.lines,
-        /// Nanoseconds that it took.
+        /// The time taken in nanoseconds.
         ns: f64 = of.counted.ns,
-        /// How many distinct near fingerprints were found.
+        /// The number of distinct near fingerprints found.
         hits: u64 = of.hits as u64,
-        /// How many fingerprints of a crowd were compared.
+        /// The number of fingerprints compared in a dense region.
         crowded: u64 = of.crowded.unwrap_or(0).into(),
         /// Page faults that were served from memory.
         minor_faults: u64 = of.faults.map_or(0, |(minor, _)| minor),
@@ -93,7 +93,7 @@ structure! {
     }
 }
 
-/// How a search was planned, and what it cost and found. Nothing changes it: any thread may read it.
+/// The plan of a search, its cost and its result. Immutable: any thread may read it.
 #[derive(Debug)]
 pub struct Explanation {
     instruction_set: CString,
@@ -102,9 +102,8 @@ pub struct Explanation {
     took_ns: u64,
 }
 
-/// Searches as `simkeep_snapshot_search` does, and says how that was planned and what it cost. The
-/// caller frees what it gets with `simkeep_explanation_free`. Any thread. Costs a search, in one segment
-/// after another.
+/// Searches as `simkeep_snapshot_search` does, and reports the plan and the cost. Free the result
+/// with `simkeep_explanation_free`. Any thread. Costs a search, in one segment after another.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_snapshot_explain(
     snapshot: *const SnapshotHandle,
@@ -126,11 +125,12 @@ pub extern "C" fn simkeep_snapshot_explain(
 getters! {
     explanation: Explanation;
 
-    /// How many segments and memtables were searched; 0 for NULL. Any thread; costs nothing.
+    /// Returns the number of segments and memtables searched; 0 for NULL. Any thread; costs
+    /// nothing.
     fn simkeep_explanation_count -> usize = explanation.components.len();
 }
 
-/// Copies how segment or memtable `nth` was searched, from 0, to where `component` points: the oldest
+/// Copies the search in segment or memtable `nth`, from 0, to where `component` points: the oldest
 /// first, memtables last. `size` is `sizeof(simkeep_component)`. Any thread; costs nothing.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_explanation_get(
@@ -142,7 +142,9 @@ pub extern "C" fn simkeep_explanation_get(
 ) -> i32 {
     done("simkeep_explanation_get", error, || {
         let found = abi::handle(explanation, "explanation")?.components.get(nth);
-        let found = found.ok_or_else(|| Failure::argument("nth", "there are not so many"))?;
+        let found = found.ok_or_else(|| {
+            Failure::argument("nth", "it is not less than the number of components")
+        })?;
         abi::put_structure(component, size, found, "component")
     })
 }
@@ -150,18 +152,18 @@ pub extern "C" fn simkeep_explanation_get(
 getters! {
     explanation: Explanation;
 
-    /// What the search found. It belongs to the explanation, and lives as long; NULL for NULL. Any
-    /// thread; costs nothing.
+    /// Returns the result of the search. It belongs to the explanation, and is valid as long; NULL
+    /// for NULL. Any thread; costs nothing.
     fn simkeep_explanation_matches -> *const MatchColumns = ptr::from_ref(&explanation.matches);
-    /// How many nanoseconds the whole search took, with the lookup of pages; 0 for NULL. Any thread;
-    /// costs nothing.
+    /// Returns the nanoseconds of the whole search, including the lookup of pages; 0 for NULL. Any
+    /// thread; costs nothing.
     fn simkeep_explanation_took_ns -> u64 = explanation.took_ns;
-    /// The instruction set that comparisons use: `avx512`, `avx2`, `popcnt` or `portable`, which ends
-    /// with a NUL. It lives as long as the explanation; NULL for NULL. Any thread; costs nothing.
+    /// Returns the instruction set of comparisons: `avx512`, `avx2`, `popcnt` or `portable`,
+    /// NUL-terminated. Valid as long as the explanation; NULL for NULL. Any thread; costs nothing.
     fn simkeep_explanation_instruction_set -> *const c_char = explanation.instruction_set.as_ptr();
 }
 
-/// Frees an explanation, and what it found. Does nothing for NULL. Any thread.
+/// Frees an explanation and its result. Does nothing for NULL. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_explanation_free(explanation: Option<Box<Explanation>>) {
     free("simkeep_explanation_free", explanation);

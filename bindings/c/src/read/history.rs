@@ -10,7 +10,7 @@ use crate::failure::Failure;
 use crate::open::snapshot::{self, SnapshotHandle};
 use crate::read::entry::Entry;
 
-/// The entries of a page's history, in order of time. Nothing changes it: any thread may read it.
+/// The entries of a page's history, in order of time. Immutable: any thread may read it.
 #[derive(Debug)]
 pub struct Entries {
     entries: Vec<Entry>,
@@ -22,8 +22,8 @@ impl Entries {
     }
 }
 
-/// Reads all visits of a page in order, each with what it meant after those before it. It has no entries
-/// for an unknown page. The caller frees what it gets with `simkeep_entries_free`. Any thread. Costs
+/// Reads all visits of a page in order, each with its verdict after those before it. It has no
+/// entries for an unknown page. Free the result with `simkeep_entries_free`. Any thread. Costs
 /// reading the page's record in each segment that has it.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_snapshot_history(
@@ -37,9 +37,10 @@ pub extern "C" fn simkeep_snapshot_history(
     })
 }
 
-/// Copies the visit whose content was in force at a time, in milliseconds since 1970, to where `entry`
-/// points; it has no verdict. `SIMKEEP_NONE` if the page was unknown then, or gone. `size` is
-/// `sizeof(simkeep_entry)`. Any thread. Costs reading the page's record in each segment that has it.
+/// Copies the visit whose content was current at a time, in milliseconds since 1970, to where
+/// `entry` points; it has no verdict. `SIMKEEP_NONE` if the page was unknown then, or gone. `size`
+/// is `sizeof(simkeep_entry)`. Any thread. Costs reading the page's record in each segment that has
+/// it.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_snapshot_as_of(
     snapshot: *const SnapshotHandle,
@@ -62,7 +63,8 @@ pub extern "C" fn simkeep_snapshot_as_of(
 getters! {
     entries: Entries;
 
-    /// How many entries there are; 0 for NULL, and of an unknown page. Any thread; costs nothing.
+    /// Returns the number of entries; 0 for NULL, and for an unknown page. Any thread; costs
+    /// nothing.
     fn simkeep_entries_count -> usize = entries.entries.len();
 }
 
@@ -78,8 +80,8 @@ pub extern "C" fn simkeep_entries_get(
 ) -> i32 {
     done("simkeep_entries_get", error, || {
         let found = abi::handle(entries, "entries")?.entries.get(nth);
-        let found =
-            found.ok_or_else(|| Failure::argument("nth", "there are not so many entries"))?;
+        let found = found
+            .ok_or_else(|| Failure::argument("nth", "it is not less than the number of entries"))?;
         abi::put_structure(entry, size, found, "entry")
     })
 }

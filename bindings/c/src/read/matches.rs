@@ -1,4 +1,4 @@
-//! The answers of searches, column by column.
+//! The results of searches, column by column.
 
 use crate::call::{free, getters};
 use crate::columns::{columns, offsets};
@@ -6,11 +6,11 @@ use crate::distances;
 use crate::texts::Texts;
 
 columns! {
-    /// What searches have found, in their order. The pages of search `i` are the rows from
-    /// `offsets[i]` to `offsets[i + 1]`, nearest first, then in SURT order.
+    /// The results of searches, in order. The pages of search `i` are the rows from `offsets[i]` to
+    /// `offsets[i + 1]`, nearest first, then in SURT order.
     ///
-    /// All columns live as long as this, and nothing changes them: any thread may read them. Getting one
-    /// costs nothing, and gives NULL for NULL.
+    /// All columns are valid as long as this, and nothing changes them: any thread may read them.
+    /// The functions cost nothing, and return NULL for NULL.
     pub struct MatchColumns, matches from all: &[simkeep::Matches];
 
     for offset in offsets(all.iter().map(|matches| matches.near.len())) => {
@@ -21,18 +21,18 @@ columns! {
     for near in all.iter().flat_map(|matches| &matches.near) => {
         /// The pages.
         fn simkeep_matches_urls -> urls: Texts = &near.url;
-        /// In how many bits each page differs.
+        /// The distance of each page in bits.
         fn simkeep_matches_distances -> distances: u8 = distances::of(Some(near.distance));
         /// The fingerprint of each page.
         fn simkeep_matches_fingerprints -> fingerprints: u64 = near.fingerprint;
     }
 
     for matches in all.iter() => {
-        /// Of each search whether these are all pages, 1 or 0. If not, the budget, the limit or a
-        /// crowd of fingerprints cut it short.
+        /// Whether each search found all pages, 1 or 0. If not, the budget, the limit or a dense
+        /// region of fingerprints cut it short.
         fn simkeep_matches_complete -> complete: u8 = u8::from(matches.complete);
-        /// Of each search the distance up to which no page is missing; `SIMKEEP_NO_DISTANCE` if
-        /// pages with the very fingerprint may be missing, too.
+        /// For each search the distance up to which no page is missing; `SIMKEEP_NO_DISTANCE` if
+        /// pages with the same fingerprint may be missing, too.
         fn simkeep_matches_within -> within: u8 = distances::of(matches.within);
     }
 }
@@ -40,7 +40,7 @@ columns! {
 getters! {
     matches: MatchColumns;
 
-    /// How many searches were answered; 0 for NULL.
+    /// Returns the number of searches; 0 for NULL.
     fn simkeep_matches_count -> usize = matches.complete.len();
 }
 

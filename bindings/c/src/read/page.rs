@@ -1,4 +1,4 @@
-//! A page as it stands.
+//! The current state of a page.
 
 use std::ffi::c_char;
 
@@ -11,23 +11,23 @@ use crate::write::visit::{
 };
 
 structure! {
-    /// The current state of a page. `has` says by `SIMKEEP_HAS_...` which of the fields there are whose
-    /// absence nothing else tells; the others are 0 then.
+    /// The current state of a page. `has` consists of `SIMKEEP_HAS_...` for the optional fields
+    /// that are set; the others are 0.
     pub struct Page, up to visits, from of: &simkeep::Page, url: (*const c_char, usize) {
-        /// The page. No NUL ends it. The call that gave this says how long it lives.
+        /// The URL, not NUL-terminated. The call that returned this defines how long it is valid.
         url: *const c_char = url.0,
         /// Its length in bytes.
         url_len: usize = url.1,
-        /// How many visits are known.
+        /// The number of known visits.
         visits: u64,
-        /// The earliest, in milliseconds since 1970.
+        /// The time of the earliest visit, in milliseconds since 1970.
         first_ms: i64 = of.first.as_ms(),
-        /// The latest.
+        /// The time of the latest visit.
         last_ms: i64 = of.last.time.as_ms(),
-        /// What the latest saw, a `simkeep_seen`.
+        /// The result of the latest visit, a `simkeep_seen`.
         last_seen: i32 = seen_code(&of.last.seen) as i32,
-        /// Which of the other fields there are. Without `SIMKEEP_HAS_CONTENT` the page is gone, or no
-        /// content was ever seen.
+        /// The optional fields that are set. Without `SIMKEEP_HAS_CONTENT` the page is gone, or
+        /// content was never seen.
         has: u32 = bits(&[
             (of.content.is_some(), SIMKEEP_HAS_CONTENT),
             (fingerprint(of).is_some(), SIMKEEP_HAS_FINGERPRINT),
@@ -36,7 +36,7 @@ structure! {
             (of.modified.is_some(), SIMKEEP_HAS_MODIFIED),
             (of.class.is_some(), SIMKEEP_HAS_CLASS),
         ]),
-        /// The fingerprint of the content in force, of the newest epoch that tells of changes.
+        /// The fingerprint of the current content, in the newest epoch of verdicts that has one.
         fingerprint: u64 = fingerprint(of).unwrap_or(0),
         /// Its epoch.
         epoch: u32 = of.content.map_or(0, |content| content.epoch.number()),
@@ -44,20 +44,20 @@ structure! {
         status: u32 = of.last.status.unwrap_or(0).into(),
         /// The digest of the content in force.
         digest: [u8; 16] = digest(of).map_or([0; 16], |digest| digest.0),
-        /// When that content was last seen.
+        /// When the current content was last seen.
         content_seen_ms: i64 = of.content_seen.map_or(0, Time::as_ms),
-        /// When the content last seen was last modified, as the server said: what to send as
+        /// When the content last seen was last modified, by the server's report: the value for
         /// `If-Modified-Since`.
         modified_ms: i64 = of.modified.map_or(0, Time::as_ms),
-        /// How important it is: the weight that was given last, or 1.
+        /// The current weight, 1 if none was set.
         weight: f64 = of.weight.to_f64(),
-        /// The class that was given last.
+        /// The current class.
         page_class: u32 = of.class.unwrap_or(0),
         /// Whether the page is gone, 1 or 0.
         gone: u32 = u32::from(of.gone),
-        /// How many pairs of neighbouring visits tell whether the page changed.
+        /// The number of pairs of consecutive visits that determine whether the page changed.
         comparisons: u32 = of.changes.comparisons(),
-        /// Of these, how many say that it did.
+        /// How many of these found a change.
         changes: u32 = of.changes.changes(),
     }
 }

@@ -1,4 +1,4 @@
-//! All pairs of pages near each other, for a caller that comes for them.
+//! All pairs of near pages, in chunks on request.
 
 use std::ffi::c_char;
 
@@ -16,8 +16,8 @@ use crate::open::snapshot::{self, SnapshotHandle};
 use crate::progress::{self, ProgressHandle};
 use crate::texts::Texts;
 
-/// Which pairs of pages to find. Fill it in with `simkeep_page_pair_query_init`, and change what you
-/// want otherwise. Its pointers are read only by the call that is given it.
+/// Which pairs of pages to find. Fill it in with `simkeep_page_pair_query_init`, and then change
+/// fields. Its pointers are read only during a call.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct PagePairQuery {
@@ -27,8 +27,8 @@ pub struct PagePairQuery {
     pub k: u32,
     /// Whether pages with equal fingerprints are paired, too, 1 or 0. Default: 0.
     pub equal: u32,
-    /// How many pages of each fingerprint are paired with others, the first in SURT order; `UINT64_MAX`
-    /// for all, which are as many as their square. Default: 1.
+    /// The most pages of each fingerprint to pair, the first in SURT order; `UINT64_MAX` for all,
+    /// which makes quadratically many pairs. Default: 1.
     pub each: u64,
     /// Only pages under this prefix; NULL for all. Default: NULL.
     pub under: *const c_char,
@@ -36,17 +36,17 @@ pub struct PagePairQuery {
     pub under_len: usize,
     /// Only pages of these classes; NULL for pages of any class and of none. Default: NULL.
     pub classes: *const u32,
-    /// How many.
+    /// The number of classes.
     pub classes_len: usize,
-    /// Whether pages that have no class are meant as well as those of `classes`, 1 or 0. If `classes` is
-    /// NULL and this is 1, they alone are. Default: 0.
+    /// Whether to include pages without a class in addition to `classes`, 1 or 0. If `classes` is
+    /// NULL and this is 1, only pages without a class. Default: 0.
     pub unclassed: u32,
-    /// Whether `epoch` says of which epoch the fingerprints are, 1 or 0. Default: 0, of the one that
-    /// near-duplicates are sought by.
+    /// Whether `epoch` sets the epoch of the fingerprints, 1 or 0. Default: 0, the epoch of
+    /// near-duplicates.
     pub has_epoch: u32,
     /// The epoch of the fingerprints.
     pub epoch: u32,
-    /// 0.
+    /// Must be 0.
     pub reserved: u32,
 }
 
@@ -58,7 +58,7 @@ impl Default for PagePairQuery {
     }
 }
 
-/// Fills in the size, a distance, and defaults for all else. `size` is
+/// Fills in the size, a distance, and defaults for all other fields. `size` is
 /// `sizeof(simkeep_page_pair_query)`. Any thread; costs nothing.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_page_pair_query_init(
@@ -89,8 +89,8 @@ fn read(query: *const PagePairQuery) -> Result<PairQuery> {
     Ok(if has_epoch { query.epoch(Epoch::from_number(of.epoch)) } else { query })
 }
 
-/// A join that goes on as its caller comes for pairs of pages. One thread at a time uses it. It is of
-/// the process that began it. It keeps its snapshot, and is freed by itself.
+/// A running join that returns pairs of pages in chunks. Use it from one thread at a time, in the
+/// process that began it. It keeps its snapshot; free it separately.
 #[derive(Debug)]
 pub struct PagePairs {
     joining: Guarded<Joining>,
@@ -99,32 +99,33 @@ pub struct PagePairs {
 #[derive(Debug)]
 struct Joining {
     chunks: Chunks<PagePair>,
-    /// The pairs that C has.
+    /// The pairs that C currently has.
     columns: Columns,
 }
 
 chunk! {
-    /// Some pairs of pages, column by column. They live until the next call on what they were got from.
+    /// A chunk of pairs of pages, column by column. Valid until the next call on its source.
     pub struct PagePairChunk, up to distances, of pair: PagePair {
-        /// Of each the page with the smaller fingerprint; of two with the same, the first in SURT order.
+        /// The page with the smaller fingerprint; of equal fingerprints, the first page in SURT
+        /// order.
         left_urls: Texts = &pair.left.url,
         /// The other page.
         right_urls: Texts = &pair.right.url,
-        /// The fingerprint of the one.
+        /// The fingerprint of the left page.
         left: u64 = pair.left.fingerprint,
-        /// The fingerprint of the other.
+        /// The fingerprint of the right page.
         right: u64 = pair.right.fingerprint,
-        /// In how many bits they differ.
+        /// Their distance in bits.
         distances: u8 = distances::of(Some(pair.distance)),
     }
 }
 
-/// Finds all pairs of pages that are near each other, as a query says. They come in no particular order,
-/// each once, by `simkeep_page_pairs_next`. `progress` may be NULL. The caller frees what it gets with
+/// Finds all pairs of near pages that match a query, each once, in no particular order. Get them by
+/// `simkeep_page_pairs_next`. `progress` may be NULL. Free the result with
 /// `simkeep_page_pairs_free`. Any thread.
 ///
-/// The join begins now, as that of `simkeep_snapshot_all_pairs`, and costs as much, and up to a
-/// microsecond for each page that it names.
+/// The join begins now, costs as much as that of `simkeep_snapshot_all_pairs`, and up to a
+/// microsecond for each page in the result.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_snapshot_page_pairs(
     snapshot: *const SnapshotHandle,
@@ -141,9 +142,9 @@ pub extern "C" fn simkeep_snapshot_page_pairs(
     })
 }
 
-/// Tells of the next pairs where `chunk` points: at least one, or `SIMKEEP_NONE` if there are no more.
-/// They live until the next call on `page_pairs`. Pairs before an error are right, but not all. `size`
-/// is `sizeof(simkeep_page_pair_chunk)`. One thread at a time. Waits until there are some.
+/// Copies the next pairs to where `chunk` points: at least one, or `SIMKEEP_NONE` if there are no
+/// more. They are valid until the next call on `page_pairs`. Pairs before an error are correct but
+/// incomplete. `size` is `sizeof(simkeep_page_pair_chunk)`. One thread at a time. Waits for pairs.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_page_pairs_next(
     page_pairs: *mut PagePairs,
@@ -160,8 +161,7 @@ pub extern "C" fn simkeep_page_pairs_next(
     })
 }
 
-/// Frees pairs of pages, before their end or after it, as `simkeep_pairs_free` frees pairs. Does nothing
-/// for NULL.
+/// Frees pairs of pages at any time, as `simkeep_pairs_free` frees pairs. Does nothing for NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_page_pairs_free(page_pairs: Option<Box<PagePairs>>) {
     free("simkeep_page_pairs_free", page_pairs);

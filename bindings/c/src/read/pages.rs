@@ -1,4 +1,4 @@
-//! Pages, one by its URL or all of them.
+//! Pages by URL, or all of them.
 
 use std::ffi::c_char;
 
@@ -12,25 +12,25 @@ use crate::fork::{Guarded, Process};
 use crate::open::snapshot::{self, SnapshotHandle};
 use crate::read::page::Page;
 
-/// An iterator over pages, in SURT order. One thread at a time uses it. It keeps its snapshot, and is
-/// freed by itself.
+/// An iterator over pages, in SURT order. Use it from one thread at a time. It keeps its snapshot;
+/// free it separately.
 #[derive(Debug)]
 pub struct Pages {
     scan: Guarded<Scanning>,
-    /// Of a store, the process that opened it.
+    /// For a store, the process that opened it.
     process: Option<Process>,
 }
 
 #[derive(Debug)]
 struct Scanning {
     scan: Scan,
-    /// The page that C has, and its URL.
+    /// The page that C currently has, and its URL.
     current: Option<simkeep::Page>,
 }
 
-/// Goes through all pages, or those under a prefix, such as `example.com`; NULL for all. It sees what
-/// the snapshot has. The caller frees what it gets with `simkeep_pages_free`. Any thread. Costs some
-/// microseconds for each page as it comes, and memory for one block of each segment.
+/// Iterates over all pages, or those under a prefix, such as `example.com`; NULL for all. It sees
+/// the state of the snapshot. Free the result with `simkeep_pages_free`. Any thread. Costs some
+/// microseconds for each page, and memory for one block of each segment.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_snapshot_scan(
     snapshot: *const SnapshotHandle,
@@ -46,9 +46,9 @@ pub extern "C" fn simkeep_snapshot_scan(
     })
 }
 
-/// Copies the next page to where `page` points; `SIMKEEP_NONE` after the last one. Its URL lives until
-/// the next call on `pages`. After an error there are no more pages. `size` is `sizeof(simkeep_page)`.
-/// One thread at a time. Costs some microseconds.
+/// Copies the next page to where `page` points; `SIMKEEP_NONE` after the last one. Its URL is valid
+/// until the next call on `pages`. After an error there are no more pages. `size` is
+/// `sizeof(simkeep_page)`. One thread at a time. Costs some microseconds.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_pages_next(
     pages: *mut Pages,
@@ -69,15 +69,15 @@ pub extern "C" fn simkeep_pages_next(
     })
 }
 
-/// Frees an iterator, before its end or after it. Does nothing for NULL.
+/// Frees an iterator, at any time. Does nothing for NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_pages_free(pages: Option<Box<Pages>>) {
     free("simkeep_pages_free", pages);
 }
 
-/// Copies the current state of a page to where `page` points; its URL is the one that was given.
-/// `SIMKEEP_NONE` for an unknown page. `size` is `sizeof(simkeep_page)`. Any thread. Costs reading one
-/// record in the newest segment that knows the page.
+/// Copies the current state of a page to where `page` points; its URL pointer is the argument.
+/// `SIMKEEP_NONE` for an unknown page. `size` is `sizeof(simkeep_page)`. Any thread. Costs reading
+/// one record in the newest segment that knows the page.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_snapshot_latest(
     snapshot: *const SnapshotHandle,

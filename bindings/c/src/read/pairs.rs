@@ -1,4 +1,4 @@
-//! All pairs of fingerprints near each other, for a caller that comes for them.
+//! All pairs of near fingerprints, in chunks on request.
 
 use simkeep::query::{FingerprintPairs, NearPair};
 
@@ -12,8 +12,8 @@ use crate::open::snapshot::{self, SnapshotHandle};
 use crate::progress::{self, ProgressHandle};
 use crate::read::query::{self, Query};
 
-/// A join that goes on as its caller comes for pairs. One thread at a time uses it. It is of the process
-/// that began it. It keeps its snapshot, and is freed by itself.
+/// A running join that returns pairs in chunks. Use it from one thread at a time, in the process
+/// that began it. It keeps its snapshot; free it separately.
 #[derive(Debug)]
 pub struct Pairs {
     joining: Guarded<Joining>,
@@ -22,27 +22,28 @@ pub struct Pairs {
 #[derive(Debug)]
 struct Joining {
     chunks: Chunks<NearPair>,
-    /// The pairs that C has.
+    /// The pairs that C currently has.
     columns: Columns,
 }
 
 chunk! {
-    /// Some pairs, column by column. They live until the next call on what they were got from.
+    /// A chunk of pairs, column by column. Valid until the next call on its source.
     pub struct PairChunk, up to count, of pair: NearPair {
-        /// Of each the smaller fingerprint.
+        /// The smaller fingerprint of each pair.
         left: u64 = pair.left,
-        /// The larger one.
+        /// The larger fingerprint.
         right: u64 = pair.right,
-        /// In how many bits they differ: 1 to 64.
+        /// Their distance in bits: 1 to 64.
         distances: u8 = distances::of(Some(pair.distance)),
     }
 }
 
 /// Finds all pairs of different fingerprints within the distance `k` of `like`, with its epoch,
-/// versions, prefix and classes. They come in no particular order, each once, by `simkeep_pairs_next`.
-/// `progress` may be NULL. The caller frees what it gets with `simkeep_pairs_free`. Any thread.
+/// versions, prefix and classes, each once, in no particular order. Get them by
+/// `simkeep_pairs_next`. `progress` may be NULL. Free the result with `simkeep_pairs_free`. Any
+/// thread.
 ///
-/// The join begins now, in threads of its own on all cores, and waits when its caller does not come for
+/// The join begins now, in its own threads on all cores, and pauses while its caller requests no
 /// pairs. Costs some 0.1 microseconds for each fingerprint, and 256 MiB of memory.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_snapshot_all_pairs(
@@ -60,9 +61,9 @@ pub extern "C" fn simkeep_snapshot_all_pairs(
     })
 }
 
-/// Tells of the next pairs where `chunk` points: at least one, or `SIMKEEP_NONE` if there are no more.
-/// They live until the next call on `pairs`. Pairs before an error are right, but not all. `size` is
-/// `sizeof(simkeep_pair_chunk)`. One thread at a time. Waits until there are some.
+/// Copies the next pairs to where `chunk` points: at least one, or `SIMKEEP_NONE` if there are no
+/// more. They are valid until the next call on `pairs`. Pairs before an error are correct but
+/// incomplete. `size` is `sizeof(simkeep_pair_chunk)`. One thread at a time. Waits for pairs.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_pairs_next(
     pairs: *mut Pairs,
@@ -79,8 +80,8 @@ pub extern "C" fn simkeep_pairs_next(
     })
 }
 
-/// Frees pairs, before their end or after it. Before it, the join is stopped, its progress is cancelled,
-/// and this waits until its threads have ended, as a rule some milliseconds. Does nothing for NULL.
+/// Frees pairs, at any time. Before the end, this stops the join, cancels its progress, and waits
+/// until its threads have ended, usually some milliseconds. Does nothing for NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_pairs_free(pairs: Option<Box<Pairs>>) {
     free("simkeep_pairs_free", pairs);

@@ -12,22 +12,22 @@ use crate::failure::{Failure, Result};
 use crate::open::snapshot::{self, SnapshotHandle};
 use crate::read::matches::MatchColumns;
 
-/// Which versions of pages a search looks at.
+/// Which versions of pages a search considers.
 #[derive(Clone, Copy, Debug)]
 #[repr(i32)]
 pub enum VersionsCode {
-    /// Those in force now.
+    /// The current versions.
     InForce = 0,
-    /// Those that were in force at the time `from`.
+    /// The versions that were current at the time `from_ms`.
     At = 1,
-    /// Those that a visit saw from `from` to `to`, both included.
+    /// The versions that a visit saw from `from_ms` to `to_ms`, inclusive.
     Seen = 2,
     /// Every version ever seen.
     Ever = 3,
 }
 
-/// A search for fingerprints. Fill it in with `simkeep_query_init`, and change what you want otherwise.
-/// Its pointers are read only by the call that is given it.
+/// A search for fingerprints. Fill it in with `simkeep_query_init`, and then change fields. Its
+/// pointers are read only during a call.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Query {
@@ -37,45 +37,45 @@ pub struct Query {
     pub fingerprint: u64,
     /// Largest Hamming distance, 0 to 64.
     pub k: u32,
-    /// Which versions of pages, a `simkeep_versions`. Default: those in force.
+    /// Which versions of pages, a `simkeep_versions`. Default: the current ones.
     pub versions: i32,
-    /// The most pages to name; `UINT64_MAX` for all, whatever that takes. Default: 16.
+    /// The most pages to return; `UINT64_MAX` for all, at any cost. Default: 16.
     pub limit: u64,
     /// For `versions`, in milliseconds since 1970.
     pub from_ms: i64,
     /// For `versions`, in milliseconds since 1970.
     pub to_ms: i64,
-    /// How long the search may go on widening, in nanoseconds; 0 for no bound. Default: 0.
+    /// The time limit of the search in nanoseconds; 0 for none. Default: 0.
     pub budget_ns: u64,
     /// Only pages under this prefix, such as `example.org/news/`; NULL for all. Default: NULL.
     pub under: *const c_char,
     /// Its length in bytes.
     pub under_len: usize,
-    /// All pages but this one; NULL for all. Default: NULL.
+    /// A page to exclude; NULL for none. Default: NULL.
     pub exclude: *const c_char,
     /// Its length in bytes.
     pub exclude_len: usize,
     /// Only pages of these classes; NULL for pages of any class and of none. Default: NULL.
     pub classes: *const u32,
-    /// How many.
+    /// The number of classes.
     pub classes_len: usize,
-    /// Whether pages that have no class are meant as well as those of `classes`, 1 or 0. If `classes` is
-    /// NULL and this is 1, they alone are. Default: 0.
+    /// Whether to include pages without a class in addition to `classes`, 1 or 0. If `classes` is
+    /// NULL and this is 1, only pages without a class. Default: 0.
     pub unclassed: u32,
-    /// Whether `epoch` says in which epoch to search, 1 or 0. Default: 0, in the one that
-    /// near-duplicates are sought by.
+    /// Whether `epoch` sets the epoch of the search, 1 or 0. Default: 0, the epoch of
+    /// near-duplicates.
     pub has_epoch: u32,
     /// The epoch of the fingerprints.
     pub epoch: u32,
-    /// How many fingerprints of a crowd are compared. Default: 4096.
+    /// The most fingerprints that are compared in a dense region. Default: 4096.
     pub fingerprints: u32,
 }
 
 plain!(Query, up to k);
 
-/// Fills in the size, a fingerprint, a distance, and defaults for all else. `size` is
-/// `sizeof(simkeep_query)`. A distance of 64 and a limit make a search for the nearest pages, however
-/// far they are. Any thread; costs nothing.
+/// Fills in the size, a fingerprint, a distance, and defaults for all other fields. `size` is
+/// `sizeof(simkeep_query)`. A distance of 64 with a limit searches the nearest pages at any
+/// distance. Any thread; costs nothing.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_query_init(
     query: *mut Query,
@@ -103,7 +103,7 @@ impl Default for Query {
     }
 }
 
-/// What a caller asks.
+/// Converts the query of a caller.
 pub(crate) fn read(query: *const Query) -> Result<simkeep::Query> {
     abi::grown(query, Query::default(), "query")?.convert()
 }
@@ -147,8 +147,8 @@ impl Query {
     }
 }
 
-/// Finds pages whose version in force is within distance `k`, from 0 to 64, at most 16. The caller frees
-/// what it gets with `simkeep_matches_free`. Any thread. Usually costs some microseconds.
+/// Finds at most 16 pages whose current version is within distance `k`, from 0 to 64. Free the
+/// result with `simkeep_matches_free`. Any thread. Usually costs some microseconds.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_snapshot_near(
     snapshot: *const SnapshotHandle,
@@ -165,9 +165,9 @@ pub extern "C" fn simkeep_snapshot_near(
     })
 }
 
-/// Finds the `count` nearest pages, however far they are. The caller frees what it gets with
-/// `simkeep_matches_free`. Any thread. Costs up to three times a search within the distance of the
-/// farthest, and memory for a few times `count` pages.
+/// Finds the `count` nearest pages at any distance. Free the result with `simkeep_matches_free`.
+/// Any thread. Costs up to three times a search within the distance of the farthest, and memory for
+/// a few times `count` pages.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_snapshot_nearest(
     snapshot: *const SnapshotHandle,
@@ -181,8 +181,8 @@ pub extern "C" fn simkeep_snapshot_nearest(
     })
 }
 
-/// Searches, as a query says. The caller frees what it gets with `simkeep_matches_free`. Any thread.
-/// Usually costs some microseconds.
+/// Runs a query. Free the result with `simkeep_matches_free`. Any thread. Usually costs some
+/// microseconds.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_snapshot_search(
     snapshot: *const SnapshotHandle,
@@ -194,10 +194,10 @@ pub extern "C" fn simkeep_snapshot_search(
     })
 }
 
-/// Searches for each of many fingerprints, with the settings of `like`, whose own fingerprint does not
-/// matter. Answers come in their order. The fingerprints are copied first. The caller frees what it gets
-/// with `simkeep_matches_free`. Any thread; it uses all cores. Each search costs a half to a quarter of
-/// a single one.
+/// Searches for each of many fingerprints, with the options of `like`, whose own fingerprint is
+/// ignored. Results are in the order of the fingerprints, which are copied first. Free the result
+/// with `simkeep_matches_free`. Any thread; it uses all cores. Each search costs a half to a
+/// quarter of a single one.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_snapshot_search_batch(
     snapshot: *const SnapshotHandle,

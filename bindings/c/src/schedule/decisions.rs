@@ -1,4 +1,4 @@
-//! Which pages to visit next: the answer, page by page.
+//! Due pages: the results, page by page.
 
 use std::ffi::c_char;
 use std::vec;
@@ -14,91 +14,92 @@ use crate::read::page::Page;
 use crate::structure::{bits, structure};
 use crate::texts::place;
 
-/// What decides when a page is visited.
+/// The reason when a page is visited.
 #[derive(Clone, Copy, Debug)]
 #[repr(i32)]
 pub enum ReasonCode {
-    /// What a visit is worth by now, or by its policy the time since the last one.
+    /// The value of a visit now, or the time since the last one, depending on the policy.
     Worth = 1,
-    /// A hint says that it has changed since its last visit: `reason_time` is when.
+    /// A hint reports a change since the last visit; `reason_time_ms` is its time.
     Hinted = 2,
-    /// It was not visited for so long that it comes first: `reason_s` is how long it may be left.
+    /// The page was unvisited for longer than allowed, so it comes first; `reason_s` is the limit.
     Overdue = 3,
-    /// Its rule has it not visited before a time after its last visit: `reason_s` is that time.
+    /// Its rule forbids a visit before a time after the last visit; `reason_s` is that time.
     NotYet = 4,
-    /// Its last visits failed, and it is left alone: `reason_time` is until when.
+    /// Its last visits failed, and the page waits; `reason_time_ms` is the end of the wait.
     LeftAlone = 5,
-    /// Its last visit lies in the future, so nothing is known of the time since.
+    /// Its last visit lies in the future, so the time since it is unknown.
     Ahead = 6,
-    /// Something that this version of the header does not name.
+    /// A value that this version of the header does not name.
     Other = 7,
 }
 
-/// `has`: there is a date when the page is due.
+/// `has`: the due time.
 pub const SIMKEEP_DECISION_HAS_DUE: u32 = 1;
-/// `has`: there is an interval between visits.
+/// `has`: the interval between visits.
 pub const SIMKEEP_DECISION_HAS_EVERY: u32 = 2;
 
 structure! {
-    /// What is decided about a page. No NUL ends its texts, which live until the next call on what it
-    /// was got from.
+    /// A decision about a page. Its texts are not NUL-terminated, and are valid until the next call
+    /// on their source.
     pub struct Decision, up to rule_len, from of: &due::Decision, rule: Option<&String> {
-        /// What a visit is worth now, by the policy.
+        /// The current value of a visit, by the policy.
         value: f64,
-        /// How many times a day the page is believed to change.
+        /// The estimated number of changes a day.
         per_day: f64 = of.rate.per_day,
-        /// It changes less often than this with a probability of 5 %.
+        /// The change rate is below this with a probability of 5 %.
         per_day_low: f64 = of.rate.low,
-        /// It changes more often than this with a probability of 5 %.
+        /// The change rate is above this with a probability of 5 %.
         per_day_high: f64 = of.rate.high,
-        /// How much the page matters: its weight, with the factor of its rule.
+        /// The weight of the page times the factor of its rule.
         weight: f64,
-        /// When it is due by a plan, in milliseconds since 1970.
+        /// The due time by a plan, in milliseconds since 1970.
         due_ms: i64 = of.due.map_or(0, Time::as_ms),
-        /// How many seconds after its last visit that is.
+        /// The seconds from its last visit to the due time.
         every_s: u64 = of.every.map_or(0, |every| every.seconds()),
-        /// A time that `reason` is about, in milliseconds since 1970; else 0.
+        /// A time for `reason`, in milliseconds since 1970; otherwise 0.
         reason_time_ms: i64 = reason(of).1,
-        /// Seconds that `reason` is about; else 0.
+        /// Seconds for `reason`; otherwise 0.
         reason_s: u64 = reason(of).2,
-        /// What decides, a `simkeep_reason`.
+        /// The reason, a `simkeep_reason`.
         reason: i32 = reason(of).0 as i32,
-        /// Which of `due` and `every_s` there are: `SIMKEEP_DECISION_HAS_...`.
+        /// Which of `due_ms` and `every_s` are set: `SIMKEEP_DECISION_HAS_...`.
         has: u32 = bits(&[
             (of.due.is_some(), SIMKEEP_DECISION_HAS_DUE),
             (of.every.is_some(), SIMKEEP_DECISION_HAS_EVERY),
         ]),
-        /// The page.
+        /// The URL of the page.
         url: *const c_char = of.page.url.as_ptr().cast(),
         /// Its length in bytes.
         url_len: usize = of.page.url.len(),
-        /// The page near it that leads it, so that it weighs a quarter; NULL if none does.
+        /// The near page that leads it, so that its weight counts a quarter; NULL if none does.
         near: *const c_char = place(of.near.as_ref()).0,
         /// Its length in bytes.
         near_len: usize = place(of.near.as_ref()).1,
-        /// The prefix of the rule that it goes by; NULL if that is not one of a prefix.
+        /// The prefix of its rule; NULL without a rule for a prefix.
         rule: *const c_char = place(rule).0,
         /// Its length in bytes.
         rule_len: usize = place(rule).1,
     }
 }
 
-/// Decisions about pages. One thread at a time uses it. It keeps its snapshot, and is freed by itself.
+/// Decisions about pages. Use it from one thread at a time. It keeps its snapshot; free it
+/// separately.
 #[derive(Debug)]
 pub struct Decisions {
     deciding: Guarded<Deciding>,
-    /// Of a store, the process that opened it.
+    /// For a store, the process that opened it.
     process: Option<Process>,
 }
 
 #[derive(Debug)]
 struct Deciding {
     decisions: Source,
-    /// The decision that C has, and the text of its rule.
+    /// The decision that C currently has, and the text of its rule.
     current: Option<(due::Decision, Option<String>)>,
 }
 
-/// Where decisions come from.
+/// The source of decisions.
 enum Source {
     Lazy(DuePages),
     Found(vec::IntoIter<due::Decision>),
@@ -113,12 +114,12 @@ impl std::fmt::Debug for Source {
 }
 
 impl Decisions {
-    /// Pages that come as they are asked for.
+    /// Returns pages on request.
     pub(crate) fn lazy(pages: DuePages, process: Option<Process>) -> Result<Decisions> {
         Decisions::new(Source::Lazy(pages), process)
     }
 
-    /// Pages that were found.
+    /// Returns pages that were found before.
     pub(crate) fn found(found: Vec<due::Decision>, process: Option<Process>) -> Result<Decisions> {
         Decisions::new(Source::Found(found.into_iter()), process)
     }
@@ -139,7 +140,7 @@ impl Iterator for Source {
     }
 }
 
-/// What decides, and the time and the seconds that it is about.
+/// Returns the reason, and its time and seconds.
 fn reason(of: &due::Decision) -> (ReasonCode, i64, u64) {
     match of.reason {
         Reason::Worth => (ReasonCode::Worth, 0, 0),
@@ -152,11 +153,11 @@ fn reason(of: &due::Decision) -> (ReasonCode, i64, u64) {
     }
 }
 
-/// Copies the next decision to where `decision` points, and its page to where `page` does, which may be
-/// NULL; `SIMKEEP_NONE` after the last one. Texts live until the next call on `decisions`. After an
-/// error there are no more. `size` is `sizeof(simkeep_decision)`, and `page_size`
-/// `sizeof(simkeep_page)`. One thread at a time. Costs some microseconds; the first of
-/// `simkeep_snapshot_due`, all of its search.
+/// Copies the next decision to where `decision` points, and its page to where `page` points, which
+/// may be NULL; `SIMKEEP_NONE` after the last one. Texts are valid until the next call on
+/// `decisions`. After an error there are no more. `size` is `sizeof(simkeep_decision)`, and
+/// `page_size` `sizeof(simkeep_page)`. One thread at a time. Costs some microseconds; the first
+/// call after `simkeep_snapshot_due` costs the whole query.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_decisions_next(
     decisions: *mut Decisions,
@@ -190,7 +191,7 @@ pub extern "C" fn simkeep_decisions_next(
     })
 }
 
-/// Frees decisions, before their end or after it. Does nothing for NULL.
+/// Frees decisions, at any time. Does nothing for NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_decisions_free(decisions: Option<Box<Decisions>>) {
     free("simkeep_decisions_free", decisions);

@@ -1,4 +1,4 @@
-//! Which pages to visit next, and how visits are spent.
+//! Which pages to visit next, and how to spend visits.
 
 use std::ffi::c_char;
 
@@ -14,9 +14,9 @@ use crate::schedule::decisions::Decisions;
 use crate::schedule::due_query::{DueQuery, read};
 use crate::schedule::plan::Plan;
 
-/// Finds the pages of which a visit is worth most, best first, by `simkeep_decisions_next`. The caller
-/// frees what it gets with `simkeep_decisions_free`. Any thread. Costs, with the first of them, reading
-/// 28 bytes for each page of the store, and then some microseconds for each that comes.
+/// Finds the most valuable pages to visit, the best first. Get them by `simkeep_decisions_next`.
+/// Free the result with `simkeep_decisions_free`. Any thread. The first page costs reading 28 bytes
+/// for each page of the store; each further one costs some microseconds.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_snapshot_due(
     snapshot: *const SnapshotHandle,
@@ -29,11 +29,11 @@ pub extern "C" fn simkeep_snapshot_due(
     })
 }
 
-/// Leases the pages that `simkeep_snapshot_due` finds, except those that are leased already and those
-/// that a visit is worth nothing of. A lease ends when the page is observed or released, or `lease_s`
-/// seconds after `now`, by the time of a later call. Leases are in memory only: after the store is
-/// opened again, all pages can be leased. The caller frees what it gets with `simkeep_decisions_free`.
-/// Any thread; each gets pages of its own. Costs what `simkeep_snapshot_due` does.
+/// Leases the pages that `simkeep_snapshot_due` finds, except pages already leased and pages with
+/// no value. A lease ends when the page is observed or released, or `lease_s` seconds after
+/// `now_ms`, as of the time of a later call. Leases are in memory only: after a reopen no page is
+/// leased. Free the result with `simkeep_decisions_free`. Any thread; each gets different pages.
+/// Costs as much as `simkeep_snapshot_due`.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_lease_due(
     store: *mut StoreHandle,
@@ -48,8 +48,8 @@ pub extern "C" fn simkeep_lease_due(
     })
 }
 
-/// Ends the lease of a page that was not visited, so that it can be leased again. `SIMKEEP_NONE` if it
-/// had none. Any thread; costs nothing.
+/// Ends the lease of a page that was not visited, so that it can be leased again. `SIMKEEP_NONE` if
+/// it was not leased. Any thread; costs nothing.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_release(
     store: *mut StoreHandle,
@@ -63,7 +63,7 @@ pub extern "C" fn simkeep_release(
     })
 }
 
-/// How many visits a day there were of late, which a plan may go by: of pages under the prefix of
+/// Returns the recent number of visits a day, as input for a plan: of pages under the prefix of
 /// `due_query`, in the 28 days up to the latest visit, or since the first visit of all. Any thread.
 /// Costs reading 28 bytes for each page, twice, and the histories of up to 131,072 pages.
 #[unsafe(no_mangle)]
@@ -80,10 +80,10 @@ pub extern "C" fn simkeep_snapshot_pace(
     })
 }
 
-/// Plans how to spend so many visits a day for ever, by the policy, prefix and rules of `due_query`,
-/// whose budget and hints do not matter. It goes by what is known now: make one anew once a day, say.
-/// The caller frees what it gets with `simkeep_plan_free`. Any thread. Costs reading 28 bytes for each
-/// page, up to a second for a million.
+/// Plans how to spend a number of visits a day in the long run, with the policy, prefix and rules
+/// of `due_query`; its budget and hints do not apply. The plan reflects what is known now: make a
+/// new one once a day, for example. Free the result with `simkeep_plan_free`. Any thread. Costs
+/// reading 28 bytes for each page, up to a second for a million.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_snapshot_plan(
     snapshot: *const SnapshotHandle,

@@ -1,4 +1,4 @@
-//! Which pages to visit next: the question.
+//! The query for due pages.
 
 use std::ffi::c_char;
 
@@ -12,24 +12,24 @@ use crate::failure::{Failure, Result};
 use crate::schedule::hints::{self, Hints};
 use crate::schedule::plan::{self, Plan};
 
-/// What is wanted for the pages under a prefix. Set all to 0, then what there is. A page goes by the
-/// rule with the longest prefix alone.
+/// A rule for the pages under a prefix. Set all fields to 0, then the wanted ones. Only the rule
+/// with the longest prefix applies to a page.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct DueRule {
-    /// The prefix; NULL for all pages that have no other rule.
+    /// The prefix; NULL for all pages that match no other rule.
     pub under: *const c_char,
     /// Its length in bytes.
     pub under_len: usize,
-    /// Seconds after its last visit before which a page is not visited; 0 for none.
+    /// The least seconds between two visits; 0 for none.
     pub min_s: u64,
-    /// Seconds after its last visit from which on a page comes first; 0 for none.
+    /// The seconds after the last visit from which on a page comes first; 0 for none.
     pub max_s: u64,
     /// A factor of the weight of a page; 0 for 1.
     pub weight: f64,
-    /// How many pages of one host are visited at once; 0 for any number.
+    /// The maximum number of pages of one host in a result; 0 for no limit.
     pub per_host: u64,
-    /// What puts the pages in order, as in `simkeep_due_query`; NULL for what does elsewhere.
+    /// The policy, as in `simkeep_due_query`; NULL for that of the query.
     pub policy: *const c_char,
     /// Its length in bytes.
     pub policy_len: usize,
@@ -37,8 +37,8 @@ pub struct DueRule {
 
 plain!(DueRule, up to policy_len);
 
-/// Which pages to visit next. Fill it in with `simkeep_due_query_init`, and change what you want
-/// otherwise. Its pointers are read only by the call that is given it.
+/// Which pages to visit next. Fill it in with `simkeep_due_query_init`, and then change fields. Its
+/// pointers are read only during a call.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct DueQuery {
@@ -46,33 +46,33 @@ pub struct DueQuery {
     pub size: usize,
     /// The time, in milliseconds since 1970.
     pub now_ms: i64,
-    /// The most pages.
+    /// The maximum number of pages.
     pub budget: u64,
-    /// The most pages of one host; `UINT64_MAX` for any number. Default: any number.
+    /// The maximum number of pages of one host; `UINT64_MAX` for no limit. Default: no limit.
     pub per_host: u64,
-    /// Seconds after which a page that was not visited comes first, whatever a visit is worth. Default:
-    /// those of 365 days.
+    /// The seconds after which an unvisited page comes first, whatever its value. Default: those of
+    /// 365 days.
     pub largest_interval_s: u64,
-    /// Memory for the pages that are chosen. Default: 64 MiB.
+    /// The memory for selected pages. Default: 64 MiB.
     pub memory_bytes: u64,
     /// Only pages under this prefix; NULL for all. Default: NULL.
     pub under: *const c_char,
     /// Its length in bytes.
     pub under_len: usize,
-    /// What puts pages in order: `value`, `harmonic`, `uniform`, `fixed:7d`, `thesis`, `nutch` or
-    /// `stormcrawler`. NULL for `value`. Default: NULL.
+    /// The policy that orders pages: `value`, `harmonic`, `uniform`, `fixed:7d`, `thesis`, `nutch`
+    /// or `stormcrawler`. NULL for `value`. Default: NULL.
     pub policy: *const c_char,
     /// Its length in bytes.
     pub policy_len: usize,
     /// Rules for pages under prefixes. Default: NULL.
     pub rules: *const DueRule,
-    /// How many.
+    /// The number of rules.
     pub rules_count: usize,
     /// `sizeof *rules`.
     pub rule_size: usize,
-    /// A plan, which gives decisions dates; NULL for none. Default: NULL.
+    /// A plan, which adds due times to decisions; NULL for none. Default: NULL.
     pub plan: *const Plan,
-    /// What is said of when pages changed; NULL for nothing. Default: NULL.
+    /// Hints about changes; NULL for none. Default: NULL.
     pub hints: *const Hints,
 }
 
@@ -94,8 +94,8 @@ impl Default for DueQuery {
     }
 }
 
-/// Fills in the size, a time in milliseconds since 1970, the most pages, and defaults for all else.
-/// `size` is `sizeof(simkeep_due_query)`. Any thread; costs nothing.
+/// Fills in the size, a time in milliseconds since 1970, the maximum number of pages, and defaults
+/// for all other fields. `size` is `sizeof(simkeep_due_query)`. Any thread; costs nothing.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_due_query_init(
     due_query: *mut DueQuery,
@@ -110,7 +110,7 @@ pub extern "C" fn simkeep_due_query_init(
     })
 }
 
-/// What a caller asks.
+/// Converts the query of a caller.
 pub(crate) fn read(due_query: *const DueQuery) -> Result<due::Due> {
     let of = abi::grown(due_query, DueQuery::default(), "due_query")?;
     let largest = interval(of.largest_interval_s, "due_query.largest_interval_s")?;
@@ -154,7 +154,7 @@ impl DueRule {
         if self.max_s > 0 {
             rule = rule.max(interval(self.max_s, "max_s")?);
         }
-        // What a caller leaves at zero.
+        // Fields that the caller leaves at zero.
         if self.weight.to_bits() != 0 {
             rule = rule.weight(self.weight);
         }

@@ -1,4 +1,4 @@
-//! What sitemaps and feeds say of when pages changed.
+//! Hints: times when pages changed, from sitemaps and feeds.
 
 use std::ffi::c_char;
 
@@ -9,21 +9,21 @@ use crate::call::{any_thread, free, make};
 use crate::failure::{Failure, Result};
 use crate::open::snapshot::{self, SnapshotHandle};
 
-/// That a page changed, as somebody says.
+/// A reported change of a page.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Change {
-    /// The page. Read only by the call that is given it.
+    /// The URL of the page. Read only during a call.
     pub url: *const c_char,
     /// Its length in bytes.
     pub url_len: usize,
-    /// When, in milliseconds since 1970.
+    /// The time, in milliseconds since 1970.
     pub time_ms: i64,
 }
 
 plain!(Change, up to time_ms);
 
-/// What is said of when pages changed. Nothing changes it: any thread may use it.
+/// Times when pages changed. Immutable: any thread may use it.
 #[derive(Debug)]
 pub struct Hints {
     of: due::Hints,
@@ -31,15 +31,15 @@ pub struct Hints {
 
 const _: () = any_thread::<due::Hints>();
 
-/// The hints of a handle.
+/// Returns the hints of a handle.
 pub(crate) fn of(hints: &Hints) -> &due::Hints {
     &hints.of
 }
 
-/// Takes what sitemaps or feeds say of when pages changed, for questions about this store. `trust` is
-/// the probability that it is true, from 0 to 1; -1 for 0.8. `size` is `sizeof *changes`. The caller
-/// frees what it gets with `simkeep_hints_free`. Any thread. Costs 16 bytes for each change, and three
-/// times that while it is made.
+/// Collects changes from sitemaps or feeds, for queries on this store. `trust` is the probability
+/// that a hint is true, from 0 to 1; -1 for 0.8. `size` is `sizeof *changes`. Free the result with
+/// `simkeep_hints_free`. Any thread. Costs 16 bytes for each change, and three times that while it
+/// is built.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_snapshot_hints(
     snapshot: *const SnapshotHandle,

@@ -1,4 +1,4 @@
-//! How a number of visits a day is spent for ever.
+//! Plans: how to spend a number of visits a day in the long run.
 
 use std::ffi::c_char;
 
@@ -11,7 +11,7 @@ use crate::open::snapshot::{self, SnapshotHandle};
 use crate::schedule::decisions::Decisions;
 use crate::structure::structure;
 
-/// A plan. Nothing changes it: any thread may use it.
+/// A plan. Immutable: any thread may use it.
 #[derive(Debug)]
 pub struct Plan {
     of: due::Plan,
@@ -20,34 +20,35 @@ pub struct Plan {
 const _: () = any_thread::<due::Plan>();
 
 structure! {
-    /// What comes of a plan.
+    /// Summary figures of a plan.
     pub struct PlanNumbers, up to rarely_visited, from of: &due::Plan {
         per_day: f64 = of.per_day(),
-        /// The visits a day that this comes to.
+        /// The resulting visits a day.
         visits_per_day: f64 = of.visits_per_day(),
-        /// A page is due when a visit is worth this. It is infinite if there are too few visits.
+        /// The value of a visit at which a page is due. It is infinite if there are too few visits.
         threshold: f64 = of.threshold(),
-        /// For how much of the time a page is expected to be as it was last seen, from 0 to 1.
+        /// The expected fraction of time that a page is unchanged since its last visit, from 0 to
+        /// 1.
         freshness: f64 = of.freshness(),
-        /// How many pages there are; of more than a million estimated.
+        /// The number of pages; estimated above a million.
         pages: f64 = of.pages(),
         rarely_visited: f64 = of.rarely_visited(),
     }
 }
 
 structure! {
-    /// What a page is worth that nobody has visited.
+    /// The values of a page without visits.
     pub struct NewPage, up to every_s, from of: &due::NewPage {
-        /// What a visit is worth, to be compared with the values of decisions.
+        /// The value of a visit, comparable with those of decisions.
         value: f64,
-        /// How many times a day it is believed to change, by the pages of its host.
+        /// The estimated number of changes a day, from the pages of its host.
         per_day: f64 = of.rate.per_day,
-        /// It changes less often than this with a probability of 5 %.
+        /// The change rate is below this with a probability of 5 %.
         per_day_low: f64 = of.rate.low,
-        /// It changes more often than this with a probability of 5 %.
+        /// The change rate is above this with a probability of 5 %.
         per_day_high: f64 = of.rate.high,
         weight: f64,
-        /// After how many seconds it is going to be visited again.
+        /// The seconds between visits.
         every_s: u64 = of.every.seconds(),
     }
 }
@@ -58,13 +59,13 @@ impl Plan {
     }
 }
 
-/// The plan of a handle.
+/// Returns the plan of a handle.
 pub(crate) fn of(plan: &Plan) -> &due::Plan {
     &plan.of
 }
 
-/// Copies what comes of a plan to where `numbers` points. `size` is `sizeof(simkeep_plan_numbers)`. Any
-/// thread; costs nothing.
+/// Copies the summary figures of a plan to where `numbers` points. `size` is
+/// `sizeof(simkeep_plan_numbers)`. Any thread; costs nothing.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_plan_get(
     plan: *const Plan,
@@ -78,7 +79,7 @@ pub extern "C" fn simkeep_plan_get(
     })
 }
 
-/// Says what a page is worth that nobody has visited, where `new_page` points. `size` is
+/// Copies the values of a page without visits to where `new_page` points. `size` is
 /// `sizeof(simkeep_new_page)`. Any thread. Reads nothing of the store.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_plan_of_new(
@@ -97,8 +98,8 @@ pub extern "C" fn simkeep_plan_of_new(
     })
 }
 
-/// Decides about one page by a plan, as `simkeep_snapshot_due` with that plan would. What it gives has
-/// one decision, or none for an unknown page. The caller frees it with `simkeep_decisions_free`. Any
+/// Decides about one page by a plan, as `simkeep_snapshot_due` with that plan would. The result has
+/// one decision, or none for an unknown page. Free the result with `simkeep_decisions_free`. Any
 /// thread. Costs reading one record, and a search.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_snapshot_decide(

@@ -1,4 +1,4 @@
-//! What both stores are asked beyond searches and pages: what is due, clusters, and pairs.
+//! Queries beyond searches and pages: due pages, clusters, and pairs.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -35,12 +35,12 @@ use crate::schedule::due_query::{DueQuery, simkeep_due_query_init};
 use crate::schedule::plan;
 use crate::write::outcomes;
 
-/// Whether two numbers are the same, but for the order in which their parts were added up.
+/// Whether two numbers are equal except for the order of summation.
 fn is_near(a: f64, b: f64) -> bool {
     a.to_bits() == b.to_bits() || (a - b).abs() <= 1e-9 * a.abs().max(b.abs())
 }
 
-/// The question of both stores.
+/// Returns the query for both stores.
 fn asked(dice: &mut Dice) -> (DueQuery, simkeep::due::Due) {
     let mut query: DueQuery = zeroed();
     let now = 1_000_000_000 + dice.time();
@@ -52,7 +52,7 @@ fn asked(dice: &mut Dice) -> (DueQuery, simkeep::due::Due) {
     (query, due.policy(policy.parse().unwrap()))
 }
 
-/// What C says is due, page by page.
+/// Compares the due pages of both stores.
 fn same_decisions(of_c: Box<Decisions>, of_rust: Vec<Decided>) -> Vec<String> {
     let at = ptr::from_ref(&*of_c).cast_mut();
     let mut left: BTreeMap<String, Decided> =
@@ -88,7 +88,7 @@ fn same_decisions(of_c: Box<Decisions>, of_rust: Vec<Decided>) -> Vec<String> {
     urls
 }
 
-/// The pages of a list of C, with leader, distance, how it is known and pages.
+/// Returns the pages of a C list, with leader, distance, original and pages.
 fn listed(of_c: Box<ClusteredPages>) -> Vec<(String, String, u32, i32, u64)> {
     let at = ptr::from_ref(&*of_c).cast_mut();
     let (mut all, mut chunk): (_, ClusteredChunk) = (Vec::new(), zeroed());
@@ -108,13 +108,13 @@ fn listed(of_c: Box<ClusteredPages>) -> Vec<(String, String, u32, i32, u64)> {
     all
 }
 
-/// What the crate says of such a page.
+/// Returns the same fields of a page of the crate.
 fn told(page: &simkeep::cluster::ClusteredPage) -> (String, String, u32, i32, u64) {
     let by = outcomes::OriginalCode::of(page.by) as i32;
     (page.url.to_string(), page.leader.to_string(), page.distance, by, page.pages)
 }
 
-/// Which pages both cluster.
+/// Returns the options for clustering in both stores.
 fn clustering(dice: &mut Dice) -> (Clustering, simkeep::cluster::Clustering) {
     let mut of_c: Clustering = zeroed();
     let k = dice.roll(6) as u32;
@@ -128,7 +128,7 @@ fn clustering(dice: &mut Dice) -> (Clustering, simkeep::cluster::Clustering) {
 }
 
 impl Twins {
-    /// Asks which pages are due.
+    /// Queries due pages.
     pub(super) fn due(&self, dice: &mut Dice) {
         let (query, due) = asked(dice);
         let view = self.view();
@@ -161,7 +161,7 @@ impl Twins {
         simkeep_snapshot_free(Some(view));
     }
 
-    /// Puts all pages into clusters, and asks which are dropped.
+    /// Clusters all pages, and queries dropped pages.
     pub(super) fn clusters(&self, dice: &mut Dice) {
         let (asked, like) = clustering(dice);
         let (view, none) = (self.view(), ptr::null());
@@ -211,7 +211,7 @@ impl Twins {
         simkeep_snapshot_free(Some(view));
     }
 
-    /// Asks for the cluster of a page.
+    /// Queries the cluster of a page.
     pub(super) fn cluster_of(&self, dice: &mut Dice) {
         let (asked, like) = clustering(dice);
         let (view, url, mut complete) = (self.view(), dice.url(), 7);
@@ -227,7 +227,7 @@ impl Twins {
         simkeep_snapshot_free(Some(view));
     }
 
-    /// Asks for all pairs of pages.
+    /// Queries all pairs of pages.
     pub(super) fn pairs(&self, dice: &mut Dice) {
         let mut query: PagePairQuery = zeroed();
         let k = dice.roll(4) as u32;

@@ -1,4 +1,4 @@
-//! What both stores are told beyond single batches of visits.
+//! Writes to both stores beyond single batches of visits.
 
 use std::ptr;
 
@@ -23,7 +23,7 @@ use crate::write::properties::{
 use crate::write::visit::{SIMKEEP_HAS_CLASS, SIMKEEP_HAS_FINGERPRINT, SIMKEEP_HAS_WEIGHT, Visit};
 
 impl Twins {
-    /// Gives pages weights and classes.
+    /// Sets weights and classes of pages.
     pub(super) fn set_properties(&self, dice: &mut Dice) {
         let (url, time) = (dice.url(), dice.time());
         let (weight, class) = (dice.roll(9) as f64 / 4.0 + 0.1, dice.roll(3) as u32);
@@ -91,7 +91,7 @@ impl Twins {
         assert_eq!(missing * 2, answers.iter().filter(is_missing).count() as u64);
     }
 
-    /// Loads, in some batches, or is freed before the end.
+    /// Loads in some batches, or frees the load before the end.
     pub(super) fn load(&self, dice: &mut Dice) {
         let loading = made(|error| simkeep_loading_begin(self.c(), 0, ptr::null(), error));
         let at = ptr::from_ref(&*loading).cast_mut();
@@ -127,7 +127,7 @@ impl Twins {
         assert_eq!(of_c, (loaded.observations, loaded.visits, loaded.pages, loaded.new_pages));
     }
 
-    /// Forgets something, seldom, and in files as well more seldom.
+    /// Forgets pages, seldom; and purges files, even more seldom.
     pub(super) fn forget(&self, dice: &mut Dice) {
         let (url, prefix, mut count) = (dice.url(), "www.example.com/", 0);
         let (is_purge, is_prefix) = (dice.roll(5) == 0, dice.roll(10) == 0);

@@ -10,17 +10,17 @@ use crate::call::{found, free, make};
 use crate::failure::{Failure, Result};
 use crate::open::store::{self, StoreHandle};
 
-/// What makes the fingerprints of an epoch. Threads may use it at the same time. It needs no store any
-/// more.
+/// Computes the fingerprints of an epoch. Threads may use it concurrently. It does not depend on
+/// its store any more.
 #[derive(Debug)]
 pub struct FingerprinterHandle {
     origin: Origin,
 }
 
-/// Puts the fingerprint of a text by the default recipe where `fingerprint` points. It is of the epoch
-/// that a new store begins with. `SIMKEEP_NONE` for a text of fewer than eight words, which is too short
-/// to tell from others: observe such content without a fingerprint. Any thread. Costs time linear in the
-/// text.
+/// Writes the fingerprint of a text by the default recipe to where `fingerprint` points. It is of
+/// the epoch that a new store begins with. `SIMKEEP_NONE` for a text of fewer than eight words,
+/// which is too short to be distinguished: observe such content without a fingerprint. Any thread.
+/// Linear time.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_fingerprint_text(
     text: *const c_char,
@@ -35,10 +35,10 @@ pub extern "C" fn simkeep_fingerprint_text(
     })
 }
 
-/// Makes a fingerprinter by the recipe of an epoch of a store, or by the default recipe if `store`
-/// is NULL; then `epoch` does not matter. `SIMKEEP_INVALID_ARGUMENT` for an epoch of fingerprints
-/// that are made elsewhere. The caller frees what it gets with `simkeep_fingerprinter_free`. Any
-/// thread. Costs reading the table of the epoch, if it has one.
+/// Creates a fingerprinter with the recipe of an epoch of a store, or with the default recipe if
+/// `store` is NULL; then `epoch` is ignored. `SIMKEEP_INVALID_ARGUMENT` for an epoch of external
+/// fingerprints. Free the result with `simkeep_fingerprinter_free`. Any thread. Costs reading the
+/// table of the epoch, if it has one.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_fingerprinter_new(
     store: *const StoreHandle,
@@ -67,9 +67,9 @@ fn of_page(
     made.map(|made| abi::put(fingerprint, made, "fingerprint")).transpose()
 }
 
-/// Puts the fingerprint of a text where `fingerprint` points. `SIMKEEP_NONE` for a text of fewer than
-/// eight words, which is too short to tell from others: observe such content without a fingerprint. Any
-/// thread. Costs time linear in the text.
+/// Writes the fingerprint of a text to where `fingerprint` points. `SIMKEEP_NONE` for a text of
+/// fewer than eight words, which is too short to be distinguished: observe such content without a
+/// fingerprint. Any thread. Linear time.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_fingerprinter_text(
     fingerprinter: *const FingerprinterHandle,
@@ -85,11 +85,12 @@ pub extern "C" fn simkeep_fingerprinter_text(
     })
 }
 
-/// Puts the fingerprint of the visible text of an HTML page where `fingerprint` points. `encoding` is
-/// what the server said of its encoding: a label, such as `gb18030`, or the value of its `Content-Type`,
-/// several joined by commas. It may be NULL. The page is decoded as browsers do it: by a byte order
-/// mark, by `encoding`, by what the page declares, as UTF-8 if it is UTF-8, and else by a guess.
-/// `SIMKEEP_NONE` for a text of fewer than eight words. Any thread. Costs time linear in the page.
+/// Writes the fingerprint of the visible text of an HTML page to where `fingerprint` points.
+/// `encoding` is the encoding by the server: a label, such as `gb18030`, or the value of its
+/// `Content-Type`, several joined by commas. It may be NULL. The page is decoded as in browsers: by
+/// a byte order mark, by `encoding`, by the page's declaration, as UTF-8 if it is valid UTF-8,
+/// otherwise by a guess. `SIMKEEP_NONE` for a text of fewer than eight words. Any thread. Linear
+/// time.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_fingerprinter_html(
     fingerprinter: *const FingerprinterHandle,

@@ -1,4 +1,4 @@
-//! Loading many visits at once.
+//! Loads many visits at once.
 
 use simkeep::load::{LoadOptions, Loaded};
 use simkeep::{Progress, Store};
@@ -14,18 +14,18 @@ use crate::structure::structure;
 use crate::write::visit::{Visit, all, array};
 
 structure! {
-    /// What was loaded.
+    /// Summary figures of a load.
     pub struct LoadedNumbers, up to observations, from of: &Loaded {
-        /// Observations that came.
+        /// The number of observations received.
         observations: u64,
         visits: u64,
-        /// Fingerprints in other epochs that were stored.
+        /// Stored fingerprints in other epochs.
         restated: u64,
-        /// Weights that were stored.
+        /// Stored weights.
         weights: u64,
-        /// Classes that were stored.
+        /// Stored classes.
         classes: u64,
-        /// Pages that something was stored of.
+        /// Pages with stored data.
         pages: u64,
         new_pages: u64,
         segments: u64 = of.segments as u64,
@@ -33,12 +33,12 @@ structure! {
     }
 }
 
-/// Loads visits in any order, without searches and without the journal: all of them, or none. Some four
-/// times as fast as `simkeep_observe_batch`; it does not say what each meant, and
-/// `simkeep_snapshot_history` does afterwards. `size` is `sizeof *visits`. `memory_bytes` bounds the
-/// memory beside the visits, 0 for 512 MiB. `progress` may be NULL, and so may `loaded`, which gets
-/// numbers; `loaded_size` is `sizeof(simkeep_loaded)`. Any thread; one load at a time. What does not fit
-/// into memory, `simkeep_loading_begin` takes batch by batch.
+/// Loads visits in any order, without searches and without the journal: all of them, or none. It is
+/// some four times as fast as `simkeep_observe_batch`, but returns no verdicts;
+/// `simkeep_snapshot_history` has them afterwards. `size` is `sizeof *visits`. `memory_bytes`
+/// limits the memory in addition to the visits, 0 for 512 MiB. `progress` may be NULL, and so may
+/// `loaded`, which receives figures; `loaded_size` is `sizeof(simkeep_loaded)`. Any thread; one
+/// load at a time. For more visits than memory holds, use `simkeep_loading_begin`.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_load(
     store: *mut StoreHandle,
@@ -59,7 +59,7 @@ pub extern "C" fn simkeep_load(
     })
 }
 
-/// Loads in some way, and tells what was loaded if the caller wants to know.
+/// Runs a load, and returns its figures if the caller requests them.
 pub(crate) fn load(
     store: *const StoreHandle,
     memory_bytes: u64,
@@ -79,7 +79,7 @@ pub(crate) fn load(
     abi::put_structure(loaded, loaded_size, &LoadedNumbers::new(&numbers), "loaded")
 }
 
-/// How a load goes about it.
+/// Returns the options of a load.
 pub(crate) fn options(memory_bytes: u64, progress: Progress) -> LoadOptions {
     let options = LoadOptions::default().progress(progress);
     match memory_bytes {
@@ -88,11 +88,11 @@ pub(crate) fn options(memory_bytes: u64, progress: Progress) -> LoadOptions {
     }
 }
 
-/// Loads everything in a snapshot of another store, as `simkeep_load` loads visits. Epochs of one name
-/// are the same; new ones begin with it, and bring their tables. `memory_bytes` bounds the memory, 0 for
-/// 512 MiB. `progress` may be NULL, and so may `loaded`, which gets numbers; `loaded_size` is
-/// `sizeof(simkeep_loaded)`. Any thread; one load at a time. Costs reading all of the other store, and a
-/// load.
+/// Loads everything in a snapshot of another store, as `simkeep_load` loads visits. Epochs with the
+/// same name are identified; other epochs are created, with their tables. `memory_bytes` limits the
+/// memory, 0 for 512 MiB. `progress` may be NULL, and so may `loaded`, which receives figures;
+/// `loaded_size` is `sizeof(simkeep_loaded)`. Any thread; one load at a time. Costs reading all of
+/// the other store, and a load.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_copy_from(
     store: *mut StoreHandle,

@@ -1,4 +1,4 @@
-//! A load whose visits come batch by batch.
+//! A load that receives its visits in batches.
 
 use std::panic::resume_unwind;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -21,12 +21,12 @@ use crate::write::load::{self, LoadedNumbers};
 use crate::write::table;
 use crate::write::visit::{Visit, all, array};
 
-/// A load that goes on as its caller brings visits. One thread at a time uses it. It is of the process
+/// A load that receives visits from its caller. Use it from one thread at a time, in the process
 /// that began it. Its store stays open until this is freed.
 #[derive(Debug)]
 pub struct Loading {
     loading: Guarded<Option<Running>>,
-    /// The epoch of visits that name none.
+    /// The epoch of visits without one.
     epoch: u32,
 }
 
@@ -41,19 +41,19 @@ struct Running {
 
 const _: () = any_thread::<Loading>();
 
-/// What the thread of a load gets.
+/// A message to the thread of a load.
 #[derive(Debug)]
 enum Batch {
     Some(Vec<Own>),
-    /// There are no more. Without this word, a load whose caller goes away stores nothing.
+    /// The end of the input. Without it, an abandoned load stores nothing.
     End,
 }
 
-/// A visit that outlives the call that brought it.
+/// A visit that outlives the call that passed it.
 #[derive(Debug)]
 struct Own {
     url: Box<str>,
-    /// It, but for its URL.
+    /// The visit without its URL.
     of: Observation<'static>,
 }
 
@@ -74,7 +74,7 @@ impl Observed for Own {
     }
 }
 
-/// The visits of all batches, as they come.
+/// The visits of all batches, in order of arrival.
 struct Coming {
     batches: Receiver<Batch>,
     batch: vec::IntoIter<Own>,
@@ -104,11 +104,11 @@ impl Iterator for Coming {
     }
 }
 
-/// Begins to load visits that `simkeep_loading_push` brings, as `simkeep_load` loads an array: so a
-/// corpus may be larger than memory. `memory_bytes` bounds the memory of the load, 0 for 512 MiB; what
-/// is waiting comes on top, two batches at most. `progress` may be NULL. The caller ends it with
-/// `simkeep_loading_finish`, and frees it with `simkeep_loading_free`. Any thread. A store has one load
-/// at a time: until this one is over, each other is refused with `SIMKEEP_INVALID_ARGUMENT`.
+/// Begins to load visits from `simkeep_loading_push`, as `simkeep_load` loads an array: so a corpus
+/// may be larger than memory. `memory_bytes` limits the memory of the load, 0 for 512 MiB; waiting
+/// visits, at most two batches, come on top. `progress` may be NULL. End it with
+/// `simkeep_loading_finish`, and free it with `simkeep_loading_free`. Any thread. A store has one
+/// load at a time: until it has ended, other loads are rejected with `SIMKEEP_INVALID_ARGUMENT`.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_loading_begin(
     store: *mut StoreHandle,
@@ -131,7 +131,7 @@ pub extern "C" fn simkeep_loading_begin(
     })
 }
 
-/// The load of a handle, where it may be used.
+/// Returns the load of a handle, if it may be used.
 fn running<T>(
     loading: *const Loading,
     with: impl FnOnce(&Loading, &mut Option<Running>) -> Result<T>,
@@ -143,14 +143,14 @@ fn running<T>(
     with(loading, &mut *loading.loading.lock()?)
 }
 
-/// Brings some visits.
+/// Passes some visits to the load.
 fn push(state: &mut Option<Running>, observations: &[Observation<'_>]) -> Result<()> {
     let batch: Vec<Own> = observations.iter().map(Own::new).collect();
     let running = state.as_ref().ok_or_else(over)?;
     if batch.is_empty() || running.batches.send(Batch::Some(batch)).is_ok() {
         return Ok(());
     }
-    // It has stopped by itself, which only an error makes it do before its end.
+    // It has stopped before the end of the input, which only an error causes.
     Err(state.take().map_or_else(over, |running| match ended(running) {
         Ok(_) => Failure::new(SIMKEEP_CANCELLED, "the load has ended before its last visit"),
         Err(failure) => failure,
@@ -161,20 +161,20 @@ fn over() -> Failure {
     Failure::new(SIMKEEP_INVALID_ARGUMENT, "this load is over; begin another")
 }
 
-/// What came of a load whose thread ends.
+/// Returns the result of a load whose thread ends.
 fn ended(running: Running) -> Result<Loaded> {
     let Running { batches, thread, _turn, .. } = running;
     drop(batches);
     Ok(thread.join().unwrap_or_else(|panic| resume_unwind(panic))?)
 }
 
-/// Brings more visits to a load. They are copied. Waits until the load takes them, as it sorts or writes
-/// what came before. `size` is `sizeof *visits`.
+/// Passes more visits to a load. They are copied. Waits until the load accepts them, while it sorts
+/// or writes earlier ones. `size` is `sizeof *visits`.
 ///
-/// An argument that is wrong is `SIMKEEP_MALFORMED_ARGUMENT` with `simkeep_error_row` within these
-/// visits; none of them was taken, and the load may go on. Any other error is the load's, which is
-/// over then and has stored nothing; it may be of visits that came before, and `simkeep_error_row`
-/// counts from the first of all. One thread at a time.
+/// An invalid argument is `SIMKEEP_MALFORMED_ARGUMENT` with `simkeep_error_row` within these
+/// visits; none of them was accepted, and the load may continue. Any other error ends the load
+/// without storing anything; it may concern earlier visits, and `simkeep_error_row` counts from the
+/// first of all. One thread at a time.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_loading_push(
     loading: *mut Loading,
@@ -188,8 +188,8 @@ pub extern "C" fn simkeep_loading_push(
     })
 }
 
-/// Brings the visits of an Arrow table, whose columns are those of `simkeep_observe_arrow`, as
-/// `simkeep_loading_push` brings an array.
+/// Passes the visits of an Arrow table, with the columns of `simkeep_observe_arrow`, as
+/// `simkeep_loading_push` passes an array.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_loading_push_arrow(
     loading: *mut Loading,
@@ -204,9 +204,9 @@ pub extern "C" fn simkeep_loading_push_arrow(
     })
 }
 
-/// Ends a load: all of its visits are stored when this returns, or none after an error. `loaded` gets
-/// what was loaded; it may be NULL. `size` is `sizeof(simkeep_loaded)`. After this the load is over, and
-/// is only freed. One thread at a time. Costs writing all that was loaded.
+/// Ends a load: all of its visits are stored when this returns, or none after an error. `loaded`
+/// receives the figures; it may be NULL. `size` is `sizeof(simkeep_loaded)`. Afterwards the load
+/// can only be freed. One thread at a time. Costs writing all loaded visits.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_loading_finish(
     loading: *mut Loading,
@@ -236,19 +236,19 @@ impl Drop for Loading {
         let is_own = self.loading.is_own();
         let Some(running) = self.loading.get_mut().and_then(Option::take) else { return };
         if !is_own {
-            // There is no thread here to wait for, or to let go of.
+            // In a child process the thread does not exist, so it cannot be joined.
             return mem::forget(running);
         }
         let Running { batches, thread, progress, _turn } = running;
         progress.cancel();
         drop(batches);
-        // Nobody is left to hear of how it ended.
+        // Nobody is left to receive its result.
         let _ = thread.join();
     }
 }
 
-/// Frees a load. Before its end it is stopped, its progress is cancelled, and nothing is stored. Does
-/// nothing for NULL.
+/// Frees a load. Before its end the load is stopped, its progress is cancelled, and nothing is
+/// stored. Does nothing for NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_loading_free(loading: Option<Box<Loading>>) {
     free("simkeep_loading_free", loading);

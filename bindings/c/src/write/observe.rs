@@ -1,4 +1,4 @@
-//! Reporting visits to a store.
+//! Reports visits to a store.
 
 use std::ffi::c_char;
 
@@ -12,12 +12,14 @@ use crate::open::store::{StoreHandle, open};
 use crate::write::outcomes::Outcomes;
 use crate::write::visit::{SeenCode, Visit, all, array};
 
-/// Reports many visits, and is answered column by column. Each is decided after those before it. If one
-/// of them is invalid none is stored, and `simkeep_error_row` says which. `size` is `sizeof *visits`.
-/// The caller frees what it gets with `simkeep_outcomes_free`. Any thread; many at a time share commits.
+/// Observes many visits, and returns outcomes column by column. Each verdict takes the visits
+/// before it into account. If one visit is invalid none is stored, and `simkeep_error_row` is its
+/// index. `size` is `sizeof *visits`. Free the result with `simkeep_outcomes_free`. Any thread;
+/// concurrent calls share commits.
 ///
-/// Durable when this returns, unless the options say otherwise. Costs a lookup and a search in every
-/// segment for each visit, some microseconds, and one commit or a few: much less than single calls.
+/// Durable when this returns, unless the options defer it. Costs a lookup and a search in every
+/// segment for each visit, some microseconds, and one or a few commits: much less than single
+/// calls.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_observe_batch(
     store: *mut StoreHandle,
@@ -32,7 +34,7 @@ pub extern "C" fn simkeep_observe_batch(
     })
 }
 
-/// Reports visits. If one of them is refused, its row is named.
+/// Observes visits. An error about one of them has its row.
 pub(crate) fn batch(store: &Store, visits: &[Visit]) -> Result<Outcomes> {
     let visits = all(visits)?;
     let outcomes = store.observe_batch(&visits).map_err(|error| {
@@ -42,7 +44,7 @@ pub(crate) fn batch(store: &Store, visits: &[Visit]) -> Result<Outcomes> {
     Ok(Outcomes::new(&outcomes))
 }
 
-/// Why requests, each with its row, were refused, with the row of the first at fault, if one is.
+/// Returns the error of rejected requests, with the row of the first at fault, if there is one.
 pub(crate) fn at_row<'a>(
     store: &Store,
     error: simkeep::Error,
@@ -54,7 +56,7 @@ pub(crate) fn at_row<'a>(
     if let Some((row, _)) = at_fault { failure.at(row) } else { failure }
 }
 
-/// One visit, of which the outcome is that of a batch of one.
+/// Observes one visit; the outcomes are those of a batch of one.
 fn observed<'a>(
     function: &'static str,
     store: *mut StoreHandle,
@@ -67,7 +69,7 @@ fn observed<'a>(
     })
 }
 
-/// A visit that saw no content; a status of 0 is none.
+/// Returns a visit without content; a status of 0 is none.
 fn without<'a>(
     (url, url_len, time_ms): (*const c_char, usize, i64),
     status_code: u32,
@@ -78,9 +80,9 @@ fn without<'a>(
     Ok(if status_code == 0 { observation } else { observation.status(status_code) })
 }
 
-/// Reports a visit that saw content with this fingerprint. `digest` points to 16 bytes, or is NULL;
-/// `status` is the HTTP status, or 0. What it cannot say, `simkeep_observe_batch` can. The caller frees
-/// what it gets with `simkeep_outcomes_free`. Any thread. Costs some microseconds, and a share of a
+/// Observes a visit that saw content with this fingerprint. `digest` points to 16 bytes, or is
+/// NULL; `status` is the HTTP status, or 0. For further fields use `simkeep_observe_batch`. Free
+/// the result with `simkeep_outcomes_free`. Any thread. Costs some microseconds, and a share of a
 /// commit.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_observe(
@@ -103,9 +105,8 @@ pub extern "C" fn simkeep_observe(
     })
 }
 
-/// Reports that the server said that nothing changed (304). `status` is the HTTP status, or 0. The
-/// caller frees what it gets with `simkeep_outcomes_free`. Any thread. Costs what `simkeep_observe`
-/// does.
+/// Observes a visit with unchanged content (304). `status` is the HTTP status, or 0. Free the
+/// result with `simkeep_outcomes_free`. Any thread. Costs as much as `simkeep_observe`.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_not_modified(
     store: *mut StoreHandle,
@@ -120,16 +121,16 @@ pub extern "C" fn simkeep_not_modified(
     })
 }
 
-/// Where a redirect leads.
+/// Returns the target of a redirect.
 fn target<'a>(to: *const c_char, to_len: usize) -> Result<&'a str> {
     let to = abi::text(to, to_len, "to")?;
     let is_empty = to.trim_ascii().is_empty();
     if is_empty { Err(Failure::argument("to", "it is empty")) } else { Ok(to) }
 }
 
-/// Reports that the page redirects to `to`, which may be relative to it. `status` is the HTTP status, or
-/// 0. The caller frees what it gets with `simkeep_outcomes_free`. Any thread. Costs what
-/// `simkeep_observe` does.
+/// Observes a redirect of the page to `to`, which may be relative to it. `status` is the HTTP
+/// status, or 0. Free the result with `simkeep_outcomes_free`. Any thread. Costs as much as
+/// `simkeep_observe`.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_redirect(
     store: *mut StoreHandle,
@@ -147,8 +148,8 @@ pub extern "C" fn simkeep_redirect(
     })
 }
 
-/// Writes the digest of a redirect from a page to `to`, which may be relative to it, into 16 bytes: for
-/// visits of `SIMKEEP_SEEN_REDIRECT`. Returns 0, or a `simkeep_error_code`. Any thread.
+/// Writes the digest of a redirect from a page to `to`, which may be relative to it, into 16 bytes:
+/// for visits of `SIMKEEP_SEEN_REDIRECT`. Returns 0, or a `simkeep_error_code`. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_redirect_digest(
     url: *const c_char,
@@ -164,11 +165,12 @@ pub extern "C" fn simkeep_redirect_digest(
     })
 }
 
-/// Returns what an HTTP response to a GET says of its page, a `simkeep_seen`; `SIMKEEP_SEEN_NOTHING` if
-/// it is no final response (below 200). `location` and `content_range` are the values of these headers,
-/// or NULL; `length` is the Content-Length if no Transfer-Encoding delimits the body, `received` how
-/// many bytes of the body came, and either is -1 if unknown; `is_encoded` is 1 if there is a
-/// Content-Encoding, `is_cut` 1 if the body is known to be cut. Any thread.
+/// Returns the meaning of an HTTP response to a GET for its page, a `simkeep_seen`;
+/// `SIMKEEP_SEEN_NOTHING` if it is not a final response (below 200). `location` and `content_range`
+/// are the values of these headers, or NULL; `length` is the Content-Length if no Transfer-Encoding
+/// delimits the body, `received` the received bytes of the body, and either is -1 if unknown;
+/// `is_encoded` is 1 if there is a Content-Encoding, `is_cut` 1 if the body is known to be
+/// truncated. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_response_meaning(
     status_code: u32,
@@ -205,8 +207,8 @@ pub extern "C" fn simkeep_response_meaning(
     })
 }
 
-/// Reports that the page is gone (404, 410). `status` is the HTTP status, or 0. The caller frees what it
-/// gets with `simkeep_outcomes_free`. Any thread. Costs what `simkeep_observe` does.
+/// Observes that the page is gone (404, 410). `status` is the HTTP status, or 0. Free the result
+/// with `simkeep_outcomes_free`. Any thread. Costs as much as `simkeep_observe`.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_gone(
     store: *mut StoreHandle,
@@ -221,8 +223,8 @@ pub extern "C" fn simkeep_gone(
     })
 }
 
-/// Reports that the visit failed. `status` is the HTTP status, or 0. The caller frees what it gets with
-/// `simkeep_outcomes_free`. Any thread. Costs what `simkeep_observe` does.
+/// Observes a failed visit. `status` is the HTTP status, or 0. Free the result with
+/// `simkeep_outcomes_free`. Any thread. Costs as much as `simkeep_observe`.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_failed(
     store: *mut StoreHandle,

@@ -1,4 +1,4 @@
-//! The answers to observations, column by column.
+//! The outcomes of observations, column by column.
 
 use simkeep::{OriginalBy, Outcome};
 
@@ -12,58 +12,58 @@ use crate::write::verdict::{self, BandCode, SameCode, VerdictCode};
 code! {
     /// How the content of two pages is known to be nearly the same.
     pub enum OriginalCode from Option<OriginalBy> {
-        /// There is no page that comes before this one.
+        /// No page ranks before this one.
         Nothing = 0 of None,
         Digest = 1 of Some(OriginalBy::Digest),
         Fingerprint = 2 of Some(OriginalBy::Fingerprint),
         Near = 3 of Some(OriginalBy::Near),
-        /// Something that this version of the header does not name.
+        /// A value that this version of the header does not name.
         Other = 4 of Some(_),
     }
 }
 
 columns! {
-    /// What observations were answered, in their order. Row `i` of each column is of observation
-    /// `i`; of copies and near pages, those of observation `i` are the rows from `offsets[i]` to
-    /// `offsets[i + 1]`.
+    /// The outcomes of observations, in order. Row `i` of each column is for observation `i`; the
+    /// copies and near pages of observation `i` are the rows from `offsets[i]` to `offsets[i + 1]`.
     ///
-    /// All columns live as long as this, and nothing changes them: any thread may read them. Getting one
-    /// costs nothing, and gives NULL for NULL.
+    /// All columns are valid as long as this, and nothing changes them: any thread may read them.
+    /// The functions cost nothing, and return NULL for NULL.
     pub struct Outcomes, outcomes from all: &[Outcome];
 
     for outcome in all.iter() => {
-        /// What each page is now.
+        /// The verdict for each page.
         fn simkeep_outcomes_verdicts -> verdicts: VerdictCode =
             VerdictCode::of(Some(&outcome.verdict));
         /// How each page is known to be the same.
         fn simkeep_outcomes_same_by -> sames: SameCode = verdict::same(&outcome.verdict);
-        /// In how many bits each page differs from its version before; `SIMKEEP_NO_DISTANCE` where
-        /// that is not known, and where it neither changed nor reverted.
+        /// The distance of each page from its version before, in bits; `SIMKEEP_NO_DISTANCE` if it
+        /// is unknown, or if the page neither changed nor reverted.
         fn simkeep_outcomes_distances -> distances: u8 =
             distances::of(outcome.verdict.distance().map(|distance| distance.bits));
-        /// What these distances mean.
+        /// The meaning of these distances.
         fn simkeep_outcomes_bands -> bands: BandCode = verdict::band(outcome.meaning.as_ref());
-        /// When the version was last seen that each page has reverted to, in milliseconds since 1970; 0
-        /// where the verdict is another.
+        /// When the version that each page reverted to was last seen, in milliseconds since 1970; 0
+        /// for other verdicts.
         fn simkeep_outcomes_to -> tos: i64 = verdict::to(&outcome.verdict);
         /// Whether each visit saw content that is far from all of the page's last versions, 1 or 0.
         fn simkeep_outcomes_novel -> novel: u8 = u8::from(outcome.novel);
-        /// How much what each visit saw is worth being processed further: from 0 to the page's weight.
+        /// How much the content of each visit is worth further processing: from 0 to the page's
+        /// weight.
         fn simkeep_outcomes_priorities -> priorities: f64 = outcome.priority;
         /// Whether the fingerprint in another epoch was stored, 1 or 0.
         fn simkeep_outcomes_also -> also: u8 = u8::from(outcome.also);
-        /// Whether copies and near pages are all that there are, 1 or 0.
+        /// Whether copies and near pages are complete, 1 or 0.
         fn simkeep_outcomes_complete -> complete: u8 = u8::from(outcome.complete);
     }
 
     for original in all.iter().map(|outcome| outcome.original.as_ref()) => {
-        /// Of the copies and near pages of each the one that ranks before it and before all others;
-        /// empty if it comes first itself.
+        /// Of the copies and near pages of each page the one that ranks before all others; empty if
+        /// the page itself ranks first.
         fn simkeep_outcomes_originals -> originals: Texts = original.map_or("", |page| &page.url);
-        /// In how many bits that differs; `SIMKEEP_NO_DISTANCE` if there is none.
+        /// The distance of that page in bits; `SIMKEEP_NO_DISTANCE` if there is none.
         fn simkeep_outcomes_original_distances -> original_distances: u8 =
             distances::of(original.map(|page| page.distance));
-        /// How that is known to be nearly the same.
+        /// How that page is known to be nearly the same.
         fn simkeep_outcomes_original_by -> original_by: OriginalCode =
             OriginalCode::of(original.map(|page| page.by));
     }
@@ -74,8 +74,8 @@ columns! {
     }
 
     for copy in all.iter().flat_map(|outcome| &outcome.copies) => {
-        /// Other pages whose version in force has the same digest, ordered by when they were first seen
-        /// with it.
+        /// Other pages whose current version has the same digest, ordered by when they were first
+        /// seen with it.
         fn simkeep_outcomes_copy_urls -> copy_urls: Texts = &copy.url;
         /// When these were first seen with it, in milliseconds since 1970.
         fn simkeep_outcomes_copy_firsts -> copy_firsts: i64 = copy.first.as_ms();
@@ -87,15 +87,15 @@ columns! {
     }
 
     for near in all.iter().flat_map(|outcome| &outcome.near) => {
-        /// Near-duplicates: other pages whose version in force is near, without the copies; nearest
+        /// Near-duplicates: other pages whose current version is near, without the copies; nearest
         /// first.
         fn simkeep_outcomes_near_urls -> near_urls: Texts = &near.url;
-        /// In how many bits these differ.
+        /// Their distances in bits.
         fn simkeep_outcomes_near_distances -> near_distances: u8 =
             distances::of(Some(near.distance));
-        /// The fingerprints of these.
+        /// Their fingerprints.
         fn simkeep_outcomes_near_fingerprints -> near_fingerprints: u64 = near.fingerprint;
-        /// When these were first seen with what they have in force, in milliseconds since 1970.
+        /// When these were first seen with their current content, in milliseconds since 1970.
         fn simkeep_outcomes_near_firsts -> near_firsts: i64 = near.first.as_ms();
     }
 }
@@ -103,7 +103,7 @@ columns! {
 getters! {
     outcomes: Outcomes;
 
-    /// How many observations were answered; 0 for NULL.
+    /// Returns the number of observations; 0 for NULL.
     fn simkeep_outcomes_count -> usize = outcomes.verdicts.len();
 }
 

@@ -1,4 +1,4 @@
-//! Setting weights and classes of pages without a visit.
+//! Sets weights and classes of pages without a visit.
 
 use std::ffi::c_char;
 
@@ -14,19 +14,20 @@ use crate::open::store::{StoreHandle, open};
 use crate::write::observe::at_row;
 use crate::write::visit::{SIMKEEP_HAS_CLASS, SIMKEEP_HAS_WEIGHT};
 
-/// The properties of a page from a time on. Set all to 0, then those to set, with their bits in `has`.
+/// Properties of a page from a time on. Set all fields to 0, then the wanted ones, with their bits
+/// in `has`.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct PropertyUpdate {
-    /// The page. Read only by the call that is given it.
+    /// The URL of the page. Read only during a call.
     pub url: *const c_char,
     /// Its length in bytes.
     pub url_len: usize,
-    /// From when on, in milliseconds since 1970.
+    /// The time from which on they apply, in milliseconds since 1970.
     pub time_ms: i64,
     /// The weight: finite and positive.
     pub weight: f64,
-    /// Which of the two there are: `SIMKEEP_HAS_WEIGHT`, `SIMKEEP_HAS_CLASS`, or both.
+    /// Which of the two are set: `SIMKEEP_HAS_WEIGHT`, `SIMKEEP_HAS_CLASS`, or both.
     pub has: u32,
     /// The class.
     pub page_class: u32,
@@ -34,11 +35,11 @@ pub struct PropertyUpdate {
 
 plain!(PropertyUpdate, up to page_class);
 
-/// The properties that can be set.
+/// The supported properties.
 const KNOWN: u32 = SIMKEEP_HAS_WEIGHT | SIMKEEP_HAS_CLASS;
 
 impl PropertyUpdate {
-    /// The updates as the crate takes them: a weight, a class, or both.
+    /// Converts to the crate's updates: a weight, a class, or both.
     fn requests<'a>(&self) -> Result<impl Iterator<Item = CrateUpdate<'a>> + use<'a>> {
         let url = abi::text(self.url, self.url_len, "url")?;
         if self.has & !KNOWN != 0 || self.has & KNOWN == 0 {
@@ -53,10 +54,10 @@ impl PropertyUpdate {
     }
 }
 
-/// Sets weights or classes of many pages without a visit. That is no change of a page. If one of them is
-/// invalid none is stored, and `simkeep_error_row` says which. `size` is `sizeof *updates`. `missing`
-/// gets how many of them are of pages that the store does not know, of which nothing is stored; it may
-/// be NULL. Any thread. Costs what `simkeep_observe_batch` does, without searches.
+/// Sets weights or classes of many pages, without a visit; this is not a change of a page. If one
+/// of them is invalid none is stored, and `simkeep_error_row` is its index. `size` is the `sizeof`
+/// of an element. `missing` receives the number of elements for unknown pages, for which nothing is
+/// stored; it may be NULL. Any thread. Costs as much as `simkeep_observe_batch`, without searches.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_set_property_batch(
     store: *mut StoreHandle,
@@ -74,7 +75,7 @@ pub extern "C" fn simkeep_set_property_batch(
     })
 }
 
-/// Stores updates, and returns how many are of unknown pages.
+/// Sets properties, and returns the number of unknown pages.
 fn batch(store: &Store, updates: &[PropertyUpdate]) -> Result<u64> {
     let (mut requests, mut rows) = (Vec::new(), Vec::new());
     for (row, update) in updates.iter().enumerate() {
@@ -111,9 +112,9 @@ fn set<'a>(
     })
 }
 
-/// Sets the weight of a page from a time on, in milliseconds since 1970: how important it is, finite and
-/// positive. That is neither a visit nor a change. `SIMKEEP_NONE` if the page is not known, and nothing
-/// was stored. Any thread. Costs what `simkeep_observe` does, without a search.
+/// Sets the weight of a page from a time on, in milliseconds since 1970; finite and positive. This
+/// is neither a visit nor a change. `SIMKEEP_NONE` if the page is not known, and nothing was
+/// stored. Any thread. Costs as much as `simkeep_observe`, without a search.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_set_weight(
     store: *mut StoreHandle,
@@ -128,8 +129,8 @@ pub extern "C" fn simkeep_set_weight(
     })
 }
 
-/// Sets the class of a page from a time on, in milliseconds since 1970, as `simkeep_set_weight` sets a
-/// weight. What a class means is up to the caller.
+/// Sets the class of a page from a time on, in milliseconds since 1970, as `simkeep_set_weight`
+/// sets a weight. The meaning of a class is up to the caller.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_set_class(
     store: *mut StoreHandle,

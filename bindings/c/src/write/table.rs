@@ -14,12 +14,12 @@ use crate::write::visit::{
     SeenCode, Visit, all,
 };
 
-/// The columns that there may be.
+/// The supported columns.
 const COLUMNS: &str = "url, time, seen, fingerprint, digest, epoch, status, modified, weight, class, \
                        also_fingerprint, also_epoch";
 
-/// Reports the visits of an Arrow table, in its order, and is answered as `simkeep_observe_batch`
-/// answers. Its columns, by name:
+/// Observes the visits of an Arrow table in order, and returns outcomes as `simkeep_observe_batch`
+/// does. Its columns, by name:
 ///
 /// - `url`: text. `time`: a timestamp, or milliseconds since 1970. Both must be there.
 /// - `seen`: text, `content`, `not-modified`, `gone` or `failed`. Without it, all is content.
@@ -28,10 +28,10 @@ const COLUMNS: &str = "url, time, seen, fingerprint, digest, epoch, status, modi
 /// - `epoch`: an integer. Without it, or where it is null, that of `simkeep_change_epoch`.
 /// - `also_fingerprint` and `also_epoch`, for content that was looked at in another epoch, too.
 ///
-/// All but the first two may be missing, or null in a row. Texts and bytes may be of any layout, and
-/// dictionaries. The structures are read until this returns, and are not released. What is wrong in a
-/// row has `simkeep_error_row`, and then nothing is stored. The caller frees what it gets with
-/// `simkeep_outcomes_free`. Any thread. Costs what `simkeep_observe_batch` does.
+/// All columns except the first two may be missing, or null in a row. Texts and bytes may have any
+/// layout, including dictionaries. The structures are read until this returns, and are not
+/// released. An error about a row has `simkeep_error_row`, and then nothing is stored. Free the
+/// result with `simkeep_outcomes_free`. Any thread. Costs as much as `simkeep_observe_batch`.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_observe_arrow(
     store: *mut StoreHandle,
@@ -46,7 +46,7 @@ pub extern "C" fn simkeep_observe_arrow(
     })
 }
 
-/// Loads the visits of an Arrow table, whose columns are those of `simkeep_observe_arrow`, as
+/// Loads the visits of an Arrow table, with the columns of `simkeep_observe_arrow`, as
 /// `simkeep_load` loads an array.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_load_arrow(
@@ -67,10 +67,10 @@ pub extern "C" fn simkeep_load_arrow(
     })
 }
 
-/// The visits of a table, of which those without an epoch are of this one.
+/// Returns the visits of a table; those without an epoch get `epoch`.
 pub(crate) fn visits(mut table: Table<'_>, epoch: u32) -> Result<Vec<Visit>> {
     let mut visits = Vec::new();
-    let no_room = |_| Failure::argument("array", "there is no memory for so many rows");
+    let no_room = |_| Failure::argument("array", "there is not enough memory for its rows");
     visits.try_reserve_exact(table.rows()).map_err(no_room)?;
     visits.resize(table.rows(), Visit::at_epoch(epoch));
     for (name, set) in SETTERS {
@@ -95,10 +95,10 @@ pub(crate) fn visits(mut table: Table<'_>, epoch: u32) -> Result<Vec<Visit>> {
     Ok(visits)
 }
 
-/// Puts the value of a row into a visit.
+/// Sets a field of a visit from the value of a row.
 type Set = fn(&mut Visit, &Borrowed<'_>, usize) -> Result<()>;
 
-/// What each column says of a visit.
+/// The field of a visit for each column.
 const SETTERS: &[(&str, Set)] = &[
     ("url", |visit, column, row| {
         let url = column.bytes(row)?;
@@ -170,14 +170,14 @@ const SETTERS: &[(&str, Set)] = &[
     }),
 ];
 
-/// The 64 bits of a fingerprint.
+/// Returns the 64 bits of a fingerprint.
 fn fingerprint(column: &Borrowed<'_>, row: usize) -> Result<u64> {
     let number = column.integer(row)?;
     let bits = u64::try_from(number).or_else(|_| i64::try_from(number).map(i64::cast_unsigned));
     bits.map_err(|_| Failure::argument("fingerprint", "it must be 64 bits"))
 }
 
-/// A number of 32 bits.
+/// Returns a number of 32 bits.
 fn small(column: &Borrowed<'_>, row: usize) -> Result<u32> {
     let number = column.integer(row)?;
     u32::try_from(number).map_err(|_| Failure::argument("array", "it must be from 0 to 4294967295"))

@@ -1,4 +1,4 @@
-//! What a visit meant for its page, in numbers.
+//! The verdict of a visit, as codes.
 
 use simkeep::fingerprint::{Band, Meaning};
 use simkeep::{SameBy, Verdict};
@@ -6,7 +6,7 @@ use simkeep::{SameBy, Verdict};
 use crate::structure::code;
 
 code! {
-    /// What a page is now, after an observation.
+    /// The verdict about a page after an observation.
     pub enum VerdictCode from Option<&Verdict> {
         /// There is no verdict.
         Nothing = 0 of None,
@@ -19,7 +19,7 @@ code! {
         Unseen = 7 of Some(Verdict::Unseen),
         OutOfOrder = 8 of Some(Verdict::OutOfOrder),
         Known = 9 of Some(Verdict::Known),
-        /// Something that this version of the header does not name.
+        /// A value that this version of the header does not name.
         Other = 10 of Some(_),
     }
 }
@@ -32,13 +32,13 @@ code! {
         Digest = 1 of Some(SameBy::Digest),
         Fingerprint = 2 of Some(SameBy::Fingerprint),
         Word = 3 of Some(SameBy::Word),
-        /// Something that this version of the header does not name.
+        /// A value that this version of the header does not name.
         Other = 4 of Some(_),
     }
 }
 
 code! {
-    /// What a distance means, by the recipe of its epoch.
+    /// The meaning of a distance, by the recipe of its epoch.
     pub enum BandCode from Option<Band> {
         /// There is no distance.
         Nothing = 0 of None,
@@ -49,7 +49,7 @@ code! {
     }
 }
 
-/// When the version was last seen that a page has reverted to; 0 if it has not.
+/// Returns when the version that a page reverted to was last seen; 0 if it did not revert.
 pub(crate) fn to(verdict: &Verdict) -> i64 {
     match verdict {
         Verdict::Reverted { to, .. } => (*to).as_ms(),
@@ -57,7 +57,7 @@ pub(crate) fn to(verdict: &Verdict) -> i64 {
     }
 }
 
-/// How a page is known to be the same, by its verdict.
+/// Returns how a page is known to be the same, from its verdict.
 pub(crate) fn same(verdict: &Verdict) -> SameCode {
     SameCode::of(match verdict {
         Verdict::Same(by) => Some(*by),
@@ -65,7 +65,7 @@ pub(crate) fn same(verdict: &Verdict) -> SameCode {
     })
 }
 
-/// What a distance means, if there is one.
+/// Returns the meaning of a distance, if there is one.
 pub(crate) fn band(meaning: Option<&Meaning>) -> BandCode {
     BandCode::of(meaning.map(|meaning| meaning.band))
 }

@@ -1,7 +1,7 @@
-//! Tables of another library, read where they are.
+//! Reads tables of another library in place.
 //!
-//! Whoever made a table promises that its buffers are as long as its lengths say. What can be checked
-//! is: types, lengths, offsets, and that nothing is NULL that is needed.
+//! The producer of a table guarantees that its buffers have the lengths it declares. Whatever can
+//! be checked is checked: types, lengths, offsets, and that no required pointer is NULL.
 
 use std::ffi::{CStr, c_char};
 use std::slice;
@@ -10,7 +10,7 @@ use super::{ArrowArray, ArrowSchema};
 use crate::abi::handle;
 use crate::failure::{Failure, Result};
 
-/// A table of another library, which stays that library's.
+/// A table owned by another library.
 #[derive(Debug)]
 pub(crate) struct Table<'a> {
     columns: Vec<(&'a str, Borrowed<'a>)>,
@@ -22,11 +22,11 @@ pub(crate) struct Table<'a> {
 pub(crate) struct Borrowed<'a> {
     array: &'a ArrowArray,
     kind: Kind<'a>,
-    /// Where the first row is in the buffers.
+    /// The index of the first row in the buffers.
     start: usize,
 }
 
-/// How a column is laid out.
+/// The layout of a column.
 #[derive(Debug)]
 enum Kind<'a> {
     Integer {
@@ -40,28 +40,28 @@ enum Kind<'a> {
         times: i64,
         over: i64,
     },
-    /// Bytes or texts behind offsets of 4 or 8 bytes.
+    /// Bytes or texts addressed by offsets of 4 or 8 bytes.
     Offsets {
         bytes: usize,
     },
-    /// Bytes or texts behind views.
+    /// Bytes or texts addressed by views.
     Views,
-    /// Bytes of one length each.
+    /// Bytes of one fixed length each.
     Fixed {
         bytes: usize,
     },
-    /// Values that integers stand for.
+    /// Indexes into a dictionary of values.
     Dictionary {
         bytes: usize,
         signed: bool,
         of: Box<Borrowed<'a>>,
     },
-    /// Nothing but nulls.
+    /// Only nulls.
     Null,
 }
 
 impl<'a> Table<'a> {
-    /// Looks at a table that a caller gives.
+    /// Validates a table of the caller.
     pub(crate) fn borrow(
         schema: *const ArrowSchema,
         array: *const ArrowArray,
@@ -93,12 +93,12 @@ impl<'a> Table<'a> {
         Ok(Table { columns, rows })
     }
 
-    /// How many rows it has.
+    /// Returns the number of rows.
     pub(crate) fn rows(&self) -> usize {
         self.rows
     }
 
-    /// Takes out the column of a name, if there is one.
+    /// Takes the column with this name out of the table, if there is one.
     pub(crate) fn take(&mut self, name: &str) -> Result<Option<Borrowed<'a>>> {
         let Some(at) = self.columns.iter().position(|(of, _)| *of == name) else { return Ok(None) };
         let (_, column) = self.columns.swap_remove(at);
@@ -162,7 +162,7 @@ impl<'a> Borrowed<'a> {
         }
     }
 
-    /// Whether it says of its rows which are there.
+    /// Whether its rows may be null.
     fn may_be_absent(&self) -> bool {
         self.array.n_buffers > 0 && !self.buffer(0).is_null()
     }
@@ -174,16 +174,16 @@ impl<'a> Borrowed<'a> {
         !bits.is_null() && unsafe { bits.add(at / 8).read() } >> (at % 8) & 1 == 0
     }
 
-    /// A buffer that there is, or NULL.
+    /// Returns a buffer that exists, or NULL.
     fn buffer(&self, nth: usize) -> *const u8 {
         if self.array.buffers.is_null() {
             return std::ptr::null();
         }
-        // SAFETY: it was checked that there are so many.
+        // SAFETY: the number of buffers was checked.
         unsafe { self.array.buffers.add(nth).read() }.cast()
     }
 
-    /// The bytes of a value of fixed length.
+    /// Returns the bytes of a value of fixed length.
     fn fixed(&self, nth: usize, row: usize, bytes: usize) -> Result<&'a [u8]> {
         let buffer = self.buffer(nth);
         if buffer.is_null() {
@@ -191,22 +191,22 @@ impl<'a> Borrowed<'a> {
         }
         let at = (self.start + row).checked_mul(bytes);
         let at = at.ok_or_else(|| Failure::argument("array", "it is too long"))?;
-        // SAFETY: the maker of the array promises that it has so many values.
+        // SAFETY: the producer of the array guarantees this many values.
         Ok(unsafe { slice::from_raw_parts(buffer.add(at), bytes) })
     }
 
-    /// The place of a row in a dictionary.
+    /// Returns the index of a row in a dictionary.
     fn index(&self, row: usize) -> Result<usize> {
         let Kind::Dictionary { bytes, signed, of } = &self.kind else {
             return Err(self.wrong("a dictionary"));
         };
         let index = usize::try_from(integer(self.fixed(1, row, *bytes)?, *signed)).ok();
         let values = size(of.array.length)?;
-        let wrong = || Failure::argument("array", "it is no place in its dictionary");
+        let wrong = || Failure::argument("array", "an index is outside of its dictionary");
         index.filter(|index| *index < values).ok_or_else(wrong)
     }
 
-    /// The bytes or the text of a row.
+    /// Returns the bytes or the text of a row.
     pub(crate) fn bytes(&self, row: usize) -> Result<&'a [u8]> {
         match &self.kind {
             Kind::Offsets { bytes } => {
@@ -227,7 +227,7 @@ impl<'a> Borrowed<'a> {
         }
     }
 
-    /// What a view is of: of bytes within itself, if these are few, or in a buffer.
+    /// Returns the bytes of a view: inline if they are few, otherwise in a buffer.
     fn viewed(&self, view: &'a [u8]) -> Result<&'a [u8]> {
         let number = |at: usize| {
             let four = view.get(at..at + 4).map_or(-1, |four| integer(four, true));
@@ -248,7 +248,7 @@ impl<'a> Borrowed<'a> {
         self.part(2 + buffer, from, len)
     }
 
-    /// A part of a buffer.
+    /// Returns a part of a buffer.
     fn part(&self, nth: usize, from: usize, len: usize) -> Result<&'a [u8]> {
         if len == 0 {
             return Ok(&[]);
@@ -257,11 +257,11 @@ impl<'a> Borrowed<'a> {
         if buffer.is_null() {
             return Err(Failure::argument("array", "a buffer is NULL"));
         }
-        // SAFETY: the maker of the array promises that what its offsets or views name is there.
+        // SAFETY: the producer of the array guarantees that its offsets and views are valid.
         Ok(unsafe { slice::from_raw_parts(buffer.add(from), len) })
     }
 
-    /// The integer of a row.
+    /// Returns the integer of a row.
     pub(crate) fn integer(&self, row: usize) -> Result<i128> {
         match &self.kind {
             Kind::Integer { bytes, signed } => Ok(integer(self.fixed(1, row, *bytes)?, *signed)),
@@ -270,7 +270,7 @@ impl<'a> Borrowed<'a> {
         }
     }
 
-    /// The time of a row, in milliseconds: an integer, or a timestamp.
+    /// Returns the time of a row in milliseconds, from an integer or a timestamp.
     pub(crate) fn time(&self, row: usize) -> Result<i64> {
         let time = match &self.kind {
             Kind::Time { times, over } => {
@@ -283,7 +283,7 @@ impl<'a> Borrowed<'a> {
         i64::try_from(time).map_err(|_| Failure::argument("time", "it is too far away"))
     }
 
-    /// The number of a row.
+    /// Returns the number of a row.
     pub(crate) fn number(&self, row: usize) -> Result<f64> {
         let wrong = || self.wrong("a number");
         match &self.kind {
@@ -341,12 +341,13 @@ impl Kind<'_> {
         }
         let bytes = format.strip_prefix("w:").and_then(|bytes| bytes.parse().ok());
         let bytes = bytes.map(|bytes: u16| usize::from(bytes));
-        let what = || format!("it has the Arrow format {format:?}, which is none for observations");
+        let what =
+            || format!("it has the Arrow format {format:?}, which observations do not support");
         bytes.map(|bytes| Kind::Fixed { bytes }).ok_or_else(|| Failure::argument("schema", what()))
     }
 }
 
-/// The integer of these bytes.
+/// Returns the integer in these bytes.
 #[expect(clippy::host_endian_bytes, reason = "Arrow's memory is in the order of the machine")]
 fn integer(bytes: &[u8], signed: bool) -> i128 {
     let number = match *bytes {
@@ -363,7 +364,7 @@ fn integer(bytes: &[u8], signed: bool) -> i128 {
     i128::from((number << unused).cast_signed() >> unused)
 }
 
-/// A length of a structure, which must not be negative.
+/// Converts a length in a structure, which must not be negative.
 fn size(number: i64) -> Result<usize> {
     usize::try_from(number).map_err(|_| Failure::argument("array", "a length of it is negative"))
 }
@@ -372,7 +373,7 @@ fn length(number: usize) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-/// A text of a structure, which ends with a NUL.
+/// Returns a text in a structure, which ends with a NUL.
 fn text<'a>(pointer: *const c_char, name: &str) -> Result<&'a str> {
     if pointer.is_null() {
         return Err(Failure::argument(name, "a column has no name or no format"));
@@ -382,7 +383,7 @@ fn text<'a>(pointer: *const c_char, name: &str) -> Result<&'a str> {
     text.map_err(|_| Failure::argument(name, "a name in it is not UTF-8"))
 }
 
-/// The structures of columns.
+/// Returns the structures of columns.
 fn pointers<'a, T>(pointer: *const *mut T, count: i64) -> Result<Vec<&'a T>> {
     let count = size(count)?;
     if count == 0 {
@@ -390,7 +391,7 @@ fn pointers<'a, T>(pointer: *const *mut T, count: i64) -> Result<Vec<&'a T>> {
     }
     let of = handle(pointer, "children").map(std::ptr::from_ref)?;
     let child = |nth: usize| {
-        // SAFETY: the interface promises so many pointers.
+        // SAFETY: the interface guarantees this many pointers.
         handle(unsafe { of.add(nth).read() }.cast_const(), "children")
     };
     (0..count).map(child).collect()

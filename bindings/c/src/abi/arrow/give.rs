@@ -1,7 +1,7 @@
-//! Tables that are given to another library, which keeps and releases them.
+//! Exports tables to another library, which owns and releases them.
 //!
-//! A structure that is given away owns what it points to, by a box behind `private_data`, and its
-//! `release` frees that.
+//! An exported structure owns the memory that it points to, through a box in `private_data`, and
+//! its `release` frees it.
 
 use std::ffi::{CString, c_void};
 use std::ptr;
@@ -13,12 +13,12 @@ use crate::failure::Result;
 /// The flag of a column that may have nulls.
 const NULLABLE: i64 = 2;
 
-/// Memory of a column, aligned to eight bytes.
+/// The memory of a column, aligned to eight bytes.
 #[derive(Debug)]
 pub(crate) struct Buffer(Vec<u64>);
 
 impl Buffer {
-    /// A copy of numbers.
+    /// Copies numbers.
     pub(crate) fn of<T: Number>(numbers: &[T]) -> Buffer {
         let mut words = vec![0_u64; size_of_val(numbers).div_ceil(size_of::<u64>())];
         // SAFETY: there is room for as many bytes, and the bytes of a number have no padding.
@@ -29,7 +29,7 @@ impl Buffer {
         Buffer(words)
     }
 
-    /// One bit each, the first ones lowest.
+    /// Packs one bit each, the first ones lowest.
     pub(crate) fn bits(bits: &[bool]) -> Buffer {
         let byte =
             |bits: &[bool]| bits.iter().rev().fold(0_u8, |byte, bit| byte << 1 | u8::from(*bit));
@@ -37,24 +37,24 @@ impl Buffer {
     }
 }
 
-/// A column to be given away.
+/// A column to export.
 #[derive(Debug)]
 pub(crate) struct Column {
     pub(crate) name: &'static str,
-    /// Its type, as the interface writes it.
+    /// Its type, in the notation of the interface.
     pub(crate) format: &'static str,
     pub(crate) len: usize,
-    /// Of each value whether it is there; none if all are.
+    /// Whether each value is present; `None` if all are.
     pub(crate) valid: Option<Vec<bool>>,
-    /// Its memory, behind that of what is there.
+    /// Its buffers after the validity bitmap.
     pub(crate) buffers: Vec<Buffer>,
-    /// The texts that its numbers stand for.
+    /// The texts that its numbers index.
     pub(crate) dictionary: Option<Box<Column>>,
     /// The columns of a table.
     pub(crate) children: Vec<Column>,
 }
 
-/// What a schema points to.
+/// The memory that a schema points to.
 struct SchemaParts {
     _format: CString,
     _name: CString,
@@ -62,7 +62,7 @@ struct SchemaParts {
     dictionary: *mut ArrowSchema,
 }
 
-/// What an array points to.
+/// The memory that an array points to.
 struct ArrayParts {
     _buffers: Vec<Option<Buffer>>,
     pointers: Vec<*const c_void>,
@@ -130,12 +130,12 @@ impl Column {
     }
 }
 
-/// A length as the interface has it. No memory has more.
+/// Converts a length to the type of the interface. No memory is larger.
 fn length(len: usize) -> i64 {
     i64::try_from(len).unwrap_or(i64::MAX)
 }
 
-/// Gives a table away, where the caller wants its type and what it holds.
+/// Exports a table: writes its type and its data to the caller's pointers.
 pub(crate) fn give(table: Column, schema: *mut ArrowSchema, array: *mut ArrowArray) -> Result<()> {
     check_put(schema, "schema")?;
     check_put(array, "array")?;
@@ -148,10 +148,10 @@ pub(crate) fn give(table: Column, schema: *mut ArrowSchema, array: *mut ArrowArr
     Ok(())
 }
 
-/// Releases a schema that was given away.
+/// Releases an exported schema.
 unsafe extern "C" fn release_schema(schema: *mut ArrowSchema) {
-    // SAFETY: whoever releases has the structure that was given away, or a copy in whose place the first
-    // one is not released any more. The parts are those that `Column::schema` boxed; children that were
+    // SAFETY: the caller has the exported structure, or a copy that replaced it, so the first one
+    // is not released any more. The parts are those that `Column::schema` boxed; children that were
     // moved out have no `release`.
     unsafe {
         let parts = Box::from_raw((*schema).private_data.cast::<SchemaParts>());
@@ -165,9 +165,9 @@ unsafe extern "C" fn release_schema(schema: *mut ArrowSchema) {
     }
 }
 
-/// Releases an array that was given away.
+/// Releases an exported array.
 unsafe extern "C" fn release_array(array: *mut ArrowArray) {
-    // SAFETY: as for a schema, with what `Column::array` boxed.
+    // SAFETY: as for a schema, with the parts that `Column::array` boxed.
     unsafe {
         let parts = Box::from_raw((*array).private_data.cast::<ArrayParts>());
         debug_assert_eq!(parts.pointers.as_ptr().cast_mut(), (*array).buffers);
