@@ -1,15 +1,15 @@
 //! The extension module behind the Python package `simkeep`.
 //!
-//! It converts, checks and calls: whatever a store knows and does is in the crate `simkeep`. How
-//! things are named and documented for Python is in `python/simkeep/`.
+//! It converts, checks and calls; all logic of a store is in the crate `simkeep`. Names and
+//! documentation for Python are in `python/simkeep/`.
 
 #![expect(clippy::too_many_arguments, reason = "those of a call from Python are keywords")]
 
-// `prose!`, with which the crate describes what is copied here.
+// `prose!`, the crate's descriptions of the copied types.
 include!(concat!(env!("OUT_DIR"), "/prose.rs"));
 
 // From the bottom up: a folder uses those before it.
-/// What goes from Python to Rust and back.
+/// Conversions between Python and Rust.
 mod convert {
     pub(crate) mod arg;
     pub(crate) mod error;
@@ -21,7 +21,7 @@ mod convert {
     pub(crate) mod word;
 }
 
-/// Calls that take long, and processes that were forked.
+/// Long calls, and forked processes.
 mod call {
     pub(crate) mod fork;
     pub(crate) mod long;
@@ -29,7 +29,7 @@ mod call {
     pub(crate) mod progress;
 }
 
-/// Items that are read one after another, and tables of Arrow.
+/// Streams of items, and Arrow tables.
 mod streams {
     pub(crate) mod arrow;
     pub(crate) mod batches;
@@ -40,7 +40,7 @@ mod streams {
     pub(crate) mod threaded;
 }
 
-/// Fingerprints, and what makes them.
+/// Fingerprints and their origins.
 mod fingerprint {
     pub(crate) mod bit_sketch;
     pub(crate) mod df;
@@ -53,7 +53,7 @@ mod fingerprint {
     pub(crate) mod texts;
 }
 
-/// What a store knows of a page.
+/// Information about a page.
 mod pages {
     pub(crate) mod history;
     pub(crate) mod outcome;
@@ -71,7 +71,7 @@ mod search {
     pub(crate) mod query;
 }
 
-/// Reporting visits.
+/// Observations of visits.
 mod observe {
     pub(crate) mod load;
     pub(crate) mod load_epochs;
@@ -96,14 +96,14 @@ mod cluster {
     pub(crate) mod dropped;
 }
 
-/// Sites: mirrors, and differences between URLs that make none.
+/// Sites: mirrors, and URL aliases.
 mod sites {
     pub(crate) mod alias_rule;
     pub(crate) mod aliases;
     pub(crate) mod mirrors;
 }
 
-/// When to visit a page again.
+/// Recrawl scheduling.
 mod recrawl {
     pub(crate) mod belief;
     pub(crate) mod comparison;
@@ -119,7 +119,7 @@ mod recrawl {
     pub(crate) mod simulation;
 }
 
-/// What keeps a store in order.
+/// Maintenance of a store.
 mod maintain {
     pub(crate) mod integrity;
     pub(crate) mod options;
@@ -128,7 +128,7 @@ mod maintain {
     pub(crate) mod stats;
 }
 
-/// What is in a store.
+/// Inspection of a store.
 mod inspect {
     pub(crate) mod census;
     pub(crate) mod differences;
@@ -282,27 +282,28 @@ mod _simkeep {
     #[pymodule_export]
     const DISTANCE_MAX: u32 = simkeep::DISTANCE_MAX;
 
-    /// How many versions of a page a verdict looks back at.
+    /// The number of versions of a page that a verdict considers.
     #[pymodule_export]
     const HISTORY_WINDOW: usize = simkeep::HISTORY_WINDOW;
 
-    /// The last time of a visit.
+    /// The latest time of a visit.
     #[pymodule_export]
     const TIME_MAX: Time = Time(simkeep::Time::MAX);
 
-    /// The first time of a visit.
+    /// The earliest time of a visit.
     #[pymodule_export]
     const TIME_MIN: Time = Time(simkeep::Time::MIN);
 
-    /// The most bytes that the URL of a page may have in UTF-8.
+    /// The maximum length of a URL in bytes of UTF-8.
     #[pymodule_export]
     const URL_BYTES_MAX: usize = simkeep::URL_BYTES_MAX;
 
-    /// The name of what `visible_text` does, with its version: the first part of the names of epochs.
+    /// The name and version of the extractor of `visible_text`: the first part of the names of
+    /// epochs.
     #[pymodule_export]
     const EXTRACTOR: &str = simkeep::fingerprint::EXTRACTOR;
 
-    /// The name of the recipe that is used unless another is chosen.
+    /// The name of the default recipe.
     #[pymodule_export]
     const RECIPE: &str = simkeep::fingerprint::RECIPE;
 

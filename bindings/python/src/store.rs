@@ -1,6 +1,7 @@
-//! A store that is open for writing, and what can be asked of it however it is open.
+//! A store that is open for writing, and queries that any open store supports.
 //!
-//! What the methods take and return is in the modules of their subjects, which know no store.
+//! The types of arguments and results are in the modules of their subjects, which do not depend on
+//! stores.
 
 mod clusters;
 mod differences;
@@ -38,9 +39,9 @@ pub(crate) use self::view::View;
 
 /// A store that is open for writing.
 ///
-/// Threads may share it; what they observe at the same time becomes durable together. It belongs to
-/// the process that opened it: in a forked one every call raises `ForkedError`. Close it, or use it
-/// in a `with` statement.
+/// Threads may share it; their concurrent observations become durable together. It belongs to the
+/// process that opened it: in a forked one every call raises `ForkedError`. Close it, or use it in
+/// a `with` statement.
 #[pyclass(frozen, extends = View, module = "simkeep")]
 pub(crate) struct Store {
     open: Arc<Open>,
@@ -64,7 +65,7 @@ impl Store {
         Py::new(py, PyClassInitializer::from(view).add_subclass(Store { open }))
     }
 
-    /// Makes a call on the store while others may run.
+    /// Runs a call on the store while other Python threads may run.
     fn call<T: Send>(
         &self,
         py: Python<'_>,
@@ -83,10 +84,10 @@ impl Store {
 
 #[pymethods]
 impl Store {
-    /// Opens the store in a directory, for writing.
+    /// Opens the store in a directory for writing.
     ///
     /// Costs the time to read the journal, at most a second, whatever the size of the store. Raises
-    /// `NotAStoreError` where there is none, and `LockedError` if somebody else has it open.
+    /// `NotAStoreError` if there is none, and `LockedError` if another process has it open.
     ///
     /// Takes the options of `open_or_create`.
     #[staticmethod]
@@ -125,13 +126,13 @@ impl Store {
         Store::opened(py, path, options, simkeep::Store::open_or_create)
     }
 
-    /// A moment of the store, which answers as it is now, whatever comes later.
+    /// A snapshot of the store: later changes do not affect it.
     fn snapshot(&self, py: Python<'_>) -> PyResult<Py<Snapshot>> {
         let store = self.open.store(py)?;
         Snapshot::of(py, store.snapshot(), Some(self.open.birth))
     }
 
-    /// Where the store is.
+    /// The path of the store.
     #[getter]
     fn path(&self) -> PathBuf {
         self.open.path.clone()
@@ -143,7 +144,8 @@ impl Store {
         self.open.is_closed()
     }
 
-    /// Makes everything durable, ends the background work and releases the lock. May be called twice.
+    /// Makes everything durable, ends the background work and releases the lock. May be called
+    /// twice.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         self.open.close(py)
     }

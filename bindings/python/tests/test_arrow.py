@@ -87,7 +87,7 @@ def test_a_table_is_taken_as_the_rows_that_it_has(tmp_path: Path, form: str, ver
     [
         (lambda: table(url=column([URL, None, URL, URL])), ValueError, "url in row 1 is null"),
         (lambda: table(at=column([1.0] * 4)), TypeError, "at must be a column of timestamps"),
-        (lambda: table(at=column(["2024-05-01", "May", None, None])), ValueError, "at in row 1 is no time"),
+        (lambda: table(at=column(["2024-05-01", "May", None, None])), ValueError, "at in row 1 is not a time"),
         (lambda: table(at=None), ValueError, "there is no column at: name"),
         (lambda: table(url=column([1] * 4)), TypeError, "url must be a column of strings, not Int64"),
         (lambda: table(status=column([1, 2, 3, 65536])), ValueError, "status in row 3 must be from 0 to"),
@@ -101,7 +101,7 @@ def test_a_table_is_taken_as_the_rows_that_it_has(tmp_path: Path, form: str, ver
         (lambda: table(text=column([None] * 4)), TypeError, "text in row 1 is missing"),
         (lambda: table(digest=column(["0" * 32] * 4)), TypeError, "digest must be a column of bytes, not Utf8"),
         (lambda: table(epoch=column([0, None, None, None])), TypeError, "epoch in row 0 is for fingerprints"),
-        (lambda: table(epoch=column([None, None, 0, None])), TypeError, "seen in row 2 is no content"),
+        (lambda: table(epoch=column([None, None, 0, None])), TypeError, "seen in row 2 means that there is no content"),
         (lambda: table(encoding=column(["utf-8"] * 4)), TypeError, "encoding in row 0 is for html as bytes"),
         (lambda: table().append_column("url", column([URL] * 4)), ValueError, "url is there twice"),
         (lambda: column([1, 2]), TypeError, "observations must be a table, not an array of Int64"),
@@ -128,7 +128,7 @@ def test_a_stream_that_fails_in_the_middle_stores_nothing(store: simkeep.Store, 
     with pytest.raises(ValueError, match="the disk is gone"):
         getattr(store, verb)(reader)
     assert store.stats().sequence == 0
-    with pytest.raises(ValueError, match="observations is no Arrow data"):
+    with pytest.raises(ValueError, match="observations is not readable Arrow data"):
         getattr(store, verb)(Lying())
 
 

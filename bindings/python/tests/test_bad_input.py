@@ -73,7 +73,7 @@ BAD: list[tuple[Call, type[Exception], str]] = [
     (lambda s: s.observe_batch(row()), TypeError, "observations must be an iterable"),
     (lambda s: s.observe_batch("abc"), TypeError, "observations must be an iterable"),
     (lambda s: s.observe_batch(7), TypeError, "observations must be an iterable"),
-    (lambda s: s.observe_batch([row(seen="gone")]), TypeError, "seen in row 0 is no content, so"),
+    (lambda s: s.observe_batch([row(seen="gone")]), TypeError, "seen in row 0 means that there is no content"),
     (lambda s: s.observe_batch([row(seen="lost")]), ValueError, "seen in row 0 must be one of content"),
     (lambda s: s.load([row(), row(fingerprint=1)]), TypeError, "text in row 1 excludes"),
     (lambda s: s.load([row(), row(url="a\tb")]), simkeep.LoadRejectedError, "observation 2 of the load"),
@@ -129,7 +129,7 @@ def test_bad_input_is_named_and_nothing_is_stored(store: simkeep.Store, number: 
         ({"seal_after": -1}, ValueError, "seal_after must be"),
         ({"merge_fanout": 1}, simkeep.InvalidOptionError, "merge_fanout must be at least 2"),
         ({"background": 1}, TypeError, "background must be True or False"),
-        ({"rule": "oldest"}, ValueError, "rule is no rule"),
+        ({"rule": "oldest"}, ValueError, "rule is not a rule"),
         ({"epoch_bands": (3, 1)}, simkeep.InvalidArgumentError, "bands"),
     ],
 )

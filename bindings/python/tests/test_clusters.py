@@ -279,7 +279,7 @@ def test_what_is_listed_are_columns(store: simkeep.Store) -> None:
 BAD: list[tuple[Callable[[Any], object], type[Exception], str]] = [
     (lambda s: s.clusters(65), ValueError, "k must be an int from 0 to 64, not 65"),
     (lambda s: s.clusters("3"), TypeError, "k must be .*not str"),
-    (lambda s: s.clusters(3, rule="oldest"), ValueError, 'rule is no rule: "oldest"'),
+    (lambda s: s.clusters(3, rule="oldest"), ValueError, 'rule is not a rule: "oldest"'),
     (lambda s: s.clusters(3, rule=7), TypeError, "rule must be str, not int"),
     (lambda s: s.clusters(3, at="now"), TypeError, "at must be an aware datetime"),
     (lambda s: s.clusters(3, under=""), simkeep.PrefixError, "names no pages"),

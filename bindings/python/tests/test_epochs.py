@@ -19,7 +19,7 @@ def test_an_origin_is_named_by_what_it_is() -> None:
     assert origin == simkeep.Origin("words3-sqrt/2", extractor="mine/3")
     assert simkeep.Origin().name == f"{simkeep.EXTRACTOR} {simkeep.RECIPE}" == "html/3 words2-sqrt/2"
     assert simkeep.Origin.is_name(origin.name) and not simkeep.Origin.is_name("mine/3")
-    with pytest.raises(ValueError, match="recipe is no recipe"):
+    with pytest.raises(ValueError, match="recipe is not a recipe"):
         simkeep.Origin("words0")
     with pytest.raises(simkeep.InvalidArgumentError):
         simkeep.Origin(extractor="two words")

@@ -366,7 +366,7 @@ def test_a_history_that_nobody_told_is_refused() -> None:
         simkeep.versions([entry])
     visit = simkeep.Visit(AT, simkeep.Seen.GONE, None, None, None, None, None)
     entry = simkeep.VisitEntry(visit, simkeep.Verdict.REVERTED, None, None, None, None, None)
-    with pytest.raises(ValueError, match="history in row 0 has a verdict without what belongs to it"):
+    with pytest.raises(ValueError, match="history in row 0 has a verdict without its other fields"):
         simkeep.versions([entry])
     with pytest.raises(ValueError, match="history in row 0 has neither a weight alone nor a class"):
         simkeep.versions([simkeep.PropertyEntry(AT, None, None)])

@@ -273,7 +273,7 @@ def test_a_search_takes_a_text_a_page_and_a_url(store: simkeep.Store) -> None:
     [
         (lambda s: s.near(), TypeError, "give a fingerprint, or text=, html= or url="),
         (lambda s: s.near(5, text=TEXT), TypeError, "exclude each other"),
-        (lambda s: s.near(url="https://example.net/"), ValueError, "url is no page of this store"),
+        (lambda s: s.near(url="https://example.net/"), ValueError, "url is not a page of this store"),
         (lambda s: s.near(text=7), TypeError, "text must be str, not int"),
         (lambda s: s.explain(text="short"), ValueError, "the text is too short"),
         (lambda s: s.near(text=TEXT, epoch=s.register_epoch("mine/1")), simkeep.InvalidArgumentError, "elsewhere"),

@@ -1,13 +1,14 @@
-//! Whether this process was forked from the one in which something was made.
+//! Checks whether this process was forked from the one in which an object was made.
 //!
-//! A fork copies the memory of a process and none of its threads, so what another thread had locked
-//! stays locked. Python counts its forks here, by `os.register_at_fork`, and whoever holds what cannot
-//! be used in a child asks for that count first.
+//! A fork copies the memory of a process but none of its threads, so locks held by other threads
+//! stay locked. Python counts its forks here, through `os.register_at_fork`, and every object that
+//! cannot be used in a child checks that count first.
 //!
-//! The locks of this crate are safe beside that, by one rule: each is taken by a thread that is attached
-//! to the interpreter, and let go before it detaches. Whoever forks is attached, so nobody else holds
-//! such a lock then. Nor is one held while an exception is made or an object converted, which may let
-//! another thread run that waits for it while it is attached.
+//! The locks of this crate are safe in a fork because of one rule: a thread takes them only while
+//! attached to the interpreter, and releases them before it detaches. The forking thread is
+//! attached, so no other thread holds such a lock then. No lock is held while an exception is
+//! created or an object is converted either: that may run another attached thread that waits for
+//! the lock.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -15,26 +16,26 @@ use pyo3::prelude::*;
 
 use crate::convert::error::raise;
 
-/// How many forks lie between the first process and this one.
+/// The number of forks between the first process and this one.
 static FORKS: AtomicU64 = AtomicU64::new(0);
 
-/// Notes that this is a child.
+/// Notes that this process is a child.
 #[pyfunction]
 pub(crate) fn _forked() {
     FORKS.fetch_add(1, Ordering::Relaxed);
 }
 
-/// The process in which something was made.
+/// The process in which an object was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Birth(u64);
 
 impl Birth {
-    /// This process.
+    /// Returns this process.
     pub(crate) fn now() -> Birth {
         Birth(FORKS.load(Ordering::Relaxed))
     }
 
-    /// No process.
+    /// Returns no process.
     pub(crate) fn never() -> Birth {
         Birth(u64::MAX)
     }
@@ -46,7 +47,7 @@ impl Birth {
 
     /// # Errors
     ///
-    /// `ForkedError` in a child of it.
+    /// `ForkedError` in a child of that process.
     pub(crate) fn check(self, py: Python<'_>) -> PyResult<()> {
         if self.is_here() { Ok(()) } else { Err(raise(py, simkeep::Error::Forked)) }
     }

@@ -1,7 +1,7 @@
-//! Calls that take long: Ctrl-C stops them, or leaves them.
+//! Runs long calls: Ctrl-C stops or abandons them.
 //!
-//! Only a thread that is attached to the interpreter hears of signals, and of these only the main one.
-//! So a thread of its own makes the call, and the caller's looks for signals while it waits.
+//! Only the main thread receives signals, and only while attached to the interpreter. So a separate
+//! thread runs the call, and the caller's thread checks for signals while it waits.
 
 use std::panic::resume_unwind;
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
@@ -13,10 +13,10 @@ use simkeep::{Error, Progress, Result};
 
 use crate::convert::error::OrRaise;
 
-/// How long to wait before it looks for signals again.
+/// The interval between checks for signals.
 pub(crate) const PAUSE: Duration = Duration::from_millis(50);
 
-/// Makes a call that its progress stops, and stops it when a signal raises an exception.
+/// Runs a call that its progress can cancel, and cancels it when a signal raises an exception.
 pub(crate) fn long<T: Send>(
     py: Python<'_>,
     progress: &Progress,
@@ -27,7 +27,7 @@ pub(crate) fn long<T: Send>(
             let (done, is_done) = sync_channel::<()>(0);
             let name = "simkeep-call".to_owned();
             let made = thread::Builder::new().name(name).spawn_scoped(scope, move || {
-                // Its end tells the other side, even if the call panics.
+                // Its drop wakes the other side, even if the call panics.
                 let _done = done;
                 call()
             });
@@ -51,8 +51,8 @@ pub(crate) fn long<T: Send>(
     })
 }
 
-/// Makes a call that nothing stops. When a signal raises an exception, it is left to itself: it goes on,
-/// and nobody hears of its end.
+/// Runs a call that nothing can cancel. When a signal raises an exception, the call continues in
+/// the background and its result is dropped.
 pub(crate) fn alone<T: Send + 'static>(
     py: Python<'_>,
     call: impl FnOnce() -> Result<T> + Send + 'static,
@@ -60,7 +60,7 @@ pub(crate) fn alone<T: Send + 'static>(
     let (done, mut is_done) = sync_channel(1);
     let name = "simkeep-call".to_owned();
     let thread = thread::Builder::new().name(name).spawn(move || {
-        // Whoever has left does not want to know.
+        // If the caller has left, the result is not needed.
         let _ = done.send(call());
     });
     let thread = thread.map_err(thread_error).or_raise(py)?;
@@ -77,12 +77,12 @@ pub(crate) fn alone<T: Send + 'static>(
     }
 }
 
-/// That a thread ended without an answer.
+/// The error for a thread that ended without a result.
 pub(crate) fn no_answer() -> Error {
     Error::InvalidArgument("the thread of a call panicked".to_owned())
 }
 
-/// That the system starts no more threads.
+/// The error if the system starts no more threads.
 pub(crate) fn thread_error(e: std::io::Error) -> Error {
     Error::Io {
         action: "start",

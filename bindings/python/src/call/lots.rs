@@ -1,7 +1,7 @@
-//! What a caller's iterable gives, handed on to a call of the crate.
+//! Passes the items of a caller's iterable to a call of the crate.
 //!
-//! The caller's thread runs the iterable, and another one makes the call. So the interpreter is let go
-//! of while the call works, and what the iterable raises ends it.
+//! The caller's thread runs the iterable, and another thread runs the call. So the call works
+//! without the interpreter's lock, and an exception of the iterable ends it.
 
 use std::panic::resume_unwind;
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
@@ -13,19 +13,20 @@ use simkeep::{Error, Progress, Result};
 use crate::call::long::{PAUSE, thread_error};
 use crate::convert::error::OrRaise;
 
-/// How many items are handed on together.
+/// The number of items in a chunk.
 const ITEMS: usize = 1024;
-/// How many such lots may wait.
+/// The most chunks that may wait.
 const LOTS: usize = 4;
 
-/// What is handed on.
+/// A message to the call.
 enum Lot<T> {
     Items(Vec<T>),
-    /// There are no more: without it a call whose caller broke off would take what came for all.
+    /// The end of the items: without it, a call whose caller failed would accept a part as the
+    /// whole.
     End,
 }
 
-/// Makes a call in another thread with the items that come.
+/// Runs a call in another thread with the items as they come.
 pub(crate) fn hand_on<T: Send, R: Send>(
     py: Python<'_>,
     name: &str,
@@ -63,7 +64,7 @@ pub(crate) fn hand_on<T: Send, R: Send>(
     })
 }
 
-/// Hands on all items, and the end; or until nobody takes them any more.
+/// Passes on all items and the end; stops early if the receiver is gone.
 fn give<T: Send>(
     py: Python<'_>,
     items: impl Iterator<Item = PyResult<T>>,
@@ -82,7 +83,7 @@ fn give<T: Send>(
     Ok(())
 }
 
-/// Hands on a lot. Returns whether anybody takes it.
+/// Passes on a chunk. Returns whether it was received.
 fn give_lot<T: Send>(py: Python<'_>, send: &SyncSender<Lot<T>>, mut lot: Lot<T>) -> PyResult<bool> {
     loop {
         lot = match send.try_send(lot) {
@@ -95,7 +96,7 @@ fn give_lot<T: Send>(py: Python<'_>, send: &SyncSender<Lot<T>>, mut lot: Lot<T>)
     }
 }
 
-/// The items, as the call takes them; `Cancelled` where whoever gave them was stopped.
+/// The items for the call; `Cancelled` if their source was stopped.
 pub(crate) struct Coming<T> {
     lots: Receiver<Lot<T>>,
     items: std::vec::IntoIter<T>,

@@ -1,12 +1,12 @@
-//! How far a long call has come, and a way to stop it.
+//! The progress of a long call, and a way to cancel it.
 
 use pyo3::prelude::*;
 
 use crate::convert::word::Stage;
 
-/// How far a call that takes long has come, for other threads to look at, and their way to stop it.
+/// The progress of a long call, which other threads can read and cancel.
 ///
-/// It is of one call at a time. What is stopped raises `CancelledError`, as a rule within some
+/// Use it for one call at a time. A cancelled call raises `CancelledError`, usually within some
 /// milliseconds.
 #[pyclass(frozen, module = "simkeep")]
 #[derive(Default)]
@@ -19,18 +19,18 @@ impl Progress {
         Progress::default()
     }
 
-    /// Has the call stop soon.
+    /// Cancels the call soon.
     fn cancel(&self) {
         self.0.cancel();
     }
 
-    /// Whether it was told to stop.
+    /// Whether it was cancelled.
     #[getter]
     fn cancelled(&self) -> bool {
         self.0.is_cancelled()
     }
 
-    /// What the call is doing.
+    /// The stage of the call.
     #[getter]
     fn stage(&self) -> Stage {
         self.0.stage().into()
@@ -42,19 +42,19 @@ impl Progress {
         self.0.done()
     }
 
-    /// Of how much, about; `None` where nobody knows.
+    /// The approximate total of this stage; `None` if unknown.
     #[getter]
     fn of(&self) -> Option<u64> {
         self.0.of()
     }
 
-    /// The share of this stage that is done, from 0 to 1; `None` where nobody knows.
+    /// The fraction of this stage that is done, from 0 to 1; `None` if unknown.
     #[getter]
     fn fraction(&self) -> Option<f64> {
         self.0.fraction()
     }
 
-    /// What was found on the way: flaws of a check, pairs of a join.
+    /// The number of results so far: flaws of a check, pairs of a join.
     #[getter]
     fn found(&self) -> u64 {
         self.0.found()
@@ -70,7 +70,7 @@ impl Progress {
     }
 }
 
-/// The progress that was given, or one that nobody looks at.
+/// Returns the given progress, or an unobserved one.
 pub(crate) fn given(progress: Option<&Bound<'_, Progress>>) -> simkeep::Progress {
     progress.map_or_else(simkeep::Progress::default, |progress| progress.get().0.clone())
 }

@@ -1,4 +1,4 @@
-//! Pages whose texts are worth comparing, and clusters of texts that are alike indeed.
+//! Pages whose texts are worth comparing, and clusters of similar texts.
 
 use std::sync::Arc;
 
@@ -19,15 +19,15 @@ use crate::convert::word::Candidacy;
 
 value! {
     Candidate from of: simkeep::cluster::Candidacy {
-        /// Whether it is.
+        /// Whether the page is a candidate.
         candidacy: Candidacy = of,
-        /// Where the page stands, for `add`, if it is.
+        /// The position of the page, for `add`, if it is one.
         location: Option<u64> = match of {
             cluster::Candidacy::Candidate { location, .. } => Some(location.to_bits()),
             _ => None,
         },
-        /// The digest of the content that was compared, if there is one: another text of the page, such
-        /// as an older version of it, is not the one that is wanted.
+        /// The digest of the compared content, if there is one. Do not add another text of the
+        /// page, such as an older version.
         digest: Option<[u8; 16]> = match of {
             cluster::Candidacy::Candidate { digest, .. } => digest,
             _ => None,
@@ -35,16 +35,16 @@ value! {
     }
 }
 
-/// Pages that have others within k bits of them: those whose texts are worth comparing.
+/// Pages with others within k bits of them: their texts are worth comparing.
 ///
-/// The store has no texts. Whoever has them asks for each page whether its text is wanted
-/// (`candidacy`), adds those that are (`add`), and has clusters of those that are alike
-/// (`clusters`). Takes two bits of memory for each page of the store, and in scratch files 68 bytes
-/// for each text that is added. Threads may share it. It is of the process that found it.
+/// The store has no texts. Ask for each page whether its text is needed (`candidacy`), add the
+/// needed texts (`add`), and get the clusters of similar ones (`clusters`). Takes two bits of
+/// memory for each page of the store, and in scratch files 68 bytes for each added text. Threads
+/// may share it. It belongs to the process that made it.
 #[pyclass(frozen, module = "simkeep")]
 pub(crate) struct Candidates {
-    /// `None` once its clusters were found. Taken by threads that are attached to the interpreter, and
-    /// let go of before they detach.
+    /// `None` once its clusters were computed. Threads take it only while attached to the
+    /// interpreter, and put it back before they detach.
     of: Mutex<Option<Arc<cluster::Candidates>>>,
     birth: Birth,
 }
@@ -54,14 +54,14 @@ impl Candidates {
         Candidates { of: Mutex::new(Some(Arc::new(of))), birth: Birth::now() }
     }
 
-    /// Them, where they may be used.
+    /// Returns the candidates, if they may be used.
     fn open(&self, py: Python<'_>) -> PyResult<Arc<cluster::Candidates>> {
         self.birth.check(py)?;
         let of = self.of.lock().clone();
         of.ok_or_else(|| raise(py, over()))
     }
 
-    /// Takes them, unless another thread is using them.
+    /// Takes the candidates, unless another thread uses them.
     fn take(&self) -> Result<cluster::Candidates> {
         let mut of = self.of.lock();
         Arc::try_unwrap(of.take().ok_or_else(over)?).map_err(|shared| {
@@ -72,7 +72,7 @@ impl Candidates {
     }
 }
 
-/// That there are no candidates any more.
+/// The error for candidates that no longer exist.
 fn over() -> Error {
     Error::InvalidArgument(
         "the clusters of these candidates were found; find candidates anew".to_owned(),
@@ -85,21 +85,21 @@ impl Candidates {
         Ok(usize::try_from(self.open(py)?.len())?)
     }
 
-    /// Whether the text of a page is wanted. Costs looking it up; of a candidate, reading its head,
-    /// too.
+    /// Whether the text of a page is needed. Costs a lookup; for a candidate, also reading its
+    /// head.
     ///
-    /// Raises `UrlError` for what no page can have.
+    /// Raises `UrlError` for an invalid URL.
     #[pyo3(signature = (url: "str"))]
     fn candidacy<'py>(&self, py: Python<'py>, url: &Bound<'py, PyAny>) -> PyResult<Candidate> {
         let (of, url) = (self.open(py)?, arg::url(Arg::new("url"), url)?);
         Candidate::from_rust(py, py.detach(|| of.candidacy(url)).or_raise(py)?)
     }
 
-    /// Adds the text of the page at a `location`, once or more often.
+    /// Adds the text of the page at a `location`; repeated calls are allowed.
     ///
-    /// A page of which different texts are added is compared with none, since it is not known which of
-    /// them is the one in force. Linear in the text. Raises `InvalidArgumentError` if no candidate
-    /// stands there.
+    /// A page with several different texts is not compared, since it is unknown which of them is
+    /// current. Linear in the text. Raises `InvalidArgumentError` if there is no candidate at the
+    /// place.
     #[pyo3(signature = (location: "int", text: "str"))]
     fn add<'py>(
         &self,
@@ -113,14 +113,14 @@ impl Candidates {
         py.detach(|| of.add(location, BitSketcher::new().of_text(&text))).or_raise(py)
     }
 
-    /// Puts all pages into clusters, as `View.clusters` does, of pages whose texts are alike.
+    /// Clusters all pages as `View.clusters` does, but by the similarity of texts.
     ///
-    /// A page is led by one within k bits whose text resembles its own at least so much, from 0 to
-    /// 1: by the one that it resembles most. Pages without a text lead clusters of their own. The
-    /// candidates are gone then. Costs some joins, and a crowd of fingerprints whose texts are not
-    /// alike its square. Ctrl-C ends it.
+    /// The leader of a page is within k bits, and their texts have at least this resemblance, from
+    /// 0 to 1; of several leaders, the most similar one counts. Pages without a text lead clusters
+    /// of their own. The candidates cannot be used afterwards. Costs some joins; many equal
+    /// fingerprints with dissimilar texts cost quadratic time. Ctrl-C ends it.
     ///
-    /// Raises `InvalidArgumentError` if it was called before, or while another thread adds texts.
+    /// Raises `InvalidArgumentError` on a second call, or while another thread adds texts.
     #[pyo3(signature = (resemblance: "float", *, progress=None))]
     fn clusters<'py>(
         &self,

@@ -14,7 +14,7 @@ use crate::streams::columns::{Int32, Table, Utf8, Word, columns};
 use crate::streams::stream::{Item, StreamOf};
 use crate::streams::threaded::{Out, Threaded};
 
-/// What the threads are called that go through changes.
+/// The name of threads that iterate over changes.
 const NAME: &str = "simkeep-changes";
 
 value! {
@@ -23,12 +23,12 @@ value! {
         before: Option<String>,
         after: Option<String>,
         reason: LeaderChangeReason = change.reason,
-        /// In how many bits the page or its leader changed, if that is why.
+        /// The distance in bits by which the page or its leader changed, if that is the reason.
         bits: Option<u32> = changed_bits(change.reason),
     }
 }
 
-/// In how many bits something changed, if that is why.
+/// Returns the distance by which something changed, if that is the reason.
 pub(crate) fn changed_bits(reason: cluster::LeaderChangeReason) -> Option<u32> {
     match reason {
         cluster::LeaderChangeReason::Changed { bits }
@@ -51,10 +51,10 @@ impl Item for cluster::ClusterChange {
     });
 }
 
-/// The clusters of two times: an iterable over the pages that are led by others, in SURT order.
+/// The clusters at two times: an iterable over the pages whose leader changed, in SURT order.
 ///
-/// It can be iterated over several times; each costs going through both clusterings, in a thread
-/// that ends when the stream is closed. It is of the process that found it.
+/// It can be iterated several times; each iteration reads both clusterings, in a thread that ends
+/// when the stream is closed. It belongs to the process that made it.
 #[pyclass(frozen, module = "simkeep")]
 pub(crate) struct ClusterChanges {
     of: Arc<cluster::ClusterChanges>,
@@ -69,13 +69,13 @@ impl ClusterChanges {
 
 #[pymethods]
 impl ClusterChanges {
-    /// The clusters of the earlier time.
+    /// The clusters at the earlier time.
     #[getter]
     fn before(&self) -> Clusters {
         Clusters::new(Of::Before(Arc::clone(&self.of)), self.birth)
     }
 
-    /// The clusters of the later time.
+    /// The clusters at the later time.
     #[getter]
     fn after(&self) -> Clusters {
         Clusters::new(Of::After(Arc::clone(&self.of)), self.birth)
@@ -95,6 +95,6 @@ impl ClusterChanges {
     }
 
     fn __reduce__(&self) -> PyResult<()> {
-        Err(no_pickle("ClusterChanges", "list what is needed of it"))
+        Err(no_pickle("ClusterChanges", "pickle a list of its items"))
     }
 }

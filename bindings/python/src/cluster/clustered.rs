@@ -27,7 +27,7 @@ value! {
     RankedPage from page: simkeep::cluster::RankedPage {
         url: String,
         fingerprint: u64,
-        /// The class that it is of now; `None` of a page that has none.
+        /// The current class; `None` for a page without one.
         class_: Option<u32> = page.class,
         rank: Py<PyBytes>,
     }
@@ -37,15 +37,15 @@ value! {
     ClusteredPage from page: simkeep::cluster::ClusteredPage {
         url: String,
         fingerprint: u64,
-        /// The class that it is of now, whichever time the cluster is of; `None` of a page that has
-        /// none.
+        /// The current class, whatever the time of the clusters; `None` for a page without one.
         class_: Option<u32> = page.class,
         leader: String,
         leader_class: Option<u32>,
         distance: u32,
         resemblance: Option<f64>,
         pages: u64,
-        /// How it is known to be nearly the same as its leader; `None` of the leader, and in what
+        /// How it is known to be nearly the same as its leader; `None` for the leader, and in
+        /// results of `cluster_of`.
         /// `cluster_of` finds.
         by: Option<OriginalBy>,
     }
@@ -63,8 +63,8 @@ value! {
     PageCluster from of: simkeep::cluster::PageCluster {
         cluster: Py<Cluster>,
         pages: Tuple<ClusteredPage>,
-        /// Whether this is what `clusters` would say. If not, the searches around the page were cut
-        /// short, and it may be led by another page, or have others.
+        /// Whether this equals the cluster in `clusters`. If not, the searches around the page were
+        /// cut short: another page may lead it, or pages may be missing.
         complete: bool,
     }
 }

@@ -1,4 +1,4 @@
-//! Which pages are clustered, and how, as keywords.
+//! The options for clustering, as keywords.
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -7,7 +7,7 @@ use simkeep::cluster::Clustering;
 use crate::convert::arg::{self, Arg, optional};
 use crate::convert::keywords::{each, unknown};
 
-/// What is asked, with these keywords. `with_at` says whether a time may be among them.
+/// Returns the options for these keywords. `with_at`: whether a time is allowed.
 pub(crate) fn asked(
     k: Option<&Bound<'_, PyAny>>,
     keywords: Option<&Bound<'_, PyDict>>,

@@ -1,4 +1,4 @@
-//! Pages near each other, each cluster with a page that leads it.
+//! Clusters of near pages, each with a leader.
 
 use std::sync::Arc;
 
@@ -16,27 +16,27 @@ use crate::convert::value::no_pickle;
 use crate::streams::stream::{Item, StreamOf};
 use crate::streams::threaded::{Out, Threaded};
 
-/// What the threads are called that go through clusters.
+/// The name of threads that iterate over clusters.
 const NAME: &str = "simkeep-clusters";
 
-/// The clusters of a moment of a store: pages near each other, of which one leads.
+/// The clusters of a store at a point in time: groups of near pages with a leader.
 ///
-/// They stay in memory or in scratch files until this is gone, with the snapshot that they are of,
-/// and can be gone through several times, in several orders. They are of the process that found
-/// them: in a forked one, `ForkedError` is raised.
+/// They stay in memory or in scratch files until this is released, together with their snapshot,
+/// and can be iterated several times, in several orders. They belong to the process that made them:
+/// in a forked one, `ForkedError` is raised.
 #[pyclass(frozen, module = "simkeep")]
 pub(crate) struct Clusters {
     of: Of,
     birth: Birth,
 }
 
-/// Where clusters are.
+/// The source of clusters.
 #[derive(Clone)]
 pub(crate) enum Of {
     One(Arc<cluster::Clusters>),
-    /// Those of the earlier of two times.
+    /// The clusters at the earlier of two times.
     Before(Arc<cluster::ClusterChanges>),
-    /// Those of the later one.
+    /// The clusters at the later time.
     After(Arc<cluster::ClusterChanges>),
 }
 
@@ -59,13 +59,13 @@ impl Clusters {
         self.of.as_ref()
     }
 
-    /// Where they are, for a thread.
+    /// Returns the source, for a thread.
     fn open(&self, py: Python<'_>) -> PyResult<Of> {
         self.birth.check(py)?;
         Ok(self.of.clone())
     }
 
-    /// Lists what some iterator over them gives.
+    /// Starts a stream over the items of an iterator.
     fn listed<T: Item>(
         &self,
         py: Python<'_>,
@@ -77,20 +77,20 @@ impl Clusters {
     }
 }
 
-/// How many pages a cluster has at least that is listed.
+/// Returns the minimum number of pages of a listed cluster.
 fn least(given: &Bound<'_, PyAny>) -> PyResult<u64> {
     arg::count(Arg::new("pages_min"), given)
 }
 
 #[pymethods]
 impl Clusters {
-    /// How many pages there are.
+    /// The number of pages.
     #[getter]
     fn pages(&self) -> u64 {
         self.get().pages()
     }
 
-    /// How many distinct fingerprints they have.
+    /// The number of distinct fingerprints of these pages.
     #[getter]
     fn fingerprints(&self) -> u64 {
         self.get().fingerprints()
@@ -102,31 +102,33 @@ impl Clusters {
         self.get().epoch().number()
     }
 
-    /// How many other pages have content, but no fingerprint of the epoch: they are in no cluster.
+    /// The number of other pages that have content, but no fingerprint of the epoch: they are in no
+    /// cluster.
     #[getter]
     fn without_fingerprint(&self) -> u64 {
         self.get().without_fingerprint()
     }
 
-    /// How many clusters have two pages or more.
+    /// The number of clusters with at least two pages.
     #[getter]
     fn multi_page_clusters(&self) -> u64 {
         self.get().multi_page_clusters()
     }
 
-    /// How many pages the largest has.
+    /// The number of pages in the largest cluster.
     #[getter]
     fn largest(&self) -> u64 {
         self.get().largest()
     }
 
-    /// How many clusters have 1 page, 2 or 3, 4 to 7, and so on: those of size s are in bin log2(s).
+    /// The numbers of clusters with 1 page, 2 or 3, 4 to 7, and so on: bin log2(s) counts clusters
+    /// of size s.
     #[getter]
     fn sizes(&self, py: Python<'_>) -> PyResult<Tuple<u64>> {
         Tuple::new(py, self.get().sizes())
     }
 
-    /// The distance that counts.
+    /// The distance.
     #[getter]
     fn k(&self) -> u32 {
         self.get().k()
@@ -136,11 +138,10 @@ impl Clusters {
         Ok(usize::try_from(self.get().len())?)
     }
 
-    /// The pages of clusters of so many pages at least, in SURT order, each with the page that
-    /// leads it.
+    /// The pages of clusters with at least this many pages, in SURT order, each with its leader.
     ///
-    /// Costs a sort of some 100 bytes a page, in the memory that was asked for, and then a read of
-    /// each, in a thread that ends when the stream is closed.
+    /// Costs a sort of some 100 bytes a page, within the given memory, and then a read of each
+    /// page, in a thread that ends when the stream is closed.
     #[pyo3(signature = (pages_min: "int" = 1))]
     fn by_page(
         &self,
@@ -152,11 +153,11 @@ impl Clusters {
         })
     }
 
-    /// The pages of clusters of so many pages at least, cluster by cluster in the order of
+    /// The pages of clusters with at least this many pages, cluster by cluster in the order of
     /// `by_size`.
     ///
-    /// The leader comes first, then the others by distance and in SURT order. Costs what `by_page`
-    /// does.
+    /// The leader comes first, then the others by distance and in SURT order. Costs as much as
+    /// `by_page`.
     #[pyo3(signature = (pages_min: "int" = 1))]
     fn by_cluster(
         &self,
@@ -168,9 +169,9 @@ impl Clusters {
         })
     }
 
-    /// The clusters of so many pages at least, the largest first.
+    /// The clusters with at least this many pages, the largest first.
     ///
-    /// Of equally large ones, that whose leader ranks first. Costs a sort of some 100 bytes a
+    /// Equally large ones are in the order of their leaders. Costs a sort of some 100 bytes a
     /// cluster, and then a read of each leader.
     #[pyo3(signature = (pages_min: "int" = 1))]
     fn by_size(
@@ -181,19 +182,19 @@ impl Clusters {
         self.listed(py, move |of, out: &Out<cluster::Cluster>| out.all(of.by_size(pages_min)?))
     }
 
-    /// The pages that are dropped in favour of those that lead them, to look up by URL.
+    /// The pages that are dropped in favour of their leaders, to look up by URL.
     ///
-    /// Dropped is each page that is led by another one of its class, or of one of the classes in
-    /// `open`, which all may see; `None` among them is for pages without a class. All others are
-    /// kept. Costs a sort of 16 bytes for each of them, and a bit of memory for each page of the
-    /// store.
+    /// A page is dropped if its leader is another page of its class, or of one of the classes in
+    /// `open`, which everybody may see; `None` among them stands for pages without a class. All
+    /// others are kept. Costs a sort of 16 bytes for each dropped page, and one bit of memory for
+    /// each page of the store.
     #[pyo3(signature = (open: "Iterable[int | None] | None" = None))]
     fn dropped(&self, py: Python<'_>, open: Option<&Bound<'_, PyAny>>) -> PyResult<Dropped> {
         let open = optional(open, |v| arg::classes(Arg::new("open"), v))?.unwrap_or_default();
         Dropped::new(py, self.open(py)?, open)
     }
 
-    /// How many pages `dropped` would have. Costs going through the pages once, without their URLs.
+    /// The number of pages in `dropped`. Costs one pass over the pages, without their URLs.
     #[pyo3(signature = (open: "Iterable[int | None] | None" = None))]
     fn count_dropped(&self, py: Python<'_>, open: Option<&Bound<'_, PyAny>>) -> PyResult<u64> {
         let open = optional(open, |v| arg::classes(Arg::new("open"), v))?.unwrap_or_default();
@@ -207,6 +208,6 @@ impl Clusters {
     }
 
     fn __reduce__(&self) -> PyResult<()> {
-        Err(no_pickle("Clusters", "list what is needed of it"))
+        Err(no_pickle("Clusters", "pickle a list of its items"))
     }
 }

@@ -1,4 +1,4 @@
-//! What else can be made of near pages: components, and balls.
+//! Further results from near pages: connected components, and balls.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
@@ -42,7 +42,7 @@ value! {
     }
 }
 
-/// Labels of pages: a dictionary, or pairs.
+/// Converts labels of pages: a dictionary, or pairs.
 pub(crate) fn labels(given: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<(String, String)>> {
     let Some(given) = given.filter(|given| !given.is_none()) else { return Ok(Vec::new()) };
     let arg = Arg::new("labels");

@@ -1,7 +1,7 @@
-//! Which pages are dropped in favour of those that lead them.
+//! The pages that are dropped in favour of their leaders.
 //!
-//! What knows them borrows their clusters. So it stays in a thread of its own, which answers questions
-//! until nobody can ask any more.
+//! The result borrows the clusters. So it stays in a separate thread, which answers queries until
+//! nobody can ask any more.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
 use std::thread::{self, JoinHandle};
@@ -19,10 +19,10 @@ use crate::convert::word::Fate;
 
 value! {
     Fated from of: simkeep::cluster::Fate {
-        /// Whether it is kept or dropped.
+        /// Whether the page is kept or dropped.
         fate: Fate = of,
-        /// The digest of the content that was compared, if it is dropped and there is one. Other content
-        /// of the page, such as an older version of it, may be near nothing that is kept.
+        /// The digest of the compared content, if the page is dropped and has one. Other content of
+        /// the page, such as an older version, may have no kept near-duplicate.
         digest: Option<[u8; 16]> = match of {
             cluster::Fate::Dropped { digest } => digest,
             _ => None,
@@ -37,16 +37,16 @@ value! {
     }
 }
 
-/// A question, which knows whom to answer.
+/// A query, with the channel for its result.
 type Question = Box<dyn FnOnce(&cluster::Dropped<'_>) + Send>;
 
-/// The pages that are dropped in favour of those that lead their clusters, by URL.
+/// The pages that are dropped in favour of their leaders, by URL.
 ///
-/// `len` says how many there are. Threads may share it, and are answered one after another. It is
-/// of the process that found it.
+/// `len` is their number. Threads may share it; their queries run one after another. It belongs to
+/// the process that made it.
 #[pyclass(frozen, module = "simkeep")]
 pub(crate) struct Dropped {
-    /// `None` once it is gone.
+    /// `None` after the end.
     ask: Option<Sender<Question>>,
     thread: Option<JoinHandle<()>>,
     len: u64,
@@ -54,7 +54,7 @@ pub(crate) struct Dropped {
 }
 
 impl Dropped {
-    /// Those of clusters, found while signals are looked for.
+    /// Finds the dropped pages of clusters, while checking for signals.
     pub(crate) fn new(
         py: Python<'_>,
         of: impl AsRef<cluster::Clusters> + Send + 'static,
@@ -77,7 +77,7 @@ impl Dropped {
         Ok(Dropped { ask: Some(ask), thread: Some(thread), len, birth: Birth::now() })
     }
 
-    /// Asks the thread.
+    /// Sends a query to the thread.
     fn ask<T: Send + 'static>(
         &self,
         py: Python<'_>,
@@ -86,7 +86,7 @@ impl Dropped {
         self.birth.check(py)?;
         let (send, answer) = sync_channel(1);
         let question: Question = Box::new(move |of| {
-            // Whoever asked waits for it.
+            // The thread that sent the query waits for the result.
             let _ = send.send(question(of));
         });
         py.detach(move || {
@@ -98,7 +98,8 @@ impl Dropped {
     }
 }
 
-/// Finds what is dropped, says how many that are, and answers questions until nobody can ask any more.
+/// Finds the dropped pages, reports their number, and answers queries until nobody can ask any
+/// more.
 fn answer(
     of: &cluster::Clusters,
     open: &Classes,
@@ -121,25 +122,25 @@ impl Dropped {
         Ok(usize::try_from(self.len)?)
     }
 
-    /// What becomes of a page. Costs looking it up; of one that is dropped, reading its head, too.
+    /// The fate of a page. Costs a lookup; for a dropped page, also reading its head.
     ///
-    /// Raises `UrlError` for what no page can have.
+    /// Raises `UrlError` for an invalid URL.
     #[pyo3(signature = (url: "str"))]
     fn fate<'py>(&self, py: Python<'py>, url: &Bound<'py, PyAny>) -> PyResult<Fated> {
         let url = arg::url(Arg::new("url"), url)?.to_owned();
         Fated::from_rust(py, self.ask(py, move |dropped| dropped.fate(&url))?)
     }
 
-    /// The page that is kept for one that is dropped, with the distance of the two.
+    /// The page that is kept instead of a dropped one, with their distance.
     ///
-    /// `None` if it is not dropped. Costs what `fate` does, and reading the page that is kept.
+    /// `None` if the page is not dropped. Costs as much as `fate`, and reading the kept page.
     #[pyo3(signature = (url: "str"))]
     fn kept_for<'py>(&self, py: Python<'py>, url: &Bound<'py, PyAny>) -> PyResult<Option<KeptFor>> {
         let url = arg::url(Arg::new("url"), url)?.to_owned();
         FromRust::from_rust(py, self.ask(py, move |dropped| dropped.kept_for(&url))?)
     }
 
-    /// Whether the page at a `location` is dropped, which `Candidates.candidacy` named.
+    /// Whether the page at a `location` from `Candidates.candidacy` is dropped.
     ///
     /// Costs no lookup.
     #[pyo3(signature = (location: "int"))]
@@ -157,11 +158,11 @@ impl Dropped {
     }
 }
 
-/// The thread ends when nobody can ask any more. It lets go of the clusters by itself.
+/// The thread ends when nobody can ask any more. It releases the clusters itself.
 impl Drop for Dropped {
     fn drop(&mut self) {
         if !self.birth.is_here() {
-            // There is no thread that would hear of it, and what it had locked stays locked.
+            // In a child process the thread does not exist, and its locks stay locked.
             std::mem::forget((self.ask.take(), self.thread.take()));
         }
     }

@@ -1,4 +1,4 @@
-//! What callers give: checked, and named where it is not what was expected.
+//! Validates arguments, and names them in errors.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -26,7 +26,7 @@ pub(crate) struct Arg {
     row: Option<u64>,
 }
 
-/// As in "status", or "status in row 3". Rows are counted from 0, as lists are.
+/// Writes "status", or "status in row 3". Rows are counted from 0, as in lists.
 impl fmt::Display for Arg {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name)?;
@@ -35,48 +35,48 @@ impl fmt::Display for Arg {
 }
 
 impl Arg {
-    /// An argument of a call.
+    /// Creates an argument of a call.
     pub(crate) const fn new(name: &'static str) -> Arg {
         Arg { name, row: None }
     }
 
-    /// Another argument of the same call or row.
+    /// Returns another argument of the same call or row.
     pub(crate) const fn and(self, name: &'static str) -> Arg {
         Arg { name, ..self }
     }
 
-    /// A row of it, counted from 0.
+    /// Returns a row of it, counted from 0.
     pub(crate) const fn at(self, row: u64) -> Arg {
         Arg { row: Some(row), ..self }
     }
 
-    /// A part of a row of a batch, counted from 0.
+    /// Creates a part of a row of a batch, counted from 0.
     pub(crate) const fn row(name: &'static str, row: u64) -> Arg {
         Arg { name, row: Some(row) }
     }
 
-    /// That it is of another type.
+    /// The error for a value of another type.
     pub(crate) fn type_error(self, expected: &str, given: &Bound<'_, PyAny>) -> PyErr {
         let given = given.get_type();
         let name = given.name().map(|name| name.to_string()).unwrap_or_default();
         PyTypeError::new_err(format!("{self} must be {expected}, not {name}"))
     }
 
-    /// That it is of that type, and cannot have this value.
+    /// The error for an invalid value of the right type.
     pub(crate) fn value_error(self, expected: &str, given: &Bound<'_, PyAny>) -> PyErr {
         PyValueError::new_err(format!("{self} must be {expected}, not {}", shown(given)))
     }
 
-    /// That something is wrong with it that is neither.
+    /// The error for any other problem.
     pub(crate) fn wrong(self, what: impl fmt::Display) -> PyErr {
         PyValueError::new_err(format!("{self} {what}"))
     }
 }
 
-/// A value as Python writes it, cut where it is long.
+/// Formats a value as Python does, truncated.
 pub(crate) fn shown(value: &Bound<'_, PyAny>) -> String {
     let Ok(repr) = value.repr() else { return "what it is".to_owned() };
-    // With what no terminal takes amiss.
+    // Escaped for terminals.
     let repr = repr.to_string_lossy();
     match repr.char_indices().nth(SHOWN_MAX) {
         Some((end, _)) => format!("{}...", repr.get(..end).unwrap_or_default()),
@@ -84,7 +84,8 @@ pub(crate) fn shown(value: &Bound<'_, PyAny>) -> String {
     }
 }
 
-/// A whole number as an `int`: one, or what has `__index__`, such as a number of numpy; no `bool`.
+/// Converts an integer to an `int`: an `int`, or an object with `__index__`, such as a number of
+/// numpy; not a `bool`.
 fn whole<'py>(arg: Arg, given: &Bound<'py, PyAny>, expected: &str) -> PyResult<Bound<'py, PyInt>> {
     if !given.is_instance_of::<PyBool>() {
         if let Ok(number) = given.cast::<PyInt>() {
@@ -102,50 +103,50 @@ fn whole<'py>(arg: Arg, given: &Bound<'py, PyAny>, expected: &str) -> PyResult<B
     Err(arg.type_error(expected, given))
 }
 
-/// A whole number from 0 to `max`.
+/// Converts an integer from 0 to `max`.
 fn number(arg: Arg, given: &Bound<'_, PyAny>, max: u64, expected: &str) -> PyResult<u64> {
     let number = whole(arg, given, expected)?;
     let number = number.extract::<u64>().ok().filter(|number| *number <= max);
     number.ok_or_else(|| arg.value_error(expected, given))
 }
 
-/// A fingerprint.
+/// Converts a fingerprint.
 pub(crate) fn fingerprint(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<u64> {
     number(arg, given, u64::MAX, "an int from 0 to 2**64 - 1")
 }
 
-/// A Hamming distance.
+/// Converts a Hamming distance.
 pub(crate) fn distance(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<u32> {
     number(arg, given, 64, "an int from 0 to 64").map(to_u32)
 }
 
-/// The number of an epoch.
+/// Converts the number of an epoch.
 pub(crate) fn epoch(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<Epoch> {
     let expected = "the number of an epoch: an int from 0 to 2**32 - 1";
     number(arg, given, u64::from(u32::MAX), expected).map(to_u32).map(Epoch::from_number)
 }
 
-/// A number of 32 bits, such as a class.
+/// Converts a number of 32 bits, such as a class.
 pub(crate) fn u32(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<u32> {
     number(arg, given, u64::from(u32::MAX), "an int from 0 to 2**32 - 1").map(to_u32)
 }
 
-/// A number of things or bytes.
+/// Converts a number of items or bytes.
 pub(crate) fn count(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<u64> {
     number(arg, given, u64::MAX >> 1, "an int from 0 to 2**63 - 1")
 }
 
-/// A number of things in memory.
+/// Converts a number of items in memory.
 pub(crate) fn size(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<usize> {
     count(arg, given).map(to_usize)
 }
 
-/// A limit; `None` is none.
+/// Converts a limit; `None` means no limit.
 pub(crate) fn limit(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<usize> {
     if given.is_none() { Ok(usize::MAX) } else { size(arg, given) }
 }
 
-/// A number of 16 bits, such as an HTTP status.
+/// Converts a number of 16 bits, such as an HTTP status.
 pub(crate) fn u16(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<u16> {
     let number = number(arg, given, u64::from(u16::MAX), "an int from 0 to 65535")?;
     u16::try_from(number).map_err(|_| arg.value_error("an int from 0 to 65535", given))
@@ -164,7 +165,7 @@ fn to_usize(number: u64) -> usize {
     number as usize
 }
 
-/// A number that may have a fraction.
+/// Converts a number with an optional fraction.
 pub(crate) fn float(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<f64> {
     if given.is_instance_of::<PyBool>() || given.is_instance_of::<PyString>() {
         return Err(arg.type_error("a number", given));
@@ -172,7 +173,7 @@ pub(crate) fn float(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<f64> {
     given.extract().map_err(|_| arg.type_error("a number", given))
 }
 
-/// A weight: the crate says which numbers are none.
+/// Converts a weight; the crate decides which numbers are invalid.
 pub(crate) fn weight(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<simkeep::Weight> {
     let weight = simkeep::Weight::from(float(arg, given)?);
     if weight.is_sound() {
@@ -181,15 +182,16 @@ pub(crate) fn weight(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<simkeep::We
     Err(arg.value_error("finite and greater than 0", given))
 }
 
-/// Yes or no.
+/// Converts a boolean.
 pub(crate) fn flag(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<bool> {
     let flag = given.cast::<PyBool>().map_err(|_| arg.type_error("True or False", given))?;
     Ok(flag.is_true())
 }
 
-/// A time: an aware `datetime`, or whole milliseconds since 1970. What is finer is rounded down.
+/// Converts a time: an aware `datetime`, or integer milliseconds since 1970. Finer fractions are
+/// rounded down.
 ///
-/// An int that looks like seconds is refused. A `datetime` may have any time.
+/// An `int` that looks like seconds is rejected. A `datetime` may have any time.
 pub(crate) fn time(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<Time> {
     let py = given.py();
     let expected = "an aware datetime, or an int of milliseconds since 1970";
@@ -216,7 +218,7 @@ pub(crate) fn time(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<Time> {
     if (Time::MIN..=Time::MAX).contains(&time) { Ok(time) } else { Err(out_of_range()) }
 }
 
-/// The milliseconds of a `timedelta`, rounded down.
+/// Returns the milliseconds of a `timedelta`, rounded down.
 fn milliseconds(delta: &Bound<'_, PyAny>) -> PyResult<i64> {
     let py = delta.py();
     let days: i64 = delta.getattr(intern!(py, "days"))?.extract()?;
@@ -225,13 +227,13 @@ fn milliseconds(delta: &Bound<'_, PyAny>) -> PyResult<i64> {
     Ok((days * 86_400 + seconds) * 1_000 + micros / 1_000)
 }
 
-/// How much later something is, in milliseconds: a `timedelta`, which may be negative.
+/// Converts a difference of times to milliseconds: a `timedelta`, which may be negative.
 pub(crate) fn elapsed(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<i64> {
     let delta = given.cast::<PyDelta>().map_err(|_| arg.type_error("a timedelta", given))?;
     milliseconds(delta.as_any())
 }
 
-/// How long: seconds, or a `timedelta`.
+/// Converts a duration: seconds, or a `timedelta`.
 pub(crate) fn duration(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<Duration> {
     let expected = "a timedelta or a number of seconds, not negative";
     let seconds = match given.cast::<PyDelta>() {
@@ -241,15 +243,15 @@ pub(crate) fn duration(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<Duration>
     Duration::try_from_secs_f64(seconds).map_err(|_| arg.value_error(expected, given))
 }
 
-/// How long between two visits, or until a lease is over: seconds, or a `timedelta`. What is finer than
-/// a second is rounded down.
+/// Converts an interval between visits or the length of a lease: seconds, or a `timedelta`.
+/// Fractions of a second are rounded down.
 pub(crate) fn interval(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<Interval> {
     let expected = "a timedelta or a number of seconds, from 1 to those of 4,000,000 days";
     let seconds = duration(arg, given)?.as_secs();
     Interval::from_seconds(seconds).map_err(|_| arg.value_error(expected, given))
 }
 
-/// A digest.
+/// Converts a digest.
 pub(crate) fn digest(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<Digest> {
     let bytes = bytes(arg, given, "16 bytes")?;
     let digest = <[u8; 16]>::try_from(bytes.as_slice());
@@ -261,7 +263,7 @@ pub(crate) fn digest(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<Digest> {
     })
 }
 
-/// Bytes, copied.
+/// Copies bytes.
 pub(crate) fn bytes(arg: Arg, given: &Bound<'_, PyAny>, expected: &str) -> PyResult<Vec<u8>> {
     if let Ok(bytes) = given.cast::<PyBytes>() {
         return Ok(bytes.as_bytes().to_vec());
@@ -272,18 +274,18 @@ pub(crate) fn bytes(arg: Arg, given: &Bound<'_, PyAny>, expected: &str) -> PyRes
     Err(arg.type_error(expected, given))
 }
 
-/// A text.
+/// Converts a text.
 pub(crate) fn text<'a>(arg: Arg, given: &'a Bound<'_, PyAny>) -> PyResult<&'a str> {
     let text = given.cast::<PyString>().map_err(|_| arg.type_error("str", given))?;
     text.to_str().map_err(|_| {
         let what =
-            "has lone surrogates (U+D800 to U+DFFF), which are no characters; decode it otherwise";
+            "has lone surrogates (U+D800 to U+DFFF), which are not characters; decode it otherwise";
         arg.wrong(what)
     })
 }
 
-/// The text of a page, in which each lone surrogate is U+FFFD, as in what the tool reads as JSON: texts
-/// that were cut in the middle of a character have them.
+/// Converts the text of a page, with each lone surrogate replaced by U+FFFD, as in the tool's JSON
+/// input: texts that were cut in the middle of a character have them.
 pub(crate) fn content<'a>(arg: Arg, given: &'a Bound<'_, PyAny>) -> PyResult<Cow<'a, str>> {
     let text = given.cast::<PyString>().map_err(|_| arg.type_error("str", given))?;
     if let Ok(text) = text.to_str() {
@@ -296,7 +298,7 @@ pub(crate) fn content<'a>(arg: Arg, given: &'a Bound<'_, PyAny>) -> PyResult<Cow
     Ok(Cow::Owned(String::from_utf16_lossy(&units)))
 }
 
-/// What one of few words means.
+/// Converts one of a few words.
 pub(crate) fn choice<T: Copy>(
     arg: Arg,
     given: Option<&Bound<'_, PyAny>>,
@@ -312,32 +314,33 @@ pub(crate) fn choice<T: Copy>(
     })
 }
 
-/// What may be the URL of a page: the crate says which texts are none.
+/// Converts the URL of a page; the crate decides which texts are invalid.
 pub(crate) fn url<'a>(arg: Arg, given: &'a Bound<'_, PyAny>) -> PyResult<&'a str> {
     let url = given.cast::<PyString>().map_err(|_| arg.type_error("str", given))?;
     url.to_str().map_err(|_| {
-        let what = format!("{arg} has lone surrogates (U+D800 to U+DFFF), which no URL can have");
+        let what =
+            format!("{arg} has lone surrogates (U+D800 to U+DFFF), which are not allowed in URLs");
         of_class(given.py(), "UrlError", what)
     })
 }
 
-/// A prefix.
+/// Converts a prefix.
 pub(crate) fn prefix(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<Prefix> {
     let text = text(arg, given)?;
     Prefix::parse(text).map_err(simkeep::Error::from).or_raise(given.py())
 }
 
-/// A path: a text, or what has `__fspath__`.
+/// Converts a path: a text, or an object with `__fspath__`.
 pub(crate) fn path(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
     given.extract().map_err(|_| arg.type_error("a path", given))
 }
 
-/// Rules by which one of several pages comes first, such as "https,shortest-url".
+/// Converts rules that rank pages, such as "https,shortest-url".
 pub(crate) fn ranking(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<Ranking> {
-    text(arg, given)?.parse().map_err(|e| arg.wrong(format!("is no rule: {e}")))
+    text(arg, given)?.parse().map_err(|e| arg.wrong(format!("is not a rule: {e}")))
 }
 
-/// Classes of pages: numbers, and `None` for pages that have none.
+/// Converts classes of pages: numbers, and `None` for pages without a class.
 pub(crate) fn classes(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<Classes> {
     let expected = "an iterable of ints from 0 to 2**32 - 1, and None for pages without a class";
     if given.is_instance_of::<PyString>() || given.is_instance_of::<PyBytes>() {
@@ -356,7 +359,7 @@ pub(crate) fn classes(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<Classes> {
     Ok(if unclassed { classes.and_unclassed() } else { classes })
 }
 
-/// A pair, such as of two times.
+/// Converts a pair, such as of two times.
 pub(crate) fn pair<'py>(
     arg: Arg,
     given: &Bound<'py, PyAny>,
@@ -365,7 +368,7 @@ pub(crate) fn pair<'py>(
     given.extract().map_err(|_| arg.type_error(expected, given))
 }
 
-/// A value of a class, which `expected` names.
+/// Converts an instance of a class; `expected` names the class.
 pub(crate) fn of<'py, T: PyClass>(
     arg: Arg,
     expected: &str,
@@ -375,7 +378,7 @@ pub(crate) fn of<'py, T: PyClass>(
     Ok(of.clone())
 }
 
-/// What is given, unless that is `None`.
+/// Returns the argument, unless it is `None`.
 pub(crate) fn optional<'py, T>(
     given: Option<&Bound<'py, PyAny>>,
     take: impl FnOnce(&Bound<'py, PyAny>) -> PyResult<T>,
@@ -383,7 +386,7 @@ pub(crate) fn optional<'py, T>(
     given.filter(|given| !given.is_none()).map(take).transpose()
 }
 
-/// What is made of each thing that was given: its place is in messages.
+/// Converts each item of an iterable, with its index in errors.
 pub(crate) fn each<'py, T>(
     arg: Arg,
     given: &Bound<'py, PyAny>,

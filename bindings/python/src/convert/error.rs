@@ -1,7 +1,7 @@
-//! The crate's errors as exceptions.
+//! Converts the crate's errors to exceptions.
 //!
-//! The classes are in `simkeep/_errors.py`. Here is which kind of error has which class, and what its
-//! exception knows beside its message.
+//! The classes are in `simkeep/_errors.py`. This file maps each kind of error to its class, and
+//! sets the attributes of the exception.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::PyModule;
 use simkeep::{Error, ErrorKind, Holder};
 
-/// The name of the class of a kind; `None` if it was given none yet.
+/// Returns the name of the class of a kind; `None` if it has none yet.
 fn class(kind: ErrorKind) -> Option<&'static str> {
     Some(match kind {
         ErrorKind::Io => "IoError",
@@ -46,21 +46,21 @@ fn class(kind: ErrorKind) -> Option<&'static str> {
     })
 }
 
-/// The names of all kinds of errors, each with that of its class. For the tests.
+/// Returns the names of all kinds of errors, each with its class. For the tests.
 #[pyfunction]
 #[pyo3(signature = () -> "dict[str, str | None]")]
 pub(crate) fn _error_classes() -> BTreeMap<&'static str, Option<&'static str>> {
     ErrorKind::ALL.iter().map(|kind| (kind.name(), class(*kind))).collect()
 }
 
-/// The module that has the classes.
+/// Returns the module with the classes.
 fn module(py: Python<'_>) -> PyResult<&Bound<'_, PyModule>> {
     static MODULE: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
     let module = MODULE.get_or_try_init(py, || py.import("simkeep._errors").map(Bound::unbind))?;
     Ok(module.bind(py))
 }
 
-/// The exception of an error.
+/// Creates the exception for an error.
 pub(crate) fn raise(py: Python<'_>, error: Error) -> PyErr {
     exception(py, &error).unwrap_or_else(|e| e)
 }
@@ -102,22 +102,22 @@ fn exception(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
     Ok(raised)
 }
 
-/// An exception of a class of `simkeep._errors` that the crate has no error for.
+/// Creates an exception of a class in `simkeep._errors` without a kind of error in the crate.
 pub(crate) fn of_class(py: Python<'_>, class: &str, message: String) -> PyErr {
     let made = module(py).and_then(|module| module.getattr(class)?.call1((message,)));
     made.map_or_else(|e| e, PyErr::from_value)
 }
 
-/// An exception that says in its message which row of a batch it is of, counted from 0.
+/// Adds the row of a batch, counted from 0, to the message of an exception.
 pub(crate) fn in_row(py: Python<'_>, raised: PyErr, row: usize) -> PyErr {
     let value = raised.value(py);
     let named = value.str().and_then(|said| value.setattr("args", (format!("row {row}: {said}"),)));
     named.map_or_else(|e| e, |()| raised)
 }
 
-/// Results of the crate as those of Python.
+/// Converts results of the crate to those of Python.
 pub(crate) trait OrRaise<T> {
-    /// The value, or the exception of the error.
+    /// Returns the value, or the exception for the error.
     fn or_raise(self, py: Python<'_>) -> PyResult<T>;
 }
 

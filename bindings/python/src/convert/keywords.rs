@@ -6,12 +6,12 @@ use pyo3::types::PyDict;
 
 use crate::convert::arg::{self, Arg};
 
-/// That a call has no such keyword.
+/// The error for an unknown keyword.
 pub(crate) fn unknown(key: &str) -> PyErr {
     PyTypeError::new_err(format!("there is no keyword {key}"))
 }
 
-/// Each keyword that was given, with its value.
+/// Calls a function for each keyword and its value.
 pub(crate) fn each<'py>(
     keywords: Option<&Bound<'py, PyDict>>,
     mut take: impl FnMut(&str, &Bound<'py, PyAny>) -> PyResult<()>,

@@ -1,4 +1,4 @@
-//! Sequences whose items are made when they are looked at.
+//! Sequences whose items are created on access.
 
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
@@ -6,7 +6,7 @@ use pyo3::types::{PyRange, PySlice};
 
 use crate::convert::typed::{Iter, Picked};
 
-/// An item of a sequence, or those of a slice.
+/// Returns an item of a sequence, or those of a slice.
 pub(crate) fn item<T, Item>(
     index: &Bound<'_, PyAny>,
     all: &[T],
@@ -26,10 +26,10 @@ pub(crate) fn item<T, Item>(
     let place = if place < 0 { place.checked_add_unsigned(all.len()) } else { Some(place) };
     let place = place.and_then(|place| usize::try_from(place).ok());
     let found = place.and_then(|place| all.get(place));
-    make(found.ok_or_else(|| PyIndexError::new_err("there is no such answer"))?).map(Picked::Item)
+    make(found.ok_or_else(|| PyIndexError::new_err("the index is out of range"))?).map(Picked::Item)
 }
 
-/// An iterator over a sequence, which makes each item when it is reached.
+/// Returns an iterator over a sequence that creates each item on access.
 pub(crate) fn iter<T>(sequence: &Bound<'_, PyAny>) -> PyResult<Iter<T>> {
     let py = sequence.py();
     let length = isize::try_from(sequence.len()?).unwrap_or(isize::MAX);

@@ -17,11 +17,11 @@ pub(crate) struct Time(pub(crate) simkeep::Time);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Span(pub(crate) Interval);
 
-/// How much later something is, in milliseconds; less than 0 if it is earlier.
+/// A difference of times in milliseconds; negative for an earlier time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Elapsed(pub(crate) i64);
 
-/// The first moment of 1970, in UTC.
+/// Returns the first moment of 1970, in UTC.
 pub(crate) fn start(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
     static START: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let start = START.get_or_try_init(py, || {
@@ -43,7 +43,7 @@ impl<'py> IntoPyObject<'py> for Time {
     }
 }
 
-/// The class of times between times.
+/// Returns the class `timedelta`.
 fn delta(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
     static DELTA: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     DELTA.import(py, "datetime", "timedelta")
@@ -101,7 +101,7 @@ impl FromRust<simkeep::Time> for Time {
     }
 }
 
-// What is converted already.
+// The identity conversion.
 impl FromRust<Time> for Time {
     fn from_rust(_: Python<'_>, time: Time) -> PyResult<Time> {
         Ok(time)

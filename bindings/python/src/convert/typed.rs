@@ -26,7 +26,7 @@ macro_rules! output_type {
 
 pub(crate) use output_type;
 
-/// Declares a wrapper of a Python object that knows the type of its items.
+/// Declares a wrapper of a Python object with a static item type.
 macro_rules! typed {
     ($(#[$of:meta])* $Name:ident<$T:ident>($Object:ty): $hint:expr) => {
         $(#[$of])*
@@ -90,7 +90,7 @@ typed! {
 }
 
 impl<T> Tuple<T> {
-    /// Makes a tuple of items.
+    /// Creates a tuple of items.
     pub(crate) fn new<'py, Item: IntoPyObject<'py> + Borrow<T>>(
         py: Python<'py>,
         items: impl IntoIterator<Item = Item, IntoIter: ExactSizeIterator>,
@@ -98,7 +98,7 @@ impl<T> Tuple<T> {
         Ok(Tuple(PyTuple::new(py, items)?.unbind(), PhantomData))
     }
 
-    /// Converts each item, and makes a tuple of the results.
+    /// Converts each item, and creates a tuple of the results.
     pub(crate) fn of<'py, One>(
         py: Python<'py>,
         all: impl IntoIterator<Item = One>,
@@ -128,8 +128,8 @@ impl<T> From<Bound<'_, PyAny>> for Typed<T> {
     }
 }
 
-/// The result of `__getitem__`: an item for an index, several for a slice. The stub has an overload for
-/// each.
+/// The result of `__getitem__`: an item for an index, several for a slice. The stub has an overload
+/// for each.
 pub(crate) enum Picked<Item, Items> {
     Item(Item),
     Items(Items),

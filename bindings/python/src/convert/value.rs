@@ -1,6 +1,6 @@
-//! Value classes: frozen, comparable and hashable, with a `repr` that makes an equal value.
+//! Value classes: frozen, comparable and hashable, with a `repr` that evaluates to an equal value.
 //!
-//! All that they have in common goes by the names of their fields, so it is here once for all.
+//! Their common methods work by the names of their fields, so they are implemented here once.
 
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -15,20 +15,20 @@ use simkeep::{Digest, Epoch, Weight};
 
 use crate::convert::typed::{Tuple, Typed};
 
-/// Declares a class of values by its fields, which are its constructor's arguments, too. What stands
-/// behind `also` are more methods; the module is `simkeep`, unless another one is named before all.
+/// Declares a class of values by its fields, which are also its constructor's arguments. Further
+/// methods follow `also`; the module is `simkeep`, unless another one is given first.
 ///
-/// `Page from page: simkeep::Page { ... }` copies a type of the crate: each field gets the value after
-/// `=`, or the one that has its name in the crate, converted as [`FromRust`] says. Values after `=` are
-/// made before fields are moved out. A class or field without a description is described as in the
-/// crate.
+/// `Page from page: simkeep::Page { ... }` copies a type of the crate: each field gets the value
+/// after `=`, or the field of the same name in the crate, converted by [`FromRust`]. Values after
+/// `=` are computed before fields are moved out. Missing descriptions of a class or field are taken
+/// from the crate.
 macro_rules! value {
     (in $module:literal; $($class:tt)*) => { $crate::convert::value::class! { @head $module; $($class)* } };
     ($($class:tt)*) => { $crate::convert::value::class! { @head "simkeep"; $($class)* } };
 }
 
-/// The steps of [`value!`]. `@fields` takes one field after the other, and adds what was left out: its
-/// description, or `()` for the value in the crate's field of its name.
+/// The steps of [`value!`]. `@fields` takes one field after another, and adds missing parts: the
+/// description, or `()` for the value of the crate's field with the same name.
 macro_rules! class {
     (
         @head $module:literal;
@@ -256,12 +256,12 @@ pub(crate) fn fields<'py>(
     PyTuple::new(value.py(), fields)
 }
 
-/// A hash that equal values share.
+/// Returns a hash that equal values share.
 pub(crate) fn hash(value: &Bound<'_, PyAny>, names: &[&str]) -> PyResult<isize> {
     fields(value, names)?.hash()
 }
 
-/// The `repr` of a value, which evaluates to an equal one.
+/// Returns the `repr` of a value, which evaluates to an equal one.
 pub(crate) fn repr(value: &Bound<'_, PyAny>, class: &str, names: &[&str]) -> PyResult<String> {
     let mut repr = format!("{class}(");
     let mut comma = "";
@@ -281,7 +281,7 @@ pub(crate) fn repr(value: &Bound<'_, PyAny>, class: &str, names: &[&str]) -> PyR
     Ok(repr)
 }
 
-/// Whether two values of a class are equal; values of other classes are for Python to compare.
+/// Whether two values of a class are equal; for other classes Python decides.
 pub(crate) fn eq<'py>(
     value: &Bound<'py, PyAny>,
     other: &Bound<'py, PyAny>,
@@ -294,7 +294,7 @@ pub(crate) fn eq<'py>(
     fields(value, names)?.rich_compare(fields(other, names)?, pyo3::basic::CompareOp::Eq)
 }
 
-/// How a value is pickled and copied.
+/// Returns the data to pickle and copy a value.
 pub(crate) fn reduce<'py>(
     value: &Bound<'py, PyAny>,
     names: &[&str],
@@ -302,7 +302,7 @@ pub(crate) fn reduce<'py>(
     Ok((value.get_type(), fields(value, names)?))
 }
 
-/// Why something that is open cannot be pickled.
+/// The error for pickling an open object.
 pub(crate) fn no_pickle(what: &str, instead: &str) -> PyErr {
     PyTypeError::new_err(format!("a {what} cannot be pickled; {instead}"))
 }

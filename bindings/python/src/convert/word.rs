@@ -1,6 +1,6 @@
-//! Words: what is one of few things, as members of the enumerations of `simkeep/_words.py`.
+//! Words: members of the enumerations in `simkeep/_words.py`.
 //!
-//! A test compares what is listed here with what is listed there.
+//! A test compares the lists here with those there.
 
 use std::collections::BTreeMap;
 
@@ -25,26 +25,26 @@ macro_rules! words {
             impl $Name {
                 const ALL: &'static [($Name, &'static str)] = &[$(($Name::$Member, $value),)*];
 
-                /// Its value.
+                /// Returns its value.
                 #[allow(clippy::allow_attributes, dead_code, reason = "not all are written out")]
                 pub(crate) fn value(self) -> &'static str {
                     match self { $($Name::$Member => $value,)* }
                 }
 
-                /// The one that has this value.
+                /// Returns the member with this value.
                 #[allow(clippy::allow_attributes, dead_code, reason = "some are only answers")]
                 pub(crate) fn named(value: &str) -> Option<$Name> {
                     $Name::ALL.iter().find(|all| all.1 == value).map(|all| all.0)
                 }
 
-                /// All values, for a message.
+                /// Returns all values, for a message.
                 #[allow(clippy::allow_attributes, dead_code, reason = "some are only answers")]
                 pub(crate) fn values() -> String {
                     let values: Vec<_> = $Name::ALL.iter().map(|all| all.1).collect();
                     values.join(", ")
                 }
 
-                /// The one that is meant: a member, or its value.
+                /// Converts a member, or its value.
                 #[allow(clippy::allow_attributes, dead_code, reason = "some are only answers")]
                 pub(crate) fn take(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<$Name> {
                     let expected = || format!("one of {}", $Name::values());
@@ -91,7 +91,7 @@ macro_rules! words {
             }
         )*
 
-        /// All enumerations by name, each with its values. For the tests.
+        /// Returns all enumerations by name, each with its values. For the tests.
         #[pyfunction]
         pub(crate) fn _words() -> BTreeMap<&'static str, Vec<&'static str>> {
             let all = [$((stringify!($Name), $Name::ALL.iter().map(|all| all.1).collect()),)*];
@@ -100,14 +100,14 @@ macro_rules! words {
     };
 }
 
-/// A member of an enumeration.
+/// Returns a member of an enumeration.
 fn member(py: Python<'_>, class: &str, value: &str) -> PyResult<Py<PyAny>> {
     let class = py.import("simkeep._words")?.getattr(class)?;
     Ok(class.call1((value,))?.unbind())
 }
 
 words! {
-    /// What a page is now, after an observation.
+    /// The state of a page after an observation.
     Verdict {
         New = "new",
         Same = "same",
@@ -134,20 +134,20 @@ words! {
         Near = "near",
         Other = "other",
     }
-    /// How much of a change a distance is.
+    /// The size of a change, from a distance.
     Band {
         None = "none",
         Minor = "minor",
         Moderate = "moderate",
         Major = "major",
     }
-    /// What an epoch is for.
+    /// The role of an epoch.
     Role {
         Change = "change",
         Near = "near",
         Both = "both",
     }
-    /// What a visit found.
+    /// The result of a visit.
     Seen {
         Content = "content",
         Redirect = "redirect",
@@ -155,7 +155,7 @@ words! {
         Gone = "gone",
         Failed = "failed",
     }
-    /// What became of something that is no visit.
+    /// The result of a request that is not a visit.
     #[expect(clippy::enum_variant_names, reason = "such is the word")]
     Stored {
         Stored = "stored",
@@ -163,7 +163,7 @@ words! {
         Missing = "missing",
         Other = "other",
     }
-    /// What decides when a page is visited.
+    /// The reason when a page is visited.
     Reason {
         Worth = "worth",
         Hinted = "hinted",
@@ -173,7 +173,7 @@ words! {
         Ahead = "ahead",
         Other = "other",
     }
-    /// Why a page is led by another than before.
+    /// The reason why a page has another leader than before.
     LeaderChangeReason {
         New = "new",
         Gone = "gone",
@@ -183,7 +183,7 @@ words! {
         Outranked = "outranked",
         Other = "other",
     }
-    /// What becomes of a page where others are dropped.
+    /// The fate of a page when others are dropped.
     Fate {
         Unknown = "unknown",
         Kept = "kept",
@@ -197,7 +197,7 @@ words! {
         Candidate = "candidate",
         Other = "other",
     }
-    /// What the bytes of a store are for.
+    /// The use of the bytes of a store.
     Space {
         Histories = "histories",
         PageIndex = "page index",
@@ -208,7 +208,7 @@ words! {
         Frames = "frames",
         Other = "other",
     }
-    /// What a version of a page is.
+    /// The kind of a version of a page.
     VersionKind {
         Content = "content",
         Gone = "gone",
@@ -216,13 +216,13 @@ words! {
         Unseen = "unseen",
         Other = "other",
     }
-    /// What an operation did.
+    /// The effect of an operation.
     OperationKind {
         Entry = "entry",
         Forget = "forget",
         ForgetPrefix = "forget-prefix",
     }
-    /// What a long call is doing.
+    /// The stage of a long call.
     Stage {
         Waiting = "waiting",
         Gathering = "gathering",

@@ -1,4 +1,4 @@
-//! How much two texts have in common, by sketches of them.
+//! Sketches that estimate the resemblance of two texts.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -8,10 +8,10 @@ use simkeep::fingerprint;
 
 use crate::convert::arg::{self, Arg};
 
-/// A sketch of a text in 64 bytes, which estimates how much two texts have in common.
+/// A sketch of a text in 64 bytes, which estimates the resemblance of two texts.
 ///
-/// That is their resemblance in runs of five words. It is what `Candidates` keep of a text. `bytes`
-/// has its bytes, of which it can be made again.
+/// The resemblance is that of their runs of five words. `Candidates` store such a sketch of each
+/// text. `bytes` has its bytes, from which it can be restored.
 #[pyclass(frozen, module = "simkeep")]
 pub(crate) struct BitSketch(fingerprint::BitSketch);
 
@@ -28,7 +28,7 @@ impl BitSketch {
         Ok(BitSketch(fingerprint::BitSketch::from_bytes(bytes)))
     }
 
-    /// The sketch of a text. Costs some 6 nanoseconds for each of its words, and 10 KiB meanwhile.
+    /// The sketch of a text. Costs some 6 nanoseconds for each word, and 10 KiB temporarily.
     #[staticmethod]
     #[pyo3(signature = (text: "str"))]
     fn of_text(py: Python<'_>, text: &Bound<'_, PyAny>) -> PyResult<BitSketch> {
@@ -40,15 +40,15 @@ impl BitSketch {
         PyBytes::new(py, &self.0.to_bytes())
     }
 
-    /// In how many of their 512 bits two sketches differ.
+    /// The number of their 512 bits in which two sketches differ.
     fn distance(&self, other: &Bound<'_, BitSketch>) -> u32 {
         self.0.distance(&other.get().0)
     }
 
-    /// How much the two texts have in common, about.
+    /// The estimated resemblance of the two texts.
     ///
-    /// It is 1 of equal texts, and about 0, or less, of texts without a run in common. The standard
-    /// error is 0.027 at a resemblance of 0.8.
+    /// It is 1 for equal texts, and about 0, possibly negative, for texts without a common run. The
+    /// standard error is 0.027 at a resemblance of 0.8.
     fn resemblance(&self, other: &Bound<'_, BitSketch>) -> f64 {
         self.0.resemblance(&other.get().0)
     }

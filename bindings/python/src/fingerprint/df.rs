@@ -14,7 +14,8 @@ use crate::convert::error::{OrRaise, of_class};
 use crate::convert::value::{FromRust, value};
 use crate::fingerprint::origin::recipe;
 
-/// A frozen table of document frequencies: a file, read as a map. Opening it reads and checks all of it.
+/// A frozen table of document frequencies: a memory-mapped file. Opening it reads and checks all of
+/// it.
 #[pyclass(frozen, module = "simkeep")]
 pub(crate) struct Table(Arc<df::Table>);
 
@@ -38,25 +39,26 @@ impl Table {
         self.0.id()
     }
 
-    /// How many documents were counted.
+    /// The number of counted documents.
     #[getter]
     fn documents(&self) -> u64 {
         self.0.documents()
     }
 
-    /// How many features are in it.
+    /// The number of features in the table.
     #[getter]
     fn terms(&self) -> u64 {
         self.0.terms()
     }
 
-    /// What the features are: the first part of the names of recipes that can use it.
+    /// The kind of features: the first part of the names of recipes that can use the table.
     #[getter]
     fn features(&self) -> &str {
         self.0.features()
     }
 
-    /// Features of fewer documents than this were left out, and how many there were.
+    /// The minimum number of documents of a feature in the table, and how many rarer ones were left
+    /// out.
     #[getter]
     fn left_out(&self) -> (u32, u64) {
         self.0.left_out()
@@ -76,7 +78,7 @@ impl Table {
 
 /// Counts how many documents have each feature, for a new table in a file.
 ///
-/// What does not fit into `memory_bytes` (64 MiB by default) is in a scratch file beside it.
+/// Counts that do not fit into `memory_bytes` (64 MiB by default) go to a scratch file next to it.
 #[pyclass(frozen, module = "simkeep")]
 pub(crate) struct Counter {
     /// `None` once it was frozen or closed, or while a thread counts.
@@ -131,7 +133,7 @@ impl Counter {
         Ok(Table(Arc::new(table)))
     }
 
-    /// Gives up, and leaves no file, unless it was frozen. May be called twice.
+    /// Discards the counts, and leaves no file, unless it was frozen. May be called twice.
     fn close(&self, py: Python<'_>) {
         let taken = self.counter.lock().take();
         py.detach(|| drop(taken));
@@ -147,14 +149,14 @@ impl Counter {
     }
 }
 
-/// The fewest documents of a feature.
+/// Converts the minimum number of documents of a feature.
 fn least(given: &Bound<'_, PyAny>) -> PyResult<u32> {
     arg::u32(Arg::new("least"), given)
 }
 
 /// Adds up the tables in some files, and writes the sum to another.
 ///
-/// Features of fewer than `least` documents are left out.
+/// Leaves out features of fewer than `least` documents.
 #[pyfunction]
 #[pyo3(signature = (tables: "list[str | PathLike[str]]", path, least: "int" = 1))]
 pub(crate) fn merge(
@@ -183,7 +185,8 @@ value! {
     }
 }
 
-/// Compares two tables of document frequencies: why fingerprints by them differ. Reads both once.
+/// Compares two tables of document frequencies, to explain why fingerprints by them differ. Reads
+/// both once.
 #[pyfunction]
 pub(crate) fn compare(
     py: Python<'_>,

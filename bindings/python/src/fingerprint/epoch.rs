@@ -1,4 +1,4 @@
-//! Epochs: what a store knows of them, and with what options they begin.
+//! Epochs: their information, and the options of new ones.
 
 use pyo3::prelude::*;
 use simkeep::EpochOptions;
@@ -31,7 +31,7 @@ impl From<&Bands> for simkeep::fingerprint::Bands {
     }
 }
 
-/// Bands, as they are given.
+/// Converts bands.
 pub(crate) fn bands(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<simkeep::fingerprint::Bands> {
     let expected =
         "Bands, or a pair of ints: the greatest minor and the greatest moderate distance";
@@ -43,7 +43,7 @@ pub(crate) fn bands(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<simkeep::fin
     Ok(simkeep::fingerprint::Bands { minor, moderate })
 }
 
-/// The options of an epoch, as they are given.
+/// Converts the options of an epoch.
 pub(crate) fn options(
     role: Option<&Bound<'_, PyAny>>,
     given: Option<&Bound<'_, PyAny>>,

@@ -1,4 +1,4 @@
-//! Why a fingerprint is what it is.
+//! Explains a fingerprint by its features.
 
 use pyo3::prelude::*;
 use simkeep::fingerprint::Document;
@@ -33,10 +33,10 @@ value! {
 
 #[pymethods]
 impl Fingerprinter {
-    /// Makes the fingerprint of a text, and explains it.
+    /// Fingerprints a text, and explains the result.
     ///
-    /// By its heaviest features, at most `limit`, and by how near each bit is to flipping. Reads
-    /// the text three times, and takes some 50 bytes for each distinct feature.
+    /// It returns the heaviest features, at most `limit`, and how near each bit is to flipping.
+    /// Reads the text three times, and takes some 50 bytes for each distinct feature.
     #[pyo3(signature = (text: "str", *, limit: "int | None" = 20))]
     fn explain<'py>(
         &self,
@@ -52,7 +52,7 @@ impl Fingerprinter {
     }
 }
 
-/// The most features that are told of.
+/// Converts the maximum number of features in the result.
 fn limit(given: &Bound<'_, PyAny>) -> PyResult<usize> {
     arg::limit(Arg::new("limit"), given)
 }

@@ -11,7 +11,7 @@ use crate::convert::error::OrRaise;
 use crate::fingerprint::df::Table;
 use crate::fingerprint::origin;
 
-/// HTML as text: `str`, or bytes with the encoding that a server named, or its Content-Type.
+/// Converts HTML to text: `str`, or bytes with the encoding from the server, or its Content-Type.
 fn html<'a>(html: &'a Bound<'_, PyAny>, encoding: Option<&Bound<'_, PyAny>>) -> PyResult<Html<'a>> {
     let encoding = optional(encoding, |v| arg::text(Arg::new("encoding"), v).map(str::to_owned))?;
     if html.is_instance_of::<PyString>() {
@@ -40,8 +40,8 @@ impl Html<'_> {
 
 /// The fingerprint of a text by the default recipe.
 ///
-/// `None` if it has fewer than eight words, which is too short to tell it from others. Linear in
-/// the text. By another `recipe`, if one is named that needs no table.
+/// `None` if it has fewer than eight words, too short to be distinguished. Linear in the text.
+/// Another `recipe` may be given if it needs no table.
 #[pyfunction(name = "fingerprint")]
 #[pyo3(signature = (text: "str", *, recipe: "str | None" = None))]
 pub(crate) fn fingerprint_of<'py>(
@@ -55,12 +55,12 @@ pub(crate) fn fingerprint_of<'py>(
     py.detach(made).or_raise(py)
 }
 
-/// Decodes a document as its `content_type` says, or as it says itself, or else by a guess.
+/// Decodes a document by its `content_type`, by its own declaration, or by a guess.
 ///
 /// `content_type` is the Content-Type of the response, several joined by commas, or the label of an
-/// encoding; without one the document is HTML. The encoding is found as browsers find it: a byte
-/// order mark, the Content-Type, what a `<meta>` or an XML declaration says, UTF-8 if the bytes are
-/// UTF-8, and else the most likely one. Linear in the document.
+/// encoding; without one the document is HTML. The encoding is found as in browsers: a byte order
+/// mark, the Content-Type, a `<meta>` or an XML declaration, UTF-8 if the bytes are valid,
+/// otherwise the most likely one. Linear in the document.
 #[pyfunction]
 #[pyo3(signature = (body: "bytes | bytearray", content_type: "str | None" = None))]
 pub(crate) fn decode<'py>(
@@ -74,9 +74,9 @@ pub(crate) fn decode<'py>(
     Ok(py.detach(|| fingerprint::decode(&body, declared.as_deref()).into_owned()))
 }
 
-/// The text that a reader sees of an HTML page.
+/// The visible text of an HTML page.
 ///
-/// It is `str`, or bytes with the `encoding` that the server named, or its Content-Type.
+/// The page is `str`, or bytes with the `encoding` from the server, or its Content-Type.
 #[pyfunction]
 #[pyo3(signature = (html: "_types.Html", encoding: "str | None" = None))]
 pub(crate) fn visible_text<'py>(
@@ -88,7 +88,7 @@ pub(crate) fn visible_text<'py>(
     Ok(py.detach(|| extract(&page.decoded()).into_text()))
 }
 
-/// In how many bits two fingerprints differ.
+/// The distance of two fingerprints in bits.
 #[pyfunction]
 #[pyo3(signature = (left: "SupportsIndex", right: "SupportsIndex"))]
 pub(crate) fn distance(left: &Bound<'_, PyAny>, right: &Bound<'_, PyAny>) -> PyResult<u32> {
@@ -97,9 +97,9 @@ pub(crate) fn distance(left: &Bound<'_, PyAny>, right: &Bound<'_, PyAny>) -> PyR
     Ok((left ^ right).count_ones())
 }
 
-/// Makes fingerprints by one recipe, named long or short.
+/// Makes fingerprints by one recipe, given by its name or short name.
 ///
-/// `table` is for recipes that weigh words by how rare they are. Threads may share it.
+/// `table` is for recipes that weigh words by rarity. Threads may share it.
 #[pyclass(frozen, module = "simkeep")]
 pub(crate) struct Fingerprinter {
     recipe: Recipe,
@@ -143,7 +143,7 @@ impl Fingerprinter {
 
     /// The fingerprint of the text of a page; `None` if it has fewer than eight words.
     ///
-    /// Such a text is too short to tell it from others.
+    /// Such a text is too short to be distinguished.
     #[pyo3(signature = (text: "str"))]
     fn of_page<'py>(&self, py: Python<'py>, text: &Bound<'py, PyAny>) -> PyResult<Option<u64>> {
         let text = arg::content(Arg::new("text"), text)?;
@@ -152,7 +152,7 @@ impl Fingerprinter {
 
     /// The fingerprint of an HTML page; `None` if its visible text has fewer than eight words.
     ///
-    /// It is `str`, or bytes with the `encoding` that the server named, or its Content-Type.
+    /// The page is `str`, or bytes with the `encoding` from the server, or its Content-Type.
     #[pyo3(signature = (html: "_types.Html", encoding: "str | None" = None))]
     fn of_html<'py>(
         &self,

@@ -1,4 +1,4 @@
-//! What makes fingerprints: recipes, and the origins of epochs.
+//! The origins of fingerprints: recipes, extractors and tables.
 
 use pyo3::prelude::*;
 use simkeep::fingerprint::Recipe;
@@ -21,27 +21,27 @@ value! {
     }
 }
 
-/// The recipes that have a short name.
+/// The recipes with a short name.
 #[pyfunction]
 pub(crate) fn recipes(py: Python<'_>) -> PyResult<Tuple<Preset>> {
     FromRust::from_rust(py, Recipe::PRESETS.iter().copied())
 }
 
-/// A recipe, by its name or short name.
+/// Converts a recipe, by its name or short name.
 pub(crate) fn recipe(arg: Arg, given: Option<&Bound<'_, PyAny>>) -> PyResult<Recipe> {
     let recipe = optional(given, |given| {
         let recipe = arg::text(arg, given)?.parse();
-        recipe.map_err(|e| arg.wrong(format!("is no recipe: {e}")))
+        recipe.map_err(|e| arg.wrong(format!("is not a recipe: {e}")))
     })?;
     Ok(recipe.unwrap_or(Recipe::DEFAULT))
 }
 
-/// What makes the fingerprints of an epoch: an extractor, a recipe and a table of document
+/// The origin of an epoch's fingerprints: an extractor, a recipe and a table of document
 /// frequencies.
 ///
-/// `recipe` is the name of a recipe, long or short. `extractor` is the name of what makes the
-/// texts, with its version; by default simkeep's own, `simkeep.EXTRACTOR`. `table` is for recipes
-/// that weigh words by how rare they are.
+/// `recipe` is the name of a recipe, long or short. `extractor` is the name and version of the
+/// software that extracts texts; by default simkeep's own, `simkeep.EXTRACTOR`. `table` is for
+/// recipes that weigh words by rarity.
 #[pyclass(frozen, module = "simkeep")]
 pub(crate) struct Origin(pub(crate) simkeep::Origin);
 
@@ -87,7 +87,7 @@ impl Origin {
         self.0.extracted_by()
     }
 
-    /// Whether an epoch with this name has fingerprints of one of simkeep's own recipes.
+    /// Whether an epoch with this name uses one of simkeep's own recipes.
     #[staticmethod]
     #[pyo3(signature = (name: "str"))]
     fn is_name(name: &Bound<'_, PyAny>) -> PyResult<bool> {

@@ -1,5 +1,5 @@
-//! Many fingerprints at once: from columns of Arrow, from buffers, such as arrays of numpy, and from
-//! anything iterable.
+//! Converts many fingerprints at once: from columns of Arrow, from buffers, such as arrays of
+//! numpy, and from iterables.
 
 use pyo3::buffer::{PyBuffer, PyUntypedBuffer};
 use pyo3::exceptions::PyTypeError;
@@ -10,16 +10,16 @@ use crate::convert::arg::{self, Arg};
 use crate::streams::arrow::{self, Chunks};
 use crate::streams::column::{Column, only_column};
 
-/// What fingerprints may come in.
+/// The accepted types of fingerprints.
 const EXPECTED: &str =
     "a one-dimensional buffer of uint64 or int64, such a column, or an iterable of ints and None";
 
-/// Fingerprints that were given, without nulls.
+/// The given fingerprints, without nulls.
 pub(crate) struct Prints {
     pub(crate) bits: Vec<u64>,
-    /// The position of each among all that were given, if there were nulls.
+    /// The position of each among all inputs, if there were nulls.
     positions: Option<Vec<usize>>,
-    /// How many were given, nulls included.
+    /// The number of inputs, nulls included.
     pub(crate) given: usize,
 }
 
@@ -49,19 +49,19 @@ impl Prints {
         self.given += 1;
     }
 
-    /// The position, among all that were given, of the fingerprint with this index.
+    /// Returns the position, among all inputs, of the fingerprint with this index.
     pub(crate) fn position(&self, index: usize) -> usize {
         self.positions.as_ref().and_then(|all| all.get(index)).copied().unwrap_or(index)
     }
 
-    /// How many fingerprints were given before a position.
+    /// Returns how many fingerprints are before a position.
     pub(crate) fn before(&self, position: usize) -> usize {
         let of = |all: &Vec<usize>| all.partition_point(|one| *one < position);
         self.positions.as_ref().map_or(position, of)
     }
 }
 
-/// The fingerprints, copied: memory that another thread may write is no slice.
+/// Copies fingerprints: memory that another thread may write cannot be a slice.
 pub(crate) fn fingerprints(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<Prints> {
     let is_text = given.is_instance_of::<PyString>()
         || given.is_instance_of::<PyBytes>()
@@ -111,7 +111,7 @@ fn of_buffer(arg: Arg, given: &Bound<'_, PyAny>, buffer: &PyUntypedBuffer) -> Py
             let signed = PyBuffer::<i64>::get(given)?.to_vec(py)?;
             Ok(signed.into_iter().map(i64::cast_unsigned).collect())
         }
-        // Whose order is named, as ctypes does. It takes both signs.
+        // Formats with an explicit byte order, as in ctypes, may be signed or unsigned.
         (b"<Q" | b"<L" | b"<q" | b"<l", 8) => {
             let bytes = PyMemoryView::from(given)?.call_method1("cast", ("B",))?;
             let bytes = PyBuffer::<u8>::get(&bytes)?.to_vec(py)?;

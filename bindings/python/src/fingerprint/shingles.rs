@@ -1,4 +1,4 @@
-//! How much two texts have in common, exactly.
+//! The exact resemblance of two texts.
 
 use pyo3::prelude::*;
 use simkeep::fingerprint;
@@ -6,13 +6,13 @@ use simkeep::fingerprint;
 use crate::convert::arg::{self, Arg, optional};
 use crate::convert::value::no_pickle;
 
-/// Words of a shingle, unless it is said: as many as a run of a sketch has.
+/// The default number of words of a shingle: that of a sketch's runs.
 const WORDS: u32 = fingerprint::BitSketcher::WORDS;
 
-/// The set of a text's runs of `words` words, 1 to 8 (5), to see how much two texts have in common.
+/// The set of a text's runs of `words` words, 1 to 8 (5), to compute the resemblance of two texts.
 ///
-/// A text with fewer words is one run. `len` says how many there are; takes 8 bytes for each, and
-/// sorts them.
+/// A text with fewer words is one run. `len` is their number; takes 8 bytes for each, and sorts
+/// them.
 #[pyclass(frozen, module = "simkeep")]
 pub(crate) struct Shingles(fingerprint::Shingles);
 
@@ -42,17 +42,17 @@ impl Shingles {
         self.0.len()
     }
 
-    /// How many runs both texts have. Linear in both.
+    /// The number of common runs. Linear in both.
     fn common(&self, other: &Bound<'_, Shingles>) -> usize {
         self.0.common(&other.get().0)
     }
 
-    /// What share of the runs that either text has are in both, from 0 to 1. Linear in both.
+    /// The resemblance: common runs as a share of the union, from 0 to 1. Linear in both.
     fn resemblance(&self, other: &Bound<'_, Shingles>) -> f64 {
         self.0.resemblance(&other.get().0)
     }
 
-    /// What share of the runs of this text are in the other, from 0 to 1. Linear in both.
+    /// The share of this text's runs that are also in the other, from 0 to 1. Linear in both.
     fn containment(&self, other: &Bound<'_, Shingles>) -> f64 {
         self.0.containment(&other.get().0)
     }

@@ -18,13 +18,12 @@ use crate::streams::batches::Batches;
 use crate::streams::column::Column;
 use crate::streams::columns::{Bits, columns};
 
-/// The most bytes of texts between two looks for signals: some ten milliseconds.
+/// The most bytes of texts between two checks for signals: some ten milliseconds.
 const BYTES: usize = 4 << 20;
 
-/// The fingerprints of many texts, in their order, and `None` for each text of fewer than eight
-/// words.
+/// The fingerprints of many texts, in order, with `None` for each text of fewer than eight words.
 ///
-/// For whoever reads Arrow it is a table with the column `fingerprint`.
+/// As Arrow data it is a table with the column `fingerprint`.
 #[pyclass(frozen, sequence, module = "simkeep")]
 pub(crate) struct Fingerprints(Vec<Option<u64>>);
 
@@ -56,7 +55,7 @@ impl Fingerprints {
         }))
     }
 
-    /// What `batches` has, as a stream of Arrow data in a capsule.
+    /// The data of `batches`, as a stream of Arrow data in a capsule.
     #[pyo3(signature = (requested_schema: "object" = None) -> "CapsuleType")]
     fn __arrow_c_stream__<'py>(
         &self,
@@ -72,9 +71,9 @@ impl Fingerprints {
     }
 }
 
-/// The fingerprints of many texts, in their order, as `Fingerprinter.of_page` makes them.
+/// The fingerprints of many texts, in order, as `Fingerprinter.of_page` makes them.
 ///
-/// The texts may come from an iterable of `str`, or in a column of strings that has
+/// The texts may come from an iterable of `str`, or from a column of strings with
 /// `__arrow_c_stream__`; they are copied. Runs on all cores. Ctrl-C ends it.
 #[pyfunction]
 #[pyo3(signature = (
@@ -106,7 +105,7 @@ pub(crate) fn fingerprint_batch<'py>(
     Ok(Fingerprints(prints))
 }
 
-/// The texts, copied.
+/// Copies the texts.
 fn all(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
     let expected = "an iterable of str, or a column of strings";
     if given.is_instance_of::<PyString>() || given.is_instance_of::<PyBytes>() {
@@ -132,7 +131,7 @@ fn of_chunks(arg: Arg, chunks: Chunks) -> PyResult<Vec<String>> {
     Ok(texts)
 }
 
-/// The fingerprints of some texts, made on all cores.
+/// Computes the fingerprints of texts on all cores.
 fn made(maker: &Fingerprinter, texts: &[String]) -> Result<Vec<Option<u64>>> {
     let threads = thread::available_parallelism().map_or(1, usize::from).min(texts.len());
     let each = texts.len().div_ceil(threads.max(1)).max(1);

@@ -1,4 +1,4 @@
-//! What a store has, counted page by page.
+//! The content of a store, counted page by page.
 
 use pyo3::prelude::*;
 
@@ -8,7 +8,7 @@ use crate::convert::value::value;
 use crate::inspect::verdict_counts::VerdictCounts;
 
 value! {
-    /// What a store has, counted page by page.
+    /// The content of a store, counted page by page.
     Census from census: simkeep::inspect::Census {
         pages: u64,
         in_force: u64,
@@ -23,7 +23,7 @@ value! {
         sample: Tuple<SampledPage>,
         distances: Tuple<u64>,
         changing: Tuple<u64>,
-        /// How long each period is.
+        /// The length of each period.
         period: Elapsed,
         periods: Tuple<Period>,
         outside: Py<VerdictCounts>,
@@ -39,7 +39,7 @@ value! {
 
 value! {
     Period from period: simkeep::inspect::Period {
-        /// When it begins.
+        /// The start of the period.
         start: Time = period.from,
         verdicts: Py<VerdictCounts>,
     }

@@ -1,4 +1,4 @@
-//! How the pages of two stores differ, or those of one store at two times.
+//! The differences between the pages of two stores, or of one store at two times.
 
 use pyo3::prelude::*;
 use simkeep::{EpochInfo as CrateEpochInfo, Result, query};
@@ -18,15 +18,15 @@ use crate::streams::source::{Iterated, Source};
 use crate::streams::stream::{Item, Stream};
 
 value! {
-    /// A page whose version in force differs.
+    /// A page whose current version differs.
     Difference from of: simkeep::query::Difference {
         url: String,
         verdict: Verdict = VerdictParts::from(of.verdict).verdict,
-        /// In how many bits the fingerprints differ; `None` where that is not known.
+        /// The distance of the fingerprints in bits; `None` if it is unknown.
         distance: Option<u32> = VerdictParts::from(of.verdict).distance,
-        /// The epoch of the fingerprints that were compared.
+        /// The epoch of the compared fingerprints.
         distance_epoch: Option<u32> = VerdictParts::from(of.verdict).distance_epoch,
-        /// When the version that the page went back to was last seen before, if it was reverted.
+        /// When the version that the page reverted to was last seen, if it was reverted.
         to: Option<Time> = VerdictParts::from(of.verdict).to,
         priority: f64,
         before: Option<Py<Content>>,
@@ -69,7 +69,7 @@ impl Item for query::ExactDifference {
     type Object = ExactDifference;
 }
 
-/// How pages differ: a stream in SURT order, read lazily.
+/// Differences between pages: a stream in SURT order, read lazily.
 #[pyclass(frozen, extends = Stream, generic, module = "simkeep")]
 pub(crate) struct Differences {
     epochs: Vec<CrateEpochInfo>,
@@ -79,8 +79,8 @@ pub(crate) struct Differences {
 impl Differences {
     /// The epochs of the contents and distances.
     ///
-    /// Those of the side before come under the numbers that they have there, then those that only
-    /// the side after has.
+    /// Those of the earlier side keep their numbers, followed by those that only the later side
+    /// has.
     fn epochs(&self, py: Python<'_>) -> PyResult<Vec<EpochInfo>> {
         self.epochs.iter().map(|info| EpochInfo::from_rust(py, info.clone())).collect()
     }
@@ -97,7 +97,7 @@ impl Differences {
         Py::new(py, PyClassInitializer::from(stream).add_subclass(Differences { epochs }))
     }
 
-    /// Pages whose version in force differs.
+    /// Returns the pages whose current version differs.
     pub(crate) fn inexact(
         py: Python<'_>,
         diff: Result<query::Diff>,

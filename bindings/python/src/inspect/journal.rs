@@ -1,4 +1,4 @@
-//! The journal: the operations that no segment has yet.
+//! The journal: the operations that are not in a segment yet.
 
 use pyo3::prelude::*;
 use simkeep::{Prefix, inspect};
@@ -14,7 +14,7 @@ use crate::pages::history::HistoryEntry;
 use crate::streams::stream::{Item, Stream};
 use crate::streams::threaded::Threaded;
 
-/// What the thread is called that goes through operations.
+/// The name of the thread that lists operations.
 const NAME: &str = "simkeep-journal";
 
 value! {
@@ -33,22 +33,22 @@ value! {
 }
 
 value! {
-    /// An operation, as it was acknowledged.
+    /// An acknowledged operation.
     LoggedOperation {
         /// Its number.
         sequence: u64,
-        /// What it did.
+        /// Its effect.
         kind: OperationKind,
-        /// The page; `None` if a prefix was forgotten.
+        /// The URL of the page; `None` for a forgotten prefix.
         url: Option<String>,
-        /// The entry that the page got: `VisitEntry`, `Restated` or `PropertyEntry`; `None` if something
-        /// was forgotten.
+        /// The new entry of the page: `VisitEntry`, `Restated` or `PropertyEntry`; `None` for a
+        /// forget.
         entry: Option<Typed<HistoryEntry>>,
         /// The prefix that was forgotten.
         prefix: Option<String>,
-        /// How many pages were known under the prefix.
+        /// The number of known pages under the prefix.
         pages: Option<u64>,
-        /// How many visits were known of what was forgotten.
+        /// The number of known visits that were forgotten.
         visits: Option<u64>,
     }
 }
@@ -78,14 +78,14 @@ impl Item for inspect::LoggedOperation {
     type Object = LoggedOperation;
 }
 
-/// The operations that the journal holds, in the order in which they were acknowledged.
+/// The operations in the journal, in the order in which they were acknowledged.
 #[pyclass(frozen, extends = Stream, module = "simkeep")]
 pub(crate) struct Operations {
     available: Option<(u64, u64)>,
 }
 
 impl Operations {
-    /// Lists those that are wanted: of pages under the prefix, if there is one.
+    /// Lists the selected operations: those of pages under the prefix, if there is one.
     pub(crate) fn list(
         py: Python<'_>,
         all: inspect::Operations,
@@ -107,9 +107,9 @@ impl Operations {
 
 #[pymethods]
 impl Operations {
-    /// The numbers of the first and the last operation that the journal holds.
+    /// The numbers of the first and the last operation in the journal.
     ///
-    /// `None` if it is empty. What comes before them was sealed.
+    /// `None` if it is empty. Earlier operations were sealed.
     #[getter]
     fn available(&self) -> Option<(u64, u64)> {
         self.available

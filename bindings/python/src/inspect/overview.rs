@@ -1,4 +1,4 @@
-//! What a store is on the whole, without reading its pages.
+//! A summary of a store without reading its pages.
 
 use pyo3::prelude::*;
 

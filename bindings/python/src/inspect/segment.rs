@@ -14,9 +14,9 @@ use crate::convert::word::Space;
 use crate::streams::stream::{Item, StreamOf};
 use crate::streams::threaded::{Out, Threaded};
 
-/// What the thread of a dump is called.
+/// The name of the thread of a dump.
 const NAME: &str = "simkeep-dump";
-/// How many lines are handed on together.
+/// The number of lines in a chunk.
 const LINES: usize = 64;
 
 value! {
@@ -71,7 +71,7 @@ value! {
         bytes: Option<Py<PyBytes>>,
         meaning: String,
         damaged: bool,
-        /// For people.
+        /// The text for people.
         text: String = line.to_string(),
     }
     also {
@@ -85,7 +85,7 @@ impl Item for inspect::DumpLine {
     type Object = DumpLine;
 }
 
-/// The lines of a dump.
+/// Streams the lines of a dump.
 pub(crate) fn dump(
     snapshot: Snapshot,
     id: u64,
@@ -95,7 +95,7 @@ pub(crate) fn dump(
     Ok(StreamOf::new(lines, Some(Birth::now())))
 }
 
-/// Hands on the lines of a dump.
+/// Sends the lines of a dump.
 fn run(
     snapshot: &Snapshot,
     id: u64,

@@ -1,4 +1,4 @@
-//! Where a store has a page, what it knows of it, and which versions it had.
+//! The data of a page: where it is stored, its state, and its versions.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
@@ -37,7 +37,7 @@ value! {
 value! {
     Version from version: simkeep::inspect::Version {
         kind: VersionKind,
-        /// Its number among the versions that have content, from 1 on; `None` without content.
+        /// Its number among the versions with content, from 1 on; `None` without content.
         number: Option<u32> = match version.kind {
             inspect::VersionKind::Content(number) => Some(number),
             _ => None,
@@ -47,25 +47,25 @@ value! {
         last: Time,
         visits: u64,
         verdict: Verdict = VerdictParts::from(version.verdict).verdict,
-        /// How it is known to have been the same, if that is the verdict.
+        /// How the page is known to have been the same, if that is the verdict.
         by: Option<SameBy> = VerdictParts::from(version.verdict).by,
-        /// In how many bits its fingerprint differs from that of the version before, by the verdict.
+        /// The distance of its fingerprint from the version before in bits, by the verdict.
         distance: Option<u32> = VerdictParts::from(version.verdict).distance,
-        /// The epoch of the fingerprints that were compared.
+        /// The epoch of the compared fingerprints.
         distance_epoch: Option<u32> = VerdictParts::from(version.verdict).distance_epoch,
-        /// When the version that the page went back to was last seen.
+        /// When the version that the page reverted to was last seen.
         to: Option<Time> = VerdictParts::from(version.verdict).to,
         back_to: Option<u32>,
         differing: Option<u64>,
     }
 }
 
-/// The versions of a page, from its history, as `View.history` or `View.histories` tell it.
+/// The versions of a page, from its history, as `View.history` or `View.histories` returns it.
 ///
-/// Visits that saw one content, were told that it was not modified, or saw it again after failures
-/// are one version; a content that comes back later is another. Failures that follow each other
-/// with one status are one, and so are visits that find the page gone. What the page was given is
-/// left out. Linear in the history.
+/// Visits that saw the same content, reported it unmodified, or saw it again after failures are one
+/// version; content that returns later is another. Consecutive failures with the same status are
+/// one version, and so are visits that find the page gone. Weights and classes are ignored. Linear
+/// in the history.
 #[pyfunction]
 #[pyo3(signature = (history: "Iterable[VisitEntry | Restated | PropertyEntry]"))]
 pub(crate) fn versions(py: Python<'_>, history: &Bound<'_, PyAny>) -> PyResult<Vec<Version>> {
@@ -81,18 +81,18 @@ pub(crate) fn versions(py: Python<'_>, history: &Bound<'_, PyAny>) -> PyResult<V
     FromRust::from_rust(py, inspect::versions(&entries))
 }
 
-/// What a page is sorted by, its SURT, as the Internet Archive writes it.
+/// The sort key of a page, its SURT, in the notation of the Internet Archive.
 ///
-/// Such as "com,example)/terms". Linear in the length of the URL.
+/// For example "com,example)/terms". Linear in the length of the URL.
 #[pyfunction]
 #[pyo3(signature = (url: "str"))]
 pub(crate) fn surt(url: &Bound<'_, PyAny>) -> PyResult<String> {
     Ok(inspect::surt(arg::url(Arg::new("url"), url)?))
 }
 
-/// Bytes that compare as pages are sorted, also those of several stores: what `surt` is made of.
+/// Bytes that compare in the order of pages, also across stores: the source of `surt`.
 ///
-/// Of two URLs with the same, the less comes first.
+/// URLs with equal bytes are ordered by themselves.
 #[pyfunction]
 #[pyo3(signature = (url: "str"))]
 pub(crate) fn surt_key<'py>(

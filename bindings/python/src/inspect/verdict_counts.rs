@@ -1,4 +1,4 @@
-//! What visits found, counted.
+//! Counts of the results of visits.
 
 use crate::convert::value::value;
 

@@ -1,4 +1,4 @@
-//! Checking, saving and repairing stores.
+//! Checks, backs up and repairs stores.
 
 use std::path::PathBuf;
 
@@ -25,7 +25,7 @@ value! {
 
 value! {
     Verified from verified: simkeep::verify::Verified {
-        /// Whether nothing was found.
+        /// Whether no flaw was found.
         sound: bool = verified.is_sound(),
         files: usize,
         bytes: u64,
@@ -51,7 +51,7 @@ value! {
 
 value! {
     Repaired from repaired: simkeep::repair::Repaired {
-        /// Whether everything was saved, and nothing that was forgotten.
+        /// Whether everything was saved, and no forgotten page was restored.
         whole: bool = repaired.is_whole(),
         pages: u64,
         visits: u64,
@@ -89,7 +89,7 @@ value! {
     }
 }
 
-/// The settings of a check.
+/// Converts the options of a check.
 pub(crate) fn verify_options(
     rate: Option<&Bound<'_, PyAny>>,
     flaws_max: Option<&Bound<'_, PyAny>>,
@@ -104,10 +104,10 @@ pub(crate) fn verify_options(
     Ok(options.progress(progress::given(progress)))
 }
 
-/// Checks the store in a directory: reads all of it, and names every flaw.
+/// Checks the store in a directory: reads all of it, and lists every flaw.
 ///
-/// `rate` is the most bytes to read per second. Damage is part of the answer, and raises nothing.
-/// Ctrl-C ends it.
+/// `rate` is the maximum number of bytes to read per second. Damage is part of the result, and
+/// raises nothing. Ctrl-C ends it.
 #[pyfunction]
 #[pyo3(signature = (
     path, *, rate: "int | None" = None, flaws_max: "int | None" = None, progress=None
@@ -124,10 +124,10 @@ pub(crate) fn verify<'py>(
     Verified::from_rust(py, long(py, &progress, || simkeep::verify::verify(path, options))?)
 }
 
-/// Makes a new store of everything in another that is sound, and says what is lost.
+/// Makes a new store from the sound parts of another, and reports what is lost.
 ///
-/// The old one stays as it is. Costs two reads of all files, and a load of what is saved. Raises
-/// `AmbiguousRepairError` if it cannot be told what was forgotten, unless `keep_forgotten`. Ctrl-C ends
+/// The old store is unchanged. Costs two reads of all files, and a load of the saved data. Raises
+/// `AmbiguousRepairError` if it is unknown what was forgotten, unless `keep_forgotten`. Ctrl-C ends
 /// it, and leaves no new store.
 #[pyfunction]
 #[pyo3(signature = (
@@ -150,10 +150,10 @@ pub(crate) fn repair<'py>(
     Repaired::from_rust(py, long(py, &progress, || simkeep::repair::repair(path, to, options))?)
 }
 
-/// Makes a backup of the store in a directory, also of one that is being written.
+/// Makes a backup of the store in a directory, which may be open for writing.
 ///
-/// To an earlier backup it adds what is new. With `copy=True` files are copied that could be
-/// linked. Ctrl-C ends it.
+/// Updates an earlier backup incrementally. `copy=True` copies files instead of linking them.
+/// Ctrl-C ends it.
 #[pyfunction]
 #[pyo3(signature = (path, to, *, copy=false, progress=None))]
 pub(crate) fn backup(

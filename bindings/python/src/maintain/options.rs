@@ -1,4 +1,4 @@
-//! How a store is opened, as keywords.
+//! The options for opening a store, as keywords.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
@@ -16,30 +16,30 @@ macro_rules! options_prose {
 - `durability`: when an observation is durable. `\"each\"`, the default: when the call returns.
   `\"flush\"`: after the next `flush()`. A time: when the call returns, but each commit waits that
   long for other observations.
-- `memtable_observations`: how many observations are held in memory before they are sealed
+- `memtable_observations`: the number of observations kept in memory before they are sealed
   (262,144).
-- `memtable_bytes`: how many bytes these take (80 MiB).
-- `seal_after`: when they are sealed at the latest (5 minutes).
-- `merge_fanout`: how many segments of like size are merged into one (8).
-- `background`: whether sealing and merging go on in the background (yes).
+- `memtable_bytes`: the most bytes that these may take (80 MiB).
+- `seal_after`: the longest time before they are sealed (5 minutes).
+- `merge_fanout`: the number of similar-sized segments that are merged into one (8).
+- `background`: whether to seal and merge in the background (yes).
 - `epoch`: the name of the epoch that a new store begins with: by default the default recipe,
   of texts that this package extracts from HTML, as the tool has it.
-- `epoch_bands`: which distances are minor changes in that epoch, and which moderate ones.
+- `epoch_bands`: the largest distances of minor and of moderate changes in that epoch.
 - `file_mode`: permissions of the files of a new store (0o600).
-- `epoch_visits`: how many visits after the start of an epoch a new one is advised
+- `epoch_visits`: the number of visits in an epoch after which a new one is recommended
   (1,000,000).
-- `near_distance`: the distance within which outcomes name near-duplicates: by default what
-  the recipe advises.
-- `clock_tolerance`: how much later than the clock of this machine a visit may be. A later one
+- `near_distance`: the distance of near-duplicates in outcomes: by default what
+  the recipe recommends.
+- `clock_tolerance`: how far a visit may be ahead of this machine's clock. A later one
   raises `TimeError`, unless the store has such a visit already; `None` for visits of any
   time (`None`).
-- `fingerprint_bytes`: how many bytes tables may take for each fingerprint (48).
-- `near_limit`: the most near-duplicates, and the most copies, that an outcome names (16).
+- `fingerprint_bytes`: the most bytes of the tables for each fingerprint (48).
+- `near_limit`: the most near-duplicates, and the most copies, that an outcome lists (16).
 - `rule`: which of several pages with nearly the same content is the original: a rule such as
   `\"https,shortest-url\"` (`\"first-seen\"`).
-- `leases_max`: how many pages may be leased at a time (1,000,000).
-- `near_fingerprints`: how many fingerprints of a crowd are compared (4,096).
-- `background_memory_bytes`: memory that sealing and merging may take together (256 MiB).
+- `leases_max`: the most pages that may be leased at a time (1,000,000).
+- `near_fingerprints`: the most fingerprints compared in a dense region (4,096).
+- `background_memory_bytes`: the memory for sealing and merging together (256 MiB).
 - `reader_grace`: how long replaced files are kept for readers in other processes (10
   seconds)."
     };
@@ -47,7 +47,7 @@ macro_rules! options_prose {
 
 pub(crate) use options_prose;
 
-/// The options that were given.
+/// Converts the options.
 pub(crate) fn options(keywords: Option<&Bound<'_, PyDict>>) -> PyResult<Options> {
     let mut options = Options::default();
     each(keywords, |key, value| set(&mut options, key, value))?;
@@ -103,7 +103,7 @@ fn set(options: &mut Options, key: &str, value: &Bound<'_, PyAny>) -> PyResult<(
     Ok(())
 }
 
-/// When an observation is durable: `"each"`, `"flush"`, or how long a commit waits for others.
+/// Converts the durability: `"each"`, `"flush"`, or how long a commit waits for others.
 fn durability(value: &Bound<'_, PyAny>) -> PyResult<Durability> {
     let arg = Arg::new("durability");
     let expected =

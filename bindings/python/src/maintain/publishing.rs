@@ -1,4 +1,4 @@
-//! States of a store as files that never change.
+//! Published states of a store, as immutable files.
 
 use std::path::PathBuf;
 
@@ -62,7 +62,7 @@ value! {
     }
 }
 
-/// The settings of publishing.
+/// Converts the options of publishing.
 pub(crate) fn publish_options(
     keep: Option<&Bound<'_, PyAny>>,
     grace: Option<&Bound<'_, PyAny>>,
@@ -80,15 +80,14 @@ pub(crate) fn publish_options(
     Ok(options)
 }
 
-/// Publishes what is sealed of the store in a directory: makes it a generation in another
-/// directory.
+/// Publishes the sealed part of the store in a directory as a generation in another directory.
 ///
-/// `Reader.published` opens it. Works also beside a process that writes the store. Segments and
-/// tables are linked or copied (`copy=True` links none), if no earlier generation has brought them,
-/// and never change. The newest `keep` generations stay (3), and others for a `grace` after they
-/// were the newest (a day). Costs a read of the segments that are new, and of a small part of the
-/// others: each is read once in 30 days, and all of them with `check_kept=True`. A damaged one
-/// gives way to that of the store. Ctrl-C ends it.
+/// `Reader.published` opens it. A process may have the store open for writing. Segments and tables
+/// are linked or copied (`copy=True` links none), unless an earlier generation has them, and never
+/// change. The newest `keep` generations are kept (3), and others for a `grace` after they were
+/// superseded (a day). Costs a read of the new segments, and of a small part of the others: each is
+/// read once in 30 days, and all of them with `check_kept=True`. A damaged one is replaced by that
+/// of the store. Ctrl-C ends it.
 #[pyfunction]
 #[pyo3(signature = (
     path, to, *, keep: "int | None" = None, grace: "_types.Seconds | None" = None, copy=false,
@@ -112,24 +111,24 @@ pub(crate) fn publish<'py>(
     )
 }
 
-/// Whether a store is published in a directory, or is being carried there.
+/// Whether a directory has a published store, or is receiving one.
 ///
-/// `Reader` reads such a directory like a store, and nothing but `publish` writes to it. Costs
-/// listing what is there.
+/// `Reader` reads such a directory like a store, and only `publish` writes to it. Costs listing the
+/// directory.
 #[pyfunction]
 pub(crate) fn is_published(py: Python<'_>, path: PathBuf) -> PyResult<bool> {
     py.detach(|| simkeep::publish::is_published(path)).or_raise(py)
 }
 
-/// The generations that are published in a directory, in order. Costs a small read for each.
+/// The published generations in a directory, in order. Costs a small read for each.
 #[pyfunction]
 pub(crate) fn generations(py: Python<'_>, path: PathBuf) -> PyResult<Tuple<GenerationInfo>> {
     FromRust::from_rust(py, py.detach(|| simkeep::publish::generations(path)).or_raise(py)?)
 }
 
-/// The files that a generation names: segments, then tables of document frequencies.
+/// The files of a generation: segments, then tables of document frequencies.
 ///
-/// Needs the generation alone, none of these files. Costs a small read.
+/// Needs only the generation, not these files. Costs a small read.
 #[pyfunction]
 #[pyo3(signature = (path, generation: "int"))]
 pub(crate) fn generation_files(
@@ -141,11 +140,11 @@ pub(crate) fn generation_files(
     FromRust::from_rust(py, py.detach(|| simkeep::publish::files(path, generation)).or_raise(py)?)
 }
 
-/// How many distinct fingerprints of an epoch a generation has; one counts once for each segment
-/// that has it.
+/// The number of distinct fingerprints of an epoch in a generation; each counts once for each
+/// segment that has it.
 ///
-/// Reads the beginning of each segment, and some bytes for each MiB at its end: what is between
-/// need not have arrived, if only the files have their lengths.
+/// Reads the beginning of each segment, and some bytes for each MiB at its end: the bytes in
+/// between may still be missing, as long as the files have their lengths.
 #[pyfunction]
 #[pyo3(signature = (path, generation: "int", epoch: "int"))]
 pub(crate) fn generation_fingerprints(
@@ -159,10 +158,9 @@ pub(crate) fn generation_fingerprints(
     py.detach(|| simkeep::publish::fingerprints(path, generation, epoch)).or_raise(py)
 }
 
-/// Reads all files that a generation names, or the one of this name.
+/// Reads all files of a generation, or the one with this name.
 ///
-/// Raises `CorruptError` for the first that is damaged, `IoError` for one that is not there. Ctrl-C
-/// ends it.
+/// Raises `CorruptError` for the first damaged file, `IoError` for a missing one. Ctrl-C ends it.
 #[pyfunction]
 #[pyo3(signature = (path, generation: "int", *, file=None, progress=None))]
 pub(crate) fn check_generation<'py>(
@@ -180,10 +178,10 @@ pub(crate) fn check_generation<'py>(
     })
 }
 
-/// Which generations in a directory still hold bytes of a page, or of pages under a `prefix`.
+/// The generations in a directory that still contain bytes of a page, or of pages under a `prefix`.
 ///
-/// By number: of what was purged from the store meanwhile, say. Costs a search in each segment that
-/// is named.
+/// Returns their numbers, for example after a purge of the store. Costs a search in each of their
+/// segments.
 #[pyfunction]
 #[pyo3(signature = (path, url: "str | None" = None, *, prefix: "str | None" = None))]
 pub(crate) fn generations_with<'py>(

@@ -1,4 +1,4 @@
-//! What to forget.
+//! The scope of a forget.
 
 use pyo3::prelude::*;
 use simkeep::Prefix;

@@ -1,4 +1,4 @@
-//! Sizes of a store, and what maintenance did.
+//! Sizes of a store, and results of maintenance.
 
 use pyo3::Py;
 
@@ -24,7 +24,7 @@ value! {
         segments: Tuple<SegmentStats>,
         epochs: Tuple<EpochInfo>,
         epoch_visits: u64,
-        /// Whether a new epoch is advised.
+        /// Whether a new epoch is recommended.
         epoch_due: bool,
         segment_bytes: u64,
         catalog_bytes: u64,
@@ -34,7 +34,7 @@ value! {
 }
 
 value! {
-    /// What `forget` has hidden.
+    /// The result of `forget`.
     Forgotten from forgotten: simkeep::Forgotten {
         pages: u64,
         visits: u64,
@@ -42,7 +42,7 @@ value! {
 }
 
 value! {
-    /// What `merge` did.
+    /// The result of `merge`.
     Merged from merged: simkeep::Merged {
         inputs: usize,
         bytes: u64,
@@ -50,7 +50,7 @@ value! {
 }
 
 value! {
-    /// What `compact` did.
+    /// The result of `compact`.
     Compacted from compacted: simkeep::Compacted {
         merged: Py<Merged>,
         segment_bytes_before: u64,
@@ -62,7 +62,7 @@ value! {
 }
 
 value! {
-    /// What a load did.
+    /// The result of a load.
     Loaded from loaded: simkeep::load::Loaded {
         observations: u64,
         visits: u64,

@@ -1,4 +1,4 @@
-//! Loads: of observations into a store, and into one that is made of them.
+//! Loads of observations into a store, and into a new one.
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -16,13 +16,13 @@ use crate::observe::table::Columns;
 use crate::observe::{observation, table};
 use crate::streams::arrow;
 
-/// What the thread of a load is called.
+/// The name of the thread of a load.
 pub(crate) const NAME: &str = "simkeep-load";
 
-/// How many rows are made ready at a time.
+/// The number of rows that are prepared at a time.
 const PART: usize = 1024;
 
-/// The settings of a load.
+/// Converts the options of a load.
 pub(crate) fn options(
     memory_bytes: Option<&Bound<'_, PyAny>>,
     segment_pages: Option<&Bound<'_, PyAny>>,
@@ -38,7 +38,7 @@ pub(crate) fn options(
     Ok(options)
 }
 
-/// What gives observations; of a table, in which columns.
+/// Iterates over observations; for a table, over the given columns.
 pub(crate) fn each<'py>(
     given: &Bound<'py, PyAny>,
     columns: Columns,
@@ -50,7 +50,7 @@ pub(crate) fn each<'py>(
     }
     if !columns.are_usual() {
         let message =
-            "url=, text=, html= and at= name columns, and these observations are no table";
+            "url=, text=, html= and at= name columns, and the observations are not a table";
         return Err(PyTypeError::new_err(message));
     }
     if given.is_instance_of::<PyString>() || given.is_instance_of::<PyDict>() {
@@ -60,8 +60,8 @@ pub(crate) fn each<'py>(
     Ok(Box::new((0..).zip(all).map(|(number, one)| observation::row(&one?, number))))
 }
 
-/// All of them as they are observed; an error names the row, if there are several. They are made so in
-/// parts, with the interpreter's lock let go, so that few are in memory twice.
+/// Prepares all observations; an error has the row, if there are several. Works in parts without
+/// the interpreter's lock, so that few observations are in memory twice.
 pub(crate) fn ready(
     py: Python<'_>,
     makers: &Makers,
@@ -103,7 +103,7 @@ pub(crate) fn load(
     })
 }
 
-/// What makes the fingerprints of the first epoch of a new store, and of that the number in a load.
+/// Returns the makers of fingerprints for the first epoch of a new store, and its number in a load.
 pub(crate) fn makers(
     new: &mut Options,
     origin: Option<&simkeep::Origin>,
@@ -115,7 +115,7 @@ pub(crate) fn makers(
             new.epoch = origin.name();
             Some(origin)
         }
-        // Those of other names are made elsewhere, as far as is known here.
+        // Epochs with other names are treated as external.
         None => Some(&usual).filter(|usual| usual.name() == new.epoch),
     };
     let change = match origin {

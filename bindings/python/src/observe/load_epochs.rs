@@ -10,20 +10,20 @@ use crate::fingerprint::df::Table;
 use crate::fingerprint::epoch;
 use crate::fingerprint::origin::Origin;
 
-/// The epochs that a load brings: they begin when the load is done, in the same commit.
+/// The epochs of a load: they begin when the load is done, in the same commit.
 ///
-/// It hands out numbers for the observations of one load, to which it is passed as `epochs`, and
-/// may be asked while that load takes its observations. If the load fails, they do not begin. A
-/// name that the store knows already means the store's epoch.
+/// It assigns numbers for the observations of one load, to which it is passed as `epochs`, even
+/// while that load reads its observations. If the load fails, they do not begin. The name of an
+/// existing epoch means that epoch.
 #[pyclass(frozen, module = "simkeep")]
 pub(crate) struct LoadEpochs {
     epochs: load::LoadEpochs,
-    /// A load in another thread may have it locked when the process is forked.
+    /// Another thread's load may hold its lock when the process is forked.
     birth: Birth,
 }
 
 impl LoadEpochs {
-    /// Them, where they may be used.
+    /// Returns the epochs, if they may be used.
     pub(crate) fn open(&self, py: Python<'_>) -> PyResult<&load::LoadEpochs> {
         self.birth.check(py)?;
         Ok(&self.epochs)
@@ -37,10 +37,10 @@ impl LoadEpochs {
         LoadEpochs { epochs: load::LoadEpochs::default(), birth: Birth::now() }
     }
 
-    /// The number in the load of the epoch with this name, of fingerprints that are made elsewhere.
+    /// The number in the load of the epoch with this name, for external fingerprints.
     ///
-    /// If the store has none of the name, one begins. Raises `InvalidArgumentError` for a name that is
-    /// empty or has control characters, or was asked for with other options before.
+    /// A new epoch begins if the store has none with the name. Raises `InvalidArgumentError` for a
+    /// name that is empty or has control characters, or that was used with other options before.
     #[pyo3(signature = (
         name: "str", *, role: "_types.EpochRole | None" = None,
         bands: "_types.EpochBands | None" = None
@@ -59,8 +59,8 @@ impl LoadEpochs {
 
     /// The number in the load of an epoch whose fingerprints simkeep makes.
     ///
-    /// If the store has none of its name, one begins. Its table of document frequencies, if it has
-    /// one, is copied into the store.
+    /// A new epoch begins if the store has none with its name. Its table of document frequencies,
+    /// if it has one, is copied into the store.
     #[pyo3(signature = (
         origin, *, role: "_types.EpochRole | None" = None, bands: "_types.EpochBands | None" = None
     ))]
@@ -76,11 +76,11 @@ impl LoadEpochs {
         Ok(py.detach(|| epochs.origin(origin, options)).or_raise(py)?.number())
     }
 
-    /// The number in the load of an epoch of another store, of which this is known.
+    /// The number in the load of an epoch of another store, with these properties.
     ///
-    /// How many leading bits of its fingerprints are `reserved` for metadata; its options; how many
-    /// visits that store knew when it began; and whether it has ended there. Its table comes by
-    /// `table`.
+    /// `reserved` is the number of leading bits of its fingerprints for metadata; further arguments
+    /// are its options, the number of visits that the other store had when it began, and whether it
+    /// has ended there. Add its table with `table`.
     #[pyo3(signature = (
         name: "str", *, reserved: "int" = 0, role: "_types.EpochRole | None" = None,
         bands: "_types.EpochBands | None" = None, begun: "int" = 0, ended=false
@@ -101,10 +101,10 @@ impl LoadEpochs {
         Ok(number.or_raise(py)?.number())
     }
 
-    /// Brings the table of document frequencies of an epoch of this load.
+    /// Adds the table of document frequencies of an epoch of this load.
     ///
-    /// It is copied into the store unless that has one. Raises `EpochError` for a number that this
-    /// has not given, `InvalidArgumentError` if the name of the epoch is of another table, or none.
+    /// It is copied into the store unless that has it. Raises `EpochError` for a number that is not
+    /// from here, `InvalidArgumentError` if the name of the epoch is for another table, or none.
     #[pyo3(signature = (epoch: "int", table))]
     fn table<'py>(
         &self,
@@ -122,12 +122,12 @@ impl LoadEpochs {
     }
 }
 
-/// How many leading bits of fingerprints are reserved.
+/// Converts the number of reserved leading bits of fingerprints.
 fn reserved(given: &Bound<'_, PyAny>) -> PyResult<u32> {
     arg::u32(Arg::new("reserved"), given)
 }
 
-/// How many visits were known when an epoch began.
+/// Converts the number of visits when an epoch began.
 fn begun(given: &Bound<'_, PyAny>) -> PyResult<u64> {
     arg::count(Arg::new("begun"), given)
 }

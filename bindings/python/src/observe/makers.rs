@@ -1,4 +1,4 @@
-//! Fingerprints of texts, by what makes them in a store.
+//! Makes the fingerprints of texts for the epochs of a store.
 
 use std::sync::Arc;
 
@@ -11,29 +11,29 @@ use crate::observe::what::{Html, What};
 
 type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Fingerprints of one content: that of the epoch that it is compared in, and perhaps another.
+/// The fingerprints of a content: in the epoch of comparisons, and optionally in another one.
 type Made = ((Option<u64>, Epoch), Option<(Option<u64>, Epoch)>);
 
-/// What makes the fingerprints of content, as long as the epochs of the store stay the same.
+/// The makers of fingerprints of content, valid while the epochs of the store stay the same.
 #[derive(Debug)]
 pub(crate) struct Makers {
-    /// The epochs of which it is.
+    /// The epochs they are valid for.
     epochs: Vec<EpochInfo>,
-    /// The epoch that verdicts go by.
+    /// The epoch of verdicts.
     change: Epoch,
     origins: Vec<(Epoch, Origin)>,
-    /// Those in which plain text gets fingerprints, and those in which HTML does; or why it gets none.
+    /// The epochs for plain text, and those for HTML; or the reason why there are none.
     of_text: Result<Vec<Epoch>, String>,
     of_html: Result<Vec<Epoch>, String>,
 }
 
-/// The makers that were used last. Only used in the process of the store, so whoever holds the lock may
-/// be detached.
+/// The makers used last. Used only in the process of the store, so a thread may hold the lock while
+/// detached.
 #[derive(Debug, Default)]
 pub(crate) struct Cached(Mutex<Option<Arc<Makers>>>);
 
 impl Cached {
-    /// Those of a store as it is now.
+    /// Returns the makers for the current epochs of a store.
     pub(crate) fn of(&self, snapshot: &Snapshot) -> Result<Arc<Makers>> {
         let mut cached = self.0.lock();
         if let Some(makers) = &*cached
@@ -74,7 +74,7 @@ impl Makers {
         Ok(Makers { epochs: snapshot.epochs().to_vec(), change, origins, of_text, of_html })
     }
 
-    /// Those of a store that is yet to be made: of its first epoch, with the number that it has in a
+    /// Returns the makers for a store to be created: for its first epoch, with its number in a
     /// load.
     pub(crate) fn of_new(name: &str, change: Epoch, origin: Option<Origin>) -> Makers {
         let is_page = |origin: &Origin| origin.extracted_by().is_none_or(|by| by == EXTRACTOR);
@@ -90,7 +90,7 @@ impl Makers {
         Makers { epochs: Vec::new(), change, origins, of_text, of_html }
     }
 
-    /// A row as it is observed, with its fingerprints.
+    /// Prepares a row with its fingerprints.
     pub(crate) fn ready(&self, row: Row) -> Result<Ready> {
         let content = |((fingerprint, epoch), also): Made| {
             let digest = row.digest;
@@ -121,7 +121,7 @@ impl Makers {
         Ok(Ready::new(row, seen, also))
     }
 
-    /// The fingerprints of a document in the first two of these epochs.
+    /// Computes the fingerprints of a document in the first two of these epochs.
     fn made(&self, document: &Document, epochs: &Result<Vec<Epoch>, String>) -> Result<Made> {
         let epochs = epochs.as_ref().map_err(|why| Error::InvalidArgument(why.clone()))?;
         let mut made = Vec::with_capacity(epochs.len());
@@ -132,9 +132,7 @@ impl Makers {
         }
         let mut made = made.into_iter();
         let first = made.next().ok_or_else(|| {
-            Error::InvalidArgument(
-                "no epoch of this store has what makes fingerprints of texts".to_owned(),
-            )
+            Error::InvalidArgument("no epoch of this store makes fingerprints of texts".to_owned())
         })?;
         Ok((first, made.next()))
     }

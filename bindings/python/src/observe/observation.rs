@@ -1,4 +1,4 @@
-//! Visits as objects, to be observed or loaded many at a time.
+//! Visits as objects, to observe or load many at a time.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -10,17 +10,17 @@ use crate::convert::time::Time;
 use crate::observe::row::{Row, given};
 use crate::observe::what::{Html, What};
 
-/// What makes an observation again: a function, its arguments, and its keywords.
+/// The data to create an observation again: a function, its arguments, and its keywords.
 type Call<'py> = (Bound<'py, PyAny>, (String, Time), Bound<'py, PyDict>);
 
-/// One visit, for `observe_batch` and `load`; its arguments are those of `Store.observe`.
+/// A visit, for `observe_batch` and `load`; its arguments are those of `Store.observe`.
 ///
-/// It is checked when it is made, but for what only a store knows: what a URL may be, and epochs.
+/// It is validated when it is created, except for rules that need the store: valid URLs and epochs.
 #[pyclass(frozen, module = "simkeep")]
 pub(crate) struct Observation(pub(crate) Row);
 
 impl Observation {
-    /// Its fields beside URL and time, as keywords, and its kind.
+    /// Returns its kind, and its fields other than URL and time as keywords.
     fn keywords<'py>(&self, py: Python<'py>) -> PyResult<(&'static str, Bound<'py, PyDict>)> {
         let keywords = PyDict::new(py);
         let Row { what, digest, status, modified, weight, class, .. } = &self.0;
@@ -120,7 +120,7 @@ impl Observation {
         Row::new(&given, Arg::new("url")).map(Observation)
     }
 
-    /// A visit to which the server answered that nothing was modified.
+    /// A visit with unmodified content, by the server's report.
     #[classmethod]
     #[pyo3(signature = (
         url: "str", at: "Time", **keywords: "Unpack[_types.NotModified]"
@@ -173,13 +173,13 @@ impl Observation {
         Row::of_keywords((url, at), keywords, What::Failed).map(Observation)
     }
 
-    /// The page.
+    /// The URL of the page.
     #[getter]
     fn url(&self) -> &str {
         &self.0.url
     }
 
-    /// When the visit was.
+    /// The time of the visit.
     #[getter]
     fn at(&self) -> Time {
         Time(self.0.time)
@@ -224,7 +224,7 @@ impl Observation {
     }
 }
 
-/// A row of a batch: an `Observation`, or a dictionary.
+/// Converts a row of a batch: an `Observation`, or a dictionary.
 pub(crate) fn row(given: &Bound<'_, PyAny>, number: u64) -> PyResult<Row> {
     if let Ok(dict) = given.cast::<PyDict>() {
         return Row::of_dict(dict, number);

@@ -1,4 +1,4 @@
-//! What a response says of its page.
+//! The meaning of a response for its page.
 
 use pyo3::prelude::*;
 use simkeep::{Response, ResponseMeaning};
@@ -6,11 +6,12 @@ use simkeep::{Response, ResponseMeaning};
 use crate::convert::arg::{self, Arg};
 use crate::convert::word::Seen;
 
-/// What an HTTP response to a GET says of its page: what to report. `None` below 200: no visit.
+/// The meaning of an HTTP response to a GET for its page: the kind of visit to report. `None` below
+/// 200: not a visit.
 ///
 /// `location` and `content_range` are the headers; `length` is the Content-Length, if no
-/// Transfer-Encoding delimits the body, and `received` the number of bytes that arrived;
-/// `is_encoded` says that there is a Content-Encoding, `is_cut` that the body is known to be cut.
+/// Transfer-Encoding delimits the body, and `received` the number of received bytes; `is_encoded`
+/// means that there is a Content-Encoding, `is_cut` that the body is known to be truncated.
 #[pyfunction]
 #[pyo3(signature = (
     status: "int", *, location=None, content_range=None, length: "int | None" = None,

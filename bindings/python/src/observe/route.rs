@@ -1,4 +1,4 @@
-//! Which of several stores a page belongs to.
+//! Assigns pages to one of several stores.
 
 use std::num::NonZeroU32;
 
@@ -6,10 +6,10 @@ use pyo3::prelude::*;
 
 use crate::convert::arg::{self, Arg};
 
-/// Which of so many stores a page belongs to, counted from 0, where a crawl is shared out among several.
+/// The store of a page, counted from 0, if a crawl is distributed over `stores` stores.
 ///
-/// All pages of a host belong to the same one. The answer never changes; with more stores than before, a
-/// page stays where it was or goes to a new one.
+/// All pages of a host are in the same one. The result never changes; with more stores, a page
+/// keeps its store or moves to a new one.
 #[pyfunction]
 #[pyo3(signature = (url: "str", stores: "int"))]
 pub(crate) fn route(url: &Bound<'_, PyAny>, stores: &Bound<'_, PyAny>) -> PyResult<u32> {

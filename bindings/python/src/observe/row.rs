@@ -1,4 +1,4 @@
-//! One visit as it is given, and as the crate takes it.
+//! A visit as given by the caller, and as the crate takes it.
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -10,7 +10,7 @@ use crate::convert::arg::{self, Arg};
 use crate::convert::keywords::unknown;
 use crate::observe::what::{Parts, What};
 
-/// One visit, checked but for what the store alone knows.
+/// A visit, validated except for rules that need the store.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Row {
     pub(crate) url: String,
@@ -23,7 +23,7 @@ pub(crate) struct Row {
     pub(crate) class: Option<u32>,
 }
 
-/// What a caller gives of a visit, unchecked.
+/// The caller's arguments of a visit, unchecked.
 #[derive(Default)]
 pub(crate) struct Given<'a, 'py> {
     pub(crate) url: Option<&'a Bound<'py, PyAny>>,
@@ -43,7 +43,7 @@ pub(crate) struct Given<'a, 'py> {
     pub(crate) class_: Option<&'a Bound<'py, PyAny>>,
 }
 
-/// What a caller gives of a visit that saw content, by the names of its arguments.
+/// The caller's arguments of a visit with content, by name.
 macro_rules! given {
     ($url:ident, $at:ident, $($part:ident),* $(,)?) => {
         $crate::observe::row::Given { url: Some($url), at: Some($at), $($part,)* ..Default::default() }
@@ -53,12 +53,12 @@ macro_rules! given {
 pub(crate) use given;
 
 impl Row {
-    /// What was given, checked. `place` is one of its parts.
+    /// Validates the arguments. `place` is one of their parts.
     pub(crate) fn new(given: &Given<'_, '_>, place: Arg) -> PyResult<Row> {
         Row::of_word(given, place, Parts::of(given, place)?.what(place)?)
     }
 
-    /// What was given, checked, of which it is known what was found.
+    /// Validates the arguments of a visit with a known result.
     fn of_word(given: &Given<'_, '_>, place: Arg, what: What) -> PyResult<Row> {
         let missing = |name| PyTypeError::new_err(format!("{} is missing", place.and(name)));
         let url = given.url.ok_or_else(|| missing("url"))?;
@@ -76,7 +76,7 @@ impl Row {
         })
     }
 
-    /// A visit that saw no content, with what else is known of it as keywords.
+    /// Converts a visit without content, with further properties as keywords.
     pub(crate) fn of_keywords(
         (url, at): (&Bound<'_, PyAny>, &Bound<'_, PyAny>),
         keywords: Option<&Bound<'_, PyDict>>,
@@ -98,7 +98,7 @@ impl Row {
         Row::of_word(&given, Arg::new("url"), what)
     }
 
-    /// A row that is a dictionary, with the keywords of `observe` as keys.
+    /// Converts a row that is a dictionary, with the keywords of `observe` as keys.
     pub(crate) fn of_dict(row: &Bound<'_, PyDict>, number: u64) -> PyResult<Row> {
         let place = Arg::row("a key", number);
         let pairs: Vec<_> = row.iter().collect();
@@ -139,7 +139,7 @@ pub(crate) struct Ready {
 }
 
 impl Ready {
-    /// A row, with what it is made into.
+    /// Creates it from a row and its content.
     pub(crate) fn new(row: Row, seen: Seen, also: Option<(Option<u64>, Epoch)>) -> Ready {
         let Row { url, time, status, modified, weight, class, .. } = row;
         let visit = Visit { time, seen, status, modified: None };
@@ -151,7 +151,7 @@ impl Ready {
         ready
     }
 
-    /// The observation.
+    /// Returns the observation.
     pub(crate) fn observation(&self) -> Observation<'_> {
         let mut observation = Observation::of(&self.url, self.visit);
         observation.also = self.also;

@@ -1,4 +1,4 @@
-//! Tables of observations, as Arrow has them: rows of columns that are named like arguments.
+//! Tables of observations in Arrow: columns named like arguments.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::observe::what::{Html, Parts, What};
 use crate::streams::arrow::Chunks;
 use crate::streams::column::{Column, only_column};
 
-/// The columns of a chunk, each under its name; those that are not there have no value in any row.
+/// The columns of a chunk by name; missing ones have no value in any row.
 #[derive(Default)]
 struct Table {
     url: Option<Column>,
@@ -35,14 +35,14 @@ struct Table {
     modified: Option<Column>,
     weight: Option<Column>,
     class_: Option<Column>,
-    /// When all visits were, if no column says it.
+    /// The time of all visits, if no column has it.
     time: Option<Time>,
     rows: usize,
-    /// How many rows came before.
+    /// The number of earlier rows.
     before: u64,
 }
 
-/// Where a table has what is needed, unless it is in the columns of these names.
+/// The names of columns, if they differ from the arguments.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Columns {
     url: Option<String>,
@@ -51,17 +51,17 @@ pub(crate) struct Columns {
     at: Option<At>,
 }
 
-/// When the visits of a table were.
+/// The times of the visits of a table.
 #[derive(Clone, Debug)]
 enum At {
-    /// What a column of this name says, or if there is none, at the time that this is.
+    /// A column of this name, or if there is none, the time that it represents.
     Named(String),
-    /// All at this time.
+    /// One time for all.
     Time(Time),
 }
 
 impl Columns {
-    /// Those that arguments name.
+    /// Creates the names from arguments.
     pub(crate) fn new(
         url: Option<&Bound<'_, PyAny>>,
         text: Option<&Bound<'_, PyAny>>,
@@ -84,12 +84,12 @@ impl Columns {
         })
     }
 
-    /// Whether none is named.
+    /// Whether no name is given.
     pub(crate) fn are_usual(&self) -> bool {
         matches!(self, Columns { url: None, text: None, html: None, at: None })
     }
 
-    /// What the column of a name is called as an argument, if it is one.
+    /// Returns the argument for a column name, if there is one.
     fn argument<'a>(&self, name: &'a str) -> Option<&'a str> {
         let named = |column: &Option<String>| column.as_deref() == Some(name);
         let is_at = matches!(&self.at, Some(At::Named(at)) if at == name);
@@ -107,7 +107,7 @@ impl Columns {
     }
 }
 
-/// The rows of what has come.
+/// Returns the rows of the chunks.
 pub(crate) fn rows(chunks: Chunks, columns: Columns) -> impl Iterator<Item = PyResult<Row>> {
     let mut before = 0;
     let tables = chunks.map(move |chunk| {
@@ -127,7 +127,7 @@ pub(crate) fn rows(chunks: Chunks, columns: Columns) -> impl Iterator<Item = PyR
 }
 
 impl Table {
-    /// The columns of a chunk. Columns of other names are left alone.
+    /// Creates the columns of a chunk. Columns with other names are ignored.
     fn new(chunk: &ArrayRef, columns: &Columns, before: u64) -> PyResult<Table> {
         let DataType::Struct(fields) = chunk.data_type() else {
             let message =
@@ -150,7 +150,7 @@ impl Table {
         Ok(table)
     }
 
-    /// Checks that the columns that are named or needed are there.
+    /// Checks that named and mandatory columns exist.
     fn check(&mut self, columns: &Columns) -> PyResult<()> {
         let named = [
             ("url", &columns.url, &self.url),
@@ -172,7 +172,7 @@ impl Table {
             (_, Some(_)) => None,
             (Some(At::Named(at)), None) => {
                 let time = simkeep_formats::time(at).map(Time::from_ms_unchecked);
-                let message = || format!("there is no column {at:?}, and it is no time");
+                let message = || format!("there is no column {at:?}, and it is not a time");
                 Some(time.ok_or_else(|| PyValueError::new_err(message()))?)
             }
             (None, None) => {
@@ -184,7 +184,7 @@ impl Table {
         Ok(())
     }
 
-    /// The place of a column, and its name.
+    /// Returns the field of a column, and its name.
     fn column(&mut self, name: &str) -> Option<(&'static str, &mut Option<Column>)> {
         Some(match name {
             "url" => ("url", &mut self.url),
@@ -205,7 +205,7 @@ impl Table {
         })
     }
 
-    /// A row of the whole.
+    /// Returns the index of a row in the whole table.
     fn at(&self, row: usize) -> u64 {
         self.before + row as u64
     }
@@ -238,7 +238,7 @@ impl Table {
         })
     }
 
-    /// What a visit found.
+    /// Returns the result of a visit.
     fn what(&self, row: usize, digest: bool) -> PyResult<What> {
         let seen = get(&self.seen, row, Column::text)?.map(|seen| {
             word::Seen::named(seen).ok_or_else(|| {
@@ -276,7 +276,7 @@ impl Table {
     }
 }
 
-/// What is in a column, if it is there.
+/// Returns the value of a column, if it exists.
 fn get<'t, T>(
     column: &'t Option<Column>,
     row: usize,
@@ -285,7 +285,7 @@ fn get<'t, T>(
     column.as_ref().map_or(Ok(None), |column| get(column, row))
 }
 
-/// A whole number up to `max`.
+/// Returns an integer up to `max`.
 fn whole<T: Copy + Into<u64> + TryFrom<u64>>(
     max: T,
 ) -> impl FnOnce(&Column, usize) -> PyResult<Option<T>> {

@@ -6,14 +6,14 @@ use simkeep::{PropertyUpdate, Restatement};
 use crate::convert::arg::{self, Arg, optional};
 use crate::search::query;
 
-/// A page and a time, as they are given.
+/// A page and a time, as arguments.
 type Of<'a, 'py> = (&'a Bound<'py, PyAny>, &'a Bound<'py, PyAny>);
 
 fn of<'a>((url, at): Of<'a, '_>) -> PyResult<(&'a str, simkeep::Time)> {
     Ok((arg::url(Arg::new("url"), url)?, arg::time(Arg::new("at"), at)?))
 }
 
-/// A fingerprint in another epoch.
+/// Converts a fingerprint in another epoch.
 pub(crate) fn restatement<'a>(
     page: Of<'a, '_>,
     (fingerprint, epoch): (&Bound<'_, PyAny>, &Bound<'_, PyAny>),
@@ -29,7 +29,7 @@ pub(crate) fn restatement<'a>(
     Ok(restatement)
 }
 
-/// A weight or a class.
+/// Converts a weight or a class.
 pub(crate) fn property_update<'a>(
     page: Of<'a, '_>,
     weight: Option<&Bound<'_, PyAny>>,

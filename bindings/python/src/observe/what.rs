@@ -1,4 +1,5 @@
-//! What a visit found, as it is given: what says it, and what excludes what.
+//! The result of a visit from its arguments: which argument determines it, and which exclude each
+//! other.
 
 use std::borrow::Cow;
 
@@ -11,19 +12,19 @@ use crate::convert::arg::{self, Arg};
 use crate::convert::word;
 use crate::observe::row::Given;
 
-/// What a visit found.
+/// The result of a visit.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum What {
     Text(String),
-    /// With the encoding that a server named, or its Content-Type.
+    /// With the encoding from the server, or its Content-Type.
     Html(Html, Option<String>),
-    /// Ready-made; without an epoch it is of that which verdicts go by.
+    /// A given fingerprint; without an epoch it is of the epoch of verdicts.
     Content {
         fingerprint: Option<u64>,
         epoch: Option<Epoch>,
         also: Option<Also>,
     },
-    /// Leads to this target, which may be relative to the page.
+    /// A redirect to this target, which may be relative to the page.
     Redirect(String),
     NotModified,
     Gone,
@@ -40,7 +41,7 @@ pub(crate) enum Html {
 /// A fingerprint of another epoch.
 pub(crate) type Also = (Option<u64>, Epoch);
 
-/// What says what a visit found, each part checked by itself.
+/// The arguments that determine the result, each validated by itself.
 #[derive(Default)]
 pub(crate) struct Parts<'a> {
     pub(crate) seen: Option<word::Seen>,
@@ -56,7 +57,7 @@ pub(crate) struct Parts<'a> {
 }
 
 impl<'a> Parts<'a> {
-    /// Those of arguments, or of a dictionary's row.
+    /// Validates the arguments, or the row of a dictionary.
     pub(crate) fn of(given: &Given<'a, '_>, place: Arg) -> PyResult<Parts<'a>> {
         let seen = arg::optional(given.seen, |v| word::Seen::take(place.and("seen"), v))?;
         let text = given.text.filter(|text| !text.is_none());
@@ -80,7 +81,7 @@ impl<'a> Parts<'a> {
         })
     }
 
-    /// Whether nothing says what was found.
+    /// Whether no argument determines the result.
     pub(crate) fn is_empty(&self) -> bool {
         matches!(
             self,
@@ -98,7 +99,7 @@ impl<'a> Parts<'a> {
         )
     }
 
-    /// What they say together. `place` is where one of them is.
+    /// Returns the combined result. `place` is where one of them is.
     pub(crate) fn what(self, place: Arg) -> PyResult<What> {
         let wrong =
             |name, what: &str| Err(PyTypeError::new_err(format!("{} {what}", place.and(name))));
@@ -120,7 +121,7 @@ impl<'a> Parts<'a> {
         };
         if let Some(what) = no_content {
             if content.contains(&true) || of_epoch {
-                let none = "is no content, so there is no text, html, fingerprint or epoch";
+                let none = "means that there is no content: omit text, html, fingerprint and epoch";
                 return wrong("seen", none);
             }
             return Ok(what);
@@ -131,7 +132,7 @@ impl<'a> Parts<'a> {
         if self.encoding.is_some() && !matches!(self.html, Some(Html::Bytes(_))) {
             return wrong("encoding", "is for html as bytes");
         }
-        // What is made of texts is of the epochs that are in use.
+        // Fingerprints of texts are of the current epochs.
         if of_epoch && texts.contains(&true) {
             let name = if self.epoch.is_some() { "epoch" } else { "also" };
             return wrong(name, "is for fingerprints, not for text or html");
@@ -153,7 +154,7 @@ impl<'a> Parts<'a> {
 }
 
 impl What {
-    /// A redirect to a target.
+    /// Converts a redirect to a target.
     pub(crate) fn redirect(to: &Bound<'_, PyAny>) -> PyResult<What> {
         let (place, to) = (Arg::new("to"), arg::text(Arg::new("to"), to)?);
         if to.trim_ascii().is_empty() {
@@ -173,7 +174,7 @@ impl Html {
     }
 }
 
-/// A pair of a fingerprint and its epoch.
+/// Converts a pair of a fingerprint and its epoch.
 fn also(place: Arg, given: &Bound<'_, PyAny>) -> PyResult<Also> {
     let (fingerprint, epoch) = arg::pair(place, given, "a pair of a fingerprint and its epoch")?;
     let fingerprint = arg::optional(Some(&fingerprint), |v| arg::fingerprint(place, v))?;

@@ -1,4 +1,4 @@
-//! Visits of a page, and what else its history has.
+//! Visits of a page, and other entries of its history.
 
 use std::sync::Arc;
 
@@ -17,14 +17,13 @@ use crate::streams::columns::{
 use crate::streams::stream::Item;
 
 value! {
-    /// One visit to a page: what was seen, and when.
+    /// One visit to a page: the result and the time.
     Visit from visit: simkeep::Visit {
         time: Time,
         seen: Seen = &visit.seen,
         /// The fingerprint of the content; `None` if it has none, or there was no content.
         fingerprint: Option<u64> = visit.seen.content().and_then(|of| of.fingerprint),
-        /// The digest of the content, 16 bytes; also one that came with the word that it is not
-        /// modified.
+        /// The digest of the content, 16 bytes; also of a visit that reported it unmodified.
         digest: Option<[u8; 16]> = visit.seen.digest(),
         /// The epoch of the fingerprint; `None` if there was no content.
         epoch: Option<u32> = visit.seen.content().map(|of| of.epoch),
@@ -34,25 +33,25 @@ value! {
 }
 
 value! {
-    /// A visit in a history, with what it meant after those before it.
+    /// A visit in a history, with its verdict after those before it.
     VisitEntry {
         /// The visit.
         visit: Py<Visit>,
-        /// What the page was then.
+        /// The verdict about the page.
         verdict: Verdict,
         /// How it is known to have been the same, if that is the verdict.
         by: Option<SameBy>,
-        /// In how many bits the fingerprint differs from that of the version before.
+        /// The distance of the fingerprint from that of the version before, in bits.
         distance: Option<u32>,
-        /// The epoch of the fingerprints that were compared.
+        /// The epoch of the compared fingerprints.
         distance_epoch: Option<u32>,
-        /// When the version that the page went back to was last seen.
+        /// When the version that the page reverted to was last seen.
         to: Option<Time>,
-        /// What the distance means, if there is one.
+        /// The meaning of the distance, if there is one.
         meaning: Option<Py<Meaning>>,
     }
     also {
-        /// When the visit was.
+        /// The time of the visit.
         #[getter]
         fn time(&self) -> Time {
             self.visit.get().time
@@ -61,7 +60,7 @@ value! {
 }
 
 value! {
-    /// What another epoch makes of content that an earlier visit saw.
+    /// A fingerprint in another epoch for content that an earlier visit saw.
     Restated from restated: simkeep::Restated {
         time: Time,
         /// Its fingerprint; `None` if it has none.
@@ -74,7 +73,7 @@ value! {
 }
 
 value! {
-    /// A property that a page was given: a weight or a class.
+    /// A property of a page: a weight or a class.
     PropertyEntry from given: simkeep::PropertyEntry {
         time: Time,
         /// The weight, if it is one.
@@ -84,7 +83,7 @@ value! {
     }
 }
 
-/// An entry without what it meant.
+/// An entry without its verdict.
 #[derive(IntoPyObject)]
 pub(crate) enum Entry {
     Visit(Visit),
@@ -104,7 +103,7 @@ impl FromRust<simkeep::Entry> for Entry {
     }
 }
 
-/// An entry with what it meant.
+/// An entry with its verdict.
 #[derive(IntoPyObject)]
 pub(crate) enum HistoryEntry {
     Visit(VisitEntry),
@@ -182,7 +181,7 @@ impl Item for (String, simkeep::History) {
     type Object = (String, Vec<HistoryEntry>);
 }
 
-/// An entry that a caller gives back, without what the distance of its verdict means.
+/// Converts an entry back, without the meaning of its verdict's distance.
 pub(crate) fn read_history_entry(
     arg: Arg,
     given: &Bound<'_, PyAny>,
@@ -215,7 +214,7 @@ pub(crate) fn read_history_entry(
     Err(arg.type_error("VisitEntry, Restated or PropertyEntry", given))
 }
 
-/// An entry that a caller gives back, with or without what it meant.
+/// Converts an entry back, with or without its verdict.
 pub(crate) fn read_entry(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<simkeep::Entry> {
     if let Ok(visit) = given.cast::<Visit>() {
         return Ok(simkeep::Entry::Visit(visit.get().to_rust(arg)?));
@@ -224,7 +223,7 @@ pub(crate) fn read_entry(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<simkeep
 }
 
 impl Visit {
-    /// The visit that this tells of.
+    /// Converts the visit.
     fn to_rust(&self, arg: Arg) -> PyResult<simkeep::Visit> {
         let digest = self.digest.map(Digest);
         let seen = match (self.seen, self.epoch) {
@@ -249,7 +248,7 @@ impl Visit {
 }
 
 impl VisitEntry {
-    /// The verdict that this tells of.
+    /// Converts the verdict.
     fn verdict(&self, arg: Arg) -> PyResult<simkeep::Verdict> {
         let distance = self.distance.zip(self.distance_epoch);
         let distance = distance
@@ -270,7 +269,7 @@ impl VisitEntry {
             (Verdict::Failed, ..) => simkeep::Verdict::Failed,
             (Verdict::OutOfOrder, ..) => simkeep::Verdict::OutOfOrder,
             (Verdict::Known, ..) => simkeep::Verdict::Known,
-            _ => return Err(arg.wrong("has a verdict without what belongs to it")),
+            _ => return Err(arg.wrong("has a verdict without its other fields")),
         })
     }
 }

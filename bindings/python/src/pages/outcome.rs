@@ -1,4 +1,4 @@
-//! What an observation is answered with.
+//! The outcome of an observation.
 
 use pyo3::prelude::*;
 
@@ -33,14 +33,14 @@ value! {
 }
 
 value! {
-    /// What a distance between two versions of a page means. As a text: "moderately, some 0.5 to 6 % of
-    /// its words".
+    /// The meaning of a distance between two versions of a page. As text: "moderately, some 0.5 to
+    /// 6 % of its words".
     Meaning from meaning: simkeep::fingerprint::Meaning {
         distance: u32,
         band: Band,
-        /// The least and the greatest share of its words that changed, from 0 to 1, in 8 of 10 cases.
+        /// The least and the greatest share of changed words, from 0 to 1, in 8 of 10 cases.
         changed: (f32, f32) = meaning.changed(),
-        /// For people.
+        /// The text for people.
         text: String = meaning.to_string(),
     }
     also {
@@ -51,20 +51,20 @@ value! {
 }
 
 value! {
-    /// The answer to an observation. As a text: "changed by 4 bits: moderately, some 0.5 to 6 % of its
-    /// words; near another page".
+    /// The outcome of an observation. As text: "changed by 4 bits: moderately, some 0.5 to 6 % of
+    /// its words; near another page".
     Outcome from outcome: simkeep::Outcome {
         verdict: Verdict = VerdictParts::from(outcome.verdict).verdict,
         /// How it is known to be the same, if that is the verdict.
         by: Option<SameBy> = VerdictParts::from(outcome.verdict).by,
-        /// In how many bits its fingerprint differs from that of the version before; `None` where
-        /// that is not known, or nothing changed.
+        /// The distance of its fingerprint from that of the version before, in bits; `None` if it
+        /// is unknown, or nothing changed.
         distance: Option<u32> = VerdictParts::from(outcome.verdict).distance,
-        /// The epoch of the fingerprints that were compared.
+        /// The epoch of the compared fingerprints.
         distance_epoch: Option<u32> = VerdictParts::from(outcome.verdict).distance_epoch,
-        /// When the version that the page went back to was last seen, if it was reverted.
+        /// When the version that the page reverted to was last seen, if it was reverted.
         to: Option<Time> = VerdictParts::from(outcome.verdict).to,
-        /// What the distance means, if there is one.
+        /// The meaning of the distance, if there is one.
         meaning: Option<Py<Meaning>>,
         novel: bool,
         priority: f64,
@@ -73,7 +73,7 @@ value! {
         near: Tuple<NearDuplicate>,
         original: Option<Py<Original>>,
         complete: bool,
-        /// For people.
+        /// The text for people.
         text: String = outcome.to_string(),
     }
     also {
@@ -83,7 +83,7 @@ value! {
     }
 }
 
-/// The parts of a verdict, as Python has them.
+/// The parts of a verdict in Python.
 pub(crate) struct VerdictParts {
     pub(crate) verdict: Verdict,
     pub(crate) by: Option<SameBy>,

@@ -1,4 +1,4 @@
-//! A page as it stands.
+//! The current state of a page.
 
 use pyo3::prelude::*;
 
@@ -13,7 +13,7 @@ use crate::streams::stream::Item;
 
 value! {
     Content from content: simkeep::Content {
-        /// The fingerprint; `None` if the text is too short to tell.
+        /// The fingerprint; `None` if the text is too short to be distinguished.
         fingerprint: Option<u64>,
         /// The digest, 16 bytes, if one was given.
         digest: Option<[u8; 16]>,
@@ -30,17 +30,17 @@ value! {
 }
 
 value! {
-    /// What the visits of a page tell about how it changes.
+    /// How a page changes, from its visits.
     Changes from of: simkeep::Changes {
-        /// How often two visits were compared.
+        /// The number of comparisons of two visits.
         comparisons: u32 = of.comparisons(),
-        /// How often the later one had other content.
+        /// The number of these with other content in the later visit.
         changes: u32 = of.changes(),
-        /// How often that was content seen before.
+        /// The number of these in which that content had been seen before.
         returns: u32 = of.returns(),
-        /// Of how many changes the server said when they were.
+        /// The number of changes with a time from the server.
         dated: u32 = of.dated(),
-        /// How long the page was seen not to change, in milliseconds.
+        /// How long the page was observed without a change, in milliseconds.
         unchanged_ms: u64 = of.unchanged_ms(),
         /// The last change, if there was one.
         last_change: Option<Py<LastChange>> = of.last_change(),
@@ -59,14 +59,14 @@ value! {
         modified: Option<Time>,
         gone: bool,
         weight: f64,
-        /// The class that it is of, if one was given.
+        /// The current class, if there is one.
         class_: Option<u32> = page.class,
         changes: Py<Changes>,
     }
 }
 
 value! {
-    /// A page whose version in force has a fingerprint, but none of the epoch that was asked for.
+    /// A page whose current version has a fingerprint, but none of the requested epoch.
     StalePage from page: simkeep::query::StalePage {
         url: String,
         time: Time,

@@ -1,4 +1,4 @@
-//! What is believed of the rate at which a page changes.
+//! Beliefs about the change rate of a page.
 
 use pyo3::prelude::*;
 use simkeep::recrawl;
@@ -17,10 +17,10 @@ value! {
     }
 }
 
-/// How likely each of 64 rates is before a page's own visits tell more.
+/// The probability of each of 64 rates before the visits of a page are known.
 ///
-/// By default rates spread widely: half of the pages change more often than every two months, one of six
-/// more often than every eight days, and one of six less often than every 15 months.
+/// By default rates spread widely: half of the pages change more often than every two months, one
+/// in six more often than every eight days, and one in six less often than every 15 months.
 #[pyclass(frozen, module = "simkeep.recrawl")]
 pub(crate) struct Prior(pub(crate) recrawl::Prior);
 
@@ -31,11 +31,11 @@ impl Prior {
         Prior(recrawl::Prior::default())
     }
 
-    /// Rates whose logarithms are normal.
+    /// Log-normal rates.
     ///
-    /// Half of them are above the median, in changes a day, and two of three are within a factor of
-    /// e^width from it. Raises `InvalidOptionError` if the median is not positive and finite, or the
-    /// width is not from 0.1 to 100.
+    /// Half of them are above the median, in changes a day, and two thirds are within a factor of
+    /// e^width from it. Raises `InvalidOptionError` if the median is not positive and finite, or
+    /// the width is not from 0.1 to 100.
     #[staticmethod]
     #[pyo3(signature = (median_per_day: "float", width: "float"))]
     fn log_normal(
@@ -48,11 +48,11 @@ impl Prior {
         recrawl::Prior::log_normal(median, width).or_raise(py).map(Prior)
     }
 
-    /// The Gamma distribution of a shape whose mean is shape/days.
+    /// The Gamma distribution of a shape with mean shape/days.
     ///
-    /// That is what is known after so many changes in so many days, if nothing was known before. Raises
-    /// `InvalidOptionError` if the shape is not from 0.01 to a million, or the days are not from a
-    /// millisecond to 4,000,000.
+    /// This is the posterior after `shape` changes in `days` days with an uninformative prior.
+    /// Raises `InvalidOptionError` if the shape is not from 0.01 to a million, or the days are not
+    /// from a millisecond to 4,000,000.
     #[staticmethod]
     #[pyo3(signature = (shape: "float", days: "float"))]
     fn gamma(py: Python<'_>, shape: &Bound<'_, PyAny>, days: &Bound<'_, PyAny>) -> PyResult<Prior> {
@@ -75,11 +75,11 @@ impl Prior {
     }
 }
 
-/// How likely each of 64 rates makes the comparisons of a page, which may be none.
+/// The likelihood of each of 64 rates, given the comparisons of a page, possibly none.
 ///
-/// Each is a `Comparison`, or a pair of one and how many it counts for: several equal ones, or half
-/// a one that is doubtful. Costs time in proportion to them. Raises `InvalidOptionError` if one
-/// counts for less than none, or more than a thousand million.
+/// Each is a `Comparison`, or a pair of one and how many times it counts: several equal ones, or
+/// half an uncertain one. Linear in their number. Raises `InvalidOptionError` if one counts a
+/// negative number of times, or more than a thousand million.
 #[pyclass(frozen, module = "simkeep.recrawl")]
 pub(crate) struct Likelihood(pub(crate) recrawl::Likelihood);
 
@@ -122,10 +122,10 @@ impl Likelihood {
     }
 }
 
-/// How likely each of 64 rates is to be that of a page: a prior times the likelihood of what was seen.
+/// The probability of each of 64 rates: a prior times the likelihood of the comparisons.
 ///
-/// With few visits a rate is hardly known, and each change that was seen means only "one or more". What
-/// a visit is worth is best taken as its expectation over a belief.
+/// Few visits determine a rate only roughly, and each change that was seen means "one or more". The
+/// best estimate of a visit's value is its expectation over a belief.
 #[pyclass(frozen, module = "simkeep.recrawl")]
 pub(crate) struct Belief(pub(crate) recrawl::Belief);
 
@@ -142,11 +142,11 @@ impl Belief {
         Rate::from_rust(py, self.0.rate())
     }
 
-    /// What a visit is worth so many days after the last one, in days.
+    /// The value of a visit this many days after the last one, in days.
     ///
-    /// That is the expectation of the index, `"value"` (the default) or `"harmonic"`, of a page of this
-    /// weight. Takes about a microsecond. Negative days count as none. Raises `InvalidOptionError` if
-    /// the weight is not positive and finite.
+    /// It is the expectation of the index, `"value"` (the default) or `"harmonic"`, for a page of
+    /// this weight. Takes about a microsecond. Negative days count as zero. Raises
+    /// `InvalidOptionError` if the weight is not positive and finite.
     #[pyo3(signature = (weight: "float", days: "float", index: "_Index | None" = None))]
     fn worth(
         &self,
@@ -161,11 +161,11 @@ impl Belief {
         self.0.worth(index, weight, days).or_raise(py)
     }
 
-    /// The days after a visit from which on the next one is worth a threshold.
+    /// The days after a visit at which the next one reaches a threshold.
     ///
-    /// By the index `"value"` (the default) or `"harmonic"`; `None` if it never is, or not within
-    /// 4,000,000 days. Takes 65 times as long as `worth`. Raises `InvalidOptionError` if the weight or
-    /// the threshold is not positive and finite.
+    /// By the index `"value"` (the default) or `"harmonic"`; `None` if it never does, or not within
+    /// 4,000,000 days. Takes 65 times as long as `worth`. Raises `InvalidOptionError` if the weight
+    /// or the threshold is not positive and finite.
     #[pyo3(signature = (weight: "float", threshold: "float", index: "_Index | None" = None))]
     fn interval(
         &self,

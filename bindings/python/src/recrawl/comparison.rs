@@ -1,4 +1,4 @@
-//! What visits to a page tell of how it changes.
+//! Comparisons of visits: how a page changes.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -11,11 +11,11 @@ use crate::convert::error::OrRaise;
 use crate::convert::typed::Tuple;
 use crate::convert::value::no_pickle;
 
-/// What two visits in a row say of the time between them.
+/// The comparison of two consecutive visits.
 ///
 /// They are `days` apart: from a millisecond to 4,000,000 days. If the page `changed`, `days_ago`
-/// says how many days before the later visit it last did; `None` where nobody knows. Raises
-/// `InvalidOptionError` if they are nearer or farther apart, or the change was not between them.
+/// is the time from the last change to the later visit; `None` if unknown. Raises
+/// `InvalidOptionError` if they are closer or farther apart, or the change was not between them.
 #[pyclass(frozen, module = "simkeep.recrawl")]
 pub(crate) struct Comparison(pub(crate) recrawl::Comparison);
 
@@ -62,7 +62,7 @@ impl Comparison {
         self.0.change() != Change::None
     }
 
-    /// How many days before the later visit it last changed; `None` if it did not, or nobody knows.
+    /// The days from the last change to the later visit; `None` without a change, or if unknown.
     #[getter]
     fn days_ago(&self) -> Option<f64> {
         match self.0.change() {
@@ -99,7 +99,7 @@ impl Comparison {
     }
 }
 
-/// Comparisons.
+/// Converts comparisons.
 pub(crate) fn comparisons(
     arg: Arg,
     given: &Bound<'_, PyAny>,
@@ -109,7 +109,7 @@ pub(crate) fn comparisons(
     })
 }
 
-/// The last 64 comparisons of a page in their order, for policies that go by it.
+/// The last 64 comparisons of a page in order, for policies that depend on it.
 #[pyclass(frozen, module = "simkeep.recrawl")]
 pub(crate) struct Recent(pub(crate) recrawl::Recent);
 
@@ -130,7 +130,8 @@ impl Recent {
         Tuple::new(py, self.0.changes().collect::<Vec<_>>())
     }
 
-    /// The days from the last known change to the last visit; from the first visit, if there was none.
+    /// The days from the last known change to the last visit; without a change, from the first
+    /// visit.
     #[getter]
     fn quiet_days(&self) -> f64 {
         self.0.quiet_days()
@@ -151,7 +152,7 @@ impl Recent {
     }
 }
 
-/// What a return to an earlier version counts for: half a change, unless it is given.
+/// Converts the weight of a return to an earlier version: half a change by default.
 pub(crate) fn share(return_share: Option<&Bound<'_, PyAny>>) -> PyResult<f64> {
     let arg = Arg::new("return_share");
     let Some(given) = return_share.filter(|given| !given.is_none()) else {

@@ -1,4 +1,4 @@
-//! Which pages to visit next: what is asked, and what is decided.
+//! Which pages to visit next: queries and decisions.
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -22,27 +22,29 @@ use crate::recrawl::policy::policy;
 use crate::streams::stream::Item;
 
 value! {
-    /// What is decided about a page: what a visit to it is worth, and why. As a text, for people: "by
+    /// The decision about a page: the value of a visit, and the reason. As text, for people: "by
     /// what a visit is worth; a visit is worth 12.30; 3 of 8 comparisons found it changed; ...".
     Decision from decision: simkeep::due::Decision {
         page: Py<Page>,
         value: f64,
         rate: Py<Rate>,
         weight: f64,
-        /// When it is due by the plan that was given, which may be past; `None` without one.
+        /// The due time by the given plan, which may be past; `None` without a plan.
         due: Option<Time>,
-        /// How long after its last visit that is, if no visit fails; `None` without a plan.
+        /// The interval from the last visit to the due time if no visit fails; `None` without a
+        /// plan.
         every: Option<Span>,
         rule: Option<String> = decision.rule.as_ref().map(ToString::to_string),
         near: Option<String>,
         reason: Reason = decision.reason,
-        /// How long it may be left unvisited, if it is overdue, or must be, if its rule says not yet.
+        /// The longest time between visits of an overdue page, or the shortest one by a rule that
+        /// says not yet.
         interval: Option<Span> = ReasonParts::from(decision.reason).interval,
-        /// Until when it is left alone, because its last visits failed.
+        /// The end of the wait after failed visits.
         until: Option<Time> = ReasonParts::from(decision.reason).until,
-        /// When it changed, if a hint says that it did.
+        /// When it changed, by a hint.
         changed: Option<Time> = ReasonParts::from(decision.reason).changed,
-        /// For people.
+        /// The text for people.
         text: String = decision.to_string(),
     }
     also {
@@ -52,7 +54,7 @@ value! {
     }
 }
 
-/// What a reason says, part by part.
+/// The parts of a reason.
 #[derive(Default)]
 struct ReasonParts {
     interval: Option<Interval>,
@@ -78,7 +80,7 @@ impl Item for due::Decision {
     type Object = Decision;
 }
 
-/// What is asked, with these keywords.
+/// Returns the query for these keywords.
 pub(crate) fn asked(
     py: Python<'_>,
     (now, budget): (&Bound<'_, PyAny>, &Bound<'_, PyAny>),
@@ -88,7 +90,7 @@ pub(crate) fn asked(
     with(py, Due::new(now, arg::limit(Arg::new("budget"), budget)?), keywords)
 }
 
-/// A question with these keywords.
+/// Sets these keywords of a query.
 pub(crate) fn with<'py>(
     py: Python<'py>,
     mut due: Due,
@@ -125,7 +127,7 @@ pub(crate) fn with<'py>(
     })?;
     match (plan, learned) {
         (Some(_), Some(_)) => {
-            let what = "plan and learned exclude each other: a plan has what it has learned";
+            let what = "plan and learned exclude each other: a plan contains its priors";
             Err(PyTypeError::new_err(what))
         }
         (Some(plan), None) => Ok(due.plan(&plan.get().0)),
@@ -134,7 +136,7 @@ pub(crate) fn with<'py>(
     }
 }
 
-/// Rules, which are dictionaries.
+/// Converts rules, which are dictionaries.
 fn rules(py: Python<'_>, given: &Bound<'_, PyAny>) -> PyResult<Rules> {
     let expected = "an iterable of dictionaries with under, min, max, weight, per_host or policy";
     let wrong = || Arg::new("rules").type_error(expected, given);
@@ -148,7 +150,7 @@ fn rules(py: Python<'_>, given: &Bound<'_, PyAny>) -> PyResult<Rules> {
     Rules::new(rules).map_err(Error::from).or_raise(py)
 }
 
-/// A rule; `number` is its place, counted from 0.
+/// Converts a rule; `number` is its index, counted from 0.
 fn rule(py: Python<'_>, given: &Bound<'_, PyAny>, number: u64) -> PyResult<Rule> {
     let place = Arg::row("each of rules", number);
     let keys = given.cast::<PyDict>().map_err(|_| place.type_error("a dictionary", given))?;

@@ -1,4 +1,4 @@
-//! Learning from many pages what to expect of one.
+//! Learns priors from many pages.
 
 use std::sync::OnceLock;
 
@@ -9,17 +9,17 @@ use crate::convert::arg::{self, Arg, each, optional};
 use crate::convert::value::no_pickle;
 use crate::recrawl::belief::{Likelihood, Prior};
 
-/// The priors that are tried, made once.
+/// Returns the priors to try, created once.
 fn priors() -> &'static recrawl::Priors {
     static PRIORS: OnceLock<recrawl::Priors> = OnceLock::new();
     PRIORS.get_or_init(recrawl::Priors::default)
 }
 
-/// What the comparisons of many pages tell of how rates spread: how well each of 64 priors explains
-/// them.
+/// The evidence of many pages' comparisons about the spread of rates: how well each of 64 priors
+/// explains them.
 ///
-/// The pages are given as their likelihoods, in any order; one without comparisons says nothing,
-/// and is to be left out. Takes some microseconds a page, while other threads run.
+/// The pages are given as their likelihoods, in any order; leave out pages without comparisons,
+/// which carry no evidence. Takes some microseconds a page, while other threads run.
 #[pyclass(frozen, module = "simkeep.recrawl")]
 pub(crate) struct Fit(recrawl::Fit);
 
@@ -41,20 +41,20 @@ impl Fit {
         })))
     }
 
-    /// How many pages there are.
+    /// The number of pages.
     #[getter]
     fn pages(&self) -> u64 {
         self.0.pages()
     }
 
-    /// What it tells without a page that is in it, which is given as its likelihood.
+    /// The evidence without a page that was added, given as its likelihood.
     fn without(&self, page: &Bound<'_, Likelihood>) -> Fit {
         Fit(self.0.without(&priors().evidence(&page.get().0)))
     }
 
-    /// The priors mixed, each as likely as it explains the pages well.
+    /// The mixture of the priors, weighted by how well they explain the pages.
     ///
-    /// Of fewer than 20 pages it is the default one. Takes some microseconds.
+    /// For fewer than 20 pages it is the default prior. Takes some microseconds.
     fn prior(&self) -> Prior {
         Prior(self.0.prior(priors()))
     }
@@ -72,11 +72,11 @@ impl Fit {
     }
 }
 
-/// What to expect of the pages of a host, learned from many hosts.
+/// Priors for the pages of a host, learned from many hosts.
 ///
-/// How far hosts differ, and how far the pages of one do, decides what a page tells of others of
-/// its host. Each host is given as the `Fit` of its pages. A few thousand hosts are enough. Takes
-/// some 10 microseconds a host, while other threads run.
+/// The differences between hosts, and within them, determine how much a page indicates about others
+/// of its host. Each host is given as the `Fit` of its pages. A few thousand hosts are enough.
+/// Takes some 10 microseconds a host, while other threads run.
 #[pyclass(frozen, module = "simkeep.recrawl")]
 pub(crate) struct Hosts(recrawl::Hosts);
 
@@ -91,9 +91,9 @@ impl Hosts {
         Ok(Hosts(py.detach(|| recrawl::Hosts::new(hosts.iter().map(|host| &host.get().0)))))
     }
 
-    /// What is to be expected of a page of this host, of which other pages are known.
+    /// The prior of a page of this host, given its other pages.
     ///
-    /// An empty `Fit` is a host that is new. Takes some microseconds.
+    /// An empty `Fit` is a new host. Takes some microseconds.
     fn prior(&self, host: &Bound<'_, Fit>) -> Prior {
         Prior(self.0.prior(&host.get().0))
     }

@@ -1,4 +1,4 @@
-//! What sitemaps and feeds say of when pages changed.
+//! Hints: times when pages changed, from sitemaps and feeds.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
@@ -9,17 +9,16 @@ use crate::convert::error::OrRaise;
 use crate::convert::time::Time;
 use crate::convert::value::no_pickle;
 
-/// What sitemaps or feeds say of when pages of a store changed: for the keyword `hints` of `due`.
+/// Times when pages of a store changed, from sitemaps or feeds: for the keyword `hints` of `due`.
 ///
-/// A page that changed after its last visit is known to be stale, but only with a probability, the
-/// `trust`. Takes 16 bytes for each change, of which there are at most 100,000,000. It is of use
-/// with the store that made it.
+/// A page with a hint after its last visit is stale with the probability `trust`. Takes 16 bytes
+/// for each change, at most 100,000,000 of them. It is valid for the store that made it.
 #[pyclass(frozen, module = "simkeep")]
 pub(crate) struct Hints(pub(crate) due::Hints);
 
 #[pymethods]
 impl Hints {
-    /// When the page first changed after its last visit, to the second; `None` if nobody says so.
+    /// The first change of the page after its last visit, in whole seconds; `None` without one.
     ///
     /// Changes after `now` do not count.
     #[pyo3(signature = (url: "str", last: "Time", now: "Time"))]
@@ -35,8 +34,8 @@ impl Hints {
         Ok(self.0.changed_after(url, last, now).map(Time))
     }
 
-    /// What a visit to a page of some weight is worth, in days, if without a hint it is worth
-    /// `otherwise`.
+    /// The value of a visit to a page of some weight, in days, given its value `otherwise` without
+    /// a hint.
     ///
     /// Raises `InvalidOptionError` if the weight is not positive and finite, or `otherwise` is negative
     /// or infinite.
@@ -69,7 +68,7 @@ impl Hints {
     }
 }
 
-/// Changes, one after another.
+/// Converts changes one after another.
 pub(crate) fn each<'py>(
     given: &Bound<'py, PyAny>,
 ) -> PyResult<impl Iterator<Item = PyResult<(String, simkeep::Time)>> + use<'py>> {

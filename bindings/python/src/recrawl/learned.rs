@@ -1,4 +1,4 @@
-//! How the pages of a store change, on the whole.
+//! How the pages of a store change, in summary.
 
 use pyo3::prelude::*;
 use simkeep::due;
@@ -23,17 +23,18 @@ impl Survey {
     }
 }
 
-/// What the pages of a store tell of how often pages change: for the keyword `learned` of `due`.
+/// Priors for how often pages change, from all pages of a store: for the keyword `learned` of
+/// `due`.
 ///
-/// Whoever asks often may go by what the store told an hour ago. It is of use with the store that
-/// it was learned from.
+/// If you query often, you can reuse priors for an hour. It is valid for the store that it was
+/// learned from.
 #[pyclass(frozen, module = "simkeep")]
 pub(crate) struct Learned(pub(crate) due::Learned);
 
 #[pymethods]
 impl Learned {
-    /// How many pages it was learned from: those that were compared, of all, or of a sample of a
-    /// million.
+    /// The number of pages with comparisons that it was learned from: all of them, or those in a
+    /// sample of a million pages.
     #[getter]
     fn pages(&self) -> usize {
         self.0.pages()

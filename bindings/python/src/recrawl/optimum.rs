@@ -1,4 +1,4 @@
-//! The best that a budget can do for pages whose rates are known.
+//! The optimal use of a budget for pages with known rates.
 
 use pyo3::prelude::*;
 use simkeep::recrawl::{self, KnownPage};
@@ -18,7 +18,7 @@ value! {
     }
 }
 
-/// Works out an optimum, while signals are looked for.
+/// Computes an optimum, while checking for signals.
 fn spend<'py>(
     py: Python<'py>,
     pages: &Bound<'py, PyAny>,
@@ -34,11 +34,10 @@ fn spend<'py>(
     Optimum::from_rust(py, alone(py, move || Ok(best(&pages, budget)?))?)
 }
 
-/// The most freshness that so many visits a day can reach, if each page is visited at fixed
-/// intervals.
+/// Maximizes freshness for a number of visits a day at fixed intervals.
 ///
-/// No policy that knows the rates does better. Each page is a pair of its rate, in changes a day,
-/// and its weight. Takes some 4,000 exponentials for each page; Ctrl-C leaves it. Raises
+/// No policy with known rates does better. Each page is a pair of its rate, in changes a day, and
+/// its weight. Takes some 4,000 exponentials for each page; Ctrl-C abandons it. Raises
 /// `InvalidOptionError` if there are no pages, or a number is not from 1e-100 to 1e100.
 #[pyfunction]
 #[pyo3(signature = (pages: "Iterable[tuple[float, float]]", visits_per_day: "float"))]
@@ -50,11 +49,11 @@ pub(crate) fn fixed_intervals<'py>(
     spend(py, pages, visits_per_day, recrawl::fixed_intervals)
 }
 
-/// The most freshness that so many visits a day can reach, if each page is visited at random times.
+/// Maximizes freshness for a number of visits a day at random times.
 ///
-/// As often on average as is best. Each page is a pair of its rate, in changes a day, and its
-/// weight. Sorts the pages; Ctrl-C leaves it. Raises `InvalidOptionError` if there are no pages, or a
-/// number is not from 1e-100 to 1e100.
+/// Each page is a pair of its rate, in changes a day, and its weight. Sorts the pages; Ctrl-C
+/// abandons it. Raises `InvalidOptionError` if there are no pages, or a number is not from 1e-100
+/// to 1e100.
 #[pyfunction]
 #[pyo3(signature = (pages: "Iterable[tuple[float, float]]", visits_per_day: "float"))]
 pub(crate) fn random_times<'py>(
@@ -65,11 +64,11 @@ pub(crate) fn random_times<'py>(
     spend(py, pages, visits_per_day, recrawl::random_times)
 }
 
-/// The least penalty for changes that are missed, if each further one counts less than the one
+/// Minimizes the penalty for missed changes, where each further change counts less than the one
 /// before.
 ///
-/// Visits are at random times, and no page is left alone. Each page is a pair of its rate, in
-/// changes a day, and its weight. Takes 64 roots for each page; Ctrl-C leaves it. Raises
+/// Visits are at random times, and every page gets some. Each page is a pair of its rate, in
+/// changes a day, and its weight. Takes 64 square roots for each page; Ctrl-C abandons it. Raises
 /// `InvalidOptionError` if there are no pages, or a number is not from 1e-100 to 1e100.
 #[pyfunction]
 #[pyo3(signature = (pages: "Iterable[tuple[float, float]]", visits_per_day: "float"))]

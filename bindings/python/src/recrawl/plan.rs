@@ -1,4 +1,4 @@
-//! How a number of visits a day is spent for ever.
+//! Plans: how to spend a number of visits a day in the long run.
 
 use pyo3::prelude::*;
 use simkeep::due;
@@ -18,55 +18,55 @@ value! {
     }
 }
 
-/// How a number of visits a day is spent for ever: the threshold from which on a page is visited.
+/// How to spend a number of visits a day in the long run: the value threshold for a visit.
 ///
-/// As a text, for people: "20 visits a day to 100 pages, each when it is worth 4.321: ...". It goes
-/// by what was known when it was made: make one anew once a day, say.
+/// As text, for people: "20 visits a day to 100 pages, each when it is worth 4.321: ...". It
+/// reflects what was known when it was made: make a new one once a day, for example.
 #[pyclass(frozen, module = "simkeep")]
 pub(crate) struct Plan(pub(crate) due::Plan);
 
 #[pymethods]
 impl Plan {
-    /// The visits a day that were asked for.
+    /// The visits a day that the plan was made for.
     #[getter]
     fn per_day(&self) -> f64 {
         self.0.per_day()
     }
 
-    /// A page is due when a visit to it is worth this. It is infinite if the visits are not enough to
-    /// visit each page as soon as it must be.
+    /// The value of a visit at which a page is due. It is infinite if the visits do not suffice for
+    /// the latest allowed dates of all pages.
     #[getter]
     fn threshold(&self) -> f64 {
         self.0.threshold()
     }
 
-    /// The visits a day that this comes to: more than were asked for if pages must be visited more
-    /// often, and less if no page may be.
+    /// The resulting visits a day: more than planned if pages must be visited more often, and less
+    /// if none may be.
     #[getter]
     fn visits_per_day(&self) -> f64 {
         self.0.visits_per_day()
     }
 
-    /// For how much of the time a page is expected to be as it was last seen, from 0 to 1, on average
-    /// over all pages.
+    /// The expected fraction of time that a page is unchanged since its last visit, from 0 to 1,
+    /// averaged over pages.
     #[getter]
     fn freshness(&self) -> f64 {
         self.0.freshness()
     }
 
-    /// How many pages there are; of more than a million this is estimated from a sample of them.
+    /// The number of pages; above a million it is estimated from a sample.
     #[getter]
     fn pages(&self) -> f64 {
         self.0.pages()
     }
 
-    /// How many of them are visited less often than once in 360 days.
+    /// The number of pages that are visited less often than once in 360 days.
     #[getter]
     fn rarely_visited(&self) -> f64 {
         self.0.rarely_visited()
     }
 
-    /// What a page is worth that nobody has visited, by its host and by its rule. Reads nothing.
+    /// The values of a page without visits, from its host and its rule. Reads nothing.
     #[pyo3(signature = (url: "str"))]
     fn of_new<'py>(&self, py: Python<'py>, url: &Bound<'py, PyAny>) -> PyResult<NewPage> {
         let url = arg::url(Arg::new("url"), url)?;

@@ -1,4 +1,4 @@
-//! By what pages are put in order, by name.
+//! Policies that order pages, by name.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -20,17 +20,17 @@ value! {
     }
 }
 
-/// What decides which page is visited first, by its name.
+/// A policy that decides which page is visited first, by its name.
 ///
-/// There are `"value"` (the default), `"harmonic"`, `"uniform"`, `"fixed:7d"`, `"thesis:3,1.5"`,
-/// `"nutch:0.4,0.2,0.3"` and `"stormcrawler"`. By `"value"` and `"harmonic"` it is what a visit is
-/// worth; by `"uniform"` the time since the last one; by all others that time over an interval.
-/// Parameters that are left out are those above. As a text it is its name with all parameters.
-/// Raises `InvalidArgumentError` if there is none of that name.
+/// The policies are `"value"` (the default), `"harmonic"`, `"uniform"`, `"fixed:7d"`,
+/// `"thesis:3,1.5"`, `"nutch:0.4,0.2,0.3"` and `"stormcrawler"`. `"value"` and `"harmonic"` use the
+/// value of a visit; `"uniform"` the time since the last one; all others that time divided by an
+/// interval. The parameters above are the defaults. As text it is its name with all parameters.
+/// Raises `InvalidArgumentError` for an unknown name.
 #[pyclass(frozen, module = "simkeep.recrawl")]
 pub(crate) struct Policy(pub(crate) recrawl::Policy);
 
-/// A policy, or the name of one.
+/// Converts a policy, or the name of one.
 pub(crate) fn policy(
     py: Python<'_>,
     arg: Arg,
@@ -62,11 +62,11 @@ impl Policy {
         self.0.to_string()
     }
 
-    /// What puts a page in order: the one with the highest score is visited first.
+    /// The score of a page: the page with the highest score is visited first.
     ///
-    /// By `"value"` and `"harmonic"` it is what a visit is worth, in days, with the weight; by
-    /// `"uniform"` the days since the last visit; by all others those over the interval, 1 when a
-    /// page is due. Raises `InvalidOptionError` if the weight is not positive and finite.
+    /// For `"value"` and `"harmonic"` it is the weighted value of a visit, in days; for `"uniform"`
+    /// the days since the last visit; for all others those days divided by the interval, so that a
+    /// page is due at 1. Raises `InvalidOptionError` if the weight is not positive and finite.
     #[pyo3(signature = (belief, recent, weight: "float", days: "float"))]
     fn score(
         &self,
@@ -82,9 +82,9 @@ impl Policy {
         self.0.score(&PolicyInput { belief, recent, weight, days }).or_raise(py)
     }
 
-    /// The interval that a page has.
+    /// The interval of a page.
     ///
-    /// `None` by `"value"`, `"harmonic"` and `"uniform"`, which have no intervals of their own.
+    /// `None` for `"value"`, `"harmonic"` and `"uniform"`, which have none.
     fn schedule(&self, py: Python<'_>, recent: &Bound<'_, Recent>) -> PyResult<Option<Schedule>> {
         FromRust::from_rust(py, self.0.schedule(&recent.get().0))
     }

@@ -1,4 +1,4 @@
-//! How often a page changes, and what a visit to it is worth, as numbers.
+//! Change rates, and the value of a visit, as numbers.
 
 use pyo3::prelude::*;
 use simkeep::recrawl::{self, Halves, Index};
@@ -7,28 +7,28 @@ use crate::convert::arg::{self, Arg};
 use crate::convert::error::OrRaise;
 use crate::recrawl::comparison::comparisons;
 
-/// By what a visit may be worth, with its name.
+/// The indexes of a visit's value, by name.
 pub(crate) const INDEXES: [(&str, Index); 2] =
     [("value", Index::Value), ("harmonic", Index::Harmonic)];
 
-/// What may be added to comparisons, with its name.
+/// The half comparisons to add, by name.
 const HALVES: [(&str, Halves); 3] =
     [("none", Halves::None), ("unchanged", Halves::Unchanged), ("both", Halves::Both)];
 
-/// By what a visit is worth: the crawl value, unless it is given.
+/// Converts an index; by default the crawl value.
 pub(crate) fn index(given: Option<&Bound<'_, PyAny>>) -> PyResult<Index> {
     arg::choice(Arg::new("index"), given, &INDEXES, Index::Value)
 }
 
-/// What is added to comparisons: half an unchanged one, unless it is given.
+/// Converts the half comparisons to add; by default half an unchanged one.
 fn halves(given: Option<&Bound<'_, PyAny>>) -> PyResult<Halves> {
     arg::choice(Arg::new("halves"), given, &HALVES, Halves::Unchanged)
 }
 
-/// Changes seen, over the days in which they were seen, in changes a day.
+/// Changes a day: observed changes over observed days.
 ///
-/// That is too low where a page may change more than once between visits. Raises `InvalidOptionError` if
-/// the days are not from a millisecond to 4,000,000.
+/// This is too low if a page can change more than once between visits. Raises `InvalidOptionError`
+/// if the days are not from a millisecond to 4,000,000.
 #[pyfunction]
 #[pyo3(signature = (changes: "int", days: "float"))]
 pub(crate) fn naive(
@@ -40,12 +40,12 @@ pub(crate) fn naive(
     recrawl::naive(changes, arg::float(Arg::new("days"), days)?).or_raise(py)
 }
 
-/// The changes in an interval, of a page that changed in so many of equal intervals.
+/// The changes per interval of a page that changed in some of equal intervals.
 ///
-/// Divide by the interval in days to have changes a day. `halves` says what is added, so that the
-/// answer is neither zero nor infinite: `"none"`, `"unchanged"` for half an unchanged comparison
-/// (the default), or `"both"` for half a changed one as well. Raises `InvalidOptionError` if there are no
-/// comparisons, or more changes than comparisons.
+/// Divide by the interval in days for changes a day. `halves` is added so that the result is
+/// neither zero nor infinite: `"none"`, `"unchanged"` for half an unchanged comparison (the
+/// default), or `"both"` for half a changed one as well. Raises `InvalidOptionError` if there are
+/// no comparisons, or more changes than comparisons.
 #[pyfunction]
 #[pyo3(signature = (comparisons: "int", changes: "int", halves: "_Halves | None" = None))]
 pub(crate) fn regular(
@@ -59,12 +59,12 @@ pub(crate) fn regular(
     recrawl::regular(comparisons, changes, self::halves(halves)?).or_raise(py)
 }
 
-/// Changes a day, from comparisons at any intervals: the rate that makes them most likely.
+/// Changes a day, from comparisons at any intervals: the maximum-likelihood rate.
 ///
-/// With the halves of the mean interval added that `halves` says: `"none"`, `"unchanged"` (the
-/// default) or `"both"`. Takes 64 steps, each in proportion to the comparisons. With `"none"` the
-/// rate of a page that never changed is 0, and of one that always did, without a date, infinite.
-/// Raises `InvalidOptionError` if there is no comparison.
+/// `halves` adds half comparisons of the mean interval: `"none"`, `"unchanged"` (the default) or
+/// `"both"`. Takes 64 steps, each linear in the comparisons. With `"none"` the rate of a page that
+/// never changed is 0, and of one that always changed without a date it is infinite. Raises
+/// `InvalidOptionError` if there is no comparison.
 #[pyfunction]
 #[pyo3(signature = (comparisons: "Iterable[Comparison]", halves: "_Halves | None" = None))]
 pub(crate) fn irregular(
@@ -77,7 +77,7 @@ pub(crate) fn irregular(
     py.detach(|| recrawl::irregular(&all, halves)).or_raise(py)
 }
 
-/// Changes a day, where the time of the last change before each visit is known, as by
+/// Changes a day, if the time of the last change before each visit is known, as from
 /// `Last-Modified`.
 ///
 /// Raises `InvalidOptionError` if there is no comparison, and `InvalidArgumentError` if a change
@@ -91,8 +91,8 @@ pub(crate) fn last_modified(py: Python<'_>, comparisons: &Bound<'_, PyAny>) -> P
 
 /// The crawl value of a visit, in days.
 ///
-/// That is what it is worth to a page of this weight, which changes so many times a day, so many
-/// days after its last visit. Visits to what is worth most keep the most pages fresh. Raises
+/// It is for a page with this weight and rate, in changes a day, this many days after its last
+/// visit. Visiting the pages with the highest value keeps the most pages fresh. Raises
 /// `InvalidOptionError` if the weight or the rate is not positive and finite.
 #[pyfunction]
 #[pyo3(signature = (weight: "float", per_day: "float", days: "float"))]
@@ -108,9 +108,9 @@ pub(crate) fn value(
 
 /// The harmonic index of a visit, in days.
 ///
-/// That is what it is worth to a page of this weight, which changes so many times a day, so many
-/// days after its last visit, if each further change that is missed counts less. It leaves no page
-/// alone. Raises `InvalidOptionError` if the weight or the rate is not positive and finite.
+/// It is for a page with this weight and rate, in changes a day, this many days after its last
+/// visit, if each further missed change counts less. Every page gets visits. Raises
+/// `InvalidOptionError` if the weight or the rate is not positive and finite.
 #[pyfunction]
 #[pyo3(signature = (weight: "float", per_day: "float", days: "float"))]
 pub(crate) fn harmonic(
@@ -133,11 +133,11 @@ fn three(
     Ok((weight, per_day, arg::float(Arg::new("days"), days)?))
 }
 
-/// The days after a visit from which on the next one is worth a threshold.
+/// The days after a visit at which the next one reaches a threshold.
 ///
-/// To a page of this weight that changes so many times a day, by the index `"value"` (the default)
-/// or `"harmonic"`; `None` if it never is, or not within 4,000,000 days. Raises `InvalidOptionError` if a
-/// number is not positive and finite.
+/// It is for a page with this weight and rate, in changes a day, by the index `"value"` (the
+/// default) or `"harmonic"`; `None` if it never does, or not within 4,000,000 days. Raises
+/// `InvalidOptionError` if a number is not positive and finite.
 #[pyfunction]
 #[pyo3(signature = (
     weight: "float", per_day: "float", threshold: "float", index: "_Index | None" = None
@@ -156,12 +156,12 @@ pub(crate) fn interval(
     recrawl::interval(index, weight, per_day, threshold).or_raise(py)
 }
 
-/// What a visit is worth, in days, to a page that somebody says has changed, as a sitemap does.
+/// The value of a visit, in days, to a page with a reported change, as from a sitemap.
 ///
-/// `trust` is the probability that this is true, `after_days` how long after the last visit the
-/// change was, and `otherwise` what a visit is worth without the hint. Raises `InvalidOptionError`
-/// if the trust is not from 0 to 1, the weight is not positive and finite, or the worth is negative
-/// or infinite.
+/// `trust` is the probability that the report is true, `after_days` the time from the last visit to
+/// the change, and `otherwise` the value without the hint. Raises `InvalidOptionError` if the trust
+/// is not from 0 to 1, the weight is not positive and finite, or `otherwise` is negative or
+/// infinite.
 #[pyfunction]
 #[pyo3(signature = (trust: "float", weight: "float", after_days: "float", otherwise: "float"))]
 pub(crate) fn hinted(

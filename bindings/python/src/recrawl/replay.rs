@@ -1,4 +1,4 @@
-//! The pages of a store as what really happened, to be crawled again in a simulation.
+//! The histories of a store's pages, to simulate crawls.
 
 use std::sync::Arc;
 
@@ -10,8 +10,8 @@ use crate::convert::value::no_pickle;
 
 /// Pages of a store with their histories, for `simkeep.recrawl.crawl`.
 ///
-/// Each version is in force from the visit that found it until the visit that found the next one.
-/// `len` says how many pages there are.
+/// Each version is current from the visit that found it until the visit that found the next one.
+/// `len` is the number of pages.
 #[pyclass(frozen, module = "simkeep")]
 pub(crate) struct Replay {
     pub(crate) pages: Arc<[ReplayedPage]>,
@@ -33,19 +33,20 @@ impl Replay {
         self.pages.len()
     }
 
-    /// How many pages there are that have had content, of which these are a part.
+    /// The number of pages with content, from which these were selected.
     #[getter]
     fn of(&self) -> u64 {
         self.of
     }
 
-    /// The time of the first visit to any of those, which is day 0; the start of 1970 if there are none.
+    /// The time of the first visit to any of those pages, which is day 0; the start of 1970 if
+    /// there are none.
     #[getter]
     fn first(&self) -> Time {
         Time(self.first)
     }
 
-    /// The time of the last visit to any of those.
+    /// The time of the last visit to any of those pages.
     #[getter]
     fn last(&self) -> Time {
         Time(self.last)

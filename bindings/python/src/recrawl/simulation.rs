@@ -1,4 +1,4 @@
-//! Trying policies on pages whose changes are known.
+//! Simulates policies on pages with known changes.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use crate::recrawl::rates::{INDEXES, index};
 use crate::recrawl::replay::Replay;
 use crate::search::query::one_of;
 
-/// From what a crawler may learn what to expect of pages, with its name.
+/// The sources of a crawler's prior, by name.
 const LEARNINGS: [(&str, Learning); 3] =
     [("nothing", Learning::Nothing), ("pages", Learning::Pages), ("hosts", Learning::Hosts)];
 
@@ -36,9 +36,9 @@ value! {
     }
 }
 
-/// Pages whose changes are random, at rates that are drawn.
+/// Pages with random changes, at random rates.
 ///
-/// A seed names them, on every machine. `len` says how many there are. They take 8 bytes for each
+/// A seed determines them on every machine. `len` is their number. They take 8 bytes for each
 /// change.
 #[pyclass(frozen, module = "simkeep.recrawl")]
 pub(crate) struct PoissonPages(Arc<[PoissonPage]>);
@@ -58,11 +58,11 @@ impl PoissonPages {
 
 #[pymethods]
 impl PoissonPages {
-    /// Draws so many pages, with their changes up to a day.
+    /// Draws pages with their changes up to a day.
     ///
-    /// All octaves from a change in 400 days to one every eight hours or so are equally likely. The
-    /// seed is 1 by default. Raises `InvalidOptionError` if there are no pages, or more than 100 million
-    /// changes are to be expected. Ctrl-C leaves it.
+    /// Rates are log-uniform from one change in 400 days to one in about eight hours. The seed is 1
+    /// by default. Raises `InvalidOptionError` if there are no pages, or more than 100 million
+    /// changes are expected. Ctrl-C abandons it.
     #[staticmethod]
     #[pyo3(signature = (pages: "int", *, days: "float", seed: "int | None" = None))]
     fn flat(
@@ -75,12 +75,12 @@ impl PoissonPages {
         PoissonPages::draw(py, Rates::Flat { pages }, seed, days)
     }
 
-    /// Draws pages of hosts, with their changes up to a day: so many hosts of so many `pages` each.
+    /// Draws the pages of hosts, with their changes up to a day: `pages` pages of each host.
     ///
     /// The rates of hosts are log-normal around the `median`, in changes a day, with the width
-    /// `between`; those of pages around that of their host, with the width `within`. The seed is 1
-    /// by default. Raises `InvalidOptionError` if a number is not positive, or more than 100 million
-    /// changes are to be expected. Ctrl-C leaves it.
+    /// `between`; those of pages are log-normal around that of their host, with the width `within`.
+    /// The seed is 1 by default. Raises `InvalidOptionError` if a number is not positive, or more
+    /// than 100 million changes are expected. Ctrl-C abandons it.
     #[staticmethod]
     #[pyo3(signature = (
         hosts: "int", pages: "int", *, median: "float", between: "float", within: "float",
@@ -125,12 +125,12 @@ impl PoissonPages {
     }
 }
 
-/// By what a simulated crawler puts pages in order.
+/// The order of a simulated crawler.
 ///
-/// That is a policy, given by its name (`"value"`), or what policies are compared with. As a text
-/// it is what a table of results calls it. `learning` says from what it learns what to expect of
-/// pages: `"hosts"` (the default), from all pages and for each page from others of its host, as a
-/// store does; `"pages"`, from all pages; `"nothing"`.
+/// It is a policy, given by its name (`"value"`), or a baseline for policies. As text it is its
+/// name in a table of results. `learning` is the source of its prior: `"hosts"` (the default), all
+/// pages and for each page the others of its host, as in a store; `"pages"`, all pages; or
+/// `"nothing"`.
 #[pyclass(frozen, module = "simkeep.recrawl")]
 pub(crate) struct Decider(simulate::Decider);
 
@@ -152,8 +152,7 @@ impl Decider {
         Ok(Decider(simulate::Decider::Policy(named.unwrap_or_default(), learning)))
     }
 
-    /// An index, `"value"` (the default) or `"harmonic"`, at the rate that the comparisons of a
-    /// page give.
+    /// An index, `"value"` (the default) or `"harmonic"`, at the estimated rate of a page.
     ///
     /// It has no belief.
     #[staticmethod]
@@ -164,14 +163,14 @@ impl Decider {
 
     /// An index, `"value"` (the default) or `"harmonic"`, at the true rate.
     ///
-    /// Only pages whose rate is known can be simulated so, which those of a store are not.
+    /// It requires pages with known rates, which those of a store are not.
     #[staticmethod]
     #[pyo3(signature = (index: "_Index | None" = None))]
     fn known(index: Option<&Bound<'_, PyAny>>) -> PyResult<Decider> {
         Ok(Decider(simulate::Decider::Known(self::index(index)?)))
     }
 
-    /// All that are worth comparing.
+    /// The default deciders to compare.
     ///
     /// These are the policies, the crawl value without hosts and without a belief, and, if the
     /// rates are known, at the true rates.
@@ -231,7 +230,7 @@ impl Decider {
     }
 }
 
-/// The word for one of some choices.
+/// Returns the word for a choice.
 fn name<T: PartialEq>(choices: &[(&'static str, T)], chosen: T) -> &'static str {
     choices.iter().find(|(_, choice)| *choice == chosen).map_or("", |(name, _)| *name)
 }
@@ -277,7 +276,8 @@ impl<P: Page> Page for Stoppable<'_, P> {
     }
 }
 
-/// Crawls pages, and leaves the crawl when a signal raises an exception: it ends at its next visit.
+/// Crawls pages, and abandons the crawl when a signal raises an exception: it ends at its next
+/// visit.
 fn crawled<P: Page + Send + 'static>(
     py: Python<'_>,
     pages: Arc<[P]>,
@@ -295,17 +295,17 @@ fn crawled<P: Page + Send + 'static>(
     crawled.inspect_err(|_| stop.cancel())
 }
 
-/// Crawls pages in a simulation, and says how fresh they were.
+/// Simulates a crawl, and measures how fresh the pages are.
 ///
 /// `by` is a `Decider`, or the name of a policy (`"value"`). From day 0 to the day `end`, in steps
-/// of `step_days`, the crawler visits as many pages as the budget allows, those first that the
-/// decider puts first, and knows nothing but what its visits found. What is measured is from the
-/// day `start` on. The budget is either `visits_per_day`, or a visit for each page that is known
-/// `every` so many days, on average.
+/// of `step_days`, the crawler visits as many pages as the budget allows, in the order of the
+/// decider, and knows only the results of its visits. Measurement starts on the day `start`. The
+/// budget is either `visits_per_day`, or an average of one visit per `every` days for each known
+/// page.
 ///
 /// Takes 1 to 3 KiB for each page; a step takes some 50 nanoseconds for each page, and some 10
-/// microseconds for each visit. Other threads run meanwhile, and Ctrl-C leaves it. Raises
-/// `InvalidOptionError` if there are no pages before the end, or rates are wanted that are not known.
+/// microseconds for each visit. Other threads run meanwhile, and Ctrl-C abandons it. Raises
+/// `InvalidOptionError` if there are no pages before the end, or if unknown rates are needed.
 #[pyfunction]
 #[pyo3(signature = (
     pages: "Replay | PoissonPages", by: "Decider | Policy | str | None" = None, *,

@@ -1,4 +1,4 @@
-//! The answers of batches: sequences of values that are made when they are looked at, and columns.
+//! The results of batches: sequences of values created on access, and columns.
 
 use arrow_array::RecordBatch;
 use arrow_schema::ArrowError;
@@ -15,10 +15,10 @@ use crate::streams::columns::{
     Bits, Boolean, Float64, Int32, Int64, Result, Timestamp, Utf8, Word, columns,
 };
 
-/// The answers of many searches: a sequence of `Matches`, in the order of what was searched for.
+/// The results of many searches: a sequence of `Matches`, in the order of the queries.
 ///
-/// For whoever reads Arrow it is a table with a row for each page that was found: `query`, `url`,
-/// `distance` and `fingerprint`.
+/// As Arrow data it is a table with a row for each page found: `query`, `url`, `distance` and
+/// `fingerprint`.
 #[pyclass(frozen, sequence, module = "simkeep")]
 pub(crate) struct Answers(pub(crate) Vec<Matches>);
 
@@ -39,8 +39,7 @@ impl Answers {
         sequence::item(index, &self.0, |found| FromRust::from_rust(index.py(), found.clone()))
     }
 
-    /// A row for each page that was found: `query`, counted from 0, `url`, `distance` and
-    /// `fingerprint`.
+    /// A row for each page found: `query`, counted from 0, `url`, `distance` and `fingerprint`.
     ///
     /// The fingerprint is `int64`, bit for bit, with `signed=True`.
     #[pyo3(signature = (*, signed=false))]
@@ -48,12 +47,12 @@ impl Answers {
         Batches::whole(py.detach(|| near(&self.0, signed)))
     }
 
-    /// A row for each search: whether its answer is `complete`, and `within` which distance.
+    /// A row for each search: whether its result is `complete`, and `within` which distance.
     fn queries(&self, py: Python<'_>) -> PyResult<Batches> {
         Batches::whole(py.detach(|| queries(&self.0)))
     }
 
-    /// What `batches` has, as a stream of Arrow data in a capsule.
+    /// The data of `batches`, as a stream of Arrow data in a capsule.
     #[pyo3(signature = (requested_schema: "object" = None) -> "CapsuleType")]
     fn __arrow_c_stream__<'py>(
         &self,
@@ -69,10 +68,10 @@ impl Answers {
     }
 }
 
-/// The answers to many observations: a sequence of `Outcome`s, in the order of the observations.
+/// The outcomes of many observations: a sequence of `Outcome`s, in the order of the observations.
 ///
-/// For whoever reads Arrow it is a table with a row for each of them: `verdict`, `distance`, `to`,
-/// `novel`, `priority` and `complete`.
+/// As Arrow data it is a table with a row for each of them: `verdict`, `distance`, `to`, `novel`,
+/// `priority` and `complete`.
 #[pyclass(frozen, sequence, module = "simkeep")]
 pub(crate) struct Outcomes(pub(crate) Vec<Outcome>);
 
@@ -112,7 +111,7 @@ impl Outcomes {
         Batches::whole(py.detach(|| duplicates(&self.0, signed)))
     }
 
-    /// What `batches` has, as a stream of Arrow data in a capsule.
+    /// The data of `batches`, as a stream of Arrow data in a capsule.
     #[pyo3(signature = (requested_schema: "object" = None) -> "CapsuleType")]
     fn __arrow_c_stream__<'py>(
         &self,
@@ -128,7 +127,7 @@ impl Outcomes {
     }
 }
 
-/// The near pages of many searches.
+/// Builds the near pages of many searches.
 fn near(answers: &[Matches], signed: bool) -> Result<RecordBatch> {
     let urls = answers.iter().flat_map(|matches| &matches.near).map(|near| near.url.len());
     if urls.sum::<usize>() > i32::MAX as usize {
@@ -144,7 +143,7 @@ fn near(answers: &[Matches], signed: bool) -> Result<RecordBatch> {
     }
 }
 
-/// What is said of each of many searches.
+/// Builds the summary of many searches.
 fn queries(answers: &[Matches]) -> Result<RecordBatch> {
     columns! {
         for matches in answers, false;
@@ -153,7 +152,7 @@ fn queries(answers: &[Matches]) -> Result<RecordBatch> {
     }
 }
 
-/// What each of many observations meant.
+/// Builds the verdicts of many observations.
 fn verdicts(outcomes: &[Outcome]) -> Result<RecordBatch> {
     columns! {
         for (outcome, parts) in outcomes.iter().map(|of| (of, VerdictParts::from(of.verdict))), false;
@@ -166,7 +165,7 @@ fn verdicts(outcomes: &[Outcome]) -> Result<RecordBatch> {
     }
 }
 
-/// The copies of what many observations saw.
+/// Builds the copies of many observations.
 fn copies(outcomes: &[Outcome]) -> Result<RecordBatch> {
     columns! {
         for (number, copy) in numbered(outcomes, |outcome| &outcome.copies), false;
@@ -176,7 +175,7 @@ fn copies(outcomes: &[Outcome]) -> Result<RecordBatch> {
     }
 }
 
-/// The near-duplicates of what many observations saw.
+/// Builds the near-duplicates of many observations.
 fn duplicates(outcomes: &[Outcome], signed: bool) -> Result<RecordBatch> {
     columns! {
         for (number, near) in numbered(outcomes, |outcome| &outcome.near), signed;
@@ -188,7 +187,7 @@ fn duplicates(outcomes: &[Outcome], signed: bool) -> Result<RecordBatch> {
     }
 }
 
-/// Each part of each answer, with the place of the answer.
+/// Returns each part of each result, with the index of the result.
 fn numbered<'a, T, Part: 'a>(
     answers: &'a [T],
     parts: impl Fn(&T) -> &Vec<Part>,

@@ -1,4 +1,4 @@
-//! How a search was planned, and what it cost.
+//! Explains the plan and the cost of a search.
 
 use std::time::Duration;
 
@@ -23,9 +23,9 @@ value! {
         segment: Option<u64>,
         fingerprints: u32,
         shape: Option<String>,
-        /// How it is searched: rotations, cells or scan.
+        /// The way of the search: rotations, cells or scan.
         way: String = search.plan.way,
-        /// What that was expected to cost.
+        /// The expected cost.
         expected: Py<Cost> = search.plan.expected,
         counted: Py<Cost>,
         hits: usize,

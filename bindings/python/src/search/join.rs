@@ -16,15 +16,15 @@ use crate::streams::columns::{Bits, Int32, Int64, Table, columns};
 use crate::streams::stream::{Item, StreamOf};
 use crate::streams::threaded::{Out, Threaded};
 
-/// What the thread of a join is called, as that of one of a store.
+/// The name of the thread of a join, as of one in a store.
 const NAME: &str = "simkeep-pairs";
 
 value! {
-    /// Two fingerprints near each other of those that were given, by their places.
+    /// Two near fingerprints among those given, by their positions.
     JoinedPair from pair: simkeep::join::Pair {
-        /// The place of the one that was given first, counted from 0.
+        /// The position of the one given first, counted from 0.
         left: u32,
-        /// The place of the other one.
+        /// The position of the other one.
         right: u32,
         /// The two fingerprints, in this order.
         fingerprints: (u64, u64) = <(u64, u64)>::from(pair.fingerprints),
@@ -46,7 +46,7 @@ impl Item for Pair {
     });
 }
 
-/// Hands on the pairs of a join.
+/// Streams the pairs of a join.
 fn run(
     join: Join,
     fingerprints: &Prints,
@@ -72,19 +72,20 @@ fn run(
 /// All pairs within k bits of each other among fingerprints that are in no store, in no particular
 /// order.
 ///
-/// Two equal ones are a pair of distance 0. They may come in a buffer of `uint64` or `int64`, such as an
-/// array of numpy, in such a column of Arrow, from an iterable of `int`s, or from `fingerprint_batch`,
-/// and are copied; fewer than 2**32. A null or `None` is in no pair. With `across`, those before this
-/// place are joined with the others, and neither with themselves. With `part`, one of `join_parts`, only
-/// pairs are found that agree in this part, and in none before it. `memory_bytes` (256 MiB) bounds the
-/// memory beside the copy, and `threads` is how many run (as many as there are cores).
+/// Two equal ones are a pair of distance 0. They may come in a buffer of `uint64` or `int64`, such
+/// as an array of numpy, in such a column of Arrow, from an iterable of `int`s, or from
+/// `fingerprint_batch`, and are copied; fewer than 2**32. A null or `None` is in no pair. With
+/// `across`, those before this position are joined with the others, and neither with themselves.
+/// With `part`, one of `join_parts`, only pairs that agree in this part, and in none before it, are
+/// found. `memory_bytes` (256 MiB) limits the memory in addition to the copy, and `threads` is the
+/// number of threads (as many as there are cores).
 ///
-/// Runs in the background, and waits for whoever reads the pairs. It ends when the stream is
-/// closed. For whoever reads Arrow it has the columns `left`, `right`, `distance`,
-/// `left_fingerprint` and `right_fingerprint`.
+/// Runs in the background, and waits for the reader of the pairs. It ends when the stream is
+/// closed. As Arrow data it has the columns `left`, `right`, `distance`, `left_fingerprint` and
+/// `right_fingerprint`.
 ///
-/// Time, for evenly spread fingerprints and k = 3: some 0.15 microseconds of one core for each.
-/// Within a wide distance all are compared with all: 0.4 nanoseconds for each two.
+/// Time, for uniformly distributed fingerprints and k = 3: some 0.15 microseconds of one core for
+/// each. Within a wide distance all pairs are compared, at 0.4 nanoseconds each.
 #[pyfunction]
 #[pyo3(signature = (
     fingerprints: "_types.Fingerprints", k: "int", *,
@@ -132,12 +133,12 @@ pub(crate) fn join<'py>(
     Ok(StreamOf::new(pairs.or_raise(py)?, Some(Birth::now())))
 }
 
-/// The parts into which a join within `k` bits cuts fingerprints, so that each can be joined by
+/// The parts into which a join within `k` bits splits fingerprints, so that each can be joined by
 /// itself.
 ///
-/// Pairs of a part's lowest bit, counted from 0, and of how many bits it has. What a fingerprint
-/// has there is `fingerprint >> lowest & (1 << bits) - 1`. Among all fingerprints that have some
-/// values there, `join(..., part=)` finds the pairs of the part, wherever the others are.
+/// Pairs of a part's lowest bit, counted from 0, and its number of bits. The value of a fingerprint
+/// in a part is `fingerprint >> lowest & (1 << bits) - 1`. Among all fingerprints with some values
+/// there, `join(..., part=)` finds the pairs of the part, wherever the others are.
 #[pyfunction]
 #[pyo3(signature = (k: "int"))]
 pub(crate) fn join_parts(k: &Bound<'_, PyAny>) -> PyResult<Vec<(u32, u32)>> {

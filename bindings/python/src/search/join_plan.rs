@@ -1,4 +1,4 @@
-//! Joins of several stores, shared out among tasks.
+//! Distributed joins of several stores.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -19,31 +19,30 @@ use crate::search::matches;
 use crate::streams::stream::{Item, StreamOf};
 use crate::streams::threaded::{Out, Threaded};
 
-/// What the thread of a join is called, as that of one of a store.
+/// The name of the thread of a join, as of one in a store.
 const NAME: &str = "simkeep-pairs";
-/// Bytes of a fingerprint.
+/// The bytes of a fingerprint.
 const BYTES: usize = size_of::<u64>();
-/// Bytes of a chunk.
+/// The bytes of a chunk for a task.
 const CHUNK_BYTES: usize = 4 << 20;
-/// Buckets of each part that fingerprints are counted in.
+/// The number of buckets in each part that fingerprints are counted in.
 pub(crate) const BUCKETS: u32 = 4096;
 
 /// Fingerprints for a task: its number, whether they are of its second piece, and 8 bytes for each.
 pub(crate) type TaskChunk = (u32, bool, Py<PyBytes>);
 
-/// What a plan is made of.
+/// The source of a plan.
 enum Made {
     Counted { histogram: Histogram, ranges: u32, most: u64 },
     Uncounted { k: u32, tasks: u32 },
 }
 
-/// Splits a join of fingerprints in several places into tasks that run
-/// independently.
+/// The plan of a distributed join: independent tasks.
 ///
-/// Tasks are numbered from 0. It is made of what `View.histogram` counted in each place; `uncounted`
-/// makes one without. `ranges` is about how many tasks there are to be; none takes more than `most`
-/// fingerprints, if it can be helped. It can be pickled, and is the same wherever it is made of the
-/// same.
+/// Tasks are numbered from 0. It is made from the counts of `View.histogram` in each place;
+/// `uncounted` makes one without counts. `ranges` is the approximate number of tasks; none takes
+/// more than `most` fingerprints, if possible. It can be pickled, and equal arguments make equal
+/// plans everywhere.
 #[pyclass(frozen, module = "simkeep")]
 pub(crate) struct JoinPlan {
     plan: Arc<simkeep::join::JoinPlan>,
@@ -59,7 +58,7 @@ impl JoinPlan {
         all.get(number).copied().ok_or_else(none)
     }
 
-    /// Partitions fingerprints among the tasks, `bytes` at a time, by default 4 MiB.
+    /// Distributes fingerprints to the tasks, `bytes` at a time, by default 4 MiB.
     pub(crate) fn partition(
         &self,
         snapshot: Snapshot,
@@ -109,10 +108,10 @@ impl JoinPlan {
         Ok(JoinPlan { plan, made: Made::Counted { histogram, ranges, most } })
     }
 
-    /// A join within `k` bits in at most so many tasks, of which each can have all fingerprints: none
-    /// need be counted for that.
+    /// A join within `k` bits in at most `tasks` tasks, each of which can have all fingerprints, so
+    /// that no counts are needed.
     ///
-    /// Each looks for the pairs of some of the parts, so there are no more tasks than parts.
+    /// Each finds the pairs of some of the parts, so there are no more tasks than parts.
     #[staticmethod]
     #[pyo3(signature = (k: "int", tasks: "int"))]
     fn uncounted(k: &Bound<'_, PyAny>, tasks: &Bound<'_, PyAny>) -> PyResult<JoinPlan> {
@@ -122,7 +121,7 @@ impl JoinPlan {
         Ok(JoinPlan { plan, made: Made::Uncounted { k, tasks } })
     }
 
-    /// How many tasks there are.
+    /// The number of tasks.
     fn __len__(&self) -> usize {
         self.plan.tasks().len()
     }
@@ -136,7 +135,7 @@ impl JoinPlan {
         }
     }
 
-    /// How many fingerprints were counted, those that are in several places as often.
+    /// The number of counted fingerprints; one in several places counts several times.
     #[getter]
     fn fingerprints(&self) -> u64 {
         match &self.made {
@@ -145,26 +144,25 @@ impl JoinPlan {
         }
     }
 
-    /// How many of these all tasks receive, each as often as there are tasks that take it: 8 bytes
-    /// each.
+    /// The total number of distributed fingerprints, counted once for each task: 8 bytes each.
     #[getter]
     fn fingerprints_sent(&self) -> u64 {
         self.plan.fingerprints_sent()
     }
 
-    /// How many of these a task takes.
+    /// The number of these for a task.
     #[pyo3(signature = (task: "int"))]
     fn size(&self, task: &Bound<'_, PyAny>) -> PyResult<u64> {
         Ok(self.task(task)?.fingerprints())
     }
 
-    /// Finds the pairs of a task among the chunks of `View.partition`: of its first and its second
-    /// piece.
+    /// Finds the pairs of a task among its fingerprints from `View.partition`: those of its first
+    /// and its second piece.
     ///
-    /// Chunks may be in any order. Equal fingerprints, which come from several places,
-    /// count once. `memory_bytes` (256 MiB) bounds the memory beside the fingerprints, and
-    /// `threads` is how many run (as many as there are cores). Runs in the background, and waits
-    /// for whoever reads the pairs. It ends when the stream is closed.
+    /// They may be in any order. Equal fingerprints, which come from several places, count once.
+    /// `memory_bytes` (256 MiB) limits the memory in addition to the fingerprints, and `threads` is
+    /// the number of threads (as many as there are cores). Runs in the background, and waits for
+    /// the reader of the pairs. It ends when the stream is closed.
     #[pyo3(signature = (
         task: "int", first: "Iterable[bytes | bytearray | memoryview]",
         second: "Iterable[bytes | bytearray | memoryview]", *, memory_bytes: "int | None" = None,
@@ -235,7 +233,7 @@ impl JoinPlan {
     }
 }
 
-/// Fingerprints of chunks, from buffers of bytes.
+/// Converts fingerprints from buffers of bytes.
 fn read_chunks(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<Vec<u64>> {
     let mut fingerprints = Vec::new();
     for (number, chunk) in (0..).zip(given.try_iter()?) {
@@ -253,7 +251,7 @@ fn read_chunks(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<Vec<u64>> {
     Ok(fingerprints)
 }
 
-/// Hands on the pairs of a task.
+/// Streams the pairs of a task.
 fn run(
     task: JoinTask,
     received: [Vec<u64>; 2],

@@ -1,4 +1,4 @@
-//! What a search answers, and pairs.
+//! The results of searches, and pairs.
 
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -19,15 +19,15 @@ value! {
 }
 
 value! {
-    /// The answer of a search: a collection of the pages that are near.
+    /// The result of a search: a collection of near pages.
     Matches from of: simkeep::Matches {
         /// The pages, nearest first, then in SURT order.
         near: Nears,
-        /// Whether these are all pages. If not, the limit, the budget, or a crowd of fingerprints
-        /// cut the answer short.
+        /// Whether these are all pages. If not, the limit, the budget, or a dense region of
+        /// fingerprints cut the search short.
         complete: bool,
-        /// The distance up to which no page is missing; `None` if pages with the very fingerprint may be
-        /// missing, too.
+        /// The distance up to which no page is missing; `None` if pages with the same fingerprint
+        /// may be missing, too.
         within: Option<u32>,
     }
     also {
@@ -74,8 +74,8 @@ value! {
     }
 }
 
-/// The pages that a search found: a tuple of `Near`, made when it is looked at. Many searches are only
-/// asked whether they found any.
+/// The pages of a search result: a tuple of `Near`, created on access. Many results are only tested
+/// for emptiness.
 pub(crate) struct Nears {
     found: Vec<simkeep::Near>,
     made: PyOnceLock<Tuple<Near>>,

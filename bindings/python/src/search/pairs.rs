@@ -1,4 +1,4 @@
-//! Fingerprints and pairs of them, read as they are found.
+//! Fingerprints and pairs of them, streamed as they are found.
 
 use pyo3::prelude::*;
 use simkeep::query::{DistinctFingerprints, FingerprintPairs, NearPair, PagePair, PairQuery};
@@ -9,7 +9,7 @@ use crate::streams::columns::{Bits, Table, columns};
 use crate::streams::stream::Item;
 use crate::streams::threaded::Threaded;
 
-/// What their thread is called.
+/// The name of their thread.
 const NAME: &str = "simkeep-pairs";
 
 /// A fingerprint of a store.
@@ -31,7 +31,7 @@ impl FromRust<Fingerprint> for u64 {
     }
 }
 
-/// All different fingerprints.
+/// Streams all different fingerprints.
 pub(crate) fn fingerprints(
     snapshot: Snapshot,
     like: Query,
@@ -44,7 +44,7 @@ pub(crate) fn fingerprints(
     })
 }
 
-/// All pairs of fingerprints.
+/// Streams all pairs of fingerprints.
 pub(crate) fn of_fingerprints(
     snapshot: Snapshot,
     like: Query,
@@ -55,7 +55,7 @@ pub(crate) fn of_fingerprints(
     })
 }
 
-/// All pairs of one of some fingerprints and a different one.
+/// Streams all pairs of one of some fingerprints and a different one.
 pub(crate) fn with(
     snapshot: Snapshot,
     fingerprints: Vec<u64>,
@@ -69,7 +69,7 @@ pub(crate) fn with(
     })
 }
 
-/// All pairs of pages.
+/// Streams all pairs of pages.
 pub(crate) fn of_pages(
     snapshot: Snapshot,
     asked: PairQuery,

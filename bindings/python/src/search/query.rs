@@ -1,4 +1,4 @@
-//! What is asked of a search, as keywords.
+//! The options of a search, as keywords.
 
 use std::convert::Infallible;
 
@@ -11,13 +11,13 @@ use simkeep::{Query, Snapshot, Versions};
 use crate::convert::arg::{self, Arg};
 use crate::convert::keywords::{each, unknown};
 
-/// The distance that was given, or that within which near-duplicates differ.
+/// Returns the given distance, or that of near-duplicates.
 pub(crate) fn distance(k: Option<&Bound<'_, PyAny>>, snapshot: &Snapshot) -> PyResult<u32> {
     let k = arg::optional(k, |k| arg::distance(Arg::new("k"), k))?;
     Ok(k.unwrap_or_else(|| snapshot.near_distance(snapshot.near_epoch())))
 }
 
-/// What was given for a keyword, if it was; `None` may be what was given.
+/// The value of a keyword, if it was given; the value may be `None`.
 #[derive(Default)]
 pub(crate) struct Given<'py>(Option<Bound<'py, PyAny>>);
 
@@ -46,7 +46,7 @@ pub(crate) struct Keywords<'py> {
 }
 
 impl Keywords<'_> {
-    /// The query with what they say.
+    /// Sets these keywords of a query.
     pub(crate) fn of(&self, mut query: Query) -> PyResult<Query> {
         if let Some(limit) = &self.limit.0 {
             query.limit = arg::limit(Arg::new("limit"), limit)?;
@@ -87,7 +87,7 @@ impl Keywords<'_> {
 }
 
 impl<'py> Given<'py> {
-    /// What it says, where `None` says as much as nothing.
+    /// Returns its value; `None` counts as not given.
     fn unless_none<T>(
         &self,
         take: impl FnOnce(&Bound<'py, PyAny>) -> PyResult<T>,
@@ -96,7 +96,7 @@ impl<'py> Given<'py> {
     }
 }
 
-/// A query with these keywords.
+/// Returns a query with these keywords.
 pub(crate) fn with(query: Query, keywords: Option<&Bound<'_, PyDict>>) -> PyResult<Query> {
     let mut all = Keywords::default();
     each(keywords, |key, value| {
@@ -120,7 +120,7 @@ pub(crate) fn with(query: Query, keywords: Option<&Bound<'_, PyDict>>) -> PyResu
     all.of(query)
 }
 
-/// Which pairs of pages, with these keywords.
+/// Returns the query for pairs of pages with these keywords.
 pub(crate) fn pairs(k: u32, keywords: Option<&Bound<'_, PyDict>>) -> PyResult<PairQuery> {
     let mut query = PairQuery::within(k);
     each(keywords, |key, value| {
@@ -149,7 +149,7 @@ pub(crate) fn pairs(k: u32, keywords: Option<&Bound<'_, PyDict>>) -> PyResult<Pa
     Ok(query)
 }
 
-/// That a call takes one of several keywords.
+/// The error if a call takes one of several keywords.
 pub(crate) fn one_of(call: &str, keywords: &str) -> PyErr {
     PyTypeError::new_err(format!("{call} takes one of {keywords}"))
 }

@@ -1,4 +1,4 @@
-//! Rules: differences between URLs that may make none.
+//! Alias rules: differences between URLs that may not matter.
 
 use std::convert::Infallible;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -12,13 +12,13 @@ use crate::convert::arg::{self, Arg, optional};
 use crate::convert::typed::output_type;
 use crate::convert::value::FromRust;
 
-/// A rule that makes one URL of several: a difference between URLs that may make no difference.
+/// A rule that maps several URLs to one: a difference between URLs that may not matter.
 ///
-/// `kind` and `value` say which: `"host"` (as browsers write it), `"scheme"` with `"https"` or
+/// `kind` and `value` select it: `"host"` (as browsers write it), `"scheme"` with `"https"` or
 /// `"http"`, `"www"` with `"without"` or `"with"`, `"port"`, `"escapes"`, `"session"` (in the
-/// path), `"slashes"`, `"fragment"`, `"empty-query"`, `"parameter"` with its name (`"utm_*"` is all
-/// that begin so), `"order"` (of parameters), `"index"` with the name of a page, `"slash"` with
-/// `"without"` or `"with"`, `"case"` (of the path). As a text: "parameter sid". Raises `ValueError`
+/// path), `"slashes"`, `"fragment"`, `"empty-query"`, `"parameter"` with its name (`"utm_*"` is a
+/// prefix), `"order"` (of parameters), `"index"` with the name of a page, `"slash"` with
+/// `"without"` or `"with"`, `"case"` (of the path). As text: "parameter sid". Raises `ValueError`
 /// if there is no such rule.
 #[pyclass(frozen, module = "simkeep")]
 pub(crate) struct AliasRule(pub(crate) alias::AliasRule);
@@ -62,19 +62,20 @@ impl AliasRule {
         ("kind", "value")
     }
 
-    /// What kind of rule it is, in one word.
+    /// The kind of rule, in one word.
     #[getter]
     fn kind(&self) -> Kind {
         Kind(self.0.kind())
     }
 
-    /// Which of its kind it is; `None` where there is one.
+    /// The value of the rule; `None` if its kind has only one.
     #[getter]
     fn value(&self) -> Option<&str> {
         self.0.value()
     }
 
-    /// What the rule makes of a URL; `None` if it leaves it as it is, as it does any without a host.
+    /// The URL that the rule makes of a URL; `None` if it does not change it, as for any without a
+    /// host.
     #[pyo3(signature = (url: "str"))]
     fn apply(&self, url: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
         Ok(self.0.apply(arg::url(Arg::new("url"), url)?))
@@ -111,10 +112,9 @@ impl AliasRule {
     }
 }
 
-/// What all of some rules make of a URL, one after another.
+/// The URL after all of some rules, one after another.
 ///
-/// They are to stand in the order in which an `AliasSite` has them; and they hold for its pages
-/// only.
+/// Pass them in the order of an `AliasSite`; they are valid for its pages only.
 #[pyfunction]
 #[pyo3(signature = (url: "str", rules: "Iterable[AliasRule]"))]
 pub(crate) fn normalised(url: &Bound<'_, PyAny>, rules: &Bound<'_, PyAny>) -> PyResult<String> {
@@ -134,9 +134,9 @@ pub(crate) fn normalised(url: &Bound<'_, PyAny>, rules: &Bound<'_, PyAny>) -> Py
     Ok(alias::normalised(url, &all))
 }
 
-/// The site that a URL is of, as an `AliasSite` names it; `None` without a host that can exist.
+/// The site of a URL, as an `AliasSite` names it; `None` without a valid host.
 ///
-/// That is its host in lower case, and without `www.`.
+/// It is the host in lower case, without `www.`.
 #[pyfunction]
 #[pyo3(signature = (url: "str"))]
 pub(crate) fn site_of(url: &Bound<'_, PyAny>) -> PyResult<Option<String>> {

@@ -1,4 +1,4 @@
-//! Differences between URLs that make none, site by site.
+//! URL aliases: differences between URLs that do not matter, site by site.
 
 use std::sync::{Arc, OnceLock};
 
@@ -18,7 +18,7 @@ use crate::streams::stream::{Item, Stream};
 use crate::streams::threaded::Threaded;
 
 value! {
-    /// A site, and the rules that were found for it.
+    /// A site with the rules found for it.
     AliasSite from site: simkeep::alias::AliasSite {
         site: String,
         pages: u64,
@@ -50,7 +50,7 @@ value! {
 }
 
 value! {
-    /// What was looked at for aliases, in all.
+    /// Totals of a search for aliases.
     Aliases from aliases: simkeep::alias::Aliases {
         sites: u64,
         sites_with_rules: u64,
@@ -64,7 +64,7 @@ value! {
     }
 }
 
-/// With a row for each of its rules.
+/// A table with a row for each of its rules.
 impl Item for alias::AliasSite {
     type Object = AliasSite;
     const TABLE: Option<Table<Self>> = Some(|sites, signed| {
@@ -82,17 +82,17 @@ impl Item for alias::AliasSite {
     });
 }
 
-/// The sites that have a rule to report, in SURT order: found as they are read.
+/// The sites with a rule to report, in SURT order: found while they are read.
 ///
-/// For whoever reads Arrow it has a row for each rule: `site`, `kind`, `value`, `holds`, `pairs`,
-/// `near` and `visits`.
+/// As Arrow data it has a row for each rule: `site`, `kind`, `value`, `holds`, `pairs`, `near` and
+/// `visits`.
 #[pyclass(frozen, extends = Stream, module = "simkeep")]
 pub(crate) struct AliasSites {
     summary: Arc<OnceLock<alias::Aliases>>,
 }
 
 impl AliasSites {
-    /// Begins to look for them.
+    /// Begins the search.
     pub(crate) fn find(
         py: Python<'_>,
         snapshot: Snapshot,
@@ -108,7 +108,7 @@ impl AliasSites {
                 left = given.is_break();
                 given
             })?;
-            // What was looked at until somebody stopped reading is not what there is.
+            // The totals of an aborted search are not final.
             if !left {
                 end.get_or_init(|| summary);
             }
@@ -121,15 +121,14 @@ impl AliasSites {
 
 #[pymethods]
 impl AliasSites {
-    /// What was looked at in all; `None` as long as there is more to look at, and if the stream was
-    /// closed before.
+    /// The totals of the search; `None` while it continues, and if the stream was closed early.
     #[getter]
     fn summary(&self, py: Python<'_>) -> PyResult<Option<Aliases>> {
         FromRust::from_rust(py, self.summary.get().copied())
     }
 }
 
-/// What is asked, with these keywords.
+/// Returns the options for these keywords.
 pub(crate) fn asked(
     k: Option<&Bound<'_, PyAny>>,
     keywords: Option<&Bound<'_, PyDict>>,

@@ -11,7 +11,7 @@ use crate::convert::typed::Tuple;
 use crate::convert::value::value;
 
 value! {
-    /// Which sites mirror each other.
+    /// Sites that mirror each other.
     Mirrors from mirrors: simkeep::mirror::Mirrors {
         pairs: Tuple<Mirror>,
         mirrors: u64,
@@ -22,9 +22,9 @@ value! {
         compared: u64,
     }
     also {
-        /// How likely it is at least that two large sites are compared.
+        /// The least probability that two large sites are compared.
         ///
-        /// That is if of the paths that either has this share leads to the same on both.
+        /// It holds if this share of their combined paths leads to the same content on both.
         #[staticmethod]
         #[pyo3(signature = (share: "float"))]
         fn recall(share: &Bound<'_, PyAny>) -> PyResult<f64> {
@@ -47,8 +47,8 @@ value! {
         near: u64,
         differing: u64 = mirror.differing(),
         share: f64,
-        /// By how long the follower lags: the median of how much later it was first seen with what both
-        /// have, over paths on which both were seen to change to that; `None` if there is no such path.
+        /// The lag of the follower: the median delay of its first visit with common content, over
+        /// paths on which both were seen to change to it; `None` if there is no such path.
         lag: Option<Elapsed>,
         examples: Tuple<MirrorExample>,
     }
@@ -70,7 +70,7 @@ value! {
     }
 }
 
-/// What is asked, with these keywords.
+/// Returns the options for these keywords.
 pub(crate) fn asked(
     k: Option<&Bound<'_, PyAny>>,
     keywords: Option<&Bound<'_, PyDict>>,

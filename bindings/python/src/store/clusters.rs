@@ -1,4 +1,4 @@
-//! Clusters of pages, and what else can be made of near pages.
+//! Clusters of pages, and further results from near pages.
 
 use std::sync::Arc;
 
@@ -25,25 +25,24 @@ use crate::streams::stream::StreamOf;
 
 #[pymethods]
 impl View {
-    /// Puts all pages into clusters, each with a page that leads it, within k bits of all others in
-    /// it.
+    /// Divides all pages into clusters, each with a leader within k bits of all others in it.
     ///
-    /// `k` is from 0 to 64; by default that within which pages of the epoch are near. Pages are
-    /// taken in the order of `rule`. A page leads if no page that leads is within k bits of it;
-    /// every other belongs to the nearest of the leaders that rank before it, of equally near ones
-    /// to the first. So each page is in one cluster, and no two leaders are within k bits of each
-    /// other. The same pages make the same clusters, in whichever order they came.
+    /// `k` is from 0 to 64; by default the near distance of the epoch. Pages are taken in the order
+    /// of `rule`. A page leads if no leader is within k bits of it; every other page belongs to the
+    /// nearest leader that ranks before it, or to the first of equally near ones. So each page is
+    /// in one cluster, and no two leaders are within k bits of each other. The same pages make the
+    /// same clusters, in whichever order they came.
     ///
     /// Costs reading all pages once, sorts of some 40 bytes a page, and joins of about three times
-    /// as many fingerprints as there are. Takes `memory_bytes`, and scratch files for what does not
-    /// fit. Other threads run meanwhile. Ctrl-C ends it.
+    /// as many fingerprints as there are. Takes `memory_bytes`, and scratch files for data that
+    /// does not fit. Other threads run meanwhile. Ctrl-C ends it.
     ///
-    /// Raises `EpochError` for an epoch that has ended or is not known, `IoError` if a scratch file
-    /// cannot be written, `CancelledError` if `progress` was cancelled.
+    /// Raises `EpochError` for an ended or unknown epoch, `IoError` if a scratch file cannot be
+    /// written, `CancelledError` if `progress` was cancelled.
     ///
     /// Keywords: `rule`, such as "https,shortest-url" ("first-seen"); `at`, the time of the
-    /// versions (those in force now); `epoch`; `under`, a prefix; `classes`; `memory_bytes` (512
-    /// MiB); `scratch`, a directory for what does not fit.
+    /// versions (the current ones); `epoch`; `under`, a prefix; `classes`; `memory_bytes` (512
+    /// MiB); `scratch`, a directory for scratch files.
     #[pyo3(signature = (
         k: "int | None" = None, *, progress=None, **like: "Unpack[_types.Clustering]"
     ))]
@@ -60,10 +59,9 @@ impl View {
         Ok(Clusters::new(Of::One(Arc::new(of)), Birth::now()))
     }
 
-    /// The pages that `clusters` takes for the same question, in SURT order, each with where it
-    /// ranks.
+    /// The pages that `clusters` uses for the same arguments, in SURT order, each with its rank.
     ///
-    /// What ranks first is less also than pages of other stores. Reads lazily.
+    /// Ranks are comparable with those of other stores; the least ranks first. Reads lazily.
     ///
     /// Takes the keywords of `clusters`.
     #[pyo3(signature = (**like: "Unpack[_types.Clustering]"))]
@@ -78,14 +76,14 @@ impl View {
         Ok(StreamOf::new(Iterated::new(ranked), self.birth()))
     }
 
-    /// The cluster of a page, as `clusters` would find it; `None` if the page is not among those
-    /// asked for.
+    /// The cluster of a page, as `clusters` would find it; `None` if the arguments exclude the
+    /// page.
     ///
-    /// It is found by searches around the page: as a rule a few, in dense regions thousands. After
-    /// 4,096 of them, or 262,144 pages, it looks no further, and is not `complete`. Ctrl-C leaves
-    /// it: the searches end by themselves.
+    /// It is found by searches around the page: usually a few, in dense regions thousands. After
+    /// 4,096 of them, or 262,144 pages, it stops, and is not `complete`. Ctrl-C abandons it: the
+    /// searches end by themselves.
     ///
-    /// Raises `UrlError` for what no page can have, and what `clusters` raises.
+    /// Raises `UrlError` for an invalid URL, and the errors of `clusters`.
     ///
     /// Takes the keywords of `clusters`.
     #[pyo3(signature = (url: "str", k: "int | None" = None, **like: "Unpack[_types.Clustering]"))]
@@ -103,14 +101,14 @@ impl View {
         FromRust::from_rust(py, found)
     }
 
-    /// Compares the clusters of two times: which pages are led by others, and why.
+    /// Compares the clusters at two times: which pages have another leader, and why.
     ///
-    /// The later time may be now, which is `None`. What was forgotten never was, at neither time.
-    /// Costs `clusters` twice, of which each takes half of the memory. Ctrl-C ends it.
+    /// The later time may be now, which is `None`. Forgotten pages are in neither. Costs `clusters`
+    /// twice, each with half of the memory. Ctrl-C ends it.
     ///
-    /// Raises what `clusters` raises.
+    /// Raises the errors of `clusters`.
     ///
-    /// Takes the keywords of `clusters` but `at`.
+    /// Takes the keywords of `clusters` except `at`.
     #[pyo3(signature = (
         since: "Time", until: "Time | None" = None, k: "int | None" = None, *, progress=None,
         **like: "Unpack[_types.ClusteringNow]"
@@ -134,12 +132,12 @@ impl View {
         Ok(ClusterChanges::new(changes))
     }
 
-    /// The pages that have others within k bits of them: those whose texts are worth comparing.
+    /// The pages with others within k bits of them: their texts are worth comparing.
     ///
-    /// Where fingerprints are to propose and texts to decide, take a distance that is wide enough
-    /// for all that is wanted: within 10 bits, fingerprints of the default recipe miss one in fifty
-    /// of the texts with a resemblance of 0.8. Costs what `clusters` does, and a join of pages that
-    /// are alone in their clusters with all others. Ctrl-C ends it. Raises what `clusters` raises.
+    /// If fingerprints propose and texts decide, take a distance that is wide enough: within 10
+    /// bits, fingerprints of the default recipe miss one in fifty of the texts with a resemblance
+    /// of 0.8. Costs as much as `clusters`, and a join of pages that are alone in their clusters
+    /// with all others. Ctrl-C ends it. Raises the errors of `clusters`.
     ///
     /// Takes the keywords of `clusters`.
     #[pyo3(signature = (
@@ -158,14 +156,14 @@ impl View {
         Ok(Candidates::new(of))
     }
 
-    /// Joins whatever touches: pages within k bits of each other into one component.
+    /// Computes connected components: pages within k bits of each other are in one component.
     ///
-    /// That is what tools do that remove all but one page of each. A chain of small steps joins
-    /// texts that have little in common, which the maximum distance within a component shows:
-    /// `clusters` are what to use.
+    /// Tools that remove all but one page of each component do this. A chain of small steps joins
+    /// dissimilar texts, as the largest distance within a component shows; prefer `clusters`.
     ///
-    /// Costs the join of `all_pairs`, so that a crowd costs its square, and 16 bytes for each
-    /// fingerprint beside its memory. Ctrl-C ends it. Raises what `clusters` raises.
+    /// Costs the join of `all_pairs`, with quadratic time for many equal fingerprints, and 16 bytes
+    /// for each fingerprint in addition to its memory. Ctrl-C ends it. Raises the errors of
+    /// `clusters`.
     ///
     /// Takes the keywords of `clusters`.
     #[pyo3(signature = (
@@ -189,10 +187,10 @@ impl View {
     /// Counts the pages within each distance of each page, from 0 to k: one `Balls` for each
     /// distance.
     ///
-    /// With `labels` of pages by URL it also counts pairs by whether their labels are equal; of a
-    /// page that is named twice, the last counts. Costs the join of `all_pairs`, so that a crowd
-    /// costs its square; beside the memory 4 bytes for each fingerprint, and the labels. Ctrl-C
-    /// ends it. Raises what `clusters` raises.
+    /// With `labels` of pages by URL it also counts pairs by whether their labels are equal; the
+    /// last label of a page counts. Costs the join of `all_pairs`, with quadratic time for many
+    /// equal fingerprints; in addition 4 bytes of memory for each fingerprint, and the labels.
+    /// Ctrl-C ends it. Raises the errors of `clusters`.
     ///
     /// Takes the keywords of `clusters`.
     #[pyo3(signature = (

@@ -1,4 +1,4 @@
-//! How a store differs from another one, or from what it was.
+//! The differences between two stores, or two states of one.
 
 use pyo3::prelude::*;
 use simkeep::query;
@@ -11,13 +11,13 @@ use crate::streams::source::Iterated;
 
 #[pymethods]
 impl View {
-    /// How this store differs from what it was `before`, or from any other store.
+    /// The differences between this store and an earlier state `before`, or any other store.
     ///
-    /// Tells the pages under a prefix, or all, whose version in force is not the same, in SURT
-    /// order. A page is compared as if what is in force here were observed there next. So a page that
-    /// changed and went back does not differ; one that only this has is new, and one that only the
-    /// other has is gone. Epochs are the same if their names are. Reads both once, lazily, with one
-    /// page of each in memory.
+    /// Returns the pages under a prefix, or all, whose current version differs, in SURT order. The
+    /// verdict about a page is as if its version here were observed there next. So a page that
+    /// changed and reverted does not differ; a page that only this store has is new, and one that
+    /// only the other has is gone. Epochs with the same name are the same. Reads both once, lazily,
+    /// with one page of each in memory.
     #[pyo3(signature = (before, under: "str | None" = None) -> "Differences[Difference]")]
     fn diff<'py>(
         &self,
@@ -32,9 +32,9 @@ impl View {
         Differences::inexact(py, diff, birth)
     }
 
-    /// How the pages under a prefix, or all, changed from one time to another, both included.
+    /// The changes of the pages under a prefix, or all, from one time to another, inclusive.
     ///
-    /// As in `diff`, by what was seen until then. Reads all pages once, lazily.
+    /// As in `diff`, by the visits up to those times. Reads all pages once, lazily.
     #[pyo3(signature = (
         since: "Time", until: "Time", under: "str | None" = None
     ) -> "Differences[Difference]")]
@@ -53,7 +53,7 @@ impl View {
         Differences::inexact(py, Ok(diff), self.birth())
     }
 
-    /// Which entries of the pages under a prefix, or all, only one of two stores has.
+    /// The entries of the pages under a prefix, or all, that only one of two stores has.
     ///
     /// Reads both once, lazily.
     #[pyo3(signature = (before, under: "str | None" = None) -> "Differences[ExactDifference]")]

@@ -1,4 +1,4 @@
-//! Which pages to visit next, and what their visits tell of how they change.
+//! Which pages to visit next, and how pages change.
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -22,16 +22,15 @@ use crate::streams::stream::StreamOf;
 
 #[pymethods]
 impl View {
-    /// The pages of which a visit is worth most at a time, the best first, each with the decision
-    /// on it.
+    /// The most valuable pages to visit at a time, the best first, each with its decision.
     ///
-    /// At most `budget` of them; `None` is for any number. Reads lazily.
+    /// At most `budget` of them; `None` means no limit. Reads lazily.
     ///
-    /// Keywords: `policy`, what puts pages in order ("value"); `under`, a prefix; `per_host`, the
-    /// most of each host; `largest_interval`, after which an unvisited page comes first (365 days);
-    /// `rules` for the pages under prefixes; `hints`, of when pages changed; `plan`, which gives
-    /// each page a date; `learned`, what pages are believed to change like; `memory_bytes`, for the
-    /// pages that are chosen (64 MiB).
+    /// Keywords: `policy`, which orders pages ("value"); `under`, a prefix; `per_host`, the most
+    /// pages of each host; `largest_interval`, after which an unvisited page comes first (365
+    /// days); `rules` for the pages under prefixes; `hints` about changes; `plan`, which adds due
+    /// times; `learned`, the priors for how often pages change; `memory_bytes`, for selected pages
+    /// (64 MiB).
     #[pyo3(signature = (
         now: "Time", budget: "int | None", **like: "Unpack[_types.Due]"
     ))]
@@ -48,14 +47,15 @@ impl View {
         Ok(StreamOf::new(Iterated::new(pages), self.birth()))
     }
 
-    /// Plans how to spend so many visits a day for ever.
+    /// Plans how to spend a number of visits a day in the long run.
     ///
-    /// It finds from which worth on a page is visited, and how fresh that keeps the pages. It goes
-    /// by `policy`, `under`, `rules`, `largest_interval` and `learned`; the other keywords of `due`
-    /// do not matter. Passed to `due`, `lease_due` or `decide`, a plan gives decisions dates.
+    /// It computes the value threshold for a visit, and the resulting freshness. It uses `policy`,
+    /// `under`, `rules`, `largest_interval` and `learned`; the other keywords of `due` are ignored.
+    /// Passed to `due`, `lease_due` or `decide`, a plan adds due times to decisions.
     ///
-    /// Reads 28 bytes for each page, or for a million of them where there are more, and takes up to
-    /// a second and 100 MB. Raises `InvalidOptionError` unless `per_day` is positive and finite.
+    /// Reads 28 bytes for each page, or for a sample of a million pages in larger stores, and takes
+    /// up to a second and 100 MB. Raises `InvalidOptionError` unless `per_day` is positive and
+    /// finite.
     #[pyo3(signature = (now: "Time", per_day: "float", **like: "Unpack[_types.Due]"))]
     fn plan<'py>(
         &self,
@@ -71,10 +71,10 @@ impl View {
         alone(py, move || simkeep::due::Plan::of(&snapshot, &asked, per_day)).map(Plan)
     }
 
-    /// What is decided about a page by a plan; `None` for an unknown page.
+    /// The decision about a page by a plan; `None` for an unknown page.
     ///
-    /// It is what `due` tells of it with this plan. Costs reading one record, and a search for the
-    /// page that leads it. Raises `UrlError` for what no page can have.
+    /// It equals the result of `due` with this plan. Costs reading one record, and a search for the
+    /// page's leader. Raises `UrlError` for an invalid URL.
     #[pyo3(signature = (url: "str", plan))]
     fn decide<'py>(
         &self,
@@ -88,15 +88,15 @@ impl View {
         FromRust::from_rust(py, decision)
     }
 
-    /// Takes what is said elsewhere, such as in sitemaps, of when pages changed.
+    /// Collects hints: times when pages changed, for example from sitemaps.
     ///
-    /// They are pairs of a URL and a time, in any order. `trust` is the probability that it is
+    /// They are pairs of a URL and a time, in any order. `trust` is the probability that a hint is
     /// true, from 0 to 1 (0.8). Reads nothing of the store, and takes up to 48 bytes for each
-    /// change while it is made.
+    /// change while it is built.
     ///
-    /// Raises `UrlError` or `TimeError` for what no visit can have, `InvalidOptionError` for a trust
-    /// that is none, `LimitError` above a hundred million changes. What the iterable raises, this
-    /// raises.
+    /// Raises `UrlError` or `TimeError` for values that no visit can have, `InvalidOptionError` for
+    /// an invalid trust, `LimitError` above a hundred million changes, and exceptions of the
+    /// iterable.
     #[pyo3(signature = (changes: "Iterable[tuple[str, Time]]", *, trust: "float | None" = None))]
     fn hints<'py>(
         &self,
@@ -109,7 +109,7 @@ impl View {
         let changes = hints::each(changes)?;
         let progress = simkeep::Progress::default();
         let hints = hand_on(py, "simkeep-hints", changes, &progress, |changes| {
-            // Where whoever gives them was stopped, what came is not wanted.
+            // If the iterable was stopped, the result is not needed.
             let hints = simkeep::due::Hints::of(&snapshot, changes.map_while(Result::ok))?;
             match trust {
                 Some(trust) => hints.trust(trust),
@@ -119,30 +119,30 @@ impl View {
         Ok(Hints(hints))
     }
 
-    /// What all pages tell of how pages change: what each is believed to change like by its host.
+    /// Estimates a change-rate prior for each host from all pages.
     ///
-    /// Reads 28 bytes for each page, or for a million of them where there are more; takes some 50
-    /// ms and 30 MB for a million. On one snapshot, once.
+    /// Reads 28 bytes for each page, or for a sample of a million pages in larger stores; takes
+    /// some 50 ms and 30 MB for a million. Runs once for a snapshot.
     fn learn(&self, py: Python<'_>) -> PyResult<Learned> {
         let snapshot = self.now(py)?;
         alone(py, move || simkeep::due::Learned::of(&snapshot)).map(Learned)
     }
 
-    /// How the pages change, on the whole: how many were found changed, and how often, by tenths of
-    /// them.
+    /// Summarizes how the pages change: how many were found changed, and the deciles of change
+    /// rates.
     ///
-    /// Reads what `learn` reads once more, and no page. Takes up to a second, and 20 MB for a
+    /// Reads the data of `learn` once more, and no page. Takes up to a second, and 20 MB for a
     /// million pages.
     fn survey(&self, py: Python<'_>) -> PyResult<Survey> {
         let snapshot = self.now(py)?;
         Survey::of(py, alone(py, move || simkeep::due::Survey::of(&snapshot))?)
     }
 
-    /// Returns how many visits a day there were of late: what a `plan` may go by.
+    /// Returns the recent number of visits a day, as input for a `plan`.
     ///
-    /// Counts the visits of the 28 days up to the latest visit, over 28, or over the days since the
-    /// first visit of all if these are fewer, but one at least. Visits after `now` count as if they
-    /// were then. Exact up to 65,536 pages; of more, a sample is read.
+    /// Counts the visits of the 28 days up to the latest visit, divided by 28, or by the days since
+    /// the first visit of all if that is fewer, but at least 1. Visits after `now` count as visits
+    /// at that time. Exact up to 65,536 pages; above, a sample is read.
     #[pyo3(signature = (now: "Time", *, under: "str | None" = None))]
     fn pace<'py>(
         &self,
@@ -158,11 +158,11 @@ impl View {
         alone(py, move || asked.pace(&snapshot))
     }
 
-    /// What the visits to a page tell of its rate of changes.
+    /// The comparisons of a page's visits, which determine its change rate.
     ///
-    /// These are comparisons, each with how many it counts for; `None` for an unknown page. Of
-    /// several intervals of like length it is one of their mean. A return to an earlier version
-    /// counts for `return_share` of a change (0.5). Costs what `latest` does.
+    /// Each comes with how many times it counts; `None` for an unknown page. Several intervals of
+    /// similar length are represented by their mean. A return to an earlier version counts as
+    /// `return_share` of a change (0.5). Costs as much as `latest`.
     #[pyo3(signature = (url: "str", *, return_share: "float | None" = None))]
     fn comparisons(
         &self,
@@ -179,9 +179,9 @@ impl View {
         }))
     }
 
-    /// The last comparisons of a page in their order, for policies that go by it.
+    /// The last comparisons of a page in order, for policies that depend on it.
     ///
-    /// `None` for an unknown page. Costs what `latest` does.
+    /// `None` for an unknown page. Costs as much as `latest`.
     #[pyo3(signature = (url: "str"))]
     fn recent(&self, py: Python<'_>, url: &Bound<'_, PyAny>) -> PyResult<Option<Recent>> {
         let (snapshot, url) = (self.now(py)?, arg::url(Arg::new("url"), url)?);
@@ -189,12 +189,12 @@ impl View {
         Ok(page.map(|page| Recent(page.changes.recent(page.first, page.last.time))))
     }
 
-    /// The pages that have had content, with their histories, to be crawled again in a simulation.
+    /// The pages that have had content, with their histories, to simulate crawls.
     ///
-    /// By `simkeep.recrawl.crawl`; under a prefix, if one is given. Of more than `pages_max` (1,000,000)
-    /// those are chosen whose URLs have the least hashes. A return to an earlier version counts for
-    /// `return_share` of a change (0.5). Takes the time of a scan with all visits, and some 100
-    /// bytes for each visit of a page that is chosen. Ctrl-C leaves it.
+    /// For `simkeep.recrawl.crawl`; under a prefix, if one is given. Of more than `pages_max`
+    /// (1,000,000) pages, those with the least URL hashes are selected. A return to an earlier
+    /// version counts as `return_share` of a change (0.5). Takes the time of a scan with all
+    /// visits, and some 100 bytes for each visit of a selected page. Ctrl-C abandons it.
     #[pyo3(signature = (
         under: "str | None" = None, *, pages_max: "int | None" = None,
         return_share: "float | None" = None
@@ -218,9 +218,10 @@ impl View {
 impl Store {
     /// Leases the most valuable due pages: those of `due`, whose keywords it takes.
     ///
-    /// Pages that are leased already are left out, and so are pages with zero value. A lease ends
-    /// when its page is observed in any way or released, or when the `lease` is over by the `now`
-    /// of a later call. Threads may call this concurrently. Leases are in memory only: after the
+    /// Leaves out pages already leased and pages with no value. A lease ends when its page is
+    /// observed in any way or released, or when the `now` of a later call is past its end. Threads
+    /// may call this concurrently. Leases are in memory only: after the store is reopened, no page
+    /// is leased. At most `leases_max` pages are leased.
     /// store is opened again, no page is leased. At most `leases_max` pages are leased.
     #[pyo3(signature = (
         now: "Time", budget: "int | None", lease: "_types.Seconds", **like: "Unpack[_types.Due]"
@@ -241,7 +242,7 @@ impl Store {
 
     /// Ends the lease of a page that was not visited, so that it can be leased again.
     ///
-    /// Returns whether it had one.
+    /// Returns whether it was leased.
     #[pyo3(signature = (url: "str"))]
     fn release(&self, py: Python<'_>, url: &Bound<'_, PyAny>) -> PyResult<bool> {
         let url = arg::url(Arg::new("url"), url)?;

@@ -1,4 +1,4 @@
-//! The epochs of a store, and what makes their fingerprints.
+//! The epochs of a store, and the origins of their fingerprints.
 
 use pyo3::prelude::*;
 use simkeep::query::count_without_fingerprint;
@@ -20,21 +20,21 @@ impl View {
         FromRust::from_rust(py, self.now(py)?.epochs().to_vec())
     }
 
-    /// The number of the epoch that verdicts and their distances go by.
+    /// The number of the epoch of verdicts and their distances.
     #[getter]
     fn change_epoch(&self, py: Python<'_>) -> PyResult<u32> {
         Ok(self.now(py)?.change_epoch().number())
     }
 
-    /// The number of the epoch that near-duplicates are sought by.
+    /// The number of the epoch of near-duplicates.
     #[getter]
     fn near_epoch(&self, py: Python<'_>) -> PyResult<u32> {
         Ok(self.now(py)?.near_epoch().number())
     }
 
-    /// In how many bits fingerprints of near-duplicates differ at most, in an epoch.
+    /// The distance of near-duplicates in an epoch.
     ///
-    /// By default in the one that they are sought by.
+    /// By default in the epoch of near-duplicates.
     #[pyo3(signature = (epoch: "int | None" = None))]
     fn near_distance(&self, py: Python<'_>, epoch: Option<&Bound<'_, PyAny>>) -> PyResult<u32> {
         let snapshot = self.now(py)?;
@@ -42,7 +42,7 @@ impl View {
         Ok(snapshot.near_distance(epoch.unwrap_or_else(|| snapshot.near_epoch())))
     }
 
-    /// What a distance means in an epoch; by default in the one that verdicts go by.
+    /// The meaning of a distance in an epoch; by default in the epoch of verdicts.
     #[pyo3(signature = (distance: "int", *, epoch: "int | None" = None))]
     fn meaning<'py>(
         &self,
@@ -59,14 +59,14 @@ impl View {
 
     /// The numbers of the epochs in which the text of a page gets a fingerprint, at most two.
     ///
-    /// The page comes as HTML or as the text that a reader sees. `InvalidArgumentError` if there is
-    /// none such: it names the epoch of the store, and the one to begin. Reads nothing.
+    /// The page is given as HTML or as its visible text. Raises `InvalidArgumentError` if there is
+    /// no such epoch, with the name of the store's epoch, and of the one to begin. Reads nothing.
     fn text_epochs(&self, py: Python<'_>) -> PyResult<Tuple<u32>> {
         let epochs = simkeep::Origin::text_epochs(&self.now(py)?).or_raise(py)?;
         Tuple::new(py, epochs.iter().map(|epoch| epoch.number()))
     }
 
-    /// What makes the fingerprints of an epoch; `None` if they are made elsewhere.
+    /// The origin of an epoch's fingerprints; `None` if they are external.
     ///
     /// Reads its table of document frequencies, if it has one.
     #[pyo3(signature = (epoch: "int"))]
@@ -77,22 +77,20 @@ impl View {
         Ok(origin.map(Origin))
     }
 
-    /// What makes the fingerprints of content that is observed now, each with the number of its
-    /// epoch.
+    /// The origins of the fingerprints of new observations, each with the number of its epoch.
     ///
-    /// At most two: of the epoch that verdicts go by first, and of the one that near-duplicates are
-    /// sought by; if that is the same, of the newest other that has not ended. Epochs whose
-    /// fingerprints are made elsewhere are left out. Reads and checks their tables of document
-    /// frequencies, if they have some. Raises `EpochError` if the table of the first is not there,
-    /// `CorruptError` if one is damaged.
+    /// At most two: that of verdicts first, then that of near-duplicates; if they are the same, the
+    /// newest other epoch that has not ended. Epochs of external fingerprints are left out. Reads
+    /// and checks their tables of document frequencies, if they have any. Raises `EpochError` if
+    /// the table of the first is missing, `CorruptError` if one is damaged.
     fn origins(&self, py: Python<'_>) -> PyResult<Vec<(u32, Origin)>> {
         let snapshot = self.now(py)?;
         let origins = py.detach(|| simkeep::Origin::in_use(&snapshot)).or_raise(py)?;
         Ok(origins.into_iter().map(|(epoch, origin)| (epoch.number(), Origin(origin))).collect())
     }
 
-    /// The name of the file in the store's directory that has the table of document frequencies of
-    /// an epoch.
+    /// The name of the file in the store's directory with the table of document frequencies of an
+    /// epoch.
     ///
     /// `None` if it has none, or has ended. Reads nothing.
     #[pyo3(signature = (epoch: "int"))]
@@ -101,7 +99,7 @@ impl View {
         Ok(snapshot.table_file(arg::epoch(Arg::new("epoch"), epoch)?))
     }
 
-    /// How many pages have content in force that no search of an epoch finds. Costs a scan.
+    /// The number of pages with current content that no search of an epoch finds. Costs a scan.
     #[pyo3(signature = (epoch: "int", *, classes: "Iterable[int | None] | None" = None))]
     fn without_fingerprint<'py>(
         &self,
@@ -115,9 +113,9 @@ impl View {
         py.detach(|| count_without_fingerprint(&snapshot, epoch, classes.as_ref())).or_raise(py)
     }
 
-    /// How many distinct fingerprints of an epoch can be searched.
+    /// The number of distinct searchable fingerprints of an epoch.
     ///
-    /// One counts once for each segment or memtable that has it. Reads no table.
+    /// Each counts once for each segment or memtable that has it. Reads no table.
     #[pyo3(signature = (epoch: "int"))]
     fn fingerprints(&self, py: Python<'_>, epoch: &Bound<'_, PyAny>) -> PyResult<u64> {
         let snapshot = self.now(py)?;
@@ -127,7 +125,7 @@ impl View {
 
 #[pymethods]
 impl Store {
-    /// Registers an epoch of fingerprints that are made elsewhere, by name, and returns its number.
+    /// Registers an epoch of external fingerprints by name, and returns its number.
     ///
     /// A known name costs nothing.
     #[pyo3(signature = (
@@ -163,10 +161,9 @@ impl Store {
         Ok(self.call(py, |store| store.begin_epoch(origin, options))?.number())
     }
 
-    /// Ends an epoch for good.
+    /// Ends an epoch permanently.
     ///
-    /// At most `left` pages may be left behind without a fingerprint that is compared; `None` is
-    /// for any number.
+    /// Fails if more than `left` pages would have no comparable fingerprint; `None` means no limit.
     #[pyo3(signature = (epoch: "int", *, left: "int | None" = 0))]
     fn end_epoch<'py>(
         &self,
@@ -179,7 +176,7 @@ impl Store {
     }
 }
 
-/// How many pages an epoch may leave behind; of `None` any number.
+/// Converts the number of pages that may be left without a fingerprint; `None` means no limit.
 fn left(given: &Bound<'_, PyAny>) -> PyResult<u64> {
     if given.is_none() { Ok(u64::MAX) } else { arg::count(Arg::new("left"), given) }
 }

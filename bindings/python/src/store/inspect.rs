@@ -1,4 +1,4 @@
-//! What a store consists of.
+//! The parts of a store.
 
 use pyo3::prelude::*;
 use simkeep::inspect;
@@ -18,31 +18,31 @@ use crate::streams::stream::StreamOf;
 
 #[pymethods]
 impl View {
-    /// What the store is on the whole: its numbers, epochs and segments, what their bytes are for.
+    /// A summary of the store: its figures, epochs and segments, and the use of its bytes.
     ///
-    /// Also about which hosts have many pages. Costs as much for a large store: it reads 64 pages,
-    /// and numbers of what is open already. Damaged pages raise nothing, and are named.
+    /// It estimates the hosts with the most pages. The cost does not grow with the store: it reads
+    /// 64 pages, and data that is already open. Damaged pages raise nothing, and are listed.
     fn overview(&self, py: Python<'_>) -> PyResult<Overview> {
         let snapshot = self.now(py)?;
         Overview::from_rust(py, py.detach(|| inspect::Overview::of(&snapshot)).or_raise(py)?)
     }
 
-    /// About what `compact` frees.
+    /// Estimates the space that `compact` would free.
     ///
-    /// That is what newer segments have again, and the fingerprint tables of epochs that have
-    /// ended. Costs what `overview` does.
+    /// This is data that newer segments repeat, and the fingerprint tables of ended epochs. Costs
+    /// as much as `overview`.
     fn compaction(&self, py: Python<'_>) -> PyResult<Compaction> {
         let snapshot = self.now(py)?;
         let of = py.detach(|| inspect::Compaction::of(&snapshot)).or_raise(py)?;
         Compaction::from_rust(py, of)
     }
 
-    /// Counts what the store has, in one pass over all its pages and visits.
+    /// Counts the content of the store, in one pass over all its pages and visits.
     ///
-    /// That is hosts, fingerprints, and what visits found, by when they were. Takes some 64 MiB,
-    /// however many there are. The progress counts pages. Ctrl-C ends it.
+    /// It counts hosts, fingerprints, and results of visits by time. Takes some 64 MiB, whatever
+    /// the size. The progress counts pages. Ctrl-C ends it.
     ///
-    /// Raises `CorruptError` if what it touches is damaged, `CancelledError` if `progress` was
+    /// Raises `CorruptError` if the data it reads is damaged, `CancelledError` if `progress` was
     /// cancelled.
     #[pyo3(signature = (*, progress=None))]
     fn census(&self, py: Python<'_>, progress: Option<&Bound<'_, Progress>>) -> PyResult<Census> {
@@ -50,10 +50,10 @@ impl View {
         Census::from_rust(py, long(py, &progress, || inspect::Census::of(&snapshot, &progress))?)
     }
 
-    /// One of the segments by its number, with its sections and fingerprint tables.
+    /// A segment by its number, with its sections and fingerprint tables.
     ///
-    /// `None` if there is none of that number; `stats` and `overview` have the numbers. Reads
-    /// nothing: all of it is known since the segment was opened.
+    /// `None` if there is no such segment; `stats` and `overview` have the numbers. Reads nothing:
+    /// everything is known since the segment was opened.
     #[pyo3(signature = (id: "int"))]
     fn segment(&self, py: Python<'_>, id: &Bound<'_, PyAny>) -> PyResult<Option<SegmentView>> {
         let snapshot = self.now(py)?;
@@ -64,13 +64,13 @@ impl View {
 
     /// The bytes of a segment, each with its meaning, in the order of the file.
     ///
-    /// Of all sections of a name, as `SectionView.kind` has it, or "head", "table" or "trailer"; of
-    /// those with one number `part`, or of one `epoch`; from an `offset` in the file on, with what
-    /// ends behind it. A damaged block is a line that says so, and raises nothing.
+    /// `section` selects the sections with a name, as in `SectionView.kind`, or "head", "table" or
+    /// "trailer"; `part` and `epoch` select among those. `offset` leaves out everything that ends
+    /// before it in the file. A damaged block is a line that says so, and raises nothing.
     ///
-    /// Reads the file once, from that offset on, in a thread that waits for whoever reads the
-    /// lines, and ends when the stream is closed. Raises `ValueError` if there is no segment of
-    /// that number, and `IoError` if its file cannot be opened.
+    /// Reads the file once, from that offset on, in a thread that waits for the reader of the
+    /// lines, and ends when the stream is closed. Raises `ValueError` if there is no segment with
+    /// this number, and `IoError` if its file cannot be opened.
     #[pyo3(signature = (
         id: "int", *, section: "str | None" = None, part: "int | None" = None,
         epoch: "int | None" = None, offset: "int | None" = None
@@ -98,23 +98,23 @@ impl View {
         segment::dump(snapshot, id, asked).or_raise(py)
     }
 
-    /// What the journal holds, in numbers: the operations that no segment has yet.
+    /// Summary figures of the journal: the operations that are not in a segment yet.
     ///
-    /// Costs a look at the page of each operation, and memory for the URLs of its pages. Ctrl-C
-    /// leaves it.
+    /// Costs a lookup of the page of each operation, and memory for the URLs of its pages. Ctrl-C
+    /// abandons it.
     fn journal(&self, py: Python<'_>) -> PyResult<JournalView> {
         let snapshot = self.now(py)?;
         JournalView::from_rust(py, alone(py, move || inspect::JournalView::of(&snapshot))?)
     }
 
-    /// The operations that the journal holds, in the order in which they were acknowledged.
+    /// The operations in the journal, in the order in which they were acknowledged.
     ///
-    /// Those behind the one with the number `after`; a visit with its verdict. With a prefix
-    /// `under`, those of pages under it, and of prefixes that have pages with it in common. What
-    /// was sealed is in no journal any more. A further fingerprint, a weight or a class that came
-    /// with a visit is an operation of its own, after that visit.
+    /// `after` selects those with a greater number. A visit has its verdict. `under`, a prefix,
+    /// selects those of pages under it, and of prefixes that overlap it. Sealed operations are no
+    /// longer in the journal. A further fingerprint, a weight or a class that came with a visit is
+    /// a separate operation, after that visit.
     ///
-    /// Costs a look at the page for each, in a thread that waits for whoever reads, and ends when
+    /// Costs a lookup of the page for each, in a thread that waits for the reader, and ends when
     /// the stream is closed.
     #[pyo3(signature = (after: "int | None" = None, *, under: "str | None" = None))]
     fn operations<'py>(
@@ -130,10 +130,10 @@ impl View {
         Operations::list(py, all, under)
     }
 
-    /// All that is known of a page, and where that stands; `None` for an unknown page.
+    /// All data about a page, and where it is stored; `None` for an unknown page.
     ///
-    /// Costs reading the page's record in each segment that has it. Raises `UrlError` for what no
-    /// page can have.
+    /// Costs reading the page's record in each segment that has it. Raises `UrlError` for an
+    /// invalid URL.
     #[pyo3(signature = (url: "str"))]
     fn trace(&self, py: Python<'_>, url: &Bound<'_, PyAny>) -> PyResult<Option<Trace>> {
         let (snapshot, url) = (self.now(py)?, arg::url(Arg::new("url"), url)?);

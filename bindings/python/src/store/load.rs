@@ -21,18 +21,18 @@ use crate::observe::table::Columns;
 
 #[pymethods]
 impl Store {
-    /// Loads an existing corpus: any number of observations in any order, as `observe_batch` takes
-    /// them.
+    /// Loads an existing corpus: any number of observations in any order, as for `observe_batch`.
     ///
-    /// There are no searches, and memory is bounded. All of them are stored, or none. Some four
-    /// times as fast as `observe_batch` where fingerprints are ready. Readers go on meanwhile.
+    /// It runs no searches, and memory is bounded. All of them are stored, or none. It is some four
+    /// times as fast as `observe_batch` if fingerprints are given. Readers are not blocked.
     /// `epochs` are those that come with the observations. Ctrl-C ends it.
     ///
-    /// Of a table, `url`, `text`, `html` and `at` name the columns of URLs, texts, pages and times,
-    /// where these are not named so; `at` may also be one time for all. Other columns are left alone.
+    /// For a table, `url`, `text`, `html` and `at` name the columns of URLs, texts, pages and
+    /// times, if they have other names; `at` may also be one time for all. Other columns are
+    /// ignored.
     ///
-    /// Raises `LoadRejectedError` with the number of the first observation that the store refuses,
-    /// counted from 1. What the iterable raises, this raises.
+    /// Raises `LoadRejectedError` with the number of the first observation that the store rejects,
+    /// counted from 1, and exceptions of the iterable.
     #[pyo3(signature = (
         observations: "_types.Rows", *, url: "str | None" = None, text: "str | None" = None,
         html: "str | None" = None, at: "Time | str | None" = None, epochs=None,
@@ -82,14 +82,14 @@ impl Store {
         Loaded::from_rust(py, long(py, &progress, || store.copy_from(&other, options))?)
     }
 
-    /// Creates a store from a load, and opens it: it exists with everything loaded, or not at all.
+    /// Creates a store from a load, and opens it: with everything loaded, or not at all.
     ///
-    /// Takes the arguments of `load`, and those of `create`. `origin` is what makes the
-    /// fingerprints of the texts among the observations, instead of the default recipe; the store
-    /// begins with its epoch. Nothing is created before the first observation arrives. Ctrl-C ends
-    /// it, and leaves nothing but perhaps empty directories.
+    /// Takes the arguments of `load`, and those of `create`. `origin` makes the fingerprints of
+    /// texts among the observations, instead of the default recipe; the store begins with its
+    /// epoch. Nothing is created before the first observation arrives. Ctrl-C ends it, and leaves
+    /// at most empty directories.
     ///
-    /// Raises `AlreadyExistsError` if there is a store already, and what `load` raises.
+    /// Raises `AlreadyExistsError` if there is a store already, and the errors of `load`.
     #[staticmethod]
     #[pyo3(signature = (
         path, observations: "_types.Rows", *, url: "str | None" = None, text: "str | None" = None,
@@ -142,7 +142,8 @@ impl Store {
 impl LoadEpochs {
     /// The numbers in the load of another store's epochs, in their order.
     ///
-    /// They bring their tables; one that has ended there ends here, unless pages here use it.
+    /// Their tables are included; an epoch that has ended there ends here, unless pages here use
+    /// it.
     fn of(&self, py: Python<'_>, other: &Bound<'_, View>) -> PyResult<Vec<u32>> {
         let other = other.get().now(py)?;
         let epochs = self.open(py)?;

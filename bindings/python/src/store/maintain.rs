@@ -1,4 +1,4 @@
-//! Upkeep of a store: what is forgotten, merged, checked, backed up and published.
+//! Maintenance of a store: forget, merge, check, back up and publish.
 
 use std::path::PathBuf;
 
@@ -15,10 +15,11 @@ use crate::maintain::stats::{Compacted, Forgotten, Merged, Stats};
 
 #[pymethods]
 impl Store {
-    /// Forgets everything observed so far of a page, or of all pages under a `prefix`; with a host
-    /// or a path also of the pages that would be under it without the user in their URL.
+    /// Forgets everything observed so far about a page, or about all pages under a `prefix`. A
+    /// prefix with a host or a path also covers pages that match it apart from the user in their
+    /// URL.
     ///
-    /// It is hidden from every answer at once. Its bytes leave the files when merges reach them.
+    /// It is hidden from every result at once. Its bytes leave the files when merges reach them.
     #[pyo3(signature = (url: "str | None" = None, *, prefix: "str | None" = None))]
     fn forget<'py>(
         &self,
@@ -30,7 +31,7 @@ impl Store {
         Forgotten::from_rust(py, self.call(py, |store| store.forget(scope.of()))?)
     }
 
-    /// Forgets, and rewrites every file that has bytes of what is forgotten.
+    /// Forgets, and rewrites every file with bytes of forgotten pages.
     ///
     /// Costs a rewrite of each segment with such pages. Ctrl-C ends it; then the pages may be
     /// forgotten, with some of their bytes left: purge again.
@@ -47,19 +48,19 @@ impl Store {
         Forgotten::from_rust(py, long(py, &progress, || store.purge(scope.of(), &progress))?)
     }
 
-    /// Makes everything durable. Only with `durability="flush"` there is anything to do.
+    /// Makes everything durable. Needed only with `durability="flush"`.
     fn flush(&self, py: Python<'_>) -> PyResult<()> {
         self.call(py, simkeep::Store::flush)
     }
 
-    /// Writes what is in memory as a segment. It happens by itself in time.
+    /// Writes the memtable as a segment. This also happens automatically.
     fn seal(&self, py: Python<'_>) -> PyResult<()> {
         self.call(py, simkeep::Store::seal)
     }
 
-    /// Merges all segments into one. It happens by itself in time.
+    /// Merges all segments into one. This also happens automatically.
     ///
-    /// Costs reading and writing the store. Ctrl-C ends it, and leaves the store as it was.
+    /// Costs reading and writing the store. Ctrl-C ends it, and leaves the store unchanged.
     #[pyo3(signature = (*, progress=None))]
     fn merge(&self, py: Python<'_>, progress: Option<&Bound<'_, Progress>>) -> PyResult<Merged> {
         let (store, progress) = (self.open.store(py)?, progress::given(progress));
@@ -67,9 +68,9 @@ impl Store {
         Merged::from_rust(py, merged)
     }
 
-    /// Makes the store as small as it can be.
+    /// Makes the store as small as possible.
     ///
-    /// Costs reading and writing the store, and as much room once more meanwhile. Ctrl-C ends it.
+    /// Costs reading and writing the store, and its size in free space meanwhile. Ctrl-C ends it.
     #[pyo3(signature = (*, progress=None))]
     fn compact(
         &self,
@@ -80,7 +81,7 @@ impl Store {
         Compacted::from_rust(py, long(py, &progress, || store.compact(&progress))?)
     }
 
-    /// Waits until there is nothing to do in the background.
+    /// Waits until the background work is done.
     fn wait_idle(&self, py: Python<'_>) -> PyResult<()> {
         self.call(py, simkeep::Store::wait_idle)
     }
@@ -91,10 +92,10 @@ impl Store {
         Stats::from_rust(py, stats)
     }
 
-    /// Checks the store while it works: reads all of it, and names every flaw.
+    /// Checks the store while it is in use: reads all of it, and lists every flaw.
     ///
-    /// `rate` is the most bytes to read per second. Damage is part of the answer, and raises
-    /// nothing. Ctrl-C ends it.
+    /// `rate` is the maximum number of bytes to read per second. Damage is part of the result, and
+    /// raises nothing. Ctrl-C ends it.
     #[pyo3(signature = (
         *, rate: "int | None" = None, flaws_max: "int | None" = None, progress=None
     ))]
@@ -111,7 +112,7 @@ impl Store {
         Verified::from_rust(py, long(py, &progress, || store.verify(options))?)
     }
 
-    /// Makes a backup of the store in another directory, or adds to it what is new. Ctrl-C ends it.
+    /// Makes a backup of the store in another directory, or updates it. Ctrl-C ends it.
     #[pyo3(signature = (path, *, copy=false, progress=None))]
     fn backup(
         &self,
@@ -128,7 +129,7 @@ impl Store {
 
     /// Seals everything, and publishes it in a directory as a generation, which a `Reader` opens.
     ///
-    /// Takes the keywords of `publish`, and costs what it does. Ctrl-C ends it.
+    /// Takes the keywords of `publish`, and costs as much. Ctrl-C ends it.
     #[pyo3(signature = (
         to, *, keep: "int | None" = None, grace: "_types.Seconds | None" = None, copy=false,
         check_kept=false, progress=None

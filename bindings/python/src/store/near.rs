@@ -16,31 +16,32 @@ use crate::search::explain::Explanation;
 use crate::search::matches::Matches;
 use crate::search::query::{self, Given, Keywords};
 
-/// How many of the nearest pages are named by default.
+/// The default number of nearest pages.
 const COUNT: usize = 16;
-/// How many fingerprints are searched at first, and at least, before signals are looked for.
+/// The number of fingerprints in the first and the smallest part of a batch between checks for
+/// signals.
 const BATCH_FIRST: usize = 64;
-/// The most that are searched between two looks for signals.
+/// The most fingerprints between two checks for signals.
 const BATCH_MAX: usize = 1 << 18;
-/// About how long a part of a batch is to take, in seconds.
+/// The target time of a part of a batch, in seconds.
 const BATCH_SECONDS: f64 = 0.05;
 
 #[pymethods]
 impl View {
     /// Finds pages near a fingerprint, a text or a page: nearest first, then in SURT order.
     ///
-    /// Exact for every k. Give a fingerprint, a `text`, a page as `html`, or the `url` of a page of the
-    /// store, which is not near itself. Texts and HTML get a fingerprint by the recipe of the epoch
-    /// that is searched. Nothing is near a text of fewer than eight words. Raises
-    /// `InvalidArgumentError` for a text if the fingerprints of the epoch are made elsewhere.
+    /// Exact for every k. Give a fingerprint, a `text`, a page as `html`, or the `url` of a page of
+    /// the store, which is excluded from the result. Texts and HTML get a fingerprint by the recipe
+    /// of the searched epoch. Nothing is near a text of fewer than eight words. Raises
+    /// `InvalidArgumentError` for a text if the fingerprints of the epoch are external.
     ///
-    /// `k` is the largest distance in bits, 0 to 64; by default that within which the store takes
-    /// pages for near-duplicates. Usually takes some microseconds.
+    /// `k` is the largest distance in bits, 0 to 64; by default the store's distance of
+    /// near-duplicates. Usually takes some microseconds.
     ///
-    /// Keywords: `limit`, the most pages to name (16; `None` for all); `under`, a prefix; `exclude`, a
-    /// URL to leave out; `classes`; `epoch`; one of `at` (versions in force at a time), `seen`
-    /// (versions seen between two times) and `ever=True` (every version); `budget`, how long it may
-    /// take; `fingerprints`, how many of a crowd are compared.
+    /// Keywords: `limit`, the most pages to return (16; `None` for all); `under`, a prefix;
+    /// `exclude`, a URL to leave out; `classes`; `epoch`; one of `at` (versions current at a time),
+    /// `seen` (versions seen between two times) and `ever=True` (every version); `budget`, how long
+    /// it may take; `fingerprints`, the most fingerprints compared in a dense region.
     // Keywords that have names need no dictionary, and this is called often.
     #[pyo3(signature = (
         fingerprint: "SupportsIndex | None" = None, k: "int | None" = None, *,
@@ -88,12 +89,12 @@ impl View {
         Matches::from_rust(py, found)
     }
 
-    /// Finds the pages nearest to a fingerprint, a text or a page, however far away they are.
+    /// Finds the pages nearest to a fingerprint, a text or a page, at any distance.
     ///
-    /// `count` is how many (16). Costs up to three times as much as a search within the distance of the
-    /// farthest.
+    /// `count` is their number (16). Costs up to three times as much as a search within the
+    /// distance of the farthest.
     ///
-    /// Takes `text`, `html`, `url` and the keywords of `near` but `limit`.
+    /// Takes `text`, `html`, `url` and the keywords of `near` except `limit`.
     #[pyo3(signature = (
         fingerprint: "SupportsIndex | None" = None, count: "int | None" = None, *, text: "str | None" = None,
         html: "_types.Html | None" = None, url: "str | None" = None, **like: "Unpack[_types.Near]"
@@ -149,11 +150,11 @@ impl View {
         Explanation::from_rust(py, explained)
     }
 
-    /// Finds pages near each of many fingerprints, in their order.
+    /// Finds pages near each of many fingerprints, in order.
     ///
     /// They may come in a buffer of `uint64` or `int64`, such as an array of numpy, in such a
     /// column of Arrow, or from `fingerprint_batch`; they are copied. Nothing is near a null or
-    /// `None`. Searches run on all cores, side by side, so each costs a half to a quarter of a
+    /// `None`. Searches run concurrently on all cores, so each costs a half to a quarter of a
     /// single one. Ctrl-C ends it.
     ///
     /// Takes the keywords of `near`.
@@ -184,10 +185,11 @@ impl View {
         Ok(Answers(answers))
     }
 
-    /// Finds the pages near each of many pages, which are named with a fingerprint of theirs.
+    /// Finds the pages near each of many pages, given with a fingerprint each.
     ///
-    /// They are pairs of the two, and each is left out of its own answer. Answers come in their
-    /// order. Costs what `near_batch` does; no page is looked up. Ctrl-C ends it.
+    /// They are pairs of a fingerprint and a URL, and each page is left out of its own result.
+    /// Results are in the order of the pages. Costs as much as `near_batch`; no page is looked up.
+    /// Ctrl-C ends it.
     ///
     /// Takes the keywords of `near`.
     #[pyo3(signature = (
@@ -213,14 +215,14 @@ impl View {
     }
 }
 
-/// The answer for what has no fingerprint: nothing is near it.
+/// The result for a subject without a fingerprint: nothing is near it.
 fn nothing(k: u32) -> simkeep::Matches {
     let mut matches = simkeep::Matches::default();
     (matches.complete, matches.within) = (true, Some(k));
     matches
 }
 
-/// Searches for many, part by part, so that a signal ends it.
+/// Searches part by part, so that a signal ends it.
 fn search<T: Sync>(
     py: Python<'_>,
     all: &[T],

@@ -1,4 +1,4 @@
-//! Observations of pages, and what pages are given without a visit.
+//! Observations of pages, and properties without a visit.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::pages::history;
 use crate::pages::outcome::Outcome;
 use crate::search::answers::Outcomes;
 
-/// The answer to a request, as what a single call would have answered.
+/// The result of a request, as of a single call.
 #[derive(IntoPyObject)]
 enum Answered {
     Observed(Outcome),
@@ -51,22 +51,22 @@ impl Store {
 
 #[pymethods]
 impl Store {
-    /// Reports one visit that saw content, and says what the page is now, and which others are like
-    /// it.
+    /// Reports one visit that saw content, and returns the state of the page, and which others are
+    /// similar.
     ///
-    /// The content is a `text`; or `html`, as `str` or as `bytes` with the `encoding` that the
-    /// server named, or its Content-Type as it came, several joined by commas; or a `fingerprint`
-    /// made elsewhere, of an `epoch` (by default that which verdicts go by), with that of another
-    /// epoch as `also=(fingerprint, epoch)`. Of fewer than eight words no fingerprint is made. See
-    /// `text_epochs` for stores that take no text.
+    /// The content is a `text`; or `html`, as `str` or as `bytes` with the `encoding` from the
+    /// server, or its Content-Type as received, several joined by commas; or an external
+    /// `fingerprint` of an `epoch` (by default that of verdicts), with that of another epoch as
+    /// `also=(fingerprint, epoch)`. A text of fewer than eight words gets no fingerprint. See
+    /// `text_epochs` for stores that accept no text.
     ///
-    /// `digest` is any 16 bytes that name the exact content; `status` the HTTP status; `modified`
-    /// when the server said that the page was last modified; `weight` and `class_` hold until
-    /// others are given. With a digest alone no search finds the page any more: of what is the same
-    /// as before, give the fingerprint that it had.
+    /// `digest` is any 16 bytes that identify the exact content; `status` the HTTP status;
+    /// `modified` the server's time of the last modification; `weight` and `class_` apply until
+    /// others are set. With a digest alone, searches no longer find the page: for unchanged
+    /// content, pass its earlier fingerprint.
     ///
     /// Durable when it returns, unless the store was opened otherwise. Costs some microseconds, and
-    /// a share of a commit: two or three syncs for all calls that wait at the same time.
+    /// a share of a commit: two or three syncs for all concurrent calls.
     #[pyo3(signature = (
         url: "str", at: "Time", *, text: "str | None" = None, html: "_types.Html | None" = None,
         encoding: "str | None" = None, fingerprint: "SupportsIndex | None" = None,
@@ -97,7 +97,7 @@ impl Store {
         self.observe_row(py, Row::new(&given, Arg::new("url"))?)
     }
 
-    /// Reports a visit to which the server answered that nothing was modified.
+    /// Reports a visit with unmodified content, by the server's report.
     ///
     /// Keywords: those of `gone`, `digest` and `modified`.
     #[pyo3(signature = (url: "str", at: "Time", **known: "Unpack[_types.NotModified]"))]
@@ -113,7 +113,7 @@ impl Store {
 
     /// Reports a visit that found a redirect to a target, which may be relative to the page.
     ///
-    /// A redirect ends what the page held before, and is the same until it leads elsewhere. It is a
+    /// A redirect ends the page's content, and stays the same until the target changes. It is a
     /// copy of nothing and near nothing.
     ///
     /// Keywords: those of `gone`.
@@ -143,7 +143,7 @@ impl Store {
         self.observe_row(py, Row::of_keywords((url, at), known, What::Gone)?)
     }
 
-    /// Reports a visit that failed. The content in force stays in force.
+    /// Reports a visit that failed. The current content stays current.
     ///
     /// Keywords: those of `gone`.
     #[pyo3(signature = (url: "str", at: "Time", **known: "Unpack[_types.Word]"))]
@@ -157,13 +157,12 @@ impl Store {
         self.observe_row(py, Row::of_keywords((url, at), known, What::Failed)?)
     }
 
-    /// Reports many visits, each decided after those before it.
+    /// Reports many visits; each verdict takes the visits before it into account.
     ///
     /// They are `Observation`s, or dictionaries with the arguments of `observe` as keys, and
-    /// perhaps `seen`; or a table that has `__arrow_c_stream__`, with columns of these names. Other
-    /// columns are left alone; a null fingerprint is content that has none. The visits become
-    /// durable together, and cost much less than single calls. If one of them is invalid, none is
-    /// stored.
+    /// optionally `seen`; or a table with `__arrow_c_stream__`, with columns of these names. Other
+    /// columns are ignored; a null fingerprint is content without one. The visits become durable
+    /// together, and cost much less than single calls. If one of them is invalid, none is stored.
     #[pyo3(signature = (observations: "_types.Rows"))]
     fn observe_batch<'py>(
         &self,
@@ -196,12 +195,12 @@ impl Store {
         })
     }
 
-    /// Observes, restates and gives in one call: pairs of a URL and an entry, as `observations`
-    /// tells them.
+    /// Observes, restates and sets properties in one call: pairs of a URL and an entry, as
+    /// `observations` returns them.
     ///
-    /// Each is decided after those before it, and all become durable together, in one commit or a
-    /// few. If one of them is invalid, none is stored. Answers an `Outcome` for each visit, and for
-    /// each of the others whether it was stored.
+    /// Each verdict takes the entries before it into account, and all become durable together, in
+    /// one commit or a few. If one of them is invalid, none is stored. Returns an `Outcome` for
+    /// each visit, and for each other entry whether it was stored.
     #[pyo3(signature = (entries: "Iterable[tuple[str, Visit | Restated | PropertyEntry | VisitEntry]]"))]
     fn write_batch<'py>(
         &self,
@@ -230,11 +229,11 @@ impl Store {
         answers.into_iter().map(|of| Answered::of(py, of)).collect()
     }
 
-    /// Gives the content that a page had at a time a fingerprint in another epoch.
+    /// Stores a fingerprint in another epoch for the content that a page had at a time.
     ///
-    /// Neither a visit nor a change of the page.
+    /// This is neither a visit nor a change of the page.
     ///
-    /// The answer is `"stored"`, `"known"`, or `"missing"` if there was no such content.
+    /// Returns `"stored"`, `"known"`, or `"missing"` if there was no such content.
     #[pyo3(signature = (
         url: "str", at: "Time", fingerprint: "SupportsIndex | None", epoch: "int", *,
         digest: "bytes | bytearray | None" = None
@@ -254,7 +253,7 @@ impl Store {
 
     /// Sets the weight or the class of a page from a time on, without a visit.
     ///
-    /// The answer is `"stored"`, `"known"`, or `"missing"` for a page that is not known.
+    /// Returns `"stored"`, `"known"`, or `"missing"` for an unknown page.
     #[pyo3(signature = (
         url: "str", at: "Time", *, weight: "float | None" = None, class_: "int | None" = None
     ))]

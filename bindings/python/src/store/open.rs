@@ -1,4 +1,4 @@
-//! A store that is open for writing: who may use it, and until when.
+//! The lifetime of a store that is open for writing.
 
 use std::path::{Path, PathBuf};
 use std::thread::{self, ThreadId};
@@ -15,15 +15,15 @@ use crate::observe::makers::Cached;
 
 /// An open store.
 ///
-/// Its handle is taken under a lock for as long as it takes to clone it, by a thread that is attached to
-/// the interpreter: see `fork.rs`.
+/// Its handle is cloned under a lock, by a thread that is attached to the interpreter: see
+/// `fork.rs`.
 pub(crate) struct Open {
     handle: Mutex<Option<Store>>,
-    /// Threads whose iterables give a load what it loads.
+    /// Threads whose iterables feed a load.
     giving: Mutex<Vec<ThreadId>>,
     pub(crate) birth: Birth,
     pub(crate) path: PathBuf,
-    /// What makes the fingerprints of texts.
+    /// The makers of the fingerprints of texts.
     pub(crate) makers: Cached,
 }
 
@@ -34,7 +34,7 @@ impl Open {
         Open { handle, giving, birth: Birth::now(), path, makers: Cached::default() }
     }
 
-    /// A handle of the store.
+    /// Returns a handle of the store.
     ///
     /// # Errors
     ///
@@ -46,18 +46,18 @@ impl Open {
         handle.ok_or_else(|| raise(py, Error::Closed))
     }
 
-    /// That what waits for loads is not called by what a load waits for.
+    /// Checks that this thread does not feed a load, since it would wait for itself.
     ///
     /// # Errors
     ///
-    /// `InvalidArgumentError` in a thread whose iterable gives a load what it loads.
+    /// `InvalidArgumentError` in a thread whose iterable feeds a load.
     pub(crate) fn not_giving(&self, py: Python<'_>) -> PyResult<()> {
         let is_giving = self.giving.lock().contains(&thread::current().id());
-        let what = "what a load iterates over cannot load into its store or close it";
+        let what = "the iterable of a load cannot load into its store or close it";
         if is_giving { Err(raise(py, Error::InvalidArgument(what.to_owned()))) } else { Ok(()) }
     }
 
-    /// Notes that the iterable of this thread gives a load what it loads, until this is dropped.
+    /// Notes that the iterable of this thread feeds a load, until the result is dropped.
     pub(crate) fn give(&self, py: Python<'_>) -> PyResult<Giving<'_>> {
         self.not_giving(py)?;
         self.giving.lock().push(thread::current().id());
@@ -80,8 +80,8 @@ impl Open {
         }
     }
 
-    /// Closes the store at the end of a `with` statement, which may be left because of an
-    /// exception: what went wrong first is what is heard of.
+    /// Closes the store at the end of a `with` statement. An exception that ended the statement
+    /// takes precedence over errors of closing.
     pub(crate) fn leave(&self, py: Python<'_>, raised: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
         match (self.close(py), raised) {
             (Err(e), Some(raised)) => {
@@ -93,7 +93,7 @@ impl Open {
     }
 }
 
-/// A load that is given what it loads.
+/// A load that is being fed.
 pub(crate) struct Giving<'o>(&'o Open);
 
 impl Drop for Giving<'_> {
@@ -102,22 +102,22 @@ impl Drop for Giving<'_> {
     }
 }
 
-/// The path as it is shown.
+/// Returns the path for display.
 pub(crate) fn shown<'py>(py: Python<'py>, path: &Path) -> PyResult<Bound<'py, PyString>> {
     path.display().to_string().into_pyobject(py).map_err(PyErr::from)?.repr()
 }
 
-/// Whoever leaves a store to the garbage collector hears of it, and it is closed.
+/// A store left to the garbage collector causes a warning, and is closed.
 impl Drop for Open {
     fn drop(&mut self) {
         let Some(store) = self.handle.get_mut().take() else { return };
         if !self.birth.is_here() {
-            // The crate lets go of it quietly there.
+            // In a child process the crate drops it silently.
             return;
         }
         let path = self.path.display().to_string();
         let closed = Python::try_attach(move |py| {
-            // What is being raised is not this.
+            // Preserves an exception that is being raised.
             let raised = PyErr::take(py);
             let message = format!("unclosed store {path}");
             let warned = std::ffi::CString::new(message).map_err(PyErr::from).and_then(|message| {
@@ -131,7 +131,7 @@ impl Drop for Open {
                 raised.restore(py);
             }
         });
-        // Where the interpreter is gone, the store went with what was to be run.
+        // Without an interpreter, the store was dropped together with the closure.
         let _ = closed;
     }
 }

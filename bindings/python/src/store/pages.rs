@@ -16,9 +16,9 @@ use crate::streams::stream::StreamOf;
 
 #[pymethods]
 impl View {
-    /// All visits of a page in order, each with what it meant after those before it.
+    /// All visits of a page in order, each with its verdict after those before it.
     ///
-    /// What was restated and given stands among them. Empty for an unknown page.
+    /// Restatements and properties are among them. Empty for an unknown page.
     #[pyo3(signature = (url: "str"))]
     fn history<'py>(
         &self,
@@ -29,7 +29,7 @@ impl View {
         FromRust::from_rust(py, py.detach(|| snapshot.history(url)).or_raise(py)?)
     }
 
-    /// The visit whose content was in force at a time; `None` if the page was unknown then, or gone.
+    /// The visit whose content was current at a time; `None` if the page was unknown then, or gone.
     #[pyo3(signature = (url: "str", at: "Time"))]
     fn as_of<'py>(
         &self,
@@ -52,7 +52,7 @@ impl View {
     }
 
     /// All pages, or those under a prefix, in SURT order, in which all pages of a host are
-    /// neighbours.
+    /// adjacent.
     ///
     /// With `start` and `end` only those from this URL on, and before that one. Reads lazily, some
     /// microseconds a page.
@@ -77,7 +77,7 @@ impl View {
     /// Every observation of all pages, or of those under a prefix, in SURT order, with its URL.
     ///
     /// With `start` and `end` only of the pages from this URL on, and before that one; with
-    /// `in_force=True` only what is in force. Reads lazily.
+    /// `in_force=True` only the current ones. Reads lazily.
     #[pyo3(signature = (
         under: "str | None" = None, *, start: "str | None" = None, end: "str | None" = None,
         in_force=false
@@ -101,11 +101,11 @@ impl View {
         Ok(StreamOf::new(Iterated::new(all), self.birth()))
     }
 
-    /// Splits all pages, or those under a prefix, into ranges of about as many pages each, for
+    /// Splits all pages, or those under a prefix, into ranges of about equally many pages, for
     /// several readers.
     ///
     /// There are at most `ranges` of them. Returns the URLs at which all but the first begin, for
-    /// `scan` and `observations`. Looks at some 32 pages a range.
+    /// `scan` and `observations`. Reads some 32 pages a range.
     #[pyo3(signature = (ranges: "int", *, under: "str | None" = None))]
     fn splits<'py>(
         &self,
@@ -135,7 +135,8 @@ impl View {
         Ok(StreamOf::new(Iterated::new(all), self.birth()))
     }
 
-    /// Pages whose version in force has a fingerprint, but none of this epoch: those to restate.
+    /// Pages whose current version has a fingerprint, but none of this epoch, and should be
+    /// restated.
     ///
     /// If `after` is given, those that come after this URL in SURT order.
     #[pyo3(signature = (epoch: "int", *, after: "str | None" = None))]
@@ -154,7 +155,8 @@ impl View {
     }
 }
 
-/// Which pages are read: those under a prefix, from a URL on, and before another one; each perhaps.
+/// The range of pages to read: those under a prefix, from a URL on, and before another one; each
+/// optional.
 fn range<'a>(
     under: Option<&Bound<'_, PyAny>>,
     ends: [Option<&'a Bound<'_, PyAny>>; 2],

@@ -1,4 +1,4 @@
-//! All fingerprints and pairs of them, also for joins of several stores.
+//! All fingerprints and pairs of them, also for distributed joins.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -19,13 +19,13 @@ use crate::streams::stream::StreamOf;
 
 #[pymethods]
 impl View {
-    /// All different fingerprints that pages have, each once, in no particular order.
+    /// All different fingerprints of pages, each once, in no particular order.
     ///
-    /// Reads all fingerprints on all cores, and waits for whoever reads them. It ends when the
-    /// iterator is closed.
+    /// Reads all fingerprints on all cores, and waits for their reader. It ends when the iterator
+    /// is closed.
     ///
-    /// Takes the keywords `epoch`, `under`, `exclude`, `classes`, `at`, `seen`, `ever` and `threads` of
-    /// `near`.
+    /// Takes the keywords `epoch`, `under`, `exclude`, `classes`, `at`, `seen`, `ever` and
+    /// `threads` of `near`.
     #[pyo3(signature = (*, progress=None, **like: "Unpack[_types.Pairs]"))]
     fn all_fingerprints<'py>(
         &self,
@@ -42,11 +42,11 @@ impl View {
     /// All pairs of different fingerprints of pages within k bits of each other, in no particular
     /// order.
     ///
-    /// A join of all fingerprints, which runs on all cores in 256 MiB, and waits for whoever reads
+    /// A join of all fingerprints, which runs on all cores in 256 MiB, and waits for the reader of
     /// the pairs. It ends when the iterator is closed.
     ///
-    /// Takes the keywords `epoch`, `under`, `exclude`, `classes`, `at`, `seen`, `ever` and `threads` of
-    /// `near`.
+    /// Takes the keywords `epoch`, `under`, `exclude`, `classes`, `at`, `seen`, `ever` and
+    /// `threads` of `near`.
     #[pyo3(signature = (
         k: "int | None" = None, *, progress=None,
         **like: "Unpack[_types.Pairs]"
@@ -67,11 +67,11 @@ impl View {
 
     /// All pairs of one of these fingerprints and a different one of a page within k bits of it.
     ///
-    /// They come in no particular order, and once for each of the given that is in it. No page need
-    /// have a given one. Takes fingerprints as `near_batch` does.
+    /// They come in no particular order, and once for each given fingerprint in the pair. No page
+    /// need have a given one. Takes fingerprints as `near_batch` does.
     ///
-    /// Costs a search for each, on all cores, and waits for whoever reads the pairs. It ends when
-    /// the iterator is closed. As many as there are in all are better joined by `all_pairs`.
+    /// Costs a search for each, on all cores, and waits for the reader of the pairs. It ends when
+    /// the iterator is closed. For as many as the store has, prefer `all_pairs`.
     #[pyo3(signature = (
         fingerprints: "_types.Fingerprints", /, k: "int | None" = None, *, progress=None,
         **like: "Unpack[_types.Pairs]"
@@ -93,11 +93,11 @@ impl View {
 
     /// Pairs of pages with fingerprints within k bits of each other, in no particular order.
     ///
-    /// By default each fingerprint stands for its first page, and pages with equal ones are not
-    /// paired.
+    /// By default each fingerprint is represented by its first page, and pages with equal ones are
+    /// not paired.
     ///
-    /// Keywords: `equal=True` pairs pages with the same fingerprint, too; `each`, how many pages of
-    /// each fingerprint are paired with others (1; `None` for all); `epoch`, `under`, `classes`.
+    /// Keywords: `equal=True` pairs pages with the same fingerprint, too; `each`, the most pages of
+    /// each fingerprint to pair (1; `None` for all); `epoch`, `under`, `classes`.
     #[pyo3(signature = (
         k: "int | None" = None, *, progress=None, **like: "Unpack[_types.PagePairs]"
     ))]
@@ -114,12 +114,11 @@ impl View {
         Ok(StreamOf::new(join, Some(Birth::now())))
     }
 
-    /// Counts the different fingerprints that pages have, for a join within `k` bits that is
-    /// distributed.
+    /// Counts the different fingerprints of pages, for a distributed join within `k` bits.
     ///
-    /// It is what `JoinPlan` is made of. Fingerprints are counted in so many buckets for each part of
-    /// the join, a power of two: more than there are to be tasks. Reads all fingerprints on all
-    /// cores. Ctrl-C ends it.
+    /// `JoinPlan` is made from the counts. Fingerprints are counted in this many buckets for each
+    /// part of the join, a power of two: more than the number of tasks. Reads all fingerprints on
+    /// all cores. Ctrl-C ends it.
     ///
     /// Takes the keywords `epoch`, `under`, `classes`, `at`, `seen` and `ever` of `near`.
     #[pyo3(signature = (
@@ -144,15 +143,15 @@ impl View {
         Ok(PyBytes::new(py, &histogram.to_bytes()))
     }
 
-    /// Partitions the different fingerprints that pages have among the tasks of a join of several
-    /// stores.
+    /// Distributes the different fingerprints of pages to the tasks of a join of several stores.
     ///
-    /// Triples of a task's number, whether they are of its second piece, and the fingerprints as
-    /// `bytes`, 8 for each, little-endian. Takes the keywords that `histogram` took.
+    /// Returns triples of a task's number, whether they are of its second piece, and the
+    /// fingerprints as `bytes`, 8 for each, little-endian. Takes the keywords of the `histogram`
+    /// call.
     ///
-    /// Each task gets `chunk_bytes` (4 MiB) at a time, and what is left at the end; that much
-    /// is held for each of them. Reads all fingerprints on all cores, and waits for whoever reads
-    /// them. It ends when the iterator is closed.
+    /// Each triple has up to `chunk_bytes` (4 MiB), and so much is buffered for each task. Reads
+    /// all fingerprints on all cores, and waits for their reader. It ends when the iterator is
+    /// closed.
     #[pyo3(signature = (
         plan, *, chunk_bytes: "int | None" = None, progress=None, **like: "Unpack[_types.Pairs]"
     ))]

@@ -1,4 +1,4 @@
-//! A store that is read beside its writer, and a moment of a store.
+//! Readers of a store, and snapshots.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,18 +15,18 @@ use crate::convert::value::{FromRust, no_pickle};
 use crate::maintain::publishing::Incomplete;
 use crate::maintain::stats::Stats;
 
-/// What opens a reader again: its class, its path, whether it reads plainly, whether what is published,
-/// and which generation of that.
+/// The data to reopen a reader: its class, its path, whether it reads plainly, whether it is
+/// published, and which generation.
 type Call<'py> = (Bound<'py, PyType>, PathBuf, bool, bool, Option<u64>);
 
-/// A read-only view of a store, also beside a writer in another process, and without permission to
-/// write.
+/// A read-only view of a store, which another process may have open for writing; needs no write
+/// permission.
 ///
-/// It sees everything that was acknowledged before it was opened or refreshed, and writes nothing to
-/// the store's directory. Where a store is published it opens the newest generation that is whole;
-/// `Reader.published` opens one by its number. A reader may be used in
-/// a forked process, and is pickled as its path, and opened anew. With `plain_reads=True` segments are
-/// read whole into memory instead of being mapped.
+/// It sees everything that was acknowledged before it was opened or refreshed, and writes nothing
+/// to the store's directory. For a published store it opens the newest complete generation;
+/// `Reader.published` opens one by its number. A reader may be used in a forked process, and is
+/// pickled as its path, and reopened. With `plain_reads=True` segments are read whole into memory
+/// instead of being mapped.
 #[pyclass(frozen, extends = View, module = "simkeep")]
 pub(crate) struct Reader {
     reading: Arc<Reading>,
@@ -53,10 +53,10 @@ impl Reader {
         Reader::of(py, &path, plain_reads, Of::Store)
     }
 
-    /// Opens a generation that is published in a directory: the one of a number, or the newest.
+    /// Opens a published generation in a directory, by its number, or the newest.
     ///
-    /// Takes no lock, and needs nothing but the files that the generation names. `refresh` moves on to
-    /// the newest generation if no number was given, and else to nothing.
+    /// Takes no lock, and needs only the files of the generation. `refresh` advances to the newest
+    /// generation if no number was given; otherwise it does nothing.
     #[staticmethod]
     #[pyo3(signature = (path, generation: "int | None" = None, *, plain_reads=false))]
     fn published(
@@ -70,39 +70,39 @@ impl Reader {
         Py::new(py, Reader::of(py, &path, plain_reads, of)?)
     }
 
-    /// The number of the generation that this is; `None` if it reads a store.
+    /// The number of the generation; `None` for a store.
     #[getter]
     fn generation(&self, py: Python<'_>) -> PyResult<Option<u64>> {
         self.reading.with(py, |reader| Ok(reader.generation()))
     }
 
-    /// The newest generation in the directory, if it is not whole and an older one is read.
+    /// The newest generation in the directory, if it is incomplete and an older one is read.
     ///
-    /// It is being carried there still, or a file of it was cut. `None` if it reads a store.
+    /// It is still being copied, or one of its files was truncated. `None` for a store.
     #[getter]
     fn incomplete(&self, py: Python<'_>) -> PyResult<Option<Incomplete>> {
         let newer = self.reading.with(py, |reader| Ok(reader.incomplete().cloned()))?;
         FromRust::from_rust(py, newer)
     }
 
-    /// Moves on to the newest state, and says whether anything changed.
+    /// Advances to the newest state, and returns whether anything changed.
     fn refresh(&self, py: Python<'_>) -> PyResult<bool> {
         self.reading.with(py, |reader| reader.refresh())
     }
 
-    /// What is seen now, which does not change when the reader is refreshed.
+    /// A snapshot of the current view, which does not change when the reader is refreshed.
     fn snapshot(&self, py: Python<'_>) -> PyResult<Py<Snapshot>> {
         Snapshot::of(py, self.reading.snapshot(py)?, None)
     }
 
-    /// How many operations have been acknowledged by now that this reader does not see.
+    /// The number of acknowledged operations that this reader does not see.
     ///
     /// Costs one small read.
     fn behind(&self, py: Python<'_>) -> PyResult<u64> {
         self.reading.with(py, |reader| Ok(reader.behind()))
     }
 
-    /// When this was the newest state, if a writer was at work then; of a generation, when it was
+    /// When this was the newest state, if a writer was active then; for a generation, when it was
     /// published.
     ///
     /// `None` if there was no writer.
@@ -112,20 +112,20 @@ impl Reader {
         Ok(written.map(|written| Time(written.into())))
     }
 
-    /// Whether the writer's commits followed one another too fast, so that this is only what was
-    /// sealed.
+    /// Whether commits followed each other too fast to read the journal, so that only the sealed
+    /// part is visible.
     #[getter]
     fn fell_back(&self, py: Python<'_>) -> PyResult<bool> {
         self.reading.with(py, |reader| Ok(reader.fell_back()))
     }
 
-    /// Sizes of what is seen. Reads no table.
+    /// Sizes of the reader's view. Reads no table.
     fn stats(&self, py: Python<'_>) -> PyResult<Stats> {
         let stats = self.reading.with(py, |reader| reader.stats())?;
         Stats::from_rust(py, stats)
     }
 
-    /// Where the store is.
+    /// The path of the store.
     #[getter]
     fn path(&self) -> PathBuf {
         self.reading.path.clone()
@@ -137,7 +137,7 @@ impl Reader {
         self.reading.is_closed()
     }
 
-    /// Lets go of the files. May be called twice.
+    /// Releases the files. May be called twice.
     fn close(&self, py: Python<'_>) {
         self.reading.close(py);
     }
@@ -175,9 +175,9 @@ impl Reader {
     }
 }
 
-/// A moment of a store: it does not change, whatever is observed, merged or forgotten later.
+/// A snapshot of a store: later observations, merges and forgets do not affect it.
 ///
-/// The files that it needs stay until it is gone.
+/// Its files are kept until it is released.
 #[pyclass(frozen, extends = View, module = "simkeep")]
 pub(crate) struct Snapshot {
     shown: String,

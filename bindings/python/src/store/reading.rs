@@ -10,13 +10,13 @@ use simkeep::{Error, Location, Reader, Snapshot};
 use crate::call::fork::Birth;
 use crate::convert::error::{OrRaise, raise};
 
-/// How long to wait before it looks again whether another thread has refreshed.
+/// The interval between checks whether another thread has refreshed.
 const PAUSE: Duration = Duration::from_millis(1);
 
 /// An open reader.
 ///
-/// Its lock is held by threads that are attached to the interpreter only: see `fork.rs`. So a
-/// thread that refreshes takes the reader out, and others read what was there before.
+/// Its lock is held only by threads that are attached to the interpreter: see `fork.rs`. So a
+/// refreshing thread takes the reader out, and others use the earlier snapshot.
 pub(crate) struct Reading {
     inner: Mutex<Inner>,
     pub(crate) path: PathBuf,
@@ -24,16 +24,16 @@ pub(crate) struct Reading {
     pub(crate) of: Of,
 }
 
-/// What a reader opens.
+/// The kind of an open reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Of {
     Store,
-    /// A generation that is published; the newest if none is named.
+    /// A published generation; the newest without a number.
     Published(Option<u64>),
 }
 
 struct Inner {
-    /// What was seen last; `None` once it was closed.
+    /// The last snapshot; `None` once it was closed.
     now: Option<Snapshot>,
     /// `None` while a thread refreshes it.
     reader: Option<Reader>,
@@ -41,7 +41,7 @@ struct Inner {
     birth: Birth,
 }
 
-/// What came of trying to take a reader.
+/// The result of taking a reader.
 enum Taken {
     Reader(Reader),
     Closed,
@@ -61,14 +61,14 @@ impl Reading {
         Ok(Reading { inner: Mutex::new(inner), path, plain, of })
     }
 
-    /// What is seen.
+    /// Returns the current snapshot.
     pub(crate) fn snapshot(&self, py: Python<'_>) -> PyResult<Snapshot> {
         // Let go of before an exception is made, which may let another thread run.
         let now = self.inner.lock().now.clone();
         now.ok_or_else(|| raise(py, Error::Closed))
     }
 
-    /// Takes the reader, which is put back by `put`.
+    /// Takes the reader; `put` returns it.
     fn take(&self, py: Python<'_>) -> PyResult<Reader> {
         loop {
             match self.try_take() {
@@ -110,7 +110,7 @@ impl Reading {
         None
     }
 
-    /// What a call on the reader answers.
+    /// Runs a call on the reader.
     pub(crate) fn with<T: Send>(
         &self,
         py: Python<'_>,

@@ -1,4 +1,4 @@
-//! What a search is for.
+//! The subject of a search.
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -17,7 +17,7 @@ pub(crate) enum Subject {
 }
 
 impl Subject {
-    /// The one of these arguments that was given.
+    /// Returns the argument that was given.
     pub(crate) fn new(
         fingerprint: Option<&Bound<'_, PyAny>>,
         text: Option<&Bound<'_, PyAny>>,
@@ -48,8 +48,8 @@ impl Subject {
         }
     }
 
-    /// The query for its fingerprint; `None` if it has none, so that nothing is near it. A document gets
-    /// that of the epoch that is searched. A page is not near itself.
+    /// Returns the query for its fingerprint; `None` if it has none, so that nothing is near it. A
+    /// document gets the fingerprint of the searched epoch. A page is excluded from its own result.
     pub(crate) fn ask(
         &self,
         py: Python<'_>,
@@ -69,7 +69,8 @@ impl Subject {
             }
             Subject::Page(url) => {
                 let page = py.detach(|| snapshot.latest(url)).or_raise(py)?;
-                let page = page.ok_or_else(|| Arg::new("url").wrong("is no page of this store"))?;
+                let page =
+                    page.ok_or_else(|| Arg::new("url").wrong("is not a page of this store"))?;
                 query.exclude.get_or_insert_with(|| url.clone());
                 let content = page.contents.iter().find(|content| content.epoch == epoch);
                 content.and_then(|content| content.fingerprint)
@@ -82,7 +83,7 @@ impl Subject {
     }
 }
 
-/// The fingerprint of a document in an epoch.
+/// Computes the fingerprint of a document in an epoch.
 fn of_document(snapshot: &Snapshot, epoch: Epoch, document: &Document) -> Result<Option<u64>> {
     let origin = Origin::of(snapshot, epoch)?.ok_or_else(|| {
         let number = epoch.number();

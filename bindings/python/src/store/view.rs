@@ -1,4 +1,4 @@
-//! What can be asked of a store, in whatever way it is open.
+//! Queries on a store, however it is open.
 
 use std::sync::Arc;
 
@@ -11,22 +11,22 @@ use crate::call::fork::Birth;
 use crate::call::long::long;
 use crate::call::progress::{self, Progress};
 
-/// What can be asked of a store: what `Store`, `Reader` and `Snapshot` have in common.
+/// The queries on a store: the common methods of `Store`, `Reader` and `Snapshot`.
 ///
-/// Each question is answered from a snapshot of the moment, and waits for no writer. A page is found in
+/// Each query uses a snapshot of the current state, and waits for no writer. Finding a page takes
 /// some microseconds, whatever the size of the store.
 #[pyclass(subclass, frozen, module = "simkeep")]
 pub(crate) struct View {
     source: Source,
 }
 
-/// Where snapshots come from.
+/// The source of snapshots.
 pub(crate) enum Source {
     Store(Arc<Open>),
     Reader(Arc<Reading>),
     Snapshot {
         snapshot: Snapshot,
-        /// The process of the store that it is of; of a reader's any will do.
+        /// The process of its store; `None` for a reader, which works in any process.
         birth: Option<Birth>,
     },
 }
@@ -36,7 +36,7 @@ impl View {
         View { source }
     }
 
-    /// What is there now.
+    /// Returns a snapshot of the current state.
     pub(crate) fn now(&self, py: Python<'_>) -> PyResult<Snapshot> {
         match &self.source {
             Source::Store(open) => Ok(open.store(py)?.snapshot()),
@@ -48,7 +48,7 @@ impl View {
         }
     }
 
-    /// The process that alone may read it, if not any.
+    /// Returns the process that may read it, unless all may.
     pub(crate) fn birth(&self) -> Option<Birth> {
         match &self.source {
             Source::Store(open) => Some(open.birth),
@@ -57,7 +57,7 @@ impl View {
         }
     }
 
-    /// The process that alone may read both, if not any.
+    /// Returns the process that may read both, unless all may.
     pub(crate) fn birth_with(&self, other: &View) -> Option<Birth> {
         self.birth().or_else(|| other.birth())
     }
@@ -65,13 +65,13 @@ impl View {
 
 #[pymethods]
 impl View {
-    /// The number of the last operation that is seen.
+    /// The number of the last visible operation.
     #[getter]
     fn sequence(&self, py: Python<'_>) -> PyResult<u64> {
         Ok(self.now(py)?.sequence())
     }
 
-    /// Reads the fingerprint tables into memory and checks them, so that searches wait for neither.
+    /// Reads the fingerprint tables into memory and checks them, so that searches need not.
     ///
     /// Ctrl-C ends it.
     #[pyo3(signature = (*, progress=None))]

@@ -1,8 +1,8 @@
-//! Arrow arrays and tables, in and out, through the PyCapsule interface: the C data and C stream
-//! interfaces, in capsules of Python. The one room of this crate with `unsafe`.
+//! Imports and exports Arrow arrays and tables through the PyCapsule interface: the C data and C
+//! stream interfaces, in capsules of Python. The only code of this crate with `unsafe`.
 //!
-//! What comes in is checked by `arrow-data` as far as the interface allows: lengths of buffers are
-//! not in it, so a producer that lies about them cannot be told from one that does not.
+//! `arrow-data` validates the input as far as the interface allows. It does not contain the lengths
+//! of buffers, so a producer with wrong lengths cannot be detected.
 
 #![expect(unsafe_code, reason = "the C interfaces are structures of pointers")]
 
@@ -24,7 +24,7 @@ const SCHEMA: &CStr = c"arrow_schema";
 const ARRAY: &CStr = c"arrow_array";
 const STREAM: &CStr = c"arrow_array_stream";
 
-/// Arrays that come from outside, chunk by chunk: those of a stream, or a single one.
+/// External arrays, chunk by chunk: those of a stream, or a single one.
 pub(crate) struct Chunks {
     arg: Arg,
     from: From,
@@ -35,26 +35,26 @@ enum From {
     Stream(ArrayStreamReader),
 }
 
-/// That what came is no Arrow that can be read.
+/// The error for unreadable Arrow data.
 fn refused(arg: Arg, e: impl std::fmt::Display) -> PyErr {
-    PyValueError::new_err(format!("{arg} is no Arrow data that can be read: {e}"))
+    PyValueError::new_err(format!("{arg} is not readable Arrow data: {e}"))
 }
 
-/// The structure in a capsule, of which the capsule stays the owner.
+/// Returns the structure in a capsule, which the capsule still owns.
 fn pointer<T>(arg: Arg, capsule: &Bound<'_, PyAny>, name: &CStr) -> PyResult<NonNull<T>> {
     let capsule = capsule.cast::<PyCapsule>().map_err(|_| refused(arg, "it is in no capsule"))?;
     let pointer = capsule.pointer_checked(Some(name));
     Ok(pointer.map_err(|_| refused(arg, "its capsule has another name"))?.cast())
 }
 
-/// What offers Arrow arrays; `None` if this does not.
+/// Returns the Arrow arrays of an object; `None` if it offers none.
 pub(crate) fn chunks(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<Option<Chunks>> {
     let py = given.py();
     if let Some(offer) = given.getattr_opt(intern!(py, "__arrow_c_stream__"))? {
         let capsule = offer.call0()?;
         let pointer = pointer::<FFI_ArrowArrayStream>(arg, &capsule, STREAM)?;
-        // SAFETY: a capsule of this name points to such a structure, which nobody else reads while this
-        // thread is attached. It is moved out: what is left is marked as released.
+        // SAFETY: a capsule of this name points to such a structure, which no other thread reads
+        // while this one is attached. It is moved out, and the original is marked as released.
         let stream = unsafe { ArrayStreamReader::from_raw(pointer.as_ptr()) };
         let stream = stream.map_err(|e| refused(arg, e))?;
         return Ok(Some(Chunks { arg, from: From::Stream(stream) }));
@@ -92,13 +92,13 @@ impl Iterator for Chunks {
     }
 }
 
-/// An array of which all offsets, keys and texts are what they must be.
+/// Validates all offsets, keys and texts of an array.
 fn checked(array: ArrayRef) -> Result<ArrayRef, ArrowError> {
     array.to_data().validate_full()?;
     Ok(array)
 }
 
-/// A capsule with a stream.
+/// Returns a capsule with a stream.
 pub(crate) fn capsule<'py>(
     py: Python<'py>,
     reader: Box<dyn RecordBatchReader + Send>,

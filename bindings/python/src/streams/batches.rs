@@ -1,4 +1,4 @@
-//! Columns for whoever reads Arrow: objects with `__arrow_c_stream__`.
+//! Columns in Arrow format: objects with `__arrow_c_stream__`.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -15,31 +15,31 @@ use crate::call::long::PAUSE;
 use crate::streams::arrow;
 use crate::streams::source::Step;
 
-/// How many rows a batch of a stream has, about.
+/// The approximate number of rows in a batch of a stream.
 const ROWS: usize = 4096;
 
-/// Rows that come batch by batch.
+/// Rows that arrive in batches.
 pub(crate) trait Rows: Send {
-    /// The next rows, as many as that or a few more. Waits no longer than `long::PAUSE`.
+    /// Returns the next rows, `most` or a few more. Waits no longer than `long::PAUSE`.
     fn next(&mut self, most: usize) -> Result<Step<RecordBatch>, ArrowError>;
 }
 
-/// Rows that are taken by the first that asks for them; others are told why they get none.
+/// Rows that the first consumer takes; others get an error.
 pub(crate) trait Unread: Send + Sync {
-    /// A batch without rows, which has the columns.
+    /// Returns a batch without rows, which has the columns.
     fn empty(&self, signed: bool) -> Result<RecordBatch, ArrowError>;
 
-    /// Whether they are still there.
+    /// Checks whether they are still available.
     fn check(&self) -> Result<(), &'static str>;
 
-    /// Takes them. If the flag is set, fingerprints are signed, bit for bit.
+    /// Takes them. With `signed`, fingerprints are signed, bit for bit.
     fn take(&self, signed: bool) -> Result<Box<dyn Rows>, &'static str>;
 }
 
-/// A table in Arrow's form, for what reads that: pyarrow, polars, pandas, DuckDB.
+/// A table in Arrow format, for pyarrow, polars, pandas, DuckDB.
 ///
-/// One that a store is read for is read once, batch by batch, as far as whoever reads it goes: by the
-/// first that asks for a row. To ask for its columns reads nothing.
+/// A table that reads a store can be read once, batch by batch and lazily, by the first consumer
+/// that requests a row. Requesting its columns reads nothing.
 #[pyclass(frozen, module = "simkeep")]
 pub(crate) struct Batches {
     of: Of,
@@ -55,12 +55,12 @@ fn raised(e: &ArrowError) -> PyErr {
 }
 
 impl Batches {
-    /// A table that is there.
+    /// Creates a table that is already in memory.
     pub(crate) fn whole(batch: Result<RecordBatch, ArrowError>) -> PyResult<Batches> {
         Ok(Batches { of: Of::Whole(batch.map_err(|e| raised(&e))?) })
     }
 
-    /// A table that is made of items as it is read.
+    /// Creates a table that is made of items while it is read.
     pub(crate) fn lazy(
         unread: Arc<dyn Unread>,
         signed: bool,
@@ -104,7 +104,7 @@ impl Batches {
     }
 }
 
-/// A table that is there.
+/// A table in memory.
 struct Whole {
     schema: SchemaRef,
     batches: std::array::IntoIter<Result<RecordBatch, ArrowError>, 1>,
@@ -124,19 +124,20 @@ impl RecordBatchReader for Whole {
     }
 }
 
-/// A table that is made as it is read. Whoever reads it may be detached from the interpreter, or not.
+/// A table that is made while it is read. Its consumer may be attached to the interpreter or not.
 struct Lazy {
-    /// Until the first row is asked for: DuckDB takes a stream twice, first for the columns alone.
+    /// Set until the first row is requested: DuckDB takes a stream twice, first for the columns
+    /// alone.
     unread: Option<Arc<dyn Unread>>,
     rows: Option<Box<dyn Rows>>,
     signed: bool,
     schema: SchemaRef,
     birth: Option<Birth>,
-    /// When it last looked for signals.
+    /// The time of the last check for signals.
     looked: Instant,
 }
 
-/// An error for whoever reads Arrow: in C it is a text that ends with its first NUL.
+/// Creates an error for a consumer of Arrow: in C it is a text that ends with its first NUL.
 pub(crate) fn refused(e: impl std::fmt::Display) -> ArrowError {
     ArrowError::ExternalError(e.to_string().replace('\0', "\u{fffd}").into())
 }
@@ -173,13 +174,13 @@ impl Lazy {
         }
     }
 
-    /// Looks for signals, and ends where one raises an exception.
+    /// Checks for signals, and ends if one raises an exception.
     fn look(&mut self) -> Result<(), ArrowError> {
         let raised = Python::try_attach(|py| {
             let raised = py.check_signals().err()?;
-            // Printing runs Python, which would hear what is raised again.
+            // Printing runs Python, which would raise the pending exception again.
             let told = refused(&raised);
-            // Whoever reads makes an error of its own of this one: Ctrl-C is raised after it once more.
+            // The consumer replaces this error with its own, so Ctrl-C is raised again afterwards.
             if raised.is_instance_of::<PyKeyboardInterrupt>(py) {
                 let again = py.import("_thread").and_then(|m| m.call_method0("interrupt_main"));
                 return Some(again.err().map_or(told, refused));
@@ -201,7 +202,7 @@ impl Iterator for Lazy {
     type Item = Result<RecordBatch, ArrowError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        // Whoever calls is C, which no panic may reach.
+        // The caller is C, which no panic may reach.
         catch_unwind(AssertUnwindSafe(|| self.read().transpose())).unwrap_or_else(|_| {
             self.rows = None;
             Some(Err(refused("simkeep panicked, which is a fault of its own")))

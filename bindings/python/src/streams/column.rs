@@ -1,4 +1,4 @@
-//! One column of an Arrow table: what type it has, and what stands in a row.
+//! A column of an Arrow table: its type, and the values of its rows.
 
 use std::sync::Arc;
 
@@ -18,16 +18,16 @@ use crate::convert::arg::Arg;
 
 const MS_PER_DAY: i64 = 86_400_000;
 
-/// A column that has come. Dictionaries, views, large offsets and slices are read as what they mean.
+/// An imported column. Dictionaries, views, large offsets and slices are resolved.
 pub(crate) struct Column {
     array: ArrayRef,
     arg: Arg,
-    /// How many rows came before.
+    /// The number of earlier rows.
     before: u64,
 }
 
-/// The column of a table that has just one, as the result of `fingerprint_batch` does; otherwise the
-/// array itself.
+/// Returns the column of a table that has only one, as the result of `fingerprint_batch` does;
+/// otherwise the array itself.
 pub(crate) fn only_column(array: ArrayRef) -> ArrayRef {
     match array.as_struct_opt().map(StructArray::columns) {
         Some([column]) if array.null_count() == 0 => Arc::clone(column),
@@ -44,18 +44,19 @@ impl Column {
         self.array.len()
     }
 
-    /// That it has another type.
+    /// The error for another type.
     fn type_error(&self, expected: &str) -> PyErr {
         let found = self.array.data_type();
         PyTypeError::new_err(format!("{} must be a column of {expected}, not {found}", self.arg))
     }
 
-    /// That a value is not what it must be.
+    /// The error for an invalid value.
     pub(crate) fn value_error(&self, row: usize, what: impl std::fmt::Display) -> PyErr {
         PyValueError::new_err(format!("{} {what}", self.arg.at(self.before + row as u64)))
     }
 
-    /// The place of a row's value: that of a dictionary, if it is one. `None` of a null.
+    /// Returns the location of a row's value: in the dictionary, if there is one. `None` for a
+    /// null.
     fn place(&self, row: usize) -> Option<(&dyn Array, usize)> {
         let array = &*self.array;
         if array.is_null(row) || *array.data_type() == DataType::Null {
@@ -75,7 +76,7 @@ impl Column {
         values.is_valid(key).then_some((values, key))
     }
 
-    /// A text.
+    /// Returns a text.
     pub(crate) fn text(&self, row: usize) -> PyResult<Option<&str>> {
         let Some((array, row)) = self.place(row) else { return Ok(None) };
         Ok(Some(match array.data_type() {
@@ -86,7 +87,7 @@ impl Column {
         }))
     }
 
-    /// Bytes.
+    /// Returns bytes.
     pub(crate) fn bytes(&self, row: usize) -> PyResult<Option<&[u8]>> {
         let Some((array, row)) = self.place(row) else { return Ok(None) };
         Ok(Some(match array.data_type() {
@@ -108,7 +109,7 @@ impl Column {
         matches!(of, Binary | LargeBinary | BinaryView | FixedSizeBinary(_))
     }
 
-    /// A whole number from 0 to `max`.
+    /// Returns an integer from 0 to `max`.
     pub(crate) fn whole(&self, row: usize, max: u64) -> PyResult<Option<u64>> {
         let Some((array, at)) = self.place(row) else { return Ok(None) };
         let signed = match array.data_type() {
@@ -138,7 +139,7 @@ impl Column {
         Err(self.value_error(row, format!("must be from 0 to {max}, not {number}")))
     }
 
-    /// A fingerprint: unsigned, or signed bit for bit.
+    /// Returns a fingerprint: unsigned, or signed bit for bit.
     pub(crate) fn fingerprint(&self, row: usize) -> PyResult<Option<u64>> {
         let Some((array, at)) = self.place(row) else { return Ok(None) };
         match array.data_type() {
@@ -150,7 +151,7 @@ impl Column {
         }
     }
 
-    /// A number that may have a fraction.
+    /// Returns a number with an optional fraction.
     pub(crate) fn float(&self, row: usize) -> PyResult<Option<f64>> {
         let Some((array, at)) = self.place(row) else { return Ok(None) };
         match array.data_type() {
@@ -161,8 +162,9 @@ impl Column {
         }
     }
 
-    /// A time: a timestamp, a date, a text that says one, or whole milliseconds since 1970. What has no
-    /// time zone is in UTC, as for the tool. A number that looks like seconds is refused.
+    /// Returns a time: a timestamp, a date, a text, or integer milliseconds since 1970. Values
+    /// without a time zone are in UTC, as in the tool. A number that looks like seconds is
+    /// rejected.
     pub(crate) fn time(&self, row: usize) -> PyResult<Option<Time>> {
         let expected = "timestamps, dates, texts of these, or int64 milliseconds since 1970";
         let Some((array, at)) = self.place(row) else { return Ok(None) };
@@ -180,8 +182,9 @@ impl Column {
             DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => {
                 let text = self.text(row)?.unwrap_or_default();
                 let time = simkeep_formats::time(text).map(Time::from_ms_unchecked);
-                let what =
-                    || format!("is no time such as 2024-05-01 or 2024-05-01T12:00:00Z: {text:?}");
+                let what = || {
+                    format!("is not a time such as 2024-05-01 or 2024-05-01T12:00:00Z: {text:?}")
+                };
                 return Ok(Some(time.ok_or_else(|| self.value_error(row, what()))?));
             }
             DataType::Date32 => {
@@ -209,7 +212,7 @@ impl Column {
     }
 }
 
-/// The values of a dictionary, and the place of a row's among them.
+/// Returns the values of a dictionary, and the index of a row's value.
 fn keyed<K: ArrowDictionaryKeyType>(array: &dyn Array, row: usize) -> Option<(&dyn Array, usize)> {
     let dictionary = array.as_dictionary::<K>();
     Some((&**dictionary.values(), dictionary.key(row)?))

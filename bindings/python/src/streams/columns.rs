@@ -1,4 +1,4 @@
-//! Tables for whoever reads Arrow: each declares its columns once, with a line for each.
+//! Arrow tables: each declares its columns once, with a line for each.
 
 use std::sync::Arc;
 
@@ -14,13 +14,14 @@ use arrow_schema::ArrowError;
 
 pub(crate) type Result<T> = std::result::Result<T, ArrowError>;
 
-/// Makes the rows of some items. Its fingerprints are signed, bit for bit, if the flag is set.
+/// A function that makes the rows of items. Its fingerprints are signed, bit for bit, if the flag
+/// is set.
 pub(crate) type Table<T> = fn(&[T], bool) -> Result<RecordBatch>;
 
-/// Makes a batch that has a row for each round of a loop.
+/// Makes a batch with a row for each iteration of a loop.
 ///
-/// The line of a column has its name, its kind, and its value in a row. The kind of a column that may
-/// have nulls is an `Option`, and so are its values.
+/// The line of a column has its name, its kind, and its value in a row. The kind of a column with
+/// nulls is an `Option`, and so are its values.
 macro_rules! columns {
     (
         for $row:pat in $rows:expr, $signed:expr;
@@ -41,7 +42,7 @@ macro_rules! columns {
 
 pub(crate) use columns;
 
-/// A column that is being made.
+/// A column under construction.
 pub(crate) struct Column<K: Kind>(K::Builder);
 
 impl<K: Kind> Column<K> {
@@ -50,7 +51,7 @@ impl<K: Kind> Column<K> {
     }
 
     /// Adds the value of the next row.
-    // Calls of what adds it would take a fifth of the time in which a join becomes a table.
+    // Not inlined, these calls would take a fifth of the time in which a join becomes a table.
     #[inline]
     pub(crate) fn push<V>(&mut self, value: V) -> Result<()>
     where
@@ -59,7 +60,7 @@ impl<K: Kind> Column<K> {
         K::push(&mut self.0, value)
     }
 
-    /// The name, the values, and whether there may be nulls among them.
+    /// Returns the name, the values, and whether there may be nulls among them.
     pub(crate) fn finish(mut self, name: &str, signed: bool) -> (&str, ArrayRef, bool) {
         let values = self.0.finish();
         // No other columns than fingerprints are of this type.
@@ -146,7 +147,7 @@ kinds! {
     Utf8<V: AsRef<str>>: StringBuilder = StringBuilder::new(),
     |to, text| to.append_option(text);
 
-    /// Words: few, and each often.
+    /// Words: few distinct ones, often repeated.
     Word<V: AsRef<str>>: StringDictionaryBuilder<Int32Type> = StringDictionaryBuilder::new(),
     |to, word| to.append_option(word);
 
@@ -170,11 +171,11 @@ kinds! {
         TimestampMillisecondBuilder::new().with_timezone("UTC"),
     |to, time| to.append_option(time.map(|time| time.into().as_ms()));
 
-    /// Numbers that are small enough: of visits, of a class.
+    /// Numbers that fit: of visits, of a class.
     Int64<V: TryInto<i64>>: Int64Builder = Int64Builder::new(),
     |to, number| to.append_option(number.map(|number| number.try_into().unwrap_or(i64::MAX)));
 
-    /// Numbers that are small enough: distances, statuses.
+    /// Numbers that fit: distances, statuses.
     Int32<V: TryInto<i32>>: Int32Builder = Int32Builder::new(),
     |to, number| to.append_option(number.map(|number| number.try_into().unwrap_or(i32::MAX)));
 
@@ -182,7 +183,7 @@ kinds! {
     Float64<V: Into<f64>>: Float64Builder = Float64Builder::new(),
     |to, number| to.append_option(number.map(V::into));
 
-    /// Whether something holds.
+    /// Booleans.
     Boolean<V: Into<bool>>: BooleanBuilder = BooleanBuilder::new(),
     |to, flag| to.append_option(flag.map(V::into));
 }

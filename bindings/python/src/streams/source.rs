@@ -1,14 +1,14 @@
-//! What is read step by step.
+//! Sources that are read step by step.
 
 use simkeep::{Error, Result};
 
-/// Where items come from.
+/// A source of items.
 pub(crate) trait Source<T>: Send {
-    /// The next items, as many as that or a few more. Waits no longer than `long::PAUSE`.
+    /// Returns the next items, `most` or a few more. Waits no longer than `long::PAUSE`.
     fn next(&mut self, most: usize) -> Result<Step<Vec<T>>>;
 }
 
-/// What came.
+/// The result of a step.
 pub(crate) enum Step<T> {
     Some(T),
     /// Nothing yet.
@@ -16,10 +16,10 @@ pub(crate) enum Step<T> {
     End,
 }
 
-/// Items that the crate iterates over.
+/// Items of an iterator of the crate.
 pub(crate) struct Iterated<I> {
     items: I,
-    /// Met behind items that come first.
+    /// An error after items that come first.
     failed: Option<Error>,
 }
 

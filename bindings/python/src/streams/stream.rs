@@ -1,4 +1,4 @@
-//! Iterators over what is in a store, that can be closed.
+//! Closable iterators over the content of a store.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -23,24 +23,24 @@ use crate::streams::source::{Source, Step};
 /// The most items that are read ahead.
 const AHEAD_MAX: usize = 64;
 
-/// What a stream consists of.
+/// An item of a stream.
 pub(crate) trait Item: Send + Sized + 'static {
-    /// What Python gets.
+    /// The Python type.
     type Object: FromRust<Self> + for<'py> IntoPyObject<'py>;
 
-    /// The rows that items are, if they are any.
+    /// The table rows of items, if they have any.
     const TABLE: Option<Table<Self>> = None;
 }
 
-/// Where a stream stands.
+/// The state of a stream.
 enum State<T> {
-    /// Nobody is reading.
+    /// No thread is reading.
     Ready(Box<dyn Source<T>>),
     /// A thread is reading.
     Busy,
     /// It was read to its end.
     Ended,
-    /// It is read as a table.
+    /// It is being read as a table.
     Taken,
     Closed,
 }
@@ -49,20 +49,20 @@ const BUSY: &str = "another thread is reading this stream";
 const TAKEN: &str = "this was read already, or is being read";
 const CLOSED: &str = "this stream is closed";
 
-/// An iterator over what a store holds or finds.
+/// An iterator over the content of a store or the results of a query.
 ///
-/// It keeps the snapshot that it reads until it ends or is closed; a `with` statement closes it.
+/// It keeps its snapshot until it ends or is closed; a `with` statement closes it.
 #[pyclass(frozen, generic, subclass, module = "simkeep")]
 pub(crate) struct Stream {
     inner: Arc<dyn Untyped>,
-    /// In which process it is read, if not in any.
+    /// The process in which it can be read; `None` for any.
     birth: Option<Birth>,
 }
 
 struct Inner<T> {
     state: State<T>,
     ahead: IntoIter<T>,
-    /// How many to read next.
+    /// The number of items to read next.
     most: usize,
 }
 
@@ -87,12 +87,12 @@ impl Stream {
         Ok(self.inner.next(py)?.map(Next))
     }
 
-    /// Ends the iteration, and lets go of what it reads. May be called twice.
+    /// Ends the iteration, and releases its source. May be called twice.
     fn close(&self, py: Python<'_>) {
         self.inner.close(py);
     }
 
-    /// What is left, as columns for whoever reads Arrow, and ends the iteration.
+    /// The remaining items as Arrow columns; ends the iteration.
     ///
     /// Fingerprints are `int64`, bit for bit, with `signed=True`.
     #[pyo3(signature = (*, signed=false))]
@@ -100,9 +100,9 @@ impl Stream {
         Batches::lazy(self.inner.rest()?, signed, self.birth)
     }
 
-    /// What is left, as a stream of Arrow data in a capsule.
+    /// The remaining items as a stream of Arrow data in a capsule.
     ///
-    /// Whoever asks for a row takes it, and ends the iteration.
+    /// The first consumer that requests a row takes them, and ends the iteration.
     #[pyo3(signature = (requested_schema: "object" = None) -> "CapsuleType")]
     fn __arrow_c_stream__<'py>(
         &self,
@@ -124,12 +124,12 @@ impl Stream {
     }
 }
 
-/// What it reads goes while others may run: a join has a thread that must end first.
+/// Its source is dropped while other threads may run: a join has a thread that must end first.
 impl Drop for Stream {
     fn drop(&mut self) {
-        // What reads it as a table goes on.
+        // A table that reads it continues.
         if Arc::get_mut(&mut self.inner).is_some() {
-            // Where the interpreter is gone, it goes by itself.
+            // Without an interpreter, it is dropped directly.
             let _ = Python::try_attach(|py| self.inner.close(py));
         }
     }
@@ -176,17 +176,17 @@ impl<'py, T: IntoPyObject<'py>> IntoPyObject<'py> for StreamOf<T> {
     }
 }
 
-/// A stream of items of some type, which only this trait's implementation knows.
+/// A stream of items whose type only the implementation of this trait knows.
 trait Untyped: Send + Sync {
-    /// The next item as Python gets it.
+    /// Returns the next item as a Python object.
     fn next<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>>;
 
     fn close(&self, py: Python<'_>);
 
-    /// Takes what is left, to be read as a table.
+    /// Takes the remaining items, to be read as a table.
     fn rest(&self) -> PyResult<Arc<dyn Unread>>;
 
-    /// What is left, as a table that whoever asks for a row takes.
+    /// Returns the remaining items as a table, which the first consumer of a row takes.
     fn unread(self: Arc<Self>) -> PyResult<Arc<dyn Unread>>;
 }
 
@@ -252,23 +252,23 @@ impl<T: Item> Untyped for Mutex<Inner<T>> {
     }
 }
 
-/// How items become rows.
+/// Returns the function that converts items to rows.
 fn table<T: Item>() -> PyResult<Table<T>> {
     T::TABLE.ok_or_else(|| PyTypeError::new_err("such a stream has no columns"))
 }
 
-/// What is left of a read.
+/// The remainder after a read.
 enum Left<T> {
     /// Items.
     Ahead,
     /// Nothing yet.
     Waiting,
-    /// The end, with the source to be let go of.
+    /// The end, with the source to be dropped.
     Over(Result<()>, Box<dyn Source<T>>),
 }
 
 impl<T> Inner<T> {
-    /// Takes what was read, and the source back.
+    /// Stores the result of a read, and returns the source.
     fn put(&mut self, step: Result<Step<Vec<T>>>, source: Box<dyn Source<T>>) -> Left<T> {
         // It may have been closed meanwhile.
         if !matches!(self.state, State::Busy) {
@@ -296,7 +296,7 @@ impl<T> Inner<T> {
         }
     }
 
-    /// Whether somebody can take what is left.
+    /// Checks whether the remaining items can be taken.
     fn check(&self) -> Result<(), &'static str> {
         match self.state {
             State::Ready(_) | State::Ended => Ok(()),
@@ -306,7 +306,7 @@ impl<T> Inner<T> {
         }
     }
 
-    /// What is left, for whoever reads it from now on.
+    /// Takes the remaining items.
     fn rest(&mut self) -> Result<Inner<T>, &'static str> {
         self.check()?;
         let state = std::mem::replace(&mut self.state, State::Taken);
@@ -314,7 +314,7 @@ impl<T> Inner<T> {
     }
 }
 
-/// A stream that nobody goes on with yet, as a table.
+/// A stream that is read as a table.
 struct Tabled<T> {
     inner: Arc<Mutex<Inner<T>>>,
     table: Table<T>,
@@ -335,7 +335,7 @@ impl<T: Item> Unread for Tabled<T> {
     }
 }
 
-/// What is left of a stream, read as a table.
+/// The remainder of a stream, read as a table.
 struct Rest<T> {
     rest: Inner<T>,
     table: Table<T>,

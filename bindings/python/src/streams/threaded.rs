@@ -1,8 +1,8 @@
-//! Items that a thread of their own finds, read as it finds them.
+//! Items that a separate thread finds, read as it finds them.
 //!
-//! A join calls back from several threads, and what clusters list borrows them. Here such work runs in a
-//! thread of its own, which keeps what it needs, and hands on what it finds through a channel of few
-//! places: it waits for whoever reads, and ends when nobody does any more.
+//! A join calls back from several threads, and lists of clusters borrow them. Here such work runs
+//! in its own thread, which owns the data it needs, and sends results through a short channel: it
+//! waits for the reader, and ends when the reader is gone.
 
 use std::ops::ControlFlow;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -15,29 +15,30 @@ use crate::call::fork::Birth;
 use crate::call::long::{PAUSE, thread_error};
 use crate::streams::source::{Source, Step};
 
-/// How many lots of items may wait to be read.
+/// The most chunks of items that may wait.
 const LOTS: usize = 8;
-/// The most items of a lot.
+/// The most items of a chunk.
 const LOT_MAX: usize = 1024;
-/// How long whoever reads no further waits for the thread to end, so that as a rule what it holds is let
-/// go of by then. One that looks at nothing for longer, such as while it sorts, ends by itself.
+/// How long a closing reader waits for the thread to end, so that its resources are usually
+/// released by then. A thread that does not check for longer, such as during a sort, ends by
+/// itself.
 const LEAVE: Duration = Duration::from_millis(100);
 
-/// Work that goes on in a thread.
+/// Work in a thread.
 pub(crate) struct Threaded<T> {
     found: Option<Receiver<Result<Vec<T>>>>,
-    /// Its other side goes when the work is over.
+    /// Its other side is dropped when the work is over.
     over: Option<Receiver<()>>,
     progress: Progress,
     thread: Option<JoinHandle<()>>,
     birth: Birth,
 }
 
-/// Where the thread hands on what it finds. Other threads that it starts may do so, too.
+/// The output of the thread. Other threads that it starts may use it, too.
 pub(crate) struct Out<T>(SyncSender<Result<Vec<T>>>);
 
 impl<T> Out<T> {
-    /// Hands items on, unless nobody reads any more.
+    /// Sends items, unless the reader is gone.
     pub(crate) fn give(&self, items: Vec<T>) -> ControlFlow<()> {
         match self.0.send(Ok(items)) {
             Ok(()) => ControlFlow::Continue(()),
@@ -45,14 +46,14 @@ impl<T> Out<T> {
         }
     }
 
-    /// Hands on all of these: at first one by one, so that the first does not wait for others.
+    /// Sends all of these: initially one by one, so that the first is not delayed by others.
     pub(crate) fn all(&self, items: impl Iterator<Item = Result<T>>) -> Result<()> {
         let (mut lot, mut most) = (Vec::new(), 1);
         for item in items {
             match item {
                 Ok(item) => lot.push(item),
                 Err(e) => {
-                    // What came before the error is read before it is heard of.
+                    // Items before an error are read before the error is raised.
                     let _: ControlFlow<()> = self.give(lot);
                     return Err(e);
                 }
@@ -72,7 +73,7 @@ impl<T> Out<T> {
 }
 
 impl<T: Send + 'static> Threaded<T> {
-    /// Begins work in a thread with this name, which whoever reads no further stops by the progress.
+    /// Begins work in a thread with this name; a closing reader cancels it through the progress.
     pub(crate) fn begin(
         name: &str,
         progress: Progress,
@@ -94,7 +95,7 @@ impl<T: Send + 'static> Threaded<T> {
         Ok(Threaded { found: Some(found), over: Some(over), progress, thread, birth: Birth::now() })
     }
 
-    /// Begins to go through items that need no progress to be stopped.
+    /// Begins to iterate over items that need no progress to be cancelled.
     pub(crate) fn through(
         name: &str,
         work: impl FnOnce(&Out<T>) -> Result<()> + Send + 'static,
@@ -125,7 +126,7 @@ impl<T: Send> Source<T> for Threaded<T> {
 impl<T> Drop for Threaded<T> {
     fn drop(&mut self) {
         if !self.birth.is_here() {
-            // There is no thread to wait for, and what it had locked stays locked.
+            // In a child process the thread does not exist, and its locks stay locked.
             std::mem::forget((self.found.take(), self.over.take(), self.thread.take()));
             return;
         }
@@ -134,7 +135,7 @@ impl<T> Drop for Threaded<T> {
         self.progress.cancel();
         self.found = None;
         if over.recv_timeout(LEAVE) != Err(RecvTimeoutError::Timeout) {
-            // Whoever reads no further does not hear of a panic.
+            // A panic is not reported to a reader that has left.
             let _ = thread.join();
         }
     }
