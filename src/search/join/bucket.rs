@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use super::context::{Context, Pair, Stop, sort_equals};
+use super::context::{Context, Pair, Sink, Stop, sort_equals};
 use super::counts::{Counts, Starts};
 use super::cut::{Cut, HALF_K_MAX, Part, Split};
 use super::room::{self, Entry, Room, Run};
@@ -34,10 +34,10 @@ const SPREAD_MIN: usize = 2048;
 /// fingerprints, and equal ones in sequence.
 pub(super) const ROOM_ENTRY_BYTES: usize = 32;
 
-/// The state of a thread that joins buckets, with reusable buffers.
-pub(super) struct Joiner<'j, F> {
+/// One thread's way of joining buckets, with the buffers it uses again and again.
+pub(super) struct Joiner<'j> {
     k: u32,
-    sink: &'j F,
+    sink: Sink<'j>,
     stop: &'j Stop<'j>,
     kernel: PairKernel,
     /// Only pairs with one ordinal below each of these borders, and the other not below it, are
@@ -50,8 +50,8 @@ pub(super) struct Joiner<'j, F> {
     chunk: Vec<Pair>,
 }
 
-impl<'j, F: Fn(&[Pair]) -> ControlFlow<()>> Joiner<'j, F> {
-    pub(super) fn new(k: u32, across: Option<u32>, sink: &'j F, stop: &'j Stop<'j>) -> Self {
+impl<'j> Joiner<'j> {
+    pub(super) fn new(k: u32, across: Option<u32>, sink: Sink<'j>, stop: &'j Stop<'j>) -> Self {
         Self {
             k,
             across,

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::cut::Part;
 use super::room::{Entry, entry};
-use super::source::Source;
+use super::source::{Reader, Unreadable};
 use crate::search::scratch::Scratch;
 
 /// The number of fingerprints per read.
@@ -56,15 +56,15 @@ impl Piece {
     /// Reads a load's entries with these ordinals; `counts` has their number for each digit. `rank`
     /// is that of the first entry with the load's digit, if it has only one.
     #[expect(clippy::indexing_slicing, reason = "there is a place for each entry that was counted")]
-    pub(super) fn load<S: Source + ?Sized>(
+    pub(super) fn load(
         &mut self,
-        source: &S,
+        source: &dyn Reader,
         ordinals: Range<u32>,
         part: Part,
         load: &Load,
         counts: &[u32],
         rank: u64,
-    ) -> Result<(), S::Error> {
+    ) -> Result<(), Unreadable> {
         self.starts.clear();
         let Load { digits, ranks } = load;
         let counts = &counts[digits.start as usize..digits.end as usize];
@@ -117,11 +117,8 @@ impl Piece {
     }
 }
 
-/// Returns the bits set in all of some fingerprints, and those set in any.
-pub(super) fn common<S: Source + ?Sized>(
-    source: &S,
-    ordinals: Range<u32>,
-) -> Result<(u64, u64), S::Error> {
+/// The bits that all of some fingerprints have, and those that any has.
+pub(super) fn common(source: &dyn Reader, ordinals: Range<u32>) -> Result<(u64, u64), Unreadable> {
     // Neutral elements, so that an empty range adds nothing.
     let (mut all, mut any) = (u64::MAX, 0);
     each(source, ordinals, |_, fingerprint| {
@@ -133,11 +130,11 @@ pub(super) fn common<S: Source + ?Sized>(
 
 /// Counts the fingerprints with each digit of each part.
 #[expect(clippy::indexing_slicing, reason = "there is a count for each value of the part")]
-pub(super) fn count<S: Source + ?Sized>(
-    source: &S,
+pub(super) fn count(
+    source: &dyn Reader,
     ordinals: Range<u32>,
     parts: &[Part],
-) -> Result<Vec<Vec<u32>>, S::Error> {
+) -> Result<Vec<Vec<u32>>, Unreadable> {
     let mut counts: Vec<Vec<u32>> = parts.iter().map(|part| vec![0; 1 << part.width]).collect();
     each(source, ordinals, |_, fingerprint| {
         for (counts, part) in counts.iter_mut().zip(parts) {
@@ -149,11 +146,11 @@ pub(super) fn count<S: Source + ?Sized>(
 
 /// Calls `visit` with each of these ordinals and its fingerprint.
 #[expect(clippy::indexing_slicing, reason = "the buffer is a stride long, or as long as all")]
-fn each<S: Source + ?Sized>(
-    source: &S,
+fn each(
+    source: &dyn Reader,
     ordinals: Range<u32>,
     mut visit: impl FnMut(u32, u64),
-) -> Result<(), S::Error> {
+) -> Result<(), Unreadable> {
     // 64 KiB. A source in memory returns its own slice and never touches it.
     let mut buffer = vec![0; ordinals.len().min(STRIDE as usize)];
     let mut start = ordinals.start;

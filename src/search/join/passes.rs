@@ -6,13 +6,13 @@ use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::bucket::{Joiner, ROOM_ENTRY_BYTES};
-use super::context::{Item, Pair, Stop, What};
+use super::context::{Item, Sink, Stop, What};
 use super::crowd::{Crowd, Share, Tally};
 use super::cut::{Cut, Part};
 use super::load::{Load, Piece, common, count};
 use super::room::{self, Entry, Room};
 use super::run::{Join, MEMORY_BYTES_MIN};
-use super::source::Source;
+use super::source::{Reader, Unreadable};
 use crate::search::scratch::Scratch;
 use crate::threads::share;
 
@@ -59,18 +59,23 @@ struct Pass {
     cut: Cut,
 }
 
-pub(super) struct Passes<'p, S: ?Sized, F> {
+pub(super) struct Passes<'p> {
     join: Join,
-    source: &'p S,
-    sink: &'p F,
+    source: &'p dyn Reader,
+    sink: Sink<'p>,
     stop: &'p Stop<'p>,
     n: u32,
     budget: Budget,
     pieces: Vec<Piece>,
 }
 
-impl<'p, S: Source + ?Sized, F: Fn(&[Pair]) -> ControlFlow<()> + Sync> Passes<'p, S, F> {
-    pub(super) fn new(join: Join, source: &'p S, sink: &'p F, stop: &'p Stop<'p>) -> Self {
+impl<'p> Passes<'p> {
+    pub(super) fn new(
+        join: Join,
+        source: &'p dyn Reader,
+        sink: Sink<'p>,
+        stop: &'p Stop<'p>,
+    ) -> Self {
         let n = source.len();
         let useful = (n as usize / THREAD_ENTRIES_MIN).max(1);
         // Little memory is not divided further: fewer threads
@@ -84,7 +89,7 @@ impl<'p, S: Source + ?Sized, F: Fn(&[Pair]) -> ControlFlow<()> + Sync> Passes<'p
     }
 
     #[expect(clippy::indexing_slicing, reason = "there are counts of each part")]
-    pub(super) fn run(mut self) -> Result<ControlFlow<()>, S::Error> {
+    pub(super) fn run(mut self) -> Result<ControlFlow<()>, Unreadable> {
         if self.n < 2 {
             return Ok(self.stop.check());
         }
@@ -110,8 +115,8 @@ impl<'p, S: Source + ?Sized, F: Fn(&[Pair]) -> ControlFlow<()> + Sync> Passes<'p
         Ok(self.stop.check())
     }
 
-    /// Returns the passes that find all pairs, or those of the requested pass.
-    fn passes(&mut self) -> Result<Vec<Pass>, S::Error> {
+    /// The passes that find all pairs, or all of the one that is asked for.
+    fn passes(&mut self) -> Result<Vec<Pass>, Unreadable> {
         let whole = Cut::whole(self.join.k);
         let Some(pass) = self.join.pass else { return Ok(self.passes_within(&whole)) };
         let split = whole.split_whole();
@@ -150,8 +155,8 @@ impl<'p, S: Source + ?Sized, F: Fn(&[Pair]) -> ControlFlow<()> + Sync> Passes<'p
         split.parts.iter().enumerate().map(pass).collect()
     }
 
-    /// Returns the bits in which some fingerprints differ.
-    fn differing(&self) -> Result<u64, S::Error> {
+    /// The bits in which some fingerprints differ.
+    fn differing(&self) -> Result<u64, Unreadable> {
         let source = self.source;
         let threads = (0..self.pieces.len()).map(|thread| self.ordinals(thread));
         let common = in_threads(threads, |ordinals| common(source, ordinals))?;
@@ -186,8 +191,8 @@ impl<'p, S: Source + ?Sized, F: Fn(&[Pair]) -> ControlFlow<()> + Sync> Passes<'p
         at(thread)..at(thread + 1)
     }
 
-    /// Returns, for each thread and part, the number of its fingerprints with each digit.
-    fn count(&self, digits: &[Part]) -> Result<Vec<Vec<Vec<u32>>>, S::Error> {
+    /// For each thread and part, how many of its fingerprints have each digit.
+    fn count(&self, digits: &[Part]) -> Result<Vec<Vec<Vec<u32>>>, Unreadable> {
         let source = self.source;
         let threads = (0..self.pieces.len()).map(|thread| self.ordinals(thread));
         in_threads(threads, |ordinals| count(source, ordinals, digits))
@@ -229,7 +234,7 @@ impl<'p, S: Source + ?Sized, F: Fn(&[Pair]) -> ControlFlow<()> + Sync> Passes<'p
 
     /// Reads a load in all threads.
     #[expect(clippy::indexing_slicing, reason = "each thread has a count for each digit")]
-    fn load(&mut self, digit: Part, load: &Load, counts: &[&[u32]]) -> Result<(), S::Error> {
+    fn load(&mut self, digit: Part, load: &Load, counts: &[&[u32]]) -> Result<(), Unreadable> {
         let mut rank = 0;
         let ordinals: Vec<Range<u32>> =
             (0..self.pieces.len()).map(|thread| self.ordinals(thread)).collect();
@@ -366,7 +371,7 @@ impl<'p, S: Source + ?Sized, F: Fn(&[Pair]) -> ControlFlow<()> + Sync> Passes<'p
         bucket: usize,
         crowd: &Crowd,
         share: &Share,
-        joiner: &mut Joiner<'_, F>,
+        joiner: &mut Joiner<'_>,
         room: Room<'_>,
     ) -> ControlFlow<()> {
         let all = self.bucket_range(bucket, 0..usize::MAX).flatten();

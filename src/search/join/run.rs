@@ -8,7 +8,7 @@ use super::context::{Pair, Stop};
 use super::cut::{Cut, Part};
 use super::monitor::Monitor;
 use super::passes::Passes;
-use super::source::Source;
+use super::source::{Reading, Source};
 use crate::search::DISTANCE_MAX;
 
 /// The least memory of a join.
@@ -202,7 +202,10 @@ impl Join {
     ) -> Result<ControlFlow<()>, S::Error> {
         // On the stack: all threads of a join end before `run` returns.
         let stop = Stop { monitor, stopped: AtomicBool::new(false) };
-        let flow = Passes::new(*self, source, &sink, &stop).run()?;
+        let reading = Reading::new(source);
+        let Ok(flow) = Passes::new(*self, &reading, &sink, &stop).run() else {
+            return Err(reading.into_error());
+        };
         if flow.is_continue() {
             monitor.finish();
         }

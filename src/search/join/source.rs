@@ -3,7 +3,9 @@
 use std::convert::Infallible;
 use std::ops::Range;
 
-/// Fingerprints that are numbered from 0 on, and can be read by several threads concurrently.
+use crate::sync::Mutex;
+
+/// Fingerprints that are numbered from 0 on, and can be read by several threads at once.
 ///
 /// A slice of `u64` is a source. The join reads a source from start to end several times (see
 /// [`Join::run`](super::Join::run)), in pieces of a few thousand fingerprints.
@@ -33,7 +35,59 @@ pub trait Source: Sync {
     ) -> Result<&'a [u64], Self::Error>;
 }
 
-/// Fingerprints in memory, fewer than 2^32, which are read in place.
+/// A source as the join reads it: compiled once for all kinds of sources.
+pub(super) trait Reader: Sync {
+    /// How many fingerprints there are.
+    fn len(&self) -> u32;
+
+    /// Reads the fingerprints with these ordinals, as [`Source::read`] does.
+    fn read<'a>(
+        &'a self,
+        ordinals: Range<u32>,
+        buffer: &'a mut [u64],
+    ) -> Result<&'a [u64], Unreadable>;
+}
+
+/// The source has failed. Its [`Reading`] has the error.
+#[derive(Debug)]
+pub(super) struct Unreadable;
+
+/// A source that is being read, with its first error.
+pub(super) struct Reading<'s, S: Source + ?Sized> {
+    source: &'s S,
+    error: Mutex<Option<S::Error>>,
+}
+
+impl<'s, S: Source + ?Sized> Reading<'s, S> {
+    pub(super) fn new(source: &'s S) -> Self {
+        Self { source, error: Mutex::new(None) }
+    }
+
+    /// The error with which reading failed.
+    #[expect(clippy::expect_used, reason = "`read` keeps the error before it fails")]
+    pub(super) fn into_error(self) -> S::Error {
+        self.error.into_inner().expect("a read has failed")
+    }
+}
+
+impl<S: Source + ?Sized> Reader for Reading<'_, S> {
+    fn len(&self) -> u32 {
+        self.source.len()
+    }
+
+    fn read<'a>(
+        &'a self,
+        ordinals: Range<u32>,
+        buffer: &'a mut [u64],
+    ) -> Result<&'a [u64], Unreadable> {
+        self.source.read(ordinals, buffer).map_err(|error| {
+            self.error.lock().get_or_insert(error);
+            Unreadable
+        })
+    }
+}
+
+/// Fingerprints in memory, fewer than 2^32, which are read where they are.
 impl Source for [u64] {
     type Error = Infallible;
 
