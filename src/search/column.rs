@@ -129,7 +129,7 @@ pub(super) fn scan<C: Column>(
     Range { mut start, end }: Range<u32>,
     fingerprint: u64,
     k: u32,
-    mut found: impl FnMut(Candidate),
+    found: &mut dyn FnMut(Candidate),
 ) -> Result<(), C::Error> {
     /// The number of fingerprints per read: 64 KiB, so that they are still in the cache when the
     /// near ones are read again.

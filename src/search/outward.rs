@@ -76,7 +76,7 @@ impl<C: Column> Outward<'_, C> {
         let mut scan = Scan::new(self, &bounds, out);
         let certain = self.k.min(LOOKED_UP_MAX);
         if self.k <= certain {
-            self.look_up(certain, |candidate| scan.nearest.add(candidate))?;
+            self.look_up(certain, &mut |candidate| scan.nearest.add(candidate))?;
             return Ok(scan.finish(Some(certain)));
         }
         // No order of the column separates those that differ in 2 bits or more, so a bounded sample
@@ -86,7 +86,7 @@ impl<C: Column> Outward<'_, C> {
             // Values inside a run are found by comparing it.
             // Looking them up as well would report them twice.
             within_one(self.query).filter(|value| !runs.iter().any(|run| run.covers(*value)));
-        self.look_up_values(values, |candidate| scan.nearest.add(candidate))?;
+        self.look_up_values(values, &mut |candidate| scan.nearest.add(candidate))?;
         for Run { ordinals, .. } in runs {
             if !scan.compare(ordinals)? {
                 return Ok(Extent { crowded: true, ..scan.finish(None) });
@@ -143,7 +143,7 @@ impl<C: Column> Outward<'_, C> {
     }
 
     /// Looks up every fingerprint within `k`, at most 1.
-    pub(super) fn look_up(&self, k: u32, found: impl FnMut(Candidate)) -> Result<(), C::Error> {
+    pub(super) fn look_up(&self, k: u32, found: &mut dyn FnMut(Candidate)) -> Result<(), C::Error> {
         let count = if k == 0 { 1 } else { 1 + u64::BITS as usize };
         self.look_up_values(within_one(self.query).take(count), found)
     }
@@ -152,7 +152,7 @@ impl<C: Column> Outward<'_, C> {
     fn look_up_values(
         &self,
         values: impl Iterator<Item = u64>,
-        mut found: impl FnMut(Candidate),
+        found: &mut dyn FnMut(Candidate),
     ) -> Result<(), C::Error> {
         let place = |value: u64| Place { value, range: self.shards.around(value.count_ones(), 0) };
         let mut places: Vec<Place> = values.map(place).collect();

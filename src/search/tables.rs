@@ -139,7 +139,7 @@ impl<C: Column> Tables<C> {
     /// # Errors
     ///
     /// If a column cannot be read or contradicts itself; some hits may have been passed on before.
-    pub fn find(&self, fingerprint: u64, k: u32, finds: &mut impl Finds) -> Result<(), C::Error> {
+    pub fn find(&self, fingerprint: u64, k: u32, finds: &mut dyn Finds) -> Result<(), C::Error> {
         let k = k.min(DISTANCE_MAX);
         // The way depends on the fingerprint, too: popcounts in
         // the middle have the largest shards, so scans cost more.
@@ -166,7 +166,7 @@ impl<C: Column> Tables<C> {
         fingerprint: u64,
         k: u32,
         bounds: &Bounds,
-        finds: &mut impl Finds,
+        finds: &mut dyn Finds,
     ) -> Result<bool, C::Error> {
         let k = k.min(DISTANCE_MAX);
         let way = self.way(fingerprint, k);
@@ -208,7 +208,7 @@ impl<C: Column> Tables<C> {
         queries: &[u64],
         k: u32,
         bounds: &Bounds,
-        finds: &mut impl Finds,
+        finds: &mut dyn Finds,
     ) -> Result<Vec<usize>, C::Error> {
         let k = k.min(DISTANCE_MAX);
         // One query has no neighbour to interleave with, and its own path is shorter.
@@ -283,7 +283,7 @@ impl<C: Column> Tables<C> {
         &self,
         queries: &[u64],
         k: u32,
-        finds: &mut impl Finds,
+        finds: &mut dyn Finds,
     ) -> Result<(), C::Error> {
         let k = k.min(DISTANCE_MAX);
         // Neighbours mostly have the same way. Each run of equal ways is interleaved.
@@ -303,7 +303,7 @@ impl<C: Column> Tables<C> {
         start: usize,
         queries: &[u64],
         k: u32,
-        finds: &mut impl Finds,
+        finds: &mut dyn Finds,
     ) -> Result<(), C::Error> {
         self.find_through(way, start, queries, k, Patience::endless(), finds).map(drop)
     }
@@ -317,7 +317,7 @@ impl<C: Column> Tables<C> {
         queries: &[u64],
         k: u32,
         patience: Patience,
-        finds: &mut impl Finds,
+        finds: &mut dyn Finds,
     ) -> Result<Vec<usize>, C::Error> {
         let places = (start..).zip(queries);
         match (way, &self.index) {
@@ -340,7 +340,7 @@ impl<C: Column> Tables<C> {
             }
             _ => {
                 for (place, query) in places {
-                    self.scan(*query, k, |candidate| finds.find(place, candidate))?;
+                    self.scan(*query, k, &mut |candidate| finds.find(place, candidate))?;
                 }
                 Ok(Vec::new())
             }
@@ -419,7 +419,7 @@ impl<C: Column> Tables<C> {
         &self,
         fingerprint: u64,
         k: u32,
-        found: impl FnMut(Candidate),
+        found: &mut dyn FnMut(Candidate),
     ) -> Result<(), C::Error> {
         let around = self.shards.around(fingerprint.count_ones(), k);
         scan(&self.fingerprints, around, fingerprint, k, found)
@@ -455,7 +455,7 @@ impl<C: Column> Steps<'_, C> {
 
     /// Runs the last step, and passes on the hits.
     #[inline]
-    pub(crate) fn finish(&mut self, finds: &mut impl Finds) -> Result<(), C::Error> {
+    pub(crate) fn finish(&mut self, finds: &mut dyn Finds) -> Result<(), C::Error> {
         match &mut self.own {
             Some(own) => own.finish(finds, Patience::endless).map(drop),
             None => self.tables.find_by(self.way, 0, &[self.fingerprint], self.k, finds),
@@ -468,7 +468,7 @@ impl<C: Column> Steps<'_, C> {
     pub(crate) fn finish_within(
         &mut self,
         bounds: &Bounds,
-        finds: &mut impl Finds,
+        finds: &mut dyn Finds,
     ) -> Result<bool, C::Error> {
         let &mut Self { tables, fingerprint, k, way, ref mut own } = self;
         if way == Way::Scan {

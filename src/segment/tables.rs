@@ -10,7 +10,6 @@ use zerocopy::FromBytes;
 use super::column::{Contradiction, SectionColumn, WholeColumn};
 use super::file::{SectionRef, Segment};
 use super::postings::{Posting, PostingsRef};
-use crate::cpu::prefetch;
 use crate::error::{Error, Result};
 use crate::layout::{Kind, Tag};
 use crate::page::{Digest, Epoch};
@@ -124,7 +123,7 @@ impl EpochTables {
 
     /// Passes every fingerprint within `k` of each query to `finds`, with the index of the query;
     /// and prefetches the postings.
-    pub(crate) fn find_each(&self, queries: &[u64], k: u32, finds: &mut impl Finds) -> Result<()> {
+    pub(crate) fn find_each(&self, queries: &[u64], k: u32, finds: &mut dyn Finds) -> Result<()> {
         let mut finds = Behind { tables: self, finds };
         // The search is compiled twice: with a check of each block, and without, for tables that are
         // whole.
@@ -147,7 +146,7 @@ impl EpochTables {
         query: u64,
         k: u32,
         bounds: &Bounds,
-        finds: &mut impl Finds,
+        finds: &mut dyn Finds,
     ) -> Result<bool> {
         let mut finds = Behind { tables: self, finds };
         let Some(whole) = self.whole() else {
@@ -164,7 +163,7 @@ impl EpochTables {
         queries: &[u64],
         k: u32,
         bounds: &Bounds,
-        finds: &mut impl Finds,
+        finds: &mut dyn Finds,
     ) -> Result<Vec<usize>> {
         let mut finds = Behind { tables: self, finds };
         let Some(whole) = self.whole() else {
@@ -264,10 +263,7 @@ impl EpochTables {
 
     /// Prefetches the posting of a fingerprint. Damage is reported when it is read.
     pub(crate) fn prefetch_posting(&self, ordinal: u32) {
-        let at = u64::from(ordinal) * 4;
-        if let Ok(word) = self.postings.bytes(at..at + 4) {
-            prefetch(word);
-        }
+        self.postings.expect(u64::from(ordinal) * 4);
     }
 
     /// Returns the only posting of a fingerprint; `None` if several pages have it.
@@ -379,7 +375,7 @@ impl TableSteps<'_> {
 
     /// Passes the near fingerprints to `finds`, and prefetches their postings.
     #[inline]
-    pub(crate) fn finish(&mut self, finds: &mut impl Finds) -> Result<()> {
+    pub(crate) fn finish(&mut self, finds: &mut dyn Finds) -> Result<()> {
         let &mut TableSteps { tables, query, k, ref mut steps } = self;
         let mut finds = Behind { tables, finds };
         match steps {
@@ -394,11 +390,7 @@ impl TableSteps<'_> {
     /// Passes the near fingerprints to `finds`, within bounds. `false` if the result is incomplete:
     /// drop it, and use [`EpochTables::nearest`].
     #[inline]
-    pub(crate) fn finish_within(
-        &mut self,
-        bounds: &Bounds,
-        finds: &mut impl Finds,
-    ) -> Result<bool> {
+    pub(crate) fn finish_within(&mut self, bounds: &Bounds, finds: &mut dyn Finds) -> Result<bool> {
         let &mut TableSteps { tables, query, k, ref mut steps } = self;
         let mut finds = Behind { tables, finds };
         match steps {
@@ -412,16 +404,16 @@ impl TableSteps<'_> {
 }
 
 /// Prefetches the postings of likely matches.
-struct Behind<'t, 'f, F> {
+struct Behind<'t, 'f> {
     tables: &'t EpochTables,
-    finds: &'f mut F,
+    finds: &'f mut dyn Finds,
 }
 
-impl<F: Finds> Finds for Behind<'_, '_, F> {
+impl Finds for Behind<'_, '_> {
     fn expect(&mut self, ordinal: u32) {
         // An ordinal comes here before its fingerprint is compared. So the posting arrives during that.
+        // Whoever takes what is found asks for nothing else, so that it need not be called.
         self.tables.prefetch_posting(ordinal);
-        self.finds.expect(ordinal);
     }
 
     fn find(&mut self, place: usize, candidate: Candidate) {

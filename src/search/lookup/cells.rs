@@ -157,20 +157,20 @@ fn beyond<C: Column>(column: &C, all: &[Line]) -> C::Error {
 }
 
 /// Queries in flight.
-pub(in crate::search) struct CellLookup<'c, 'f, C, F> {
+pub(in crate::search) struct CellLookup<'c, 'f, C> {
     ground: CellGround<'c, C>,
     /// One query is collected, one compared, and one continued.
     queries: Wheel<Gathered>,
     near: Vec<NearEntry>,
-    survivors: Survivors<'f, F, Place>,
+    survivors: Survivors<'f, Place>,
     patience: Patience,
 }
 
-impl<'c, 'f, C: Column, F: Finds> CellLookup<'c, 'f, C, F> {
+impl<'c, 'f, C: Column> CellLookup<'c, 'f, C> {
     pub(in crate::search) fn new(
         ground: CellGround<'c, C>,
         patience: Patience,
-        finds: &'f mut F,
+        finds: &'f mut dyn Finds,
     ) -> Self {
         let queries = Wheel::new(Gathered::default);
         let survivors = Survivors::new(finds);
@@ -235,22 +235,22 @@ impl<'c, 'f, C: Column, F: Finds> CellLookup<'c, 'f, C, F> {
 
 impl Gathered {
     /// Compares the cells, which have arrived.
-    fn compare<C: Column, F: Finds>(
+    fn compare<C: Column>(
         &mut self,
         ground: &CellGround<'_, C>,
         near: &mut Vec<NearEntry>,
-        survivors: &mut Survivors<'_, F, Place>,
+        survivors: &mut Survivors<'_, Place>,
         patience: &mut Patience,
     ) -> Result<(), C::Error> {
         self.compare_lines(ground, false, near, survivors, patience)
     }
 
     /// Compares the lines in which they continue, and finishes the query.
-    fn go_on<C: Column, F: Finds>(
+    fn go_on<C: Column>(
         &mut self,
         ground: &CellGround<'_, C>,
         near: &mut Vec<NearEntry>,
-        survivors: &mut Survivors<'_, F, Place>,
+        survivors: &mut Survivors<'_, Place>,
         patience: &mut Patience,
     ) -> Result<(), C::Error> {
         while !self.onward.is_empty() {
@@ -270,12 +270,12 @@ impl Gathered {
     }
 
     #[expect(clippy::indexing_slicing, reason = "groups follow each other, up to the end of all")]
-    fn compare_lines<C: Column, F: Finds>(
+    fn compare_lines<C: Column>(
         &mut self,
         ground: &CellGround<'_, C>,
         are_further: bool,
         near: &mut Vec<NearEntry>,
-        survivors: &mut Survivors<'_, F, Place>,
+        survivors: &mut Survivors<'_, Place>,
         patience: &mut Patience,
     ) -> Result<(), C::Error> {
         let kernel = Kernel::fastest();

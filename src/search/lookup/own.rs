@@ -87,7 +87,7 @@ impl<'c, C: Column> Own<'c, C> {
     #[inline]
     pub(in crate::search) fn finish(
         &mut self,
-        finds: &mut impl Finds,
+        finds: &mut dyn Finds,
         patience: impl FnOnce() -> Patience,
     ) -> Result<bool, C::Error> {
         if self.near.is_empty() && !self.more {
@@ -103,7 +103,7 @@ impl<'c, C: Column> Own<'c, C> {
     /// Looks up entries whose stored bits are near, and compares the parts of buckets in the rest.
     #[inline(never)]
     #[expect(clippy::indexing_slicing, reason = "there is a run for each probe")]
-    fn look_up(&mut self, finds: &mut impl Finds, patience: &mut Patience) -> Result<(), C::Error> {
+    fn look_up(&mut self, finds: &mut dyn Finds, patience: &mut Patience) -> Result<(), C::Error> {
         let ground = self.ground;
         let mut near = std::mem::take(&mut self.near);
         let mut survivors = Survivors::new(finds);

@@ -171,11 +171,11 @@ impl Aimed {
     }
 
     /// Queues a near entry to be looked up.
-    pub(super) fn survive<C: Column, F: Finds>(
+    pub(super) fn survive<C: Column>(
         &self,
         ground: &RotationGround<'_, C>,
         entry: Option<u32>,
-        survivors: &mut Survivors<'_, F, Place>,
+        survivors: &mut Survivors<'_, Place>,
     ) -> Result<(), C::Error> {
         let &Aimed { fingerprint: query, number, place, .. } = self;
         // An unused slot after the last entry of the rotation,
@@ -261,11 +261,11 @@ impl<const PROBES: usize> Round<PROBES> {
     /// Compares the buckets, which have arrived, and prefetches their rests.
     #[inline]
     #[expect(clippy::indexing_slicing, reason = "there is a run for each probe")]
-    pub(super) fn compare<C: Column, F: Finds>(
+    pub(super) fn compare<C: Column>(
         &mut self,
         ground: &RotationGround<'_, C>,
         near: &mut Vec<NearBlock>,
-        survivors: &mut Survivors<'_, F, Place>,
+        survivors: &mut Survivors<'_, Place>,
         patience: &mut Patience,
     ) -> Result<(), C::Error> {
         let Self { probes, going_on } = self;
@@ -299,11 +299,11 @@ impl<const PROBES: usize> Round<PROBES> {
 
     /// Compares the rests, which have arrived, and ends the round.
     #[inline]
-    pub(super) fn go_on<C: Column, F: Finds>(
+    pub(super) fn go_on<C: Column>(
         &mut self,
         ground: &RotationGround<'_, C>,
         near: &mut Vec<NearBlock>,
-        survivors: &mut Survivors<'_, F, Place>,
+        survivors: &mut Survivors<'_, Place>,
         patience: &mut Patience,
     ) -> Result<(), C::Error> {
         for going_on in self.going_on.drain(..) {
@@ -332,11 +332,11 @@ pub(super) fn ask_for_rest<C: Column>(
 /// complete the result by a scan if too many entries have near stored bits. A scan can take over at
 /// any point, because entries of a bucket are in canonical order. Within distance 1, all values are
 /// looked up instead.
-fn compare_rest<C: Column, F: Finds>(
+fn compare_rest<C: Column>(
     ground: &RotationGround<'_, C>,
     GoingOn { aimed, range, mut first }: GoingOn,
     near: &mut Vec<NearBlock>,
-    survivors: &mut Survivors<'_, F, Place>,
+    survivors: &mut Survivors<'_, Place>,
     patience: &mut Patience,
 ) -> Result<(), C::Error> {
     let Aimed { fingerprint, number, place, .. } = aimed;
@@ -371,7 +371,8 @@ fn compare_rest<C: Column, F: Finds>(
             };
             let RotationGround { fingerprints, shards, k, .. } = *ground;
             if k <= LOOKED_UP_MAX {
-                return Outward { fingerprints, shards, query: fingerprint, k }.look_up(k, found);
+                return Outward { fingerprints, shards, query: fingerprint, k }
+                    .look_up(k, &mut found);
             }
             // `from` may lie before the shards of the query: entries there cannot be near.
             let left = around.start.max(from)..around.end;
@@ -395,20 +396,20 @@ fn compare_rest<C: Column, F: Finds>(
 }
 
 /// Probes in flight.
-pub(in crate::search) struct RotationLookup<'c, 'f, C, F> {
+pub(in crate::search) struct RotationLookup<'c, 'f, C> {
     ground: RotationGround<'c, C>,
     rounds: Wheel<Round<ROUND>>,
     near: Vec<NearBlock>,
-    survivors: Survivors<'f, F, Place>,
+    survivors: Survivors<'f, Place>,
     patience: Patience,
 }
 
-impl<'c, 'f, C: Column, F: Finds> RotationLookup<'c, 'f, C, F> {
+impl<'c, 'f, C: Column> RotationLookup<'c, 'f, C> {
     #[inline]
     pub(in crate::search) fn new(
         ground: RotationGround<'c, C>,
         patience: Patience,
-        finds: &'f mut F,
+        finds: &'f mut dyn Finds,
     ) -> Self {
         let rounds = Wheel::new(Round::new);
         let survivors = Survivors::new(finds);

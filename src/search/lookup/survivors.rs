@@ -44,13 +44,14 @@ pub(super) struct Survivor<P> {
 }
 
 /// Entries whose whole fingerprints are compared next.
-pub(super) struct Survivors<'f, F, P> {
+pub(super) struct Survivors<'f, P> {
     entries: ArrayVec<Survivor<P>, SURVIVORS>,
-    finds: &'f mut F,
+    // Called for what is near only, so the search is compiled once for all callers.
+    finds: &'f mut dyn Finds,
 }
 
-impl<'f, F: Finds, P: Copy> Survivors<'f, F, P> {
-    pub(super) fn new(finds: &'f mut F) -> Self {
+impl<'f, P: Copy> Survivors<'f, P> {
+    pub(super) fn new(finds: &'f mut dyn Finds) -> Self {
         Self { entries: ArrayVec::new(), finds }
     }
 

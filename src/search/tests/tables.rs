@@ -13,7 +13,7 @@ fn check(fingerprints: &[u64], tables: &Tables<Bytes>, query: u64, k: u32) {
     tables.find(query, k, &mut found).unwrap();
     assert_eq!(sorted(found), truth, "find, k = {k}");
     let mut found = Vec::new();
-    tables.scan(query, k, |candidate| found.push(candidate)).unwrap();
+    tables.scan(query, k, &mut |candidate| found.push(candidate)).unwrap();
     assert_eq!(found, truth, "scan, k = {k}");
     look_up(&truth, tables, query, k);
 }
