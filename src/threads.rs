@@ -20,28 +20,23 @@ pub(crate) fn share<J: Send, O, T: Send>(
     own: impl Fn() -> O + Sync,
     run: impl Fn(&mut O, J) -> T + Sync,
 ) -> Vec<T> {
-    let jobs: Vec<(usize, J)> = jobs.enumerate().collect();
+    let jobs: Vec<J> = jobs.collect();
     let threads = threads.min(jobs.len());
-    let jobs = Mutex::new(jobs.into_iter());
-    let worker = || {
-        let (mut mine, mut done) = (None, Vec::new());
+    let mut results: Vec<Option<T>> = Vec::new();
+    results.resize_with(jobs.len(), || None);
+    // Each job comes with the slot of its result, so the results are in order whoever is first.
+    let jobs = Mutex::new(jobs.into_iter().zip(&mut results));
+    on_threads(threads, &|| {
+        let mut mine = None;
         loop {
             let next = jobs.lock().next();
-            let Some((number, job)) = next else { return done };
-            done.push((number, run(mine.get_or_insert_with(&own), job)));
+            let Some((job, result)) = next else { return };
+            *result = Some(run(mine.get_or_insert_with(&own), job));
         }
-    };
-    let mut done = thread::scope(|scope| {
-        let others: Vec<_> = (1..threads).map_while(|_| start(scope, worker).ok()).collect();
-        let mut done = worker();
-        for other in others {
-            // A panic goes on in the thread that waits.
-            done.append(&mut other.join().unwrap_or_else(|panic| resume_unwind(panic)));
-        }
-        done
     });
-    done.sort_by_key(|(number, _)| *number);
-    done.into_iter().map(|(_, came_to)| came_to).collect()
+    drop(jobs);
+    #[expect(clippy::expect_used, reason = "a thread that panics makes this one panic")]
+    results.into_iter().map(|result| result.expect("all jobs are done")).collect()
 }
 
 /// Does two things at the same time, or one after another if no thread can be started.
@@ -50,36 +45,52 @@ pub(crate) fn beside<A: Send, B>(
     other: impl FnOnce() -> B,
 ) -> (A, B) {
     // Kept outside of the closure, so that it is not lost if no thread can be started.
-    let one = Mutex::new(Some(one));
+    let one = Mutex::new((Some(one), None));
     let run_one = || {
-        let one = one.lock().take();
+        let run = one.lock().0.take();
         #[expect(
             clippy::expect_used,
             reason = "it is run by the thread, or if there is none, here"
         )]
-        one.expect("it is run once")()
+        let result = run.expect("it is run once")();
+        one.lock().1 = Some(result);
     };
-    thread::scope(|scope| {
-        let started = start(scope, run_one);
+    let other = thread::scope(|scope| {
+        let started = start(scope, &run_one);
         let other = other();
-        let one = match started {
+        match started {
             Ok(started) => started.join().unwrap_or_else(|panic| resume_unwind(panic)),
             Err(_) => run_one(),
-        };
-        (one, other)
-    })
+        }
+        other
+    });
+    #[expect(clippy::expect_used, reason = "a thread that panics makes this one panic")]
+    (one.into_inner().1.expect("it has been run"), other)
 }
 
-/// Starts a thread, if the system allows it.
-fn start<'scope, T: Send + 'scope>(
+/// Runs `work` on up to this many threads at once, including this one.
+fn on_threads(threads: usize, work: &(dyn Fn() + Sync)) {
+    thread::scope(|scope| {
+        let others: Vec<_> = (1..threads).map_while(|_| start(scope, work).ok()).collect();
+        work();
+        for other in others {
+            // A panic goes on in the thread that waits.
+            other.join().unwrap_or_else(|panic| resume_unwind(panic));
+        }
+    });
+}
+
+/// Starts a thread, if the system allows it. Not generic: what it calls is long, and would be compiled
+/// for each kind of work.
+fn start<'scope>(
     scope: &'scope Scope<'scope, '_>,
-    run: impl FnOnce() -> T + Send + 'scope,
-) -> io::Result<ScopedJoinHandle<'scope, T>> {
+    work: &'scope (dyn Fn() + Sync),
+) -> io::Result<ScopedJoinHandle<'scope, ()>> {
     #[cfg(test)]
     if refused::are() {
         return Err(io::ErrorKind::WouldBlock.into());
     }
-    Builder::new().spawn_scoped(scope, run)
+    Builder::new().spawn_scoped(scope, work)
 }
 
 /// A system without threads.
