@@ -20,22 +20,22 @@ pub(in crate::fingerprint) trait Reader {
 struct Done;
 
 /// Passes the tokens of a page to a reader until it is done. Invalid UTF-8 is passed unchanged.
-pub(in crate::fingerprint) fn read<R: Reader>(html: &[u8], reader: &mut R) {
+pub(in crate::fingerprint) fn read(html: &[u8], reader: &mut dyn Reader) {
     let reading = Reading { reader, name: Vec::new(), next: None };
     let emitter = Switching(CallbackEmitter::new(reading));
     // The only item is that the reader is done.
     Tokenizer::new_with_emitter(html, emitter).next();
 }
 
-struct Reading<'r, R> {
-    reader: &'r mut R,
+struct Reading<'r> {
+    reader: &'r mut dyn Reader,
     /// The name of the last start tag.
     name: Vec<u8>,
     /// The state in which the tokenizer continues.
     next: Option<State>,
 }
 
-impl<R: Reader> Callback<Done, ()> for Reading<'_, R> {
+impl Callback<Done, ()> for Reading<'_> {
     fn handle_event(&mut self, event: CallbackEvent<'_>, _: Span<()>) -> Option<Done> {
         self.reader.take(&event);
         match event {
@@ -57,9 +57,9 @@ impl<R: Reader> Callback<Done, ()> for Reading<'_, R> {
 }
 
 /// An emitter that switches the tokenizer's state as far as the text requires.
-struct Switching<'r, R: Reader>(CallbackEmitter<Reading<'r, R>, Done>);
+struct Switching<'r>(CallbackEmitter<Reading<'r>, Done>);
 
-impl<R: Reader> ForwardingEmitter for Switching<'_, R> {
+impl ForwardingEmitter for Switching<'_> {
     type Token = Done;
 
     fn inner(&mut self) -> &mut impl Emitter<Token = Done> {
