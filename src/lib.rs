@@ -202,6 +202,7 @@ pub mod metrics;
 #[cfg(not(feature = "metrics"))]
 mod metrics;
 pub mod mirror;
+mod order;
 mod page;
 mod process;
 mod progress;

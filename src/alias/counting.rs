@@ -16,6 +16,7 @@ use super::spelling::Spellings;
 use super::walk::WalkedPage;
 use crate::bug::{Bug, OrBug};
 use crate::error::{Error, Result};
+use crate::order::sort_few_by;
 use crate::page::surt;
 
 /// The number of rules of a site that get examples: those with the most pairs.
@@ -205,7 +206,7 @@ impl Counting {
                 rules.push((number, AliasCount { holds, ..count }, found));
             }
         }
-        rules.sort_by(|(_, one, _), (_, other, _)| {
+        sort_few_by(&mut rules, |(_, one, _), (_, other, _)| {
             other.pairs.cmp(&one.pairs).then_with(|| one.rule.cmp(&other.rule))
         });
         let mut examples = Examples::new(asked.examples);
@@ -217,7 +218,7 @@ impl Counting {
                 examples.seek((*number, by), &sum.exceptions, false);
             }
         }
-        rules.sort_by(|(_, one, _), (_, other, _)| one.rule.cmp(&other.rule));
+        sort_few_by(&mut rules, |(_, one, _), (_, other, _)| one.rule.cmp(&other.rule));
         for (number, count, found) in &mut rules {
             let is_of = |by: Number| {
                 by == *number && found.alone.is_some()

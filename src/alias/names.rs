@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use super::address::{Address, parameter};
 use super::rule::{AliasRule, INDEX, family, has_slash};
 use super::spelling::is_visitor;
+use crate::order::sort_few_by;
 
 /// The most parameters of a page that are tested, each name once.
 pub(super) const PARAMETERS_MAX: usize = 32;
@@ -261,7 +262,7 @@ fn together<E>(
     if length > TOGETHER_BYTES_MAX {
         return Ok(());
     }
-    applied.sort_by(|(_, one), (_, other)| one.cmp(other));
+    sort_few_by(&mut applied, |(_, one), (_, other)| one.cmp(other));
     let slash = (SLASH, AliasRule::Slash { with: false });
     let slash = Some(&slash).filter(|_| has_slash(&url.path) != Some(true));
     for (at, (first, rule)) in applied.iter().enumerate() {

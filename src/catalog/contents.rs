@@ -16,6 +16,7 @@ use super::tree::{Table, Tree, Widths};
 use crate::disk::{Disk, Name};
 use crate::error::{Error, Result};
 use crate::layout::url_hash_bits;
+use crate::order::sort_few_by_key;
 use crate::page::EpochInfo;
 
 /// The contents of a catalog.
@@ -100,7 +101,7 @@ pub(super) fn go_on(tree: &mut Tree<'_>, journals: &mut [Frames; 2]) -> Result<L
         );
         Ok(())
     })?;
-    segments.sort_unstable_by_key(|row| row.first_sequence);
+    sort_few_by_key(&mut segments, |row| row.first_sequence);
     check_rows(&segments).map_err(damaged)?;
     if let Some(row) = segments.iter().find(|row| row.id >= settings.next_segment) {
         let what =

@@ -9,6 +9,7 @@ use crate::catalog::SegmentRow;
 use crate::disk::Disk;
 use crate::error::{Error, Result};
 use crate::layout::{Kind, Tag};
+use crate::order::sort_few_by_key;
 use crate::page::{Content, Head, InForce};
 use crate::segment::{EpochTables, PageRef, Segment, Tombstones};
 use crate::time::Time;
@@ -52,7 +53,7 @@ impl LiveSegment {
         let segment = Arc::new(segment);
         let tables = segment.epochs().map(|epoch| EpochTables::open(&segment, epoch));
         let mut tables = tables.collect::<Result<Vec<_>>>()?;
-        tables.sort_unstable_by_key(|tables| tables.epoch);
+        sort_few_by_key(&mut tables, |tables| tables.epoch);
         let (deep, first_seen, since) = (Memo::default(), Memo::default(), Memo::default());
         Ok(LiveSegment { segment, tombstones, tables, deep, first_seen, since })
     }

@@ -27,6 +27,7 @@ use crate::catalog::{Blob, Catalog, Contents, Frames, Journal, Locks, Published,
 use crate::disk::{Access, Dir, Disk, DiskFile, Location, Lock, Name};
 use crate::error::{Error, NotStore, Result};
 use crate::metrics::Metrics;
+use crate::order::sort_few_by_key;
 use crate::page::EpochInfo;
 use crate::sync::thread;
 
@@ -362,7 +363,7 @@ pub(crate) fn replay(contents: &Contents, before: Option<&Memtables>) -> Result<
     // The journal with the older operations is replayed first, and becomes the memtable to be
     // sealed.
     journals.retain(|frames| frames.place().is_some());
-    journals.sort_by_key(|frames| frames.place());
+    sort_few_by_key(&mut journals, |frames| frames.place());
     let mut replays: Vec<Replay<'_>> = Vec::new();
     for Frames { journal, after, blobs } in journals {
         let memtable = match after {

@@ -17,6 +17,7 @@ use crate::bug::{Bug, OrBug, ensure};
 use crate::disk::Disk;
 use crate::error::Result;
 use crate::metrics::Metrics;
+use crate::order::sort_few_by_key;
 use crate::page::{Changes, Content, Course, Entry, InForce, InForceVisit, Visit};
 use crate::segment::{PartOfPage, page_across};
 use crate::time::Time;
@@ -329,7 +330,9 @@ impl View {
             contents.retain(|(e, _)| of(e) == (visit.time, visit.seen.digest()));
             // In the order of a head: within an epoch a restatement comes first, then the greatest
             // fingerprint.
-            contents.sort_by_key(|(e, c)| Reverse((c.epoch, e.is_restated(), c.fingerprint)));
+            let ranked =
+                |(e, c): &(Entry, Content)| Reverse((c.epoch, e.is_restated(), c.fingerprint));
+            sort_few_by_key(&mut contents, ranked);
             contents.dedup_by_key(|(_, content)| content.epoch);
             VersionAt {
                 visit,

@@ -15,6 +15,7 @@ use super::voting::{Voting, hash_of_field};
 use super::words::Words;
 use crate::bug::OrBug;
 use crate::fingerprint::error::Result;
+use crate::order::sort_few_by_key;
 
 /// The explanation of a fingerprint.
 #[derive(Clone, Debug, PartialEq)]
@@ -110,7 +111,7 @@ impl Fingerprinter<'_> {
         voters.extend(equal.into_iter().filter(|_| of_field > 0).map(|(hash, (first, count))| {
             Voter { hash, weight: u128::from(of_field) * u128::from(count), first, count }
         }));
-        voters.sort_unstable_by_key(|voter| (Reverse(voter.weight), voter.first));
+        sort_few_by_key(&mut voters, |voter| (Reverse(voter.weight), voter.first));
         let voting = voters.len();
         voters.truncate(limit);
 

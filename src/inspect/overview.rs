@@ -10,6 +10,7 @@ use crate::engine::snapshot::Snapshot;
 use crate::engine::totals::Totals;
 use crate::error::{Corruption, Error, Result};
 use crate::inspect::Operations;
+use crate::order::sort_few_by;
 use crate::page::{EpochInfo, Role, in_use, surt};
 use crate::search::Shape;
 use crate::time::Time;
@@ -309,7 +310,7 @@ fn largest_hosts(snapshot: &Snapshot) -> Result<Vec<HostShare>> {
     // One sampled page is no evidence about its host.
     let least = if step == 1 { 0.0 } else { 1.5 / f64::from(looked_at) };
     hosts.retain(|host| host.share >= SHARE_MIN.max(least));
-    hosts.sort_by(|a, b| b.share.total_cmp(&a.share).then_with(|| a.host.cmp(&b.host)));
+    sort_few_by(&mut hosts, |a, b| b.share.total_cmp(&a.share).then_with(|| a.host.cmp(&b.host)));
     Ok(hosts)
 }
 

@@ -1,6 +1,7 @@
 //! The purpose of a store's bytes.
 
 use crate::layout::Kind;
+use crate::order::sort_few_by_key;
 
 /// The purpose of bytes.
 ///
@@ -97,7 +98,7 @@ impl Sums {
     pub(super) fn largest_first(self) -> Vec<SpaceOf> {
         let all = Space::ALL.into_iter().zip(self.0);
         let mut all: Vec<SpaceOf> = all.map(|(of, bytes)| SpaceOf { of, bytes }).collect();
-        all.sort_by_key(|space| std::cmp::Reverse(space.bytes));
+        sort_few_by_key(&mut all, |space| std::cmp::Reverse(space.bytes));
         all
     }
 }

@@ -16,6 +16,7 @@ use crate::engine::search::{SearchRequest, bounds_of_search, pages_near, togethe
 use crate::engine::snapshot::Snapshot;
 use crate::engine::write::searches::{SEARCHES_MAX, searched};
 use crate::error::{Error, Result};
+use crate::order::sort_few_by;
 use crate::page::{Epoch, Head, known, surt};
 use crate::time::Time;
 
@@ -144,7 +145,7 @@ fn first_of(
     }
     // A first visit is a lower bound of `since`. In this order the loop can stop early, and `since`,
     // which may read a history, is computed for few pages.
-    others.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
+    sort_few_by(&mut others, |(a, _), (b, _)| a.cmp(b));
     let mut first: Option<Place> = None;
     // Without other pages the answer is none, and the page's own history is not read.
     if let Some((lookup, head)) = own.filter(|_| !others.is_empty()) {

@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
+use crate::order::sort_few_by;
 use crate::page::{Prefix, surt};
 use crate::recrawl::{Interval, Policy};
 
@@ -137,7 +138,7 @@ impl Rules {
             numbered.push((nth, rule));
         }
         // A stable sort: of two rules with one prefix the caller's first one stays first.
-        numbered.sort_by(|(_, a), (_, b)| start(a).cmp(&start(b)));
+        sort_few_by(&mut numbered, |(_, a), (_, b)| start(a).cmp(&start(b)));
         let pairs = numbered.windows(2).filter_map(|pair| match pair {
             [(first, one), (second, other)] if one.under == other.under => {
                 Some((*second, *first, one))

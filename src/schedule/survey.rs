@@ -5,6 +5,7 @@ use super::rows::{each_page, part_of};
 use super::sources::sources;
 use crate::engine::snapshot::Snapshot;
 use crate::error::Result;
+use crate::order::sort_few_by;
 use crate::recrawl::{Belief, Class, Code};
 use crate::threads;
 
@@ -136,7 +137,7 @@ fn deciles(by: &[(Class, Code)]) -> Option<[f64; 9]> {
     let rates = threads::share(kinds.chunks(TOGETHER), parallel(), || (), rates);
     let mut rates = rates.concat();
     // The order of classes and codes is not that of rates.
-    rates.sort_unstable_by(|(a, _), (b, _)| a.total_cmp(b));
+    sort_few_by(&mut rates, |(a, _), (b, _)| a.total_cmp(b));
     let (mut deciles, mut upto, mut at) = ([0.0; 9], 0, 0);
     for (rate, pages) in rates {
         upto += pages;

@@ -9,6 +9,7 @@ use crate::layout::{
     Flaw, HEAD_BYTES, Kind, Numbers, Stamp, TRAILER_BYTES, Table, Tag, Trailer, VERSION,
     block_count, bytes_for, in_memory, parse_head, parse_table, parse_trailer,
 };
+use crate::order::sort_few_by_key;
 
 /// The number of kinds of sections that exist once: the kinds below this number.
 const PLAIN: usize = Kind::Fingerprints as usize;
@@ -262,7 +263,7 @@ fn order_of_tables(sections: &[Section]) -> Vec<u32> {
     let mut order: Vec<(Tag, u32)> =
         of_tables.map(|section| (section.tag, section.number as u32)).collect();
     // The file has another order: rotation by rotation. So the table's order cannot be searched.
-    order.sort_unstable_by_key(|(tag, _)| by_epoch(*tag));
+    sort_few_by_key(&mut order, |(tag, _)| by_epoch(*tag));
     order.into_iter().map(|(_, place)| place).collect()
 }
 

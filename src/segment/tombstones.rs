@@ -7,6 +7,7 @@ use super::file::Segment;
 use super::plain::PlainSegment;
 use crate::error::Result;
 use crate::layout::{Cursor, Kind, Put, Tag, block_count, put_varint};
+use crate::order::sort_few_by_key;
 use crate::page::Prefix;
 
 /// A prefix under which everything with a lower sequence number is forgotten.
@@ -83,7 +84,7 @@ const UNREADABLE: &str = "the prefixes that were forgotten are not readable";
 pub(super) fn encode(tombstones: &Tombstones) -> Vec<u8> {
     // The format orders them by operation, the map by key.
     let mut in_order: Vec<&Tombstone> = tombstones.iter().collect();
-    in_order.sort_unstable_by_key(|tombstone| tombstone.sequence);
+    sort_few_by_key(&mut in_order, |tombstone| tombstone.sequence);
     let mut out = Vec::new();
     for tombstone in in_order {
         let prefix = tombstone.prefix.to_bytes();

@@ -15,6 +15,7 @@ use crate::engine::manifest_check::{check_listed, check_store, check_unlisted, r
 use crate::engine::memtable::Memtable;
 use crate::engine::{journal, open};
 use crate::error::{Corruption, Error, Result};
+use crate::order::sort_few_by_key;
 use crate::page::{Epoch, EpochInfo, Role, in_use};
 use crate::segment::Frame;
 
@@ -110,7 +111,7 @@ impl Found {
         let mut journals = Vec::from(contents.journals.map(|frames| frames.blobs));
         journals.retain(|blobs| !blobs.is_empty());
         // Each has a blob.
-        journals.sort_by_key(|blobs| blobs.first().map(|blob| blob.first_sequence));
+        sort_few_by_key(&mut journals, |blobs| blobs.first().map(|blob| blob.first_sequence));
         self.replay(journals, last)?;
         self.epochs = contents.epochs;
         Ok(())
@@ -285,7 +286,7 @@ impl Found {
                 }
             }
         }
-        self.components.sort_by_key(|component| component.operations);
+        sort_few_by_key(&mut self.components, |component| component.operations);
         self.lose_gaps(&unreadable);
         Ok(store)
     }

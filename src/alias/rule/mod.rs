@@ -5,6 +5,7 @@ use std::fmt;
 
 use super::address::{Address, parameter};
 use super::spelling::{lowered, with_single_slashes, with_unescaped, without_session};
+use crate::order::sort_few_by;
 use crate::page::host;
 use crate::page::surt::{is_address, is_default_port, split_host};
 
@@ -371,7 +372,7 @@ fn in_order(url: Address<'_>) -> Option<Address<'_>> {
         return None;
     }
     let mut written: Vec<&str> = url.query.as_deref()?.split('&').collect();
-    written.sort_by_key(|written| parameter(written));
+    sort_few_by(&mut written, |a, b| parameter(a).cmp(parameter(b)));
     let query = Some(Cow::Owned(written.join("&")));
     Some(Address { query, ..url })
 }

@@ -3,6 +3,8 @@
 use super::FromHit;
 use crate::bug::{Bug, ensure};
 use crate::engine::component::{ComponentId, PageLocation};
+use crate::order::sort_few_by;
+use crate::order::sort_few_by_key;
 use crate::page::surt;
 
 /// The locations of found pages, in the order in which they were found. A segment's pages are in
@@ -52,7 +54,7 @@ impl Order {
             let new = pages().zip(found.drain(from..));
             let mut new: Vec<(u32, F)> = new.collect();
             let of = |(page, found): &(u32, F)| (*page, found.near().fingerprint);
-            new.sort_unstable_by_key(of);
+            sort_few_by_key(&mut new, of);
             new.dedup_by(|a, b| of(a) == of(b));
             found.extend(new.into_iter().map(|(_, found)| found));
         }
@@ -68,7 +70,7 @@ fn by_surt<F: FromHit>(found: &mut Vec<F>, from: usize) {
     }
     let keyed = |found: F| (surt::key_of(&found.near().url), found);
     let mut new: Vec<(Vec<u8>, F)> = found.drain(from..).map(keyed).collect();
-    new.sort_unstable_by(|a, b| order(a).cmp(&order(b)));
+    sort_few_by(&mut new, |a, b| order(a).cmp(&order(b)));
     // Entries before `from` are nearer, so they have other fingerprints and cannot be duplicates of
     // these.
     new.dedup_by(|a, b| order(a) == order(b));
@@ -84,7 +86,7 @@ pub(crate) fn together<F: FromHit>(mut one: Vec<F>, other: Vec<F>) -> Vec<F> {
     one.extend(other);
     by_surt(&mut one, 0);
     // A stable sort: within a distance the SURT order stays.
-    one.sort_by_key(|found| found.near().distance);
+    sort_few_by_key(&mut one, |found| found.near().distance);
     one
 }
 

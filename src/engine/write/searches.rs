@@ -6,6 +6,7 @@ use crate::engine::epochs::Epochs;
 use crate::engine::options::Options;
 use crate::engine::search::query::Versions;
 use crate::engine::search::{SearchRequest, bounds};
+use crate::order::sort_few_by_key;
 use crate::page::{Content, Epoch, Operation};
 
 /// The most searches of a request.
@@ -50,7 +51,7 @@ pub(crate) fn searched(
     nth: usize,
 ) -> Option<(Content, Option<Epoch>)> {
     // One content or two of different epochs: `validate::check` rejects two of one epoch.
-    contents.sort_unstable_by_key(|content| Reverse(content.epoch.count()));
+    sort_few_by_key(contents, |content| Reverse(content.epoch.count()));
     let finds = |c: &&Content| c.fingerprint.is_some() && epochs.finds_near(c.epoch);
     let mut found = contents.iter().filter(finds);
     let newest = found.next()?;

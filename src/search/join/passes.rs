@@ -13,6 +13,7 @@ use super::load::{Load, Piece, common, count};
 use super::room::{self, Entry, Room};
 use super::run::{Join, MEMORY_BYTES_MIN};
 use super::source::{Reader, Unreadable};
+use crate::order::sort_few_by_key;
 use crate::search::scratch::Scratch;
 use crate::threads::share;
 
@@ -342,7 +343,7 @@ impl<'p> Passes<'p> {
             }
         }
         // Largest first: the small ones at the end fill the gaps between threads.
-        items.sort_by_key(|item| Reverse(item.entries()));
+        sort_few_by_key(&mut items, |item| Reverse(item.entries()));
         (items, crowds)
     }
 

@@ -5,6 +5,8 @@
 //! separate nothing. Distances do not depend on the order of bits. So the bits of such entries are
 //! reordered, and each part gets its share of those that separate the entries.
 
+use crate::order::sort_few_by_key;
+
 /// The number of entries that are sampled for the distribution of their bits.
 pub(super) const SAMPLE: usize = 1024;
 
@@ -38,7 +40,7 @@ impl Spread {
         let mut bits: Vec<usize> = (0..ones.len()).collect();
         // The rarer value of a bit counts how many entries it separates from the rest.
         let rare = |bit: usize| ones[bit].min(sampled - ones[bit]);
-        bits.sort_by_key(|&bit| std::cmp::Reverse(rare(bit)));
+        sort_few_by_key(&mut bits, |&bit| std::cmp::Reverse(rare(bit)));
         // Round robin: each part gets its share of the bits that
         // separate most. Places are counted from the top bit.
         let dealt = (parts * width).min(bits.len());
