@@ -1,6 +1,7 @@
 //! The storage backend of redb on a [`Disk`](crate::disk::Disk), and guarded calls into redb, which
 //! panics on some damaged files where we need an error.
 
+use std::any::Any;
 use std::io;
 use std::io::ErrorKind;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -71,23 +72,32 @@ impl StorageBackend for FileBackend {
 /// Runs a call into redb, and converts its errors, and its panics on damaged files, to ours.
 pub(super) fn guarded<T>(call: impl FnOnce() -> Result<T, redb::Error>) -> Result<T> {
     match catch_unwind(AssertUnwindSafe(call)) {
-        Ok(Ok(value)) => Ok(value),
+        Ok(done) => done.map_err(failed),
+        Err(panic) => Err(panicked(&*panic)),
+    }
+}
+
+#[cold]
+fn failed(error: redb::Error) -> Error {
+    match error {
         // The error of redb for a file that is too short, or not its own.
-        Ok(Err(redb::Error::Io(e)))
+        redb::Error::Io(e)
             if matches!(e.kind(), ErrorKind::UnexpectedEof | ErrorKind::InvalidData) =>
         {
-            Err(Error::corrupt(Name::Catalog, 0, e.to_string()))
+            Error::corrupt(Name::Catalog, 0, e.to_string())
         }
-        Ok(Err(redb::Error::Io(e))) => Err(Error::io("read or write", Name::Catalog, e)),
-        Ok(Err(redb::Error::Corrupted(what))) => Err(Error::corrupt(Name::Catalog, 0, what)),
-        Ok(Err(e)) => Err(Error::Catalog(e.to_string())),
-        Err(panic) => {
-            let said = panic.downcast_ref::<String>().map(String::as_str);
-            let said = said.or_else(|| panic.downcast_ref().copied()).unwrap_or("nothing");
-            let what = format!("redb, which stores this file, panicked on its contents: {said}");
-            Err(Error::corrupt(Name::Catalog, 0, what))
-        }
+        redb::Error::Io(e) => Error::io("read or write", Name::Catalog, e),
+        redb::Error::Corrupted(what) => Error::corrupt(Name::Catalog, 0, what),
+        e => Error::Catalog(e.to_string()),
     }
+}
+
+#[cold]
+fn panicked(panic: &(dyn Any + Send)) -> Error {
+    let said = panic.downcast_ref::<String>().map(String::as_str);
+    let said = said.or_else(|| panic.downcast_ref().copied()).unwrap_or("nothing");
+    let what = format!("redb, which stores this file, panicked on its contents: {said}");
+    Error::corrupt(Name::Catalog, 0, what)
 }
 
 /// Drops a database. redb writes when it is dropped, and panics on damage.

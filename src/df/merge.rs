@@ -92,7 +92,7 @@ fn write(to: &mut Destination, tables: &[Table], frame: Frame) -> Result<()> {
         let head = |n: usize| heads[n].map_or((true, 0), |hash| (false, hash));
         head(a) < head(b)
     };
-    let mut tournament = Tournament::new(heads.len(), |a, b| before(&heads, a, b));
+    let mut tournament = Tournament::new(heads.len(), &mut |a, b| before(&heads, a, b));
     loop {
         let winner = tournament.winner();
         let Some((hash, frequency)) = rests[winner].next() else { break };

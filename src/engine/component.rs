@@ -402,6 +402,14 @@ pub(crate) fn entries_across<'k, 'v>(
     key: impl Fn() -> &'k [u8],
     newest_first: impl IntoIterator<Item = Result<PageIn<'v>>>,
 ) -> Result<Vec<Entry>> {
+    // Reading entries takes longer than a call through a pointer, so it is compiled once.
+    all_entries(&key, &mut newest_first.into_iter())
+}
+
+fn all_entries<'k, 'v>(
+    key: &dyn Fn() -> &'k [u8],
+    newest_first: &mut dyn Iterator<Item = Result<PageIn<'v>>>,
+) -> Result<Vec<Entry>> {
     let mut all = Vec::new();
     page_across(key, newest_first, |page| {
         all.append(&mut page.entries()?);

@@ -80,7 +80,7 @@ fn found(first: Option<Time>) -> Result<Time> {
 
 /// When a page with this head was first seen with its content in force; not before its first visit.
 /// Reads its entries unless the head is enough.
-pub(crate) fn since(head: &Head, entries: impl FnOnce() -> Result<Vec<Entry>>) -> Result<Time> {
+pub(crate) fn since(head: &Head, entries: &dyn Fn() -> Result<Vec<Entry>>) -> Result<Time> {
     Since::of(head).ask(|in_force| {
         first_seen(&entries()?, |content| is_of_version(in_force, content)).map(Some)
     })

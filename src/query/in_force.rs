@@ -89,7 +89,7 @@ impl InForceFilter {
         let lookup = Lookup::new(url, view.seed);
         let parts = || view.components().map(|component| component.page(&lookup, *sequence));
         let entries = || self.entries(|| lookup.key(), parts());
-        let found = self.found(|| lookup.key(), parts(), entries, &mut 0)?;
+        let found = self.found(|| lookup.key(), parts(), &entries, &mut 0)?;
         Ok(found.and_then(|found| found.content.digest))
     }
 
@@ -114,7 +114,7 @@ impl InForceFilter {
         &self,
         key: impl Fn() -> &'k [u8],
         parts: impl IntoIterator<Item = Result<PageIn<'v>>>,
-        entries: impl FnOnce() -> Result<Vec<Entry>>,
+        entries: &dyn Fn() -> Result<Vec<Entry>>,
         without: &mut u64,
     ) -> Result<Option<Found>> {
         let mut known = Known::default();
@@ -155,10 +155,10 @@ impl InForceFilter {
         (epochs, without): (&Epochs, &mut u64),
     ) -> Result<Option<InForcePage>> {
         let entries = || self.entries(&key, parts());
-        let Some(found) = self.found(&key, parts(), entries, without)? else { return Ok(None) };
+        let Some(found) = self.found(&key, parts(), &entries, without)? else { return Ok(None) };
         let Found { head, fingerprint, class, location, .. } = found;
         let url = url()?;
-        let since = since(&head, entries)?;
+        let since = since(&head, &entries)?;
         let weight = head.properties.weight();
         let location = location.or_bug("a page whose head is known stands somewhere")?;
         let page = if self.whole {
@@ -174,7 +174,7 @@ impl InForceFilter {
     fn head_then(
         &self,
         head: Head,
-        entries: impl FnOnce() -> Result<Vec<Entry>>,
+        entries: &dyn Fn() -> Result<Vec<Entry>>,
     ) -> Result<Option<Head>> {
         let Some(at) = self.at else { return Ok(Some(head)) };
         if head.first > at {
@@ -205,7 +205,7 @@ impl InForceScan {
     /// Returns the version in force of the scan's current page, if it is selected.
     fn found(filter: &InForceFilter, scan: &Scan, without: &mut u64) -> Result<Option<Found>> {
         let entries = || InForceScan::entries(filter, scan);
-        filter.found(|| scan.key(), scan.parts(), entries, without)
+        filter.found(|| scan.key(), scan.parts(), &entries, without)
     }
 
     /// The number of pages so far that have content and would be selected, but lack a fingerprint
@@ -242,7 +242,7 @@ impl InForceScan {
     fn versions(filter: &InForceFilter, scan: &Scan, found: &Found) -> Result<InForceVersions> {
         let Found { head, fingerprint, .. } = found;
         let url = scan.url()?.to_owned();
-        let since = since(head, || InForceScan::entries(filter, scan))?;
+        let since = since(head, &|| InForceScan::entries(filter, scan))?;
         let mut versions = vec![InForceVersion { fingerprint: *fingerprint, since }];
         let mut entries = None;
         for seen in head.remembered().filter(|seen| seen.content.epoch == filter.epoch) {

@@ -171,7 +171,7 @@ fn first_of(
 
 /// Returns when a page with this head was first seen with its current content.
 fn since(snapshot: &Snapshot, lookup: &Lookup<'_>, head: &Head) -> Result<Time> {
-    first_seen::since(head, || snapshot.view.entries(lookup, snapshot.sequence))
+    first_seen::since(head, &|| snapshot.view.entries(lookup, snapshot.sequence))
 }
 
 fn is_before((key, url): &(Vec<u8>, String), lookup: &Lookup<'_>) -> bool {

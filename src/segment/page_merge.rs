@@ -31,7 +31,7 @@ pub(crate) struct PageMerge<S: Pages> {
 impl<S: Pages> PageMerge<S> {
     /// Creates a merge that is positioned before the first page.
     pub(crate) fn new(streams: Vec<S>) -> PageMerge<S> {
-        let tournament = Tournament::new(streams.len(), |a, b| precedes(&streams, a, b));
+        let tournament = Tournament::new(streams.len(), &mut |a, b| precedes(&streams, a, b));
         PageMerge { streams, tournament, key: Vec::new(), url: Vec::new(), here: Vec::new() }
     }
 

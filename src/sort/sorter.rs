@@ -116,7 +116,7 @@ impl<T: Packed> Sorter<T> {
             run.advance(&map)?;
             runs.push(run);
         }
-        let tournament = Tournament::new(runs.len(), |a, b| before(&runs, a, b));
+        let tournament = Tournament::new(runs.len(), &mut |a, b| before(&runs, a, b));
         Ok(Sorted::Runs(Runs { map, runs, tournament }))
     }
 }

@@ -21,7 +21,7 @@ impl Tournament {
     )]
     pub(crate) fn new(
         contestants: usize,
-        mut before: impl FnMut(usize, usize) -> bool,
+        before: &mut dyn FnMut(usize, usize) -> bool,
     ) -> Tournament {
         // Node n has the children 2n and 2n + 1; contestant c is the leaf `contestants + c`.
         let mut winners: Vec<usize> = (0..contestants.max(1)).collect();
@@ -81,7 +81,7 @@ mod tests {
                 (last.is_none(), last, at)
             };
             let mut tournament =
-                Tournament::new(lists.len(), |a, b| head(&lists, a) < head(&lists, b));
+                Tournament::new(lists.len(), &mut |a, b| head(&lists, a) < head(&lists, b));
             let mut found = Vec::new();
             while let Some(value) = lists.get_mut(tournament.winner()).and_then(Vec::pop) {
                 found.push((value, tournament.winner()));

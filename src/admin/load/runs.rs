@@ -182,7 +182,7 @@ impl<'r> Merge<'r> {
             run.advance(&all.map)?;
             runs.push(run);
         }
-        let tournament = Tournament::new(runs.len(), |a, b| before(&runs, a, b));
+        let tournament = Tournament::new(runs.len(), &mut |a, b| before(&runs, a, b));
         Ok(Merge { file: &all.map, runs, tournament })
     }
 
