@@ -20,22 +20,22 @@ pub(in crate::fingerprint) trait Reader {
 struct Done;
 
 /// Passes the tokens of a page to a reader until it is done. Invalid UTF-8 is passed unchanged.
-pub(in crate::fingerprint) fn read(html: &[u8], reader: &mut dyn Reader) {
+pub(in crate::fingerprint) fn read<R: Reader>(html: &[u8], reader: &mut R) {
     let reading = Reading { reader, name: Vec::new(), next: None };
     let emitter = Switching(CallbackEmitter::new(reading));
     // The only item is that the reader is done.
     Tokenizer::new_with_emitter(html, emitter).next();
 }
 
-struct Reading<'r> {
-    reader: &'r mut dyn Reader,
+struct Reading<'r, R> {
+    reader: &'r mut R,
     /// The name of the last start tag.
     name: Vec<u8>,
     /// The state in which the tokenizer continues.
     next: Option<State>,
 }
 
-impl Callback<Done, ()> for Reading<'_> {
+impl<R: Reader> Callback<Done, ()> for Reading<'_, R> {
     fn handle_event(&mut self, event: CallbackEvent<'_>, _: Span<()>) -> Option<Done> {
         self.reader.take(&event);
         match event {
@@ -57,9 +57,9 @@ impl Callback<Done, ()> for Reading<'_> {
 }
 
 /// An emitter that switches the tokenizer's state as far as the text requires.
-struct Switching<'r>(CallbackEmitter<Reading<'r>, Done>);
+struct Switching<'r, R: Reader>(CallbackEmitter<Reading<'r, R>, Done>);
 
-impl ForwardingEmitter for Switching<'_> {
+impl<R: Reader> ForwardingEmitter for Switching<'_, R> {
     type Token = Done;
 
     fn inner(&mut self) -> &mut impl Emitter<Token = Done> {
