@@ -94,8 +94,8 @@ def journal(store: Path) -> None:
     ingest(store, [seen("https://site.example/a", 20, seen="not-modified")])
     tool.run("forget", "https://site.example/gone", "-s", store)
     tool.run("forget", "https://site.example/words", "-s", store)
-    tool.run("forget", "--prefix", "xn--bcher-kva.example", "--yes", "-s", store)
-    tool.run("forget", "--prefix", "under.example", "--yes", "-s", store)
+    tool.run("forget", "--under", "xn--bcher-kva.example", "--yes", "-s", store)
+    tool.run("forget", "--under", "under.example", "--yes", "-s", store)
 
 
 def sealed(store: Path) -> None:
@@ -115,13 +115,13 @@ def deletions(store: Path) -> None:
     ingest(store, kinds() + spread(60, 1))
     ingest(store, spread(80, 2)[:90], verb="load")
     for prefix in ("host1.example", "host2.example/page", "host3.example/page/1"):
-        tool.run("forget", "--prefix", prefix, "--yes", "-s", store)
+        tool.run("forget", "--under", prefix, "--yes", "-s", store)
     ingest(store, [seen("https://site.example/dated", 9, seen="not-modified")])
     tool.run("forget", "https://site.example/a", "-s", store)
     tool.run("forget", "https://site.example/text", "-s", store)
     ingest(store, kinds()[:6] + spread(20, 3))
     ingest(store, spread(40, 4), verb="load")
-    tool.run("forget", "--prefix", "host4.example", "--yes", "-s", store)
+    tool.run("forget", "--under", "host4.example", "--yes", "-s", store)
     ingest(store, [seen("https://host4.example/page/4", 70, 5), *spread(12, 5)])
 
 
@@ -132,8 +132,8 @@ def epochs(store: Path) -> None:
     counted, table = store.parent / "counted.df", store.parent / "words.df"
     inputs = store.parent / "texts.jsonl"
     inputs.write_text("".join(json.dumps(line) + "\n" for line in texts))
-    tool.run("df", "build", inputs, "--recipe", "words-idf", "--out", counted)
-    tool.run("df", "freeze", counted, "--least", 2, "--out", table)
+    tool.run("df", "build", inputs, "--recipe", "words-idf", "--output", counted)
+    tool.run("df", "freeze", counted, "--min-documents", 2, "--output", table)
     begin = ("epoch", "begin", "-s", store, "--recipe")
     tool.run(*begin, "words-idf", "--df", table, "--role", "change")
     tool.run(*begin, "near", "--role", "near", "--minor", 4, "--moderate", 11)

@@ -56,7 +56,7 @@ def by_ingest(store: Path, visits: Visits) -> list[Answer]:
     now = datetime.now(UTC).isoformat(timespec="milliseconds")
     lines = "".join(json.dumps({"url": url, "t": now, "text": text}) + "\n" for url, text in visits)
     # One after the other, as elsewhere: each visit sees the one before it.
-    printed = run(TOOL, "ingest", "-", "--outcomes", "--batch", "1", "--store", str(store), given=lines)
+    printed = run(TOOL, "ingest", "-", "--outcomes", "--group-size", "1", "--store", str(store), given=lines)
     said = []
     for line in printed.splitlines():
         out = json.loads(line)

@@ -173,7 +173,7 @@ def told(*words: str) -> list[dict[str, Any]]:
 def test_a_simulation_is_that_of_the_tool() -> None:
     pages = PoissonPages.flat(500, days=100, seed=3)
     figures = recrawl.crawl(pages, step_days=1, start=25, end=100, visits_per_day=50)
-    of = ("--days", "100", "--seed", "3", "--seeds", "1", "--per-day", "50", "--step", "1d", "--from", "25")
+    of = ("--days", "100", "--seed", "3", "--seeds", "1", "--per-day", "50", "--step", "1d", "--warm-up", "25d")
     said, *best = told("--random", "flat", *of)
     assert said["measured_visits_per_day"] == figures.visits_per_day
     for name, share in FIGURES.items():
@@ -240,7 +240,7 @@ def test_a_store_is_replayed(store: simkeep.Store, path: Path) -> None:
     assert 0.5 < figures.freshness < 1
     assert figures.visits_per_day == pytest.approx(0.2, rel=0.1)
     assert recrawl.crawl(replay, "uniform", step_days=1, start=30, end=99, every=10) != figures
-    [said] = told("--store", str(path), "--every", "10d", "--from", "30", "--step", "1d")
+    [said] = told("--store", str(path), "--every", "10d", "--warm-up", "30d", "--step", "1d")
     assert said["measured_visits_per_day"] == figures.visits_per_day
     for name, share in FIGURES.items():
         assert said[name]["mean"] == getattr(figures, share)

@@ -4,7 +4,6 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use clap::error::{ContextKind, ContextValue};
 use simkeep::Reader;
 use simkeep::publish::is_published;
 use simkeep_formats::escape::whole;
@@ -23,12 +22,15 @@ const CATALOG: &str = "catalog.redb";
 #[derive(Args)]
 pub(crate) struct Common {
     /// The store, a directory [default: SIMKEEP_STORE, or the first argument]
-    #[arg(short, long, value_name = "PATH", global = true, help_heading = "Common options")]
+    #[arg(short, long, value_name = "STORE", global = true, help_heading = "Common options")]
     store: Option<PathBuf>,
-    /// Print JSON, one object a line
+    /// Print JSON, one object per line
     #[arg(long, global = true, help_heading = "Common options")]
     pub(crate) json: bool,
-    /// Show the times of tables in the zone of this machine, not in UTC
+    /// Leave out the header line of tables
+    #[arg(long, global = true, help_heading = "Common options")]
+    no_header: bool,
+    /// Show times in the zone of this machine instead of UTC
     #[arg(long, global = true, help_heading = "Common options")]
     local: bool,
 }
@@ -42,6 +44,11 @@ impl Common {
     /// The store that was named, if any was.
     pub(crate) fn named(&self) -> Option<PathBuf> {
         self.store.clone().or_else(of_environment)
+    }
+
+    /// Whether tables have a header line. With --json there are no tables.
+    pub(crate) fn has_header(&self) -> bool {
+        !self.no_header && !self.json
     }
 
     /// Times as tables show them.
@@ -91,36 +98,27 @@ pub(crate) fn say_generation(reader: &Reader) {
     }
 }
 
-/// What to type if a store came where none was expected.
-pub(crate) fn hint(error: &clap::Error) -> Option<String> {
-    match error.get(ContextKind::InvalidArg).or(error.get(ContextKind::InvalidSubcommand))? {
-        ContextValue::String(argument) if is_read(Path::new(argument)) => {
-            let argument = whole(argument);
-            Some(match of_environment() {
-                Some(_) => format!(
-                    "{argument} is a store, and {VARIABLE} names one: unset {VARIABLE}, or use {}",
-                    option(argument.as_ref())
-                ),
-                None => format!("{argument} is a store: name it first, or with --store"),
-            })
-        }
-        _ => None,
-    }
-}
-
 /// What to type where the first argument, at this index, is no store.
 pub(crate) fn without_store(words: &[OsString], at: usize) -> String {
     let mut line: Vec<String> = words.iter().map(|word| quoted(word)).collect();
     if let Some(program) = line.first_mut() {
         *program = "simkeep".to_owned();
     }
-    let mut stores = stores_in(Path::new(".")).into_iter();
-    let store = match (stores.next(), stores.next()) {
-        (Some(only), None) => quoted(&only),
-        _ => "STORE".to_owned(),
-    };
-    line.insert(at.min(line.len()), store);
+    let at = at.min(line.len());
+    line.insert(at, quoted(store_name().as_ref()));
+    if line.get(at - 1).is_some_and(|verb| verb == "inspect") {
+        line.insert(at, "page".to_owned());
+    }
     format!("no store is named: write {}", line.join(" "))
+}
+
+/// The only store of this directory, or the word that stands for one.
+pub(crate) fn store_name() -> String {
+    let mut stores = stores_in(Path::new(".")).into_iter();
+    match (stores.next(), stores.next()) {
+        (Some(only), None) => only.to_string_lossy().into_owned(),
+        _ => "STORE".to_owned(),
+    }
 }
 
 /// What to type where no store is named.

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use clap::Command;
 use simkeep::Error;
 use simkeep::fingerprint::FingerprintError;
 use simkeep::recrawl::RecrawlError;
@@ -11,22 +12,20 @@ use simkeep::recrawl::RecrawlError;
 use simkeep_formats::escape::{self, whole};
 
 use crate::output::json::{self, Beside, Message, Note, Saw};
-use crate::{advice, common, signals};
+use crate::{advice, signals, suggestion};
 
 /// The exit codes, for the help of the program.
 macro_rules! help {
     () => {
         "Exit codes:
   0  done
-  1  nothing found: aliases, cluster, dedup, mirrors, near, pairs, history, scan, inspect, forget, recrawl,
-     simulate
-  2  the command line is wrong
-  3  a broken record: with ingest --strict, load, evaluate and near --batch, in --rules, and in files of
-     dedup --filter; a file of --hints of which nothing could be read
-  4  the store, or a table of df, is damaged; with repair: something is lost
-  5  another failure: no store there, in use by a writer, the disk
-  129, 130 and 143
-     ingest was stopped by SIGHUP, SIGINT or SIGTERM; what it has stored stays"
+  1  nothing found
+  2  wrong command line
+  3  a broken record
+  4  the store or a table is damaged, or repair lost something
+  5  another failure: no store, locked by a writer, disk errors
+  129, 130, 143
+     ingest was stopped by SIGHUP, SIGINT or SIGTERM; the store keeps what was stored"
     };
 }
 pub(crate) use help;
@@ -234,27 +233,33 @@ pub(crate) fn code(done: Result<Exit, Failure>) -> u8 {
     }
 }
 
-/// Prints what clap has to say: help as it is, mistakes with what they quote made harmless.
-pub(crate) fn usage(error: &clap::Error) -> u8 {
+/// Prints help as it is, and a wrong command line with what to type instead. Quoted text is made harmless.
+pub(crate) fn usage(command: &Command, words: &[OsString], error: &clap::Error) -> u8 {
     if !error.use_stderr() {
         return code(error.print().map(|()| Exit::Done).map_err(Failure::Output));
     }
     let message = error.render().to_string();
     let message = message.strip_prefix("error: ").unwrap_or(&message);
-    let hint = common::hint(error);
+    let message = message.trim_end().trim_end_matches("For more information, try '--help'.");
+    let hint = suggestion::hint(command, words, error).map(|hint| whole(&hint));
     if AS_JSON.load(Ordering::Relaxed) {
         let lines = message.lines().chain(hint.as_deref()).map(str::trim);
         let lines: Vec<&str> = lines.filter(|line| !line.is_empty()).collect();
         return code(Err(Failure::Usage(lines.join("; "))));
     }
+    // A tip of clap's would say less, or lead astray.
+    let is_tip = |line: &&str| line.trim_start().starts_with("tip:") && hint.is_some();
     let mut stderr = io::stderr().lock();
     let _ = write!(stderr, "simkeep: ");
-    for line in message.lines() {
-        let _ = writeln!(stderr, "{}", whole(line));
+    let mut was_empty = false;
+    for line in message.trim_end().lines().filter(|line| !is_tip(line)) {
+        if !(line.is_empty() && was_empty) {
+            let _ = writeln!(stderr, "{}", whole(line));
+        }
+        was_empty = line.is_empty();
     }
-    if let Some(hint) = hint {
-        let _ = writeln!(stderr, "\n{hint}");
-    }
+    let hint = hint.unwrap_or_else(|| "Try: simkeep help".to_owned());
+    let _ = writeln!(stderr, "\n{hint}");
     2
 }
 

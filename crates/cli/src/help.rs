@@ -5,9 +5,10 @@
 
 use std::fmt::Write as _;
 
-use clap::{Command, CommandFactory as _};
+use clap::builder::PossibleValue;
+use clap::{Arg, Command, CommandFactory as _};
 
-use crate::Cli;
+use crate::{Cli, store_argument};
 
 /// The widest that is read well.
 const WIDEST: usize = 100;
@@ -41,29 +42,130 @@ pub(crate) fn unwrapped() -> Command {
 
 /// The command line, with help of this width; 0 for lines that are never wrapped.
 fn of_width(width: usize) -> Command {
-    let command = laid_out(Cli::command(), width);
-    let verbs = grouped(&command, width);
-    command.help_template(format!(
-        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{verbs}Options:\n{{options}}{{after-help}}"
-    ))
+    laid_out(Cli::command(), width)
 }
 
-/// A command and those below it, with what stands behind their options wrapped.
+/// A command and those below it: the store in their usage, and the text below their options wrapped.
 fn laid_out(command: Command, width: usize) -> Command {
+    of_verb(command, &[], width)
+}
+
+/// The command of this verb, and those below it.
+fn of_verb(command: Command, verb: &[&str], width: usize) -> Command {
+    let template = format!(
+        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{}{{after-help}}",
+        listed(&command, verb.is_empty(), width)
+    );
     let long = command.get_after_long_help().map(|text| wrapped(&text.to_string(), width));
     let short = command.get_after_help().map(|text| wrapped(&text.to_string(), width));
     let names: Vec<String> =
         command.get_subcommands().map(|verb| verb.get_name().to_owned()).collect();
-    let mut command = command.term_width(width);
+    let mut command = with_store(command, verb).term_width(width).help_template(template);
     if let Some(long) = long {
         command = command.after_long_help(long);
     }
     if let Some(short) = short {
         command = command.after_help(short);
     }
-    names
-        .into_iter()
-        .fold(command, |command, name| command.mut_subcommand(name, |verb| laid_out(verb, width)))
+    names.into_iter().fold(command, |command, name| {
+        let verb = [verb, &[&name]].concat();
+        command.mut_subcommand(&name, |command| of_verb(command, &verb, width))
+    })
+}
+
+/// The arguments, options and verbs of a command. Those of the program are listed with it alone.
+fn listed(command: &Command, is_program: bool, width: usize) -> String {
+    let mut out = if is_program { grouped(command, width) } else { verbs(command, width) };
+    let mut list = |heading: &str, args: &[&Arg]| {
+        if !args.is_empty() {
+            out += heading;
+            out += ":\n";
+            args.iter().for_each(|arg| of_arg(arg, width, &mut out));
+            out.push('\n');
+        }
+    };
+    // Only then is it known how many values each takes.
+    let mut built = command.clone();
+    built.build();
+    let command = &built;
+    let positionals: Vec<&Arg> = command.get_positionals().collect();
+    list("Arguments", &positionals);
+    let is_listed = |arg: &&Arg| !arg.is_positional() && (is_program || arg.get_id() != "help");
+    let options: Vec<&Arg> = command.get_arguments().filter(is_listed).collect();
+    let mut headings: Vec<Option<&str>> = vec![None];
+    for option in &options {
+        if !headings.contains(&option.get_help_heading()) {
+            headings.push(option.get_help_heading());
+        }
+    }
+    for heading in headings {
+        let of_heading = options.iter().filter(|option| option.get_help_heading() == heading);
+        list(heading.unwrap_or("Options"), &of_heading.copied().collect::<Vec<_>>());
+    }
+    if !is_program {
+        item(COMMON, width, &mut out);
+    }
+    out.trim_end().to_owned()
+}
+
+/// Where the options of all verbs are described.
+const COMMON: &str = "Options of all verbs (`simkeep help`): --store, --json, --no-header, --local";
+
+/// The verbs below a command.
+fn verbs(command: &Command, width: usize) -> String {
+    let mut out = String::new();
+    for verb in command.get_subcommands() {
+        let about = verb.get_about().map(ToString::to_string).unwrap_or_default();
+        item(&format!("  {:<11}  {about}", verb.get_name()), width, &mut out);
+    }
+    if out.is_empty() { out } else { format!("Commands:\n{out}\n") }
+}
+
+/// Adds an argument or option, its values, and what it is for.
+fn of_arg(arg: &Arg, width: usize, out: &mut String) {
+    /// The columns that names take, unless they are longer.
+    const NAMES: usize = 22;
+    let shown = arg.to_string();
+    let name = match (arg.get_short(), arg.get_long()) {
+        (Some(short), Some(_)) => format!("-{short}, {shown}"),
+        (None, Some(_)) => format!("    {shown}"),
+        _ => shown,
+    };
+    let mut help = arg.get_help().map(ToString::to_string).unwrap_or_default();
+    let values = arg.get_possible_values();
+    if arg.get_action().takes_values() && !values.is_empty() {
+        let values: Vec<&str> = values.iter().map(PossibleValue::get_name).collect();
+        let _ = write!(help, ": {}", values.join(", "));
+    }
+    let defaults: Vec<_> =
+        arg.get_default_values().iter().map(|value| value.to_string_lossy()).collect();
+    if arg.get_action().takes_values() && !defaults.is_empty() {
+        let _ = write!(help, " [default: {}]", defaults.join(" "));
+    }
+    let mut first = format!("  {name:<NAMES$}  ");
+    if name.len() > NAMES {
+        let _ = writeln!(out, "  {name}");
+        first = " ".repeat(NAMES + 4);
+    }
+    fill(first, &help, NAMES + 4, width, out);
+}
+
+/// A verb whose usage shows the store as the first argument, if it uses one.
+fn with_store(command: Command, verb: &[&str]) -> Command {
+    if !store_argument::uses(verb) || command.is_subcommand_required_set() {
+        return command;
+    }
+    let name = format!("simkeep {}", verb.join(" "));
+    let usage = command.clone().bin_name(&name).render_usage().to_string();
+    let usage = usage.strip_prefix("Usage: ").unwrap_or(&usage);
+    match (usage.contains("[STORE]"), usage.contains("[OPTIONS]")) {
+        (true, _) => command,
+        (false, true) => command.override_usage(usage.replace("[OPTIONS]", "[STORE] [OPTIONS]")),
+        // It has no options but those of all verbs.
+        (false, false) => {
+            command.override_usage(usage.replacen(&name, &format!("{name} [STORE] [OPTIONS]"), 1))
+        }
+    }
 }
 
 /// The list of all verbs.
@@ -79,7 +181,7 @@ fn grouped(command: &Command, width: usize) -> String {
         }
         out.push('\n');
     }
-    out + "`simkeep help VERB` says more of each.\n\n"
+    out + "`simkeep help VERB` describes each.\n\n"
 }
 
 /// Text whose lines are joined to paragraphs and wrapped anew. A line that begins with two spaces is an
@@ -129,13 +231,18 @@ fn item(text: &str, width: usize, out: &mut String) {
         _ => said,
     };
     let (first, rest) = text.split_at(said);
-    let mut line = first.to_owned();
+    fill(first.to_owned(), rest, hanging, width, out);
+}
+
+/// Adds these words after the begin of a line, in lines of at most this width. All but the first are
+/// indented.
+fn fill(mut line: String, words: &str, indent: usize, width: usize, out: &mut String) {
     let mut is_begun = false;
-    for word in rest.split(' ') {
+    for word in words.split(' ') {
         let room = line.chars().count() + usize::from(is_begun) + word.chars().count();
         if is_begun && width > 0 && room > width {
             let _ = writeln!(out, "{}", line.trim_end());
-            line = " ".repeat(hanging);
+            line = " ".repeat(indent);
             is_begun = false;
         }
         if is_begun {
@@ -150,6 +257,66 @@ fn item(text: &str, width: usize, out: &mut String) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The longest help at 80 columns; more belongs into docs/.
+    const LINES_MAX: usize = 60;
+
+    /// Each verb, by its words, and its command.
+    fn verbs_of<'c>(command: &'c Command, name: &str, found: &mut Vec<(String, &'c Command)>) {
+        for verb in command.get_subcommands().filter(|verb| verb.get_name() != "help") {
+            let name = format!("{name} {}", verb.get_name());
+            found.push((name.clone(), verb));
+            verbs_of(verb, &name, found);
+        }
+    }
+
+    #[test]
+    fn each_verb_begins_with_an_imperative_of_at_most_ten_words() {
+        let command = unwrapped();
+        let mut verbs = Vec::new();
+        verbs_of(&command, "simkeep", &mut verbs);
+        let mut wrong = Vec::new();
+        for (name, verb) in verbs {
+            let about = verb.get_about().map(ToString::to_string).unwrap_or_default();
+            let words: Vec<&str> = about.split_whitespace().collect();
+            let first = words.first().copied().unwrap_or_default();
+            // A verb in the third person or a noun in the plural would end in s; "A page" is no verb.
+            let is_imperative = first.len() > 1
+                && first.chars().next().is_some_and(char::is_uppercase)
+                && (!first.ends_with('s') || first.ends_with("ss"));
+            if !is_imperative || words.len() > 10 || about.ends_with('.') {
+                wrong.push(format!("{name}: {about}"));
+            }
+        }
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    }
+
+    #[test]
+    fn the_long_help_of_each_verb_fits_sixty_lines() {
+        let mut command = of_width(80);
+        command.build();
+        let mut verbs = Vec::new();
+        verbs_of(&command, "simkeep", &mut verbs);
+        let lines = |verb: &Command| verb.clone().render_long_help().to_string().lines().count();
+        let long = verbs.iter().map(|(name, verb)| (name, lines(verb)));
+        let long: Vec<_> = long.filter(|(_, lines)| *lines > LINES_MAX).collect();
+        assert!(long.is_empty(), "{long:?}");
+    }
+
+    #[test]
+    fn usage_shows_the_store_within_eighty_columns() {
+        let mut command = of_width(80);
+        command.build();
+        let mut verbs = Vec::new();
+        verbs_of(&command, "simkeep", &mut verbs);
+        for (name, verb) in verbs {
+            let usage = verb.clone().render_usage().to_string();
+            assert!(usage.lines().all(|line| line.chars().count() <= 80), "{usage}");
+            let words: Vec<&str> = name.split(' ').skip(1).collect();
+            let has_store = store_argument::uses(&words) && !verb.is_subcommand_required_set();
+            assert_eq!(usage.contains("[STORE]"), has_store, "{usage}");
+        }
+    }
 
     /// All help there is, each with the words that ask for it.
     fn all(command: &Command, asked: &str, found: &mut Vec<(String, String)>) {

@@ -15,6 +15,7 @@ mod input;
 mod output;
 mod signals;
 mod store_argument;
+mod suggestion;
 mod time;
 mod verbs;
 
@@ -34,12 +35,10 @@ use verbs::revisit::{due, recrawl, simulate};
 use verbs::save::{backup, export, publish, repair};
 use verbs::shell::{completions, man, schema};
 
-/// The memory of a crawl: which pages are new, the same, changed, back to an earlier version, or
-/// near-duplicates of others.
+/// Remember a crawl: which pages are new, changed or near-duplicates
 ///
-/// A store is a directory. `ingest` makes it and fills it from files, folders, JSON lines and web
-/// archives, and `load` fills it in bulk; the other verbs query it. You may kill the tool at any
-/// moment without loss.
+/// A store is a directory. `ingest` and `load` create and fill it; the other verbs query it. The tool can
+/// be killed at any moment without damage to the store.
 #[derive(Parser)]
 #[command(name = "simkeep", version, after_long_help = AFTER_HELP)]
 #[command(after_help = exit::HELP)]
@@ -54,7 +53,17 @@ const AFTER_HELP: &str = concat!(
     "Examples:
   simkeep ingest crawl.simkeep crawl.warc.gz
   simkeep history crawl.simkeep https://example.com/
-  simkeep near crawl.simkeep --url https://example.com/
+  simkeep near crawl.simkeep https://example.com/
+
+The store is the first argument of a verb. If --store or SIMKEEP_STORE names it, leave that
+argument out.
+
+Values, the same for all verbs:
+  TIME      2024-05-01 (its first moment in UTC), '2024-05-01 12:00', RFC 3339, 3d or '3d ago',
+            yesterday, now, or seconds since 1970
+  DURATION  a whole number and a unit: 500ms, 90s, 30m, 24h, 7d, 2w
+  PREFIX    example.com (with subdomains), example.com/ (that host), example.com/docs, or a SURT prefix
+  CLASSES   numbers, and none for pages without a class: 0,7,none
 
 ",
     exit::help!()
@@ -105,16 +114,17 @@ pub fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
     let words: Vec<OsString> = words.into_iter().collect();
     exit::say_as_asked(words.iter());
     let command = help::command();
-    let words = match store_argument::named(&command, words, common::of_environment().is_some()) {
+    let is_set = common::of_environment().is_some();
+    let named = match store_argument::named(&command, words.clone(), is_set) {
         Ok(words) => words,
         Err(why) => return exit::code(Err(Failure::Usage(why))),
     };
-    let matches = command.try_get_matches_from(words);
+    let matches = command.clone().try_get_matches_from(named);
     let cli = match matches.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
-        Err(error) => return exit::usage(&error),
+        Err(error) => return exit::usage(&command, &words, &error),
     };
-    let output = &mut Output::stdout();
+    let output = &mut Output::stdout(cli.common.has_header());
     let done = match cli.verb {
         Verb::Ingest(verb) => verb.run(&cli.common, output),
         Verb::Load(verb) => verb.run(&cli.common, output),

@@ -25,7 +25,7 @@ const WITHOUT: &[&[&str]] = &[
 ];
 
 /// Whether a verb uses a store. There is no verb in `simkeep help near`.
-fn uses(verb: &[&str]) -> bool {
+pub(crate) fn uses(verb: &[&str]) -> bool {
     !verb.is_empty() && !WITHOUT.contains(&verb)
 }
 
@@ -46,7 +46,8 @@ pub(crate) fn named(
     let Some(at) = line.first.filter(|_| !is_named && !compares_stores && uses(&line.verb)) else {
         return Ok(words);
     };
-    if line.takes_arguments && words.get(at).is_some_and(|first| is_no_store(first)) {
+    let takes_arguments = line.takes_arguments || line.verb == ["inspect"];
+    if takes_arguments && words.get(at).is_some_and(|first| is_no_store(first)) {
         return Err(common::without_store(&words, at));
     }
     // Behind `--` there are no options.
@@ -54,6 +55,11 @@ pub(crate) fn named(
     let store = words.remove(at);
     words.splice(before..before, ["--store".into(), store]);
     Ok(words)
+}
+
+/// The verb of a command line, and what is below it.
+pub(crate) fn verb_of<'a>(command: &'a Command, words: &[OsString]) -> Vec<&'a str> {
+    Line::read(command, words).verb
 }
 
 /// Whether a word is a URL, a fingerprint or a file, and so not the directory of a store.

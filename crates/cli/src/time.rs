@@ -6,7 +6,7 @@ use jiff::civil::{self, DateTime};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use simkeep::Time;
-use simkeep::recrawl::{Interval, RecrawlError};
+use simkeep::recrawl::Interval;
 
 use crate::output::words::{count, many};
 
@@ -14,6 +14,9 @@ const TIME_MIN: i64 = Time::MIN.as_ms();
 const TIME_MAX: i64 = Time::MAX.as_ms();
 
 const MS_PER_DAY: i64 = 86_400_000;
+
+/// The longest duration: 4,000,000 days.
+const SPAN_MS_MAX: u64 = 4_000_000 * 86_400_000;
 
 /// The day and the time of day of a time in milliseconds since 1970.
 fn civil(ms: i64) -> Option<DateTime> {
@@ -96,26 +99,49 @@ pub(crate) fn span(seconds: u64) -> String {
     }
 }
 
-/// A duration, or none at all: `0`, or no seconds, minutes or days.
-pub(crate) fn duration(text: &str) -> Result<Duration, RecrawlError> {
-    let number = text.strip_suffix(['s', 'm', 'h', 'd', 'w']).unwrap_or(text);
-    if !number.is_empty() && number.bytes().all(|digit| digit == b'0') {
-        return Ok(Duration::ZERO);
-    }
-    text.parse().map(|interval: Interval| Duration::from_secs(interval.seconds()))
+/// The milliseconds of a whole number and a unit, such as `90m`, `7d` or `3 days`.
+fn span_ms(text: &str) -> Option<i64> {
+    let text = text.trim();
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, unit) = text.split_at_checked(digits)?;
+    let unit = match unit.trim() {
+        "ms" => 1,
+        "s" | "second" | "seconds" => 1000,
+        "m" | "min" | "minute" | "minutes" => 60_000,
+        "h" | "hour" | "hours" => 3_600_000,
+        "d" | "day" | "days" => MS_PER_DAY,
+        "w" | "week" | "weeks" => 7 * MS_PER_DAY,
+        _ => return None,
+    };
+    number.parse::<i64>().ok()?.checked_mul(unit)
 }
 
-/// Reads a time from an argument: one that [`simkeep_formats::time`] reads, or one
-/// that is told by the clock.
+/// Reads a duration from an argument: a whole number and a unit, or 0.
+pub(crate) fn duration(text: &str) -> Result<Duration, String> {
+    let ms = if text.trim() == "0" { Some(0) } else { span_ms(text) };
+    let ms = ms.and_then(|ms| u64::try_from(ms).ok()).filter(|ms| *ms <= SPAN_MS_MAX);
+    ms.map(Duration::from_millis).ok_or_else(|| {
+        "write a whole number and a unit (ms, s, m, h, d, w), such as 90m or 7d".to_owned()
+    })
+}
+
+/// Reads a duration of whole seconds that is not 0.
+pub(crate) fn interval(text: &str) -> Result<Interval, String> {
+    let interval = Interval::from_seconds(duration(text)?.as_secs());
+    interval.map_err(|_| "write a duration from 1s to 4000000d".to_owned())
+}
+
+/// Reads a time from an argument: a date or a number of seconds, as [`simkeep_formats::time`] reads
+/// them, or a time relative to now.
 pub(crate) fn parse(text: &str) -> Result<Time, &'static str> {
-    let time = simkeep_formats::time(text).or_else(|| told_by(Time::now().as_ms(), text));
+    let time = simkeep_formats::time(text).or_else(|| relative_to(Time::now().as_ms(), text));
     time.map(Time::from_ms_unchecked)
-        .ok_or("write 2024-05-01T12:00:00Z, 2024-05-01, '2024-05-01 12:00', '3d ago' or 1714564800")
+        .ok_or("write 2024-05-01T12:00:00Z, 2024-05-01, '2024-05-01 12:00', 3d (three days ago) or 1714564800")
 }
 
-/// A time as it is told at another one: `now`, the first moment of `today` or `yesterday` in UTC, or so
-/// many seconds, minutes, hours, days or weeks `ago`.
-fn told_by(now: i64, text: &str) -> Option<i64> {
+/// A time relative to another: `now`, the first moment of `today` or `yesterday` in UTC, or a duration
+/// before it, with or without `ago`.
+fn relative_to(now: i64, text: &str) -> Option<i64> {
     let text = text.trim().to_ascii_lowercase();
     let today = now.saturating_sub(now.rem_euclid(MS_PER_DAY));
     match text.as_str() {
@@ -124,18 +150,7 @@ fn told_by(now: i64, text: &str) -> Option<i64> {
         "yesterday" => return Some(today.saturating_sub(MS_PER_DAY)),
         _ => {}
     }
-    let span = text.strip_suffix("ago")?.trim();
-    let digits = span.bytes().take_while(u8::is_ascii_digit).count();
-    let (number, unit) = span.split_at_checked(digits)?;
-    let unit = match unit.trim() {
-        "s" | "second" | "seconds" => 1000,
-        "m" | "min" | "minute" | "minutes" => 60_000,
-        "h" | "hour" | "hours" => 3_600_000,
-        "d" | "day" | "days" => MS_PER_DAY,
-        "w" | "week" | "weeks" => 7 * MS_PER_DAY,
-        _ => return None,
-    };
-    let time = now.checked_sub(number.parse::<i64>().ok()?.checked_mul(unit)?)?;
+    let time = now.checked_sub(span_ms(text.strip_suffix("ago").unwrap_or(&text))?)?;
     (TIME_MIN..=TIME_MAX).contains(&time).then_some(time)
 }
 
@@ -196,14 +211,15 @@ mod tests {
     }
 
     #[test]
-    fn times_are_told_by_the_clock() {
+    fn times_are_relative_to_the_clock() {
         let noon = simkeep_formats::time("2024-05-03T12:00:00.5Z").unwrap();
-        let told = |text| told_by(noon, text).map(|ms| Time::from_ms_unchecked(ms).to_string());
+        let told = |text| relative_to(noon, text).map(|ms| Time::from_ms_unchecked(ms).to_string());
         for (text, time) in [
             ("now", "2024-05-03T12:00:00.500Z"),
             ("Today", "2024-05-03T00:00:00Z"),
             (" yesterday ", "2024-05-02T00:00:00Z"),
             ("3d ago", "2024-04-30T12:00:00.500Z"),
+            ("3d", "2024-04-30T12:00:00.500Z"),
             ("3 days ago", "2024-04-30T12:00:00.500Z"),
             ("90m ago", "2024-05-03T10:30:00.500Z"),
             ("1 hour ago", "2024-05-03T11:00:00.500Z"),
@@ -217,7 +233,6 @@ mod tests {
             "ago",
             "d ago",
             "3 ago",
-            "3d",
             "-3d ago",
             "3.5d ago",
             "3 months ago",
@@ -233,7 +248,7 @@ mod tests {
     proptest! {
         #[test]
         fn no_words_of_a_time_panic(now in any::<i64>(), text in "[0-9]{0,20} ?\\PC{0,3}( ?ago)?") {
-            told_by(now, &text);
+            relative_to(now, &text);
         }
 
         #[test]

@@ -171,7 +171,12 @@ pub fn document(path: &Path, document: &[u8]) -> Option<Document> {
     content::document(document, page::kind(path), content::Charset::default())
 }
 
-/// A source to read.
+/// Whether [`document`] reads these bytes as HTML: by the ending of the name, or by their beginning.
+pub fn is_html(path: &Path, document: &[u8]) -> bool {
+    page::kind(path) == content::Kind::Html || content::is_html(document)
+}
+
+/// Where to read.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Source {

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use clap::Args;
-use simkeep::recrawl::{Interval, RecrawlError};
 use simkeep::{Snapshot, Time};
 use simkeep_formats::{Broken, escape};
 
@@ -14,11 +13,10 @@ use crate::time;
 /// What the user says about the clock.
 #[derive(Args, Clone, Copy)]
 pub(crate) struct ClockOptions {
-    /// Refuse a visit that is later than now by more than this, such as 90m or 7d; none: take visits
-    /// of any time
+    /// Refuse visits later than now by more than this; none accepts all
     #[arg(long, value_name = "DURATION", default_value = "1d", value_parser = tolerance)]
     clock_tolerance: Tolerance,
-    /// What time it is now, instead of what the clock of this machine says
+    /// Time to use instead of the clock of this machine
     #[arg(long, value_name = "TIME", value_parser = time::parse, allow_hyphen_values = true)]
     now: Option<Time>,
 }
@@ -32,10 +30,10 @@ impl ClockOptions {
 
 /// How much later than now a visit may be; none for any time.
 #[derive(Clone, Copy)]
-struct Tolerance(Option<Interval>);
+struct Tolerance(Option<Duration>);
 
-fn tolerance(text: &str) -> Result<Tolerance, RecrawlError> {
-    if text == "none" { Ok(Tolerance(None)) } else { text.parse().map(Some).map(Tolerance) }
+fn tolerance(text: &str) -> Result<Tolerance, String> {
+    if text == "none" { Ok(Tolerance(None)) } else { time::duration(text).map(Some).map(Tolerance) }
 }
 
 /// Refuses visits that are later than the clock allows.
@@ -80,7 +78,7 @@ impl ClockCheck {
     /// The last time that a visit may have; none if it may have any.
     fn limit(&self) -> Option<Time> {
         let Tolerance(tolerance) = self.options.clock_tolerance;
-        Some(self.now() + Duration::from_secs(tolerance?.seconds()))
+        Some(self.now() + tolerance?)
     }
 
     /// What came; a visit that is too late is a broken record.

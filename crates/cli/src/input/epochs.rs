@@ -26,13 +26,10 @@ pub(crate) type Made = (Option<u64>, Epoch);
 /// What the user says of epochs that an input names.
 #[derive(Args)]
 pub(crate) struct FromInput {
-    /// Begin epochs in a store that is there: those that the input names and the store has not, and one
-    /// for texts, if the store has none. From then on verdicts and searches go by them. A new store
-    /// takes all epochs of an export, and from other input those of simkeep's own recipes only if they
-    /// are named before any record
+    /// Let the input begin epochs in an existing store
     #[arg(long)]
     begin_epoch: bool,
-    /// How many epochs may begin because the input names them
+    /// Epochs that the input may begin
     #[arg(long, value_name = "COUNT", default_value_t = 1000)]
     max_epochs: usize,
 }

@@ -5,6 +5,7 @@ pub(crate) mod complaints;
 pub(crate) mod epochs;
 pub(crate) mod feed;
 pub(crate) mod keys;
+pub(crate) mod limit;
 pub(crate) mod origin;
 pub(crate) mod pipeline;
 pub(crate) mod reading;

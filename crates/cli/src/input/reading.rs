@@ -8,8 +8,7 @@ use simkeep_formats::ZstdWindow;
 /// How files are read.
 #[derive(Args, Clone, Copy)]
 pub(crate) struct Reading {
-    /// The largest window that a zstd file may ask for, in MiB (or the next power of two): it takes so
-    /// much memory to read it, for each of up to four files that are read beside each other
+    /// Largest zstd window to accept, in MiB; each open file takes as much memory
     #[arg(long, value_name = "MIB", default_value_t = ZstdWindow::MIB)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=i64::from(ZstdWindow::MIB_MAX)))]
     zstd_window: u32,
@@ -32,8 +31,7 @@ impl Reading {
 /// Which records of web archives are pages.
 #[derive(Args, Clone)]
 pub(crate) struct Schemes {
-    /// Treat records of web archives with this URL scheme, such as ftp, as pages, in addition to
-    /// http, https and file. May be repeated
+    /// Also take archive records of this URL scheme; may be repeated
     #[arg(long = "scheme", value_name = "SCHEME", value_parser = parse_scheme)]
     schemes: Vec<String>,
 }

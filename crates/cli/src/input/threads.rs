@@ -7,10 +7,7 @@ use clap::Args;
 
 #[derive(Args, Clone, Copy)]
 pub(crate) struct Threads {
-    /// How many threads read, unpack and make fingerprints [default: one for each core]
-    ///
-    /// What comes out is the same for any number. With 1 there is no other thread, unless something is
-    /// read that is no file: then one waits for it, and another stores what has come.
+    /// Threads that read, unpack and fingerprint [default: one per core]
     #[arg(long, value_name = "COUNT")]
     threads: Option<NonZeroUsize>,
 }

@@ -25,17 +25,21 @@ pub(crate) struct Output {
     is_terminal: bool,
     /// Whether that terminal may be shown colours.
     has_colours: bool,
+    /// Whether tables have a header line.
+    has_header: bool,
 }
 
 impl Output {
-    pub(crate) fn stdout() -> Output {
+    /// Standard output, for tables with or without a header line.
+    pub(crate) fn stdout(has_header: bool) -> Output {
         let stdout = io::stdout();
         let is_terminal = stdout.is_terminal();
         // As asked for at no-color.org.
         let asked = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
         let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
         let has_colours = is_terminal && asked && !is_dumb;
-        Output { stdout: BufWriter::with_capacity(64 << 10, stdout), is_terminal, has_colours }
+        let stdout = BufWriter::with_capacity(64 << 10, stdout);
+        Output { stdout, is_terminal, has_colours, has_header }
     }
 
     /// Whether a person reads it at once.
@@ -43,9 +47,14 @@ impl Output {
         self.is_terminal
     }
 
-    /// A line above those it names the columns of: grey on a terminal, and none anywhere else.
-    pub(crate) fn heading(&mut self, line: &str) -> io::Result<()> {
-        match (self.is_terminal, self.has_colours) {
+    /// Whether tables have a header line.
+    pub(crate) fn has_header(&self) -> bool {
+        self.has_header
+    }
+
+    /// Prints the header line of a table, grey on a terminal, unless it is to be left out.
+    pub(crate) fn header(&mut self, line: &str) -> io::Result<()> {
+        match (self.has_header, self.has_colours) {
             (false, _) => Ok(()),
             (true, false) => self.line(line),
             (true, true) => self.line(&format!("\u{1b}[90m{line}\u{1b}[0m")),

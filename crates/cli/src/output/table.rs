@@ -66,22 +66,21 @@ impl Table {
         if self.has_begun || self.held.is_empty() { Ok(()) } else { self.begin(output) }
     }
 
-    /// Prints what is still held. A table without rows has no heading.
+    /// Prints what is still held. A table without rows is its header line.
     pub(crate) fn end(mut self, output: &mut Output) -> io::Result<()> {
-        self.show(output)
+        if self.has_begun { Ok(()) } else { self.begin(output) }
     }
 
     fn begin(&mut self, output: &mut Output) -> io::Result<()> {
         let held = std::mem::take(&mut self.held);
         let headings: Vec<String> = self.columns.iter().map(Column::heading).collect();
-        // Nobody sees the heading in a pipe, so it takes no room there.
-        let shown = output.is_terminal().then_some(&headings);
+        let shown = output.has_header().then_some(&headings);
         for cells in shown.into_iter().chain(&held) {
             for (width, cell) in self.widths.iter_mut().zip(cells) {
                 *width = (*width).max(cell.chars().count());
             }
         }
-        output.heading(&self.line(&headings))?;
+        output.header(&self.line(&headings))?;
         self.has_begun = true;
         held.iter().try_for_each(|cells| output.line(&self.line(cells)))
     }
@@ -122,7 +121,7 @@ mod tests {
 
     #[test]
     fn what_is_held_is_bounded() {
-        let (mut table, mut output) = (Table::new([left("")]), Output::stdout());
+        let (mut table, mut output) = (Table::new([left("")]), Output::stdout(true));
         for _ in 0..HELD + 2 {
             table.row([String::new()], &mut output).unwrap();
         }

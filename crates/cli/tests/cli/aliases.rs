@@ -72,10 +72,10 @@ fn for_programs_each_site_has_its_rules_with_what_speaks_for_them() {
         let rules = ran.objects().iter().map(|site| site["rules"].as_array().unwrap().len()).sum();
         (ran.code, rules)
     };
-    assert_eq!(rules(&["b.example"]), (0, 1));
-    assert_eq!(rules(&["b.example", "--share", "0.95"]), (1, 0));
-    assert_eq!(rules(&["www.b.example"]), (1, 0));
-    assert_eq!(rules(&["--pairs", "21"]), (1, 0));
+    assert_eq!(rules(&["--under", "b.example"]), (0, 1));
+    assert_eq!(rules(&["--under", "b.example", "--min-share", "0.95"]), (1, 0));
+    assert_eq!(rules(&["--under", "www.b.example"]), (1, 0));
+    assert_eq!(rules(&["--min-pairs", "21"]), (1, 0));
     assert_eq!(rules(&["-k", "64"]), (0, 3));
 }
 

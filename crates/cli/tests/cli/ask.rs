@@ -27,13 +27,13 @@ fn a_history_says_what_each_visit_meant() {
     let wide = place.done(&[&terms[..], &["--wide"]].concat());
     assert!(wide.contains("  000102030405060708090a0b0c0d0e0f  new\n"), "{wide}");
     // The visit that found it, with what it meant.
-    let third = place.done(&[&terms[..], &["--as-of", "2024-01-03 18:00"]].concat());
+    let third = place.done(&[&terms[..], &["--at", "2024-01-03 18:00"]].concat());
     assert_eq!(third, format!("{}\n", expected[2]));
     let in_zone = |args: &[&str]| {
         let mut command = place.command(&[&terms[..], args, &["--local"]].concat());
         Ran::from(command.env("TZ", "UTC-5:30").output().unwrap()).out
     };
-    let local = in_zone(&["--as-of", "2024-01-03"]);
+    let local = in_zone(&["--at", "2024-01-03"]);
     assert!(local.starts_with("2024-01-03 05:30  200  "), "{local}");
     // Also the time of the version that a page went back to.
     let local = in_zone(&[]);
@@ -58,7 +58,7 @@ fn what_is_restated_stands_below_its_visit() {
 1970-01-02 00:00  -  00000000000000f1  another  -         same (fingerprint)
 ";
     assert_eq!(place.done(&["history", "http://a/"]), history);
-    let first = place.done(&["history", "http://a/", "--as-of", "1970"]);
+    let first = place.done(&["history", "http://a/", "--at", "1970"]);
     assert_eq!(first, "1970-01-01 00:00  -  0000000000000001  e  00010203  new\n");
 }
 
@@ -102,7 +102,7 @@ fn a_history_for_programs_has_the_keys_of_an_export_and_the_verdict() {
 fn as_of_gives_the_version_that_was_in_force() {
     let place = Place::with(CRAWL);
     let as_of = |url: &str, time: &str| {
-        let ran = place.run(&["history", url, "--as-of", time, "--json"]);
+        let ran = place.run(&["history", url, "--at", time, "--json"]);
         match ran.objects().as_slice() {
             [visit] => (ran.code, visit["t"].as_str().unwrap().to_owned()),
             _ => (ran.code, ran.err),
@@ -221,7 +221,7 @@ fn why_a_verb_failed_is_an_object_where_json_is_asked_for() {
     assert_eq!((&said["kind"], &said["file"]), (&"not-a-store".into(), &"none".into()));
     // Also where the command line cannot be read.
     assert_eq!(failure(&["--json", "near"])["kind"], "usage");
-    assert_eq!(failure(&["history", "--json", "--as-of", "soon", "u"])["kind"], "usage");
+    assert_eq!(failure(&["history", "--json", "--at", "soon", "u"])["kind"], "usage");
     // And what is no failure is a note.
     let ran = place.run(&["history", "http://none/", "--json"]);
     assert_eq!((ran.code, objects(&ran.err)[0].get("exit_code")), (1, None));
@@ -234,11 +234,11 @@ fn near_of_a_text_reads_it_as_ingest_does() {
     let path = place.write("pages/terms.html", page);
     place.write("pages/other.txt", "something else that has nothing to do with it at all");
     place.done(&["ingest", "pages"]);
-    let near = place.done(&["near", "--text", &path]);
+    let near = place.done(&["near", "--html", &path]);
     // Of so few words a distance means little, so no band is told.
     assert!(near.starts_with("0  -  "), "{near}");
     assert!(near.ends_with("/pages/terms.html\n"), "{near}");
-    let object = place.run(&["near", "--text", &path, "--json"]).objects().remove(0);
+    let object = place.run(&["near", "--html", &path, "--json"]).objects().remove(0);
     assert_eq!(
         (&object["near"][0]["distance"], &object["near"][0]["band"]),
         (&json!(0), &Value::Null)
@@ -249,8 +249,13 @@ fn near_of_a_text_reads_it_as_ingest_does() {
     let object = place.run(&["near", "--text", &long, "--json"]).objects().remove(0);
     assert_eq!(object["near"][0]["band"], "none");
     assert!(place.done(&["near", "--text", &long]).starts_with("0  none  "));
-    let ran = place.run_with_input(&["near", "--text", "-"], page);
+    let ran = place.run_with_input(&["near", "--html", "-"], page);
     assert_eq!(ran.out, near);
+    // The tags of HTML are no words of a text, and a text may be read as HTML.
+    let ran = place.run(&["near", "--text", &path]);
+    assert_eq!((ran.code, ran.out.as_str()), (2, ""));
+    assert!(ran.err.ends_with("terms.html is HTML: use --html instead of --text\n"), "{}", ran.err);
+    assert!(place.done(&["near", "--html", &long]).starts_with("0  none  "));
     let ran = place.run(&["near", "--text", "nowhere"]);
     assert_eq!(ran.code, 5);
     place.write("binary", [0, 1, 2]);
@@ -400,7 +405,7 @@ fn what_is_not_there_has_an_exit_code_of_its_own() {
         &["near", "5555555555555555"],
         &["scan", "nowhere.example"],
         &["forget", "https://nowhere.example/"],
-        &["forget", "--prefix", "nowhere.example"],
+        &["forget", "--under", "nowhere.example"],
     ] {
         let ran = place.run(args);
         assert_eq!((ran.code, ran.out.as_str()), (1, ""), "{args:?}");
@@ -422,9 +427,9 @@ fn a_command_line_that_makes_no_sense_is_a_usage_error() {
         &["history"],
         &["history", ""],
         &["forget"],
-        &["forget", "https://example.com/", "--prefix", "example.com"],
+        &["forget", "https://example.com/", "--under", "example.com"],
         &["ingest"],
-        &["ingest", "x", "--batch", "0"],
+        &["ingest", "x", "--group-size", "0"],
         &["verify", "--rate", "fast"],
         &["repair"],
     ] {
@@ -486,13 +491,13 @@ fn every_line_for_programs_is_an_object() {
         &["scan"][..],
         &["scan", "example.com"],
         &["history", "https://example.com/terms"],
-        &["history", "https://example.com/terms", "--as-of", "2025"],
+        &["history", "https://example.com/terms", "--at", "2025"],
         &["near", "00000000000000ff", "-k", "64"],
         &["stats"],
         &["verify"],
         &["export"],
         &["forget", "https://example.com/old"],
-        &["forget", "--prefix", "example.com", "--purge"],
+        &["forget", "--under", "example.com", "--purge"],
     ] {
         let out = place.done(&[args, &["--json"]].concat());
         assert!(!objects(&out).is_empty(), "{args:?}");

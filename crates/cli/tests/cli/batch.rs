@@ -30,16 +30,17 @@ fn each_line_is_answered_as_it_would_be_by_itself() {
     let of = |key: &str| -> Vec<String> {
         pages.iter().map(|page| page[key].as_str().unwrap().to_owned()).collect()
     };
-    for (lines, kind) in [(of("fingerprint"), None), (of("url"), Some("--url"))] {
+    for (lines, kind) in [(of("fingerprint"), None), (of("url"), Some("--lines=url"))] {
+        let option = kind.map(|_| "--url");
         place.write("lines", lines.join("\n"));
         for more in [
             &[][..],
             &["-k", "1", "--limit", "2"],
             &["--ever", "--under", "3.example"],
             &["--nearest", "3"],
-            &["--as-of", "30", "-k", "2"],
+            &["--at", "30", "-k", "2"],
             &["-k", "64", "--limit", "1000"],
-            &["--budget", "100000", "-k", "5"],
+            &["--budget", "100s", "-k", "5"],
         ] {
             let many = [&["near", "--json", "--batch", "lines"], more].concat();
             let many: Vec<&str> = many.into_iter().chain(kind).collect();
@@ -50,7 +51,7 @@ fn each_line_is_answered_as_it_would_be_by_itself() {
             for (number, (line, answer)) in (1..).zip(lines.iter().zip(&answers)) {
                 assert_eq!((&answer["line"], &answer["query"]), (&json!(number), &json!(line)));
                 if number % 6 == 0 {
-                    let one: Vec<&str> = kind.into_iter().chain([line.as_str()]).collect();
+                    let one: Vec<&str> = option.into_iter().chain([line.as_str()]).collect();
                     let one = place.run(&[&["near", "--json"], &one[..], more].concat());
                     same(&one.objects()[0], answer);
                 }
@@ -68,7 +69,7 @@ fn texts_are_answered_in_the_epoch_that_is_theirs() {
     place.ingest(&[page("http://a/", &one), page("http://b/", &brief)].join("\n"));
     let html = format!("<html><body><p>{one}</p></body></html>");
     let lines = [one.as_str(), brief.as_str(), "too short", &html, "\u{1}\u{2}\u{3}"].join("\n");
-    let ran = place.run_with_input(&["near", "--text", "--batch", "-", "--json"], &lines);
+    let ran = place.run_with_input(&["near", "--lines", "text", "--batch", "-", "--json"], &lines);
     assert_eq!(ran.code, 3, "{}", ran.err);
     let answers = ran.objects();
     for (text, answer) in [&one, &brief].into_iter().zip(&answers) {
@@ -79,8 +80,10 @@ fn texts_are_answered_in_the_epoch_that_is_theirs() {
     assert_eq!(answers[1]["near"][0]["band"], Value::Null);
     assert!(answers[2]["why"].as_str().unwrap().contains("too short"), "{}", answers[2]);
     assert_eq!(answers[2]["is_broken"], false);
-    // HTML is reduced to its text, as in a file.
-    assert_eq!(answers[3]["near"], answers[0]["near"]);
+    // HTML is reduced to its text where the lines are HTML.
+    assert_eq!(answers[3]["is_broken"], true);
+    let ran = place.run_with_input(&["near", "--lines", "html", "--batch", "-", "--json"], &html);
+    assert_eq!(ran.objects()[0]["near"], answers[0]["near"]);
     assert_eq!(answers[4]["is_broken"], true);
 }
 
@@ -113,7 +116,7 @@ fn a_page_that_is_not_known_is_told_in_its_place() {
     let known = "https://example.com/terms";
     let mut lines = format!("{known}\nexample.com/terms\nhttps://example.com/old\nno\u{7f}url\n");
     lines += &"x".repeat(9000);
-    let ran = place.run_with_input(&["near", "--batch", "-", "--url", "--json"], &lines);
+    let ran = place.run_with_input(&["near", "--batch", "-", "--lines", "url", "--json"], &lines);
     let answers = ran.objects();
     let told = |n: usize| (answers[n]["why"].as_str().unwrap(), answers[n]["is_broken"] == true);
     assert_eq!(answers[0]["near"][0]["url"], "https://docs.example.com/terms");
@@ -127,7 +130,7 @@ fn a_page_that_is_not_known_is_told_in_its_place() {
     assert_eq!(ran.code, 3);
     // Nothing that stands there reaches a terminal as it is.
     place.write("lines", b"\x1b[31m\xff\n".repeat(3));
-    for kind in [&[][..], &["--url"], &["--text"]] {
+    for kind in [&[][..], &["--lines", "url"], &["--lines", "text"]] {
         let ran = place.run(&[&["near", "--batch", "lines", "--epoch", "e"], kind].concat());
         assert!(!ran.out.contains('\u{1b}') && !ran.err.contains('\u{1b}'), "{kind:?}");
     }
@@ -212,16 +215,16 @@ fn nothing_is_near_only_if_all_pages_were_looked_at() {
             assert_eq!(answer["complete"], true, "{more:?}: {answer}");
         }
         // As of the first moment all are there; only some are named, at the least distance.
-        let ran = place.run(&[asked, &["--as-of", "1", "--limit", "5"]].concat());
+        let ran = place.run(&[asked, &["--at", "1", "--limit", "5"]].concat());
         let answer = &ran.objects()[0];
         assert_eq!(
             (answer["near"].as_array().unwrap().len(), &answer["complete"]),
             (5, &json!(false))
         );
         assert_eq!(answer["within"], Value::Null, "{answer}");
-        let ran = place.run(&[asked, &["--as-of", "1", "--limit", "400"]].concat());
+        let ran = place.run(&[asked, &["--at", "1", "--limit", "400"]].concat());
         assert_eq!(ran.objects()[0]["within"], 0, "{}", ran.out);
-        let ran = place.run(&[asked, &["--nearest", "401", "--as-of", "1"]].concat());
+        let ran = place.run(&[asked, &["--nearest", "401", "--at", "1"]].concat());
         let answer = &ran.objects()[0];
         assert_eq!(
             (answer["near"].as_array().unwrap().len(), &answer["complete"]),

@@ -25,7 +25,8 @@ fn half_a_character_is_a_character_in_all_that_reads_json() {
     let ran = place.run(&[&["ingest", &file][..], &keys].concat());
     assert_eq!(ran.objects()[0]["known"], 4, "{}", ran.err);
     // The names and the digests of `dedup --filter` are those that were loaded.
-    let drop = ["dedup", "--filter", &file, "--to", &place.file("out"), "--id-key", "id", "--json"];
+    let drop =
+        ["dedup", "--filter", &file, "--to", &place.file("out"), "--url-key", "id", "--json"];
     let ran = place.run(&drop);
     assert!(!ran.out.contains("\"broken\":1"), "{} {}", ran.out, ran.err);
     let rules = place.write("rules.jsonl", "{\"under\":\"a.example/\\ud83d\",\"max\":\"1d\"}\n");

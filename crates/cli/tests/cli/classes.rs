@@ -51,7 +51,7 @@ fn nothing_that_is_said_of_some_classes_names_or_counts_a_page_of_another() {
     };
     near(&["00000000000000ff", "--explain"]);
     near(&["00000000000000fd", "-k", "0", "--explain"]);
-    near(&["00000000000000ff", "--nearest", "9", "--ever", "--budget", "1000"]);
+    near(&["00000000000000ff", "--nearest", "9", "--ever", "--budget", "1s"]);
     // A page that is not to be seen is one that is not known, and no other spelling of it is.
     for url in ["https://wall.example/a", "http://wall.example/a", "wall.example/b/"] {
         let ran = near(&["--url", url]);

@@ -168,8 +168,9 @@ fn one_page_is_shown_with_its_cluster() {
 #[test]
 fn who_is_led_by_another_is_told_with_the_reason() {
     let place = store();
-    let of = |times: &str| -> Vec<String> {
-        let objects = place.run(&["cluster", "--changes", times, "--json"]).objects();
+    let of = |times: &[&str]| -> Vec<String> {
+        let args = ["cluster", "--json", "--since"];
+        let objects = place.run(&[&args[..], times].concat()).objects();
         let line = |change: &Value| {
             let [url, before, after] =
                 ["url", "leader_before", "leader_after"].map(|key| last(&change[key]));
@@ -181,11 +182,11 @@ fn who_is_led_by_another_is_told_with_the_reason() {
         };
         objects.iter().map(line).collect()
     };
-    assert_eq!(of("2024-01-15"), ["b a x changed 18"]);
-    assert_eq!(of("2024-01-15..2024-01-16"), [""; 0]);
+    assert_eq!(of(&["2024-01-15"]), ["b a x changed 18"]);
+    assert_eq!(of(&["2024-01-15", "--until", "2024-01-16"]), [""; 0]);
     let new = ["c - a new null", "d\u{202e} - a new null"];
-    assert_eq!(of("2024-01-02..2024-01-15"), new);
-    let shown = place.done(&["cluster", "--changes", "2024-01-15"]);
+    assert_eq!(of(&["2024-01-02", "--until", "2024-01-15"]), new);
+    let shown = place.done(&["cluster", "--since", "2024-01-15"]);
     let said =
         "changed by 18 bits  https://example.com/b  https://example.com/a  https://example.com/x\n";
     assert_eq!(shown, said);
@@ -193,7 +194,7 @@ fn who_is_led_by_another_is_told_with_the_reason() {
         "{\"url\": \"https://example.com/a\", \"t\": \"2024-03-01\", \"seen\": \"gone\"}\n",
     );
     let gone = ["a a - gone null", "c a c leader-gone null", "d\u{202e} a c leader-gone null"];
-    assert_eq!(of("2024-02-15"), gone);
+    assert_eq!(of(&["2024-02-15"]), gone);
 }
 
 #[test]

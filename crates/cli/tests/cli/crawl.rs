@@ -166,7 +166,7 @@ fn no_page_keeps_the_crawler_from_others() {
             pages().iter().map(|path| format!("{HOST}{path}")).collect()
         } else {
             let now = format!("2024-01-{:02}", day + 1);
-            let listed = place.done(&["due", "--urls", "--budget", BUDGET, "--now", &now]);
+            let listed = place.done(&["due", "--urls", "--limit", BUDGET, "--now", &now]);
             listed.lines().map(str::to_owned).collect()
         };
         let file = place.write(&format!("{day}.warc"), fetch(&urls, day, &mut known));

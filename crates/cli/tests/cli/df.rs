@@ -23,7 +23,7 @@ fn a_table_is_built_shown_and_weighs_fingerprints() {
     let place = Place::new();
     let documents = place.write("pages.jsonl", lines(&TEXTS));
     let table = place.file("crawl.df");
-    let built = place.run(&["df", "build", &documents, "--out", &table, "--json"]).objects();
+    let built = place.run(&["df", "build", &documents, "--output", &table, "--json"]).objects();
     let object = &built[0];
     assert_eq!((&object["documents"], &object["terms"]), (&4.into(), &8.into()));
     assert_eq!((&object["features"], &object["left_out_terms"]), (&"words1".into(), &0.into()));
@@ -31,7 +31,7 @@ fn a_table_is_built_shown_and_weighs_fingerprints() {
     assert_eq!(object["file_bytes"], size);
     // The same documents make the same file.
     let again = place.file("again.df");
-    place.done(&["df", "build", &documents, "--out", &again]);
+    place.done(&["df", "build", &documents, "--output", &again]);
     assert_eq!(std::fs::read(&table).unwrap(), std::fs::read(&again).unwrap());
 
     let shown = place.run(&["df", "show", &table, "the", "HOUSE", "plane", "--json"]).objects();
@@ -70,19 +70,19 @@ fn tables_are_frozen_into_one_and_compared() {
     let build = |name: &str, texts: &[&str]| {
         let documents = place.write("pages.jsonl", lines(texts));
         let table = place.file(name);
-        place.done(&["df", "build", &documents, "--out", &table]);
+        place.done(&["df", "build", &documents, "--output", &table]);
         table
     };
     let (first, second) = (build("first.df", &TEXTS[..2]), build("second.df", &TEXTS[2..]));
     let whole = build("whole.df", &TEXTS);
     let frozen = place.file("frozen.df");
-    place.done(&["df", "freeze", &first, &second, "--least", "1", "--out", &frozen]);
+    place.done(&["df", "freeze", &first, &second, "--min-documents", "1", "--output", &frozen]);
     assert_eq!(std::fs::read(&frozen).unwrap(), std::fs::read(&whole).unwrap());
     // Onto itself, and with fewer.
-    let out = place.done(&["df", "freeze", &frozen, "--out", &frozen]);
+    let out = place.done(&["df", "freeze", &frozen, "--output", &frozen]);
     assert!(out.contains("2 features of words1 in 4 documents"), "{out}");
     assert!(out.contains("6 of fewer than 2 documents left out"), "{out}");
-    let refused = place.run(&["df", "freeze", &frozen, &first, "--out", &whole]);
+    let refused = place.run(&["df", "freeze", &frozen, &first, "--output", &whole]);
     assert_eq!(refused.code, 2);
     assert!(refused.err.contains("left out what fewer than 2"), "{}", refused.err);
 
@@ -104,7 +104,7 @@ fn what_is_no_table_is_named() {
     let place = Place::new();
     let documents = place.write("pages.jsonl", lines(&TEXTS));
     let table = place.file("crawl.df");
-    place.done(&["df", "build", &documents, "--out", &table]);
+    place.done(&["df", "build", &documents, "--output", &table]);
     let bytes = std::fs::read(&table).unwrap();
     for (name, bytes, why) in [
         ("empty.df", &[][..], "is no table"),
@@ -134,9 +134,9 @@ fn what_is_no_table_is_named() {
     );
     assert_eq!(place.run(&["df", "show", "not-there"]).code, 5);
     let nothing = place.write("nothing.jsonl", "");
-    assert_eq!(place.run(&["df", "build", &nothing, "--out", &table]).code, 2);
+    assert_eq!(place.run(&["df", "build", &nothing, "--output", &table]).code, 2);
     let nowhere = place.file("no/such/folder.df");
-    let ran = place.run(&["df", "build", &documents, "--out", &nowhere]);
+    let ran = place.run(&["df", "build", &documents, "--output", &nowhere]);
     assert_eq!(ran.code, 5);
     assert!(ran.err.contains("no/such/folder.df"), "{}", ran.err);
     assert!(Table::open(&table).is_ok(), "a table that could not be replaced is gone");
@@ -151,10 +151,10 @@ fn killed_while_it_is_written_it_leaves_the_old_table_or_the_new() {
     let many =
         place.write("many.jsonl", lines(&texts.iter().map(String::as_str).collect::<Vec<_>>()));
     let table = place.file("crawl.df");
-    let build = ["df", "build", &many, "--out", &table, "--memory", "1"];
+    let build = ["df", "build", &many, "--output", &table, "--memory", "1"];
     place.done(&build);
     let new = Table::open(&table).unwrap().id();
-    place.done(&["df", "build", &few, "--out", &table]);
+    place.done(&["df", "build", &few, "--output", &table]);
     let old = Table::open(&table).unwrap().id();
     let begun = std::time::Instant::now();
     place.done(&build);
@@ -166,7 +166,7 @@ fn killed_while_it_is_written_it_leaves_the_old_table_or_the_new() {
         if nth >= 24 && left_most > 4 {
             break;
         }
-        place.done(&["df", "build", &few, "--out", &table]);
+        place.done(&["df", "build", &few, "--output", &table]);
         assert_eq!(left(), 3, "what a killed process left is there still");
         let mut child = place.command(&build).spawn().unwrap();
         std::thread::sleep(whole * (nth % 24) / 20 + whole * (nth / 24) / 200);
@@ -203,12 +203,12 @@ fn whoever_makes_the_same_table_at_the_same_time_disturbs_nobody() {
     // Files that look like what is made on the way.
     let bystanders = ["crawl.df.new", "crawl.df.00.tmp"].map(|name| place.write(name, "mine"));
     let ids = [&one, &other].map(|documents| {
-        place.done(&["df", "build", documents, "--out", &table]);
+        place.done(&["df", "build", documents, "--output", &table]);
         Table::open(&table).unwrap().id()
     });
     for _ in 0..5 {
         let children = [&one, &other].map(|documents| {
-            let args = ["df", "build", documents, "--out", &table, "--memory", "1"];
+            let args = ["df", "build", documents, "--output", &table, "--memory", "1"];
             place.command(&args).spawn().unwrap()
         });
         for child in children {
@@ -219,11 +219,11 @@ fn whoever_makes_the_same_table_at_the_same_time_disturbs_nobody() {
     }
     // One of its own inputs.
     let input = place.file("crawl.df.01.tmp");
-    place.done(&["df", "build", &one, "--out", &input]);
-    place.done(&["df", "freeze", &input, "--least", "1", "--out", &table]);
+    place.done(&["df", "build", &one, "--output", &input]);
+    place.done(&["df", "freeze", &input, "--min-documents", "1", "--output", &table]);
     assert_eq!(Table::open(&table).unwrap().id(), ids[0]);
     for bystander in &bystanders {
-        assert_eq!(place.run(&["df", "build", &one, "--out", bystander]).code, 5);
+        assert_eq!(place.run(&["df", "build", &one, "--output", bystander]).code, 5);
         assert_eq!(std::fs::read_to_string(bystander).unwrap(), "mine");
     }
     assert_eq!(std::fs::read_dir(place.dir.path()).unwrap().count(), 6, "something is left");
@@ -234,9 +234,9 @@ fn what_makes_no_sense_is_refused_before_it_is_begun() {
     let place = Place::new();
     let documents = place.write("pages.jsonl", lines(&TEXTS));
     let table = place.file("crawl.df");
-    place.done(&["df", "build", &documents, "--out", &table]);
+    place.done(&["df", "build", &documents, "--output", &table]);
     let pairs = place.file("pairs.df");
-    place.done(&["df", "build", &documents, "--out", &pairs, "--recipe", "default"]);
+    place.done(&["df", "build", &documents, "--output", &pairs, "--recipe", "default"]);
     let nothing = place.write("nothing.jsonl", "");
     let folder = place.file("folder");
     std::fs::create_dir(&folder).unwrap();
@@ -248,8 +248,8 @@ fn what_makes_no_sense_is_refused_before_it_is_begun() {
             "uses no document frequencies",
         ),
         (&["compare", &table, &table, &nothing], 2, "there is no text"),
-        (&["freeze", &table, &table, "--out", &pairs], 2, "there twice"),
-        (&["build", "-", "--out", &folder], 5, "folder is not replaced"),
+        (&["freeze", &table, &table, "--output", &pairs], 2, "there twice"),
+        (&["build", "-", "--output", &folder], 5, "folder is not replaced"),
         (&["show", &table, "!"], 2, "has no feature"),
     ] {
         let ran = place.run_with_input(&[&["df"], args].concat(), "");

@@ -71,7 +71,7 @@ fn the_best_pages_are_listed_first() {
 1.57   2024-02-01 00:00  21 days   https://shop.example/1
 1.51   2024-02-02 00:00  21 days   https://shop.example/2
 ";
-    assert_eq!(due(&place, &["--budget", "4"]), table);
+    assert_eq!(due(&place, &["--limit", "4"]), table);
     let json = "{\"url\":\"https://example.net/failing\",\"value\":7.705963733212645,\
                 \"last\":\"2024-02-10T00:00:00Z\",\"due\":\"2024-02-25T00:06:24Z\",\
                 \"every_seconds\":369506,\"changes_per_day\":{\"mean\":3.0591070756269683,\
@@ -79,17 +79,17 @@ fn the_best_pages_are_listed_first() {
                 \"comparisons\":0,\"changes\":0,\"returns\":0,\
                 \"reason\":\"by what a visit is worth\",\"hinted\":null,\"leader\":null,\
                 \"rule\":null}\n";
-    assert_eq!(due(&place, &["--budget", "1", "--json"]), json);
+    assert_eq!(due(&place, &["--limit", "1", "--json"]), json);
     let hosts = "1  7.71  7.71  example.net\n3  1.64  4.72  shop.example\n";
-    assert_eq!(due(&place, &["--budget", "4", "--by-host"]), hosts);
-    let hosts = due(&place, &["--budget", "4", "--by-host", "--json"]);
+    assert_eq!(due(&place, &["--limit", "4", "--by-host"]), hosts);
+    let hosts = due(&place, &["--limit", "4", "--by-host", "--json"]);
     let second = &super::objects(&hosts)[1];
     assert_eq!((&second["host"], &second["pages"]), (&json!("shop.example"), &json!(3)));
     // After a year all are overdue, and the most overdue page is the first.
     let overdue = "40.71!  2024-02-10 00:00  4.3 days  https://example.net/failing\n";
-    assert_eq!(place.done(&["due", "--now", "2025-06-01", "--budget", "1"]), overdue);
-    assert_eq!(due(&place, &["--budget", "1", "--max-interval", "30d"]).lines().count(), 1);
-    let best = ["--budget", "1", "--policy", "uniform", "--urls"];
+    assert_eq!(place.done(&["due", "--now", "2025-06-01", "--limit", "1"]), overdue);
+    assert_eq!(due(&place, &["--limit", "1", "--max-interval", "30d"]).lines().count(), 1);
+    let best = ["--limit", "1", "--policy", "uniform", "--urls"];
     assert_eq!(due(&place, &best), "https://example.net/failing\n");
 }
 
@@ -178,16 +178,17 @@ fn a_plan_lists_what_is_past_its_date() {
     for (visits, policy) in
         [("0.001", "value"), ("1", "value"), ("2", "harmonic"), ("2", "uniform"), ("3", "thesis")]
     {
-        let all = ["--json", "--budget", "1000", "--policy", policy, "--per-day", visits];
+        let all = ["--json", "--limit", "1000", "--policy", policy, "--per-day", visits];
         let all = super::objects(&due(&place, &all));
         assert_eq!(all.len(), 25);
         let is_due = |page: &&Value| of(page, "due").unwrap() <= format!("{NOW}T00:00:00Z");
         let expected: Vec<_> = all.iter().filter(is_due).collect();
-        let planned = ["--json", "--policy", policy, "--plan", visits];
+        let planned = ["--json", "--policy", policy, "--only-due", "--per-day", visits];
         let planned = super::objects(&due(&place, &planned));
         assert_eq!(planned.iter().collect::<Vec<_>>(), expected, "{visits} by {policy}");
         assert_eq!(planned.is_empty(), visits == "0.001", "{visits} by {policy}");
-        let some = urls(&place, &["--policy", policy, "--plan", visits, "--budget", "2"]);
+        let some =
+            urls(&place, &["--policy", policy, "--only-due", "--per-day", visits, "--limit", "2"]);
         assert_eq!(some.len(), planned.len().min(2));
     }
 }
@@ -195,12 +196,14 @@ fn a_plan_lists_what_is_past_its_date() {
 #[test]
 fn a_budget_may_be_none_or_more_than_there_are_pages() {
     let place = Place::with(&crawl());
-    for form in [&[][..], &["--json"], &["--urls"], &["--by-host"], &["--plan", "5"]] {
-        assert_eq!(due(&place, &[form, &["--budget", "0"]].concat()), "", "{form:?}");
+    for form in
+        [&[][..], &["--json"], &["--urls"], &["--by-host"], &["--only-due", "--per-day", "5"]]
+    {
+        assert_eq!(due(&place, &[form, &["--limit", "0"]].concat()), "", "{form:?}");
     }
-    let all = urls(&place, &["--budget", "25"]);
+    let all = urls(&place, &["--limit", "25"]);
     for budget in ["26", "1000000000000", "18446744073709551615"] {
-        assert_eq!(urls(&place, &["--budget", budget]), all);
+        assert_eq!(urls(&place, &["--limit", budget]), all);
     }
     assert_eq!(urls(&place, &[]), all);
     let one = urls(&place, &["--per-host", "1"]);
@@ -213,7 +216,9 @@ fn nothing_is_printed_where_there_is_no_page() {
     let empty = Place::with("");
     let place = Place::with(&crawl());
     let nowhere = ["--under", "nowhere.example"];
-    for form in [&[][..], &["--json"], &["--urls"], &["--by-host"], &["--plan", "5"]] {
+    for form in
+        [&[][..], &["--json"], &["--urls"], &["--by-host"], &["--only-due", "--per-day", "5"]]
+    {
         assert_eq!(due(&empty, form), "", "{form:?}");
         assert_eq!(due(&place, &[form, &nowhere].concat()), "", "{form:?}");
     }
@@ -252,24 +257,24 @@ fn numbers_that_cannot_be_meant_are_refused() {
         ("--per-day", "0", "from 0.000001"),
         ("--per-day", "-1", "from 0.000001"),
         ("--per-day", "inf", "from 0.000001"),
-        ("--max-interval", "0d", "is not an interval"),
-        ("--max-interval", "-1d", "is not an interval"),
-        ("--max-interval", "NaN", "is not an interval"),
+        ("--max-interval", "0d", "from 1s to 4000000d"),
+        ("--max-interval", "-1d", "write a whole number and a unit"),
+        ("--max-interval", "NaN", "write a whole number and a unit"),
         ("--policy", "weekly", "there are value, harmonic"),
         ("--policy", "fixed:0d", "wrong parameters"),
         ("--policy", "thesis:3,NaN", "wrong parameters"),
         ("--now", "soon", "write 2024-05-01T12:00:00Z"),
-        ("--plan", "NaN", "from 0.000001"),
-        ("--plan", "0", "from 0.000001"),
-        ("--plan", "-5", "from 0.000001"),
-        ("--budget", "-1", "invalid"),
-        ("--budget", "NaN", "invalid"),
-        ("--budget", "1e3", "invalid"),
+        ("--per-day", "NaN", "from 0.000001"),
+        ("--per-day", "0", "from 0.000001"),
+        ("--per-day", "-5", "from 0.000001"),
+        ("--limit", "-1", "invalid"),
+        ("--limit", "NaN", "invalid"),
+        ("--limit", "1e3", "invalid"),
         ("--per-host", "0", "zero"),
         ("--under", "a b", "no host"),
     ] {
         let option = format!("{option}={value}");
-        let of_due_alone = ["--plan", "--budget", "--per-host", "--under"];
+        let of_due_alone = ["--only-due", "--limit", "--per-host", "--under"];
         let of_due_alone = of_due_alone.iter().any(|name| option.starts_with(&format!("{name}=")));
         for verb in [&["due"][..], &page].iter().take(if of_due_alone { 1 } else { 2 }) {
             let ran = place.run(&[*verb, &[option.as_str()]].concat());
@@ -277,7 +282,7 @@ fn numbers_that_cannot_be_meant_are_refused() {
             assert!(ran.err.contains(why), "{verb:?} {option}: {}", ran.err);
         }
     }
-    for args in [["--plan=1", "--per-day=1"], ["--urls", "--json"], ["--urls", "--by-host"]] {
+    for args in [["--urls", "--json"], ["--urls", "--by-host"]] {
         assert_eq!(place.run(&[&["due"][..], &args].concat()).code, 2);
     }
 }

@@ -26,7 +26,7 @@ fn a_section_is_dumped_and_nothing_in_it_steers_a_terminal() {
     let place = store();
     let id = segment(&place);
     let dump = |args: &[&str]| place.run(&[&["inspect", "segment", &id, "--dump"], args].concat());
-    let all = dump(&["--all"]);
+    let all = dump(&["--limit", "all"]);
     assert_eq!((all.code, all.err.as_str()), (0, ""));
     assert!(all.out.starts_with("0000  73 69 6d 6b 73 65 67 00  \"simkseg\", 0\n"), "{}", all.out);
     assert!(all.out.contains("\\u{202e}gpj"), "{}", all.out);
@@ -35,15 +35,15 @@ fn a_section_is_dumped_and_nothing_in_it_steers_a_terminal() {
     let index = dump(&["--section", "page-index"]).out;
     assert_eq!(index.lines().count(), 2);
     assert!(all.out.contains(&index), "{index}");
-    let cut = dump(&["--lines", "3"]);
+    let cut = dump(&["--limit", "3"]);
     assert!(cut.err.contains("--from 0010 goes on"), "{}", cut.err);
-    assert_eq!(cut.out.clone() + &dump(&["--from", "0010", "--all"]).out, all.out);
+    assert_eq!(cut.out.clone() + &dump(&["--offset", "0010", "--limit", "all"]).out, all.out);
     let epoch = dump(&["--section", "fingerprints", "--epoch", "external"]).out;
     assert!(epoch.contains("ordinal 0: 00000000000000ff, 8 bits set"), "{epoch}");
     let none = dump(&["--section", "page"]);
     assert_eq!((none.code, none.out.as_str()), (1, ""));
     assert!(none.err.contains("its sections: checksums, filter, "), "{}", none.err);
-    for wrong in [&["--from", "xyz"][..], &["--epoch", "none"], &["--all", "--lines", "2"]] {
+    for wrong in [&["--offset", "xyz"][..], &["--epoch", "none"], &["--limit", "-2"]] {
         assert_eq!(dump(wrong).code, 2, "{wrong:?}");
     }
     assert_eq!(place.run(&["inspect", "segment", &id, "--section", "pages"]).code, 2);
@@ -66,7 +66,7 @@ fn a_damaged_block_is_named_the_rest_is_shown_and_the_code_is_4() {
     let mut bytes = std::fs::read(&file).unwrap();
     bytes[0x50] ^= 1;
     std::fs::write(&file, bytes).unwrap();
-    let ran = place.run(&["inspect", "segment", &id, "--dump", "--all"]);
+    let ran = place.run(&["inspect", "segment", &id, "--dump", "--limit", "all"]);
     assert_eq!(ran.code, 4, "{}", ran.err);
     assert!(ran.out.contains("damaged block 0: checksum: expected "), "{}", ran.out);
     assert!(ran.out.contains("0040  ??*") && ran.out.contains("\"simkend\", 0"), "{}", ran.out);

@@ -43,7 +43,7 @@ fn an_epoch_begins_pages_are_restated_and_the_old_one_ends() {
     let place = Place::with(&first());
     let pages = place.write("pages.jsonl", first());
     let table = place.file("pages.df");
-    place.run(&["df", "build", &pages, "--out", &table]);
+    place.run(&["df", "build", &pages, "--output", &table]);
     assert_eq!(place.run(&["df", "list"]).out, "");
     assert_eq!(place.run(&["epoch", "stale"]).out, "");
     assert_eq!(place.run(&["epoch", "begin", "--recipe", "words-idf"]).code, 2);
@@ -149,7 +149,7 @@ fn an_epoch_that_cannot_begin_leaves_no_store() {
     let place = Place::new();
     let pages = place.write("pages.jsonl", first());
     let (table, recipe) = (place.file("pages.df"), "words4-minwise-leave0.2/2");
-    place.run(&["df", "build", &pages, "--recipe", "words1-sqrt-idf/2", "--out", &table]);
+    place.run(&["df", "build", &pages, "--recipe", "words1-sqrt-idf/2", "--output", &table]);
     for (recipe, with, why) in [
         (recipe, &[][..], "name one with --df"),
         (recipe, &["--df", &table][..], "frequencies of words4, not of words1"),

@@ -183,17 +183,17 @@ fn documents_alone_make_their_own_pairs() {
     let documents = place.write("documents.jsonl", documents);
     let pairs = place.write("pairs.tsv", pairs);
     let by = |known: [&str; 2], threads: &str| {
-        let args = ["evaluate", &documents, known[0], known[1], "--lenient", "0.2", "--json"];
+        let args = ["evaluate", &documents, known[0], known[1], "--lenient-share", "0.2", "--json"];
         place.done(&[&args[..], &["--recipe", "near", "--threads", threads]].concat())
     };
-    let found = by(["--resemblance", "2"], "1");
+    let found = by(["--shingles", "2"], "1");
     assert_eq!(found, by(["--pairs", &pairs], "1"));
-    assert_eq!(found, by(["--resemblance", "2"], "3"));
+    assert_eq!(found, by(["--shingles", "2"], "3"));
     let near = &objects(&found)[0]["near_pairs"];
     assert!(
         near["strict"].as_u64() > Some(20) && near["lenient"].as_u64() > near["strict"].as_u64()
     );
-    assert_ne!(found, by(["--resemblance", "3"], "1"));
+    assert_ne!(found, by(["--shingles", "3"], "1"));
 }
 
 #[test]
@@ -203,16 +203,16 @@ fn where_the_truth_comes_from_is_one_of_two() {
     let pairs = place.write("pairs.tsv", "");
     for mistaken in [
         &[][..],
-        &["--resemblance", "5", "--pairs", &pairs],
-        &["--resemblance", "0"],
-        &["--resemblance", "9"],
-        &["--resemblance", "65"],
-        &["--resemblance", "5", "--lenient", "0.1"],
+        &["--shingles", "5", "--pairs", &pairs],
+        &["--shingles", "0"],
+        &["--shingles", "9"],
+        &["--shingles", "65"],
+        &["--shingles", "5", "--lenient-share", "0.1"],
     ] {
         let ran = place.run(&[&["evaluate", &documents], mistaken].concat());
         assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{mistaken:?} {}", ran.err);
     }
-    let out = place.done(&["evaluate", &documents, "--resemblance", "5", "--recipe", "near"]);
+    let out = place.done(&["evaluate", &documents, "--shingles", "5", "--recipe", "near"]);
     assert!(out.starts_with("0 documents; 0 pairs are near from 0.5 on, 0 from 0.8 on\n"), "{out}");
     assert!(
         out.lines().nth(2).unwrap().ends_with("-        -        -        -  advised"),
@@ -228,7 +228,7 @@ fn documents_without_words_cost_nothing_however_many() {
         writeln!(documents, "{{\"id\":\"{number}\",\"text\":\"\"}}").unwrap();
     }
     let documents = place.write("documents.jsonl", documents);
-    let out = place.done(&["evaluate", &documents, "--resemblance", "5", "--recipe", "near"]);
+    let out = place.done(&["evaluate", &documents, "--shingles", "5", "--recipe", "near"]);
     let said = "1,000,000 documents take no part: 1,000,000 without words";
     assert_eq!(out.lines().nth(1), Some(said));
 }
@@ -338,9 +338,9 @@ fn what_cannot_be_evaluated_is_named_with_its_line() {
     let pairs = ["evaluate", &good, "--pairs", &pairs];
     for mistaken in [
         ["-k", "21"],
-        ["--strict", "nan"],
-        ["--lenient", "1.1"],
-        ["--strict", "0.4"],
+        ["--strict-share", "nan"],
+        ["--lenient-share", "1.1"],
+        ["--strict-share", "0.4"],
         ["--seeds", "0"],
         ["--recipe", "words4-minwise-sqrt/2"],
         ["--recipe", "words0/2"],

@@ -153,7 +153,7 @@ fn inputs() -> Place {
     let sitemap = format!("<urlset><url>{hint}</url></urlset>");
     place.write("sitemap.xml.gz", gz(sitemap));
     place.write("fish.txt", "fish and chips, and chips and fish ".repeat(20));
-    place.done(&["df", "build", "fish.txt", "pages.jsonl", "--out", "2025.df"]);
+    place.done(&["df", "build", "fish.txt", "pages.jsonl", "--output", "2025.df"]);
     let foreign = json!({"id": "a-1", "text": text("a", 30), "metadata": {"date": "2004-02-01"}});
     place.write("corpus.jsonl", format!("{foreign}\n"));
     for folder in [".local/share/bash-completion/completions", ".zfunc", ".config/fish/completions"]
@@ -231,8 +231,8 @@ fn shell(place: &Place, example: &str) -> Command {
     command.env("PATH", std::env::join_paths(paths).unwrap());
     command.env("HOME", place.path(".")).env("MANPATH", place.path(".local/share/man"));
     // An example may name its store first.
-    let is_store = |word: &str| word.ends_with("crawl.simkeep");
-    if line.split(' ').any(is_store) && !line.contains("simkeep backup /") {
+    let is_store = |word: &str| word.ends_with(".simkeep") || word.ends_with("srv/crawl");
+    if line.split(' ').any(is_store) {
         command.env_remove("SIMKEEP_STORE");
     } else {
         command.env("SIMKEEP_STORE", "crawl.simkeep");

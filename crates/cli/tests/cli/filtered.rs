@@ -116,7 +116,7 @@ fn a_corpus_is_written_without_what_is_dropped_and_all_else_stays_in_its_place()
     place.done(&["forget", "unknown"]);
     let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
     let before = files(&place.path("corpus"));
-    let args = ["dedup", "--id-key", "id", "--to", "clean", "--json", "-o", "plan.jsonl"];
+    let args = ["dedup", "--url-key", "id", "--to", "clean", "--json", "-o", "plan.jsonl"];
     let filter = [&args[..], &["--filter"], &paths].concat();
     let ran = place.run(&filter);
     assert_eq!(ran.code, 0, "{}", ran.err);
@@ -189,7 +189,7 @@ fn what_would_be_dropped_is_marked_if_that_is_asked_for() {
     let paths = shards.load(&place, &["--url-key", "id", "--at", "2024-01-01"]);
     let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
     let args =
-        ["dedup", "--mark", "--id-key", "id", "--to", "marked", "--json", "-o", "plan.jsonl"];
+        ["dedup", "--mark", "--url-key", "id", "--to", "marked", "--json", "-o", "plan.jsonl"];
     let ran = place.run(&[&args[..], &["--filter"], &paths].concat());
     assert_eq!(ran.code, 0, "{}", ran.err);
     let plan = objects(&std::fs::read_to_string(place.path("plan.jsonl")).unwrap());
@@ -216,7 +216,7 @@ fn what_would_be_dropped_is_marked_if_that_is_asked_for() {
     // A mark is not made twice.
     let marked = place.file("marked/part-00.jsonl");
     let ran =
-        place.run(&["dedup", "--mark", "--id-key", "id", "--to", "twice", "--filter", &marked]);
+        place.run(&["dedup", "--mark", "--url-key", "id", "--to", "twice", "--filter", &marked]);
     assert!(ran.code == 3 && ran.err.contains("duplicate_of"), "{}", ran.err);
     assert!(files(&place.path("twice")).is_empty());
 }
@@ -261,7 +261,7 @@ fn files_that_cannot_be_filtered_are_refused_and_leave_nothing_behind() {
         (2, &["corpus/good.jsonl", "--to", "other/../corpus/."], "another folder"),
         (2, &["corpus", "--to", "clean"], "no file"),
         (2, &["corpus/good.jsonl"], "--to"),
-        (2, &["corpus/good.jsonl", "--to", "clean", "--id-key", "a..b"], "key"),
+        (2, &["corpus/good.jsonl", "--to", "clean", "--url-key", "a..b"], "key"),
         (5, &["corpus/none.jsonl", "--to", "clean"], "cannot read corpus/none.jsonl"),
         (5, &["corpus/good.jsonl", "--to", "there", "--force"], "no file"),
         (5, &["corpus/good.jsonl", "--to", "nowhere/clean"], "cannot make the folder"),
@@ -345,7 +345,7 @@ fn parquet_files_are_filtered_row_by_row() {
     let marked = place.file("marked/a.parquet");
     let ran = place.run(&["dedup", "--filter", &marked, "--to", "twice", "--mark"]);
     assert!(ran.code == 3 && ran.err.contains("column duplicate_of already"), "{}", ran.err);
-    let ran = place.run(&["dedup", "--id-key", "id", "--filter", paths[0], "--to", "other"]);
+    let ran = place.run(&["dedup", "--url-key", "id", "--filter", paths[0], "--to", "other"]);
     assert!(ran.code == 3 && ran.err.contains("no column \"id\""), "{}", ran.err);
 }
 

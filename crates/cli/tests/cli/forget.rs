@@ -16,7 +16,7 @@ fn a_page_is_forgotten_and_begins_anew() {
 #[test]
 fn a_prefix_is_forgotten_up_to_its_boundary() {
     let place = Place::with(CRAWL);
-    let forgotten = place.done(&["forget", "--prefix", "example.com/"]);
+    let forgotten = place.done(&["forget", "--under", "example.com/"]);
     assert_eq!(forgotten, "forgot 2 pages with 8 visits\n");
     let left = place.done(&["scan"]);
     assert_eq!(left.lines().count(), 2);
@@ -41,7 +41,7 @@ fn a_path_is_forgotten_under_any_user_of_its_host() {
     for purge in [&[][..], &["--purge"]] {
         let place = Place::with(&lines.concat());
         place.open().seal().unwrap();
-        let args = ["forget", "--prefix", "example.com/private"];
+        let args = ["forget", "--under", "example.com/private"];
         let would = place.done(&[&args[..], &["--dry-run", "--json"]].concat());
         assert!(would.contains("\"pages\":3") && would.contains("secret"), "{would}");
         // A reader knows of no users.
@@ -80,7 +80,7 @@ fn a_prefix_is_forgotten_as_it_is_read_and_as_it_is_typed() {
         ("b\u{fc}cher.example", 1, &[]),
     ] {
         let place = Place::with(&lines);
-        let args = ["forget", "--prefix", prefix];
+        let args = ["forget", "--under", prefix];
         let would = place.run(&[&args[..], &["--dry-run", "--json"]].concat()).objects();
         assert_eq!(would[0]["pages"], pages, "{prefix}");
         let forgot = place.done(&[&args[..], purge].concat());
@@ -88,7 +88,7 @@ fn a_prefix_is_forgotten_as_it_is_read_and_as_it_is_typed() {
         assert!(forgot.starts_with(&format!("forgot {pages} page{s} with")), "{prefix}: {forgot}");
         assert_eq!(place.done(&["scan"]).lines().count(), urls.len() - pages, "{prefix}");
     }
-    let ran = Place::with(&lines).run(&["forget", "--prefix", "127.1/none"]);
+    let ran = Place::with(&lines).run(&["forget", "--under", "127.1/none"]);
     assert_eq!(ran.code, 1);
     assert!(ran.err.contains("nothing is known of 127.0.0.1/none and (1,127)/none"), "{}", ran.err);
 }
@@ -100,7 +100,7 @@ fn what_is_purged_stands_in_no_file() {
     place.ingest_beginning(r#"{"url":"https://example.com/terms","t":0,"text":"a text"}"#);
     // Forgotten before, and still in the files.
     place.done(&["forget", "https://example.com/old"]);
-    let forgotten = place.done(&["forget", "--prefix", "example.com", "--purge"]);
+    let forgotten = place.done(&["forget", "--under", "example.com", "--purge"]);
     assert_eq!(forgotten, "forgot 2 pages with 8 visits, in every file\n");
     for (path, _, bytes) in files(&place.store()) {
         for part in ["terms", "/old", "docs"] {
@@ -118,7 +118,7 @@ fn what_is_purged_stands_in_no_file() {
 fn what_would_be_forgotten_is_said_and_stays() {
     let place = Place::with(CRAWL);
     let before = files(&place.store());
-    let dry = place.done(&["forget", "--prefix", "example.com/", "--dry-run"]);
+    let dry = place.done(&["forget", "--under", "example.com/", "--dry-run"]);
     assert_eq!(
         dry,
         "would forget 2 pages with 8 visits:\n  https://example.com/old\n  https://example.com/terms\n"
@@ -130,12 +130,12 @@ fn what_would_be_forgotten_is_said_and_stays() {
         "in_generations": null, "first_urls": [url],
     });
     assert_eq!(dry, expected);
-    let none = place.run(&["forget", "--prefix", "example.net", "--dry-run"]);
+    let none = place.run(&["forget", "--under", "example.net", "--dry-run"]);
     assert_eq!((none.code, none.out.as_str()), (1, ""));
     assert_eq!(files(&place.store()), before);
     let line = |n: u32| format!("{{\"url\":\"http://many/{n:02}\",\"t\":0,\"seen\":\"gone\"}}\n");
     place.ingest(&(0..12).map(line).collect::<String>());
-    let dry = place.done(&["forget", "--prefix", "many", "--dry-run"]);
+    let dry = place.done(&["forget", "--under", "many", "--dry-run"]);
     assert_eq!(dry.lines().count(), 12);
     assert!(dry.ends_with("  http://many/09\n  and 2 more\n"), "{dry}");
 }
@@ -144,7 +144,7 @@ fn what_would_be_forgotten_is_said_and_stays() {
 fn on_a_terminal_a_prefix_is_asked_for() {
     let place = Place::with(CRAWL);
     let ask = |flags: &[&str], answer: &str| {
-        let forget = ["forget", "--prefix", "docs.example.com/"];
+        let forget = ["forget", "--under", "docs.example.com/"];
         place.on_terminal(&[&forget, flags].concat(), &[], answer)
     };
     let Some(no) = ask(&[], "n\n") else {

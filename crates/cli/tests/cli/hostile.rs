@@ -60,7 +60,7 @@ fn messages_are_harmless_whatever_they_quote() {
         &["remember\x1b[31m"],
         &["stats", "--store", "\x1b[31m\n"],
         &["ingest", "nowhere\x1b[31m"],
-        &["forget", "--prefix", "\x1b]0;x\x07.example"],
+        &["forget", "--under", "\x1b]0;x\x07.example"],
     ] {
         let ran = place.run(args);
         assert_ne!(ran.code, 0, "{args:?}");

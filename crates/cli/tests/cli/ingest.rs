@@ -178,7 +178,7 @@ fn the_size_of_a_batch_changes_nothing() {
     let export = Place::with(CRAWL).export();
     for batch in ["1", "3", "100000"] {
         let place = Place::new();
-        place.run_with_input(&["ingest", "-", "--batch", batch], CRAWL);
+        place.run_with_input(&["ingest", "-", "--group-size", batch], CRAWL);
         assert_eq!(place.export(), export);
     }
 }

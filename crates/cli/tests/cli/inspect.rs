@@ -96,7 +96,7 @@ fn of_very_many_versions_the_newest_are_shown() {
     let ran = place.run(&["inspect", "page", "http://a/"]);
     assert_eq!((ran.code, ran.out.lines().count()), (0, 53));
     assert!(ran.err.contains("10 older versions"), "{}", ran.err);
-    assert_eq!(place.done(&["inspect", "page", "http://a/", "--all"]).lines().count(), 63);
+    assert_eq!(place.done(&["inspect", "page", "http://a/", "--limit", "all"]).lines().count(), 63);
 }
 
 #[test]

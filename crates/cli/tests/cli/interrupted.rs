@@ -36,7 +36,7 @@ fn an_ingest_that_is_killed_and_run_again_ends_with_the_same_store() {
     for kill in 1..=KILLS {
         // It is killed once it has stored something, and before it has all: however fast or slow the
         // disk is.
-        let command = &["ingest", "-", "--batch", "7"];
+        let command = &["ingest", "-", "--group-size", "7"];
         let mut child = place.command(command).stdin(Stdio::piped()).spawn().unwrap();
         let mut stdin = child.stdin.take().unwrap();
         let before = mark();
@@ -65,7 +65,7 @@ fn reading_verbs_change_no_file_of_a_crashed_store() {
     let place = Place::with(CRAWL);
     place.open().seal().unwrap();
     let mut child =
-        place.command(&["ingest", "-", "--batch", "1"]).stdin(Stdio::piped()).spawn().unwrap();
+        place.command(&["ingest", "-", "--group-size", "1"]).stdin(Stdio::piped()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
     let _ = stdin.write_all(crawl().as_bytes());
     child.kill().unwrap();
@@ -92,7 +92,7 @@ fn reading_verbs_change_no_file_of_a_crashed_store() {
         &["scan"],
         &["export"],
         &["history", url],
-        &["history", url, "--as-of", "2030"],
+        &["history", url, "--at", "2030"],
         &["near", "--url", url],
         &["near", "00000000000000ff", "--epoch", "e", "--ever"],
     ] {

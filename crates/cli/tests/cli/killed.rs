@@ -122,9 +122,9 @@ fn a_table_that_is_built_when_it_is_killed_is_the_one_before_or_the_new_one() {
     let (few, many) = (place.write("few.jsonl", TEXTS), place.file("many.jsonl"));
     let texts = (0..400).map(|n| TEXTS.replace("red", &format!("red{n}")).replace("hill", "mill"));
     place.write("many.jsonl", texts.collect::<String>());
-    assert_eq!(place.run(&["df", "build", &few, "--out", "words.df"]).code, 0);
+    assert_eq!(place.run(&["df", "build", &few, "--output", "words.df"]).code, 0);
     let shown = |place: &Place| place.done(&["df", "show", "words.df"]);
-    let args = ["df", "build", &many, "--out", "words.df"];
+    let args = ["df", "build", &many, "--output", "words.df"];
     killed(&place, Trial { args: &args, target: "words.df", state: &shown });
 }
 
@@ -132,7 +132,7 @@ fn a_table_that_is_built_when_it_is_killed_is_the_one_before_or_the_new_one() {
 fn an_epoch_that_begins_when_it_is_killed_is_there_with_its_table_or_not_at_all() {
     let place = Place::with(TEXTS);
     let path = place.write("texts.jsonl", TEXTS);
-    assert_eq!(place.run(&["df", "build", &path, "--out", "words.df"]).code, 0);
+    assert_eq!(place.run(&["df", "build", &path, "--output", "words.df"]).code, 0);
     let state = |place: &Place| {
         let listed = place.run(&["df", "list"]);
         assert!(listed.code <= 1, "{}", listed.err);

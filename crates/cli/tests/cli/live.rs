@@ -132,7 +132,7 @@ fn beside_one_store(runs: u64) -> u64 {
         let verbs: [&[&str]; 4] = [
             &["inspect"],
             &["near", "--url", OFTEN],
-            &["history", OFTEN, "--as-of", "2026-01-01"],
+            &["history", OFTEN, "--at", "2026-01-01"],
             &["tail", "-n", "100"],
         ];
         let report: &[&str] = &["report", "-o", "report.html"];

@@ -57,12 +57,14 @@ mod shown;
 mod simulate;
 mod snapshots;
 mod stopped;
+mod tables;
 mod tail;
 mod terms;
 mod threads;
 mod times;
 mod versions;
 mod without;
+mod wrong_lines;
 
 use std::ffi::OsStr;
 use std::io::Write;
@@ -123,7 +125,12 @@ impl Place {
 
     fn command<S: AsRef<OsStr>>(&self, args: &[S]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_simkeep"));
-        command.args(args).env("SIMKEEP_STORE", self.store()).current_dir(self.dir.path());
+        // Header lines have tests of their own.
+        command
+            .arg("--no-header")
+            .args(args)
+            .env("SIMKEEP_STORE", self.store())
+            .current_dir(self.dir.path());
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }

@@ -25,7 +25,7 @@ fn there_is_a_page_for_each_verb_and_man_has_no_complaint() {
     }
     assert!(!names.iter().any(|name| name.contains("help")), "{names:?}");
     let page = place.path("man1/simkeep-history.1");
-    assert!(std::fs::read_to_string(&page).unwrap().contains("\\-\\-as\\-of"));
+    assert!(std::fs::read_to_string(&page).unwrap().contains("\\-\\-at"));
     for name in &names {
         let path = place.file(&format!("man1/{name}"));
         let Some(shown) = ran("man", &["--warnings", "-E", "UTF-8", "-l", "-Tutf8", "-Z", &path])
@@ -46,7 +46,7 @@ fn shells_take_their_completions() {
     let place = Place::new();
     for (shell, check) in [("bash", "-n"), ("zsh", "-n"), ("fish", "--no-execute")] {
         let script = place.done(&["completions", shell]);
-        for word in ["history", "--as-of", "inspect"] {
+        for word in ["history", "--at", "inspect"] {
             assert!(script.contains(word.trim_start_matches('-')), "{word} for {shell}");
         }
         let path = place.write(shell, script);

@@ -45,7 +45,7 @@ fn mirrors_are_listed_and_below_them_what_has_less_in_common() {
     assert_eq!(lines[5].join(" "), "50.0 % 10 0 1 - b.example/ c.example/d\\u{202e}/");
     assert_eq!(lines.len(), 6);
 
-    let shown = place.done(&["mirrors", "--share", "0.4", "--examples"]);
+    let shown = place.done(&["mirrors", "--min-share", "0.4", "--examples"]);
     assert!(shown.contains("3 pairs mirror each other"), "{shown}");
     assert!(
         shown.contains("0 bits   https://a.example/7  http://c.example/d\\u{202e}/7"),
@@ -79,7 +79,7 @@ fn mirrors_are_sought_at_a_time_and_under_a_prefix() {
     assert!(err.contains("1 site has 10 paths or more"), "{err}");
     let shown = place.done(&["mirrors", "--at", "1972-10-01"]);
     assert_eq!(shown.lines().count(), 2);
-    let ran = place.run(&["mirrors", "c.example"]);
+    let ran = place.run(&["mirrors", "--under", "c.example"]);
     assert_eq!(ran.code, 1);
     assert!(ran.err.contains("2 sites have 10 paths or more, and no two"), "{}", ran.err);
     let ran = place.run(&["mirrors", "--limit", "1"]);

@@ -70,7 +70,7 @@ fn a_store_that_is_not_named_is_not_guessed_and_what_to_type_is_said() {
     ] {
         std::fs::write(place.path("crawl.jsonl"), "").unwrap();
         let ran = run(&place, args);
-        let expected = format!("no store is named: write simkeep {line}");
+        let expected = format!("no store is named: write simkeep --no-header {line}");
         assert_eq!((ran.code, ran.err.contains(&expected)), (2, true), "{args:?}: {}", ran.err);
     }
     let other = Place::with(CRAWL);
@@ -119,16 +119,16 @@ fn a_page_that_is_there_by_another_spelling_is_named() {
 fn times_are_told_by_the_clock() {
     let place = Place::with(CRAWL);
     let url = "https://example.com/terms";
-    let by_date = place.done(&["history", url, "--as-of", "2024-01-03"]);
+    let by_date = place.done(&["history", url, "--at", "2024-01-03"]);
     for time in ["2024-01-03 00:00", "2024-01-03T00:00:00", "1704240000"] {
-        assert_eq!(place.done(&["history", url, "--as-of", time]), by_date, "{time}");
+        assert_eq!(place.done(&["history", url, "--at", time]), by_date, "{time}");
     }
-    let now = place.done(&["history", url, "--as-of", "now"]);
+    let now = place.done(&["history", url, "--at", "now"]);
     assert_ne!(now, by_date);
     for time in ["yesterday", "3d ago", "1 hour ago"] {
-        assert_eq!(place.done(&["history", url, "--as-of", time]), now, "{time}");
+        assert_eq!(place.done(&["history", url, "--at", time]), now, "{time}");
     }
-    let wrong = place.run(&["history", url, "--as-of", "3 fortnights ago"]);
+    let wrong = place.run(&["history", url, "--at", "3 fortnights ago"]);
     assert_eq!(wrong.code, 2);
-    assert!(wrong.err.contains("'3d ago'"), "{}", wrong.err);
+    assert!(wrong.err.contains("3d (three days ago)"), "{}", wrong.err);
 }

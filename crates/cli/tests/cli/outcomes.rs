@@ -151,7 +151,7 @@ fn outcomes_are_those_of_the_store_in_the_order_of_the_records() {
             }
         }
         let place = Place::new();
-        let args = ["ingest", "-", "--outcomes", "--json", "--batch", batch];
+        let args = ["ingest", "-", "--outcomes", "--json", "--group-size", batch];
         let ran = place.run_with_input(&args, &input);
         assert_eq!(ran.code, 0, "{}", ran.err);
         let mut told = ran.objects();
@@ -218,7 +218,7 @@ fn a_question_needs_outcomes() {
 #[test]
 fn whoever_goes_away_has_lost_nothing_that_was_told() {
     let place = Place::new();
-    let mut beside = Beside::start(&place, &["--batch", "10"]);
+    let mut beside = Beside::start(&place, &["--group-size", "10"]);
     let line =
         |n: u64| format!("{{\"url\":\"http://{n}/\",\"t\":{n},\"fingerprint\":\"{n:016x}\"}}");
     for n in 0..25 {

@@ -11,12 +11,12 @@ const WRITING: [(&str, &[&str]); 17] = [
     ("dedup --drop-list", &["dedup", "--drop-list"]),
     ("dedup --keep-list", &["dedup", "--keep-list"]),
     ("dedup --to", &["dedup", "--filter", "corpus.jsonl", "--to"]),
-    ("df-build --out", &["df", "build", "corpus.jsonl", "--out"]),
-    ("df-freeze --out", &["df", "freeze", "corpus.df", "--out"]),
+    ("df-build --output", &["df", "build", "corpus.jsonl", "--output"]),
+    ("df-freeze --output", &["df", "freeze", "corpus.df", "--output"]),
     ("evaluate --plot", &["evaluate", "corpus.jsonl", "--pairs", "pairs.tsv", "--plot"]),
     ("export --output", &["export", "--output"]),
     ("export --output", &["export", "--format", "csv", "--output"]),
-    ("forget --published", &["forget", "--prefix", "x.example", "--purge", "--yes", "--published"]),
+    ("forget --published", &["forget", "--under", "x.example", "--purge", "--yes", "--published"]),
     ("man --to", &["man", "--to"]),
     ("publish --to", &["publish", "--to"]),
     ("repair --to", &["repair", "--to"]),
@@ -26,8 +26,7 @@ const WRITING: [(&str, &[&str]); 17] = [
 ];
 
 /// The options that read a file, and those whose files in a folder have no name.
-const READING: [&str; 14] = [
-    "--store",
+const READING: [&str; 15] = [
     "cluster --labels",
     "cluster --scratch",
     "dedup --filter",
@@ -39,6 +38,8 @@ const READING: [&str; 14] = [
     "evaluate --versions",
     "fingerprint --df",
     "near --batch",
+    "near --html",
+    "near --text",
     "recrawl --hints",
     "recrawl --rules",
 ];
@@ -94,7 +95,7 @@ fn no_result_takes_the_place_of_a_file_of_a_store() {
     };
     place.write("corpus.jsonl", document("a") + &document("b"));
     place.write("pairs.tsv", "a\tb\n");
-    place.done(&["df", "build", "corpus.jsonl", "--out", "corpus.df"]);
+    place.done(&["df", "build", "corpus.jsonl", "--output", "corpus.df"]);
     let before = held(&store);
     let targets = [
         "store",

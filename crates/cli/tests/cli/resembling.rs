@@ -86,7 +86,7 @@ fn texts_decide_what_is_dropped() {
         let expected = dropped(&documents, bits.parse().unwrap(), share.parse().unwrap());
         let k: Vec<&str> = k.into_iter().flat_map(|k| ["-k", k]).collect();
         let args =
-            ["dedup", "--resemblance", share, "--id-key", "id", "--to", to, "--json", "--filter"];
+            ["dedup", "--resemblance", share, "--url-key", "id", "--to", to, "--json", "--filter"];
         let ran = place.run(&[&args[..], &files, &["--limit", "9999"], &k].concat());
         assert_eq!(ran.code, 0, "{}", ran.err);
         let objects = ran.objects();
@@ -123,7 +123,7 @@ fn what_texts_have_in_common_is_listed_beside_the_distance() {
     let documents: Vec<Document> =
         (1..).zip(documents).map(|(n, (name, text))| (format!("{name}-{n}"), text)).collect();
     let files = load(&place, &documents);
-    let args = ["dedup", "--resemblance", "0.8", "--id-key", "id", "--to", "to", "--limit", "5"];
+    let args = ["dedup", "--resemblance", "0.8", "--url-key", "id", "--to", "to", "--limit", "5"];
     let files: Vec<&str> = files.iter().map(String::as_str).collect();
     let shown = place.done(&[&args[..], &["--filter"], &files].concat());
     let lines: Vec<&str> = shown.lines().collect();
@@ -145,7 +145,7 @@ fn texts_that_are_not_those_that_were_compared_are_not_dropped_for_what_they_say
     let line = |id: &str, text: &str| json!({"id": id, "text": text}).to_string() + "\n";
     let other = line("a", &text) + &line("b", &words(4, 200)) + "{\"id\":\"c\"}\n";
     let file = place.write("other.jsonl", other);
-    let args = ["dedup", "--resemblance", "0.5", "--id-key", "id", "--json", "--to", "to"];
+    let args = ["dedup", "--resemblance", "0.5", "--url-key", "id", "--json", "--to", "to"];
     let ran = place.run(&[&args[..], &["--filter", &file]].concat());
     assert_eq!(ran.code, 0, "{}", ran.err);
     assert_eq!(ran.objects()[0]["dropped"], 0);
@@ -159,7 +159,7 @@ fn one_large_file_is_read_by_several_threads() {
     let line = |(id, text): &Document| json!({"id": id, "text": text}).to_string() + "\n";
     let file = place.write("large.jsonl", documents.iter().map(line).collect::<String>());
     place.done(&["load", "--url-key", "id", "--at", "2024-01-01", &file]);
-    let args = ["dedup", "--resemblance", "0.8", "--id-key", "id", "--json", "--limit", "9999"];
+    let args = ["dedup", "--resemblance", "0.8", "--url-key", "id", "--json", "--limit", "9999"];
     let plan = |threads: &str| {
         let more = ["--threads", threads, "--filter", &file, "--to", threads];
         let mut objects = place.run(&[&args[..], &more].concat()).objects();
@@ -197,7 +197,8 @@ fn lines_of_all_kinds_stay_where_they_stand() {
     for mark in [false, true] {
         let file = place.write("corpus.jsonl", lines.concat());
         let to = if mark { "marked" } else { "left" };
-        let args = ["dedup", "--resemblance", "0.8", "--id-key", "id", "--json", "--limit", "9999"];
+        let args =
+            ["dedup", "--resemblance", "0.8", "--url-key", "id", "--json", "--limit", "9999"];
         let more = ["--filter", &file, "--to", to];
         let mark: &[&str] = if mark { &["--mark"] } else { &[] };
         let ran = place.run(&[&args[..], &more, mark].concat());
@@ -288,7 +289,8 @@ fn it_is_said_that_no_text_was_compared() {
     let text = words(3, 200);
     load(&place, &["a", "b"].map(|name| (name.to_owned(), text.clone())));
     let file = place.write("other.jsonl", "{\"id\":\"a\",\"text\":\"other\"}\n");
-    let args = ["dedup", "--resemblance", "0.5", "--id-key", "id", "--to", "to", "--filter", &file];
+    let args =
+        ["dedup", "--resemblance", "0.5", "--url-key", "id", "--to", "to", "--filter", &file];
     let ran = place.run(&args);
     assert_eq!(ran.code, 0, "{}", ran.err);
     assert!(ran.err.contains("no text was compared"), "{}", ran.err);

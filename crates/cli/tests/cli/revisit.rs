@@ -211,7 +211,7 @@ fn the_size_of_a_batch_changes_nothing_of_what_revisits_repeat() {
         let exports = ["1", "7", "1000"].map(|batch| {
             let place = Place::new();
             let path = place.write("crawl.warc", &archive);
-            let args = ["ingest", &path, "--json", "--batch", batch];
+            let args = ["ingest", &path, "--json", "--group-size", batch];
             place.run(&args);
             let export = place.export();
             assert_eq!(place.run(&args).objects()[0]["known"], 60, "{seed}");

@@ -50,7 +50,7 @@ fn the_pages_of_a_store_are_crawled_again() {
     assert!(text.contains("2024-01-01T00:00:00Z to 2024-02-29T00:00:00Z"), "{text}");
     assert!(text.contains("What happened between visits nobody knows."), "{text}");
     assert!(!text.contains("best at"), "{text}");
-    let sample = place.done(&["simulate", "--pages", "10", "--policy", "uniform"]);
+    let sample = place.done(&["simulate", "--max-pages", "10", "--policy", "uniform"]);
     assert!(sample.contains("10 of the pages are crawled"), "{sample}");
 }
 
@@ -96,7 +96,7 @@ fn what_cannot_be_simulated_is_said() {
     assert!(ran.err.contains("too few"), "{}", ran.err);
     for (args, why) in [
         (["--policy", "weekly"], "stormcrawler"),
-        (["--every", "soon"], "is not an interval"),
+        (["--every", "soon"], "write a whole number and a unit"),
         (["--per-day", "0"], "from 0.000001"),
         (["--per-day", "NaN"], "from 0.000001"),
         (["--random", "even"], "by-host"),
@@ -106,7 +106,7 @@ fn what_cannot_be_simulated_is_said() {
         assert!(ran.err.contains(why), "{}", ran.err);
     }
     let place = Place::with(&crawl());
-    for (args, why) in [(["--from", "60"], "from"), (["--returns", "2"], "return_share")] {
+    for (args, why) in [(["--warm-up", "60d"], "from"), (["--returns", "2"], "return_share")] {
         let ran = place.run(&[&["simulate"][..], &args].concat());
         assert_ne!(ran.code, 0);
         assert!(ran.err.contains(why), "{}", ran.err);

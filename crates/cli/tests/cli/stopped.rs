@@ -96,7 +96,7 @@ fn what_was_answered_is_stored_when_a_signal_comes_in_the_middle() {
             let mut choice = choice(n);
             let batch = ["1", "10", "1000"][usize::try_from(choice(3)).unwrap()];
             let place = Place::new();
-            let args = ["--durability", durability, "--batch", batch];
+            let args = ["--durability", durability, "--group-size", batch];
             let wait = Duration::from_millis(choice(100));
             let answered = answered_until_stopped(begin(&place, &args), wait);
             let stored = urls(entries(&place.export()).into_iter());
@@ -109,7 +109,7 @@ fn what_was_answered_is_stored_when_a_signal_comes_in_the_middle() {
 #[test]
 fn what_was_answered_is_stored_though_nobody_reads_the_next_answers() {
     let place = Place::new();
-    let mut child = begin(&place, &["--durability", "end", "--batch", "1"]);
+    let mut child = begin(&place, &["--durability", "end", "--group-size", "1"]);
     let mut stdin = child.stdin.take().unwrap();
     let mut out = BufReader::new(child.stdout.take().unwrap());
     let line = |number: u32| {

@@ -218,7 +218,7 @@ fn tables_and_fingerprints_are_the_same_on_any_number_of_threads() {
                 place.run(&args.iter().copied().chain(files).chain(given).collect::<Vec<_>>());
             (ran.code, ran.out, ran.err)
         };
-        let built = with(&["df", "build", "--out", "table.df", "--memory", "1"], &files);
+        let built = with(&["df", "build", "--output", "table.df", "--memory", "1"], &files);
         let found = (
             built,
             std::fs::read(place.path("table.df")).unwrap(),

@@ -114,7 +114,7 @@ fn eight_digits_are_a_date() {
     place.ingest(lines);
     let [date, seconds] = ["2024-05-01T00:00:00Z", "1970-08-23T06:35:01Z"];
     assert_eq!(times(&place), [date, date, date, seconds, date]);
-    let ran = place.run(&["history", "http://a/1", "--as-of", "20240501"]);
+    let ran = place.run(&["history", "http://a/1", "--at", "20240501"]);
     assert!(ran.err.contains("no version in force at 2024-05-01T00:00:00Z"), "{}", ran.err);
 }
 

@@ -26,7 +26,7 @@ fn verbs_of_one_epoch_count_the_pages_without_a_fingerprint_in_it() {
         &["cluster"],
         &["cluster", "--balls"],
         &["cluster", "--components"],
-        &["cluster", "--changes", "1970-01-02"],
+        &["cluster", "--since", "1970-01-02"],
         &["dedup"],
         &["pairs"],
         &["aliases"],
@@ -38,7 +38,7 @@ fn verbs_of_one_epoch_count_the_pages_without_a_fingerprint_in_it() {
         assert!((ran.out + &ran.err).contains(&said), "{args:?}: {}", ran.err);
     }
     let batch = place.write("batch.txt", "https://example.com/4\n");
-    let ran = place.run(&["near", "--batch", &batch, "--url"]);
+    let ran = place.run(&["near", "--batch", &batch, "--lines", "url"]);
     assert!(ran.err.contains(&said), "{}", ran.err);
     for args in
         [&["cluster"][..], &["cluster", "--balls"], &["cluster", "--components"], &["dedup"], &near]

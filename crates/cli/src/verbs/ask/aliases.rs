@@ -19,70 +19,50 @@ use crate::output::progress::watched;
 use crate::output::{visit, words};
 use crate::verbs::ask::near::sought;
 
-/// Find differences between URLs that make no difference
+/// Find URL variants that lead to the same page
 ///
-/// For each site (a host with and without www.), the rules that make one URL of several whose pages are
-/// near each other: how many such pairs of pages there are, how many of them are near, their share, how
-/// many visits would have been spared, and an example.
+/// Tests, for each site, rules such as "http is https" or "the parameter sid does not matter" on
+/// pairs of known pages. Lists the rules that hold: the number of pairs, how many of them are
+/// near-duplicates, the visits that the rule would save, and an example.
 #[derive(Args)]
-#[command(after_long_help = "Examples:
-  simkeep aliases
-  simkeep aliases example.com --all
-  simkeep aliases --share 0.99 --json > aliases.jsonl
+#[command(after_long_help = r#"Examples:
+  simkeep aliases crawl.simkeep
+  simkeep aliases crawl.simkeep --under example.com --all
+  simkeep aliases crawl.simkeep --min-share 0.99 --json > aliases.jsonl
 
-Tried are, in the order in which they are to be applied:
-  host         spellings of a scheme and host that browsers take for the same, such as 127.1 and 127.0.0.1, or
-               HTTP://A.example and http://a.example; and a backslash of the path for a slash
+Rules, in the order in which a crawler applies them:
+  host         spellings of one host, such as 127.1 and 127.0.0.1
   scheme       http and https
   www          a host with and without www.
-  port         :80 of http, :443 of https, and an empty port
-  escapes      %7E and other characters that need no encoding, and the case of %c3
-  session      ;jsessionid=1 and the like in the path, and the (S(1))/ of ASP.NET
-  slashes      several slashes in the path for one
-  fragment     what follows a #
-  empty-query  a ? with nothing behind
-  parameter    each parameter by its name, and all that begin with utm_ or ASPSESSIONID together
+  port         default and empty ports
+  escapes      %7E and other needless escapes, and the case of %c3
+  session      session ids in the path
+  slashes      repeated slashes
+  fragment     the part after #
+  empty-query  a ? with nothing after it
+  parameter    one parameter; all utm_* count as one
   order        the order of parameters
-  index        index.html, .htm, .php, .shtml, .jsp, default.html, .asp and .aspx, and their folder
-  slash        a slash at the end of a path whose last name has no dot
-  case         upper and lower case of the path, but for the digits of %C3 and for sessions
+  index        index.html and the like
+  slash        a slash at the end of the path
+  case         upper and lower case of the path
 
-Of all known pages that a rule makes one URL, each but the first is a pair with the first, unless it
-differs from that in nothing that the rule takes, such as in the place of a parameter. A rule holds for a
-site if it has --pairs pairs there and --share of them are near: within -k bits. Pages without content,
-or whose content has no fingerprint, take no part.
+How pairs are formed, and sampling of large sites: docs/tool.md#aliases
 
-Where a rule has too few pairs by itself, pages count, too, that differ by two rules at once, such as
-http://www.example.com/ and https://example.com/, or with one difference each, such as http://example.com/a
-and https://example.com/a/. They count for both rules if they meet `--pairs` and `--share` by themselves; but
-never for a rule whose own pairs are not near. Of a page five rules are combined: utm_*, sessions and click
-numbers such as gclid before other parameters.
-
-Of a page with more than 32 parameters, or with so many that its URL is long, and of a site with more than
-1,024 names of them, some are passed over. A site whose pages --memory does not hold is sampled
-by the hash of its URLs as rules make them. Both is said, of each site that is listed and in the end of all.
-
-With --json, an object a site: \"site\", \"pages\", \"sampled\" (what share was looked at),
-\"pages_skipped\" (with parameters that were) and \"rules\". A rule has its kind, \"alias\", and a
-\"setting\": the scheme, \"with\" or \"without\", or the name of a parameter or index page; whether it
-\"holds\", \"pairs\", \"near_pairs\", \"near_share\", \"visits_spared\", and \"examples\" and
-\"exceptions\": two URLs and a distance. A crawler applies
-those that hold, in their order, to the URLs of that site: docs/guide.md shows how.
-
-Exits with 1 if no rule holds.")]
+Exits with 1 if no rule holds."#)]
 pub(crate) struct Aliases {
-    /// Only pages under this: a domain, a host, a path, a SURT prefix
-    prefix: Option<Prefix>,
-    /// How many bits may differ [default: what the recipe advises, 3 for most]
+    /// Only pages under this prefix: a domain, host or path
+    #[arg(long, value_name = "PREFIX")]
+    under: Option<Prefix>,
+    /// Bits that may differ [default: by recipe, mostly 3]
     #[arg(short, value_name = "BITS", value_parser = clap::value_parser!(u32).range(..=64))]
     k: Option<u32>,
-    /// A rule holds if at least this share of its pairs is near
-    #[arg(long, default_value_t = 0.9, value_parser = parse_share)]
-    share: f64,
-    /// A rule holds if it has at least this many pairs
+    /// Share of near pairs from which a rule holds
+    #[arg(long, value_name = "SHARE", default_value_t = 0.9, value_parser = parse_share)]
+    min_share: f64,
+    /// Pairs from which a rule holds
     #[arg(long, value_name = "COUNT", default_value_t = 10)]
-    pairs: u64,
-    /// List rules that do not hold, too
+    min_pairs: u64,
+    /// Also list rules that do not hold
     #[arg(long)]
     all: bool,
     /// Compare fingerprints of this epoch
@@ -104,8 +84,9 @@ impl Aliases {
         let snapshot = common.read()?.snapshot();
         let (epoch, k) = sought(&snapshot, self.epoch.as_deref(), self.k)?;
         let memory = usize::try_from(u64::from(self.memory) << 20).unwrap_or(usize::MAX);
-        let asked = AliasQuery::default().epoch(epoch).k(k).under(self.prefix.clone());
-        let asked = asked.share(self.share).pairs(self.pairs).all(self.all).memory_bytes(memory);
+        let asked = AliasQuery::default().epoch(epoch).k(k).under(self.under.clone());
+        let asked =
+            asked.share(self.min_share).pairs(self.min_pairs).all(self.all).memory_bytes(memory);
         let mut failed = None;
         let mut find = |progress: &Progress| {
             asked.run(&snapshot, progress, |site| {

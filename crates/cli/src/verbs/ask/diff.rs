@@ -21,45 +21,41 @@ use crate::{Common, common, time};
 /// In a line for each way to name what is compared.
 const USAGE: &str = "\
 simkeep diff [OPTIONS] <BEFORE> <AFTER>
-       simkeep diff [OPTIONS] --since <TIME>";
+       simkeep diff [STORE] [OPTIONS] --since <TIME>";
 
-/// Print the pages that differ between two stores, or changed since a time
+/// List pages that differ between two stores or two times
 ///
-/// Pages whose version in force is not the same, in the order of the reversed host name (SURT). A page
-/// that changed and went back does not differ. Reads each store once.
+/// Compares the current content of each page in both. A page that changed and changed back does not
+/// differ. Lists pages in SURT order (by reversed host name), and reads each store once.
 #[derive(Args)]
-#[command(override_usage = USAGE, after_long_help = "Examples:
+#[command(override_usage = USAGE, after_long_help = r#"Examples:
   simkeep diff yesterday.simkeep crawl.simkeep
-  simkeep diff --since '3d ago' --store crawl.simkeep
-  simkeep diff --since 2024-05-01 --until 2024-06-01 --under example.com --json
+  simkeep diff crawl.simkeep --since 3d
+  simkeep diff crawl.simkeep --since 2024-05-01 --until 2024-06-01 --json
   simkeep diff --exact crawl.simkeep copy.simkeep
 
-Each line has the verdict, the distance in bits, the priority and the page. A page is judged as if
-what is in force in the second store, or at the later time, were observed next:
-  new       the first content of the page
-  changed   content that the page has not had
-  reverted  content that it had before
-  gone      no content is in force any more, or the second store does not know the page
+Each line has a verdict, the distance in bits, a priority and the page:
+  new       the page had no content before
+  changed   content that the page never had
+  reverted  content that the page had earlier
+  gone      no content any more, or the second store does not know the page
 
-The priority says what to process first: the weight of the page for a new one, and of a change that
-times min(1, distance / 32), or all of it if no distance is known.
-
---exact prints the entries that only one of the stores has, as `simkeep export` does: those of the
-first behind -, of the second behind +; with --json as \"only\": \"before\" or \"after\".")]
+The priority orders pages for processing: the weight of a new page; for a change, the
+weight times min(1, distance / 32), or the whole weight if the distance is unknown."#)]
 pub(crate) struct Diff {
-    /// The store before, and the one after
+    /// The older store and the newer store
     #[arg(value_names = ["BEFORE", "AFTER"], num_args = 2, required_unless_present = "since")]
     stores: Vec<PathBuf>,
-    /// Compare with what was in force at this time
-    #[arg(long, value_name = "TIME", value_parser = time::parse, conflicts_with = "stores")]
+    /// Compare the state at this time with a later one
+    #[arg(long, value_name = "TIME", value_parser = time::parse, allow_hyphen_values = true, conflicts_with = "stores")]
     since: Option<simkeep::Time>,
-    /// By what was seen until this time [default: the last visit]
-    #[arg(long, value_name = "TIME", value_parser = time::parse, requires = "since")]
+    /// With --since, the later time [default: the last visit]
+    #[arg(long, value_name = "TIME", value_parser = time::parse, allow_hyphen_values = true, requires = "since")]
     until: Option<simkeep::Time>,
-    /// Compare all entries
+    /// List entries that only one store has: - first, + second
     #[arg(long, conflicts_with = "since")]
     exact: bool,
-    /// Only pages under this: a domain, a host, a path, a SURT prefix
+    /// Only pages under this prefix: a domain, host or path
     #[arg(long, value_name = "PREFIX")]
     under: Option<Prefix>,
 }

@@ -15,37 +15,28 @@ use crate::time::Clock;
 use crate::{Common, time};
 use simkeep_formats::escape;
 
-/// Print all visits of a page, and what each meant after those before it
+/// Print all visits of a page and their verdicts
 ///
-/// One line per visit: its time, the HTTP status, the fingerprint (- for content that has none, such as
-/// a text too short to tell from others), the first 8 digits of the digest, and what the visit meant:
-/// new, same (and how that is known), changed by a number of bits and about how much that is, reverted
-/// to an earlier version, gone, failed, or not modified though no content was ever seen.
-///
-/// If the store has several epochs, each fingerprint has its epoch beside it, and the fingerprints that
-/// the content has in other epochs stand below their visit. Weights and classes have lines of their own.
+/// One line per visit: time, HTTP status, fingerprint, first digits of the digest, and the verdict:
+/// new, same, changed (by how many bits, and how large a change that is), reverted, gone, failed or
+/// not modified. Weights, classes and fingerprints of other epochs have lines of their own.
 #[derive(Args)]
-#[command(after_long_help = "Examples:
-  simkeep history https://example.com/terms
-  simkeep history https://example.com/terms --as-of 2024-05-01
-  simkeep history https://example.com/terms --json
+#[command(after_long_help = r#"Examples:
+  simkeep history crawl.simkeep https://example.com/terms
+  simkeep history crawl.simkeep https://example.com/terms --at 2024-05-01
+  simkeep history crawl.simkeep https://example.com/terms --json
 
-With --json, a line has the keys that `simkeep export` writes, and \"verdict\"; with it \"by\" for the
-same (digest, fingerprint or word), and for a change of what has no fingerprint (digest); \"distance\" in bits where it is known, with its \"band\" (none,
-minor, moderate or major) and \"words_changed\", from what share of the words to what share that means; and
-\"to\", the time of the version that a page reverted to.
+In a text of fewer than 100 words a distance means little. A text of fewer than 8 words
+has no fingerprint, and its digest decides.
 
-Of a text of fewer than 100 words a distance means little.
-
-Exits with 1 if the page is not known, or had no version in force at the time asked for.")]
+Exits with 1 if the page is unknown, or had no content at the time."#)]
 pub(crate) struct History {
-    /// The page: its URL, byte by byte as it was observed
+    /// URL of the page, exactly as it was observed
     url: String,
-    /// Print only the visit that found the version in force at this time: 2024-05-01 (its first moment
-    /// in UTC), '2024-05-01 12:00', '3d ago', yesterday, RFC 3339, or seconds since 1970
+    /// Print only the visit that found the version of this time
     #[arg(long, value_name = "TIME", value_parser = time::parse, allow_hyphen_values = true)]
-    as_of: Option<simkeep::Time>,
-    /// Print digests whole, with all 32 digits
+    at: Option<simkeep::Time>,
+    /// Print all 32 digits of digests
     #[arg(short, long)]
     wide: bool,
 }
@@ -146,7 +137,7 @@ impl History {
             say(&spelling::unknown(&store, &self.url, |_| true)?);
             return Ok(Exit::Nothing);
         }
-        if let Some(time) = self.as_of {
+        if let Some(time) = self.at {
             let Some(found) = store.as_of(&self.url, time)? else {
                 let (url, when) = (&self.url, time);
                 say(&format!("{url} had no version in force at {when}: not known then, or gone"));

@@ -1,7 +1,5 @@
 //! `mirrors`: sites that have the same pages.
 
-use std::str::FromStr;
-
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -10,6 +8,7 @@ use simkeep::{Classes, Prefix};
 use simkeep_formats::escape;
 
 use crate::exit::{Exit, Failure, say};
+use crate::input::limit::Limit;
 use crate::output::Output;
 use crate::output::json::Share;
 use crate::output::progress::watched;
@@ -20,68 +19,54 @@ use crate::{Common, time};
 
 /// Find sites that mirror each other
 ///
-/// Two sites mirror each other if the same paths lead to pages near each other. A site is a host, or a
-/// folder up to --depth deep in one. One line per pair: the share of the paths of both that are near,
-/// how many those are, how many lead to other pages, how many pages of the second site are out of date,
-/// by how long it lags, and the two sites, the one first that leads.
+/// Two sites mirror each other if the same paths lead to near-duplicate pages. A site is a host, or
+/// a folder up to --depth deep in one. One line per pair: the share of common paths that are near,
+/// their number, paths that differ, outdated pages of the second site, its lag, and both sites, the
+/// leading one first.
 #[derive(Args)]
-#[command(after_long_help = "Examples:
-  simkeep mirrors
-  simkeep mirrors example.com --depth 0     hosts of a domain
-  simkeep mirrors --share 0.9 --paths 20
-  simkeep mirrors --at 2024-03-01
-  simkeep mirrors --examples
-  simkeep mirrors --json | jq -r '[.leading.site, .following.site] | @tsv'
+#[command(after_long_help = r#"Examples:
+  simkeep mirrors crawl.simkeep
+  simkeep mirrors crawl.simkeep --under example.com --depth 0   hosts only
+  simkeep mirrors crawl.simkeep --min-share 0.9 --min-paths 20
+  simkeep mirrors crawl.simkeep --at 2024-03-01 --examples
 
-A path is what follows the site in a URL, with its query, whatever the scheme. Its pages are near each other
-if what is in force on one is near what is in force on the other, or was earlier, of the last eight
-versions: then the one is out of date. The lag is the median time by which the second site was later, on
-paths where both were seen to change to what they have in common; - if there are none.
+A page is outdated if it matches one of the other page's last eight versions instead of
+its current one. The lag is the median time by which the second site was later.
 
-Pairs that have a quarter of the share are listed below the others, since a part of a site may be mirrored:
-they are no mirrors. Where two sites mirror each other, their folders of the same names are not listed.
+Pairs with at least a quarter of --min-share are listed separately: partial mirrors.
 
-What is listed is exact. Which pairs are compared a sample of each site decides, of sixteen paths: if 40 % of
-the paths lead to the same, up to three pairs in a thousand are missed, and if 80 % do, not one in a thousand
-million. More than nine sites that are alike are each listed with some of the others. Memory is bounded, also
-for a hundred million pages; some 400 bytes for each site go to files without names in the directory for
-temporary files. A page is compared with each folder that it lies in: where folders repeat, as in /d/d/d/x,
-that takes some 14 microseconds a page, and one with --depth 0.
+Which sites are compared, misses, memory: docs/tool.md#mirrors
 
-With --json, an object a pair: \"is_mirror\", \"share\", \"near_paths\", \"differing_paths\", \"lag_seconds\",
-\"leading\" and \"following\" with \"site\", \"paths\" and \"outdated_paths\", and \"examples\": up to ten paths that
-both have, drawn by lot, with \"leading_url\", \"following_url\" and \"distance\".
-
-Exits with 1 if no sites have as much in common.")]
+Exits with 1 if no sites have enough in common."#)]
 pub(crate) struct Mirrors {
-    /// Compare pages under this prefix only: a domain, a host, or one with a path
-    prefix: Option<Prefix>,
-    /// Compare pages of these classes only: numbers and "none", with commas between them
+    /// Only pages under this prefix: a domain, host or path
+    #[arg(long, value_name = "PREFIX")]
+    under: Option<Prefix>,
+    /// Only pages of these classes, such as 0,7,none
     #[arg(long, value_name = "CLASSES")]
     classes: Option<Classes>,
-    /// How many bits may differ [default: what the recipe advises, 3 for most]
+    /// Bits that may differ [default: by recipe, mostly 3]
     #[arg(short, value_name = "BITS", value_parser = clap::value_parser!(u32).range(0..=64))]
     k: Option<u32>,
-    /// How many paths must lead to near pages
+    /// Paths that must lead to near pages
     #[arg(long, value_name = "COUNT", default_value_t = 10, value_parser = clap::value_parser!(u64).range(2..))]
-    paths: u64,
-    /// What share of the paths that either site has they must be
+    min_paths: u64,
+    /// Share of all paths of either site that must be near
     #[arg(long, value_name = "SHARE", default_value = "0.8", value_parser = parse_share)]
-    share: f64,
-    /// How many folders deep a site may lie; 0 is for hosts only
+    min_share: f64,
+    /// Folder depth of sites; 0 compares hosts only
     #[arg(long, value_name = "FOLDERS", default_value_t = 2, value_parser = clap::value_parser!(u8).range(0..=16))]
     depth: u8,
-    /// Compare what was in force at this time: 2024-05-01 (its first moment in UTC), '2024-05-01 12:00',
-    /// '3d ago', yesterday, RFC 3339, or seconds since 1970
+    /// Use the state at this time instead of the newest
     #[arg(long, value_name = "TIME", value_parser = time::parse, allow_hyphen_values = true)]
     at: Option<simkeep::Time>,
-    /// How many pairs to list at most, or all
+    /// Pairs to list
     #[arg(long, value_name = "COUNT|all", default_value = "1000")]
     limit: Limit,
     /// Compare fingerprints of this epoch
     #[arg(long, value_name = "NAME")]
     epoch: Option<String>,
-    /// List some pages of each pair, too
+    /// List some pages of each pair
     #[arg(long)]
     examples: bool,
 }
@@ -89,22 +74,6 @@ pub(crate) struct Mirrors {
 fn parse_share(text: &str) -> Result<f64, &'static str> {
     let share = text.parse().ok().filter(|share| *share > 0.0 && *share <= 1.0);
     share.ok_or("a share is above 0 and at most 1")
-}
-
-/// How many pairs are listed.
-#[derive(Clone, Copy)]
-struct Limit(usize);
-
-impl FromStr for Limit {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Limit, &'static str> {
-        match text.parse() {
-            _ if text == "all" => Ok(Limit(usize::MAX)),
-            Ok(limit) => Ok(Limit(limit)),
-            Err(_) => Err("a number, or \"all\", is expected"),
-        }
-    }
 }
 
 /// Two sites that have pages in common.
@@ -190,9 +159,13 @@ impl Mirrors {
         let mut asked = Mirroring::new()
             .within(k)
             .epoch(epoch)
-            .under(self.prefix.clone())
+            .under(self.under.clone())
             .classes(self.classes.clone());
-        asked = asked.paths(self.paths).share(self.share).depth(self.depth).limit(self.limit.0);
+        asked = asked
+            .paths(self.min_paths)
+            .share(self.min_share)
+            .depth(self.depth)
+            .limit(self.limit.count());
         asked.at = self.at;
         let found = watched(|progress| asked.run(&snapshot, progress))?;
         if common.json {
@@ -211,13 +184,13 @@ impl Mirrors {
         let sites = words::many(found.sites, "site has", "sites have");
         if found.mirrors + found.partial > 0 {
             if !without.is_empty() {
-                output.note(&format!("{sites} {} paths or more{without}", self.paths))?;
+                output.note(&format!("{sites} {} paths or more{without}", self.min_paths))?;
             }
             return Ok(Exit::Done);
         }
         say(&format!(
             "{sites} {} paths or more, and no two of them enough in common{without}",
-            self.paths
+            self.min_paths
         ));
         Ok(Exit::Nothing)
     }
@@ -228,7 +201,7 @@ impl Mirrors {
             "{}, {} of {} or more, within {bits}: {}",
             words::many(found.paths, "path", "paths"),
             words::many(found.sites, "site", "sites"),
-            self.paths,
+            self.min_paths,
             words::many(found.mirrors, "pair mirrors each other", "pairs mirror each other"),
         ))?;
         let (mirrors, partial): (Vec<_>, Vec<_>) =
@@ -236,7 +209,7 @@ impl Mirrors {
         self.table(&mirrors, output)?;
         if !partial.is_empty() {
             output.line("")?;
-            output.line(&format!("no mirrors, as their share is below {}:", self.share))?;
+            output.line(&format!("no mirrors, as their share is below {}:", self.min_share))?;
             self.table(&partial, output)?;
         }
         Ok(())

@@ -24,50 +24,43 @@ use crate::verbs::ask::without::without;
 
 /// List all pairs of near-duplicates
 ///
-/// One line per pair of different fingerprints that pages have now: in how many bits they differ, how
-/// much of a change that is, and the first page of each. With --pages, pages with the same fingerprint
-/// are paired, too: each with the first one that has it.
+/// One line per pair of different fingerprints: the distance in bits, how large a change that is,
+/// and the first page of each. With --pages, pages with equal fingerprints are paired as well.
 #[derive(Args)]
-#[command(after_long_help = "Examples:
-  simkeep pairs
-  simkeep pairs -k 1 --under example.com
-  simkeep pairs --pages -k 0
-  simkeep pairs --pages --each 10
-  simkeep pairs --pages --classes 0,7,none
-  simkeep pairs --json | jq -r '[.left.url, .right.url] | @tsv'
+#[command(after_long_help = r#"Examples:
+  simkeep pairs crawl.simkeep
+  simkeep pairs crawl.simkeep -k 1 --under example.com
+  simkeep pairs crawl.simkeep --pages -k 0
+  simkeep pairs crawl.simkeep --pages --each 10
+  simkeep pairs crawl.simkeep --json | jq -r '[.left.url, .right.url] | @tsv'
 
-All fingerprints are joined with each other at once, which takes seconds for tens of millions. Memory
-does not grow with the pages or pairs.
+The join takes seconds for tens of millions of fingerprints, in constant memory.
 
-A fingerprint that a million pages have, such as that of an error page, makes half a trillion pairs of
-pages. So --pages pairs copies with the first page that has the fingerprint (first in SURT order, in
-which the pages of a host stand together), and two near fingerprints by their first pages. No page with
-a copy or a near-duplicate is missing, what hangs together in the list is alike, and two pages are as
-far apart as their fingerprints. --each N pairs the first N pages of each fingerprint: with all that
-have the same, and with the first N of each near one. \"--each all\" lists all pairs, however many.
+A fingerprint that a million pages share would make half a trillion pairs of pages. So
+--pages pairs each copy only with the first page of its fingerprint in SURT order, and
+near fingerprints by their first pages. The list has the same connected groups as the
+list of all pairs. --each N also pairs the first N pages of each fingerprint with each
+other; --each all lists every pair.
 
-With --json, an object a pair: \"distance\", its \"band\" and \"words_changed\" as of `simkeep near`, and
-\"left\" and \"right\" with \"fingerprint\" and \"url\".
-
-Exits with 1 if there is no such pair.")]
+Exits with 1 if there is no pair."#)]
 pub(crate) struct Pairs {
-    /// How many bits may differ; 0 with --pages only [default: what the recipe advises, 3 for most]
+    /// Bits that may differ; 0 only with --pages [default: by recipe, mostly 3]
     #[arg(short, value_name = "BITS", value_parser = clap::value_parser!(u32).range(0..=64))]
     k: Option<u32>,
-    /// List pairs of pages, those with equal fingerprints included
+    /// Pair pages instead of fingerprints
     #[arg(long)]
     pages: bool,
-    /// Pair so many pages of each fingerprint, or all
-    #[arg(long, value_name = "N|all", requires = "pages", default_value = "1")]
+    /// Pages of each fingerprint to pair
+    #[arg(long, value_name = "COUNT|all", requires = "pages", default_value = "1")]
     each: Each,
-    /// Join fingerprints of this epoch
+    /// Compare fingerprints of this epoch
     #[arg(long, value_name = "NAME")]
     epoch: Option<String>,
-    /// Join pages under this prefix only: a domain, a host, or one with a path
+    /// Only pages under this prefix: a domain, host or path
     #[arg(long, value_name = "PREFIX")]
     under: Option<Prefix>,
-    /// Join pages of these classes only: numbers, and "none" for pages without a class
-    #[arg(long, value_name = "CLASS,...")]
+    /// Only pages of these classes, such as 0,7,none
+    #[arg(long, value_name = "CLASSES")]
     classes: Option<Classes>,
 }
 

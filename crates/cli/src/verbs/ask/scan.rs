@@ -14,23 +14,26 @@ use crate::output::{visit, words};
 use crate::time::Clock;
 use simkeep_formats::escape;
 
-/// List pages, all of a site together
+/// List pages, grouped by site
 ///
-/// One line per page, in the order of the reversed host name (SURT): the time of the last visit, the
-/// fingerprint of the content in force (or "gone", or "no content" if none was ever seen), the number of
-/// visits, the URL.
+/// One line per page, in SURT order (by reversed host name): the last visit, the fingerprint of the
+/// current content (or "gone", or "no content"), the number of visits, and the URL.
 #[derive(Args)]
-#[command(after_long_help = "Examples:
-  simkeep scan
-  simkeep scan example.com          the domain with all its subdomains
-  simkeep scan example.com/         that host only
-  simkeep scan example.com/docs     what is at or below /docs, not /docs-old
-  simkeep scan file:///home/x       a folder
+#[command(after_long_help = r#"Examples:
+  simkeep scan crawl.simkeep
+  simkeep scan crawl.simkeep example.com          the domain and its subdomains
+  simkeep scan crawl.simkeep example.com/         that host only
+  simkeep scan crawl.simkeep example.com/docs     /docs and below, not /docs-old
+  simkeep scan crawl.simkeep file:///home/x       a folder
 
-Exits with 1 if there is no such page.")]
+Exits with 1 if there is no such page."#)]
 pub(crate) struct Scan {
-    /// Only pages under this: a domain, a host, a path, a SURT prefix
+    /// Only pages under this prefix, as with --under
+    #[arg(conflicts_with = "under")]
     prefix: Option<Prefix>,
+    /// Only pages under this prefix: a domain, host or path
+    #[arg(long, value_name = "PREFIX")]
+    under: Option<Prefix>,
 }
 
 impl Scan {
@@ -40,7 +43,8 @@ impl Scan {
         let columns = [left(clock.heading("last visit")), left("fingerprint"), right("visits")];
         let mut table = Table::new(columns.into_iter().chain([left("URL")]));
         let mut any = false;
-        for page in store.scan(self.prefix.as_ref()) {
+        let prefix = self.prefix.as_ref().or(self.under.as_ref());
+        for page in store.scan(prefix) {
             let page = page?;
             any = true;
             if common.json {
@@ -53,7 +57,7 @@ impl Scan {
         if any {
             return Ok(Exit::Done);
         }
-        say(&match &self.prefix {
+        say(&match prefix {
             Some(prefix) => format!("no page is known under {prefix}"),
             None => "the store is empty".into(),
         });

@@ -12,23 +12,21 @@ use crate::output::Output;
 use crate::output::progress::watched;
 use crate::output::words::{bytes, many};
 
-/// Make a store as small as it can be
+/// Shrink a store to its smallest size
 ///
-/// Seals what is in the journal, merges all segments into one, leaves out what ended epochs left, and
-/// rewrites the catalog without free room. Answers stay the same, and searches get faster.
+/// Seals the journal, merges all segments into one, removes what ended epochs left, and rewrites
+/// the catalog. Answers stay the same and searches get faster. A store that is idle for some
+/// minutes does most of this by itself.
 #[derive(Args)]
-#[command(after_long_help = "Examples:
-  simkeep compact
-  simkeep compact --dry-run crawl.simkeep  what it would free, and what space it needs
-  simkeep compact --json
+#[command(after_long_help = r#"Examples:
+  simkeep compact crawl.simkeep --dry-run
+  simkeep compact crawl.simkeep
 
-It reads and writes the whole store, and takes as much free room as that has until it is done. If there is
-less, nothing is begun. A store that rests for some minutes does most of this by itself. No other process
-may write to the store meanwhile; others may read it.
-
-With --dry-run, \"freed_bytes\" is an estimate, by how many pages are in more than one segment.")]
+It reads and writes the whole store, and needs as much free space as the store takes. If
+there is less, it does not begin. Other processes may read the store meanwhile, but not
+write to it."#)]
 pub(crate) struct Compact {
-    /// Say what it would free and what space it needs, and change nothing
+    /// Print what it would save and need, and change nothing
     #[arg(long)]
     dry_run: bool,
 }

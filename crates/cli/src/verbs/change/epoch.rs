@@ -20,23 +20,22 @@ use crate::output::table::{self, left, right};
 use crate::output::visit;
 use crate::output::words::{count, many};
 
-/// Show and change what makes the fingerprints of a store
+/// Show and change how a store makes fingerprints
 ///
-/// An epoch is an extractor, a recipe, and for some recipes a table of document frequencies.
-/// Fingerprints of different epochs are never compared. After a new epoch begins, `ingest` makes
-/// fingerprints of the newest two, so that changes are still measured. When pages have been seen
-/// again or restated, end the old one. Or let two live side by side for good: one with the role change,
-/// by which verdicts go, and one with the role near, by which near-duplicates are sought.
+/// An epoch is an extractor, a recipe and perhaps a table of document frequencies. Only
+/// fingerprints of one epoch are compared. After a new epoch begins, `ingest` makes fingerprints of
+/// the newest two, so that changes are still measured. End the old one when pages have been seen
+/// again or restated. Two epochs can also stay side by side: one with the role change for verdicts,
+/// one with the role near for near-duplicates.
 #[derive(Args)]
-#[command(after_long_help = "Examples:
-  simkeep epoch list --store crawl.simkeep
-  simkeep df build site-*.warc.gz --recipe templated --out site.df
-  simkeep epoch begin --recipe templated --df site.df --store crawl.simkeep
-  simkeep epoch begin --recipe near --role near --store crawl.simkeep
-  simkeep epoch begin --recipe strict --minor 5 --moderate 12 --store crawl.simkeep
-  simkeep ingest crawl-*.warc.gz --restate --store crawl.simkeep
-  simkeep epoch stale --store crawl.simkeep
-  simkeep epoch end 'html/3 words2-sqrt/2' --left 100 --store crawl.simkeep")]
+#[command(after_long_help = r#"Examples:
+  simkeep epoch list crawl.simkeep
+  simkeep df build site-*.warc.gz --recipe templated --output site.df
+  simkeep epoch begin crawl.simkeep --recipe templated --df site.df
+  simkeep epoch begin crawl.simkeep --recipe strict --minor 5 --moderate 12
+  simkeep ingest crawl.simkeep crawl-*.warc.gz --restate
+  simkeep epoch stale crawl.simkeep
+  simkeep epoch end crawl.simkeep 'html/3 words2-sqrt/2' --left 100"#)]
 pub(crate) struct Epoch {
     #[command(subcommand)]
     verb: Verb,
@@ -61,10 +60,10 @@ impl Epoch {
     }
 }
 
-/// List the epochs of a store, the oldest first
+/// List the epochs of a store, oldest first
 ///
-/// One line per epoch: its number, its role, whether it is in use, up to which distance a change is
-/// minor and up to which moderate, how many fingerprints it has, and its name.
+/// One line per epoch: number, role, state, the largest minor and moderate distances, the number of
+/// fingerprints, and the name.
 #[derive(Args)]
 struct List {}
 
@@ -109,27 +108,25 @@ fn row(snapshot: &Snapshot, info: &EpochInfo) -> [String; 7] {
     ]
 }
 
-/// Begin an epoch: pages without a fingerprint of it are stale from then on
+/// Begin an epoch; pages without its fingerprints become stale
 #[derive(Args)]
 struct Begin {
-    /// The recipe, by its name or that of a preset
+    /// The recipe: a preset or a full name
     #[arg(long, value_name = "NAME", default_value = "default")]
     recipe: Called,
-    /// The table of document frequencies, for a recipe that uses them; it is copied
+    /// Table of document frequencies, which is copied
     #[arg(long, value_name = "FILE")]
     df: Option<PathBuf>,
-    /// The extractor, if texts come from another one than simkeep's own
+    /// The extractor, if other software extracts the text
     #[arg(long, value_name = "NAME", default_value = EXTRACTOR)]
     extractor: String,
-    /// What its fingerprints are for: verdicts and distances go by the newest epoch for change,
-    /// near-duplicates and copies by the newest for near; an epoch keeps its role
+    /// What it is for: change (verdicts), near (near-duplicates) or both
     #[arg(long, value_name = "change|near|both", default_value_t = Role::Both)]
     role: Role,
-    /// The largest distance that is a minor change [default: that of the recipe]; an epoch keeps it
+    /// Largest distance of a minor change [default: by recipe]
     #[arg(long, value_name = "BITS", requires = "moderate")]
     minor: Option<u32>,
-    /// The largest distance that is a moderate change [default: that of the recipe]; larger ones are
-    /// major
+    /// Largest distance of a moderate change [default: by recipe]
     #[arg(long, value_name = "BITS", requires = "minor")]
     moderate: Option<u32>,
 }
@@ -175,21 +172,16 @@ impl Begin {
     }
 }
 
-/// List pages whose content has a fingerprint, but none of an epoch in use
-///
-/// Of the epoch that verdicts go by, and then of the one that near-duplicates are sought by, if that is
-/// another; or of the one that is named. One line per page: when that content was last seen, the epoch
-/// of its fingerprint, and the URL.
-/// If you still have the content, give it a new fingerprint with `simkeep ingest --restate`.
+/// List pages without a fingerprint in an epoch in use
 #[derive(Args)]
 struct Stale {
     /// The epoch
     #[arg(value_name = "NAME")]
     epoch: Option<String>,
-    /// Only pages after this one, in the order of the list
+    /// List only pages after this one
     #[arg(long, value_name = "URL")]
     after: Option<String>,
-    /// How many to list at most
+    /// Pages to list
     #[arg(long, value_name = "COUNT")]
     limit: Option<usize>,
 }
@@ -251,13 +243,15 @@ impl Stale {
     }
 }
 
-/// End an epoch: nothing is observed or searched in it any more, and its table is removed
+/// End an epoch and remove its table
+///
+/// Nothing is observed or searched in it any more.
 #[derive(Args)]
 struct End {
     /// The epoch
     #[arg(value_name = "NAME")]
     epoch: String,
-    /// How many pages may be left whose content has no newer fingerprint: no search finds them then
+    /// Pages that may lose their only fingerprint
     #[arg(long, value_name = "COUNT", default_value_t = 0)]
     left: u64,
 }

@@ -12,51 +12,45 @@ use simkeep::publish::{generations, generations_with};
 use simkeep::{Forgotten, Options, Page, Prefix, PrefixError, Scope, Snapshot, Store};
 use simkeep_formats::escape;
 
-use crate::exit::{Exit, Failure};
+use crate::exit::{Exit, Failure, say};
 use crate::input::spelling;
 use crate::output::Output;
 use crate::output::progress::watched;
 use crate::output::words::{count, many, some_names};
 use crate::{Common, common};
 
-/// Forget everything known of a page, or of all pages under a prefix
+/// Delete a page, or all pages under a prefix
 ///
-/// It disappears from every answer at once. Its bytes leave the files as these are merged; --purge
-/// rewrites the files now. Later observations start a new history. On a terminal, --prefix says what
-/// would be forgotten, and asks.
+/// The pages disappear from all answers at once, and from the files as these are merged; --purge
+/// rewrites the files now. Later visits start a new history. On a terminal, --under lists the pages
+/// and asks first.
 #[derive(Args)]
-#[command(group(ArgGroup::new("what").required(true).args(["url", "prefix"])))]
-#[command(after_long_help = "Examples:
-  simkeep forget https://example.com/private
-  simkeep forget --prefix example.com --dry-run  what would be forgotten
-  simkeep forget --prefix example.com            the domain with all its subdomains
-  simkeep forget --prefix example.com/ --purge   that host only, from the files too
-  simkeep forget --prefix example.com/ --purge --published /srv/crawl
+#[command(group(ArgGroup::new("what").required(true).args(["url", "under"])))]
+#[command(after_long_help = r#"Examples:
+  simkeep forget crawl.simkeep https://example.com/private
+  simkeep forget crawl.simkeep --under example.com --dry-run
+  simkeep forget crawl.simkeep --under example.com    with all subdomains
+  simkeep forget crawl.simkeep --under example.com/ --purge    that host only
 
-A prefix with a host or a path takes along the pages of that host that have a user in their URL, such as
-http://user:secret@example.com/private/b with --prefix example.com/private. No other verb counts these as
-under that prefix.
+Also deleted: pages whose URL has a user, such as http://user:secret@example.com/a with
+--under example.com/a. Hosts are read as browsers read them and as typed: --under 127.1/x
+deletes pages under http://127.0.0.1/x and http://127.1/x. Other spellings are pages of
+their own, which `simkeep scan` and `simkeep aliases` list.
 
-A host is read as browsers read it, and taken as it is typed as well: --prefix 127.1/x forgets what is under
-http://127.0.0.1/x and what is under http://127.1/x. Other spellings of the host have pages of their own, which
-stay: `simkeep scan` and `aliases` list them. Name each of them, or its SURT form, such as
---prefix '(1,127)/x' for http://127.1/x.
-
-Exits with 1 if there was nothing to forget; with --purge that is no failure, since what was
-forgotten before is purged as well.")]
+Exits with 1 if there was nothing to forget, except with --purge."#)]
 pub(crate) struct Forget {
-    /// The page: its URL, byte by byte as it was observed
+    /// URL of the page, exactly as it was observed
     url: Option<String>,
-    /// All pages under this: a domain, a host, a path, a SURT prefix; and under any user of that host
+    /// All pages under this prefix: a domain, host or path
     #[arg(long, value_name = "PREFIX")]
-    prefix: Option<Named>,
-    /// Rewrite the files now, so that none of them contains the URLs
+    under: Option<Named>,
+    /// Rewrite the files now, so that none has the URLs
     #[arg(long)]
     purge: bool,
-    /// Say which generations in a directory still hold the pages: what `publish` put there before
+    /// List generations in this directory that still have the pages
     #[arg(long, value_name = "DIR", requires = "purge", conflicts_with = "dry_run")]
     published: Option<PathBuf>,
-    /// Say what would be forgotten, and forget nothing
+    /// Print what would be forgotten, and forget nothing
     #[arg(long)]
     dry_run: bool,
     /// Do not ask
@@ -136,6 +130,10 @@ impl Forget {
         self.published.as_ref().map(generations).transpose()?;
         let store = Store::open(place, Options::default())?;
         if self.asks() {
+            say(&format!(
+                "looking for pages under {}; nothing is forgotten before you confirm",
+                self.name()
+            ));
             let found = Forget::found(&store.snapshot(), &scopes)?;
             if found.pages > 0 && !confirmed(&found)? {
                 return Err(Failure::Other("nothing was forgotten".into()));
@@ -181,7 +179,7 @@ impl Forget {
 
     /// What is to be forgotten.
     fn scopes(&self) -> Result<Vec<Scope<'_>>, Failure> {
-        match (&self.url, &self.prefix) {
+        match (&self.url, &self.under) {
             (_, Some(Named { read, typed })) => Ok([Some(read), typed.as_ref()]
                 .into_iter()
                 .flatten()
@@ -189,7 +187,7 @@ impl Forget {
                 .map(Scope::Prefix)
                 .collect()),
             (Some(url), None) => Ok(vec![Scope::Url(url)]),
-            (None, None) => Err(Failure::Usage("name a URL or a --prefix".into())),
+            (None, None) => Err(Failure::Usage("name a URL, or a prefix with --under".into())),
         }
     }
 
@@ -215,11 +213,11 @@ impl Forget {
     /// Whether someone is there to be asked, and is to be.
     fn asks(&self) -> bool {
         let is_there = || io::stdin().is_terminal() && io::stderr().is_terminal();
-        self.prefix.is_some() && !self.yes && is_there()
+        self.under.is_some() && !self.yes && is_there()
     }
 
     fn name(&self) -> String {
-        let prefix = self.prefix.as_ref().map(|Named { read, typed }| match typed {
+        let prefix = self.under.as_ref().map(|Named { read, typed }| match typed {
             Some(typed) => format!("{read} and {typed}"),
             None => read.to_string(),
         });

@@ -17,54 +17,49 @@ use crate::input::threads::Threads;
 use crate::output::Output;
 use crate::output::json::{self, Hash};
 use crate::output::{visit, words};
-use crate::verbs::ask::near;
+use crate::verbs::ask::near::{Form, read_document};
 use simkeep_formats::RECORD_BYTES_MAX;
 use simkeep_formats::escape;
 
 /// Make fingerprints of files
 ///
-/// One line per file: its fingerprint in 16 hexadecimal digits, and its name. HTML is reduced to
-/// its visible text.
+/// One line per file: its fingerprint in 16 hexadecimal digits, and its name. HTML, recognised by
+/// the name or the first bytes, is reduced to its visible text.
 #[derive(Args)]
-#[command(after_long_help = "Examples:
+#[command(after_long_help = r#"Examples:
   simkeep fingerprint terms.html privacy.html
   echo 'some text' | simkeep fingerprint
   simkeep fingerprint page.html --recipe strict --explain
   simkeep fingerprint --recipes
 
-A recipe is named by what it is: words2-sqrt/2 are pairs of neighbouring words, each weighing the square
-root of how often it occurs. Some have short names, too: --recipes lists them, with what each is for; the
-distance within which fingerprints of near-duplicates are (near), and up to where that still holds; up to
-which distance a change of a page is minor (under 1 % of its words) and moderate (up to 10 %); and of
-versions of pages with other words the share that has the same fingerprint (hidden), which a digest tells.
+A recipe name says what it does: words2-sqrt/2 takes pairs of neighbouring words and
+weighs each by the square root of its count. --recipes lists the presets: their full
+names, the distance of near-duplicates (near) and up to where it holds (holds), the
+largest minor and moderate changes, and the share of changed pages whose fingerprint
+stays the same (hidden).
 
-A text of fewer than 8 words is too short to tell from others: `ingest` gives it no fingerprint.
-
-With --json, an object a file: \"file\", \"fingerprint\", \"too_short\", the \"recipe\" by its full name and as
-it was \"called\"; with --explain, \"explained\": \"distinct_features\" and \"voting_features\" (how many there
-are, and how many of them vote), \"heaviest\" (a list of \"text\", \"field\", its
-name if it is one, \"hash\", \"count\", \"documents\" by the table, and \"share\"), and \"balance\", a number for each bit, the lowest
-first: by what share of the weight it is 1 (above 0) or 0. A feature of a minwise recipe weighs as much as it gives
-bits, and all bits are as near to flipping.
-
-A file that cannot be read is named, and the others are done all the same; then the exit code is 5.")]
+A text of fewer than 8 words is too short; `ingest` gives it no fingerprint. A file that
+cannot be read is named, and the exit code is 5. Recipes: docs/fingerprints.md"#)]
 pub(crate) struct Fingerprint {
-    /// The files; - or none is standard input
+    /// Files; - or none is standard input
     files: Vec<PathBuf>,
-    /// The recipe, by its name or that of a preset
+    /// Read all files as HTML, whatever their names and first bytes say
+    #[arg(long)]
+    html: bool,
+    /// The recipe: a preset or a full name
     #[arg(long, value_name = "NAME", default_value = "default")]
     recipe: Called,
-    /// The table of document frequencies, for a recipe that uses them: see `simkeep df`
+    /// Table of document frequencies, for recipes that need one
     #[arg(long, value_name = "FILE")]
     df: Option<PathBuf>,
-    /// Say which features weigh most, and which bits are nearest to flipping
+    /// Print the heaviest features and the least certain bits
     #[arg(long)]
     explain: bool,
-    /// How many features to name
+    /// Features to print
     #[arg(long, value_name = "COUNT", default_value_t = 10, requires = "explain")]
     features: usize,
-    /// List the recipes that have short names
-    #[arg(long, conflicts_with_all = ["files", "explain"])]
+    /// List the presets
+    #[arg(long, conflicts_with_all = ["files", "explain", "html"])]
     recipes: bool,
     #[command(flatten)]
     threads: Threads,
@@ -99,10 +94,11 @@ impl Fingerprint {
         let files = if self.files.is_empty() { &stdin[..] } else { &self.files };
         let mut failed = 0;
         let (recipe, features) = (*recipe, self.explain.then_some(self.features));
+        let form = if self.html { Form::Html } else { Form::Unknown };
         let work = move || {
             let table = table.clone();
             move |File(file): File, into: &mut Results<Outcome>| {
-                let made = Made::of(&file, &recipe, table.as_deref(), features);
+                let made = Made::of((&file, form), &recipe, table.as_deref(), features);
                 into.push((file, made), 0);
             }
         };
@@ -252,7 +248,7 @@ impl<'a> From<&'a Explained> for Why<'a> {
 /// Lists the recipes that have short names.
 fn list(as_json: bool, output: &mut Output) -> Result<Exit, Failure> {
     if !as_json {
-        output.line(RECIPES)?;
+        output.header(RECIPES)?;
     }
     for Preset { name, what, recipe, near, holds, bands, hidden, .. } in Recipe::PRESETS {
         let recipe = recipe.name();
@@ -297,12 +293,12 @@ struct Made {
 impl Made {
     /// That of a file, explained by so many features if they are to be named.
     fn of(
-        file: &Path,
+        (file, form): (&Path, Form),
         recipe: &Recipe,
         table: Option<&Table>,
         features: Option<usize>,
     ) -> Result<Result<Made, Failure>, Failure> {
-        let document = match near::read_document(file) {
+        let document = match read_document(file, form) {
             Ok(document) => document,
             Err(failure) => return Ok(Err(failure)),
         };

@@ -25,38 +25,31 @@ const PAUSE: Duration = Duration::from_millis(200);
 /// Near pages that are named.
 const NEAR_LIMIT: usize = 5;
 
-/// Print what was stored last, operation by operation, and with -f what comes
+/// Print the newest operations; with -f, follow them
 ///
-/// One line per operation: its number, the time of the visit, what that meant (new, same, changed and by
-/// how many bits, reverted, gone, failed ...), and the URL. Operations come in the order in which they
-/// were acknowledged, which need not be that of their times. A fingerprint of another epoch, a weight
-/// and a class that were given with a visit are operations of their own.
+/// One line per operation: its number, the time of the visit, the verdict, and the URL. Operations
+/// come in the order of acknowledgement, not of visits. A fingerprint of another epoch, a weight or
+/// a class given with a visit is an operation of its own.
 #[derive(Args)]
-#[command(after_long_help = "Examples:
-  simkeep tail
-  simkeep tail -n 1000 --under example.com
-  simkeep tail -f
-  simkeep tail -f --near
+#[command(after_long_help = r#"Examples:
+  simkeep tail crawl.simkeep
+  simkeep tail crawl.simkeep -n 1000 --under example.com
+  simkeep tail -f crawl.simkeep --near
 
-Only what the journal still holds is told: about the last hundred thousand operations, or the last few
-minutes of a crawl. What was there before is in segments, which do not know in which order it came; so it
-is said from which operation on there are any. If operations come and go between two looks, their numbers
-are told.
-
-With --json, a line has \"kind\": \"entry\", \"forget\", \"forget-prefix\", or \"missed\" for operations that were
-sealed before they could be shown; its number, \"operation\"; and of an entry the keys of a line of `simkeep
-history --json`, and \"near\".")]
+Only operations in the journal can be shown: the last hundred thousand, or the last
+minutes of a crawl. Older ones are in segments, which keep no order. If operations are
+sealed between two looks, their numbers are printed."#)]
 pub(crate) struct Tail {
-    /// How many operations to print before those that come
+    /// Operations to print at first
     #[arg(short, value_name = "COUNT", default_value_t = 10)]
     n: usize,
-    /// Go on printing what comes, until it is interrupted
+    /// Keep printing new operations until interrupted
     #[arg(short, long)]
     follow: bool,
-    /// Only of pages under this prefix: a domain, a host, or one with a path
+    /// Only pages under this prefix: a domain, host or path
     #[arg(long, value_name = "PREFIX")]
     under: Option<Prefix>,
-    /// Name up to five pages near what was seen, within so many bits [default: what the recipe advises]
+    /// Name up to five pages within this distance [default: by recipe]
     #[arg(long, value_name = "BITS", num_args = 0..=1, require_equals = true, value_parser = clap::value_parser!(u32).range(..=64))]
     near: Option<Option<u32>>,
 }

@@ -15,21 +15,20 @@ use crate::output::progress::watched;
 use crate::output::words::{bytes, count, many};
 use simkeep_formats::escape::whole;
 
-/// Read all of a store and check that it is sound
+/// Check a whole store for damage
 ///
-/// Checks every checksum, and that pages, histories and fingerprint tables fit together. Names all
-/// damage, file by file and block by block. Reads every byte with plain reads first, and writes
-/// nothing. Of what a store has published it reads the newest generation.
+/// Reads every byte, checks every checksum, and checks that pages, histories and fingerprint tables
+/// agree. Names all damage by file and block. Writes nothing. Of a published directory it reads the
+/// newest generation.
 #[derive(Args)]
-#[command(after_long_help = "Examples:
-  simkeep verify
-  simkeep verify --rate 50M                    beside a crawler, slowly
-  simkeep verify --store backup/crawl.simkeep  a backup, before it is needed
+#[command(after_long_help = r#"Examples:
+  simkeep verify crawl.simkeep
+  simkeep verify crawl.simkeep --rate 50M   slowly, while a crawler runs
+  simkeep verify backup/crawl.simkeep
 
-Exits with 4 if anything is damaged. What is sound of a damaged store goes into a new one with
-`simkeep repair`.")]
+Exits with 4 if anything is damaged. `simkeep repair` saves the sound parts."#)]
 pub(crate) struct Verify {
-    /// Read no more than this a second; K, M and G are thousands of 1024
+    /// Read at most this much a second, such as 50M (K, M, G)
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
     rate: Option<u64>,
 }

@@ -18,26 +18,23 @@ use crate::time;
 /// By what it is decided when pages are visited again.
 #[derive(Args)]
 pub(crate) struct Asked {
-    /// How many visits there are in a day: dates follow from that, and how often each page is visited
-    /// [default: those of the 28 days up to the latest visit, or since the first visit, a day]
+    /// Visits a day, from which intervals and dates follow [default: the mean of the last 28 days]
     #[arg(long, value_name = "VISITS", value_parser = parse_visits)]
     per_day: Option<f64>,
-    /// What puts pages in order: value, harmonic, uniform, fixed:7d, thesis:3,1.5, nutch:0.4,0.2,0.3
-    /// or stormcrawler
+    /// How pages are ranked
     #[arg(long, value_name = "NAME", default_value_t)]
     pub(crate) policy: Policy,
-    /// Rules for pages under prefixes: JSON lines, as below
+    /// JSON lines with limits for prefixes
     #[arg(long, value_name = "FILE")]
     rules: Option<PathBuf>,
-    /// When pages changed: a sitemap, an Atom or RSS feed, or JSON lines with "url" and "modified",
-    /// packed or not; - is standard input; may be repeated
+    /// When pages changed: a sitemap, a feed, or JSON lines with "url" and "modified"; may be
+    /// repeated
     #[arg(long, value_name = "FILE")]
     hints: Vec<PathBuf>,
-    /// A page that was not visited for so long comes first, whatever a visit is worth
-    #[arg(long, value_name = "INTERVAL", default_value = "365d")]
+    /// Visit each page at least this often
+    #[arg(long, value_name = "DURATION", default_value = "365d", value_parser = time::interval)]
     max_interval: Interval,
-    /// The time it is: 2024-05-01 (its first moment in UTC), '2024-05-01 12:00', '3d ago', RFC 3339, or
-    /// seconds since 1970 [default: that of this machine]
+    /// Time to use instead of the clock of this machine
     #[arg(long, value_name = "TIME", value_parser = time::parse, allow_hyphen_values = true)]
     now: Option<Time>,
 }
@@ -196,28 +193,3 @@ impl Iterator for ReadHints<'_> {
         }
     }
 }
-
-/// What stands in the long help of both.
-macro_rules! help {
-    () => {
-        r#"The policies: value (the days for which a visit is expected to make the page fresh, times its
-weight), harmonic (as value, but a change that is missed counts more the longer nobody looks),
-uniform (the days since the last visit); and by that time over an interval, 1 when it has passed:
-fixed:7d, thesis:3,1.5, nutch:0.4,0.2,0.3, stormcrawler. `simkeep simulate` compares them.
-
-A line of --rules has what is to hold for the pages under a prefix, the longest prefix deciding:
-  {"under":"example.com/news","min":"1h","max":"7d","per_host":100}
-No page is visited before "min" after its last visit. Past "max" it comes first, or past the interval
-of its own "policy", such as "fixed:1d". "weight" is a factor, and no more than "per_host" pages of
-one host are listed. All are optional; without "under", a rule is for the pages that have no other.
-
-A page that --hints say changed after its last visit is taken to be stale with a probability of
-0.8. A time after --now is no hint. Sitemaps and feeds need not be well formed: a bare & or an
-unknown entity stands for itself, and they may be in any encoding that they declare. A time may be a
-W3C datetime, of RFC 822, or near either (2024-02-01 10:00 +0100). A relative URL in a feed is
-resolved by xml:base, or by the feed's link to itself or to its site. A broken entry is named and skipped.
-A file that is empty, or of which nothing could be read, is named, too: the answer goes without it,
-and the exit code is 3."#
-    };
-}
-pub(crate) use help;

@@ -13,31 +13,27 @@ use crate::output::Output;
 use crate::output::progress::watched;
 use crate::output::words::{bytes, count, many};
 
-/// Make a backup of a store, also while it is being written
+/// Back up a store, even while it is written
 ///
-/// The backup is a whole store in a directory of its own, in a state that the store had meanwhile. The
-/// first run makes it; later ones into the same directory add what is new, and remove what the store has
-/// no more. All of it is read and checked before it counts.
+/// The backup is a complete store. The first run creates it; later runs into the same directory add
+/// new files and remove old ones. All of it is read and checked before it counts.
 #[derive(Args)]
-#[command(after_long_help = "Examples:
-  simkeep backup /backup/crawl.simkeep --store crawl.simkeep
-  simkeep backup /backup/crawl.simkeep                        again, with SIMKEEP_STORE set
-  simkeep backup --copy friday.simkeep
-  simkeep verify /backup/crawl.simkeep                        before it is needed
+#[command(after_long_help = r#"Examples:
+  simkeep backup crawl.simkeep /backup/crawl.simkeep
+  simkeep backup --copy crawl.simkeep friday.simkeep
+  simkeep verify /backup/crawl.simkeep
 
-Files that never change are linked where the file system can, and else copied. Links take no room, but are
-one with the files of the store: what damages the disk damages both. Put a backup that is to survive the
-disk on another one, or use --copy.
+Files that never change are hard links where possible. Links take no space, but share
+damage of the disk with the store: put backups on another disk, or use --copy.
 
-A backup is read as any store, and to get it back, copy it to the place of the store (cp -r). Once
-something was written to it, it is a store of its own, and no backup goes there any more. A run that is
-killed leaves an earlier backup as it was or whole and new, and of a new one nothing that can be opened:
-run it again.")]
+To restore, copy the backup to the place of the store (cp -r). A backup that has been
+written to is a store of its own, and no later backup goes there. A run that is killed
+leaves the earlier backup, or the complete new one."#)]
 pub(crate) struct Backup {
-    /// Where it goes: a directory that is new or empty, or has an earlier backup of this store
+    /// Directory: new, empty, or an earlier backup of this store
     #[arg(value_name = "TO")]
     to: PathBuf,
-    /// Copy all files that are new, and link none
+    /// Copy files instead of linking them
     #[arg(long)]
     copy: bool,
 }

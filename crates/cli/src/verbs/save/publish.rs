@@ -18,47 +18,43 @@ use crate::output::progress::watched;
 use crate::output::words::{self, bytes, count, many};
 use crate::{Common, time};
 
-/// Publish a state of a store, as files that never change, for readers on other machines
+/// Publish a read-only snapshot for readers on other machines
 ///
-/// Seals what is in the journal, links or copies what is new to a directory, and last of all writes
-/// there a generation: a small file that names all others. Beside a process that writes the store, what
-/// it has sealed is published.
+/// Seals the journal, links or copies new files to a directory, and last writes a generation: a
+/// small file that names all others. While another process writes the store, it publishes what that
+/// process has sealed.
 #[derive(Args)]
-#[command(after_long_help = "Examples:
+#[command(after_long_help = r#"Examples:
   simkeep publish crawl.simkeep --to /srv/crawl
-  simkeep publish --to /srv/crawl --keep 1 --grace 0  leave nothing of what was purged
-  simkeep publish --to /srv/crawl --check-kept        read also all that was published before
-  simkeep publish --to /srv/crawl --list
-  simkeep near --url https://example.com/terms --store /srv/crawl   read like a store
+  simkeep publish crawl.simkeep --to /srv/crawl --keep 1 --grace 0
+  simkeep publish crawl.simkeep --to /srv/crawl --list
+  simkeep near /srv/crawl https://example.com/terms
 
-Carry the directory elsewhere with whatever carries files, first \"files\" and then \"generations\": a
-generation is of use once the files that it names are there. Files are linked where the file system can, and else copied;
-they have names of their own for ever, so what was carried once is never carried again.
+Copy the directory to other machines with any tool: "files" first, then "generations".
+Files never change and keep their names, so no file is copied twice. Every verb that
+reads takes the directory as a store.
 
-What is new is read and checked before a generation names it. What was published before is read at least
-once in 30 days, by the first run after its turn: each file has its own. A damaged file gives way to that of
-the store, and the summary says how many did. A store that is older than the newest generation, or a copy of it
-that went another way, is refused.
+Generations older than --keep and --grace are removed. Pages forgotten before are in no
+later generation.
 
-A generation stays while it is among the newest (--keep), and for a while after it was the newest
-(--grace), since somebody may be reading it. What was forgotten is in no later generation.")]
+Checks, damaged files, older stores: docs/reliability.md"#)]
 pub(crate) struct Publish {
-    /// The directory: new or empty, or where this store was published before
+    /// Directory: new, empty, or where this store was published
     #[arg(long, value_name = "DIR")]
     to: PathBuf,
-    /// How many generations stay, the new one included
-    #[arg(long, value_name = "N", default_value_t = 3)]
+    /// Generations to keep, with the new one
+    #[arg(long, value_name = "COUNT", default_value_t = 3)]
     keep: usize,
-    /// How long an older one stays after the one that followed it: 90m, 24h, 7d, or 0
+    /// Time to keep a generation after the next one
     #[arg(long, value_name = "DURATION", default_value = "24h", value_parser = time::duration)]
     grace: Duration,
-    /// Copy all files that are new, and link none
+    /// Copy files instead of linking them
     #[arg(long)]
     copy: bool,
-    /// Read and check all files that were published before, and not only those whose turn it is
+    /// Check all published files, not only those whose turn it is
     #[arg(long)]
     check_kept: bool,
-    /// Say what is published there, and publish nothing
+    /// List published generations, and publish nothing
     #[arg(long, conflicts_with_all = ["keep", "grace", "copy", "check_kept"])]
     list: bool,
 }

@@ -15,27 +15,25 @@ use crate::output::progress::watched;
 use crate::output::words::{count, many};
 use simkeep_formats::escape::whole;
 
-/// Save everything that is sound in a damaged store to a new one, and say what is lost
+/// Save the sound parts of a damaged store
 ///
-/// The damaged store is only read. Hashes, filters and fingerprint tables are rebuilt, so damage to
-/// them loses nothing. Reports what is lost: the file, the bytes, the operations, how many pages,
-/// and between which URLs.
+/// Writes a new store and only reads the damaged one. Hashes, filters and fingerprint tables are
+/// rebuilt, so damage to them loses nothing. Reports each loss: file, bytes, operations, number of
+/// pages, and the URLs around it.
 #[derive(Args)]
-#[command(after_long_help = "Examples:
-  simkeep repair --store crawl.simkeep --to saved.simkeep
+#[command(after_long_help = r#"Examples:
+  simkeep repair crawl.simkeep --to saved.simkeep
 
-A catalog that cannot be read as a whole is read page by page: each part of the journal is kept whose own
-checksum holds, whatever the header says.
+A catalog that cannot be read as a whole is read part by part.
 
-Exits with 0 if everything was saved, and with 4 if something is lost. One that is killed leaves no store:
-run it again, and it begins anew. One that is killed after its last commit leaves all of it: then the next one
-says that there is a store already.
+Forgotten pages stay forgotten. If lost operations may have forgotten pages that cannot
+be named, nothing is saved unless --keep-forgotten is given.
 
-What was forgotten stays forgotten. If the damage took operations that may have forgotten pages, and
-nothing says which, then nothing is saved unless --keep-forgotten is given.")]
+Exits with 4 if something was lost. A run that is killed leaves no store, or the complete
+one: run it again."#)]
 pub(crate) struct Repair {
-    /// Where the new store goes: a directory that is new or empty
-    #[arg(long, value_name = "PATH")]
+    /// Directory of the new store: new or empty
+    #[arg(long, value_name = "DIR")]
     to: PathBuf,
     /// Keep pages that a lost operation may have forgotten
     #[arg(long)]

@@ -7,15 +7,15 @@ use crate::common::Common;
 use crate::exit::{Exit, Failure};
 use crate::output::Output;
 
-/// Print what a shell needs to complete verbs and options
+/// Print a shell completion script
 #[derive(Args)]
-#[command(after_long_help = "Examples:
+#[command(after_long_help = r#"Examples:
   simkeep completions bash > ~/.local/share/bash-completion/completions/simkeep
   simkeep completions zsh > ~/.zfunc/_simkeep
   simkeep completions fish > ~/.config/fish/completions/simkeep.fish
 
-For zsh the folder must be among those of $fpath before compinit runs. A shell that is open already reads the
-file when it starts anew.")]
+For zsh, the folder must be in $fpath before compinit runs. Open shells read the script
+when they start again."#)]
 pub(crate) struct Completions {
     /// The shell
     #[arg(value_enum, value_name = "SHELL")]

@@ -14,16 +14,14 @@ use crate::output::Output;
 use crate::output::temporary::refuse_store;
 use crate::output::words;
 
-/// Print the manual page of the tool, or write a page for each verb
+/// Print the manual page, or write one per verb
 #[derive(Args)]
-#[command(after_long_help = "Examples:
+#[command(after_long_help = r#"Examples:
   simkeep man | man -l -
   simkeep man --to ~/.local/share/man/man1
-  man simkeep-history
-
-The pages say what `simkeep help VERB` says.")]
+  man simkeep-history"#)]
 pub(crate) struct Man {
-    /// A folder to write all pages into; it is made if it is not there
+    /// Directory to write all pages to
     #[arg(long, value_name = "DIR")]
     to: Option<PathBuf>,
 }

@@ -25,28 +25,22 @@ use crate::verbs::revisit::{recrawl, simulate};
 use crate::verbs::save::{backup, export};
 use crate::verbs::save::{publish, repair};
 
-/// Print the JSON Schema of what a verb prints with --json
+/// Print the JSON Schema of a verb's output
 ///
-/// Of an object, or of each line if it prints several. "messages" is what all verbs print on standard
-/// error with --json: why they failed (with "exit_code" and "kind"), and notes. Without a verb, one object
-/// with the schemas of all.
+/// Describes each object that the verb prints with --json. "messages" are the errors and notes on
+/// standard error. Without a verb, prints all schemas in one object.
 #[derive(Args)]
-#[command(after_long_help = "Examples:
-  simkeep schema
+#[command(after_long_help = r#"Examples:
   simkeep schema history
   simkeep schema inspect page
   simkeep schema messages
+  simkeep schema
 
-Keys, and words that are told apart, may be added in later versions; none is renamed, or means something
-else. So a reader passes over keys that it does not know. A key is always there, and null if there is
-none of it; only lines that are entries, as in an export, leave keys out.
-
-Times are RFC 3339 in UTC, keys of sizes end in _bytes and those of durations in _seconds, fingerprints
-have 16 hexadecimal digits, and \"epoch\" is the name of one. \"saw\" is the state of the store that an
-answer is of: the number of the last operation, when that was the newest state if a writer is at work,
-and how many operations came since.")]
+Later versions may add keys and enum values, but never rename one. So ignore keys you do
+not know. Every key is present, null if empty; only entries, as in an export, omit keys.
+More: docs/json.md"#)]
 pub(crate) struct Schema {
-    /// The verb, of one or two words
+    /// The verb, one or two words
     #[arg(value_name = "VERB")]
     verb: Vec<String>,
 }

@@ -15,30 +15,29 @@ use crate::verbs::ask::near::sought;
 /// Which pages are clustered, within which distance, and who leads.
 #[derive(Args)]
 pub(crate) struct Asked {
-    /// How far pages may be from their leader [default: what the recipe advises, 3 for most]
+    /// Bits a page may differ from its leader [default: by recipe, mostly 3]
     #[arg(short, value_name = "BITS", value_parser = clap::value_parser!(u32).range(..=64))]
     k: Option<u32>,
-    /// Which page leads: first-seen, newest, shortest-url, https, weight, or several with commas
+    /// Leaders: first-seen, newest, shortest-url, https, weight
     #[arg(long, value_name = "RULE", default_value = "first-seen")]
     pub(crate) rule: Ranking,
-    /// Take what was in force at this time: 2024-05-01 (its first moment in UTC), '3d ago', RFC 3339, or
-    /// seconds since 1970
+    /// Use the state at this time instead of the newest
     #[arg(long, value_name = "TIME", value_parser = time::parse, allow_hyphen_values = true)]
     at: Option<simkeep::Time>,
-    /// Take pages under this prefix only: a domain, a host, or one with a path
+    /// Only pages under this prefix: a domain, host or path
     #[arg(long, value_name = "PREFIX")]
     under: Option<Prefix>,
-    /// Take pages of these classes only: numbers and "none", with commas between them
+    /// Only pages of these classes, such as 0,7,none
     #[arg(long, value_name = "CLASSES")]
     pub(crate) classes: Option<Classes>,
     /// Compare fingerprints of this epoch
     #[arg(long, value_name = "NAME")]
     epoch: Option<String>,
-    /// Memory to take, in MiB
+    /// Memory to use, in MiB
     #[arg(long, value_name = "MIB", default_value_t = 512)]
     memory: usize,
-    /// Where scratch files go [default: TMPDIR, or /tmp]
-    #[arg(long, value_name = "FOLDER")]
+    /// Directory for scratch files [default: TMPDIR or /tmp]
+    #[arg(long, value_name = "DIR")]
     scratch: Option<PathBuf>,
 }
 

@@ -12,7 +12,6 @@ use crate::output::Output;
 use crate::output::progress::watched;
 use crate::output::table::{Table, left};
 use crate::output::words::{many, without_part};
-use crate::time;
 
 /// Two times; the later one may be now.
 #[derive(Clone, Copy)]
@@ -22,15 +21,10 @@ pub(super) struct Span {
 }
 
 impl Span {
-    /// What is written as FROM or FROM..TO.
-    pub(super) fn parse(text: &str) -> Result<Span, String> {
-        let (from, to) = match text.split_once("..") {
-            Some((from, to)) => (from, Some(to).filter(|to| !to.is_empty())),
-            None => (text, None),
-        };
-        let (from, to) = (time::parse(from)?, to.map(time::parse).transpose()?);
+    /// Checks that the times are in order.
+    pub(super) fn new(from: Time, to: Option<Time>) -> Result<Span, Failure> {
         if to.is_some_and(|to| to < from) {
-            return Err("the later time comes last: FROM..TO".to_owned());
+            return Err(Failure::Usage("--until must not be earlier than --since".to_owned()));
         }
         Ok(Span { from, to })
     }

@@ -14,10 +14,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use simkeep::cluster::{BySize, ClusteredPage, Clustering, Clusters, PageCluster};
-use simkeep::{Page, Reader, Snapshot};
+use simkeep::{Page, Reader, Snapshot, Time};
 use simkeep_formats::escape;
 
-use crate::Common;
 use crate::exit::{Exit, Failure, say};
 use crate::input::spelling;
 use crate::output::json::Saw;
@@ -26,6 +25,7 @@ use crate::output::row_file::{RowFile, cannot};
 use crate::output::table::{Table, left, right};
 use crate::output::words::{count, many, took_no_part};
 use crate::output::{Output, write_object};
+use crate::{Common, time};
 use changes::Span;
 use help::HELP;
 use lines::{OfCluster, OfPage, One, Whole};
@@ -33,22 +33,22 @@ use lines::{OfCluster, OfPage, One, Whole};
 pub(crate) use asked::Asked;
 pub(crate) use lines::Line;
 
-/// Put pages with nearly the same text into clusters, each with a page that leads it
+/// Group near-duplicate pages, each group with a leader
 ///
-/// The first line says how many pages and clusters there are; then comes one line per cluster, the
-/// largest first: its pages, how many bits these are from the leader, when that was first seen, its URL.
+/// Prints the number of pages and clusters, then one line per cluster, the largest first: its
+/// pages, their distances from the leader, when the leader was first seen, and the leader's URL.
 #[derive(Args)]
 #[command(after_long_help = HELP)]
 pub(crate) struct Cluster {
-    /// Show the cluster of this page only
-    #[arg(conflicts_with_all = ["members", "by_page", "balls", "components", "changes", "output", "limit", "min_size"])]
+    /// Show only the cluster of this page
+    #[arg(conflicts_with_all = ["members", "by_page", "balls", "components", "since", "output", "limit", "min_size"])]
     url: Option<String>,
     #[command(flatten)]
     asked: Asked,
     /// Leave out clusters of fewer pages
     #[arg(long, value_name = "PAGES", default_value_t = 2)]
     min_size: u64,
-    /// How many clusters to list at most [default: 100; with --by-page or -o all]
+    /// Clusters to list [default: 100; all with --by-page or -o]
     #[arg(long, value_name = "COUNT")]
     limit: Option<usize>,
     /// List the pages of each cluster
@@ -57,20 +57,24 @@ pub(crate) struct Cluster {
     /// List pages in SURT order, each with its leader
     #[arg(long, conflicts_with = "limit")]
     by_page: bool,
-    /// List the pages that are led by others than at an earlier time, and why: FROM, or FROM..TO
-    #[arg(long, value_name = "TIMES", value_parser = Span::parse, conflicts_with_all = ["at", "members", "by_page", "limit", "balls", "components", "output", "min_size"])]
-    changes: Option<Span>,
-    /// Count how many pages are within each distance of each page
+    /// List pages whose leader changed since this time
+    #[arg(long, value_name = "TIME", value_parser = time::parse, allow_hyphen_values = true)]
+    #[arg(conflicts_with_all = ["at", "members", "by_page", "limit", "balls", "components", "output", "min_size"])]
+    since: Option<Time>,
+    /// With --since, the later time [default: now]
+    #[arg(long, value_name = "TIME", value_parser = time::parse, allow_hyphen_values = true)]
+    #[arg(requires = "since")]
+    until: Option<Time>,
+    /// Count the neighbours of each page at each distance
     #[arg(long, conflicts_with_all = ["members", "by_page", "limit", "components", "output", "rule", "min_size"])]
     balls: bool,
-    /// With --balls: a file with lines of a URL, a tab and a label
+    /// With --balls, a file of lines "URL<tab>label"
     #[arg(long, value_name = "FILE", requires = "balls")]
     labels: Option<PathBuf>,
-    /// Count what hangs together by small steps
+    /// Count the connected components of near pages
     #[arg(long, conflicts_with_all = ["members", "by_page", "limit", "output", "rule", "min_size"])]
     components: bool,
-    /// Write the lines to this file: as JSON, packed if its name ends with .zst or .gz, or as a Parquet
-    /// file if it ends with .parquet
+    /// Write to this file, as JSON lines (.zst, .gz) or .parquet
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -91,7 +95,8 @@ impl Cluster {
         if self.components {
             return counts::components(&snapshot, &asked, epoch, common.json, output);
         }
-        if let Some(span) = self.changes {
+        if let Some(since) = self.since {
+            let span = Span::new(since, self.until)?;
             return changes::changes(&snapshot, (&asked, span), epoch, common.json, output);
         }
         if let Some(url) = &self.url {

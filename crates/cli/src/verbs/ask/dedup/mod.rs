@@ -36,7 +36,7 @@ const WIDE: u32 = 10;
 
 /// What is said where all is kept, since no text of the corpus is one that is in force.
 const NONE_COMPARED: &str = "no text was compared: none has words, and the digest of what the store has \
-                             in force; see --id-key and --text-key";
+                             in force; see --url-key and --text-key";
 
 /// Pages that are listed without a limit.
 const LISTED: usize = 100;

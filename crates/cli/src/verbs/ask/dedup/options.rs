@@ -10,64 +10,59 @@ use super::help::HELP;
 use crate::input::reading::Reading;
 use crate::verbs::ask::cluster::Asked;
 
-/// Say which pages to drop in favour of others, or write a corpus without them
+/// List duplicates to drop, or write a corpus without them
 ///
-/// A line for each page to be dropped: in how many bits it differs from the page that is kept for it,
-/// why, how many pages the cluster has, its URL, and that of the page that is kept. Then how many there
-/// are by reason, by distance and by host. A page that is led by one of another class stays, unless that
-/// is --open. Nothing is dropped from the store.
+/// Keeps the leader of each cluster (see `simkeep cluster`) and drops the other pages. The store
+/// does not change.
 #[derive(Args)]
 #[command(after_long_help = HELP)]
 pub(crate) struct Dedup {
     #[command(flatten)]
     pub(super) asked: Asked,
-    /// Drop pages also in favour of those of these classes, which all may see, and not only of their own
-    /// class: numbers and "none", with commas between them
+    /// Classes whose pages may replace pages of any class
     #[arg(long, value_name = "CLASSES")]
     pub(super) open: Option<Classes>,
-    /// How many pages to list at most [default: 100; with --json all, with --filter none]
+    /// Pages to list [default: 100; all with --json]
     #[arg(long, value_name = "COUNT")]
     pub(super) limit: Option<usize>,
-    /// List so many pairs of each distance, drawn by lot, to be judged by eye before anything goes
+    /// List this many random pairs of each distance instead
     #[arg(long, value_name = "COUNT", conflicts_with = "limit")]
     pub(super) sample: Option<usize>,
-    /// With --sample: the number of the lot
+    /// Seed of the --sample
     #[arg(long, value_name = "NUMBER", requires = "sample", default_value_t = 0)]
     pub(super) seed: u64,
-    /// Write all pages that are dropped to this file: as JSON lines, packed if its name ends with .zst
-    /// or .gz, or as a Parquet file if it ends with .parquet
+    /// Write the plan, as JSON lines (.zst, .gz) or .parquet
     #[arg(short, long, value_name = "FILE")]
     pub(super) output: Option<PathBuf>,
-    /// Write the URLs of all pages that are dropped to this file, one a line
+    /// Write the URLs of dropped pages
     #[arg(long, value_name = "FILE")]
     pub(super) drop_list: Option<PathBuf>,
-    /// Write the URLs of all pages that are kept to this file, one a line
+    /// Write the URLs of kept pages
     #[arg(long, value_name = "FILE")]
     pub(super) keep_list: Option<PathBuf>,
-    /// Write these files of JSON lines, or Parquet files, without the documents that are dropped
+    /// JSON lines or Parquet files to copy without duplicates
     #[arg(long, value_name = "FILES", num_args = 1.., requires = "to", help_heading = CORPUS)]
     pub(super) filter: Vec<PathBuf>,
-    /// The folder that they are written to, by their names; it is made if it is not there
-    #[arg(long, value_name = "FOLDER", requires = "filter", help_heading = CORPUS)]
+    /// Directory for the copies
+    #[arg(long, value_name = "DIR", requires = "filter", help_heading = CORPUS)]
     pub(super) to: Option<PathBuf>,
-    /// Take the place of files that are there
+    /// Replace files that exist
     #[arg(long, requires = "filter", help_heading = CORPUS)]
     pub(super) force: bool,
-    /// Keep all documents, and add "duplicate_of" and "distance" to those that would be dropped
+    /// Keep duplicates, with "duplicate_of" and "distance"
     #[arg(long, requires = "filter", help_heading = CORPUS)]
     pub(super) mark: bool,
-    /// The key, or the column, of what names a document, as it was loaded [default: url]
-    #[arg(long, visible_alias = "url-key", value_name = "KEY", requires = "filter")]
+    /// Key or column of the name, as for `load` [default: url]
+    #[arg(long, value_name = "KEY", requires = "filter")]
     #[arg(help_heading = CORPUS)]
-    pub(super) id_key: Option<Key>,
-    /// The key, or the column, of the text [default: text]
+    pub(super) url_key: Option<Key>,
+    /// Key or column of the text [default: text]
     #[arg(long, value_name = "KEY", requires = "filter", help_heading = CORPUS)]
     pub(super) text_key: Option<Key>,
-    /// Go by names alone: drop a document also where its text is not the one that was compared
+    /// Compare names only, not texts
     #[arg(long, requires = "filter", help_heading = CORPUS)]
     pub(super) any_text: bool,
-    /// Drop only documents whose texts have at least this share of their runs of five words in common
-    /// with what is kept for them, such as 0.8
+    /// Drop only texts that share this part of their runs of five words, such as 0.8
     #[arg(long, value_name = "SHARE", value_parser = share, requires = "filter")]
     #[arg(conflicts_with = "any_text", help_heading = CORPUS)]
     pub(super) resemblance: Option<f64>,

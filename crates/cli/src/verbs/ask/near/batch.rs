@@ -9,10 +9,13 @@ use serde::Serialize;
 use simkeep::fingerprint::Fingerprinter;
 use simkeep::{Epoch, Error, Matches, Query, Snapshot};
 use simkeep_formats::lines::open;
-use simkeep_formats::{ZstdWindow, document, escape};
+use simkeep_formats::{ZstdWindow, escape, is_html};
 
 use super::search::{ended, search_on};
-use super::{Asked, Near, NearPage, Printed, Sought, near_pages, of_text, parse_fingerprint, row};
+use super::{
+    Asked, Form, Lines, Near, NearPage, Printed, Sought, document, near_pages, of_text,
+    parse_fingerprint, row,
+};
 use crate::exit::{Exit, Failure, say};
 use crate::input::origin;
 use crate::output::Output;
@@ -34,18 +37,20 @@ pub(super) fn run(
     as_json: bool,
     output: &mut Output,
 ) -> Result<Exit, Failure> {
-    if matches!(near.url, Some(Some(_))) || matches!(near.text, Some(Some(_))) {
-        let why =
-            "with --batch, --url and --text say what its lines are, and name nothing themselves";
-        return Err(Failure::Usage(why.to_owned()));
-    }
-    let texts = near.text.as_ref().map(|_| near.of_texts(snapshot)).transpose()?;
+    let form = match near.lines {
+        Lines::Html => Some(Form::Html),
+        Lines::Text => Some(Form::Text),
+        Lines::Url | Lines::Fingerprint => None,
+    };
+    let texts = form.map(|form| Ok::<_, Failure>((form, near.of_texts(snapshot)?))).transpose()?;
     let named = near.epoch.as_deref().map(|name| origin::named(snapshot.epochs(), name));
     let usual = named.transpose()?.unwrap_or_else(|| snapshot.near_epoch());
-    let epoch = texts.as_ref().map_or(usual, |(epoch, _)| *epoch);
+    let epoch = texts.as_ref().map_or(usual, |(_, (epoch, _))| *epoch);
     let kind = match &texts {
-        Some((epoch, origin)) => Kind::Texts(*epoch, Box::new(origin.fingerprinter()?)),
-        None if near.url.is_some() => Kind::Urls,
+        Some((form, (epoch, origin))) => {
+            Kind::Texts(*form, *epoch, Box::new(origin.fingerprinter()?))
+        }
+        None if near.lines == Lines::Url => Kind::Urls,
         None => Kind::Fingerprints(None),
     };
     let mut batch = Batch::new(near, snapshot, kind, as_json);
@@ -70,7 +75,7 @@ enum Kind<'a> {
     /// Ready fingerprints, and the epoch that they are compared in, once one has come.
     Fingerprints(Option<Epoch>),
     Urls,
-    Texts(Epoch, Box<Fingerprinter<'a>>),
+    Texts(Form, Epoch, Box<Fingerprinter<'a>>),
 }
 
 /// A line.
@@ -184,8 +189,11 @@ impl<'a> Batch<'a> {
     /// What is searched for a line's sake, or why nothing is.
     fn sought(&mut self, line: &[u8]) -> Result<Result<Asked, Why>, Failure> {
         let sought: Sought = match &mut self.kind {
-            Kind::Texts(epoch, fingerprinter) => match document(Path::new(""), line) {
-                None => return Ok(Err(Why::broken("it is no text"))),
+            Kind::Texts(Form::Text, ..) if is_html(Path::new(""), line) => {
+                return Ok(Err(Why::broken("it is HTML: use --lines html")));
+            }
+            Kind::Texts(form, epoch, fingerprinter) => match document(line, *form, Path::new("")) {
+                None => return Ok(Err(Why::broken("it is not a text"))),
                 Some(text) => of_text(&text, *epoch, fingerprinter, Path::new("the text"))?,
             },
             Kind::Urls => {

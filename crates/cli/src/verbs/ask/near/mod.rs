@@ -9,7 +9,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use clap::{ArgGroup, Args};
+use clap::{ArgGroup, Args, ValueEnum};
 use schemars::JsonSchema;
 use serde::Serialize;
 use simkeep::fingerprint::{Document, Fingerprinter, Meaning};
@@ -32,97 +32,94 @@ use search::{ended, search};
 
 pub(crate) use of_page::{OfPage, of_page};
 
-/// Find pages near a fingerprint, a text or another page
+/// Find pages near a URL, a text or a fingerprint
 ///
-/// One line per page, nearest first: how many of the 64 bits differ, how much of a change that is (none
-/// that the fingerprint tells, minor, moderate or major; - for a --text of fewer than 100 words), its
-/// fingerprint, its URL. Every page within the distance is found.
+/// One line per page, nearest first: how many of the 64 bits differ, how large a change that is
+/// (none, minor, moderate, major; - for a text of fewer than 100 words), its fingerprint and its
+/// URL. No page within the distance is missed.
 #[derive(Args)]
-#[command(override_usage = "simkeep near [OPTIONS] <FINGERPRINT|URL|--text FILE|--batch FILE>")]
-#[command(group(ArgGroup::new("what").required(true).multiple(true)
-    .args(["subject", "text", "url", "batch"])))]
-#[command(after_long_help = "Examples:
-  simkeep near https://example.com/terms
-  simkeep near --text terms.html -k 8
-  simkeep near 0123456789abcdef --ever --limit 100
-  simkeep near --url https://example.com/terms --nearest 5 --under example.org
-  simkeep near 0123456789abcdef -k 8 --explain
-  simkeep near 0123456789abcdef --classes 0,7,none
-  simkeep near --text - < terms.html
-  simkeep near --batch fingerprints.txt
-  simkeep near --batch urls.txt --url --json
+#[command(override_usage = "simkeep near [OPTIONS] <URL|FINGERPRINT>
+       simkeep near [OPTIONS] --text FILE | --html FILE | --batch FILE")]
+#[command(group(ArgGroup::new("what").required(true)
+    .args(["subject", "url", "text", "html", "fingerprint", "batch"])))]
+#[command(after_long_help = r#"Examples:
+  simkeep near crawl.simkeep https://example.com/terms
+  simkeep near crawl.simkeep --html terms.html -k 8
+  simkeep near crawl.simkeep 0123456789abcdef --ever --limit 100
+  simkeep near crawl.simkeep https://example.com/terms --nearest 5 --under example.org
+  simkeep near crawl.simkeep --batch urls.txt --lines url --json
 
-Fingerprints are compared within one epoch: what was made by the same recipe. A --text and a --url are
-compared within the newest epoch that near-duplicates are sought by (see `simkeep epoch`), or within
---epoch. A ready fingerprint is compared within the only such epoch that has pages; if there are more,
-name one with --epoch (`simkeep epoch list` has them).
+Only fingerprints of one epoch are compared: for URLs and texts the newest epoch that
+finds near-duplicates, for a fingerprint the only such epoch that has pages. --epoch
+chooses another.
 
-With --json, one object: \"fingerprint\", \"epoch\", \"k\", \"complete\" (whether no page is missing, or with
---nearest no nearer one), \"within\" (how many bits were searched), and \"near\", a list of \"url\",
-\"distance\", its \"band\", \"words_changed\" (from what share of the words to what share that means) and
-\"fingerprint\"; with --explain, \"explain\"; and \"without_fingerprint\": how many pages took no part since
-they have no fingerprint in this epoch. To count them takes a scan. So it is null without --explain, unless
-other epochs have fingerprints and there are 20,000 pages at most. Of a text of fewer than 100 words a
-distance means little: for such a --text \"band\" and \"words_changed\" are null.
+A --batch is answered many lines at a time, in order, at a fraction of the cost. Blank
+lines are skipped. A broken line is reported in its place; then the exit code is 3.
 
-With --batch, each line of a file is a question of its own: a fingerprint; with --url (and no URL behind it)
-the URL of a page, with --text a text. Blank lines are passed over. Questions are asked many at a time, at a
-fraction of the cost, and answered in their order: a line for each page, with the number of the question's
-line before it. Where there is no answer, such as for a URL that is not known, it is said there why. With
---json, an object for each question: \"line\", its number, and \"query\", what stands there; \"why\", if
-nothing could be searched for; and the keys of one answer. A line that is no fingerprint, URL or text
-\"is_broken\". It is answered as such in its place, and makes the exit code 3 at the end.
+A text of fewer than 8 words has no fingerprint, and nothing is near it.
 
-A text of fewer than 8 words is too short to tell from others: nothing is near it.
-
-Exits with 1 if nothing is near.")]
+Exits with 1 if nothing is near."#)]
 pub(crate) struct Near {
-    /// A fingerprint, in 16 hexadecimal digits, or the URL of a page of the store
-    #[arg(value_name = "FINGERPRINT|URL", value_parser = parse_subject)]
-    #[arg(conflicts_with_all = ["text", "url", "batch"])]
+    /// A URL in the store, or a fingerprint of 16 hex digits
+    #[arg(value_name = "URL|FINGERPRINT", value_parser = parse_subject)]
     subject: Option<Subject>,
-    /// A document to make the fingerprint of; - is standard input
-    #[arg(long, value_name = "FILE", conflicts_with = "url")]
-    text: Option<Option<PathBuf>>,
-    /// A page of the store: finds others near its present content
-    #[arg(long)]
-    url: Option<Option<String>>,
-    /// A file with a fingerprint a line, or with --url or --text alone URLs or texts; - is standard
-    /// input. It may be packed
+    /// Search near the current content of this page
+    #[arg(long, value_name = "URL")]
+    url: Option<String>,
+    /// Search near the plain text in this file (- is stdin)
+    #[arg(long, value_name = "FILE")]
+    text: Option<PathBuf>,
+    /// Search near the HTML page in this file (- is stdin)
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+    /// Search near this fingerprint, 16 hex digits
+    #[arg(long, value_name = "HEX", value_parser = parse_fingerprint)]
+    fingerprint: Option<u64>,
+    /// Answer one question per line of this file (- is stdin)
     #[arg(long, value_name = "FILE", conflicts_with = "explain")]
     batch: Option<PathBuf>,
-    /// How many bits may differ [default: what the recipe advises, 3 for most]
+    /// What the lines of --batch are
+    #[arg(long, value_name = "KIND", requires = "batch", default_value = "fingerprint")]
+    lines: Lines,
+    /// Bits that may differ [default: by recipe, mostly 3]
     #[arg(short, value_name = "BITS", value_parser = clap::value_parser!(u32).range(..=64))]
     k: Option<u32>,
-    /// Find this many nearest pages, however far away they are
+    /// Find the nearest pages, however far away
     #[arg(long, value_name = "COUNT", conflicts_with_all = ["k", "limit"])]
     nearest: Option<usize>,
-    /// How many pages to print at most
+    /// Pages to list
     #[arg(long, value_name = "COUNT", default_value_t = 16)]
     limit: usize,
-    /// Compare with fingerprints of this epoch
+    /// Compare fingerprints of this epoch
     #[arg(long, value_name = "NAME")]
     epoch: Option<String>,
-    /// Compare with every version that a page ever had, not only with those in force
+    /// Search all versions that pages ever had
     #[arg(long)]
     ever: bool,
-    /// Compare with the versions that were in force at this time: 2024-05-01 (its first moment in UTC),
-    /// '2024-05-01 12:00', '3d ago', yesterday, RFC 3339, or seconds since 1970
+    /// Use the state at this time instead of the newest
     #[arg(long, value_name = "TIME", value_parser = time::parse, allow_hyphen_values = true, conflicts_with = "ever")]
-    as_of: Option<Time>,
-    /// Compare with pages under this prefix only: a domain, a host, or one with a path
+    at: Option<Time>,
+    /// Only pages under this prefix: a domain, host or path
     #[arg(long, value_name = "PREFIX")]
     under: Option<Prefix>,
-    /// Compare with pages of these classes only, and know of no others: numbers, and "none" for pages
-    /// without a class
-    #[arg(long, value_name = "CLASS,...")]
+    /// Only pages of these classes, such as 0,7,none
+    #[arg(long, value_name = "CLASSES")]
     classes: Option<Classes>,
-    /// Search equal fingerprints first and then ever wider, for at most this long
-    #[arg(long, value_name = "MILLISECONDS")]
-    budget: Option<u64>,
-    /// Say how the search went in each part of the store: what was chosen, expected and met
+    /// Stop the search after this time, such as 5ms
+    #[arg(long, value_name = "DURATION", value_parser = time::duration)]
+    budget: Option<Duration>,
+    /// Show how each part of the store was searched
     #[arg(long)]
     explain: bool,
+}
+
+/// What the lines of a batch are.
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+enum Lines {
+    Fingerprint,
+    Url,
+    Text,
+    Html,
 }
 
 /// What a search is for, without an option that says it.
@@ -137,7 +134,7 @@ fn parse_subject(text: &str) -> Result<Subject, &'static str> {
         return Ok(Subject::Url(text.to_owned()));
     }
     let fingerprint = parse_fingerprint(text).map(Subject::Fingerprint);
-    fingerprint.map_err(|_| "a fingerprint has 16 hexadecimal digits; name other pages by --url")
+    fingerprint.map_err(|_| "this is neither a URL with :// nor a fingerprint of 16 hexadecimal digits; use --url, --text, --html or --fingerprint")
 }
 
 pub(crate) fn parse_fingerprint(text: &str) -> Result<u64, &'static str> {
@@ -234,46 +231,43 @@ impl Near {
             Some(count) => Query::nearest(fingerprint, count),
             None => Query::new(fingerprint, k).limit(self.limit),
         };
-        query.versions = match self.as_of {
+        query.versions = match self.at {
             Some(time) => Versions::At(time),
             None if self.ever => Versions::Ever,
             None => Versions::InForce,
         };
         query.under.clone_from(&self.under);
         query.classes.clone_from(&self.classes);
-        query.budget = self.budget.map(Duration::from_millis);
+        query.budget = self.budget;
         query
     }
 
     /// The page that is asked about, if it is one.
     fn url(&self) -> Option<&str> {
         match (&self.url, &self.subject) {
-            (Some(url), _) => url.as_deref(),
-            (None, Some(Subject::Url(url))) => Some(url),
+            (Some(url), _) | (None, Some(Subject::Url(url))) => Some(url),
             _ => None,
         }
     }
 
     /// What is asked for by itself.
     fn asked(&self, snapshot: &Snapshot) -> Result<Sought, Failure> {
-        match (self.url(), &self.text, &self.subject) {
-            (Some(url), ..) => self.of_url(snapshot, url),
-            (_, Some(Some(path)), _) => {
-                let (epoch, origin) = self.of_texts(snapshot)?;
-                let document = read_document(path)?;
-                Ok(of_text(&document, epoch, &mut origin.fingerprinter()?, path)?)
-            }
-            (.., Some(Subject::Fingerprint(fingerprint))) => {
-                let fingerprint = *fingerprint;
-                let epoch = self.of_fingerprints(snapshot, fingerprint)?;
-                Ok(Ok(Asked { fingerprint, epoch, is_brief: false }))
-            }
-            _ => Err(Failure::Usage(
-                "name the page of --url or the file of --text; without a name they say what the lines \
-                 of a --batch are"
-                    .to_owned(),
-            )),
+        if let Some(url) = self.url() {
+            return self.of_url(snapshot, url);
         }
+        let file = self.text.as_ref().map(|file| (file, Form::Text));
+        if let Some((file, form)) = file.or(self.html.as_ref().map(|file| (file, Form::Html))) {
+            let (epoch, origin) = self.of_texts(snapshot)?;
+            let document = read_document(file, form)?;
+            return Ok(of_text(&document, epoch, &mut origin.fingerprinter()?, file)?);
+        }
+        let fingerprint = match (self.fingerprint, &self.subject) {
+            (Some(fingerprint), _) => fingerprint,
+            (None, Some(Subject::Fingerprint(fingerprint))) => *fingerprint,
+            _ => return Err(Failure::Usage("name what to search for".to_owned())),
+        };
+        let epoch = self.of_fingerprints(snapshot, fingerprint)?;
+        Ok(Ok(Asked { fingerprint, epoch, is_brief: false }))
     }
 
     /// What is near the present content of a page.
@@ -494,8 +488,19 @@ fn near_content(snapshot: &Snapshot, page: &Page) -> Option<Content> {
     page.contents.iter().find(finds).copied()
 }
 
-/// A document, read as `ingest` reads a page; `-` is standard input.
-pub(crate) fn read_document(path: &Path) -> Result<Document, Failure> {
+/// How a file is read.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Form {
+    /// As HTML if its name or its first bytes say so, as `ingest` reads a page.
+    Unknown,
+    /// As HTML.
+    Html,
+    /// As plain text. HTML is refused, since its tags would count as words.
+    Text,
+}
+
+/// Reads a document; `-` is standard input.
+pub(crate) fn read_document(path: &Path, form: Form) -> Result<Document, Failure> {
     let mut bytes = Vec::new();
     let limit = simkeep_formats::RECORD_BYTES_MAX;
     let read = if path.as_os_str() == "-" {
@@ -503,12 +508,21 @@ pub(crate) fn read_document(path: &Path) -> Result<Document, Failure> {
     } else {
         std::fs::File::open(path).and_then(|file| file.take(limit + 1).read_to_end(&mut bytes))
     };
-    read.map_err(|e| Failure::Other(format!("cannot read {}: {e}", path.display())))?;
+    let shown = || escape::whole(&path.to_string_lossy());
+    read.map_err(|e| Failure::Other(format!("cannot read {}: {e}", shown())))?;
     if bytes.len() as u64 > limit {
-        let what = format!("{} has more than {} MiB", path.display(), limit >> 20);
-        return Err(Failure::Usage(what));
+        return Err(Failure::Usage(format!("{} is larger than {} MiB", shown(), limit >> 20)));
     }
-    simkeep_formats::document(path, &bytes).ok_or_else(|| {
-        Failure::Usage(format!("{} is no text; name a text or an HTML page", path.display()))
+    if form == Form::Text && simkeep_formats::is_html(path, &bytes) {
+        return Err(Failure::Usage(format!("{} is HTML: use --html instead of --text", shown())));
+    }
+    document(&bytes, form, path).ok_or_else(|| {
+        Failure::Usage(format!("{} is not a text: name a text or an HTML page", shown()))
     })
+}
+
+/// The text of a document; `None` if the bytes are not text.
+fn document(bytes: &[u8], form: Form, path: &Path) -> Option<Document> {
+    let path = if form == Form::Html { Path::new("page.html") } else { path };
+    simkeep_formats::document(path, bytes)
 }

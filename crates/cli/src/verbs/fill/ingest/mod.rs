@@ -33,7 +33,7 @@ use crate::exit::{Exit, Failure, say};
 use crate::input::clock::{ClockCheck, ClockOptions};
 use crate::input::epochs::{Admission, FromInput, existing};
 use crate::input::feed::{Fed, Feed};
-use crate::input::keys::{self, Foreign};
+use crate::input::keys::Foreign;
 use crate::input::pipeline::{Next, PATIENCE};
 use crate::input::reading::{Reading, Schemes};
 use crate::output::Output;
@@ -48,110 +48,48 @@ use start::{Before, InitialCounts};
 use summary::Summary;
 use sync::Sync;
 
-/// Read files, folders, JSON lines and web archives into a store
+/// Read files, JSON lines and web archives into a store
 ///
-/// Makes the store if there is none. You may interrupt it at any time and run it again: what is
-/// known already changes nothing. Prints what it found: "new pages" were not in the store; a
-/// "version" is content that is the first of its page, has changed, or has reverted to an earlier
-/// version.
+/// Makes the store if it does not exist. Input that the store has already changes nothing, so an
+/// interrupted run can be repeated. Broken records are named, counted and skipped.
 #[derive(Args)]
-#[command(after_long_help = concat!("Examples:
-  simkeep ingest crawl-*.warc.gz --store crawl.simkeep
-  simkeep ingest ~/documents --sync --store documents.simkeep
-  zstd -dc pages.jsonl.zst | simkeep ingest - --store pages.simkeep
-  simkeep ingest crawl-*.warc.gz --restate --store crawl.simkeep
-  zstd -dc pages.jsonl.zst | simkeep ingest - --outcomes --store pages.simkeep
+#[command(after_long_help = r#"Examples:
+  simkeep ingest crawl.simkeep crawl-*.warc.gz
+  simkeep ingest notes.simkeep ~/documents --sync
+  zstd -dc pages.jsonl.zst | simkeep ingest pages.simkeep - --outcomes
 
-What it reads, plain or packed with gzip or zstd:
-  folders     each file is a page file://..., seen at the time of its last modification; if the store
-              has a later version of it, as after a restore, at the time of reading. Files that are no
-              text are passed over. --sync reports files that are no longer there as gone
-  JSON lines  {\"url\", \"t\", \"text\"}, or {\"url\", \"t\", \"fingerprint\", \"digest\"} ready-made (16 and
-              32 hexadecimal digits), or {\"url\", \"t\", \"seen\"}: \"redirect\" (with the target as \"to\"),
-              \"not-modified\", \"gone\", \"failed\", or \"content\" with the \"digest\" of what is not text;
-              \"t\" in seconds since 1970 or RFC 3339; \"status\" if known, \"modified\" (as \"t\"; the
-              Last-Modified of archives), \"weight\" (above 0; 1 if none was ever given) and \"class\" (a
-              whole number up to 4294967295); alone these are no visit, and are left out for a page
-              without visits at the end of the input, or with --outcomes when they come; other keys are
-              ignored
-  archives    WARC, WET and ARC: responses, revisits, resources and conversions
+Input, plain or packed with gzip or zstd:
+  folders     each text file is a page, seen when it was last modified
+  JSON lines  {"url", "t", "text"}, or "fingerprint" and "digest", or "seen"
+  archives    WARC, WET and ARC
 
-The status of a response says what the visit found: content (2xx), a redirect (301, 302, 303, 307, 308 with
-a target), not modified (304), gone (404, 410), or nothing (all else, 202, 204, 205, parts, and what was cut).
-Content that is not text has no fingerprint and is compared by its digest. Answers to HEAD and POST, and
-records about pages (urn:, metadata:, screenshot:), are no visits. \"failures\" and \"skipped\" count them.
-
-The digest of a page is 128 bits of the SHA-1 of what came: a file, the \"text\" of a line, or what a
-server sent, without the chunks of the transfer. What an archive declares is checked: a right SHA-1 is
-kept, a wrong digest is named and counted. A revisit counts as the content that it repeats, where that is found: in its
-page's history, in that of the page it refers to, or among the last contents of the same run.
-
-Texts get fingerprints of the newest epochs of simkeep's own that verdicts and near-duplicates go by. If
-that is one, and the one before has not ended, they get those of that too: see `simkeep epoch`. A store
-whose fingerprints are all made elsewhere takes no texts, unless --begin-epoch is given. Those of fewer than 8 words are too short to tell from others: they get none, are near to nothing, and are
-compared by their digests. With --json, \"short_texts\" counts them. A visit that is known by its time,
-status and digest is not stored again: fingerprints that it has not are restated.
-
-In a new store, or with --begin-epoch, an epoch that is named first by a record begins, with the role both
-and the bands of its recipe, unless a line {\"epoch\", \"role\", \"minor\", \"moderate\"} came before.
-Verdicts, searches and pairs go by it then: it is named as in use now, with --json as \"epochs_in_use\". In a
-store with pages such a record is broken without --begin-epoch: the pages have no fingerprint in the epoch.
-One that is there keeps what it began with.
-
-Of changed pages it is counted how many changed by under 1 % of their words, about (minor), by 1 to 10 %
-(moderate), and by more (major), where their distance is known. A distance means the same here as in
-`simkeep history`: a store does not know how long a text is, and in one of fewer than 100 words a distance
-means little. \"Novel\" is content that is the first of its page, or more than a minor change away from each
-of its last versions.
-
-", keys::help!(), "
-
-With --outcomes there is a JSON line for each record, in their order, once it is durable, and as soon as the
-input waits: \"url\" and \"t\"; \"stored\" (whether the store has anything by it that it had not); \"verdict\",
-with \"by\", \"to\", \"distance\", \"band\" and \"words_changed\" as `history --json` has them, null of what is no
-visit; \"novel\" and \"priority\"; \"copies\", \"near\" and \"original\", other pages with this content or near
-it; \"complete\" (whether none is missing). A broken record gets its \"at\", \"why\" and \"is_broken\". So any
-program can start simkeep, and write to it and read from it in turns. Lines {\"url\", \"ask\"} are answered in
-between: \"near\", \"history\" or \"latest\". With --json the sums come last.
-
-Broken records are named, counted and skipped. So are visits later than now and a day (--clock-tolerance),
-which would be the last of their pages until then, and captures of archives from before 1990. If the last
-visit in the store is later than that too, the clock is named, and no visit is refused for its time.
-
-At its end it seals what the journal holds, if that is more than 1,000 operations or 1 MiB: damage of
-a segment takes less than damage of the journal.
-
-On SIGINT, SIGTERM or SIGHUP it makes all durable that it has said of records, seals in the same way, and ends
-with 128 and the number of the signal; a second one ends it at once. What `simkeep export` wrote is loaded by `simkeep load`."))]
+Keys, HTTP statuses, outcomes, signals: docs/tool.md#ingest"#)]
 pub(crate) struct Ingest {
     /// Files and folders; - is standard input
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<OsString>,
-    /// The epoch of ready-made fingerprints, if a record does not name one
+    /// Epoch of fingerprints whose record names none
     #[arg(long, value_name = "NAME", default_value = "external", value_parser = parse_epoch)]
     epoch: String,
-    /// Record no visits: give pages that were seen before, at the same times, their fingerprints in
-    /// the newest epoch
+    /// Add fingerprints of the newest epoch to known visits, and record no new visits
     #[arg(long)]
     restate: bool,
     /// Stop at the first broken record, with exit code 3
     #[arg(long)]
     strict: bool,
-    /// Print a JSON line for each record: what became of it. Questions are answered between records
+    /// Print a line of JSON for each record, and answer questions between records
     #[arg(long)]
     outcomes: bool,
     /// When records are durable
     #[arg(long, value_enum, value_name = "WHEN", default_value_t = When::Group)]
     durability: When,
-    /// How many observations become durable together
+    /// Records that become durable together
     #[arg(long, value_name = "COUNT", default_value = "1000")]
-    batch: NonZeroUsize,
-    /// Report pages of files as gone that are no longer in the folders that are read. Nothing is
-    /// reported if a folder cannot be read as a whole, or if more than half of its known files are
-    /// missing
+    group_size: NonZeroUsize,
+    /// Report files as gone that have left their folder
     #[arg(long, conflicts_with = "restate")]
     sync: bool,
-    /// With --sync, report pages as gone however many are missing
+    /// With --sync, also if more than half are missing
     #[arg(long, requires = "sync")]
     yes: bool,
     #[command(flatten)]
@@ -227,8 +165,14 @@ impl Ingest {
         let sync = folders.map(|folders| Sync::new(folders, store.snapshot(), self.yes));
         let initial = InitialCounts::of(&store)?;
         let ready_made = self.epoch.clone();
-        let mut observer =
-            Observer::new(&store, makers.clone(), ready_made, self.restate, self.batch, outcomes);
+        let mut observer = Observer::new(
+            &store,
+            makers.clone(),
+            ready_made,
+            self.restate,
+            self.group_size,
+            outcomes,
+        );
         observer.now = self.clock.now();
         let stopped = self
             .take_all(before, &mut feed, &mut admission, &mut observer, &mut progress)

@@ -26,7 +26,7 @@ use crate::input::epochs::{
     Admission, Epochs, FromInput, Made, Register, existing, in_use_now, is_of_record,
 };
 use crate::input::feed::{self, Fed, Feed, Found, Properties, Text};
-use crate::input::keys::{self, Foreign};
+use crate::input::keys::Foreign;
 use crate::input::origin::Makers;
 use crate::input::pipeline::{Next, PATIENCE};
 use crate::input::reading::{Reading, Schemes};
@@ -38,45 +38,34 @@ use summary::Summary;
 
 pub(crate) use summary::Answer;
 
-/// Load other stores, exports, JSON lines, files and web archives into a store, all of it or nothing
+/// Load stores, exports and crawls in bulk, all or nothing
 ///
-/// Reads what `ingest` reads, and other stores. It does not say what each record means. Makes the
-/// store if there is none. If it ends early, for whatever reason, the store and its epochs are as
-/// before, or there is no store if there was none. Other programs may read it meanwhile.
-///
-/// With ready-made fingerprints it takes about a third of the time of `ingest`, with texts of 60
-/// words two thirds. With long texts both take the time that fingerprints take.
+/// Reads what `ingest` reads, and other stores. Makes the store if it does not exist. A run that
+/// fails or is killed leaves the store as it was. Other programs may read the store meanwhile. With
+/// ready-made fingerprints it takes about a third of the time of `ingest`, with texts of 60 words
+/// two thirds.
 #[derive(Args)]
-#[command(after_long_help = concat!("Examples:
-  simkeep load old.simkeep --store new.simkeep
-  simkeep load /srv/crawl --store new.simkeep             what a store has published
-  simkeep load crawl.jsonl.zst --store crawl.simkeep      what `simkeep export` wrote
-  simkeep export --store old.simkeep | simkeep load - --store new.simkeep
-  simkeep load pages-*.jsonl.zst --store corpus.simkeep
+#[command(after_long_help = r#"Examples:
+  simkeep load new.simkeep old.simkeep
+  simkeep load new.simkeep /srv/crawl         the newest published generation
+  simkeep load copy.simkeep crawl.jsonl.zst   an export
+  simkeep load corpus.simkeep corpus.jsonl --url-key id --time-key metadata.date
 
-An export makes the store that it is of: with its epochs, ended or not, and their tables. If it is not
-whole, nothing is loaded. In a store that is there, epochs keep what they began with.
+A broken record ends the run with exit code 3, unless --skip-broken is given. A revisit
+record of a web archive counts as broken: only `ingest` looks up what it repeats.
 
-What it does with epochs and with visits that are known, `ingest` says. \"restated\" counts fingerprints
-in another epoch than that of their visit.
-
-", keys::help!(), "
-
-A broken record ends it with exit code 3, unless --skip-broken is given: then it is named, counted and left
-out, whatever is wrong with it. A visit later than now and a day (--clock-tolerance) is broken; what a store
-or an export has may be of any time. So is a revisit in a web archive: what it
-repeats is looked up by `ingest` alone."))]
+Exports, epochs, other keys: docs/tool.md#load"#)]
 pub(crate) struct Load {
     /// Stores, files and folders; - is standard input
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<OsString>,
-    /// The epoch of ready-made fingerprints, if a record does not name one
+    /// Epoch of fingerprints whose record names none
     #[arg(long, value_name = "NAME", default_value = "external", value_parser = parse_epoch)]
     epoch: String,
-    /// Leave out broken records, and name them
+    /// Name broken records and leave them out
     #[arg(long)]
     skip_broken: bool,
-    /// Memory to take, in MiB
+    /// Memory to use, in MiB
     #[arg(long, value_name = "MIB", default_value = "512")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
     memory: u32,

@@ -16,25 +16,25 @@ use crate::output::progress::ReadingBar;
 use crate::output::words::many;
 use simkeep_formats::{Input, Source};
 
-/// Count the document frequencies of files, folders, JSON lines and web archives
+/// Count document frequencies from files and web archives
 ///
-/// Reads what `ingest` reads. Every text counts as a document, each time it comes. An existing
-/// table with this name is replaced when the new one is complete.
+/// Reads what `ingest` reads. Every text counts as a document each time it occurs. An existing
+/// table is replaced when the new one is complete.
 #[derive(Args)]
 pub(super) struct Build {
     /// Files and folders; - is standard input
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<OsString>,
-    /// The table to make
-    #[arg(long, value_name = "FILE")]
-    out: PathBuf,
-    /// A recipe that has the features to be counted, by its name or that of a preset
+    /// Table to write
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+    /// Recipe whose features are counted: a preset or a full name
     #[arg(long, value_name = "NAME", default_value = "words-idf")]
     recipe: Called,
-    /// Leave out features that fewer documents have; such a table cannot be merged with others
+    /// Drop features of fewer documents; above 1, the table cannot be merged
     #[arg(long, value_name = "COUNT", default_value_t = 1)]
-    least: u32,
-    /// Memory to take, in MiB
+    min_documents: u32,
+    /// Memory to use, in MiB
     #[arg(long, value_name = "MIB", default_value = "256")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
     memory: u32,
@@ -45,14 +45,14 @@ pub(super) struct Build {
 impl Build {
     pub(super) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
         common.without_store()?;
-        check_out(&self.out)?;
+        check_out(&self.output)?;
         self.paths.iter().try_for_each(ingest::check)?;
         let sources: Vec<Source> =
             self.paths.iter().map(|path| Source::from_argument(path)).collect();
         let mut bar = ReadingBar::new(&sources);
         let memory = usize::try_from(self.memory).unwrap_or(1) << 20;
         let recipe = self.recipe.recipe;
-        let mut counter = Counter::new(&recipe, &self.out, memory)?;
+        let mut counter = Counter::new(&recipe, &self.output, memory)?;
         let input = Input::new(sources).zstd_window(self.reading.zstd_window());
         let read = input.progress();
         let mut texts = Texts::new(input, self.reading.threads(), move || {
@@ -72,11 +72,11 @@ impl Build {
         if counter.documents() == 0 {
             return Err(nothing());
         }
-        let table = counter.freeze(self.least)?;
+        let table = counter.freeze(self.min_documents)?;
         if common.json {
-            output.object(&Answer::of(&self.out, &table))?;
+            output.object(&Answer::of(&self.output, &table))?;
         } else {
-            output.line(&line(&self.out, &table))?;
+            output.line(&line(&self.output, &table))?;
         }
         Ok(Exit::Done)
     }

@@ -17,20 +17,19 @@ use crate::input::texts::Texts;
 use crate::output::words::{bar, count, many};
 use simkeep_formats::{Input, Source};
 
-/// Compare two tables, and what fingerprints they make of documents
+/// Compare two tables and the fingerprints they make
 ///
-/// Fingerprints that use document frequencies can be compared only if they use the same table. How
-/// far they move under another table shows whether it is time for a new one.
+/// Fingerprints that use document frequencies can only be compared under the same table. How far
+/// fingerprints move under another table shows whether a new one is due.
 #[derive(Args)]
 pub(super) struct Compare {
     /// A table
     first: PathBuf,
-    /// Another of the same features
+    /// A table of the same features
     second: PathBuf,
-    /// Documents to fingerprint under both: files and folders; - is standard input
+    /// Documents to fingerprint with both; - is standard input
     documents: Vec<OsString>,
-    /// The recipe to do so by, by its name or that of a preset [default: √n · ln(1 + N/df) of the
-    /// features of the tables]
+    /// Recipe to use [default: √n · ln(1 + N/df)]
     #[arg(long, value_name = "NAME")]
     recipe: Option<Called>,
     #[command(flatten)]

@@ -7,33 +7,33 @@ use simkeep::df::{Table, merge};
 
 use super::{Answer, Common, Exit, Failure, Output, check_out, line, refused};
 
-/// Make one table of several, without features that hardly any document has
+/// Merge tables and drop rare features
 ///
-/// Most features are of one document, and count alike whether they are known or not: without them a
-/// table is a fraction as large.
+/// Most features occur in one document and weigh the same whether known or not. Without them a
+/// table is a fraction of its size.
 #[derive(Args)]
 pub(super) struct Freeze {
     /// Tables of the same features
     #[arg(required = true, value_name = "TABLE")]
     tables: Vec<PathBuf>,
-    /// The table to make
-    #[arg(long, value_name = "FILE")]
-    out: PathBuf,
-    /// Leave out what fewer documents have
+    /// Table to write
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+    /// Drop features of fewer documents
     #[arg(long, value_name = "COUNT", default_value_t = 2)]
-    least: u32,
+    min_documents: u32,
 }
 
 impl Freeze {
     pub(super) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
         common.without_store()?;
-        check_out(&self.out)?;
+        check_out(&self.output)?;
         let tables: Vec<Table> = self.tables.iter().map(Table::open).collect::<Result<_, _>>()?;
-        let table = merge(&tables, &self.out, self.least).map_err(refused)?;
+        let table = merge(&tables, &self.output, self.min_documents).map_err(refused)?;
         if common.json {
-            output.object(&Answer::of(&self.out, &table))?;
+            output.object(&Answer::of(&self.output, &table))?;
         } else {
-            output.line(&line(&self.out, &table))?;
+            output.line(&line(&self.output, &table))?;
         }
         Ok(Exit::Done)
     }

@@ -10,9 +10,9 @@ use crate::common::{Common, read};
 use crate::exit::say;
 use crate::output::json::EpochName;
 
-/// List the tables that the epochs of a store weigh words by
+/// List the frequency tables of a store
 ///
-/// Each is read and checked.
+/// Reads and checks each of them.
 #[derive(Args)]
 pub(super) struct List {}
 

@@ -26,13 +26,14 @@ use crate::output::words::{bytes, count, many};
 use crate::verbs::fill::ingest;
 use simkeep_formats::escape;
 
-/// Count how many documents have each word, for recipes that weigh by it
+/// Count in how many documents each word occurs
 ///
-/// Count a table from pages like those that you will use it for. Once frozen, it never changes.
+/// Recipes that weigh rare words more need such a table. Build it from pages like those it will be
+/// used for. A finished table never changes.
 #[derive(Args)]
 #[command(after_long_help = "Examples:
-  simkeep df build crawl-2024*.warc.gz --out 2024.df
-  simkeep df freeze 2024.df 2025.df --least 2 --out crawl.df
+  simkeep df build crawl-2024*.warc.gz --output 2024.df
+  simkeep df freeze 2024.df 2025.df --min-documents 2 --output crawl.df
   simkeep df show crawl.df fish chips
   simkeep df compare crawl.df 2025.df pages.warc.gz
   simkeep df list --store crawl.simkeep

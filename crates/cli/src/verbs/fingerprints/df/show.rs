@@ -12,15 +12,15 @@ use super::{Common, Exit, Failure, Hash, Output, line, recipe_of};
 use crate::output::words::{bar, count};
 use simkeep_formats::escape;
 
-/// Show what a table has counted, and how many documents have a word
+/// Show a frequency table, or look up words
 ///
-/// Bars show how many features occur in how many documents. For each word, or group of as many
-/// words as a feature has, it prints how many documents have it, and ln(1 + N/df).
+/// Bars show how many features occur in how many documents. For each word, or group of words, it
+/// prints the number of documents and ln(1 + N/df).
 #[derive(Args)]
 pub(super) struct Show {
     /// The table
     table: PathBuf,
-    /// Words to look up; several in quotes for features of several
+    /// Words to look up; quote features of several words
     words: Vec<String>,
 }
 

@@ -40,13 +40,12 @@ use signatures::{SIGNATURES, Signature};
 use truth::{Limits, Truth};
 use versions::Versions;
 
-/// Compare recipes on documents that are known to be near or not
+/// Measure how well recipes find known near-duplicates
 ///
-/// A line for each recipe and distance k: of the pairs of documents whose fingerprints differ in at
-/// most k bits, how many are near (precision), by the lenient and by the strict measure; of the pairs
-/// that are near by the strict measure, how many are found (recall); and F1, the harmonic mean of recall
-/// and strict precision. Beside the distances of -k, there are the one that is advised for the recipe,
-/// and the one with the highest F1.
+/// One line per recipe and distance k, over the pairs of documents within k bits: the share that is
+/// near by a lenient and by a strict measure (precision), the share of strictly near pairs that is
+/// found (recall), and F1 of recall and strict precision. Also shows the advised distance and the
+/// best one.
 #[derive(Args)]
 #[command(after_long_help = HELP, override_usage = USAGE)]
 pub(crate) struct Evaluate {
@@ -57,31 +56,26 @@ pub(crate) struct Evaluate {
     known: Known,
     #[command(flatten)]
     versions: Versions,
-    /// A recipe, by its name or that of a preset; may be repeated
+    /// A preset or full name; may be repeated
     #[arg(long, value_name = "NAME")]
     recipe: Vec<Called>,
-    /// The distances to show
+    /// Distances to show
     #[arg(short, value_name = "BITS", value_delimiter = ',', default_values_t = [3, 5, 7], value_parser = parse_distance)]
     k: Vec<usize>,
-    /// From how near on a pair is near by the lenient measure
+    /// Share from which a pair is near by the lenient measure
     #[arg(long, value_name = "SHARE", default_value_t = 0.5, value_parser = parse_share)]
-    lenient: f64,
-    /// From how near on a pair is near by the strict measure
+    lenient_share: f64,
+    /// Share from which a pair is near by the strict measure
     #[arg(long, value_name = "SHARE", default_value_t = 0.8, value_parser = parse_share)]
-    strict: f64,
-    /// The documents are HTML: use their visible text, with titles, headings, emphasis and links,
-    /// and the fields of their `<meta>` elements
+    strict_share: f64,
+    /// Read the documents as HTML
     #[arg(long)]
     html: bool,
-    /// Take the means over so many hashes of each recipe's features, with their standard deviations
-    ///
-    /// How well a recipe does is in part the luck of its hashes: .01 as a rule, and .1 where many
-    /// documents are versions of one. They are those of the recipe with the seeds from 0 on, such as
-    /// words2-sqrt-seed1/2.
+    /// Average over this many hash seeds of each recipe
     #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100))]
     #[arg(conflicts_with = "versions")]
     seeds: u32,
-    /// Draw precision, recall and F1 by distance, for all that is compared, to an SVG file
+    /// Draw precision, recall and F1 by distance, to an SVG file
     #[arg(long, value_name = "FILE", conflicts_with = "versions")]
     plot: Option<PathBuf>,
     #[command(flatten)]
@@ -92,19 +86,15 @@ pub(crate) struct Evaluate {
 #[derive(Args)]
 #[group(required = true, multiple = false)]
 struct Known {
-    /// Pairs of documents, with how near they are
+    /// Pairs of documents and how near they are
     #[arg(long, value_name = "FILE")]
     pairs: Option<PathBuf>,
-    /// Compare all documents with all: a pair is as near as their runs of so many words are the same
-    ///
-    /// That is the Jaccard index of the two sets of runs. All pairs from --lenient on are found, which
-    /// must be at least 0.2, and nothing is estimated. Beside the texts, this takes 200 MiB as a rule,
-    /// or half as much as the texts if that is more, and 12 bytes for each pair.
+    /// Compare all documents by the runs of this many words they share
     #[arg(long, value_name = "WORDS", value_parser = clap::value_parser!(u32).range(1..=8))]
-    resemblance: Option<u32>,
-    /// Compare each version of a page with the one before it: JSON lines with "url" and "text", those of
-    /// a page together and in order of time
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["k", "lenient", "strict", "seeds", "plot"])]
+    shingles: Option<u32>,
+    /// Compare each version of a page with the one before: JSON lines with "url" and "text", in
+    /// order
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["k", "lenient_share", "strict_share", "seeds", "plot"])]
     versions: Option<PathBuf>,
 }
 
@@ -127,11 +117,11 @@ fn parse_distance(text: &str) -> Result<usize, String> {
 impl Evaluate {
     pub(crate) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
         common.without_store()?;
-        if self.strict < self.lenient {
-            return Err(Failure::Usage("--strict must be at least --lenient".into()));
+        if self.strict_share < self.lenient_share {
+            return Err(Failure::Usage("--strict-share must be at least --lenient-share".into()));
         }
-        if self.known.resemblance.is_some() && self.lenient < RESEMBLANCE_MIN {
-            let why = format!("--lenient must be at least {RESEMBLANCE_MIN} with --resemblance");
+        if self.known.shingles.is_some() && self.lenient_share < RESEMBLANCE_MIN {
+            let why = format!("--lenient-share must be at least {RESEMBLANCE_MIN} with --shingles");
             return Err(Failure::Usage(why));
         }
         if let Some(path) = &self.known.versions {
@@ -178,8 +168,8 @@ impl Evaluate {
 
     /// How near the documents are.
     fn truth(&self, documents: &Documents) -> Result<Truth, Failure> {
-        let limits = Limits { lenient: self.lenient, strict: self.strict };
-        match (&self.known.pairs, self.known.resemblance) {
+        let limits = Limits { lenient: self.lenient_share, strict: self.strict_share };
+        match (&self.known.pairs, self.known.shingles) {
             (Some(pairs), _) => {
                 let lines = lines::open(pairs, self.reading.zstd_window());
                 labelled::read(lines.map_err(Failure::Other)?, documents, limits)
@@ -187,7 +177,7 @@ impl Evaluate {
             (None, Some(words)) => {
                 resemblance::truth(words, &documents.compared, limits, self.reading.threads())
             }
-            (None, None) => Err(Failure::Usage("--pairs or --resemblance is needed".into())),
+            (None, None) => Err(Failure::Usage("--pairs or --shingles is needed".into())),
         }
     }
 
@@ -207,7 +197,7 @@ impl Evaluate {
     fn title(&self, documents: &Documents, truth: &Truth) -> String {
         let documents = many(documents.compared.len() as u64, "document", "documents");
         let pairs = many(truth.strict(), "pair", "pairs");
-        format!("{documents}, {pairs} near from {} on", self.strict)
+        format!("{documents}, {pairs} near from {} on", self.strict_share)
     }
 
     /// What stands above the table.
@@ -221,13 +211,13 @@ impl Evaluate {
         output.line(&format!(
             "{} documents; {lenient} pairs are near from {} on, {strict} from {} on",
             count(documents.compared.len() as u64),
-            self.lenient,
-            self.strict
+            self.lenient_share,
+            self.strict_share
         ))?;
         if let Some(left_out) = documents.left_out.in_words() {
             output.line(&left_out)?;
         }
-        output.line(&table::heading(self.seeds))?;
+        output.header(&table::heading(self.seeds))?;
         Ok(())
     }
 

@@ -14,33 +14,31 @@ use simkeep_formats::escape;
 
 use crate::common::Common;
 use crate::exit::{Exit, Failure, say};
+use crate::input::limit::Limit;
 use crate::input::origin;
 use crate::output::{Output, write_object};
 
 /// What of a segment is dumped.
 #[derive(Args)]
 pub(super) struct Dump {
-    /// Print its bytes, each with what it means
+    /// Print the bytes and their meaning
     #[arg(long)]
     dump: bool,
     /// Dump the sections of this name
     #[arg(long, value_name = "KIND", requires = "dump")]
     section: Option<String>,
-    /// Of those, dump the ones of this part
+    /// Dump only this part of them
     #[arg(long, value_name = "NUMBER", requires = "dump")]
     part: Option<u16>,
-    /// Dump the sections of the tables of this epoch
+    /// Dump the tables of this epoch
     #[arg(long, value_name = "NAME", requires = "dump")]
     epoch: Option<String>,
-    /// Begin at this offset in the file, in hexadecimal digits as a dump has them
+    /// Begin at this offset, in hexadecimal digits
     #[arg(long, value_name = "OFFSET", requires = "dump")]
-    from: Option<Offset>,
-    /// Dump so many fields
-    #[arg(long, value_name = "COUNT", requires = "dump", default_value = "200")]
-    lines: u64,
-    /// Dump all of them
-    #[arg(long, requires = "dump", conflicts_with = "lines")]
-    all: bool,
+    offset: Option<Offset>,
+    /// Fields to dump
+    #[arg(long, value_name = "COUNT|all", requires = "dump", default_value = "200")]
+    limit: Limit,
 }
 
 /// A place in a file.
@@ -101,13 +99,13 @@ impl Dump {
         common: &Common,
         output: &mut Output,
     ) -> Result<Exit, Failure> {
-        let mut asked = DumpQuery::all().from(self.from.map_or(0, |offset| offset.0));
+        let mut asked = DumpQuery::all().from(self.offset.map_or(0, |offset| offset.0));
         asked.section = self.section.as_ref().map(|name| name.replace(['-', '_'], " "));
         asked.part = self.part;
         if let Some(name) = &self.epoch {
             asked.epoch = Some(origin::named(snapshot.epochs(), name)?);
         }
-        let most = if self.all { u64::MAX } else { self.lines };
+        let most = self.limit.count() as u64;
         let (mut printed, mut is_damaged) = (0, false);
         let (mut more, mut failed) = (None, None);
         asked.run(snapshot, segment.id, |line| {

@@ -16,10 +16,10 @@ use crate::output::Output;
 use crate::output::json::{Epoch, Saw};
 use crate::output::words::{bytes, count, many};
 
-/// An epoch: what it is for, when it began, where its fingerprints are, and its table
+/// Show an epoch's role, begin, fingerprints and table
 #[derive(Args)]
 pub(super) struct EpochOf {
-    /// The epoch
+    /// Name of the epoch
     name: String,
 }
 

@@ -18,19 +18,19 @@ use crate::output::words::many;
 use crate::verbs::ask::near::explain;
 use crate::verbs::ask::near::{parse_fingerprint, sought};
 
-/// A fingerprint: which pages have it or are near it, in which bits they differ, what a search costs
+/// Show pages with or near a fingerprint, and search costs
 #[derive(Args)]
 pub(super) struct FingerprintOf {
-    /// The fingerprint, in 16 hexadecimal digits
+    /// The fingerprint, 16 hexadecimal digits
     #[arg(value_parser = parse_fingerprint)]
     fingerprint: u64,
-    /// Search fingerprints of this epoch [default: that by which near-duplicates are sought]
+    /// Search fingerprints of this epoch [default: the newest that finds near-duplicates]
     #[arg(long, value_name = "NAME")]
     epoch: Option<String>,
-    /// How many bits may differ [default: what the recipe advises, 3 for most]
+    /// Bits that may differ [default: by recipe, mostly 3]
     #[arg(short, value_name = "BITS", value_parser = clap::value_parser!(u32).range(..=64))]
     k: Option<u32>,
-    /// How many pages to print at most
+    /// Pages to list
     #[arg(long, value_name = "COUNT", default_value_t = 50)]
     limit: usize,
 }

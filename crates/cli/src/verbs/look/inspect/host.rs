@@ -15,13 +15,13 @@ use crate::output::words::{self, count, many};
 use crate::time::Clock;
 use simkeep_formats::escape;
 
-/// A site: its pages, visits and changes, and copies within it and elsewhere
+/// Show a site's pages, visits, changes and copies
 ///
-/// Reads all pages under the prefix, and looks each different fingerprint up elsewhere, of up to a
-/// million. Where the store is damaged, it counts the pages before that, and says so.
+/// Reads all pages under the prefix, and looks up each different fingerprint elsewhere, up to a
+/// million of them. In a damaged store it counts the pages before the damage and says so.
 #[derive(Args)]
 pub(super) struct HostOf {
-    /// The pages: a domain, a host, a path, a SURT prefix
+    /// The site: a domain, host or path
     prefix: Prefix,
 }
 

@@ -11,9 +11,7 @@ use crate::output::Output;
 use crate::output::json::{Found, Saw, Time};
 use crate::output::words::{count, figure, many};
 
-/// The journal: the operations that are in no segment yet, and what they meant
-///
-/// `simkeep tail` prints them one by one.
+/// Show the operations that are in no segment yet
 #[derive(Args)]
 pub(super) struct JournalOf {}
 

@@ -25,17 +25,17 @@ pub(crate) use overview::Answer;
 pub(crate) use page::Answer as OfPage;
 pub(crate) use segment::Line as OfSegment;
 
-/// Look inside a store: what is in it, and where its space goes
+/// Show what a store contains and where its space goes
 ///
-/// Without a subject, the whole store: how many pages and visits there are, which hosts have most, what
-/// its bytes are for, its segments and epochs. Costs the same for a large store, unless --deep counts
-/// all pages. Nothing is written, and no writer waits.
+/// Without a command: pages and visits, the largest hosts, what the bytes are for, segments and
+/// epochs. Takes the same time for a store of any size, unless --deep counts all pages. Reads only,
+/// and blocks no writer.
 #[derive(Args)]
 #[command(after_long_help = HELP, args_conflicts_with_subcommands = true)]
 pub(crate) struct Inspect {
     #[command(subcommand)]
     subject: Option<Subject>,
-    /// Count all pages and visits, in one pass over them
+    /// Count all pages and visits, in one pass
     #[arg(long)]
     deep: bool,
 }

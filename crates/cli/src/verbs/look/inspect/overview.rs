@@ -148,7 +148,7 @@ fn print_segments(overview: &Overview, clock: &Clock, output: &mut Output) -> Re
     }
     output.line("")?;
     let columns = [right("segment"), right("level"), left("operations"), right("pages")];
-    let more = [left("shape"), right("size"), right("again"), left(clock.heading("written"))];
+    let more = [left("shape"), right("size"), right("superseded"), left(clock.heading("written"))];
     let mut table = Table::new(columns.into_iter().chain(more));
     for segment in &overview.segments {
         table.row(

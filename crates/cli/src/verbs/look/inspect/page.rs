@@ -9,6 +9,7 @@ use simkeep_formats::escape;
 
 use crate::common::Common;
 use crate::exit::{Exit, Failure, say};
+use crate::input::limit::Limit;
 use crate::input::spelling;
 use crate::output::Output;
 use crate::output::json::{Digest, EpochName, Fingerprint, Hash, Saw, Seen, Time, Verdict};
@@ -17,22 +18,19 @@ use crate::output::visit;
 use crate::output::words::{count, many};
 use crate::time::Clock;
 
-/// A page: its versions, and where in the store they stand
+/// Show a page's versions and where they are stored
 ///
-/// One line per version: the visits that saw one content, one after another. Of its fingerprint the
-/// digits are shown that are not those of the version before, and the bits that differ, the lowest being
-/// bit 0. `simkeep history` lists each visit.
+/// One line per version: successive visits that saw the same content. Of each fingerprint only the
+/// digits that changed are shown, and the bits that differ (bit 0 is the lowest). `simkeep history`
+/// lists each visit.
 #[derive(Args)]
 pub(super) struct PageOf {
-    /// The page: its URL, byte by byte as it was observed
+    /// URL of the page, exactly as it was observed
     url: String,
-    /// Print all versions, not only the newest 50
-    #[arg(long)]
-    all: bool,
+    /// Versions to print, newest first
+    #[arg(long, value_name = "COUNT|all", default_value = "50")]
+    limit: Limit,
 }
-
-/// Versions that are printed if not all are asked for.
-const SHOWN: usize = 50;
 
 /// Bits that are named one by one.
 const NAMED: usize = 8;
@@ -46,7 +44,7 @@ impl PageOf {
             return Ok(Exit::Nothing);
         };
         let versions = versions(&trace.history);
-        let left_out = if self.all { 0 } else { versions.len().saturating_sub(SHOWN) };
+        let left_out = versions.len().saturating_sub(self.limit.count());
         let shown = versions.get(left_out..).unwrap_or_default();
         if common.json {
             let saw = Saw::of(&reader);
@@ -62,7 +60,7 @@ impl PageOf {
         print(shown, snapshot.epochs(), &clock, output)?;
         if left_out > 0 {
             let more = many(left_out as u64, "older version", "older versions");
-            output.note(&format!("there are {more}; --all prints them"))?;
+            output.note(&format!("there are {more}; --limit all prints them"))?;
         }
         Ok(Exit::Done)
     }

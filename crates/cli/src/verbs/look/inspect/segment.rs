@@ -18,34 +18,29 @@ use crate::output::words::{bytes, count};
 use crate::time::Clock;
 use crate::verbs::ask::near::explain::shape;
 
-/// A segment: its numbers, its sections, and the tables of its fingerprints
+/// Show a segment's numbers, sections and tables
 ///
-/// The names of the sections are those of format/segment.md. With --dump, its bytes, each with what it
-/// means, as they stand on that page.
+/// Sections have the names of format/segment.md. With --dump, it prints the bytes and their
+/// meaning.
 #[derive(Args)]
 #[command(after_long_help = HELP)]
 pub(super) struct SegmentOf {
-    /// The number of the segment, which its file is named after
+    /// Number of the segment, as in its file name
     #[arg(value_name = "NUMBER")]
     id: u64,
     #[command(flatten)]
     dump: Dump,
 }
 
-const HELP: &str = "Examples:
-  simkeep inspect segment 2
-  simkeep inspect segment 2 --dump --section pages
-  simkeep inspect segment 2 --dump --section fingerprints --epoch 'html/3 words2-sqrt/2' --all
-  simkeep inspect segment 2 --dump --from 1000 --lines 100 --json
+const HELP: &str = r#"Examples:
+  simkeep inspect segment crawl.simkeep 2
+  simkeep inspect segment crawl.simkeep 2 --dump --section pages
+  simkeep inspect segment crawl.simkeep 2 --dump --offset 1000 --limit 100 --json
 
-A line of a dump has the offset in the file, in hexadecimal digits, the bytes, and what they mean; below
-it are the bytes that have no room beside them. 00*36 are 36 bytes of zero. ??*4096 is a block that its
-checksum does not vouch for: it is named there, and what follows it is shown as soon as it can be told
-apart. With damage the exit code is 4. Without --section it is the whole file, with its \"head\", \"table\"
-and \"trailer\", which can be named as sections, too.
-
-With --json, an object a line of the dump: \"offset\", \"size_bytes\", \"bytes\" in hexadecimal digits (null
-if they are damaged), \"meaning\" and \"damaged\".";
+A line of a dump has the offset (hexadecimal), the bytes and their meaning. Bytes that
+do not fit follow below. 00*36 are 36 zero bytes. ??*4096 is a block whose checksum does
+not match; the dump goes on where the file is readable again, and the exit code is 4.
+Without --section it dumps the whole file, with its head, table and trailer."#;
 
 impl SegmentOf {
     pub(super) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {

@@ -20,25 +20,22 @@ use crate::output::temporary::{Beside, place_of};
 use crate::output::words::bytes;
 use facts::Facts;
 
-/// Write a report of a store: one HTML file with figures
+/// Write an HTML report of a store, with figures
 ///
-/// How its fingerprints are spread, how pages change and when, how near pages are to each other, which
-/// hosts have most, which pages could be left out in favour of others, where the space goes. Each figure
-/// says what one sees, and what would be bad. The file needs nothing else, has no script, and loads
-/// nothing.
+/// Shows how fingerprints are spread, how pages change, how near pages are to each other, the
+/// largest hosts, pages that could be dropped, and where the space goes. Each figure says what
+/// would be bad. The file is self-contained and has no script.
 ///
-/// It reads all pages a few times, in bounded memory, searches for the nearest page to each of a sample,
-/// and joins all pages with those near them: where very many are near each other, that takes longest. It
-/// finds mirrors, too: where folders repeat, as in /d/d/d/x, some 14 microseconds a page.
+/// Reads all pages a few times, in bounded memory. Stores with very many near-duplicates take
+/// longest.
 #[derive(Args)]
-#[command(after_long_help = "Examples:
+#[command(after_long_help = r#"Examples:
   simkeep report crawl.simkeep -o report.html
 
-The file is put in its place when it is whole; before that, what was there stays.
-
-With --json, \"file\" and \"bytes\". What the figures are drawn of, `simkeep inspect --deep --json` prints.")]
+The file is replaced only when the report is complete. `simkeep inspect --deep --json`
+prints the numbers behind the figures."#)]
 pub(crate) struct Report {
-    /// The file to write
+    /// File to write
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
 }

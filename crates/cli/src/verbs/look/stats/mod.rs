@@ -20,33 +20,29 @@ use crate::output::table::{Table, right};
 use crate::output::words;
 use crate::output::words::{bytes, count};
 
-/// Print how many pages and visits a store holds, and how large it is
+/// Print the number of pages and visits, and sizes
+///
+/// Takes the same time for a store of any size, except with --changes.
 #[derive(Args)]
-#[command(after_long_help = "Examples:
-  simkeep stats
-  simkeep stats --changes
-  simkeep stats --json
-  simkeep stats --prometheus -o simkeep.prom
+#[command(after_long_help = r#"Examples:
+  simkeep stats crawl.simkeep
+  simkeep stats crawl.simkeep --changes
+  simkeep stats crawl.simkeep --prometheus -o simkeep.prom
 
-With --prometheus it prints gauges, for a collector that reads files; docs/metrics.md lists them.
+--changes reads 28 bytes per page, of at most a million pages; with more, its figures
+are estimates. A page counts as compared if two of its visits could be compared, and as
+changed if one of them found more than a minor change, or an earlier version. The
+deciles are those of the estimated change rates of compared pages.
 
-Reads no page: takes no longer for a large store. With --changes it reads 28 bytes for each page, or
-for a million of them where there are more; its figures are then estimated. A page was compared if
-two of its visits were, and found changed if it was more than a minor change away from the one before,
-or back at an earlier version. The tenths are those of the pages that were compared, by how often each
-is believed to change.
-
-With --json and --changes, \"survey\" has \"pages\", \"pages_compared\", \"pages_changed\", and
-\"changes_per_day_deciles\": the rate that one, two and up to nine tenths of the pages have at most; null if
-none was compared.")]
+docs/metrics.md lists the gauges of --prometheus."#)]
 pub(crate) struct Stats {
-    /// Say how many pages changed, and how often pages change, by tenths of them
+    /// Print how many pages changed, and deciles of change rates
     #[arg(long)]
     changes: bool,
     /// Print gauges in the text format of Prometheus
     #[arg(long, conflicts_with = "changes")]
     prometheus: bool,
-    /// Put the gauges into this file, which is replaced as a whole
+    /// With --prometheus, replace this file instead of printing
     #[arg(short, long, value_name = "FILE", requires = "prometheus")]
     output: Option<PathBuf>,
 }

@@ -16,41 +16,37 @@ use simkeep_formats::escape;
 use crate::Common;
 use crate::exit::{Exit, Failure};
 use crate::output::Output;
-use crate::verbs::revisit::policy::{Asked, ended, parse_visits};
+use crate::verbs::revisit::policy::{Asked, ended};
 use help::HELP;
 use hosts::Hosts;
 use shown::{row, table};
 
 pub(crate) use shown::{Changes, Page};
 
-/// List the pages to visit next: those of which a visit is worth most
+/// List the pages most worth visiting next
 ///
-/// One line per page, the best first: what a visit is worth now, in days for which it is expected to
-/// make the page fresh; the last visit; how often the page is to be visited, by the visits that there
-/// are in a day; its URL. A page with a ! was not visited for longer than it may be: such pages come
-/// first, the most overdue before others. Those of no worth come last: visited just now, or left alone
-/// since their visits fail.
+/// One line per page, the best first: the value of a visit (expected days of freshness gained), the
+/// last visit, the visiting interval at your visits a day, and the URL. `!` marks pages past
+/// --max-interval; they come first, the most overdue on top.
 #[derive(Args)]
 #[command(after_long_help = HELP)]
 pub(crate) struct Due {
-    /// How many pages to list at most [default: 100, or with --plan all that are due]
-    #[arg(long, value_name = "PAGES")]
-    budget: Option<usize>,
-    /// Only pages under this prefix: a domain, a host, or one with a path; visits a day are those to
-    /// these pages
+    /// Pages to list [default: 100, with --only-due all]
+    #[arg(long, value_name = "COUNT")]
+    limit: Option<usize>,
+    /// Only pages under this prefix: a domain, host or path; --per-day counts visits to them
     #[arg(long, value_name = "PREFIX")]
     under: Option<Prefix>,
-    /// How many pages of one host to list at most
-    #[arg(long, value_name = "PAGES")]
+    /// Pages to list of one host
+    #[arg(long, value_name = "COUNT")]
     per_host: Option<NonZeroUsize>,
-    /// List only what is past its date, if there are so many visits in a day
-    #[arg(long, value_name = "VISITS", value_parser = parse_visits, conflicts_with = "per_day")]
-    plan: Option<f64>,
-    /// Print a line for each host instead: how many of its pages are listed, the best value, the sum of
-    /// their values, the host
+    /// List only pages whose date has passed
+    #[arg(long)]
+    only_due: bool,
+    /// Sum up the listed pages by host
     #[arg(long, conflicts_with = "urls")]
     by_host: bool,
-    /// Print bare URLs, for a pipe
+    /// Print bare URLs, one per line
     #[arg(long)]
     urls: bool,
     #[command(flatten)]
@@ -105,20 +101,18 @@ impl Due {
         if let Some(prefix) = &self.under {
             due = due.under(prefix.clone());
         }
-        let plan = match self.plan {
-            Some(visits) => Some(Plan::of(&snapshot, &due, visits)?),
-            None if self.urls || self.by_host => None,
-            None => self.asked.plan(&snapshot, &due)?,
-        };
-        let listed = if self.plan.is_some() { usize::MAX } else { LISTED };
-        due = due.budget(self.budget.unwrap_or(listed));
+        // Bare URLs and hosts show no dates.
+        let has_dates = self.only_due || !(self.urls || self.by_host);
+        let plan = if has_dates { self.asked.plan(&snapshot, &due)? } else { None };
+        let listed = if self.only_due { usize::MAX } else { LISTED };
+        due = due.budget(self.limit.unwrap_or(listed));
         if let Some(most) = self.per_host {
             due = due.per_host(most.get());
         }
         if let Some(plan) = &plan {
             due = due.plan(plan);
         }
-        let by = plan.as_ref().filter(|_| self.plan.is_some());
+        let by = plan.as_ref().filter(|_| self.only_due);
         let clock = common.clock();
         let (mut hosts, mut table) = (Hosts::default(), table(&clock));
         for page in snapshot.due(&due) {
@@ -141,8 +135,11 @@ impl Due {
                 table.row(row(&page, &clock), output)?;
             }
         }
-        table.end(output)?;
-        hosts.print(common.json, output)?;
+        if self.by_host {
+            hosts.print(common.json, output)?;
+        } else if !self.urls {
+            table.end(output)?;
+        }
         ended(Exit::Done, &question.unread)
     }
 }

@@ -24,15 +24,14 @@ use host::Host;
 use last::Last;
 use told::Told;
 
-/// Say when a page is to be visited again, and why
+/// Explain when a page is next due, and why
 ///
-/// What a visit is worth now, and from what on others are visited; how many comparisons of two visits
-/// found the page changed, or back at an earlier version; how often it is believed to change, and other
-/// pages of its host.
+/// Prints the value of a visit and the value from which pages are visited, what earlier visits
+/// found, and the estimated change rates of the page and of its host.
 #[derive(Args)]
 #[command(after_long_help = HELP)]
 pub(crate) struct Recrawl {
-    /// The page: its URL, byte by byte as it was observed
+    /// URL of the page, exactly as it was observed
     url: String,
     #[command(flatten)]
     asked: Asked,

@@ -10,6 +10,7 @@ mod setting;
 mod table;
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use simkeep::Changes;
@@ -20,6 +21,7 @@ use crate::common::Common;
 use crate::exit::{Exit, Failure, say};
 use crate::output::Output;
 use crate::output::words;
+use crate::time;
 use crate::verbs::revisit::policy::parse_visits;
 use help::HELP;
 pub(crate) use json::Line;
@@ -27,53 +29,49 @@ use row::Row;
 use runs::{Crawls, run};
 use setting::Setting;
 
-/// Try policies on a crawl, and see how fresh each would have kept its pages
+/// Compare revisit policies on a recorded or random crawl
 ///
-/// A simulated crawler visits the pages of a store again, or pages that change by chance, with a number
-/// of visits a day, and knows nothing but what its visits find. A line for each policy: the share of the
-/// time in which what the crawler saw last was in force (fresh), and the same up to minor changes; the
-/// changes missed, where each further one counts less; and the share of bits that differed. With pages
-/// that change by chance, it is also known what would have been best.
+/// A simulated crawler visits the pages of a store, or random pages, so many times a day. It knows
+/// only what its visits find. One line per policy: the share of time in which its newest copy was
+/// current (fresh), the same up to minor changes, the mean of missed changes, and the share of
+/// differing bits.
 #[derive(Args)]
 #[command(after_long_help = HELP)]
 pub(crate) struct Simulate {
-    /// Instead of those of a store, pages that change by chance
+    /// Simulate random pages instead of a store
     #[arg(long, value_name = "KIND")]
     random: Option<Kind>,
-    /// How many visits there are in a day
+    /// Visits a day
     #[arg(long, value_name = "VISITS", conflicts_with = "every", value_parser = parse_visits)]
     per_day: Option<f64>,
-    /// There are so many visits that each page could be visited once in this time, such as 7d or 12h
-    /// [default: 7d]
-    #[arg(long, value_name = "TIME")]
+    /// Visits enough to see each page once in this time [default: 7d]
+    #[arg(long, value_name = "DURATION", value_parser = time::interval)]
     every: Option<Interval>,
-    /// A policy, such as value or thesis:3,1.5; may be repeated [default: all, and what they are
-    /// compared with]
+    /// A policy to run; may be repeated [default: all]
     #[arg(long, value_name = "NAME")]
     policy: Vec<Policy>,
-    /// The first day that is measured: until then the crawler learns [default: a quarter of all]
-    #[arg(long, value_name = "DAY")]
-    from: Option<f64>,
-    /// The time between two rounds of visits [default: 6h, or longer, so that there are at most 10,000]
-    #[arg(long, value_name = "TIME")]
+    /// Time to learn before measuring [default: a quarter]
+    #[arg(long, value_name = "DURATION", value_parser = time::duration)]
+    warm_up: Option<Duration>,
+    /// Time between rounds of visits [default: 6h or longer]
+    #[arg(long, value_name = "DURATION", value_parser = time::interval)]
     step: Option<Interval>,
-    /// With --random, how many days there are
+    /// With --random, days to simulate
     #[arg(long, value_name = "DAYS", default_value_t = 400, value_parser = clap::value_parser!(u32).range(2..=36_500))]
     days: u32,
-    /// With --random, the seed of the first crawl
+    /// With --random, seed of the first crawl
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     seed: u64,
-    /// With --random, how many crawls there are, each with pages of its own
+    /// With --random, crawls with pages of their own
     #[arg(long, value_name = "COUNT", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1_000))]
     seeds: u32,
-    /// How many pages there are at most; of a store with more a sample is taken, and as large a part of
-    /// the visits
+    /// Pages to simulate; a larger store is sampled
     #[arg(long, value_name = "COUNT", default_value_t = 5_000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
-    pages: u32,
-    /// How much of a change it is if a page returns to an earlier version, from 0 to 1
+    max_pages: u32,
+    /// Share of a change that a return to an earlier version counts
     #[arg(long, value_name = "SHARE", default_value_t = Changes::RETURN_SHARE)]
     returns: f64,
-    /// Draw freshness by visits a day, from a quarter of them to four times as many, to an SVG file
+    /// Draw freshness by visits a day, to an SVG file
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
 }
@@ -128,7 +126,8 @@ impl Simulate {
 
     /// Crawls the pages of a store again.
     fn replay(&self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
-        let replay = common.read()?.snapshot().replay(None, self.pages as usize, self.returns)?;
+        let replay =
+            common.read()?.snapshot().replay(None, self.max_pages as usize, self.returns)?;
         let days = (replay.last.as_ms() - replay.first.as_ms()) as f64 / 86_400_000.0;
         if replay.pages.is_empty() || days < 2.0 {
             say("the visits of the store are too few, or not far enough apart, to be replayed");
@@ -184,6 +183,7 @@ impl Simulate {
         for line in setting.lines(per_day, span, worlds.len()) {
             output.line(&line)?;
         }
+        output.header(&table::heading(&rows))?;
         for line in table::lines(&rows, best) {
             output.line(&line)?;
         }
@@ -201,7 +201,7 @@ impl Simulate {
 
     /// The days that are simulated.
     fn span(&self, days: f64) -> Result<Span, Failure> {
-        let from = self.from.unwrap_or(days / 4.0);
+        let from = self.warm_up.map_or(days / 4.0, |time| time.as_secs_f64() / 86_400.0);
         let step = self.step.map_or((days / 10_000.0).max(0.25), Interval::days);
         Ok(Span::new(step, from, days)?)
     }

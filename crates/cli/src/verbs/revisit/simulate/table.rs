@@ -6,13 +6,23 @@ use super::row::{Mean, Row};
 /// Names are mostly no longer; one that is pushes its line to the right.
 const NAME_WIDTH: usize = 30;
 
-/// The heading, a line for each row, and one for each that would have been best.
-pub(super) fn lines(rows: &[Row], best: Option<&Vec<Best>>) -> Vec<String> {
-    let errors = rows.iter().any(|row| row.figures.len() > 1);
-    let against = rows.first().map_or("", |row| row.name.as_str());
+/// Whether there are several crawls, so that differences have standard errors.
+fn has_errors(rows: &[Row]) -> bool {
+    rows.iter().any(|row| row.figures.len() > 1)
+}
+
+/// The header line.
+pub(super) fn heading(rows: &[Row]) -> String {
+    let against = rows.first().filter(|_| has_errors(rows));
+    let against = against.map(|row| format!("   fresher than {}", row.name)).unwrap_or_default();
     let titles = ["fresh", "near", "missed", "bits"].map(|title| format!("{title:>8}")).concat();
-    let against = if errors { format!("   fresher than {against}") } else { String::new() };
-    let mut lines = vec![format!("{:<NAME_WIDTH$}{titles}{against}", "policy")];
+    format!("{:<NAME_WIDTH$}{titles}{against}", "policy")
+}
+
+/// A line for each row, and one for each bound.
+pub(super) fn lines(rows: &[Row], best: Option<&Vec<Best>>) -> Vec<String> {
+    let errors = has_errors(rows);
+    let mut lines = Vec::new();
     for row in rows {
         let means = [
             row.mean(|figures| figures.freshness),

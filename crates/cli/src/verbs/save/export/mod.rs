@@ -32,83 +32,41 @@ use gathered::GATHERED_BYTES;
 
 pub(crate) use lines::Line;
 
-/// Print a whole store as lines of JSON, or as a table for other programs
+/// Export a store as JSON lines, CSV, CDXJ or Parquet
 ///
-/// All that was observed, all epochs, and the tables of document frequencies. `simkeep load` makes the
-/// same store of it. Pages are in the order of the reversed host name (SURT), entries in order of time.
-/// With --format the entries alone are written, each with what it meant, as other programs read them.
+/// JSON lines have all observations, epochs and tables, and `simkeep load` makes the same store
+/// from them. The other formats have one row per entry, with its verdict, for other programs. Pages
+/// are in SURT order, entries in order of time.
 #[derive(Args)]
-#[command(after_long_help = "Examples:
-  simkeep export -o crawl.jsonl.zst --store crawl.simkeep
-  simkeep load crawl.jsonl.zst --store copy.simkeep
-  simkeep export --under example.com --since '3d ago' | grep -v '^{\"simkeep\"'
-  simkeep export --format csv -o crawl.csv.gz --store crawl.simkeep
-  simkeep export --format cdxj --store crawl.simkeep | LC_ALL=C sort > crawl.cdxj
+#[command(after_long_help = r#"Examples:
+  simkeep export crawl.simkeep -o crawl.jsonl.zst
+  simkeep load copy.simkeep crawl.jsonl.zst
+  simkeep export crawl.simkeep --format csv -o crawl.csv.gz
+  simkeep export crawl.simkeep --format cdxj | LC_ALL=C sort > crawl.cdxj
+  simkeep export crawl.simkeep --under example.com --since 3d | grep -v '^{"simkeep"'
 
-As JSON lines (the default), the first line is {\"simkeep\": \"export\", \"version\": 1}, with \"under\", \"since\" and \"in_force_only\" if it is
-not of all. The last is {\"simkeep\": \"end\", \"lines\"}, the number of all lines. An export without its
-last line, or with another number of lines, is not loaded.
+The first and last lines of an export say that it is complete; `load` refuses one without
+them. --since leaves out earlier weights and classes. --in-force keeps the visits that
+saw the current content last, and the last weight and class.
 
-Behind the first line stand the epochs, the oldest first:
-  epoch        its name
-  role         \"change\" or \"near\", if not both
-  minor, moderate
-               the largest distances that are such changes, in bits
-  begun_at_visit
-               how many visits the store knew when it began
-  reserved     how many leading bits are not compared, if any
-  ended        true if it has ended
-  table        the checksum of its table, if it has one
-
-Then their tables: \"table\", \"offset\" and \"table_bytes\", \"base64\".
-
-Then the entries. Keys, in this order, absent where there is nothing to say:
-  url
-  t            RFC 3339 in UTC, with milliseconds if they are not zero
-  fingerprint  16 hexadecimal digits; null for content that has none
-  digest       32 hexadecimal digits: of what came (see `simkeep ingest --help`), or as it was given
-  epoch        the name of what made the fingerprint
-  status       the HTTP status
-  modified     when the page was last modified, as the server said (Last-Modified)
-  weight       how important the page is from this time on, 1 if that was never said; a line with
-               this alone is no visit
-  class        the class that the page is of from this time on, a whole number up to 4294967295; a
-               line with this alone is no visit
-  seen         \"not-modified\", \"gone\" or \"failed\"; without it, content was; \"restated\": the content
-               of this time and digest has this fingerprint, or none, in another epoch
-
---since leaves out weights and classes that were given before. --in-force keeps of each page the
-visits that saw its content last, what was restated of it, the last weight and the last class.
-
-Formats for other programs have no epochs or tables of their own, and are not loaded again:
-  csv      a line for each entry, below the header url,time,epoch,fingerprint,digest,status,verdict,
-           distance,weight,class. The verdict is that of `simkeep history --json`, \"restated\",
-           \"weight\" or \"class\"; the distance is in bits. A text that a spreadsheet would take for
-           a formula has a ' in front: take one ' off where a cell begins with it
-  cdxj     a line for each visit: SURT, time in 14 digits, and JSON with url, digest, status,
-           fingerprint, verdict and distance. All else is left out
-  parquet  the columns of csv, for DuckDB, pandas or Spark: time in milliseconds UTC, fingerprint as
-           uint64, digest in 16 bytes, epoch with a dictionary
-
-docs/export.md tells more of them.")]
+All keys and columns: docs/export.md"#)]
 pub(crate) struct Export {
-    /// What to write
+    /// Format to write
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
     format: Format,
-    /// Only pages under this: a domain, a host, a path, a SURT prefix
+    /// Only pages under this prefix: a domain, host or path
     #[arg(long, value_name = "PREFIX")]
     under: Option<Prefix>,
     /// Only entries of this time or later
-    #[arg(long, value_name = "TIME", value_parser = time::parse, conflicts_with = "in_force")]
+    #[arg(long, value_name = "TIME", value_parser = time::parse, allow_hyphen_values = true, conflicts_with = "in_force")]
     since: Option<Time>,
-    /// Only what is in force
+    /// Only the current content of each page
     #[arg(long)]
     in_force: bool,
-    /// Leave out the tables of document frequencies
+    /// Leave out tables of document frequencies
     #[arg(long)]
     no_tables: bool,
-    /// Write to this file, which is there when all is done or stays as it was; packed if its name ends
-    /// with .zst or .gz
+    /// File to write; compressed if it ends with .zst or .gz
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }

@@ -67,9 +67,9 @@ impl Filter {
     ///
     /// If a file is not there, or one is in the way.
     pub(super) fn new(asked: &Dedup, to: &Path) -> Result<Filter, Failure> {
-        let Dedup { filter, force, mark, any_text, id_key, text_key, reading, .. } = asked;
+        let Dedup { filter, force, mark, any_text, url_key, text_key, reading, .. } = asked;
         let mut keys = Keys::default();
-        for (key, said) in [(&mut keys.url, id_key), (&mut keys.text, text_key)] {
+        for (key, said) in [(&mut keys.url, url_key), (&mut keys.text, text_key)] {
             said.iter().for_each(|said| key.clone_from(said));
         }
         let how = How {

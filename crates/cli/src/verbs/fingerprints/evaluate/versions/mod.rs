@@ -27,11 +27,10 @@ use tally::{Changes, Tally};
 /// How versions of pages are compared.
 #[derive(Args)]
 pub(super) struct Versions {
-    /// For each distance, what share of the words changed
+    /// With --versions, print the share of changed words by distance
     #[arg(long, requires = "versions", conflicts_with = "documents")]
     magnitude: bool,
-    /// Do not compare a version with the one before it if this key has this value, as where something
-    /// else than the page changed; may be repeated
+    /// With --versions, skip a version whose key has this value; may be repeated
     #[arg(long, value_name = "KEY=VALUE", requires = "versions", conflicts_with = "documents")]
     anew: Vec<Anew>,
 }
@@ -235,8 +234,9 @@ fn row(name: &str, recipe: &Recipe, tally: &Tally) -> String {
 fn table(name: &str, recipe: &Recipe, tally: &Tally, output: &mut Output) -> Result<(), Failure> {
     output.line("")?;
     output.line(&format!("{name}: words changed, in percent; and pairs in each band"))?;
-    output
-        .line("bits    pairs   10 %   25 %   half   75 %   90 %   minor  moderate  major   told")?;
+    output.header(
+        "bits    pairs   10 %   25 %   half   75 %   90 %   minor  moderate  major   range",
+    )?;
     for (distance, changes) in tally.distances() {
         output.line(&distance_row(recipe, distance, changes))?;
     }

@@ -1,0 +1,50 @@
+//! Wrong command lines, and what the tool says to type instead.
+
+use super::*;
+
+#[test]
+fn a_wrong_line_is_answered_with_the_right_one() {
+    let place = Place::with(CRAWL);
+    for (line, hint) in [
+        ("store stats", "Write: simkeep stats store"),
+        ("store", "Write: simkeep inspect store"),
+        ("list store", "Write: simkeep scan store"),
+        ("dup store", "Write: simkeep dedup store"),
+        ("search store https://example.com/", "Write: simkeep near store https://example.com/"),
+        ("help nearest", "Write: simkeep help near"),
+        ("history example.com/terms", "Write: simkeep history store example.com/terms"),
+        ("near https://example.com/", "write simkeep near store https://example.com/"),
+        ("near store", "Example: simkeep near crawl.simkeep https://example.com/terms"),
+        ("scan --prefix example.com store", "Write: simkeep scan --under example.com store"),
+        ("scan --prefix=example.com store", "Write: simkeep scan --under=example.com store"),
+        ("history store u --as-of 3d", "Write: simkeep history store u --at 3d"),
+        ("due store --budget 9", "Write: simkeep due store --limit 9"),
+        ("near store 0123456789abcdef --distance 3", "near store 0123456789abcdef -k 3"),
+        ("due store --since 3d", "--since is an option of: cluster, export, diff"),
+        ("inspect https://example.com/", "write simkeep inspect page store https://example.com/"),
+        (
+            "inspect store https://example.com/",
+            "Write: simkeep inspect page store https://example.com/",
+        ),
+        ("inspect store segment 1", "Write: simkeep inspect segment store 1"),
+        ("epoch store", "Write: simkeep epoch list store"),
+        ("df store", "Write: simkeep df list store"),
+        ("repair store saved", "Write: simkeep repair store --to saved"),
+        ("publish store public", "Write: simkeep publish store --to public"),
+        ("export store out.csv", "Write: simkeep export store --output out.csv"),
+        ("report store report.html", "Write: simkeep report store --output report.html"),
+        ("aliases store example.com", "Write: simkeep aliases store --under example.com"),
+        ("dedup store corpus.jsonl", "Write: simkeep dedup store --filter corpus.jsonl"),
+        ("backup store", "Example: simkeep backup crawl.simkeep /backup/crawl.simkeep"),
+        ("near store terms.html", "use --url, --text, --html or --fingerprint"),
+        ("verify --store", "Try: simkeep help"),
+    ] {
+        let args: Vec<&str> = line.split(' ').collect();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_simkeep"));
+        command.args(&args).env_remove("SIMKEEP_STORE").current_dir(place.path("."));
+        let ran = Ran::from(command.output().unwrap());
+        assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{line}");
+        assert!(ran.err.contains(hint), "{line}: {}", ran.err);
+        assert!(!ran.err.contains("tip: to pass"), "{line}: {}", ran.err);
+    }
+}
