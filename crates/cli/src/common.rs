@@ -65,9 +65,7 @@ impl Common {
     pub(crate) fn without_store(&self) -> Result<(), Failure> {
         match &self.store {
             None => Ok(()),
-            Some(_) => {
-                Err(Failure::Usage("this verb needs no store: leave --store out".to_owned()))
-            }
+            Some(_) => Err(Failure::Usage("this verb uses no store: leave --store out".to_owned())),
         }
     }
 }
@@ -128,7 +126,9 @@ fn unnamed(place: &Path) -> String {
         (Some(only), None) => format!("; there is one here: {}", option(&only)),
         _ => String::new(),
     };
-    format!("no store is named: name it first, or with --store PATH, or set {VARIABLE}{example}")
+    format!(
+        "no store is named: give it as the first argument or with --store, or set {VARIABLE}{example}"
+    )
 }
 
 /// The option that names this store, as a shell takes it.

@@ -196,7 +196,7 @@ fn store_too_many(word: &str) -> Option<String> {
             "{word} is a store, and SIMKEEP_STORE names one: unset SIMKEEP_STORE, or use --store {}",
             quoted(word.as_ref())
         ),
-        None => format!("{word} is a store: name it first, or with --store"),
+        None => format!("{word} is a store: give it as the first argument, or with --store"),
     })
 }
 

@@ -58,7 +58,7 @@ impl ClockCheck {
         {
             let [now, last] = [check.now(), last].map(time::to_second);
             say(&format!(
-                "the clock says {now}, and the last visit in the store is of {last}: is the clock right? \
+                "the clock says {now}, but the last visit in the store is at {last}: is the clock right? \
                  No visit is refused for its time"
             ));
         }
@@ -95,8 +95,7 @@ impl ClockCheck {
         self.refused += 1;
         let [time, limit] = [time, limit].map(time::to_second);
         let why = format!(
-            "a visit of {time}, later than {limit}, which is the last that the clock allows; see \
-             --clock-tolerance"
+            "a visit at {time} is later than {limit}, the last time that --clock-tolerance allows"
         );
         Fed::Broken(Broken { at: escape::whole(&entry.url), why })
     }

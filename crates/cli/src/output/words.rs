@@ -22,8 +22,7 @@ pub(crate) fn took_no_part(pages: u64, epoch: &str) -> String {
 /// That some pages took no part, which are the subject with its verb.
 pub(crate) fn without_part(pages_have: &str, epoch: &str) -> String {
     format!(
-        "{pages_have} no fingerprint in {}, and took no part (too short, not text, or stale: see simkeep \
-         epoch stale)",
+        "{pages_have} no fingerprint in {}, and took no part (too short, not text, or stale: see simkeep epoch stale)",
         escape::whole(epoch)
     )
 }
@@ -31,7 +30,7 @@ pub(crate) fn without_part(pages_have: &str, epoch: &str) -> String {
 /// Why texts have no fingerprint, and what that means.
 pub(crate) fn without_fingerprint() -> String {
     format!(
-        "fewer than {} words, or none that count: no fingerprint, compared by digest",
+        "fewer than {} words, or only ignored ones: no fingerprint, compared by digest",
         Document::WORDS_MIN
     )
 }
@@ -40,7 +39,7 @@ pub(crate) fn without_fingerprint() -> String {
 pub(crate) fn too_short(file: &Path) -> String {
     let file = escape::whole(&file.to_string_lossy());
     format!(
-        "{file} is too short to tell from others: it has fewer than {} words",
+        "{file} is too short for a fingerprint: it has fewer than {} words",
         Document::WORDS_MIN
     )
 }
@@ -162,21 +161,19 @@ pub(crate) fn seconds(seconds: u64) -> String {
 /// followed, what it had sealed at some time, and how many operations it was behind.
 pub(crate) fn beside_writer(sealed: Option<(SystemTime, u64)>) -> String {
     let Some((written, behind)) = sealed else {
-        return "a writer is at work; this is all that it had stored by now".to_owned();
+        return "another process is writing; this is all that it had stored by now".to_owned();
     };
     let age = seconds(written.elapsed().unwrap_or_default().as_secs());
     let behind = many(behind, "operation", "operations");
     format!(
-        "a writer is at work, too fast to be followed; this is what it had sealed {age} ago, {behind} \
-         behind"
+        "another process is writing too fast to follow; this is what it had sealed {age} ago, {behind} behind"
     )
 }
 
 /// That a newer generation than the one that is read is not whole.
 pub(crate) fn incomplete(newer: &Incomplete, number: u64) -> String {
     format!(
-        "generation {} is not whole, so this is generation {number}: {}; it is read once all of it is \
-         there",
+        "generation {} is incomplete, so this is generation {number}: {}; it is read once it is complete",
         newer.generation, newer.why
     )
 }

@@ -469,7 +469,7 @@ fn beside_a_writer_all_that_it_has_stored_is_read_and_it_is_told() {
     let store = place.open();
     let ran = place.run(&["stats", "--json"]);
     assert_eq!((ran.code, &ran.objects()[0]["visits"]), (0, &10.into()));
-    let said = "a writer is at work; this is all that it had stored by now";
+    let said = "another process is writing; this is all that it had stored by now";
     assert_eq!(objects(&ran.err)[0]["message"], said);
     assert_eq!(place.run(&["stats"]).err, format!("simkeep: {said}\n"));
     for args in [&["scan"][..], &["export"], &["verify"], &["near", "00000000000000ff"]] {

@@ -40,7 +40,7 @@ fn a_declared_digest_that_is_wrong_is_named_and_the_true_one_used() {
         let Ran { out, err, .. } = shown.run(&["ingest", &path]);
         let said = err.strip_prefix("simkeep: ").unwrap().trim_end();
         assert!(
-            out.contains("wrong digests                        1  their own are used"),
+            out.contains("wrong digests                        1  computed ones are used"),
             "{out}"
         );
         let ran = Place::new().run(&["load", &path, "--json"]);

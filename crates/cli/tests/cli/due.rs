@@ -96,22 +96,23 @@ fn the_best_pages_are_listed_first() {
 #[test]
 fn it_is_said_of_a_page_why_it_is_due() {
     let place = Place::with(&crawl());
-    let about = "https://example.org/about is due since 2024-03-07: now, 17 days after its last visit, a \
-                 visit is worth 1.23, and others are visited from 0.43 on
+    let about =
+        "https://example.org/about is due since 2024-03-07: now, 17 days after its last visit, a \
+                 visit is worth 1.23, and pages are visited from 0.43 on
   none of 19 comparisons found it changed
-  0.011 changes a day (0.00044 to 0.038, 90 %); on its host 3 pages were compared, and a new one is taken \
-                 for 2.75 a day (0.0037 to 8.98)
-  to be visited every 9.6 days, if there are 2 visits a day
+  0.011 changes a day (0.00044 to 0.038, 90 %); on its host 3 pages were compared, and a new page \
+                 is expected to change 2.75 times a day (0.0037 to 8.98)
+  to be visited every 9.6 days at 2 visits a day
 ";
     let page = "https://example.org/about";
     assert_eq!(recrawl(&place, page, &["--per-day", "2"]), about);
     let flip = "https://example.org/flip is due since 2024-03-11: its last visit was 17.00 days ago, and \
-                others are visited after 13.46
+                pages are visited after 13.46
   1 of 19 comparisons found it changed, 18 back at an earlier version; last on 2024-02-27 by 33 bits \
                 (major)
-  6.17 changes a day (0.66 to 20.13, 90 %); on its host 3 pages were compared, and a new one is taken \
-                for 2.75 a day (0.0037 to 8.98)
-  to be visited every 13 days, if there are 1.86 visits a day, the pace of late; --per-day says another
+  6.17 changes a day (0.66 to 20.13, 90 %); on its host 3 pages were compared, and a new page \
+                 is expected to change 2.75 times a day (0.0037 to 8.98)
+  to be visited every 13 days at 1.86 visits a day, the recent pace; --per-day sets another
 ";
     let page = "https://example.org/flip";
     assert_eq!(recrawl(&place, page, &["--policy", "uniform"]), flip);
@@ -129,14 +130,10 @@ fn it_is_said_of_a_page_why_it_is_due() {
         (
             "failing",
             &[],
-            ": its last visit, on 2024-02-10, failed; a visit is worth 7.71, and others",
+            ": its last visit, on 2024-02-10, failed; a visit is worth 7.71, and pages",
         ),
         ("failing", &[], "  its 2 visits are not enough to compare two\n"),
-        (
-            "failing",
-            &["--max-interval", "30d"],
-            ", before others: it may wait for 30 days, and its",
-        ),
+        ("failing", &["--max-interval", "30d"], ", first: it may wait at most 30 days, and its"),
         (
             "failing",
             &["--per-day", "0.001"],
@@ -153,7 +150,10 @@ fn it_is_said_of_a_page_why_it_is_due() {
         assert!(told.contains(said), "{told}");
     }
     let told = recrawl(&place, "https://example.org/news", &["--per-day", "0.89"]);
-    assert!(told.contains("from 0.86 on, which it is not worth within 365 days\n"), "{told}");
+    assert!(
+        told.contains("from 0.86 on, which this page does not reach within 365 days\n"),
+        "{told}"
+    );
 }
 
 #[test]
@@ -231,7 +231,7 @@ fn what_a_first_visit_is_worth_is_said_of_a_page_that_is_not_known() {
     let ran = place.run(&["recrawl", unknown, "--now", NOW]);
     assert_eq!((ran.code, ran.out.as_str()), (1, ""));
     let said = "simkeep: https://example.org/new is not known in this store; a first visit is worth \
-                20.36, by 2.75 changes a day (0.0037 to 8.98, 90 %); others are visited from 0.45 on\n";
+                20.36, by 2.75 changes a day (0.0037 to 8.98, 90 %); pages are visited from 0.45 on\n";
     assert_eq!(ran.err, said);
     let ran = place.run(&["recrawl", unknown, "--now", NOW, "--json"]);
     let found = &ran.objects()[0];
@@ -314,11 +314,8 @@ fn rules_hold_for_pages_under_prefixes_and_what_is_wrong_with_them_has_a_line() 
     assert_eq!(objects[2]["rule"], Value::Null);
     for (page, said) in [
         ("shop.example/1", " is due on 2024-05-01, and by its rule not before 2024-05-01\n"),
-        (
-            "example.org/news",
-            ", before others: it may wait for 7 days, and its last visit was on 2024",
-        ),
-        ("example.org/news", "\n  it weighs 2.00; the rule for example.org/news holds\n"),
+        ("example.org/news", ", first: it may wait at most 7 days, and its last visit was on 2024"),
+        ("example.org/news", "\n  its weight is 2.00; the rule for example.org/news holds\n"),
     ] {
         let told = recrawl(&place, &format!("https://{page}"), &["--rules", &rules]);
         assert!(told.contains(said), "{told}");
@@ -370,7 +367,7 @@ fn hints_come_from_sitemaps_and_lines_and_none_from_the_future() {
     assert_eq!(found[0]["reason"], "said to have changed at 2024-02-20T00:00:00Z");
     let told = recrawl(&place, "https://shop.example/1", &["--hints", &sitemap]);
     let said = "https://shop.example/1 is due since 2024-02-20: it is said to have changed on 2024-02-20, \
-                so a visit is worth 15.51, and others are visited from 0.45 on\n";
+                so a visit is worth 15.51, and pages are visited from 0.45 on\n";
     assert!(told.starts_with(said), "{told}");
     // What is broken is named, and the rest counts.
     let lines = concat!(

@@ -14,7 +14,7 @@ fn sealed() -> Place {
 fn the_overview_says_what_is_in_a_store_and_where_its_space_goes() {
     let place = sealed();
     let lines = place.done(&["inspect"]);
-    let pages = "4    in force 3 · gone 1 · never any content 0\n";
+    let pages = "4    in force 3 · gone 1 · never had content 0\n";
     assert!(lines.contains(&format!("\n  pages                     {pages}")), "{lines}");
     let visits = "10    2.50 a page, 2024-01-01 00:00 to 2024-01-06 00:00 (UTC)\n";
     assert!(lines.contains(&format!("\n  visits                   {visits}")), "{lines}");
@@ -46,7 +46,7 @@ fn the_overview_says_what_is_in_a_store_and_where_its_space_goes() {
 fn counted_page_by_page_it_says_more() {
     let place = sealed();
     let lines = place.done(&["inspect", "--deep"]);
-    assert!(lines.contains("    in force 3 · gone 1 · never any content 0\n"), "{lines}");
+    assert!(lines.contains("    in force 3 · gone 1 · never had content 0\n"), "{lines}");
     assert!(lines.contains(", 2024-01-01 00:00 to 2024-01-06 00:00 (UTC)\n"), "{lines}");
     assert!(lines.contains("\n2  8  1  1  example.com\n"), "{lines}");
     let census = place.run(&["inspect", "--deep", "--json"]).objects().remove(0)["census"].take();
@@ -268,7 +268,7 @@ fn the_journal_says_what_is_in_no_segment_yet() {
     assert!(overview.contains("\njournal    1 to 10  4\n"), "{overview}");
     place.open().seal().unwrap();
     let lines = place.done(&["inspect", "journal"]);
-    assert_eq!(lines, "operations                           0  all is in segments\n");
+    assert_eq!(lines, "operations                           0  everything is in segments\n");
     let object = place.run(&["inspect", "journal", "--json"]).objects().remove(0);
     assert_eq!((&object["operations"], &object["first_operation"]), (&json!(0), &json!(null)));
 }

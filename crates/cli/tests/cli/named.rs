@@ -58,7 +58,7 @@ fn a_store_that_is_not_named_is_not_guessed_and_what_to_type_is_said() {
         assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{args:?}");
         ran.err
     };
-    let is_here = "simkeep: no store is named: name it first, or with --store PATH, or set SIMKEEP_STORE; \
+    let is_here = "simkeep: no store is named: give it as the first argument or with --store, or set SIMKEEP_STORE; \
                    there is one here: --store store\n";
     assert_eq!(said(&["scan"]), is_here);
     assert_eq!(said(&["stats"]), is_here);
@@ -77,14 +77,19 @@ fn a_store_that_is_not_named_is_not_guessed_and_what_to_type_is_said() {
     std::fs::rename(other.store(), place.path("it's")).unwrap();
     assert!(said(&["scan"]).ends_with("set SIMKEEP_STORE\n"));
     let unexpected = said(&["history", "store", "https://example.com/terms", "it's"]);
-    assert!(unexpected.ends_with("\nit's is a store: name it first, or with --store\n"));
+    assert!(
+        unexpected.ends_with("\nit's is a store: give it as the first argument, or with --store\n")
+    );
     assert!(
         !said(&["history", "store", "https://example.com/terms", "none"]).contains("is a store")
     );
     let two = said(&["stats", "store", "--store", "it's"]);
-    assert!(two.ends_with("\nstore is a store: name it first, or with --store\n"), "{two}");
+    assert!(
+        two.ends_with("\nstore is a store: give it as the first argument, or with --store\n"),
+        "{two}"
+    );
     let none = said(&["fingerprint", "--recipes", "--store", "store"]);
-    assert_eq!(none, "simkeep: this verb needs no store: leave --store out\n");
+    assert_eq!(none, "simkeep: this verb uses no store: leave --store out\n");
     let empty = place.command(&["scan"]).env("SIMKEEP_STORE", "").output().unwrap();
     assert_eq!(empty.status.code(), Some(2));
 }

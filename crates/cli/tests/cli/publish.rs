@@ -16,7 +16,7 @@ fn a_store_is_published_and_older_generations_go() {
     assert!(lines[1].starts_with("linked    1 file, ") && lines.len() == 3, "{said}");
     assert!(lines[2].starts_with("checked   1 file, "), "{said}");
     let again = place.done(&["publish", "--to", "public"]);
-    assert!(again.starts_with("nothing is new since: generation 1, "), "{again}");
+    assert!(again.starts_with("nothing new since: generation 1, "), "{again}");
 
     place.ingest("{\"url\":\"http://c.example/\",\"t\":9,\"status\":404}");
     let second = place.run(&["publish", "--to", "public", "--copy", "--json"]).objects().remove(0);
@@ -121,7 +121,7 @@ fn older_generations_are_said_to_have_what_was_forgotten_only_if_anything_was() 
     assert!(said.ends_with("\nolder     1\n"), "{said}");
     place.done(&["forget", "http://c.example/"]);
     let said = place.done(&["publish", "--to", "public"]);
-    assert!(said.ends_with("\nolder     1, 2: with what was forgotten since\n"), "{said}");
+    assert!(said.ends_with("\nolder     1, 2: with pages forgotten since\n"), "{said}");
     // None of a unit is none at all.
     for (nth, grace) in ["0s", "0", "0d"].iter().enumerate() {
         place.ingest(&format!("{{\"url\":\"http://c.example/\",\"t\":1{nth},\"status\":404}}"));

@@ -85,9 +85,9 @@ fn a_thousand_pages_without_text_are_near_nothing_and_copies_of_nothing() {
         assert_eq!(place.run(&["near", zero, "-k", "5"]).code, 1);
     }
     let page = place.write("page.html", empty(0));
-    let ran = place.run(&["near", "--text", &page]);
+    let ran = place.run(&["near", "--html", &page]);
     assert_eq!((ran.code, ran.out.as_str()), (1, ""));
-    assert!(ran.err.contains("page.html is too short to tell"), "{}", ran.err);
+    assert!(ran.err.contains("page.html is too short for a fingerprint"), "{}", ran.err);
 
     let documents: String = (0..1_200)
         .map(|n| if n % 6 == 5 { real(n / 6) } else { empty(n) })
@@ -113,7 +113,7 @@ fn a_thousand_pages_without_text_are_near_nothing_and_copies_of_nothing() {
 
     let file = place.file("crawl.warc");
     let shown = Place::new().done(&["ingest", &file]);
-    let line = "too short to tell                1,000  fewer than 8 words, or none that count: no fingerprint, compared by digest";
+    let line = "too short to tell                1,000  fewer than 8 words, or only ignored ones: no fingerprint, compared by digest";
     assert!(shown.contains(line), "{shown}");
     let loaded = Place::new();
     assert_eq!(loaded.run(&["load", &file, "--json"]).objects()[0]["short_texts"], 1_000);
@@ -150,7 +150,7 @@ fn a_search_that_explains_itself_says_how_many_pages_took_no_part() {
     ingest(&place, &(archive + &sent("http://real.example/", 1, &real(0))));
     let page = place.write("page.html", real(0));
     let without = |args: &[&str]| {
-        let args = [&["near", "--text", &page, "--explain"][..], args].concat();
+        let args = [&["near", "--html", &page, "--explain"][..], args].concat();
         let object = place.run(&[&args[..], &["--json"]].concat()).objects().remove(0);
         let lines = place.run(&args).out;
         let said = lines.lines().last().unwrap().to_owned();
@@ -162,7 +162,7 @@ fn a_search_that_explains_itself_says_how_many_pages_took_no_part() {
         )
     };
     assert_eq!(without(&[]), (5, took_no_part("5 pages have")));
-    let plain = place.run(&["near", "--text", &page, "--json"]).objects().remove(0);
+    let plain = place.run(&["near", "--html", &page, "--json"]).objects().remove(0);
     assert!(plain["without_fingerprint"].is_null());
     // Of the next epoch nothing has one, until it is restated.
     place.done(&["epoch", "begin", "--recipe", "strict"]);
@@ -240,9 +240,7 @@ fn a_fingerprint_that_is_asked_for_is_made_of_any_text() {
     let expected = format!("{:016x}  {few}", raw("Too few words"));
     assert_eq!(ran.out.lines().next(), Some(expected.as_str()));
     assert_eq!(ran.err.lines().count(), 1);
-    assert!(
-        ran.err.contains("few.txt is too short to tell from others: it has fewer than 8 words")
-    );
+    assert!(ran.err.contains("few.txt is too short for a fingerprint: it has fewer than 8 words"));
     let objects = place.run(&["fingerprint", &few, &enough, "--json"]);
     assert_eq!(objects.err, "");
     let short: Vec<Value> =

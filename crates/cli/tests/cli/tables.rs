@@ -15,12 +15,12 @@ fn a_table_has_a_header_line_unless_it_is_left_out() {
     let terms = "https://example.com/terms";
     for (args, columns) in [
         (&["scan"][..], "last visit (UTC) fingerprint visits URL"),
-        (&["history", terms], "visit (UTC) status fingerprint epoch digest what it meant"),
+        (&["history", terms], "visit (UTC) status fingerprint epoch digest verdict"),
         (&["near", terms, "-k", "64"], "bits change fingerprint URL"),
         (&["due"], "value last visit (UTC) every URL"),
         (&["due", "--by-host"], "pages best sum host"),
         (&["epoch", "list"], "epoch role state minor moderate fingerprints name"),
-        (&["tail"], "operation time (UTC) what it meant URL"),
+        (&["tail"], "operation time (UTC) verdict URL"),
         (&["diff", "--since", "2024-01-01"], "verdict bits priority URL"),
     ] {
         let with = run(&place, args);

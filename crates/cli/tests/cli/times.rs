@@ -115,7 +115,7 @@ fn eight_digits_are_a_date() {
     let [date, seconds] = ["2024-05-01T00:00:00Z", "1970-08-23T06:35:01Z"];
     assert_eq!(times(&place), [date, date, date, seconds, date]);
     let ran = place.run(&["history", "http://a/1", "--at", "20240501"]);
-    assert!(ran.err.contains("no version in force at 2024-05-01T00:00:00Z"), "{}", ran.err);
+    assert!(ran.err.contains("no content at 2024-05-01T00:00:00Z"), "{}", ran.err);
 }
 
 #[test]
@@ -134,7 +134,7 @@ fn a_visit_later_than_the_clock_allows_is_refused_and_counted() {
             (0, &2.into(), &2.into())
         );
         assert!(
-            ran.said()[0].contains("http://a/bad: a visit of 2024-01-02T00:00:01Z, later than")
+            ran.said()[0].contains("http://a/bad: a visit at 2024-01-02T00:00:01Z is later than")
         );
         assert_eq!(times(&place).len(), 2, "a weight is no visit");
         // The user may allow more, or all.

@@ -60,7 +60,7 @@ impl<'a> Entries<'a> {
         if epochs.len() > 1 {
             columns.push(left("epoch"));
         }
-        columns.extend([left("digest"), left("what it meant")]);
+        columns.extend([left("digest"), left("verdict")]);
         Entries { table: Table::new(columns), clock, epochs, is_wide, last: None }
     }
 
@@ -140,7 +140,7 @@ impl History {
         if let Some(time) = self.at {
             let Some(found) = store.as_of(&self.url, time)? else {
                 let (url, when) = (&self.url, time);
-                say(&format!("{url} had no version in force at {when}: not known then, or gone"));
+                say(&format!("{url} had no content at {when}: it was unknown or gone"));
                 return Ok(Exit::Nothing);
             };
             // The visit that found it, and not what was restated of it since. Of two at one moment the

@@ -54,15 +54,15 @@ impl Compact {
             }
             let segments = many(estimate.segments as u64, "segment", "segments");
             output.line(&format!("{segments}, {}", bytes(estimate.segment_bytes)))?;
-            output.line(&match estimate.reclaimable_bytes {
-                0 => "a merge of all would free nothing, as far as is known".to_owned(),
-                some => format!("a merge of all would free some {}", bytes(some)),
+            output.line(&match estimate.gives_back_bytes {
+                0 => "merging everything would save nothing, by estimate".to_owned(),
+                some => format!("merging everything would save about {}", bytes(some)),
             })?;
             output.line(&format!(
-                "catalog {}: what is in the journal moves to the segment, and free room goes",
+                "catalog {}: the journal moves into the segment, and free space is released",
                 bytes(catalog)
             ))?;
-            output.line(&format!("needs {} of free space meanwhile", bytes(temporary_bytes)))?;
+            output.line(&format!("takes {} of free space meanwhile", bytes(takes)))?;
             return Ok(Exit::Done);
         }
         let store = Store::open(&place, Options::default().background(false))?;
@@ -87,13 +87,13 @@ impl Compact {
             return Ok(Exit::Done);
         }
         output.line(&match merged.inputs {
-            0 => "nothing was to be merged".to_owned(),
+            0 => "nothing to merge".to_owned(),
             inputs => format!("merged {}", many(inputs as u64, "segment", "segments")),
         })?;
         let after = bytes(segment_bytes + catalog_bytes);
         output.line(&format!(
-            "freed {}: {} before, {after} now",
-            bytes(freed_bytes),
+            "saved {}: {} before, {after} now",
+            bytes(gave_back),
             bytes(before)
         ))?;
         Ok(Exit::Done)

@@ -145,7 +145,8 @@ impl Begin {
         let bands =
             self.minor.zip(self.moderate).map(|(minor, moderate)| Bands { minor, moderate });
         if bands.is_some_and(|bands| !bands.are_possible()) {
-            let what = "the bands of an epoch are at most 64 bits, and --minor at most --moderate";
+            let what =
+                "--minor and --moderate are at most 64 bits, and --minor is not above --moderate";
             return Err(Failure::Usage(what.to_owned()));
         }
         let mut epoch_options = EpochOptions::from(self.role);
@@ -238,7 +239,7 @@ impl Stale {
         let names = of.iter().map(|of| visit::epoch(snapshot.epochs(), *of));
         let names: Vec<&str> = names.collect::<Result<_, _>>()?;
         let names = escape::whole(&names.join(" and of "));
-        say(&format!("no page has to be restated: each with a fingerprint has one of {names}"));
+        say(&format!("no page is stale: every page with a fingerprint has one of {names}"));
         Ok(Exit::Done)
     }
 }

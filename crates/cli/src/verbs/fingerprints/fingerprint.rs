@@ -82,7 +82,7 @@ impl Fingerprint {
             return Err(Failure::Usage(what));
         }
         if self.files.iter().filter(|file| file.as_os_str() == "-").count() > 1 {
-            return Err(Failure::Usage("standard input can be read once".to_owned()));
+            return Err(Failure::Usage("standard input can be read only once".to_owned()));
         }
         fingerprinter(recipe, table.as_deref()).map_err(|e| {
             Failure::Usage(match table {

@@ -67,7 +67,7 @@ impl Tail {
     pub(crate) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
         let mut reader = common.read()?;
         let clock = common.clock();
-        let columns = [right("operation"), left(clock.heading("time")), left("what it meant")];
+        let columns = [right("operation"), left(clock.heading("time")), left("verdict")];
         let table = Table::new(columns.into_iter().chain([left("URL")]));
         let is_json = common.json;
         let mut lines = Lines { asked: &self, is_json, clock, table, output };
@@ -123,7 +123,7 @@ impl Lines<'_> {
             self.flush()?;
             let (first, before) = (words::count(first), words::count(first - 1));
             say(&format!(
-                "the journal begins with operation {first}: the {before} before it are sealed, and in no order"
+                "the journal begins with operation {first}; {before} older operations are in segments, which keep no order"
             ));
         }
         Ok(())

@@ -43,7 +43,7 @@ pub(crate) fn parse_bytes(text: &str) -> Result<u64, &'static str> {
     };
     let number = digits.and_then(|digits| digits.parse::<u64>().ok());
     let bytes = number.and_then(|number| number.checked_mul(1 << unit)).filter(|bytes| *bytes > 0);
-    bytes.ok_or("a number of bytes is digits, and perhaps K, M or G")
+    bytes.ok_or("write a number of bytes, such as 500000, 200K, 50M or 1G")
 }
 
 impl Verify {
@@ -57,7 +57,7 @@ impl Verify {
             simkeep::verify::verify(&store, options)
         })?;
         if !verified.catalog {
-            say("a writer is at work; this is of what it has sealed, and not of its catalog");
+            say("another process is writing; this covers what it has sealed, without its catalog");
         }
         if common.json {
             output.object(&Answer::from(&verified))?;

@@ -119,7 +119,7 @@ fn lines(done: &BackedUp) -> Vec<String> {
         let what = format!("{name:<9} {}, {}{remark}", many(files, "file", "files"), bytes(size));
         (files > 0).then_some(what)
     };
-    let shared = ": one with those of the store, so damage to the disk damages both";
+    let shared = ": shared with the store, so damage to the disk damages both";
     lines.extend(files("linked", &done.linked, shared));
     lines.extend(files("copied", &done.copied, ""));
     lines.extend(files("kept", &done.kept, " that the earlier backup had"));

@@ -226,7 +226,7 @@ impl From<&GenerationInfo> for Listed {
 
 /// For people.
 fn lines(done: &Publication) -> Vec<String> {
-    let what = if done.is_new { "published" } else { "nothing is new since" };
+    let what = if done.is_new { "published" } else { "nothing new since" };
     let mut lines = vec![format!(
         "{what}: generation {}, up to operation {}",
         done.generation,
@@ -237,15 +237,11 @@ fn lines(done: &Publication) -> Vec<String> {
         let what = format!("{name:<9} {}, {}{remark}", many(files, "file", "files"), bytes(size));
         (files > 0).then_some(what)
     };
-    let shared = ": one with those of the store, so damage to the disk damages both";
+    let shared = ": shared with the store, so damage to the disk damages both";
     lines.extend(files("linked", &done.linked, shared));
     lines.extend(files("copied", &done.copied, ""));
     lines.extend(files("kept", &done.kept, " that were there already"));
-    lines.extend(files(
-        "replaced",
-        &done.replaced,
-        ": copies that took the place of damaged files",
-    ));
+    lines.extend(files("replaced", &done.replaced, ": copies that replace damaged files"));
     lines.extend(files("checked", &done.checked, ": read, and found sound"));
     let sound = ": found sound in the last 30 days; --check-kept reads them now";
     lines.extend(files("unchecked", &done.unchecked, sound));
@@ -258,9 +254,9 @@ fn lines(done: &Publication) -> Vec<String> {
         let numbers = done.older.iter().map(u64::to_string).collect::<Vec<_>>();
         let numbers = words::some_names(numbers.iter().map(String::as_str));
         let remark = match done.forgotten {
-            Some(true) => ": with what was forgotten since",
+            Some(true) => ": with pages forgotten since",
             Some(false) => "",
-            None => ": with what was forgotten since, if anything was",
+            None => ": with pages forgotten since, if any",
         };
         lines.push(format!("older     {numbers}{remark}"));
     }

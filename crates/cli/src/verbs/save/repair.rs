@@ -155,14 +155,11 @@ fn lines(repaired: &Repaired) -> Vec<String> {
         ));
     }
     lines.extend(
-        repaired
-            .ambiguities
-            .iter()
-            .map(|ambiguity| format!("what was forgotten may be there again: {ambiguity}")),
+        repaired.doubts.iter().map(|doubt| format!("forgotten pages may be back: {doubt}")),
     );
     if !repaired.unnamed_epochs.is_empty() {
         let names = repaired.unnamed_epochs.join(", ");
-        lines.push(format!("the names of the epochs are lost; they are called {names} now"));
+        lines.push(format!("the names of the epochs are lost; they are now {names}"));
     }
     lines.push(format!(
         "saved: {}, {}",
@@ -171,7 +168,7 @@ fn lines(repaired: &Repaired) -> Vec<String> {
     ));
     if repaired.damaged_frames > 0 {
         let frames = many(repaired.damaged_frames, "frame", "frames");
-        lines.push(format!("damaged: {frames} of the journal, whose checksums do not hold"));
+        lines.push(format!("damaged: {frames} of the journal, whose checksums do not match"));
     }
     lines.push(if repaired.is_whole() {
         "lost: nothing".to_owned()

@@ -106,7 +106,7 @@ pub(super) fn changes(
         output.note(&without_part(&many(without, "page has", "pages have"), epoch))?;
     }
     if exit == Exit::Nothing {
-        say("no page is led by another than at the earlier time");
+        say("no page has another leader than at the earlier time");
     }
     Ok(exit)
 }

@@ -162,9 +162,7 @@ impl Cluster {
         }
         table.end(output)?;
         if !found.complete {
-            output.note(
-                "so many pages are near it that not all could be looked at: see the whole list",
-            )?;
+            output.note("too many pages are near it to search around each: list all clusters")?;
         }
         Ok(Exit::Done)
     }

@@ -50,7 +50,7 @@ impl Files {
         names.sort_unstable();
         names.dedup();
         if names.len() < count {
-            return Err(Failure::Usage("two lists are to be written to one file".to_owned()));
+            return Err(Failure::Usage("two lists have the same file".to_owned()));
         }
         let plan = asked.output.as_deref().map(RowFile::create).transpose()?;
         let lines = |path: &Option<_>| path.as_deref().map(RowFile::of_lines).transpose();

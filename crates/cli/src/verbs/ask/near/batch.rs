@@ -360,7 +360,7 @@ impl<'a> Batch<'a> {
         if self.found > 0 || self.cut > 0 {
             return Ok(Exit::Done);
         }
-        say(&format!("nothing is near what {lines} asked for"));
+        say(&format!("nothing is near any of {lines}"));
         Ok(Exit::Nothing)
     }
 }

@@ -201,7 +201,7 @@ impl Near {
                 ))?;
             }
             if matches.near.len() >= query.limit && !matches.complete && self.nearest.is_none() {
-                output.note("there may be more; ask for them with a higher --limit")?;
+                output.note("there may be more: raise --limit")?;
             } else if !self.is_complete(&matches) {
                 output
                     .note(&format!("{}; for more, raise --budget or --limit", ended(&matches)))?;
@@ -289,8 +289,7 @@ impl Near {
         let asked = |fingerprint| Asked { fingerprint, epoch: content.epoch, is_brief: false };
         Ok(content.fingerprint.map(asked).ok_or_else(|| {
             format!(
-                "the content of {url} has no fingerprint, such as a text too short to tell: nothing is \
-                 near it"
+                "the content of {url} has no fingerprint, such as a text that is too short: nothing is near it"
             )
         }))
     }
@@ -360,7 +359,7 @@ fn of_text(
         true => words::too_short(file),
         false => {
             let file = escape::whole(&file.to_string_lossy());
-            format!("{file} has nothing but what the recipe leaves out, and no fingerprint")
+            format!("{file} has only words that the recipe leaves out, and so no fingerprint")
         }
     }))
 }

@@ -217,13 +217,13 @@ impl Summary {
         line("    major", self.major, "by more");
         line("  reverted", self.reverted, "to an earlier version");
         line("same", self.same, "");
-        line("never seen", self.unseen, "not modified, and of no content that is known");
+        line("never seen", self.unseen, "not modified, but no content is known");
         line("gone", self.gone, "");
         let failures = by_kind(&self.failures);
         line("failed", self.failed, &failures);
         line("known already", self.known, "observed before");
         line("out of order", self.out_of_order, "not after the last visit of their page");
-        line("restated", self.restated, "of what was seen before, in another epoch");
+        line("restated", self.restated, "fingerprints added to known visits");
         line("not seen before", self.missing, "so not restated");
         line("weights", self.weights, "set without a visit");
         line("not visited before", self.weights_missing, "so no weight was set");
@@ -243,7 +243,7 @@ impl Summary {
         line("passed over", self.passed.values().sum(), &by_kind(&self.passed));
         line("broken", self.broken, if strict { "it stopped there" } else { "skipped" });
         line("  in the future", self.future_visits, "later than the clock allows");
-        line("wrong digests", self.wrong_digests, "their own are used");
+        line("wrong digests", self.wrong_digests, "computed ones are used");
         lines.push(format!("{:<25}{:>13}", "read", bytes(self.bytes)));
         lines.push(time_taken(self.elapsed, self.records));
         lines

@@ -96,7 +96,7 @@ impl Summary {
             line("too short to tell", self.too_short, &without_fingerprint());
         }
         if self.known() > 0 {
-            line("known already", self.known(), "or told twice");
+            line("known already", self.known(), "or repeated in the input");
         }
         if let number @ 1.. = self.loaded.begun.len() {
             line("epochs begun", number as u64, &some_names(self.begun()));
@@ -116,7 +116,7 @@ impl Summary {
             line("  in the future", self.future_visits, "later than the clock allows");
         }
         if self.wrong_digests > 0 {
-            line("wrong digests", self.wrong_digests, "their own are used");
+            line("wrong digests", self.wrong_digests, "computed ones are used");
         }
         lines.push(format!("{:<25}{:>13}", "written", bytes(self.loaded.bytes)));
         lines.push(time_taken(self.elapsed, self.loaded.observations));
@@ -130,7 +130,7 @@ pub(crate) struct Answer<'a> {
     records: u64,
     /// Visits that were not known.
     visits: u64,
-    /// What was known already, or told twice.
+    /// What was known already, or repeated in the input.
     known: u64,
     /// Fingerprints in another epoch than that of their visit.
     restated: u64,

@@ -125,8 +125,9 @@ impl Dump {
         })?;
         failed.map_or(Ok(()), Err)?;
         if let Some(offset) = more {
-            output
-                .note(&format!("there is more: --from {offset:04x} goes on, --all prints all"))?;
+            output.note(&format!(
+                "there is more: --offset {offset:04x} continues, --limit all prints everything"
+            ))?;
         } else if printed == 0 {
             let mut names: Vec<&str> = segment.sections.iter().map(|of| of.kind).collect();
             names.extend(["head", "table", "trailer"]);

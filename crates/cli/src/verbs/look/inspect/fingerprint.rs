@@ -117,7 +117,7 @@ impl FingerprintOf {
             output.note(&format!("{pages} had it before; see simkeep near {shown} -k 0 --ever"))?;
         }
         if !*complete {
-            output.note("there are more; ask for them with a higher --limit")?;
+            output.note("there are more: raise --limit")?;
         }
         if near.is_empty() {
             say(&format!("no page is within {} of it now", many(k.into(), "bit", "bits")));

@@ -196,11 +196,11 @@ impl Site<'_> {
             output.line(line.trim_end())?;
         }
         if self.counts.is_cut {
-            output.note("copies are those of the first million fingerprints; there are more")?;
+            output.note("copies are counted for the first million fingerprints only")?;
         }
         if let Some(flaw) = &self.flaw {
             let flaw = escape::whole(&flaw.to_string());
-            output.note(&format!("{flaw}; what is counted are the pages before that"))?;
+            output.note(&format!("{flaw}; only the pages before that are counted"))?;
         }
         Ok(())
     }
@@ -220,8 +220,8 @@ impl Site<'_> {
         let changes = format!("by more than a minor one: {}", of_compared(counts.changes));
         let returns = format!("to an earlier version: {}", of_compared(counts.returns));
         let different = counts.fingerprints.len() as u64;
-        let copies = "pages that have the fingerprint of another one here";
-        let copied = "pages whose fingerprint pages elsewhere have, too";
+        let copies = "pages whose fingerprint another page here has";
+        let copied = "pages whose fingerprint a page elsewhere has";
         [
             ("pages", counts.pages, states),
             ("visits", counts.visits, span.unwrap_or_default()),

@@ -26,7 +26,7 @@ impl JournalOf {
         }
         let (first, last) = (count(view.first_operation), count(view.last_operation));
         let numbers = match view.operations {
-            0 => "all is in segments".to_owned(),
+            0 => "everything is in segments".to_owned(),
             _ => format!("{first} to {last}, of {}", many(view.pages, "page", "pages")),
         };
         output.line(&figure("operations", view.operations, &numbers))?;

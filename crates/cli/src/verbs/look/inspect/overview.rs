@@ -75,7 +75,7 @@ fn print_visits(
     let per_page = overview.visits as f64 / overview.pages.max(1) as f64;
     let states = [overview.in_force, overview.gone, overview.never].map(count);
     let [in_force, gone, never] = states;
-    let states = format!("in force {in_force} · gone {gone} · never any content {never}");
+    let states = format!("in force {in_force} · gone {gone} · never had content {never}");
     print_figure("pages", &count(overview.pages), &states, output)?;
     let ends = match census {
         Some(census) => census.first.zip(census.last),
@@ -121,7 +121,7 @@ fn fingerprints(overview: &Overview, census: Option<&Census>) -> (String, String
     let mark = if several { "~" } else { "" };
     let most = match overview.commonest_pages {
         0 | 1 => String::new(),
-        pages => format!("; the commonest is or was on {} in a segment", count(pages)),
+        pages => format!("; the most frequent was on {} of a segment", count(pages)),
     };
     (format!("{mark}{}", count(overview.fingerprints)), format!("different ones{most}"))
 }

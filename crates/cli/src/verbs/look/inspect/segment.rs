@@ -50,7 +50,7 @@ impl SegmentOf {
             let live = Overview::of(&snapshot)?.segments;
             let live: Vec<String> = live.iter().map(|segment| segment.id.to_string()).collect();
             let live = if live.is_empty() { "none".to_owned() } else { live.join(", ") };
-            say(&format!("there is no segment {}; these there are: {live}", self.id));
+            say(&format!("there is no segment {}; the store has: {live}", self.id));
             return Ok(Exit::Nothing);
         };
         if self.dump.is_asked_for() {

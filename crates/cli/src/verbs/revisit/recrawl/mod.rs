@@ -128,9 +128,9 @@ impl Recrawl {
                 saw: Saw::of(reader),
             })?;
         }
-        let others = plan.filter(|plan| plan.threshold().is_finite()).map(|plan| {
-            format!("; others are visited from {} on", words::amount(plan.threshold()))
-        });
+        let others = plan
+            .filter(|plan| plan.threshold().is_finite())
+            .map(|plan| format!("; pages are visited from {} on", words::amount(plan.threshold())));
         output.note(&format!(
             "{}; a first visit is worth {}, by {}{}",
             spelling::unknown(&reader.snapshot(), &self.url, |_| true)?,

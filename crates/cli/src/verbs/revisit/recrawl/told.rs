@@ -58,7 +58,7 @@ impl Told<'_> {
                 let (last, most) = (self.date(page.last.time), span(*after));
                 let failed = if page.last.seen == Seen::Failed { ", and failed" } else { "" };
                 format!(
-                    "{when}, before others: it may wait for {most}, and its last visit was on \
+                    "{when}, first: it may wait at most {most}, and its last visit was on \
                      {last}{failed}"
                 )
             }
@@ -106,7 +106,7 @@ impl Told<'_> {
             policy => format!("{value} of its intervals by {policy} have passed since {before}"),
         };
         if threshold.is_finite() {
-            format!("{told}, and others are visited after {limit}")
+            format!("{told}, and pages are visited after {limit}")
         } else {
             told + TOO_FEW
         }
@@ -120,10 +120,12 @@ impl Told<'_> {
         if threshold.is_infinite() {
             return told + TOO_FEW;
         }
-        let others = format!("others are visited from {} on", words::amount(threshold));
+        let others = format!("pages are visited from {} on", words::amount(threshold));
         if self.page.every == Some(self.longest) {
             let longest = span(self.longest);
-            return format!("{told}, and {others}, which it is not worth within {longest}");
+            return format!(
+                "{told}, and {others}, which this page does not reach within {longest}"
+            );
         }
         format!("{told}, and {others}")
     }
@@ -169,7 +171,7 @@ impl Told<'_> {
         let more = if is_cut { "at least " } else { "" };
         let pages = words::many(compared as u64, "page was", "pages were");
         format!(
-            "{own}; on its host {more}{pages} compared, and a new one is taken for {per_day} a day ({low} \
+            "{own}; on its host {more}{pages} compared, and a new page is expected to change {per_day} times a day ({low} \
              to {high})"
         )
     }
@@ -179,7 +181,7 @@ impl Told<'_> {
         let Decision { page, weight, near, rule, .. } = self.page;
         let mut told = Vec::new();
         if *weight != 1.0 {
-            told.push(format!("it weighs {}", words::amount(*weight)));
+            told.push(format!("its weight is {}", words::amount(*weight)));
         }
         if page.gone {
             told.push("it is gone, and counts for an eighth".to_owned());
@@ -205,8 +207,8 @@ impl Told<'_> {
         let whole = per_day.round() as u64;
         let is_whole = per_day >= 100.0 || per_day.fract() == 0.0;
         let visits = if is_whole { words::count(whole) } else { words::amount(per_day) };
-        let source = if is_said { "" } else { ", the pace of late; --per-day says another" };
-        format!("to be visited {every}, if there are {visits} visits a day{source}")
+        let source = if is_said { "" } else { ", the recent pace; --per-day sets another" };
+        format!("to be visited {every} at {visits} visits a day{source}")
     }
 
     /// A time: a date, unless it is near.

@@ -130,7 +130,7 @@ impl Simulate {
             common.read()?.snapshot().replay(None, self.max_pages as usize, self.returns)?;
         let days = (replay.last.as_ms() - replay.first.as_ms()) as f64 / 86_400_000.0;
         if replay.pages.is_empty() || days < 2.0 {
-            say("the visits of the store are too few, or not far enough apart, to be replayed");
+            say("the store has too few visits, or too close together, to replay");
             return Ok(Exit::Nothing);
         }
         let sample = replay.pages.len() as f64 / replay.of as f64;
