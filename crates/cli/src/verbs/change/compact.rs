@@ -26,7 +26,7 @@ It reads and writes the whole store, and needs as much free space as the store t
 there is less, it does not begin. Other processes may read the store meanwhile, but not
 write to it."#)]
 pub(crate) struct Compact {
-    /// Print what it would save and need, and change nothing
+    /// Print what it would free and need, and change nothing
     #[arg(long)]
     dry_run: bool,
 }
@@ -54,15 +54,15 @@ impl Compact {
             }
             let segments = many(estimate.segments as u64, "segment", "segments");
             output.line(&format!("{segments}, {}", bytes(estimate.segment_bytes)))?;
-            output.line(&match estimate.gives_back_bytes {
-                0 => "merging everything would save nothing, by estimate".to_owned(),
-                some => format!("merging everything would save about {}", bytes(some)),
+            output.line(&match estimate.reclaimable_bytes {
+                0 => "merging everything would free nothing, by estimate".to_owned(),
+                some => format!("merging everything would free about {}", bytes(some)),
             })?;
             output.line(&format!(
                 "catalog {}: the journal moves into the segment, and free space is released",
                 bytes(catalog)
             ))?;
-            output.line(&format!("takes {} of free space meanwhile", bytes(takes)))?;
+            output.line(&format!("needs {} of free space meanwhile", bytes(temporary_bytes)))?;
             return Ok(Exit::Done);
         }
         let store = Store::open(&place, Options::default().background(false))?;
@@ -92,8 +92,8 @@ impl Compact {
         })?;
         let after = bytes(segment_bytes + catalog_bytes);
         output.line(&format!(
-            "saved {}: {} before, {after} now",
-            bytes(gave_back),
+            "freed {}: {} before, {after} now",
+            bytes(freed_bytes),
             bytes(before)
         ))?;
         Ok(Exit::Done)

@@ -155,7 +155,10 @@ fn lines(repaired: &Repaired) -> Vec<String> {
         ));
     }
     lines.extend(
-        repaired.doubts.iter().map(|doubt| format!("forgotten pages may be back: {doubt}")),
+        repaired
+            .ambiguities
+            .iter()
+            .map(|ambiguity| format!("forgotten pages may be back: {ambiguity}")),
     );
     if !repaired.unnamed_epochs.is_empty() {
         let names = repaired.unnamed_epochs.join(", ");

@@ -7,6 +7,6 @@ pub(super) const HELP: &str = r#"Examples:
   simkeep load c.simkeep corpus.jsonl --url-key id --time-key metadata.date
   simkeep dedup c.simkeep --filter corpus.jsonl --to clean --url-key id
 
-Reasons, classes, corpus, texts, memory: docs/dedup.md, docs/tool.md#dedup
+Reasons, classes, corpus, texts, memory: docs/corpus.md, docs/tool.md#dedup
 
 Exits with 1 if nothing is dropped, except with --filter."#;
