@@ -59,7 +59,7 @@
 //! loop {
 //!     // At most 5 pages of a host. Leased for ten minutes, or until they are observed.
 //!     let due = Due::new(Time::now(), 100).per_host(5);
-//!     let leased = store.take_due(&due, "10m".parse()?)?;
+//!     let leased = store.lease_due(&due, "10m".parse()?)?;
 //!     if leased.is_empty() {
 //!         sleep(Duration::from_secs(60));
 //!     }
