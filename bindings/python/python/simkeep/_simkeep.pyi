@@ -3582,7 +3582,7 @@ class Observation:
         """A visit that found a redirect to a target, which may be relative to the page."""
 
 @final
-class Operations(Stream[Operation]):
+class Operations(Stream[LoggedOperation]):
     """The operations that the journal holds, in the order in which they were acknowledged."""
 
     @property

@@ -12,7 +12,7 @@ const BASES: &[(&str, &str)] = &[
     ("Stream", "Generic[_T_co]"),
     ("Differences", "Stream[_T_co]"),
     ("AliasSites", "Stream[AliasSite]"),
-    ("Operations", "Stream[Operation]"),
+    ("Operations", "Stream[LoggedOperation]"),
 ];
 
 /// Methods that require exactly one of two arguments: they have one overload for each argument.
