@@ -119,7 +119,7 @@ def values(store: simkeep.Store) -> list[Any]:
         *view.sections,
         *view.tables,
         *store.dump(segment.id, section="trailer"),
-        *trace.places,
+        *trace.records,
     ]
     explained = store.explain(1, k=3, epoch=0)
     found += [

@@ -99,7 +99,7 @@ fn classes_are_exported_and_come_back_and_wrong_ones_are_refused() {
 "#;
     let place = Place::new();
     let summary = place.ingest(lines);
-    let told = ["records", "new", "weights", "classes", "unclassed"].map(|key| &summary[key]);
+    let told = ["records", "new", "weights", "classes", "classes_missing"].map(|key| &summary[key]);
     assert_eq!(told.map(|n| n.as_u64().unwrap()), [3, 1, 1, 1, 1]);
     let export = place.export();
     let of_classes = |line: &&str| line.contains("class") && !line.contains("fingerprint");
@@ -248,11 +248,11 @@ fn properties_that_are_older_than_the_first_visit_come_back_by_ingest() {
     let never = "{\"url\":\"http://never.example/\",\"t\":1,\"weight\":2}\n";
     let summary = other.ingest(&(never.to_owned() + &entries));
     let told =
-        ["weights", "classes", "weights_missing", "unclassed"].map(|key| summary[key].as_u64());
+        ["weights", "classes", "weights_missing", "classes_missing"].map(|key| summary[key].as_u64());
     assert_eq!(told, [1, 1, 1, 0].map(Some), "{summary}");
     assert_eq!(other.run(&["export", "--no-tables"]).out, export);
     // With a line for each record, which says at once what is stored, they are left out.
     let by_line = Place::new();
     let ran = by_line.run_with_input(&["ingest", "-", "--outcomes", "--json"], &entries);
-    assert_eq!(ran.objects().last().unwrap()["unclassed"], 1, "{}", ran.out);
+    assert_eq!(ran.objects().last().unwrap()["classes_missing"], 1, "{}", ran.out);
 }
