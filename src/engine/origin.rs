@@ -107,7 +107,9 @@ impl Origin {
     /// [`Error::InvalidArgument`] for a name that is empty or has spaces.
     pub fn extractor(mut self, name: &str) -> Result<Origin> {
         if name.is_empty() || name.contains(char::is_whitespace) {
-            return Err(Error::invalid_argument("an extractor's name must not be empty or have spaces"));
+            return Err(Error::invalid_argument(
+                "an extractor's name must not be empty or have spaces",
+            ));
         }
         self.extractor = Some(name.to_owned());
         Ok(self)

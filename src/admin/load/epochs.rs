@@ -214,7 +214,9 @@ impl LoadEpochs {
         ended: bool,
     ) -> Result<Epoch> {
         if reserved > u64::BITS {
-            return Err(Error::invalid_argument("at most 64 bits of a fingerprint can be reserved"));
+            return Err(Error::invalid_argument(
+                "at most 64 bits of a fingerprint can be reserved",
+            ));
         }
         let like = Like { options: options.into(), begun, ended };
         self.name(name, reserved, |named| {

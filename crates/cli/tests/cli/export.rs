@@ -247,8 +247,8 @@ fn properties_that_are_older_than_the_first_visit_come_back_by_ingest() {
     let other = Place::new();
     let never = "{\"url\":\"http://never.example/\",\"t\":1,\"weight\":2}\n";
     let summary = other.ingest(&(never.to_owned() + &entries));
-    let told =
-        ["weights", "classes", "weights_missing", "classes_missing"].map(|key| summary[key].as_u64());
+    let told = ["weights", "classes", "weights_missing", "classes_missing"]
+        .map(|key| summary[key].as_u64());
     assert_eq!(told, [1, 1, 1, 0].map(Some), "{summary}");
     assert_eq!(other.run(&["export", "--no-tables"]).out, export);
     // With a line for each record, which says at once what is stored, they are left out.
