@@ -233,7 +233,7 @@ pub(crate) fn code(done: Result<Exit, Failure>) -> u8 {
     }
 }
 
-/// Prints help as it is, and a wrong command line with what to type instead. Quoted text is made harmless.
+/// Prints help as it is, and a wrong command line with what to type instead. Quoted text is escaped.
 pub(crate) fn usage(command: &Command, words: &[OsString], error: &clap::Error) -> u8 {
     if !error.use_stderr() {
         return code(error.print().map(|()| Exit::Done).map_err(Failure::Output));

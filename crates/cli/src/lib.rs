@@ -37,8 +37,8 @@ use verbs::shell::{completions, man, schema};
 
 /// Remember a crawl: which pages are new, changed or near-duplicates
 ///
-/// A store is a directory. `ingest` and `load` create and fill it; the other verbs query it. The tool can
-/// be killed at any moment without damage to the store.
+/// A store is a directory. `ingest` and `load` create and fill it; the other verbs query it. The tool
+/// can be killed at any moment without damage to the store.
 #[derive(Parser)]
 #[command(name = "simkeep", version, after_long_help = AFTER_HELP)]
 #[command(after_help = exit::HELP)]
