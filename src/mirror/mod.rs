@@ -4,17 +4,17 @@
 //! be quadratic, so the search takes three steps, in bounded memory:
 //!
 //! 1. One scan of all pages in SURT order, in which the pages of a site are contiguous, takes a
-//!    *sample* of each site that is large enough ([`sample`]). It consists of the sixteen paths
+//!    *sample* of each site that is large enough (`sample`). It consists of the sixteen paths
 //!    with the smallest hashes, and of sixteen paths hashed with some bits of the fingerprint. The
 //!    hashes are equal on all sites, so sites with common paths also have common samples: a
 //!    bottom-k sketch (E. Cohen, "Size-estimation framework with applications to transitive closure
-//!    and reachability", 1997). The hashes and the list of the sites ([`sites`]) go to scratch
+//!    and reachability", 1997). The hashes and the list of the sites (`sites`) go to scratch
 //!    files.
 //! 2. The hashes are sorted, so that sites with a common hash meet. Pairs with two common hashes
-//!    are considered, and those with the most are *candidates* ([`candidates`]).
-//! 3. Candidates are *compared* exactly, by a merge join of their paths ([`compare`]). Only
+//!    are considered, and those with the most are *candidates* (`candidates`).
+//! 3. Candidates are *compared* exactly, by a merge join of their paths (`compare`). Only
 //!    compared pairs are reported. Parents are compared before their folders; if the parents mirror
-//!    each other, their folders are implied ([`families`]).
+//!    each other, their folders are implied (`families`).
 
 mod answer;
 mod candidates;

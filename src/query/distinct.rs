@@ -15,7 +15,7 @@ use crate::sync::Mutex;
 
 /// Finds the distinct fingerprints of pages.
 ///
-/// The [`Query`] selects the epoch, versions, prefix, classes, the [excluded](Query::except) page
+/// The [`Query`] selects the epoch, versions, prefix, classes, the [excluded](Query::exclude) page
 /// and the number of threads. Its other settings are ignored. A fingerprint that only the excluded
 /// page has is not found.
 ///
@@ -132,7 +132,7 @@ impl<'a> DistinctFingerprints<'a> {
     /// [`Partitioner`](crate::join::Partitioner) explains more. `sink` is called by one thread at a time. If it
     /// breaks, the run ends.
     ///
-    /// The query must have the epoch, versions, prefix and classes of the [`tally`](Self::tally).
+    /// The query must have the epoch, versions, prefix and classes of the [`histogram`](Self::histogram).
     /// Costs as much as a [run](Self::run), and memory of 8 bytes x `most` for each task.
     ///
     /// ```

@@ -29,7 +29,7 @@ const SHOWN: usize = 1 << 12;
 /// given fingerprints, it pairs those with the fingerprints of pages.
 ///
 /// The [`Query`] selects the fingerprints: it sets the distance [`k`](Query::k), the epoch,
-/// versions, prefix, classes (of both pages), the [excluded](Query::except) page, and the number of
+/// versions, prefix, classes (of both pages), the [excluded](Query::exclude) page, and the number of
 /// threads. Its fingerprint, limit and budget are ignored. A pair is not found if only the excluded
 /// page has one of its fingerprints. Use [`PairQuery`](crate::query::PairQuery) for pairs of pages,
 /// including pages with equal fingerprints.

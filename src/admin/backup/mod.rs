@@ -85,7 +85,7 @@ pub fn backup(
 }
 
 impl Store {
-    /// Makes a [backup](crate::integrity::backup()) of this store, including everything observed
+    /// Makes a [backup](crate::backup::backup()) of this store, including everything observed
     /// before this call. The store remains usable; a commit waits for some milliseconds while the
     /// catalog is read.
     ///
@@ -175,7 +175,7 @@ fn make(
 }
 
 settings! {
-    /// Options of a [`backup`](crate::integrity::backup()).
+    /// Options of a [`backup`](crate::backup::backup()).
     ///
     /// ```
     /// let options = simkeep::backup::BackupOptions::default().copy(true);

@@ -48,7 +48,7 @@ pub use options::{GenerationInfo, Publication, PublishOptions};
 ///
 /// The newest [`keep`](PublishOptions::keep) generations stay, and others for a
 /// [`grace`](PublishOptions::grace) period after a newer one replaced them. Purged data is in no
-/// generation of a run that starts later; see [`generations_with`](crate::publishing::holding()) for earlier
+/// generation of a run that starts later; see [`generations_with`](crate::publish::generations_with()) for earlier
 /// ones. If nothing is new, no generation is added.
 ///
 /// New files are read and checked before a generation lists them. Each kept file is read at least
@@ -129,7 +129,7 @@ pub fn generations(at: impl Into<Location>) -> Result<Vec<GenerationInfo>> {
 /// pages that have since been [purged](Store::purge) from the store.
 ///
 /// Purged pages are in no later generation. They are gone from the directory once
-/// [`publish`](crate::publishing::publish()) has kept 1 generation, without grace. A run that was
+/// [`publish`](crate::publish::publish()) has kept 1 generation, without grace. A run that was
 /// in progress during the purge may still add one, so call this after it. Costs a search in each
 /// listed segment.
 ///
@@ -180,11 +180,11 @@ pub fn generations_with(at: impl Into<Location>, scope: &Scope<'_>) -> Result<Ve
     Ok(all.into_iter().flatten().collect())
 }
 
-/// Whether a directory has files named as by [`publish`](crate::publishing::publish()), and is not
+/// Whether a directory has files named as by [`publish`](crate::publish::publish()), and is not
 /// itself a store. It may be incomplete while it is being copied.
 ///
 /// [`Reader::open`](crate::Reader::open) reads such a directory like a store, and only
-/// [`publish`](crate::publishing::publish()) writes to it. Costs listing the directory.
+/// [`publish`](crate::publish::publish()) writes to it. Costs listing the directory.
 ///
 /// ```
 /// # fn main() -> simkeep::Result<()> {
@@ -226,7 +226,7 @@ pub fn check(at: impl Into<Location>, generation: u64, progress: &Progress) -> R
 }
 
 impl Store {
-    /// Seals everything, and [publishes](crate::publishing::publish()) it. The store remains
+    /// Seals everything, and [publishes](crate::publish::publish()) it. The store remains
     /// usable; the generation may or may not include observations made during this call.
     ///
     /// ```

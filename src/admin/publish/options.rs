@@ -8,7 +8,7 @@ use crate::page::{Epoch, EpochInfo};
 use crate::progress::Progress;
 
 settings! {
-    /// Options of [`publish`](crate::publishing::publish()).
+    /// Options of [`publish`](crate::publish::publish()).
     ///
     /// ```
     /// let options = simkeep::publish::PublishOptions::default().keep(10);

@@ -7,7 +7,7 @@ use crate::error::Corruption;
 use crate::progress::Progress;
 
 settings! {
-    /// Options of a [`repair`](crate::integrity::repair()).
+    /// Options of a [`repair`](crate::repair::repair()).
     ///
     /// ```
     /// let options = simkeep::repair::RepairOptions::default().keep_forgotten(true);

@@ -8,7 +8,7 @@ use crate::progress::{Progress, Stage};
 
 settings! {
     /// Options of a [`Store::verify`](crate::Store::verify) or a
-    /// [`verify`](crate::integrity::verify()).
+    /// [`verify`](crate::verify::verify()).
     ///
     /// ```
     /// use simkeep::verify::VerifyOptions;
