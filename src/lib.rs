@@ -281,11 +281,11 @@ pub mod due {
 ///   it.
 /// - [`generations`](publish::generations()) lists the generations of a directory, and
 ///   [`files`](publish::files()) the files of one generation.
-/// - [`fingerprints`](publish::fingerprints()) counts fingerprints before all files have
-///   arrived.
+/// - [`fingerprints`](publish::fingerprints()) counts fingerprints before all files have arrived.
 /// - [`check`](publish::check()) reads all files of a generation, and
 ///   [`check_file`](publish::check_file()) one file.
-/// - [`generations_with`](publish::generations_with()) lists the generations that still contain purged data.
+/// - [`generations_with`](publish::generations_with()) lists the generations that still contain
+///   purged data.
 /// - [`is_published`](publish::is_published()) says whether a directory was published to.
 ///   [`Reader::open`] reads such a directory like a store.
 pub mod publish {
@@ -300,7 +300,8 @@ pub mod publish {
 
 /// Copying a store to a second directory.
 ///
-/// - [`backup`](backup::backup()) copies a store to a second directory, even while a writer has it open.
+/// - [`backup`](backup::backup()) copies a store to a second directory, even while a writer has it
+///   open.
 /// - [`Store::backup`] copies an open store.
 pub mod backup {
     pub use crate::admin::backup::{BackedUp, BackupOptions, backup};

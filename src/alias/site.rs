@@ -45,7 +45,8 @@ pub struct AliasSite {
 pub struct AliasCount {
     /// The rule. If it has a direction, it is towards the form of more pages in the site.
     pub rule: AliasRule,
-    /// Whether it holds, by [`share`](super::AliasQuery::share) and [`pairs`](super::AliasQuery::pairs).
+    /// Whether it holds, by [`share`](super::AliasQuery::share) and
+    /// [`pairs`](super::AliasQuery::pairs).
     pub holds: bool,
     /// The number of redundant pages. The rule maps each of them to the URL of an earlier page in
     /// SURT order (the first of its group; pages without `www.` come before those with it), and

@@ -226,7 +226,8 @@ impl Counting<'_> {
         if self.k > 0 {
             // Distance 0 needs no join: nodes are distinct fingerprints.
             let join = Join::within(self.k).memory_bytes(self.work.part(2));
-            // `near` never breaks. A break means that `progress` was cancelled, which `check` reports.
+            // `near` never breaks. A break means that `progress` was cancelled, which `check`
+            // reports.
             let _: ControlFlow<()> = join.run(self.column, &progress.hidden(), near)?;
             progress.check()?;
         }
@@ -242,8 +243,8 @@ impl Counting<'_> {
             }
         }
         if pairs {
-            // Pages of one node are at distance 0. The join cannot find them, so they are counted from
-            // the lists.
+            // Pages of one node are at distance 0. The join cannot find them, so they are counted
+            // from the lists.
             (labelled[0], equal[0]) = self.labelled.within();
             // From pairs at each distance to pairs within each distance.
             let (mut pairs, mut same) = (0, 0);

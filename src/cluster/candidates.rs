@@ -147,8 +147,8 @@ impl Candidates {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidArgument`] if the place belongs to no candidate, [`Error::Io`] if a scratch file
-    /// cannot be written.
+    /// [`Error::InvalidArgument`] if the place belongs to no candidate, [`Error::Io`] if a scratch
+    /// file cannot be written.
     pub fn add(&self, location: PageLocation, sketch: BitSketch) -> Result<()> {
         let number = self.pages.number(location.0);
         let number = number
@@ -216,7 +216,8 @@ fn not_alone(clusters: &Clusters, progress: &Progress) -> Result<Places> {
     let touched = touched(clusters, &alone, progress)?;
     let (mut sorter, mut number) = (work.sorter(4), 0);
     clusters.each(|member, of, _| {
-        // `||` asks `has` for clusters of one page only, for which `number` is their place in `alone`.
+        // `||` asks `has` for clusters of one page only, for which `number` is their place in
+        // `alone`.
         let is_one = of.pages > 1 || touched.has(number)?;
         number += u32::from(of.pages == 1);
         if is_one { sorter.push(member.place) } else { Ok(()) }

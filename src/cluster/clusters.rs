@@ -518,7 +518,8 @@ impl ClusteredPages<'_> {
     fn page(&mut self, listed: &Listed) -> Result<ClusteredPage> {
         let Listed { member, of, .. } = listed;
         let url: Arc<str> = Arc::from(self.clusters.url(member.place)?);
-        // In the order of `by_cluster` the same leader comes many times in a row. Its URL is read once.
+        // In the order of `by_cluster` the same leader comes many times in a row. Its URL is read
+        // once.
         let leader = match &mut self.leader {
             Some(leader) if leader.number == of.leader => leader,
             other => {

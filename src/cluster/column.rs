@@ -82,7 +82,8 @@ impl<T: Packed> Column<T> {
         #[expect(clippy::cast_possible_truncation, reason = "a part of fewer than 2^32")]
         let len = items.len() as u32;
         let bytes = size_of_val(&items[..]);
-        // Parts in memory stay there and are never merged. Once the memory is full, parts go to files.
+        // Parts in memory stay there and are never merged. Once the memory is full, parts go to
+        // files.
         let held = if self.held_bytes + bytes <= self.memory_bytes {
             self.held_bytes += bytes;
             Held::Memory(items)

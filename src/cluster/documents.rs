@@ -46,7 +46,8 @@ pub(super) fn documents(
     // A merge join: both sides are in order of `number`.
     let mut next = sketched.next()?;
     while let Some(Unread { number, document }) = unread.next()? {
-        // If sketches of a page differ, it is unknown which text is in force. Then none of them counts.
+        // If sketches of a page differ, it is unknown which text is in force. Then none of them
+        // counts.
         let (mut own, mut is_one) = (None, true);
         while let Some(of) = next.filter(|of| of.number <= number) {
             if of.number == number {
@@ -91,7 +92,8 @@ pub(super) fn members(
                     progress.pass(1);
                 }
             }
-            // Positions replace the numbers of leaders, so both kinds of leaders stay in order of rank.
+            // Positions replace the numbers of leaders, so both kinds of leaders stay in order of
+            // rank.
             position += 1;
         }
         if batch.bearers.is_empty() {

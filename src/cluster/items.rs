@@ -135,7 +135,8 @@ macro_rules! packed {
             }
 
             fn sort(items: &mut Vec<Self>) {
-                // Equal items are identical, since all fields are compared. So stability has no effect.
+                // Equal items are identical, since all fields are compared. So stability has no
+                // effect.
                 items.sort_unstable();
             }
         }

@@ -222,8 +222,8 @@ impl Around<'_> {
             let is_led = before.iter().any(|other| self.leads.get(other) == Some(&true));
             let open = before.into_iter().find(|other| !self.leads.contains_key(other));
             match open {
-                // `open` ranks before `node`. So ranks strictly descend in the stack, and no node comes
-                // up twice.
+                // `open` ranks before `node`. So ranks strictly descend in the stack, and no node
+                // comes up twice.
                 Some(open) if !is_led => stack.push(open),
                 _ => {
                     self.leads.insert(node, !is_led);
@@ -242,7 +242,8 @@ impl Around<'_> {
                 continue;
             }
             let distance = (other ^ fingerprint).count_ones();
-            // As in a full clustering: the nearest leader, and of equally near ones the first in rank.
+            // As in a full clustering: the nearest leader, and of equally near ones the first in
+            // rank.
             let is_nearer = match nearest {
                 None => true,
                 Some((least, of)) if distance == least => self.place(other)? < self.place(of)?,

@@ -8,19 +8,19 @@ use crate::bug::{Bug, OrBug, ensure};
 ///
 /// [`Candidates`](super::Candidates) are identified by it, and [`Dropped`](super::Dropped) can be
 /// queried by it, if both are of one snapshot. So a program that reads all documents twice looks up
-/// each URL once, and keeps 8 bytes for each in between. A place is meaningless in another
-/// snapshot.
+/// each URL once, and keeps 8 bytes for each in between. A location is meaningless in
+/// another snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PageLocation(pub(super) u64);
 
 impl PageLocation {
-    /// Converts the place to 64 bits, for [`from_bits`](PageLocation::from_bits).
+    /// Converts the location to 64 bits, for [`from_bits`](PageLocation::from_bits).
     pub fn to_bits(self) -> u64 {
         self.0
     }
 
-    /// Converts the result of [`to_bits`](PageLocation::to_bits) back. Any other bits give a place without
-    /// a page, which is no candidate and not dropped.
+    /// Converts the result of [`to_bits`](PageLocation::to_bits) back. Any other bits give a location
+    /// without a page, which is no candidate and not dropped.
     pub fn from_bits(bits: u64) -> PageLocation {
         PageLocation(bits)
     }

@@ -28,10 +28,10 @@ use crate::sort::Tournament;
 ///
 /// # Errors
 ///
-/// [`Error::InvalidArgument`] without any table, for the same table twice, for tables of different features,
-/// and for tables that left out features which `least` includes, because their sum is unknown.
-/// [`Error::Limit`] for more documents than a table can count. [`Error::AlreadyExists`] if `path` exists
-/// and is not a table, [`Error::Io`] if the file cannot be written.
+/// [`Error::InvalidArgument`] without any table, for the same table twice, for tables of different
+/// features, and for tables that left out features which `least` includes, because their sum is
+/// unknown. [`Error::Limit`] for more documents than a table can count. [`Error::AlreadyExists`] if
+/// `path` exists and is not a table, [`Error::Io`] if the file cannot be written.
 pub fn merge(tables: &[Table], path: impl AsRef<Path>, least: u32) -> Result<Table> {
     merge_into(Destination::file(path.as_ref())?, tables, least)
 }

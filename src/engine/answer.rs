@@ -213,7 +213,7 @@ pub struct Outcome {
     pub complete: bool,
 }
 
-/// The result of a [`Operation`](crate::Operation).
+/// The result of an [`Operation`](crate::Operation).
 #[derive(Clone, Debug, PartialEq)]
 pub enum OperationResult {
     /// The result of an observation.

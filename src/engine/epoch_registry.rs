@@ -21,7 +21,8 @@ use crate::page::{Content, Epoch, EpochInfo, EpochOptions, known};
 use crate::sync::{Rank, RankedGuard, RankedMutex};
 
 impl Store {
-    /// Registers an epoch by name, with [options](EpochOptions) or just a role, and returns its number.
+    /// Registers an epoch by name, with [options](EpochOptions) or just a role, and returns its
+    /// number.
     ///
     /// A new name becomes the newest epoch of its role, and costs one commit; a known name costs
     /// nothing. Use this for fingerprints that are not made by simkeep's recipes. For those, use
@@ -42,9 +43,9 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidArgument`] for a name that is empty or has control characters, for bands that no
-    /// fingerprint can have, or for an epoch with other options; [`Error::Limit`] if there are
-    /// 32,768 epochs already, [`Error::EndedEpoch`] if it has ended, [`Error::Io`].
+    /// [`Error::InvalidArgument`] for a name that is empty or has control characters, for bands
+    /// that no fingerprint can have, or for an epoch with other options; [`Error::Limit`] if there
+    /// are 32,768 epochs already, [`Error::EndedEpoch`] if it has ended, [`Error::Io`].
     pub fn register_epoch(&self, name: &str, options: impl Into<EpochOptions>) -> Result<Epoch> {
         self.change(|db| db.registry.register(name, options.into()))
     }
@@ -84,9 +85,9 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`Error::EndedEpoch`] if it has ended, [`Error::InvalidArgument`] if the recipe needs a table and has
-    /// none, for bands that no fingerprint can have, or if it began with other options;
-    /// [`Error::Io`].
+    /// [`Error::EndedEpoch`] if it has ended, [`Error::InvalidArgument`] if the recipe needs a
+    /// table and has none, for bands that no fingerprint can have, or if it began with other
+    /// options; [`Error::Io`].
     pub fn begin_epoch(&self, origin: &Origin, options: impl Into<EpochOptions>) -> Result<Epoch> {
         self.change(|db| db.registry.begin(origin, options.into()))
     }

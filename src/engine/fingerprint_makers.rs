@@ -19,8 +19,8 @@ impl Origin {
     ///
     /// # Errors
     ///
-    /// [`Error::UnknownEpoch`], [`Error::EndedEpoch`]; [`Error::InvalidArgument`] if an earlier version of
-    /// simkeep made the fingerprints; [`Error::NoTable`] if the table is missing,
+    /// [`Error::UnknownEpoch`], [`Error::EndedEpoch`]; [`Error::InvalidArgument`] if an earlier
+    /// version of simkeep made the fingerprints; [`Error::NoTable`] if the table is missing,
     /// [`Error::Corrupt`] if it is damaged or another one, [`Error::Io`] if it cannot be read.
     pub fn of(snapshot: &Snapshot, epoch: Epoch) -> Result<Option<Origin>> {
         snapshot.poison_on_bug(|| origin_of(&snapshot.view, epoch))
@@ -64,9 +64,9 @@ impl Origin {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidArgument`] if an earlier version of simkeep made the fingerprints of the first epoch:
-    /// begin a new epoch. [`Error::NoTable`] if its table is missing, [`Error::Corrupt`] if a table
-    /// is damaged or another one, [`Error::Io`] if it cannot be read.
+    /// [`Error::InvalidArgument`] if an earlier version of simkeep made the fingerprints of the
+    /// first epoch: begin a new epoch. [`Error::NoTable`] if its table is missing,
+    /// [`Error::Corrupt`] if a table is damaged or another one, [`Error::Io`] if it cannot be read.
     pub fn in_use(snapshot: &Snapshot) -> Result<Vec<(Epoch, Origin)>> {
         let mut origins = Vec::new();
         for info in of_content(snapshot.epochs()).into_iter().take(MOST) {
@@ -105,8 +105,8 @@ impl Origin {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidArgument`] if there is no such epoch, or if simkeep no longer makes its fingerprints.
-    /// The message names the epoch of the store and the one to begin.
+    /// [`Error::InvalidArgument`] if there is no such epoch, or if simkeep no longer makes its
+    /// fingerprints. The message names the epoch of the store and the one to begin.
     pub fn text_epochs(snapshot: &Snapshot) -> Result<Vec<Epoch>> {
         let epochs = snapshot.epochs();
         let mut chosen: Vec<&EpochInfo> = Vec::new();

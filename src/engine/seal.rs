@@ -119,8 +119,8 @@ impl Sealer {
         let listed = row(sealed.segment.frame());
         let has_all = (listed.first_sequence, listed.last_sequence) == sequences;
         ensure(has_all, "a segment has the operations of its memtable")?;
-        // One transaction adds the segment and drops its journal, so a crash leaves exactly one of the
-        // two.
+        // One transaction adds the segment and drops its journal, so a crash leaves exactly one of
+        // the two.
         catalog.seal(&listed, memtable.journal, segment_ids.next())?;
         live.change(|view| View {
             segments: view.segments.iter().cloned().chain([sealed]).collect(),

@@ -272,8 +272,9 @@ impl Store {
     /// let url = "https://example.com/";
     /// store.observe(Observation::failed(url, Time::from_ms(1_000)?))?;
     /// store.observe(Observation::gone(url, Time::from_ms(2_000)?))?;
-    /// let verdicts = store.history(url)?.iter().filter_map(|entry| entry.visit()).map(|(_, verdict)| verdict.to_string())
-    ///     .collect::<Vec<_>>();
+    /// let entries = store.history(url)?;
+    /// let visits = entries.iter().filter_map(|entry| entry.visit());
+    /// let verdicts: Vec<_> = visits.map(|(_, verdict)| verdict.to_string()).collect();
     /// assert_eq!(verdicts, ["failed", "gone"]);
     /// # Ok(())
     /// # }

@@ -21,12 +21,12 @@ impl fmt::Display for Error {
                 write!(f, "{location} is not a simkeep store: {why}")
             }
             Error::NotATable { file, why } => {
-                write!(f, "{file} is no table of document frequencies: {why}")
+                write!(f, "{file} is not a table of document frequencies: {why}")
             }
             Error::Unfinished { location } => write!(
                 f,
-                "{location} is unfinished: the repair or the load that makes it was broken off, so it is \
-                 no store yet; run that again, which begins anew"
+                "{location} is unfinished: the repair or the load that creates it was \
+                 interrupted; run it again, it starts over"
             ),
             Error::AlreadyExists { file, why } => {
                 write!(f, "{file} is not replaced: {why}; name another file")
@@ -41,8 +41,8 @@ impl fmt::Display for Error {
             Error::Version { file, found, reads } => other_version(f, file, *found, *reads),
             Error::UrlHash { file, found, reads } => write!(
                 f,
-                "{file} was made by a build of simkeep with URL hashes of {found} bits, and this one has \
-                 {reads}; use a build with as many"
+                "{file} was made by a build of simkeep with URL hashes of {found} bits, and this \
+                 one has {reads}; use a build with the same number"
             ),
             Error::Locked { location, holder } => locked(f, location, *holder),
             Error::Replaced { file } => write!(
@@ -100,8 +100,8 @@ impl Error {
             ),
             Error::EpochInUse { name, url } => write!(
                 f,
-                "the epoch {name} is still in use, as by {url}; restate such pages first, or forget \
-                 them, or say how many may be left behind"
+                "the epoch {name} is still in use, for example by {url}; restate or forget such \
+                 pages first, or allow a number of pages to be left behind"
             ),
             Error::LoadRejected { nth, cause } => {
                 write!(f, "observation {nth} of the load: {cause}; nothing was stored")
@@ -110,8 +110,8 @@ impl Error {
             Error::Cancelled => f.write_str("it was stopped before it was done"),
             Error::AmbiguousRepair { what } => write!(
                 f,
-                "{what}; whatever was forgotten there would be known again, so nothing was repaired; \
-                 restore it from a copy, or choose to keep it all"
+                "{what}; pages that were forgotten there would come back, so nothing was \
+                 repaired; restore it from a copy, or choose to keep all pages"
             ),
             Error::InvalidOption { name, takes } => write!(f, "{name} must be {takes}"),
             Error::Limit { what, max, instead } => write!(f, "more than {max} {what}; {instead}"),
@@ -147,7 +147,7 @@ fn other_version(f: &mut fmt::Formatter<'_>, file: &str, found: u32, reads: u32)
     f.write_str(if found > reads {
         "use a newer simkeep"
     } else {
-        "use the simkeep that made it, or make it anew with this one"
+        "use the simkeep that made it, or create it again with this one"
     })
 }
 
@@ -156,15 +156,16 @@ fn locked(f: &mut fmt::Formatter<'_>, location: &str, holder: Holder) -> fmt::Re
         Holder::ThisProcess => {
             return write!(
                 f,
-                "{location} is open in this process already; use a clone of that Store, or a Reader, \
-                 which works beside it"
+                "{location} is open in this process already; use a clone of that Store, or a \
+                 Reader, which works at the same time"
             );
         }
         Holder::Process(process) => write!(f, "{location} is in use by process {process}")?,
         Holder::Unknown => write!(f, "{location} is in use by another process")?,
     }
     f.write_str(
-        " that writes to it; wait until it closes, or read it, which a Reader does beside a writer",
+        " that writes to it; wait until it closes, or read it with a Reader, which works at the \
+         same time",
     )
 }
 
@@ -234,12 +235,12 @@ mod tests {
             ),
             (
                 Error::NotATable { file: file(), why: "it does not begin as one".into() },
-                "crawl.df is no table of document frequencies: it does not begin as one",
+                "crawl.df is not a table of document frequencies: it does not begin as one",
             ),
             (
                 Error::Unfinished { location: place() },
-                "crawl.simkeep is unfinished: the repair or the load that makes it was broken off, so it \
-                 is no store yet; run that again, which begins anew",
+                "crawl.simkeep is unfinished: the repair or the load that creates it was \
+                 interrupted; run it again, it starts over",
             ),
             (
                 Error::AlreadyExists { file: file(), why: "it is a symbolic link" },
@@ -261,13 +262,14 @@ mod tests {
             ),
             (
                 version(1),
-                "catalog.redb was made by another version of simkeep: it has format version 1, and this \
-                 one reads 2; use the simkeep that made it, or make it anew with this one",
+                "catalog.redb was made by another version of simkeep: it has format version 1, \
+                 and this one reads 2; use the simkeep that made it, or create it again with this \
+                 one",
             ),
             (
                 Error::UrlHash { file: "catalog.redb".into(), found: 8, reads: 64 },
-                "catalog.redb was made by a build of simkeep with URL hashes of 8 bits, and this one has \
-                 64; use a build with as many",
+                "catalog.redb was made by a build of simkeep with URL hashes of 8 bits, and this \
+                 one has 64; use a build with the same number",
             ),
             (
                 Error::Catalog("Value is too large".into()),
@@ -284,18 +286,18 @@ mod tests {
         vec![
             (
                 locked(Holder::ThisProcess),
-                "crawl.simkeep is open in this process already; use a clone of that Store, or a Reader, \
-                 which works beside it",
+                "crawl.simkeep is open in this process already; use a clone of that Store, or a \
+                 Reader, which works at the same time",
             ),
             (
                 locked(Holder::Process(17)),
-                "crawl.simkeep is in use by process 17 that writes to it; wait until it closes, or read \
-                 it, which a Reader does beside a writer",
+                "crawl.simkeep is in use by process 17 that writes to it; wait until it closes, \
+                 or read it with a Reader, which works at the same time",
             ),
             (
                 locked(Holder::Unknown),
-                "crawl.simkeep is in use by another process that writes to it; wait until it closes, or \
-                 read it, which a Reader does beside a writer",
+                "crawl.simkeep is in use by another process that writes to it; wait until it \
+                 closes, or read it with a Reader, which works at the same time",
             ),
             (
                 Error::Replaced { file: "LOCK".into() },
@@ -370,8 +372,8 @@ mod tests {
             ),
             (
                 Error::EpochInUse { name: "2024".into(), url: "http://a/".into() },
-                "the epoch 2024 is still in use, as by http://a/; restate such pages first, or forget \
-                 them, or say how many may be left behind",
+                "the epoch 2024 is still in use, for example by http://a/; restate or forget such \
+                 pages first, or allow a number of pages to be left behind",
             ),
             (
                 Error::LoadRejected { nth: 3, cause: Arc::new(UrlError::Empty.into()) },
@@ -383,8 +385,9 @@ mod tests {
                 Error::AmbiguousRepair {
                     what: "operations 11 to 12 are lost with catalog.redb".into(),
                 },
-                "operations 11 to 12 are lost with catalog.redb; whatever was forgotten there would be \
-                 known again, so nothing was repaired; restore it from a copy, or choose to keep it all",
+                "operations 11 to 12 are lost with catalog.redb; pages that were forgotten there \
+                 would come back, so nothing was repaired; restore it from a copy, or choose to \
+                 keep all pages",
             ),
             (
                 Error::InvalidOption { name: "merge_fanout", takes: "at least 2" },

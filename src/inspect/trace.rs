@@ -21,7 +21,7 @@ use crate::url::check_url;
 /// let url = "https://example.com/terms";
 /// store.observe(Observation::gone(url, Time::now()))?;
 /// let trace = Trace::of(&store.snapshot(), url)?.unwrap();
-/// assert_eq!((trace.surt.as_str(), trace.places.len()), ("com,example)/terms", 1));
+/// assert_eq!((trace.surt.as_str(), trace.records.len()), ("com,example)/terms", 1));
 /// # Ok(())
 /// # }
 /// ```

@@ -1,5 +1,7 @@
 //! Mirrors: sites with near pages at many equal paths.
 //!
+//! [`Mirroring`] finds hosts, or folders of hosts, whose pages at equal paths are near-duplicates.
+//!
 //! A site is a host, or a folder of one up to some depth. Comparing all sites with all others would
 //! be quadratic, so the search takes three steps, in bounded memory:
 //!

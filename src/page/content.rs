@@ -20,7 +20,7 @@ use super::Epoch;
 ///
 /// ```
 /// use simkeep::{Digest, Observation, Time};
-/// let sha1 = [0xda, 0x39, 0xa3, 0xee, 0x5e, 0x6b, 0x4b, 0x0d, 0x32, 0x55, 0xbf, 0xef, 0x95, 0x60, 0x18, 0x90];
+/// let sha1: [u8; 16] = *b"a SHA-1's start.";
 /// let seen = Observation::not_modified("https://example.com/", Time::now()).digest(Digest(sha1));
 /// assert_eq!(seen.visit.seen.digest(), Some(Digest(sha1)));
 /// ```

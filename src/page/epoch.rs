@@ -223,12 +223,12 @@ pub(super) fn tells_change(epochs: &[EpochInfo], epoch: Epoch) -> bool {
     known(epochs, epoch).is_some_and(|info| info.role.tells_change())
 }
 
-/// The options that an epoch begins with, and keeps: what its fingerprints are for, and which of their
-/// distances are minor changes and which moderate ones.
+/// The options of an epoch, set when it begins: the role of its fingerprints, and the distances of
+/// minor and of moderate changes.
 ///
-/// A [`Role`] alone will do. The bands are then those that the recipe is
-/// [calibrated](crate::fingerprint::Recipe::bands) to, and [`Bands::READY_MADE`] for fingerprints that
-/// are made elsewhere.
+/// A [`Role`] converts to options. The bands then come from the recipe's
+/// [calibration](crate::fingerprint::Recipe::bands), or are [`Bands::READY_MADE`] for fingerprints
+/// that are made elsewhere.
 ///
 /// ```
 /// use simkeep::fingerprint::{Band, Bands};

@@ -205,12 +205,12 @@ impl<'a> Observation<'a> {
         self
     }
 
-    /// Adds how important the page is from now on: finite and positive, 1 if none was ever given. It is
-    /// kept until another is given, with a later visit or [without one](PropertyUpdate::weight); of
-    /// those that are given for one time, the greatest counts. It is an entry of its own, and costs
-    /// nothing where it is left out.
+    /// Adds the importance of the page from now on: finite and positive; 1 if it was never set.
     ///
-    /// A weight is kept as an `f32`; [`Weight`] says how a number is rounded.
+    /// It holds until the next weight is set, with a later visit or
+    /// [without one](PropertyUpdate::weight). If several are set for one time, the greatest holds.
+    /// It is an entry of its own, and costs nothing if it is left out. A weight is stored as an
+    /// `f32`; [`Weight`] explains the rounding.
     ///
     /// ```
     /// # use simkeep::{Observation, Options, Store, Time};
@@ -230,13 +230,15 @@ impl<'a> Observation<'a> {
         self
     }
 
-    /// Adds the class that the page is of from now on: a number whose meaning is the caller's. 0 is one
-    /// like any other; a page of which none was ever given has none, and once it has one, it always
-    /// has. It is kept until another is given, with a later visit or
-    /// [without one](PropertyUpdate::class); of those that are given for one time, the greatest counts.
-    /// It is an entry of its own, and costs nothing where it is left out.
+    /// Adds the class of the page from now on: a number whose meaning you define. 0 is an ordinary
+    /// class.
     ///
-    /// Searches can be held to [some classes](crate::Query::classes).
+    /// A page whose class was never set has none; once it has a class, it always has one. A class
+    /// holds until the next one is set, with a later visit or [without one](PropertyUpdate::class).
+    /// If several are set for one time, the greatest holds. It is an entry of its own, and costs
+    /// nothing if it is left out.
+    ///
+    /// Searches can be limited to [some classes](crate::Query::classes).
     ///
     /// ```
     /// use simkeep::{Observation, Time};
@@ -353,14 +355,14 @@ pub struct PropertyUpdate<'a> {
 }
 
 impl<'a> PropertyUpdate<'a> {
-    /// Makes an update of a page from an entry.
+    /// Creates an update of a page from an entry.
     pub fn of(url: &'a str, entry: PropertyEntry) -> Self {
         PropertyUpdate { url, entry }
     }
 
-    /// Sets how important a page is from a time on, until another weight is set. See
-    /// [`Observation::weight`]. A page that was never visited has none. Takes six to eleven bytes in a
-    /// file.
+    /// Sets the importance of a page from a time on, until another weight is set; see
+    /// [`Observation::weight`]. A page that was never visited has no weight. Takes six to eleven
+    /// bytes in a file.
     ///
     /// ```
     /// use simkeep::{Property, PropertyUpdate, Time, Weight};
@@ -372,9 +374,9 @@ impl<'a> PropertyUpdate<'a> {
         Self::of(url, PropertyEntry { time: time.into(), property })
     }
 
-    /// Sets the class of a page from a time on, until another class is set. See
-    /// [`Observation::class`]. A page that was never visited has none. Takes three to twelve bytes in a
-    /// file.
+    /// Sets the class of a page from a time on, until another class is set; see
+    /// [`Observation::class`]. A page that was never visited has no class. Takes three to twelve
+    /// bytes in a file.
     ///
     /// ```
     /// use simkeep::{Property, PropertyUpdate, Time};
@@ -389,14 +391,15 @@ impl<'a> PropertyUpdate<'a> {
 /// Entries that are stored together with a visit.
 pub(crate) type Beside = ArrayVec<Entry, 3>;
 
-/// One operation to store something: an [`Observation`], a [`Restatement`] or a [`PropertyUpdate`].
+/// An operation that writes to a store: an [`Observation`], a [`Restatement`] or a
+/// [`PropertyUpdate`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation<'a> {
     /// A visit to a page.
     Observe(Observation<'a>),
-    /// What another epoch makes of what a visit saw.
+    /// A fingerprint in another epoch of content that a visit saw.
     Restate(Restatement<'a>),
-    /// A property that a page is given.
+    /// A property of a page.
     SetProperty(PropertyUpdate<'a>),
 }
 

@@ -49,8 +49,8 @@ pub struct ExactDifference {
     pub after: Vec<Entry>,
 }
 
-/// An iterator over the pages whose version in force differs, in SURT order, from [`Snapshot::diff`] and
-/// [`Diff::between`]. It ends after an error.
+/// An iterator over the pages whose version in force differs, in SURT order, from
+/// [`Snapshot::diff`] and [`Diff::between`]. It ends after an error.
 pub struct Diff {
     sides: Sides,
     epochs: Arc<[EpochInfo]>,

@@ -105,8 +105,8 @@ impl<'a> DistinctFingerprints<'a> {
     }
 
     /// Counts the fingerprints in `buckets` buckets, for a [join](crate::join) within `k` bits that
-    /// is split into parts. [`Histogram::within`] explains the buckets. 4,096 buckets suffice for about
-    /// 10^9 fingerprints in all stores together. Costs as much as a [run](Self::run).
+    /// is split into parts. [`Histogram::within`] explains the buckets. 4,096 buckets suffice for
+    /// about 10^9 fingerprints in all stores together. Costs as much as a [run](Self::run).
     ///
     /// # Errors
     ///
@@ -129,11 +129,12 @@ impl<'a> DistinctFingerprints<'a> {
     /// Partitions the fingerprints among the tasks of a [join](crate::join) of several stores.
     ///
     /// Each task receives `most` fingerprints at a time, and the rest at the end;
-    /// [`Partitioner`](crate::join::Partitioner) explains more. `sink` is called by one thread at a time. If it
-    /// breaks, the run ends.
+    /// [`Partitioner`](crate::join::Partitioner) explains more. `sink` is called by one thread at a
+    /// time. If it breaks, the run ends.
     ///
-    /// The query must have the epoch, versions, prefix and classes of the [`histogram`](Self::histogram).
-    /// Costs as much as a [run](Self::run), and memory of 8 bytes x `most` for each task.
+    /// The query must have the epoch, versions, prefix and classes of the
+    /// [`histogram`](Self::histogram). Costs as much as a [run](Self::run), and memory of 8 bytes x
+    /// `most` for each task.
     ///
     /// ```
     /// use std::ops::ControlFlow;

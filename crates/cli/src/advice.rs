@@ -78,8 +78,8 @@ mod tests {
             ),
             (
                 Error::NotATable { file: "crawl.df".into(), why: why() },
-                "crawl.df is no table of document frequencies: it does not exist; make one: simkeep df \
-                 build",
+                "crawl.df is not a table of document frequencies: it does not exist; make one: \
+                 simkeep df build",
             ),
             (
                 Error::EndedEpoch(epoch()),
@@ -96,15 +96,15 @@ mod tests {
             ),
             (
                 Error::EpochInUse { name: epoch(), url: "http://a/".into() },
-                "the epoch 2024 is still in use, as by http://a/; restate such pages first, or forget \
-                 them, or say how many may be left behind; see simkeep epoch stale and simkeep epoch end \
-                 --left",
+                "the epoch 2024 is still in use, for example by http://a/; restate or forget such \
+                 pages first, or allow a number of pages to be left behind; see simkeep epoch \
+                 stale and simkeep epoch end --left",
             ),
             (
                 Error::AmbiguousRepair { what: "operations 11 to 12 are lost".into() },
-                "operations 11 to 12 are lost; whatever was forgotten there would be known again, so \
-                 nothing was repaired; restore it from a copy, or choose to keep it all; see simkeep \
-                 repair --keep-forgotten",
+                "operations 11 to 12 are lost; pages that were forgotten there would come back, \
+                 so nothing was repaired; restore it from a copy, or choose to keep all pages; \
+                 see simkeep repair --keep-forgotten",
             ),
             (
                 Error::Catalog("Value is too large".into()),

@@ -417,8 +417,8 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// Those of [`observe`](Store::observe), and [`Error::Cancelled`] if `progress` was. Even after an
-    /// error the pages may be forgotten, with some of their bytes left in files: purge again.
+    /// Those of [`observe`](Store::observe), and [`Error::Cancelled`] if `progress` was. Even after
+    /// an error the pages may be forgotten, with some of their bytes left in files: purge again.
     pub fn purge(&self, scope: Scope<'_>, progress: &Progress) -> Result<Forgotten> {
         self.change(|db| purge(db, &scope, progress))
     }

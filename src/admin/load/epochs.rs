@@ -125,9 +125,9 @@ impl LoadEpochs {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidArgument`] for a name that is empty or has control characters, or was requested with
-    /// other options before; [`Error::Limit`] for more names than a store can have. If the epoch
-    /// has ended in the store, or has other options there, the load fails.
+    /// [`Error::InvalidArgument`] for a name that is empty or has control characters, or was
+    /// requested with other options before; [`Error::Limit`] for more names than a store can have.
+    /// If the epoch has ended in the store, or has other options there, the load fails.
     pub fn named(&self, name: &str, options: impl Into<EpochOptions>) -> Result<Epoch> {
         self.name(name, reserved(name), |named| named.ask(options.into()))
     }
@@ -138,8 +138,8 @@ impl LoadEpochs {
     ///
     /// # Errors
     ///
-    /// Those of [`named`](Self::named), and [`Error::InvalidArgument`] if the recipe needs a table and has
-    /// none.
+    /// Those of [`named`](Self::named), and [`Error::InvalidArgument`] if the recipe needs a table
+    /// and has none.
     pub fn origin(&self, origin: &Origin, options: impl Into<EpochOptions>) -> Result<Epoch> {
         origin.fingerprinter()?;
         self.name(&origin.name(), origin.recipe().mask().leading_zeros(), |named| {
@@ -203,8 +203,8 @@ impl LoadEpochs {
     ///
     /// # Errors
     ///
-    /// Those of [`named`](Self::named), and [`Error::InvalidArgument`] for more than 64 reserved bits. If
-    /// the store has an epoch of this name with other reserved bits, the load fails.
+    /// Those of [`named`](Self::named), and [`Error::InvalidArgument`] for more than 64 reserved
+    /// bits. If the store has an epoch of this name with other reserved bits, the load fails.
     pub fn like(
         &self,
         name: &str,
@@ -230,8 +230,8 @@ impl LoadEpochs {
     ///
     /// # Errors
     ///
-    /// [`Error::UnknownEpoch`] if this load did not assign the number, [`Error::InvalidArgument`] if the
-    /// name of the epoch belongs to another table, or to none.
+    /// [`Error::UnknownEpoch`] if this load did not assign the number, [`Error::InvalidArgument`]
+    /// if the name of the epoch belongs to another table, or to none.
     pub fn table(&self, epoch: Epoch, table: Arc<Table>) -> Result<()> {
         let mut coming = self.coming.lock();
         let named = place(epoch).and_then(|place| coming.epochs.get_mut(place));

@@ -129,9 +129,9 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`Error::LoadRejected`] reports the first observation that is an error or invalid (its URL, time or
-    /// epoch). [`Error::Cancelled`] if its progress was, [`Error::Io`] if a file could not be
-    /// written, [`Error::Corrupt`] if a page of the store could not be read. In all these cases
+    /// [`Error::LoadRejected`] reports the first observation that is an error or invalid (its URL,
+    /// time or epoch). [`Error::Cancelled`] if its progress was, [`Error::Io`] if a file could not
+    /// be written, [`Error::Corrupt`] if a page of the store could not be read. In all these cases
     /// nothing is stored, and the store remains usable. If the commit itself fails, the store is
     /// poisoned, as for [`observe`](Store::observe).
     pub fn load<O: Observed>(

@@ -48,8 +48,9 @@ pub use options::{GenerationInfo, Publication, PublishOptions};
 ///
 /// The newest [`keep`](PublishOptions::keep) generations stay, and others for a
 /// [`grace`](PublishOptions::grace) period after a newer one replaced them. Purged data is in no
-/// generation of a run that starts later; see [`generations_with`](crate::publish::generations_with()) for earlier
-/// ones. If nothing is new, no generation is added.
+/// generation of a run that starts later; see
+/// [`generations_with`](crate::publish::generations_with()) for earlier ones. If nothing is new, no
+/// generation is added.
 ///
 /// New files are read and checked before a generation lists them. Each kept file is read at least
 /// once in 30 days; [`check_kept`](PublishOptions::check_kept) reads all of them. A damaged file is

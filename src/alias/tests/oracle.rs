@@ -97,8 +97,8 @@ impl Count {
 /// What some rules find, each pair of them at once.
 type Together = BTreeMap<[AliasRule; 2], Count>;
 
-/// What each rule finds by itself, by comparing all pages of a site; and those of its pairs whose ports
-/// are not spelled in the same way, for it and the rule for ports.
+/// What each rule finds by itself, by comparing all pages of a site; and those of its pairs whose
+/// ports are not spelled in the same way, for it and the rule for ports.
 fn alone(pages: &[&Known], k: u32) -> (BTreeMap<AliasRule, Count>, Together) {
     let mut rules: BTreeSet<AliasRule> = fixed().into_iter().collect();
     rules.extend(pages.iter().flat_map(|page| of_parameters(&page.url)));
@@ -208,7 +208,8 @@ fn crossed(pages: &[&Known], k: u32, counts: &mut Together) {
     }
 }
 
-/// What the rule for hosts finds by itself, and with another one, where one page may be of another site.
+/// What the rule for hosts finds by itself, and with another one, where one page may be of another
+/// site.
 fn of_other_hosts(page: &Known, pages: &[Known], k: u32) -> Option<(Vec<AliasRule>, Count)> {
     let (host, schemes) =
         (AliasRule::Host, [true, false].map(|secure| AliasRule::Scheme { secure }));

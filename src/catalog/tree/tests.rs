@@ -185,8 +185,8 @@ fn a_header_that_is_read_while_it_changes_names_no_commit_that_was_not_made() {
     assert_eq!(read(&restless), None);
 }
 
-/// Files are read here that redb wrote, so it is pinned to one release. A newer one that writes them in
-/// another way fails here, even if it reads what the older one wrote.
+/// Files are read here that redb wrote, so it is pinned to one release. A newer one that writes
+/// them in another way fails here, even if it reads what the older one wrote.
 #[test]
 fn redb_writes_the_bytes_that_are_known() {
     let rows = |from: u16, bytes| (from..from + 100).map(|n| (n, bytes)).collect();

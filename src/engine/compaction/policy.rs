@@ -50,7 +50,7 @@ pub(crate) fn due(segments: &[Statistics], fanout: usize) -> Option<Range<usize>
     None
 }
 
-/// Whether so many merges are due that sealing more would only make searches slower.
+/// Whether enough merges are due that sealing more would only make searches slower.
 pub(crate) fn is_behind(segments: &[Statistics], fanout: usize) -> bool {
     due(segments, fanout).is_some_and(|due| due.len() >= fanout.saturating_mul(BACKLOG))
 }

@@ -73,11 +73,11 @@ impl Store {
     /// # Errors
     ///
     /// [`Error::Url`], [`Error::Time`], [`Error::UnknownEpoch`], [`Error::EndedEpoch`],
-    /// [`Error::InvalidOption`] for a weight that is not finite or not positive, [`Error::InTheFuture`]
-    /// with [`Options::clock_tolerance`](crate::Options::clock_tolerance), or [`Error::Corrupt`] if
-    /// a page needed for the outcome is damaged: nothing was stored. [`Error::Io`] if the commit
-    /// failed: the observation may or may not be stored, and the store accepts no more writes
-    /// ([`Error::Poisoned`]) until it is opened again.
+    /// [`Error::InvalidOption`] for a weight that is not finite or not positive,
+    /// [`Error::InTheFuture`] with [`Options::clock_tolerance`](crate::Options::clock_tolerance),
+    /// or [`Error::Corrupt`] if a page needed for the outcome is damaged: nothing was stored.
+    /// [`Error::Io`] if the commit failed: the observation may or may not be stored, and the store
+    /// accepts no more writes ([`Error::Poisoned`]) until it is opened again.
     pub fn observe(&self, observation: Observation<'_>) -> Result<Outcome> {
         self.answered(&[Operation::Observe(observation)], |mut answers| {
             answers.pop().or_bug("each observation has an outcome")?.observed()
@@ -179,12 +179,13 @@ impl Store {
         })
     }
 
-    /// Sets a property of a page from a time on, without a visit: a [weight](PropertyUpdate::weight) or
-    /// a [class](PropertyUpdate::class). That is no change of the page;
-    /// [`Page::weight`](crate::Page::weight) and [`Page::class`](crate::Page::class) tell those in
-    /// force. As durable and as fast as [`observe`](Store::observe);
-    /// [`write_batch`](Store::write_batch) takes many at a time, and [`load`](Store::load) sets those
-    /// of all pages.
+    /// Sets a property of a page from a time on, without a visit: a
+    /// [weight](PropertyUpdate::weight) or a [class](PropertyUpdate::class).
+    ///
+    /// That is no change of the page. [`Page::weight`](crate::Page::weight) and
+    /// [`Page::class`](crate::Page::class) are the properties in force. As durable and as fast as
+    /// [`observe`](Store::observe); [`write_batch`](Store::write_batch) takes many at a time, and
+    /// [`load`](Store::load) sets properties of all pages.
     ///
     /// ```
     /// # fn main() -> simkeep::Result<()> {

@@ -436,8 +436,8 @@ impl<F: FromHit> Search<'_, '_, F> {
         number: u32,
         candidate: &Candidate,
     ) -> Result<()> {
-        // Locked for one page at a time, and released before other components are read: `was_seen` may
-        // lock this memtable again, which could wait forever behind a waiting writer.
+        // Locked for one page at a time, and released before other components are read: `was_seen`
+        // may lock this memtable again, which could wait forever behind a waiting writer.
         let (view, wanted, sequence) = (self.view, self.wanted, self.sequence);
         let inner = memtable.read();
         let page = inner.page(number);
@@ -458,7 +458,8 @@ impl<F: FromHit> Search<'_, '_, F> {
         let (mut copy, mut head) = (false, None);
         let visible = if wanted.versions == Versions::InForce {
             head = page.head_at(sequence);
-            // Released before `superseded` looks into newer components, which have locks of their own.
+            // Released before `superseded` looks into newer components, which have locks of their
+            // own.
             drop(inner);
             let in_force = in_force_on(head.as_ref());
             let own = in_force.iter().find(|content| is_wanted(content));
