@@ -214,6 +214,20 @@ pub struct Outcome {
 }
 
 /// The result of an [`Operation`](crate::Operation).
+///
+/// ```
+/// # use simkeep::{Observation, Operation, OperationResult, Options, Store, Time, Verdict};
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// let visit = Observation::gone("https://example.com/", Time::now());
+/// for result in store.write_batch(&[Operation::Observe(visit)])? {
+///     let OperationResult::Observed(outcome) = result else { panic!("it was a visit") };
+///     assert_eq!(outcome.verdict, Verdict::Gone);
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub enum OperationResult {
     /// The result of an observation.

@@ -345,6 +345,19 @@ impl<'a> Restatement<'a> {
 ///
 /// [`Store::set_property`](crate::Store::set_property) stores one, and
 /// [`Store::load`](crate::Store::load) as many as there are pages.
+///
+/// ```
+/// # use simkeep::{Observation, Options, PropertyUpdate, Store, Time};
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// let url = "https://example.com/";
+/// store.observe(Observation::failed(url, Time::from_ms(1_000)?))?;
+/// store.set_property(PropertyUpdate::class(url, Time::from_ms(2_000)?, 7))?;
+/// assert_eq!(store.snapshot().latest(url)?.unwrap().class, Some(7));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PropertyUpdate<'a> {
@@ -393,6 +406,16 @@ pub(crate) type Beside = ArrayVec<Entry, 3>;
 
 /// An operation that writes to a store: an [`Observation`], a [`Restatement`] or a
 /// [`PropertyUpdate`].
+///
+/// ```
+/// use simkeep::{Observation, Operation, PropertyUpdate, Time};
+/// let (url, now) = ("https://example.com/", Time::now());
+/// let operations = [
+///     Operation::Observe(Observation::gone(url, now)),
+///     Operation::SetProperty(PropertyUpdate::weight(url, now, 2.0)),
+/// ];
+/// assert_ne!(operations[0], operations[1]);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation<'a> {
     /// A visit to a page.

@@ -13,6 +13,11 @@ use crate::time::Time;
 /// A property of a page that the operator of the crawl sets.
 ///
 /// Properties are ordered by kind, weights first, and within a kind by value.
+///
+/// ```
+/// use simkeep::Property;
+/// assert_eq!(Property::Class(7).to_string(), "class 7");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Property {
     /// The importance of the page.
@@ -37,6 +42,14 @@ impl fmt::Display for Property {
 ///
 /// The properties of a page are ordered by time, then by value. If several of one kind have the
 /// same time, the greatest is in force, whatever arrived first.
+///
+/// ```
+/// use simkeep::{Property, PropertyEntry, Time};
+/// let earlier = PropertyEntry { time: Time::from_ms(1_000)?, property: Property::Class(9) };
+/// let later = PropertyEntry { time: Time::from_ms(2_000)?, property: Property::Class(7) };
+/// assert!(earlier < later);
+/// # Ok::<(), simkeep::TimeError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct PropertyEntry {
     /// When it was set.

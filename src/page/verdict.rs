@@ -170,6 +170,17 @@ pub enum RestateOutcome {
 
 /// The answer to a [weight](crate::PropertyUpdate::weight) or a
 /// [class](crate::PropertyUpdate::class) that comes without a visit.
+///
+/// ```
+/// # use simkeep::{Options, PropertyOutcome, PropertyUpdate, Store, Time};
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// let update = PropertyUpdate::class("https://example.com/", Time::now(), 7);
+/// assert_eq!(store.set_property(update)?, PropertyOutcome::Missing);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum PropertyOutcome {

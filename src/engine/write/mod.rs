@@ -117,9 +117,25 @@ impl Store {
         })
     }
 
-    /// Stores observations, restatements and properties in one call. Each request is decided after
-    /// those before it. They become durable together, in one commit or a few. If one of them is
-    /// invalid (its URL, time or epoch), none is stored.
+    /// Stores observations, restatements and properties in one call.
+    ///
+    /// Each operation is decided after those before it. They become durable together, in one commit
+    /// or a few. If one of them is invalid (its URL, time or epoch), none is stored.
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Operation, Options, PropertyUpdate, Store, Time};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let (url, now) = ("https://example.com/", Time::now());
+    /// store.write_batch(&[
+    ///     Operation::Observe(Observation::failed(url, now)),
+    ///     Operation::SetProperty(PropertyUpdate::weight(url, now, 2.0)),
+    /// ])?;
+    /// assert_eq!(store.snapshot().latest(url)?.unwrap().visits, 1);
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     ///
