@@ -152,19 +152,16 @@ impl Table {
     /// The number of documents with a feature; 0 if it is not in the table.
     ///
     /// ```
-    /// # use simkeep::df::{Counter, Table};
+    /// # use simkeep::df::Counter;
     /// # use simkeep::fingerprint::Recipe;
-    /// # fn main() -> simkeep::Result<()> {
-    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let dir = tempfile::tempdir()?;
     /// # let path = dir.path().join("crawl.df");
-    /// let mut counter = Counter::new(&Recipe::DEFAULT, &path, 64 << 20)?;
-    /// counter.add("one two three")?;
-    /// counter.freeze(1)?;
-    /// let table = Table::open(&path)?;
-    /// assert_eq!(table.documents(), 1);
+    /// let recipe: Recipe = "words-idf".parse()?;
+    /// let mut counter = Counter::new(&recipe, &path, 64 << 20)?;
+    /// counter.add("the red house")?;
+    /// let table = counter.freeze(1)?;
     /// assert!(table.iter().all(|(hash, documents)| table.frequency(hash) == documents));
-    /// # Ok(())
-    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn frequency(&self, hash: u64) -> u32 {
         self.find(hash, self.range(hash))

@@ -234,7 +234,7 @@ impl Diff {
     ///     store.observe(Observation::content("https://example.com/", time, fingerprint, epoch))?;
     /// }
     /// let (since, until) = (Time::from_ms(2_000)?, Time::from_ms(4_000)?);
-    /// for page in Diff::between(&store.snapshot(), since, until, None)? {
+    /// for page in Diff::between(&store.snapshot(), since, until, None) {
     ///     assert!(matches!(page?.verdict, Verdict::Changed { .. }));
     /// }
     /// # Ok(())
