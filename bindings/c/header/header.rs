@@ -3,6 +3,7 @@
 #![cfg(test)]
 
 mod expand;
+mod sections;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,17 +17,20 @@ fn here(path: &str) -> PathBuf {
 /// The header that the source makes, with its macros expanded, since cbindgen expands none.
 fn header() -> String {
     let (copy, prose) = (tempfile::tempdir().unwrap(), Prose::read(&here("../../src")));
-    for (name, source) in sources("src") {
+    let mut expanded = sources("src");
+    for (name, source) in &mut expanded {
+        *source = expand::expanded(source, &prose);
         let path = copy.path().join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, expand::expanded(&source, &prose)).unwrap();
+        fs::write(path, source).unwrap();
     }
     let config = cbindgen::Config::from_file(here("cbindgen.toml")).unwrap();
     let bindings = cbindgen::Builder::new().with_src(copy.path().join("lib.rs"));
     let bindings = bindings.with_config(config);
     let mut bytes = Vec::new();
     bindings.generate().unwrap().write(&mut bytes);
-    String::from_utf8(bytes).unwrap()
+    let example = fs::read_to_string(here("examples/first.c")).unwrap();
+    sections::divided(&String::from_utf8(bytes).unwrap(), &expanded, &example)
 }
 
 #[test]

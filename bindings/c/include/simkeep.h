@@ -1,37 +1,157 @@
 /*
  * simkeep: the memory of a crawler.
  *
- * An embedded, crash-safe database of 64-bit simhash fingerprints, keyed by URL. This header is made of
- * the library's source, and is C99 and C++.
+ * An embedded, crash-safe database of 64-bit simhash fingerprints, keyed by URL. This header is C99 and
+ * C++, and generated from the source of the library.
  *
- * WHO FREES WHAT. Each function that gives a pointer to a structure of its own, such as
- * simkeep_store_open or simkeep_snapshot_near, gives it to the caller, who frees it once with the
- * function that ends in _free and is named in its description. All of these take NULL and do nothing.
- * Everything else, such as the columns of outcomes, belongs to what it was got from, and is freed with
- * that. What a caller passes in stays the caller's, and is read or written only until the call returns.
- * Things may be freed in any order: a snapshot outlives its store.
+ * A CRAWLER
  *
- * STRINGS are a pointer and a length in bytes, in UTF-8. Two kinds are not: paths, which end with a NUL
- * and may have any other bytes, and what simkeep_error_message, simkeep_error_file and simkeep_version
- * return.
+ *     // A crawler in C: it fetches the pages that are due, and reports what it saw.
+ *     #include <simkeep.h>
+ *     #include <stdio.h>
+ *     #include <string.h>
+ *     #include <time.h>
  *
- * ERRORS. A function that makes something returns NULL when it fails; others return a code, SIMKEEP_OK or
- * one of those below. The last argument gets the error: give NULL, if you do not want it, or the address
- * of a simkeep_error * that is NULL. One that holds an error already keeps it, so that several calls may
- * be made before looking, and the first error stands. The caller frees it with simkeep_error_free.
+ *     // Returns a page as the server sent it, or NULL. A crawler fetches it here.
+ *     static const char *fetch(const char *url, size_t url_len) {
+ *         (void)url, (void)url_len;
+ *         return "<p>You may use this site as long as you behave well and pay nothing.";
+ *     }
  *
- * NULL is an error where nothing is said of it, never a crash. An array of no things may be NULL.
+ *     int main(int argc, char **argv) {
+ *         const char *path = argc > 1 ? argv[1] : "crawl.simkeep", *seed = "https://example.com/terms";
+ *         int64_t now = (int64_t)time(NULL) * 1000;
+ *         simkeep_error *error = NULL; // the first error stays here: look once, at the end
+ *         simkeep_store *store = simkeep_store_open_or_create(path, NULL, &error);
+ *         uint32_t epoch = 0;
+ *         simkeep_change_epoch(store, &epoch, &error);
+ *         simkeep_fingerprinter *fingerprinter = simkeep_fingerprinter_new(store, epoch, &error);
  *
- * STRUCTURES grow at their end with later versions, so they come with their size. Those that begin with
- * it are filled in by a function that ends in _init; with others sizeof is an argument.
+ *         const char *html = fetch(seed, strlen(seed));
+ *         simkeep_outcomes *outcomes = simkeep_observe_html(
+ *             store, fingerprinter, seed, strlen(seed), now, html, strlen(html), NULL, 0, NULL, 200, &error);
+ *         if (outcomes && simkeep_outcomes_verdicts(outcomes)[0] == SIMKEEP_VERDICT_NEW)
+ *             printf("%s is new\n", seed);
+ *         simkeep_outcomes_free(outcomes);
  *
- * THREADS. What may be used by any thread at any time is said to be so. No thread has anything of its
- * own here, so an error may be handed to another thread.
+ *         // A day later, lease the 100 most valuable pages for ten minutes.
+ *         now += 24 * 60 * 60 * 1000;
+ *         simkeep_due_query query;
+ *         simkeep_due_query_init(&query, sizeof query, now, 100, &error);
+ *         simkeep_decisions *due = simkeep_lease_due(store, &query, 600, &error);
+ *         simkeep_decision page;
+ *         while (simkeep_decisions_next(due, &page, sizeof page, NULL, 0, &error) == SIMKEEP_OK) {
+ *             html = fetch(page.url, page.url_len);
+ *             outcomes = html ? simkeep_observe_html(store, fingerprinter, page.url, page.url_len, now, html,
+ *                                                    strlen(html), NULL, 0, NULL, 200, &error)
+ *                             : simkeep_failed(store, page.url, page.url_len, now, 0, &error);
+ *             if (outcomes && simkeep_outcomes_verdicts(outcomes)[0] == SIMKEEP_VERDICT_SAME)
+ *                 printf("%.*s is unchanged\n", (int)page.url_len, page.url);
+ *             simkeep_outcomes_free(outcomes);
+ *         }
+ *         simkeep_decisions_free(due);
  *
- * FORKS. A store belongs to the process that opened it. In a forked child all calls on it, and on what
- * reads it, return SIMKEEP_FORKED at once; freeing works. A simkeep_reader works in a child.
+ *         simkeep_store_close(store, &error);
+ *         simkeep_fingerprinter_free(fingerprinter);
+ *         simkeep_store_free(store);
+ *         if (error) fprintf(stderr, "%s\n", simkeep_error_message(error));
+ *         int code = simkeep_error_code(error);
+ *         simkeep_error_free(error);
+ *         return code;
+ *     }
  *
- * NUMBERS that stand for something, such as a simkeep_verdict, may become more with later versions.
+ * RULES
+ *
+ * Memory: a function that returns a pointer to a handle, such as simkeep_store_open, gives it to the
+ * caller, who frees it once with the function that its description names, which ends in _free. These
+ * functions accept NULL and do nothing. Everything else, such as the columns of outcomes, belongs to the
+ * handle that returned it, and is freed with the handle. Arguments stay the caller's, and are read or
+ * written only until the call returns. Handles may be freed in any order: a snapshot outlives its store.
+ *
+ * Strings are a pointer and a length in bytes, in UTF-8. Exceptions: paths, which end with a NUL and may
+ * have any other bytes, and the results of simkeep_error_message, simkeep_error_file and simkeep_version.
+ *
+ * Errors: a function that makes a handle returns NULL when it fails. Others return a code, SIMKEEP_OK or
+ * one of section 1. The last argument receives the error: pass NULL to ignore it, or the address of a
+ * simkeep_error * that is NULL. If it has an error already, the error stays: make several calls, then
+ * look once. Free it with simkeep_error_free.
+ *
+ * NULL is an error unless the description allows it, and never a crash. An empty array may be NULL.
+ *
+ * Structures grow at their end in later versions, so calls pass their size. A structure whose first field
+ * is its size is initialised by a function that ends in _init; for others, sizeof is an argument.
+ *
+ * Threads: descriptions say which calls any thread may make at any time. The library has no state for
+ * each thread, so another thread may use an error.
+ *
+ * Forks: a store belongs to the process that opened it. In a forked child, all calls on it and on its
+ * snapshots return SIMKEEP_FORKED at once; freeing works. A simkeep_reader works in a child.
+ *
+ * Enumerations, such as simkeep_verdict, may get more values in later versions.
+ *
+ * CONTENTS
+ *
+ * 1. Error codes and flags
+ * 2. Enumerations
+ * 3. Handles
+ * 4. Structures
+ * 5. Errors, progress and versions
+ *     simkeep_error_code simkeep_error_message simkeep_error_file simkeep_error_offset
+ *     simkeep_error_row simkeep_error_pid simkeep_error_errno simkeep_progress_new
+ *     simkeep_progress_cancel simkeep_progress_stage simkeep_progress_done simkeep_progress_of
+ *     simkeep_progress_found simkeep_abi_version simkeep_version
+ * 6. Stores, readers and snapshots
+ *     simkeep_options_init simkeep_reader_open simkeep_reader_refresh simkeep_reader_behind
+ *     simkeep_reader_generation simkeep_reader_snapshot simkeep_store_snapshot
+ *     simkeep_snapshot_sequence simkeep_store_open simkeep_store_create
+ *     simkeep_store_open_or_create simkeep_store_close simkeep_flush simkeep_seal
+ *     simkeep_wait_idle simkeep_merge
+ * 7. Fingerprints, visits and loads
+ *     simkeep_fingerprint_text simkeep_fingerprinter_new simkeep_fingerprinter_text
+ *     simkeep_fingerprinter_html simkeep_load simkeep_copy_from simkeep_loading_begin
+ *     simkeep_loading_push simkeep_loading_push_arrow simkeep_loading_finish simkeep_observe_batch
+ *     simkeep_observe simkeep_observe_html simkeep_not_modified simkeep_redirect
+ *     simkeep_redirect_digest simkeep_response_meaning simkeep_gone simkeep_failed
+ *     simkeep_outcomes_verdicts simkeep_outcomes_same_by simkeep_outcomes_distances
+ *     simkeep_outcomes_bands simkeep_outcomes_to simkeep_outcomes_novel
+ *     simkeep_outcomes_priorities simkeep_outcomes_also simkeep_outcomes_complete
+ *     simkeep_outcomes_originals simkeep_outcomes_original_distances simkeep_outcomes_original_by
+ *     simkeep_outcomes_copy_offsets simkeep_outcomes_copy_urls simkeep_outcomes_copy_firsts
+ *     simkeep_outcomes_near_offsets simkeep_outcomes_near_urls simkeep_outcomes_near_distances
+ *     simkeep_outcomes_near_fingerprints simkeep_outcomes_near_firsts simkeep_outcomes_count
+ *     simkeep_set_property_batch simkeep_set_weight simkeep_set_class simkeep_observe_arrow
+ *     simkeep_load_arrow
+ * 8. Searches, histories and pages
+ *     simkeep_outcomes_arrow simkeep_outcomes_copies_arrow simkeep_outcomes_near_arrow
+ *     simkeep_matches_arrow simkeep_snapshot_explain simkeep_explanation_count
+ *     simkeep_explanation_get simkeep_explanation_matches simkeep_explanation_took_ns
+ *     simkeep_explanation_instruction_set simkeep_snapshot_history simkeep_snapshot_as_of
+ *     simkeep_entries_count simkeep_entries_get simkeep_matches_offsets simkeep_matches_urls
+ *     simkeep_matches_distances simkeep_matches_fingerprints simkeep_matches_complete
+ *     simkeep_matches_within simkeep_matches_count simkeep_page_pair_query_init
+ *     simkeep_snapshot_page_pairs simkeep_page_pairs_next simkeep_snapshot_scan simkeep_pages_next
+ *     simkeep_snapshot_latest simkeep_snapshot_all_pairs simkeep_pairs_next simkeep_query_init
+ *     simkeep_snapshot_near simkeep_snapshot_nearest simkeep_snapshot_search
+ *     simkeep_snapshot_search_batch
+ * 9. Clusters, and pages to drop
+ *     simkeep_clustered_pages_next simkeep_clustering_init simkeep_snapshot_clusters
+ *     simkeep_clusters_get simkeep_clusters_sizes simkeep_clusters_by_page
+ *     simkeep_clusters_by_cluster simkeep_snapshot_cluster_of simkeep_clusters_by_size
+ *     simkeep_cluster_list_next simkeep_fates_kinds simkeep_fates_digests simkeep_fates_has_digest
+ *     simkeep_fates_kept simkeep_fates_distances simkeep_clusters_dropped simkeep_dropped_count
+ *     simkeep_dropped_fates simkeep_fates_count
+ * 10. Pages to visit next
+ *     simkeep_decisions_next simkeep_snapshot_due simkeep_lease_due simkeep_release
+ *     simkeep_snapshot_pace simkeep_snapshot_plan simkeep_due_query_init simkeep_snapshot_hints
+ *     simkeep_plan_get simkeep_plan_of_new simkeep_snapshot_decide
+ * 11. Epochs, deletion, checks, backups and repairs
+ *     simkeep_backup simkeep_backup_path simkeep_snapshot_epochs simkeep_epochs_count
+ *     simkeep_epochs_get simkeep_change_epoch simkeep_snapshot_near_epoch simkeep_register_epoch
+ *     simkeep_begin_epoch simkeep_end_epoch simkeep_restate simkeep_forget simkeep_forget_under
+ *     simkeep_purge simkeep_purge_under simkeep_repair simkeep_repaired_get simkeep_repaired_loss
+ *     simkeep_repaired_ambiguities simkeep_repaired_unnamed_epochs simkeep_store_stats
+ *     simkeep_reader_stats simkeep_store_merge_error simkeep_verify simkeep_verify_path
+ *     simkeep_verified_get simkeep_verified_flaw
  */
 
 
@@ -77,41 +197,46 @@ struct ArrowArray {
 #endif
 
 
+/* ================================================================================================
+ * 1. Error codes and flags
+ * ================================================================================================ */
+
 /**
- * All went well.
+ * Success.
  */
 #define SIMKEEP_OK 0
 
 /**
- * No error: there is no more, or there is none. What was to be filled in is as it was.
+ * No error: there is no more, or no such thing. Output arguments are unchanged.
  */
 #define SIMKEEP_NONE 1
 
 /**
- * A bug of simkeep: a panic was caught, or an invariant does not hold. Nothing is wrong with the call.
- * If a store met it, it accepts and reads nothing more until it is opened again. Please report it.
+ * A bug of simkeep: a panic was caught, or an invariant does not hold. Nothing is wrong with the
+ * call. If it happened in a store, the store accepts and reads nothing more until it is opened
+ * again. Please report it.
  */
 #define SIMKEEP_INTERNAL 2
 
 /**
- * An argument is not what it must be: NULL, of an impossible length, not UTF-8, a structure of another
- * size, a number that stands for nothing. The message names it. Nothing was done.
+ * An argument is invalid: NULL, an impossible length, not UTF-8, a structure of another size, an
+ * undefined number. The message names it. Nothing was done.
  */
 #define SIMKEEP_MALFORMED_ARGUMENT 3
 
 /**
- * A call to the operating system failed; `simkeep_error_errno` says how. If it was a write, the store
- * is poisoned from then on.
+ * A call to the operating system failed; `simkeep_error_errno` has the code. After a failed write
+ * the store is poisoned.
  */
 #define SIMKEEP_IO 4
 
 /**
- * A file is damaged: `simkeep_error_file` and `simkeep_error_offset` say where.
+ * A file is damaged: see `simkeep_error_file` and `simkeep_error_offset`.
  */
 #define SIMKEEP_CORRUPT 5
 
 /**
- * There is no store at this place.
+ * There is no store at this path.
  */
 #define SIMKEEP_NOT_A_STORE 6
 
@@ -126,17 +251,17 @@ struct ArrowArray {
 #define SIMKEEP_UNFINISHED 8
 
 /**
- * Something that must not be replaced has the name of a file to be written.
+ * A file to be written has the name of an existing file that must not be replaced.
  */
 #define SIMKEEP_ALREADY_EXISTS 9
 
 /**
- * There is a store already where one was to be created.
+ * The store to be created exists already.
  */
 #define SIMKEEP_STORE_EXISTS 10
 
 /**
- * A backup was to go to a directory that holds no earlier state of the store.
+ * The destination of a backup contains something other than an earlier backup of the store.
  */
 #define SIMKEEP_NOT_A_BACKUP 11
 
@@ -151,7 +276,7 @@ struct ArrowArray {
 #define SIMKEEP_URL_HASH 13
 
 /**
- * The store is open for writing elsewhere; `simkeep_error_pid` says by which process, if that is known.
+ * The store is open for writing elsewhere; `simkeep_error_pid` is the process, if known.
  */
 #define SIMKEEP_LOCKED 14
 
@@ -166,7 +291,7 @@ struct ArrowArray {
 #define SIMKEEP_FORKED 16
 
 /**
- * An earlier write failed, or simkeep met a bug: the store must be opened again.
+ * An earlier write failed, or simkeep found a bug: the store must be opened again.
  */
 #define SIMKEEP_POISONED 17
 
@@ -211,7 +336,7 @@ struct ArrowArray {
 #define SIMKEEP_EPOCH_IN_USE 25
 
 /**
- * An observation of a load cannot be stored; `simkeep_error_row` says which, from 0. Nothing was.
+ * An observation of a load cannot be stored; `simkeep_error_row` is its index. Nothing was stored.
  */
 #define SIMKEEP_LOAD_REJECTED 26
 
@@ -221,12 +346,12 @@ struct ArrowArray {
 #define SIMKEEP_INPUT 27
 
 /**
- * A long call was stopped by its progress.
+ * A long call was cancelled through its progress.
  */
 #define SIMKEEP_CANCELLED 28
 
 /**
- * A repair cannot tell what was forgotten.
+ * A repair cannot determine which pages were forgotten.
  */
 #define SIMKEEP_AMBIGUOUS_REPAIR 29
 
@@ -241,12 +366,12 @@ struct ArrowArray {
 #define SIMKEEP_LIMIT 31
 
 /**
- * The arguments do not go together, or the call makes no sense now.
+ * The arguments are inconsistent, or the call is not allowed now.
  */
 #define SIMKEEP_INVALID_ARGUMENT 32
 
 /**
- * The database behind `catalog.redb` refused.
+ * The database of `catalog.redb` reported an error.
  */
 #define SIMKEEP_CATALOG 33
 
@@ -256,97 +381,97 @@ struct ArrowArray {
 #define SIMKEEP_OTHER 34
 
 /**
- * No distance, in a column of distances.
+ * The value for "no distance" in a column of distances.
  */
 #define SIMKEEP_NO_DISTANCE 255
 
 /**
- * The version of this header. A program may compare it with that of the library that it runs with.
+ * The version of this header. A program may compare it with that of the library at run time.
  */
 #define SIMKEEP_ABI_VERSION 1
 
 /**
- * `has`: there is a fingerprint. Content without one is of a text too short to tell from others.
+ * `has`: the fingerprint. Content without one is a text too short to be distinguished.
  */
 #define SIMKEEP_HAS_FINGERPRINT 1
 
 /**
- * `has`: there is a digest.
+ * `has`: the digest.
  */
 #define SIMKEEP_HAS_DIGEST 2
 
 /**
- * `has`: there is an HTTP status.
+ * `has`: the HTTP status.
  */
 #define SIMKEEP_HAS_STATUS 4
 
 /**
- * `has`: there is a time when the page was last modified, as the server said.
+ * `has`: the server's time of the page's last modification.
  */
 #define SIMKEEP_HAS_MODIFIED 8
 
 /**
- * `has`: there is a weight.
+ * `has`: the weight.
  */
 #define SIMKEEP_HAS_WEIGHT 16
 
 /**
- * `has`: there is a class.
+ * `has`: the class.
  */
 #define SIMKEEP_HAS_CLASS 32
 
 /**
- * `has`: the content was looked at in another epoch, too.
+ * `has`: the content was fingerprinted in another epoch, too.
  */
 #define SIMKEEP_HAS_ALSO 64
 
 /**
- * `has`: there is a fingerprint in that other epoch.
+ * `has`: the fingerprint in that other epoch.
  */
 #define SIMKEEP_HAS_ALSO_FINGERPRINT 128
 
 /**
- * `has`: there is content, and the epoch that it was looked at in.
+ * `has`: content, and its epoch.
  */
 #define SIMKEEP_HAS_CONTENT 256
 
 /**
- * `has`: there is a distance, the epoch of it, and what it means.
+ * `has`: a distance, its epoch, and its meaning.
  */
 #define SIMKEEP_HAS_DISTANCE 512
 
 /**
- * `has`: the time is taken as it is, even if it looks like seconds since 1970.
+ * `has`: accept the time as it is, even if it looks like seconds since 1970.
  */
 #define SIMKEEP_HAS_EARLY_TIME 1024
 
 /**
- * `has`: it is a segment, and has a number.
+ * `has`: it is a segment with a number.
  */
 #define SIMKEEP_COMPONENT_HAS_SEGMENT 1
 
 /**
- * `has`: there was a crowd, of which not all fingerprints were compared.
+ * `has`: a dense region was not fully compared.
  */
 #define SIMKEEP_COMPONENT_HAS_CROWDED 2
 
 /**
- * `has`: the system tells of page faults.
+ * `has`: the system reports page faults.
  */
 #define SIMKEEP_COMPONENT_HAS_FAULTS 4
 
 /**
- * `has`: there is a date when the page is due.
+ * `has`: the due time.
  */
 #define SIMKEEP_DECISION_HAS_DUE 1
 
 /**
- * `has`: there is an interval between visits.
+ * `has`: the interval between visits.
  */
 #define SIMKEEP_DECISION_HAS_EVERY 2
 
 /**
- * `has`: where in the file a loss is.
+ * `has`: the byte range of a loss in its file.
  */
 #define SIMKEEP_LOSS_HAS_BYTES 1
 
@@ -361,12 +486,16 @@ struct ArrowArray {
 #define SIMKEEP_LOSS_HAS_LAST 4
 
 /**
- * `has`: how many records of pages are lost; without it, a whole file or operations are.
+ * `has`: the number of lost records of pages; otherwise a whole file or operations are lost.
  */
 #define SIMKEEP_LOSS_HAS_PAGES 8
 
+/* ================================================================================================
+ * 2. Enumerations
+ * ================================================================================================ */
+
 /**
- * What a call that takes long is doing.
+ * The stage of a long call.
  */
 enum simkeep_stage
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -374,19 +503,21 @@ enum simkeep_stage
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
     /**
-     * Nothing yet.
+     * The call has not started.
      */
     SIMKEEP_STAGE_WAITING = 0,
     /**
-     * A load takes observations, sorts them and writes them to a scratch file. The store goes on.
+     * A load reads observations, sorts them and writes them to a scratch file. Writes to the store
+     * continue.
      */
     SIMKEEP_STAGE_GATHERING = 1,
     /**
-     * A load merges very many sorted runs into fewer; or segments are merged. The store goes on.
+     * A load merges many sorted runs into fewer, or segments are merged. Writes to the store
+     * continue.
      */
     SIMKEEP_STAGE_MERGING = 2,
     /**
-     * A load writes its segments. Whoever observes or forgets waits; readers do not.
+     * A load writes its segments. Calls that observe or forget wait; readers do not.
      */
     SIMKEEP_STAGE_WRITING = 3,
     /**
@@ -394,7 +525,7 @@ enum simkeep_stage
      */
     SIMKEEP_STAGE_CHECKING = 4,
     /**
-     * Fingerprints are read, or joined with each other, or samples of sites are.
+     * Fingerprints are read or joined with each other, or samples of sites are.
      */
     SIMKEEP_STAGE_JOINING = 5,
     /**
@@ -414,7 +545,7 @@ enum simkeep_stage
      */
     SIMKEEP_STAGE_COMPARING = 9,
     /**
-     * Something that this version of the header does not name.
+     * A value that this version of the header does not name.
      */
     SIMKEEP_STAGE_OTHER = 10,
 };
@@ -427,7 +558,7 @@ typedef int32_t simkeep_stage;
 #endif // __cplusplus
 
 /**
- * What a page is now, after an observation.
+ * The verdict about a page after an observation.
  */
 enum simkeep_verdict
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -467,7 +598,7 @@ enum simkeep_verdict
      */
     SIMKEEP_VERDICT_UNSEEN = 7,
     /**
-     * Not later than the last visit. It is stored at its place in the history.
+     * The visit is not later than the last one. It is stored in order in the history.
      */
     SIMKEEP_VERDICT_OUT_OF_ORDER = 8,
     /**
@@ -475,7 +606,7 @@ enum simkeep_verdict
      */
     SIMKEEP_VERDICT_KNOWN = 9,
     /**
-     * Something that this version of the header does not name.
+     * A value that this version of the header does not name.
      */
     SIMKEEP_VERDICT_OTHER = 10,
 };
@@ -504,8 +635,8 @@ enum simkeep_same
      */
     SIMKEEP_SAME_DIGEST = 1,
     /**
-     * The fingerprints are equal, in every epoch in which there are two to compare (and the digests
-     * differ, or are not known).
+     * The fingerprints are equal, in every epoch in which both contents have one (and the digests
+     * differ, or are unknown).
      */
     SIMKEEP_SAME_FINGERPRINT = 2,
     /**
@@ -513,7 +644,7 @@ enum simkeep_same
      */
     SIMKEEP_SAME_WORD = 3,
     /**
-     * Something that this version of the header does not name.
+     * A value that this version of the header does not name.
      */
     SIMKEEP_SAME_OTHER = 4,
 };
@@ -526,7 +657,7 @@ typedef int32_t simkeep_same;
 #endif // __cplusplus
 
 /**
- * What a distance means, by the recipe of its epoch.
+ * The meaning of a distance, by the recipe of its epoch.
  */
 enum simkeep_band
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -538,8 +669,8 @@ enum simkeep_band
      */
     SIMKEEP_BAND_NOTHING = 0,
     /**
-     * The fingerprint tells of no change. There may be one all the same: a small one often leaves all
-     * bits as they were, which is what a digest is for.
+     * The fingerprint shows no change. A small change often leaves all bits unchanged; use a
+     * digest to detect it.
      */
     SIMKEEP_BAND_NONE = 1,
     /**
@@ -572,15 +703,15 @@ enum simkeep_original
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
     /**
-     * There is no page that comes before this one.
+     * No page ranks before this one.
      */
     SIMKEEP_ORIGINAL_NOTHING = 0,
     /**
-     * They have one digest.
+     * They have equal digests.
      */
     SIMKEEP_ORIGINAL_DIGEST = 1,
     /**
-     * They have one fingerprint, and not one digest that is known.
+     * They have equal fingerprints, but different or unknown digests.
      */
     SIMKEEP_ORIGINAL_FINGERPRINT = 2,
     /**
@@ -588,7 +719,7 @@ enum simkeep_original
      */
     SIMKEEP_ORIGINAL_NEAR = 3,
     /**
-     * Something that this version of the header does not name.
+     * A value that this version of the header does not name.
      */
     SIMKEEP_ORIGINAL_OTHER = 4,
 };
@@ -601,7 +732,7 @@ typedef int32_t simkeep_original;
 #endif // __cplusplus
 
 /**
- * What becomes of a page.
+ * Whether a page is kept or dropped.
  */
 enum simkeep_fate
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -609,20 +740,20 @@ enum simkeep_fate
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
     /**
-     * The store does not know it.
+     * The store does not know the page.
      */
     SIMKEEP_FATE_UNKNOWN = 0,
     /**
-     * It leads its cluster, is in none, or is of another class than the page that leads it, which is
-     * not open to all.
+     * The page stays. It leads its cluster, is in no cluster, or has another class than its
+     * leader, whose class is not open to all.
      */
     SIMKEEP_FATE_KEPT = 1,
     /**
-     * It is dropped.
+     * The page is dropped.
      */
     SIMKEEP_FATE_DROPPED = 2,
     /**
-     * Something that this version of the header does not name.
+     * A value that this version of the header does not name.
      */
     SIMKEEP_FATE_OTHER = 3,
 };
@@ -635,7 +766,7 @@ typedef int32_t simkeep_fate;
 #endif // __cplusplus
 
 /**
- * Which versions of pages a search looks at.
+ * Which versions of pages a search considers.
  */
 enum simkeep_versions
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -643,15 +774,15 @@ enum simkeep_versions
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
     /**
-     * Those in force now.
+     * The current versions.
      */
     SIMKEEP_VERSIONS_IN_FORCE = 0,
     /**
-     * Those that were in force at the time `from`.
+     * The versions that were current at the time `from_ms`.
      */
     SIMKEEP_VERSIONS_AT = 1,
     /**
-     * Those that a visit saw from `from` to `to`, both included.
+     * The versions that a visit saw from `from_ms` to `to_ms`, inclusive.
      */
     SIMKEEP_VERSIONS_SEEN = 2,
     /**
@@ -668,7 +799,7 @@ typedef int32_t simkeep_versions;
 #endif // __cplusplus
 
 /**
- * What a visit found.
+ * The result of a visit.
  */
 enum simkeep_seen
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -676,7 +807,7 @@ enum simkeep_seen
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
     /**
-     * No visit.
+     * Not a visit.
      */
     SIMKEEP_SEEN_NOTHING = 0,
     /**
@@ -684,7 +815,7 @@ enum simkeep_seen
      */
     SIMKEEP_SEEN_CONTENT = 1,
     /**
-     * The server said that the content has not changed (304).
+     * The server reported unchanged content (304).
      */
     SIMKEEP_SEEN_NOT_MODIFIED = 2,
     /**
@@ -696,7 +827,7 @@ enum simkeep_seen
      */
     SIMKEEP_SEEN_FAILED = 4,
     /**
-     * The page leads elsewhere: the digest, from `simkeep_redirect_digest`, names the target.
+     * The page redirects: the digest, from `simkeep_redirect_digest`, identifies the target.
      */
     SIMKEEP_SEEN_REDIRECT = 5,
 };
@@ -721,11 +852,11 @@ enum simkeep_durability
      */
     SIMKEEP_DURABILITY_EACH = 0,
     /**
-     * When the call returns; a commit waits for others to join it, as long as `group_ms` says.
+     * When the call returns; a commit waits up to `group_ms` for others to join it.
      */
     SIMKEEP_DURABILITY_GROUPED = 1,
     /**
-     * After the next `simkeep_flush`, or when what is in memory is sealed.
+     * After the next `simkeep_flush`, or when the memtable is sealed.
      */
     SIMKEEP_DURABILITY_ON_FLUSH = 2,
 };
@@ -738,7 +869,7 @@ typedef int32_t simkeep_durability;
 #endif // __cplusplus
 
 /**
- * What an entry of a history is.
+ * The kind of an entry in a history.
  */
 enum simkeep_entry_kind
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -750,11 +881,11 @@ enum simkeep_entry_kind
      */
     SIMKEEP_ENTRY_KIND_VISIT = 1,
     /**
-     * What another epoch makes of the content of the visit before it.
+     * A fingerprint in another epoch for the content of the visit before it.
      */
     SIMKEEP_ENTRY_KIND_RESTATED = 2,
     /**
-     * A weight or a class that was given.
+     * A weight or a class that was set.
      */
     SIMKEEP_ENTRY_KIND_PROPERTY = 3,
 };
@@ -767,7 +898,7 @@ typedef int32_t simkeep_entry_kind;
 #endif // __cplusplus
 
 /**
- * What the fingerprints of an epoch are for.
+ * The role of an epoch's fingerprints.
  */
 enum simkeep_role
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -796,7 +927,7 @@ typedef int32_t simkeep_role;
 #endif // __cplusplus
 
 /**
- * What decides when a page is visited.
+ * The reason when a page is visited.
  */
 enum simkeep_reason
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -804,31 +935,31 @@ enum simkeep_reason
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
     /**
-     * What a visit is worth by now, or by its policy the time since the last one.
+     * The value of a visit now, or the time since the last one, depending on the policy.
      */
     SIMKEEP_REASON_WORTH = 1,
     /**
-     * A hint says that it has changed since its last visit: `reason_time` is when.
+     * A hint reports a change since the last visit; `reason_time_ms` is its time.
      */
     SIMKEEP_REASON_HINTED = 2,
     /**
-     * It was not visited for so long that it comes first: `reason_s` is how long it may be left.
+     * The page was unvisited for longer than allowed, so it comes first; `reason_s` is the limit.
      */
     SIMKEEP_REASON_OVERDUE = 3,
     /**
-     * Its rule has it not visited before a time after its last visit: `reason_s` is that time.
+     * Its rule forbids a visit before a time after the last visit; `reason_s` is that time.
      */
     SIMKEEP_REASON_NOT_YET = 4,
     /**
-     * Its last visits failed, and it is left alone: `reason_time` is until when.
+     * Its last visits failed, and the page waits; `reason_time_ms` is the end of the wait.
      */
     SIMKEEP_REASON_LEFT_ALONE = 5,
     /**
-     * Its last visit lies in the future, so nothing is known of the time since.
+     * Its last visit lies in the future, so the time since it is unknown.
      */
     SIMKEEP_REASON_AHEAD = 6,
     /**
-     * Something that this version of the header does not name.
+     * A value that this version of the header does not name.
      */
     SIMKEEP_REASON_OTHER = 7,
 };
@@ -841,7 +972,7 @@ typedef int32_t simkeep_reason;
 #endif // __cplusplus
 
 /**
- * How a segment finds fingerprints.
+ * The index of a segment.
  */
 enum simkeep_shape
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -849,11 +980,11 @@ enum simkeep_shape
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
     /**
-     * It is no segment: a memtable.
+     * Not a segment: a memtable.
      */
     SIMKEEP_SHAPE_NOTHING = 0,
     /**
-     * It has no tables: the shards of its column are scanned.
+     * No tables: the shards of its column are scanned.
      */
     SIMKEEP_SHAPE_COLUMN = 1,
     /**
@@ -865,7 +996,7 @@ enum simkeep_shape
      */
     SIMKEEP_SHAPE_CELLS = 3,
     /**
-     * Something that this version of the header does not name.
+     * A value that this version of the header does not name.
      */
     SIMKEEP_SHAPE_OTHER = 4,
 };
@@ -878,7 +1009,7 @@ typedef int32_t simkeep_shape;
 #endif // __cplusplus
 
 /**
- * What a search does in a segment or a memtable.
+ * The way of a search in a segment or a memtable.
  */
 enum simkeep_way
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -898,7 +1029,7 @@ enum simkeep_way
      */
     SIMKEEP_WAY_SCAN = 3,
     /**
-     * Something that this version of the header does not name.
+     * A value that this version of the header does not name.
      */
     SIMKEEP_WAY_OTHER = 4,
 };
@@ -910,163 +1041,170 @@ typedef int32_t simkeep_way;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
+/* ================================================================================================
+ * 3. Handles
+ * ================================================================================================ */
+
 /**
- * A list of clusters. One thread at a time uses it. It is of the process that made it. It keeps its
- * clusters, and is freed by itself.
+ * A list of clusters. Use it from one thread at a time, in the process that made it. It keeps its
+ * clusters; free it separately.
  */
 typedef struct simkeep_cluster_list simkeep_cluster_list;
 
 /**
- * Pages in their clusters. One thread at a time uses it. It is of the process that made it. It keeps
- * what it lists, and is freed by itself.
+ * Pages in their clusters. Use it from one thread at a time, in the process that made it. It keeps
+ * the clusters that it lists; free it separately.
  */
 typedef struct simkeep_clustered_pages simkeep_clustered_pages;
 
 /**
- * Clusters that were found. Threads may use it at the same time. It is of the process that found them.
- * It keeps its snapshot and scratch files, and is freed by itself; what was got from it stays.
+ * The clusters of a store. Threads may use it concurrently, in the process that made it. It keeps
+ * its snapshot and scratch files; free it separately. Objects made from it stay valid.
  */
 typedef struct simkeep_clusters simkeep_clusters;
 
 /**
- * Decisions about pages. One thread at a time uses it. It keeps its snapshot, and is freed by itself.
+ * Decisions about pages. Use it from one thread at a time. It keeps its snapshot; free it
+ * separately.
  */
 typedef struct simkeep_decisions simkeep_decisions;
 
 /**
- * The pages that are dropped in favour of those that lead their clusters. Threads may ask it at the
- * same time. It is of the process that made it. It keeps its clusters, and is freed by itself.
+ * The pages that are dropped in favour of their leaders. Threads may use it concurrently, in the
+ * process that made it. It keeps its clusters; free it separately.
  */
 typedef struct simkeep_dropped simkeep_dropped;
 
 /**
- * The entries of a page's history, in order of time. Nothing changes it: any thread may read it.
+ * The entries of a page's history, in order of time. Immutable: any thread may read it.
  */
 typedef struct simkeep_entries simkeep_entries;
 
 /**
- * The epochs of a store, by number. Nothing changes it: any thread may read it.
+ * The epochs of a store, by number. Immutable: any thread may read it.
  */
 typedef struct simkeep_epochs simkeep_epochs;
 
 /**
- * How a search was planned, and what it cost and found. Nothing changes it: any thread may read it.
+ * The plan of a search, its cost and its result. Immutable: any thread may read it.
  */
 typedef struct simkeep_explanation simkeep_explanation;
 
 /**
- * What went wrong. It is of whoever got it, and belongs to no thread.
+ * The error of a call. The caller owns it; it is bound to no thread.
  */
 typedef struct simkeep_error simkeep_error;
 
 /**
- * What becomes of pages, in the order in which they were asked for.
+ * The fates of pages, in the order of the request.
  *
- * All columns live as long as this, and nothing changes them: any thread may read them. Getting one
- * costs nothing, and gives NULL for NULL.
+ * All columns are valid as long as this, and nothing changes them: any thread may read them.
+ * The functions cost nothing, and return NULL for NULL.
  */
 typedef struct simkeep_fates simkeep_fates;
 
 /**
- * What makes the fingerprints of an epoch. Threads may use it at the same time. It needs no store any
- * more.
+ * Computes the fingerprints of an epoch. Threads may use it concurrently. It does not depend on
+ * its store any more.
  */
 typedef struct simkeep_fingerprinter simkeep_fingerprinter;
 
 /**
- * What is said of when pages changed. Nothing changes it: any thread may use it.
+ * Times when pages changed. Immutable: any thread may use it.
  */
 typedef struct simkeep_hints simkeep_hints;
 
 /**
- * A load that goes on as its caller brings visits. One thread at a time uses it. It is of the process
+ * A load that receives visits from its caller. Use it from one thread at a time, in the process
  * that began it. Its store stays open until this is freed.
  */
 typedef struct simkeep_loading simkeep_loading;
 
 /**
- * What searches have found, in their order. The pages of search `i` are the rows from
- * `offsets[i]` to `offsets[i + 1]`, nearest first, then in SURT order.
+ * The results of searches, in order. The pages of search `i` are the rows from `offsets[i]` to
+ * `offsets[i + 1]`, nearest first, then in SURT order.
  *
- * All columns live as long as this, and nothing changes them: any thread may read them. Getting one
- * costs nothing, and gives NULL for NULL.
+ * All columns are valid as long as this, and nothing changes them: any thread may read them.
+ * The functions cost nothing, and return NULL for NULL.
  */
 typedef struct simkeep_matches simkeep_matches;
 
 /**
- * What observations were answered, in their order. Row `i` of each column is of observation
- * `i`; of copies and near pages, those of observation `i` are the rows from `offsets[i]` to
- * `offsets[i + 1]`.
+ * The outcomes of observations, in order. Row `i` of each column is for observation `i`; the
+ * copies and near pages of observation `i` are the rows from `offsets[i]` to `offsets[i + 1]`.
  *
- * All columns live as long as this, and nothing changes them: any thread may read them. Getting one
- * costs nothing, and gives NULL for NULL.
+ * All columns are valid as long as this, and nothing changes them: any thread may read them.
+ * The functions cost nothing, and return NULL for NULL.
  */
 typedef struct simkeep_outcomes simkeep_outcomes;
 
 /**
- * A join that goes on as its caller comes for pairs of pages. One thread at a time uses it. It is of
- * the process that began it. It keeps its snapshot, and is freed by itself.
+ * A running join that returns pairs of pages in chunks. Use it from one thread at a time, in the
+ * process that began it. It keeps its snapshot; free it separately.
  */
 typedef struct simkeep_page_pairs simkeep_page_pairs;
 
 /**
- * An iterator over pages, in SURT order. One thread at a time uses it. It keeps its snapshot, and is
- * freed by itself.
+ * An iterator over pages, in SURT order. Use it from one thread at a time. It keeps its snapshot;
+ * free it separately.
  */
 typedef struct simkeep_pages simkeep_pages;
 
 /**
- * A join that goes on as its caller comes for pairs. One thread at a time uses it. It is of the process
- * that began it. It keeps its snapshot, and is freed by itself.
+ * A running join that returns pairs in chunks. Use it from one thread at a time, in the process
+ * that began it. It keeps its snapshot; free it separately.
  */
 typedef struct simkeep_pairs simkeep_pairs;
 
 /**
- * A plan. Nothing changes it: any thread may use it.
+ * A plan. Immutable: any thread may use it.
  */
 typedef struct simkeep_plan simkeep_plan;
 
 /**
- * The progress of a long call. Give it to the call, and look at it or cancel it from other threads.
+ * The progress of a long call. Pass it to the call, and read or cancel it from other threads.
  */
 typedef struct simkeep_progress simkeep_progress;
 
 /**
- * A read-only view of a store, also beside a writer in another process. Threads may use it at the same
- * time; they wait for one another, and what they got from it does not. It works in a forked child, too,
- * unless another thread was using it at the fork: then a child gets `SIMKEEP_FORKED`, and opens
- * another.
+ * A read-only view of a store, which another process may have open for writing. Threads may use it
+ * concurrently; they wait for one another, but not for objects made from it. It works in a forked
+ * child, too, unless another thread was using it at the fork: then calls in the child return
+ * `SIMKEEP_FORKED`, and it must open another reader.
  */
 typedef struct simkeep_reader simkeep_reader;
 
 /**
- * What a repair saved and lost. Nothing changes it: any thread may read it.
+ * The result of a repair. Immutable: any thread may read it.
  */
 typedef struct simkeep_repaired simkeep_repaired;
 
 /**
- * A consistent view of a store: everything that was acknowledged before it was taken, and nothing after
- * it. Threads may use it at the same time. It stays when its store is closed or its reader refreshed,
- * and keeps the files that it needs until it is freed. In a forked child, that of a store is refused
- * with `SIMKEEP_FORKED`, and that of a reader works.
+ * A consistent view of a store: everything that was acknowledged before it was taken, and nothing
+ * after it. Threads may use it concurrently. It stays valid when its store is closed or its reader
+ * refreshed, and keeps its files until it is freed. In a forked child, a snapshot of a store
+ * returns `SIMKEEP_FORKED`, and one of a reader works.
  */
 typedef struct simkeep_snapshot simkeep_snapshot;
 
 /**
- * A store that is open for writing. Threads may use it at the same time; only `simkeep_store_free` must
- * be the last call on it. It is of the process that opened it: in a forked child every call on it is
- * refused with `SIMKEEP_FORKED`, except that it can be freed.
+ * A store that is open for writing. Threads may use it concurrently; only `simkeep_store_free`
+ * must be the last call on it. It belongs to the process that opened it: in a forked child every
+ * call on it returns `SIMKEEP_FORKED`, except that it can be freed.
  */
 typedef struct simkeep_store simkeep_store;
 
 /**
- * What a check found. Nothing changes it: any thread may read it.
+ * The result of a check. Immutable: any thread may read it.
  */
 typedef struct simkeep_verified simkeep_verified;
 
+/* ================================================================================================
+ * 4. Structures
+ * ================================================================================================ */
+
 /**
- * Settings of a store. Fill them in with `simkeep_options_init`, and change those that you want
- * otherwise.
+ * Options of a store. Fill it in with `simkeep_options_init`, and then change fields.
  */
 typedef struct simkeep_options {
     /**
@@ -1074,12 +1212,13 @@ typedef struct simkeep_options {
      */
     size_t size;
     /**
-     * When an observation is durable, a `simkeep_durability`. Default: each, when the call returns.
+     * When an observation is durable, a `simkeep_durability`. Default: each, when the call
+     * returns.
      */
     int32_t durability;
     /**
-     * The distance within which pages are called near-duplicates of an observation, from 0 to 64; -1
-     * for what the recipe of each epoch advises. Default: -1.
+     * The distance of near-duplicates in the outcome of an observation, from 0 to 64; -1 for the
+     * recommendation of each epoch's recipe. Default: -1.
      */
     int32_t near_distance;
     /**
@@ -1087,43 +1226,44 @@ typedef struct simkeep_options {
      */
     uint64_t group_ms;
     /**
-     * How many observations are kept in memory before they are sealed. Default: 262144.
+     * The number of observations kept in memory before they are sealed. Default: 262144.
      */
     uint64_t memtable_observations;
     /**
-     * How many bytes these may take. Default: 80 MiB.
+     * The most bytes that these may take. Default: 80 MiB.
      */
     uint64_t memtable_bytes;
     /**
-     * After how long they are sealed at the latest, in milliseconds. Default: 5 minutes.
+     * The longest time before they are sealed, in milliseconds. Default: 5 minutes.
      */
     uint64_t seal_after_ms;
     /**
-     * How many neighbouring segments of like size are merged into one. Default: 8.
+     * The number of adjacent segments of similar size that are merged into one. Default: 8.
      */
     uint64_t merge_fanout;
     /**
-     * The most near-duplicates, and the most copies, that an outcome names. Default: 16.
+     * The most near-duplicates, and the most copies, that an outcome lists. Default: 16.
      */
     uint64_t near_limit;
     /**
-     * After how many visits of an epoch a new one is advised. Default: 1000000.
+     * The number of visits in an epoch after which a new one is recommended. Default: 1000000.
      */
     uint64_t epoch_visits;
     /**
-     * How many pages may be leased at a time. Default: 1000000.
+     * The most pages that may be leased at a time. Default: 1000000.
      */
     uint64_t leases_max;
     /**
-     * Memory that sealing and merging may take. Default: 256 MiB.
+     * The memory for sealing and merging. Default: 256 MiB.
      */
     uint64_t background_memory_bytes;
     /**
-     * How long replaced files are kept for readers in other processes, in milliseconds. Default: 10 s.
+     * How long replaced files are kept for readers in other processes, in milliseconds. Default:
+     * 10 s.
      */
     uint64_t reader_grace_ms;
     /**
-     * Whether sealing and merging go on in the background, 1 or 0. Default: 1.
+     * Whether to seal and merge in the background, 1 or 0. Default: 1.
      */
     uint32_t background;
     /**
@@ -1131,35 +1271,34 @@ typedef struct simkeep_options {
      */
     uint32_t file_mode;
     /**
-     * How many bytes the tables may take for each fingerprint. Default: 48.
+     * The most bytes of the tables for each fingerprint. Default: 48.
      */
     uint32_t fingerprint_bytes;
     /**
-     * How many fingerprints of a crowd are compared. Default: 4096.
+     * The most fingerprints that are compared in a dense region. Default: 4096.
      */
     uint32_t near_fingerprints;
     /**
-     * Whether segments are read whole into memory instead of being mapped, 1 or 0. Then no truncated
-     * file and no failing medium can end the process by a signal. Default: 0.
+     * Whether segments are read whole into memory instead of being mapped, 1 or 0. Then no
+     * truncated file and no failing medium can end the process by a signal. Default: 0.
      */
     uint32_t plain_reads;
     /**
-     * Which distances are minor changes in the epoch that a new store begins with: those up to this
-     * one;
-     * -1 for what its recipe is calibrated to. Default: -1.
+     * The largest distance of a minor change in the first epoch of a new store; -1 for the
+     * calibration of its recipe. Default: -1.
      */
     int32_t epoch_minor;
     /**
-     * Which are moderate: those up to this one; -1 where `epoch_minor` is. Default: -1.
+     * The largest distance of a moderate change; -1 if `epoch_minor` is -1. Default: -1.
      */
     int32_t epoch_moderate;
     /**
-     * 0.
+     * Must be 0.
      */
     uint32_t reserved;
     /**
-     * The name of the epoch that a new store begins with; NULL for this version's own recipe. Default:
-     * NULL. Read only by the call that is given it.
+     * The name of the first epoch of a new store; NULL for this version's own recipe. Default:
+     * NULL. Read only during a call.
      */
     const char *epoch;
     /**
@@ -1167,10 +1306,9 @@ typedef struct simkeep_options {
      */
     size_t epoch_len;
     /**
-     * Which of several pages with nearly the same content comes first, and is the original: rules, with
-     * commas between them, of `first-seen`, `newest`, `shortest-url`, `https` and `weight`, of which
-     * each decides what those before it do not. NULL for `first-seen`. Default: NULL. Read only by the
-     * call that is given it.
+     * Which of several pages with nearly the same content is the original: a comma-separated list
+     * of `first-seen`, `newest`, `shortest-url`, `https` and `weight`; each rule resolves the ties
+     * of those before it. NULL for `first-seen`. Default: NULL. Read only during a call.
      */
     const char *rule;
     /**
@@ -1178,19 +1316,19 @@ typedef struct simkeep_options {
      */
     size_t rule_len;
     /**
-     * How much later than the clock of this machine a visit may be, in milliseconds: a later one is
-     * refused with `SIMKEEP_TIME`, unless the store has such a visit already. -1 for visits of any
-     * time. Default: -1.
+     * How far a visit may be ahead of this machine's clock, in milliseconds. A later one is
+     * rejected with `SIMKEEP_TIME`, unless the store has such a visit already. -1 for visits at
+     * any time. Default: -1.
      */
     int64_t clock_tolerance_ms;
 } simkeep_options;
 
 /**
- * One visit to one page. Set all to 0, then what there is, with the bits of it in `has`.
+ * One visit to one page. Set all fields to 0, then the wanted ones, with their bits in `has`.
  */
 typedef struct simkeep_visit {
     /**
-     * The page: UTF-8, and its identity is these bytes. Read only by the call that is given it.
+     * The URL of the page: UTF-8; these bytes are its identity. Read only during a call.
      */
     const char *url;
     /**
@@ -1198,16 +1336,16 @@ typedef struct simkeep_visit {
      */
     size_t url_len;
     /**
-     * When, in milliseconds since 1970. A number that lies before 1990, and after 1990 as seconds, is
-     * refused without `SIMKEEP_HAS_EARLY_TIME`.
+     * The time, in milliseconds since 1970. A number that is before 1990 as milliseconds, and
+     * after 1990 as seconds, is rejected without `SIMKEEP_HAS_EARLY_TIME`.
      */
     int64_t time_ms;
     /**
-     * What was seen, a `simkeep_seen`.
+     * The result of the visit, a `simkeep_seen`.
      */
     int32_t seen;
     /**
-     * Which of the following there are: `SIMKEEP_HAS_...`.
+     * Which of the following fields are set: `SIMKEEP_HAS_...`.
      */
     uint32_t has;
     /**
@@ -1215,8 +1353,8 @@ typedef struct simkeep_visit {
      */
     uint64_t fingerprint;
     /**
-     * The epoch that the content was looked at in. It matters for content only, and is not optional
-     * there: `simkeep_change_epoch`.
+     * The epoch of the content. It is used for content only, and mandatory there: see
+     * `simkeep_change_epoch`.
      */
     uint32_t epoch;
     /**
@@ -1228,11 +1366,11 @@ typedef struct simkeep_visit {
      */
     uint8_t digest[16];
     /**
-     * When the page was last modified, as the server said, in milliseconds since 1970.
+     * The server's time of the page's last modification, in milliseconds since 1970.
      */
     int64_t modified_ms;
     /**
-     * How important the page is from now on: finite and positive.
+     * The weight of the page from now on: finite and positive.
      */
     double weight;
     /**
@@ -1244,45 +1382,45 @@ typedef struct simkeep_visit {
      */
     uint32_t also_epoch;
     /**
-     * The class that the page is of from now on.
+     * The class of the page from now on.
      */
     uint32_t page_class;
 } simkeep_visit;
 
 /**
- * What was loaded.
+ * Summary figures of a load.
  */
 typedef struct simkeep_loaded {
     /**
-     * Observations that came.
+     * The number of observations received.
      */
     uint64_t observations;
     /**
-     * Visits that the store did not have.
+     * Visits that were new to the store.
      */
     uint64_t visits;
     /**
-     * Fingerprints in other epochs that were stored.
+     * Stored fingerprints in other epochs.
      */
     uint64_t restated;
     /**
-     * Weights that were stored.
+     * Stored weights.
      */
     uint64_t weights;
     /**
-     * Classes that were stored.
+     * Stored classes.
      */
     uint64_t classes;
     /**
-     * Pages that something was stored of.
+     * Pages with stored data.
      */
     uint64_t pages;
     /**
-     * How many of these pages the store did not know before.
+     * The number of these pages that were new to the store.
      */
     uint64_t new_pages;
     /**
-     * Segments that were made.
+     * The number of new segments.
      */
     uint64_t segments;
     /**
@@ -1292,30 +1430,31 @@ typedef struct simkeep_loaded {
 } simkeep_loaded;
 
 /**
- * A column of texts. Text `i` has the bytes from `bytes + offsets[i]` to `bytes + offsets[i + 1]`; no
- * NUL ends it. It lives as long as what it was got from.
+ * A column of texts. Text `i` has the bytes from `bytes + offsets[i]` to `bytes + offsets[i + 1]`,
+ * not NUL-terminated. Valid as long as its source.
  */
 typedef struct simkeep_texts {
     /**
-     * All texts in a row, UTF-8.
+     * The concatenated texts, UTF-8.
      */
     const char *bytes;
     /**
-     * Where each begins, and as the last one the length of all: one more than there are texts.
+     * Where each text begins, and at the end the total length: one more than there are texts.
      */
     const uint64_t *offsets;
     /**
-     * How many there are.
+     * The number of texts.
      */
     size_t count;
 } simkeep_texts;
 
 /**
- * The properties of a page from a time on. Set all to 0, then those to set, with their bits in `has`.
+ * Properties of a page from a time on. Set all fields to 0, then the wanted ones, with their bits
+ * in `has`.
  */
 typedef struct simkeep_property_update {
     /**
-     * The page. Read only by the call that is given it.
+     * The URL of the page. Read only during a call.
      */
     const char *url;
     /**
@@ -1323,7 +1462,7 @@ typedef struct simkeep_property_update {
      */
     size_t url_len;
     /**
-     * From when on, in milliseconds since 1970.
+     * The time from which on they apply, in milliseconds since 1970.
      */
     int64_t time_ms;
     /**
@@ -1331,7 +1470,7 @@ typedef struct simkeep_property_update {
      */
     double weight;
     /**
-     * Which of the two there are: `SIMKEEP_HAS_WEIGHT`, `SIMKEEP_HAS_CLASS`, or both.
+     * Which of the two are set: `SIMKEEP_HAS_WEIGHT`, `SIMKEEP_HAS_CLASS`, or both.
      */
     uint32_t has;
     /**
@@ -1341,8 +1480,8 @@ typedef struct simkeep_property_update {
 } simkeep_property_update;
 
 /**
- * A search for fingerprints. Fill it in with `simkeep_query_init`, and change what you want otherwise.
- * Its pointers are read only by the call that is given it.
+ * A search for fingerprints. Fill it in with `simkeep_query_init`, and then change fields. Its
+ * pointers are read only during a call.
  */
 typedef struct simkeep_query {
     /**
@@ -1358,11 +1497,11 @@ typedef struct simkeep_query {
      */
     uint32_t k;
     /**
-     * Which versions of pages, a `simkeep_versions`. Default: those in force.
+     * Which versions of pages, a `simkeep_versions`. Default: the current ones.
      */
     int32_t versions;
     /**
-     * The most pages to name; `UINT64_MAX` for all, whatever that takes. Default: 16.
+     * The most pages to return; `UINT64_MAX` for all, at any cost. Default: 16.
      */
     uint64_t limit;
     /**
@@ -1374,7 +1513,7 @@ typedef struct simkeep_query {
      */
     int64_t to_ms;
     /**
-     * How long the search may go on widening, in nanoseconds; 0 for no bound. Default: 0.
+     * The time limit of the search in nanoseconds; 0 for none. Default: 0.
      */
     uint64_t budget_ns;
     /**
@@ -1386,7 +1525,7 @@ typedef struct simkeep_query {
      */
     size_t under_len;
     /**
-     * All pages but this one; NULL for all. Default: NULL.
+     * A page to exclude; NULL for none. Default: NULL.
      */
     const char *exclude;
     /**
@@ -1398,17 +1537,17 @@ typedef struct simkeep_query {
      */
     const uint32_t *classes;
     /**
-     * How many.
+     * The number of classes.
      */
     size_t classes_len;
     /**
-     * Whether pages that have no class are meant as well as those of `classes`, 1 or 0. If `classes` is
-     * NULL and this is 1, they alone are. Default: 0.
+     * Whether to include pages without a class in addition to `classes`, 1 or 0. If `classes` is
+     * NULL and this is 1, only pages without a class. Default: 0.
      */
     uint32_t unclassed;
     /**
-     * Whether `epoch` says in which epoch to search, 1 or 0. Default: 0, in the one that
-     * near-duplicates are sought by.
+     * Whether `epoch` sets the epoch of the search, 1 or 0. Default: 0, the epoch of
+     * near-duplicates.
      */
     uint32_t has_epoch;
     /**
@@ -1416,13 +1555,13 @@ typedef struct simkeep_query {
      */
     uint32_t epoch;
     /**
-     * How many fingerprints of a crowd are compared. Default: 4096.
+     * The most fingerprints that are compared in a dense region. Default: 4096.
      */
     uint32_t fingerprints;
 } simkeep_query;
 
 /**
- * How one segment or memtable was searched.
+ * The search in one segment or memtable.
  */
 typedef struct simkeep_component {
     /**
@@ -1430,59 +1569,59 @@ typedef struct simkeep_component {
      */
     uint64_t segment;
     /**
-     * How many distinct fingerprints of the epoch it has.
+     * The number of distinct fingerprints of the epoch in the component.
      */
     uint32_t fingerprints;
     /**
-     * How it finds them, a `simkeep_shape`.
+     * The index, a `simkeep_shape`.
      */
     int32_t shape;
     /**
-     * What the search does there, a `simkeep_way`.
+     * The way of the search, a `simkeep_way`.
      */
     int32_t way;
     /**
-     * Which of the others there are: `SIMKEEP_COMPONENT_HAS_...`.
+     * The optional fields that are set: `SIMKEEP_COMPONENT_HAS_...`.
      */
     uint32_t has;
     /**
-     * Buckets or cells that were expected to be looked into; 0 for a scan.
+     * The expected number of buckets or cells to read; 0 for a scan.
      */
     double expected_probes;
     /**
-     * Entries that were expected to be compared.
+     * The expected number of entries to compare.
      */
     double expected_candidates;
     /**
-     * Memory lines of 64 bytes that were expected to be read.
+     * The expected number of memory lines of 64 bytes to read.
      */
     double expected_lines;
     /**
-     * Nanoseconds that were expected, on one core, from memory, without those for hits.
+     * The expected nanoseconds on one core with all data in memory, without the cost of hits.
      */
     double expected_ns;
     /**
-     * Buckets or cells that were looked into.
+     * The number of buckets or cells read.
      */
     double probes;
     /**
-     * Entries that were compared.
+     * The number of entries compared.
      */
     double candidates;
     /**
-     * Memory lines that were read.
+     * The number of memory lines read.
      */
     double lines;
     /**
-     * Nanoseconds that it took.
+     * The time taken in nanoseconds.
      */
     double ns;
     /**
-     * How many distinct near fingerprints were found.
+     * The number of distinct near fingerprints found.
      */
     uint64_t hits;
     /**
-     * How many fingerprints of a crowd were compared.
+     * The number of fingerprints compared in a dense region.
      */
     uint64_t crowded;
     /**
@@ -1496,28 +1635,28 @@ typedef struct simkeep_component {
 } simkeep_component;
 
 /**
- * One entry of a page's history. `has` says by `SIMKEEP_HAS_...` which of the fields there are whose
- * absence nothing else tells; the others are 0 then.
+ * An entry of a page's history. `has` consists of `SIMKEEP_HAS_...` for the optional fields that
+ * are set; the others are 0.
  */
 typedef struct simkeep_entry {
     /**
-     * When, in milliseconds since 1970.
+     * The time, in milliseconds since 1970.
      */
     int64_t time_ms;
     /**
-     * What it is, a `simkeep_entry_kind`.
+     * The kind of entry, a `simkeep_entry_kind`.
      */
     int32_t kind;
     /**
-     * What a visit saw, a `simkeep_seen`.
+     * The result of a visit, a `simkeep_seen`.
      */
     int32_t seen;
     /**
-     * What it meant after all earlier visits, a `simkeep_verdict`.
+     * The verdict after all earlier visits, a `simkeep_verdict`.
      */
     int32_t verdict;
     /**
-     * Which of the other fields there are.
+     * The optional fields that are set.
      */
     uint32_t has;
     /**
@@ -1525,7 +1664,7 @@ typedef struct simkeep_entry {
      */
     int32_t same_by;
     /**
-     * In how many bits the content differs from the version before.
+     * The distance of the content from the version before, in bits.
      */
     uint32_t distance;
     /**
@@ -1533,11 +1672,11 @@ typedef struct simkeep_entry {
      */
     uint32_t distance_epoch;
     /**
-     * What that distance means, a `simkeep_band`.
+     * The meaning of that distance, a `simkeep_band`.
      */
     int32_t band;
     /**
-     * When the version was last seen that the page has reverted to; 0 if it has not.
+     * When the version that the page reverted to was last seen; 0 if it did not revert.
      */
     int64_t to_ms;
     /**
@@ -1545,7 +1684,7 @@ typedef struct simkeep_entry {
      */
     uint64_t fingerprint;
     /**
-     * The epoch that the content was looked at in.
+     * The epoch of the content.
      */
     uint32_t epoch;
     /**
@@ -1557,26 +1696,26 @@ typedef struct simkeep_entry {
      */
     uint8_t digest[16];
     /**
-     * When the page was last modified, as the server said.
+     * The server's time of the page's last modification.
      */
     int64_t modified_ms;
     /**
-     * The weight that was given.
+     * The weight that was set.
      */
     double weight;
     /**
-     * The class that was given.
+     * The class that was set.
      */
     uint32_t page_class;
     /**
-     * 0.
+     * Always 0.
      */
     uint32_t reserved;
 } simkeep_entry;
 
 /**
- * Which pairs of pages to find. Fill it in with `simkeep_page_pair_query_init`, and change what you
- * want otherwise. Its pointers are read only by the call that is given it.
+ * Which pairs of pages to find. Fill it in with `simkeep_page_pair_query_init`, and then change
+ * fields. Its pointers are read only during a call.
  */
 typedef struct simkeep_page_pair_query {
     /**
@@ -1592,8 +1731,8 @@ typedef struct simkeep_page_pair_query {
      */
     uint32_t equal;
     /**
-     * How many pages of each fingerprint are paired with others, the first in SURT order; `UINT64_MAX`
-     * for all, which are as many as their square. Default: 1.
+     * The most pages of each fingerprint to pair, the first in SURT order; `UINT64_MAX` for all,
+     * which makes quadratically many pairs. Default: 1.
      */
     uint64_t each;
     /**
@@ -1609,17 +1748,17 @@ typedef struct simkeep_page_pair_query {
      */
     const uint32_t *classes;
     /**
-     * How many.
+     * The number of classes.
      */
     size_t classes_len;
     /**
-     * Whether pages that have no class are meant as well as those of `classes`, 1 or 0. If `classes` is
-     * NULL and this is 1, they alone are. Default: 0.
+     * Whether to include pages without a class in addition to `classes`, 1 or 0. If `classes` is
+     * NULL and this is 1, only pages without a class. Default: 0.
      */
     uint32_t unclassed;
     /**
-     * Whether `epoch` says of which epoch the fingerprints are, 1 or 0. Default: 0, of the one that
-     * near-duplicates are sought by.
+     * Whether `epoch` sets the epoch of the fingerprints, 1 or 0. Default: 0, the epoch of
+     * near-duplicates.
      */
     uint32_t has_epoch;
     /**
@@ -1627,13 +1766,13 @@ typedef struct simkeep_page_pair_query {
      */
     uint32_t epoch;
     /**
-     * 0.
+     * Must be 0.
      */
     uint32_t reserved;
 } simkeep_page_pair_query;
 
 /**
- * Some pairs of pages, column by column. They live until the next call on what they were got from.
+ * A chunk of pairs of pages, column by column. Valid until the next call on its source.
  */
 typedef struct simkeep_page_pair_chunk {
     /**
@@ -1641,7 +1780,8 @@ typedef struct simkeep_page_pair_chunk {
      */
     size_t count;
     /**
-     * Of each the page with the smaller fingerprint; of two with the same, the first in SURT order.
+     * The page with the smaller fingerprint; of equal fingerprints, the first page in SURT
+     * order.
      */
     const struct simkeep_texts *left_urls;
     /**
@@ -1649,26 +1789,26 @@ typedef struct simkeep_page_pair_chunk {
      */
     const struct simkeep_texts *right_urls;
     /**
-     * The fingerprint of the one.
+     * The fingerprint of the left page.
      */
     const uint64_t *left;
     /**
-     * The fingerprint of the other.
+     * The fingerprint of the right page.
      */
     const uint64_t *right;
     /**
-     * In how many bits they differ.
+     * Their distance in bits.
      */
     const uint8_t *distances;
 } simkeep_page_pair_chunk;
 
 /**
- * The current state of a page. `has` says by `SIMKEEP_HAS_...` which of the fields there are whose
- * absence nothing else tells; the others are 0 then.
+ * The current state of a page. `has` consists of `SIMKEEP_HAS_...` for the optional fields
+ * that are set; the others are 0.
  */
 typedef struct simkeep_page {
     /**
-     * The page. No NUL ends it. The call that gave this says how long it lives.
+     * The URL, not NUL-terminated. The call that returned this defines how long it is valid.
      */
     const char *url;
     /**
@@ -1676,28 +1816,28 @@ typedef struct simkeep_page {
      */
     size_t url_len;
     /**
-     * How many visits are known.
+     * The number of known visits.
      */
     uint64_t visits;
     /**
-     * The earliest, in milliseconds since 1970.
+     * The time of the earliest visit, in milliseconds since 1970.
      */
     int64_t first_ms;
     /**
-     * The latest.
+     * The time of the latest visit.
      */
     int64_t last_ms;
     /**
-     * What the latest saw, a `simkeep_seen`.
+     * The result of the latest visit, a `simkeep_seen`.
      */
     int32_t last_seen;
     /**
-     * Which of the other fields there are. Without `SIMKEEP_HAS_CONTENT` the page is gone, or no
-     * content was ever seen.
+     * The optional fields that are set. Without `SIMKEEP_HAS_CONTENT` the page is gone, or
+     * content was never seen.
      */
     uint32_t has;
     /**
-     * The fingerprint of the content in force, of the newest epoch that tells of changes.
+     * The fingerprint of the current content, in the newest epoch of verdicts that has one.
      */
     uint64_t fingerprint;
     /**
@@ -1713,20 +1853,20 @@ typedef struct simkeep_page {
      */
     uint8_t digest[16];
     /**
-     * When that content was last seen.
+     * When the current content was last seen.
      */
     int64_t content_seen_ms;
     /**
-     * When the content last seen was last modified, as the server said: what to send as
+     * When the content last seen was last modified, by the server's report: the value for
      * `If-Modified-Since`.
      */
     int64_t modified_ms;
     /**
-     * How important it is: the weight that was given last, or 1.
+     * The current weight, 1 if none was set.
      */
     double weight;
     /**
-     * The class that was given last.
+     * The current class.
      */
     uint32_t page_class;
     /**
@@ -1734,17 +1874,17 @@ typedef struct simkeep_page {
      */
     uint32_t gone;
     /**
-     * How many pairs of neighbouring visits tell whether the page changed.
+     * The number of pairs of consecutive visits that determine whether the page changed.
      */
     uint32_t comparisons;
     /**
-     * Of these, how many say that it did.
+     * How many of these found a change.
      */
     uint32_t changes;
 } simkeep_page;
 
 /**
- * Some pairs, column by column. They live until the next call on what they were got from.
+ * A chunk of pairs, column by column. Valid until the next call on its source.
  */
 typedef struct simkeep_pair_chunk {
     /**
@@ -1752,22 +1892,22 @@ typedef struct simkeep_pair_chunk {
      */
     size_t count;
     /**
-     * Of each the smaller fingerprint.
+     * The smaller fingerprint of each pair.
      */
     const uint64_t *left;
     /**
-     * The larger one.
+     * The larger fingerprint.
      */
     const uint64_t *right;
     /**
-     * In how many bits they differ: 1 to 64.
+     * Their distance in bits: 1 to 64.
      */
     const uint8_t *distances;
 } simkeep_pair_chunk;
 
 /**
- * Some pages in their clusters, column by column. They live until the next call on what they were
- * got from.
+ * A chunk of pages in their clusters, column by column. Valid until the next call on its
+ * source.
  */
 typedef struct simkeep_clustered_chunk {
     /**
@@ -1775,44 +1915,44 @@ typedef struct simkeep_clustered_chunk {
      */
     size_t count;
     /**
-     * The pages.
+     * The URLs of the pages.
      */
     const struct simkeep_texts *urls;
     /**
-     * Of each the page that leads its cluster, which may be itself.
+     * The leader of each page's cluster, which may be the page itself.
      */
     const struct simkeep_texts *leaders;
     /**
-     * Its fingerprint.
+     * The fingerprint of each page.
      */
     const uint64_t *fingerprints;
     /**
-     * In how many bits that of its leader differs.
+     * The distance of each page from its leader, in bits.
      */
     const uint8_t *distances;
     /**
-     * How it is known to be nearly the same as its leader, a `simkeep_original` each;
-     * `SIMKEEP_ORIGINAL_NOTHING` of the leader, and from `simkeep_snapshot_cluster_of`.
+     * How each page is known to be nearly the same as its leader, a `simkeep_original` each;
+     * `SIMKEEP_ORIGINAL_NOTHING` for the leader, and from `simkeep_snapshot_cluster_of`.
      */
     const simkeep_original *by;
     /**
-     * How many pages the cluster has.
+     * The number of pages in the cluster.
      */
     const uint64_t *cluster_pages;
     /**
-     * The class that it is of now.
+     * The current class of each page.
      */
     const uint32_t *classes;
     /**
-     * Whether it has one, 1 or 0.
+     * Whether it has a class, 1 or 0.
      */
     const uint8_t *has_class;
 } simkeep_clustered_chunk;
 
 /**
- * Which pages are clustered, within which distance, and who leads. Fill it in with
- * `simkeep_clustering_init`, and change what you want otherwise. Its pointers are read only by the call
- * that is given it.
+ * Options for clustering: which pages, within which distance, and which page leads. Fill it in
+ * with `simkeep_clustering_init`, and then change fields. Its pointers are read only during a
+ * call.
  */
 typedef struct simkeep_clustering {
     /**
@@ -1820,12 +1960,12 @@ typedef struct simkeep_clustering {
      */
     size_t size;
     /**
-     * Largest Hamming distance of a page to the one that leads it, 0 to 64; -1 for that within which
-     * pages of the epoch are near.
+     * Largest Hamming distance of a page to its leader, 0 to 64; -1 for the near distance of the
+     * epoch.
      */
     int32_t k;
     /**
-     * Whether `at` says of which time versions are taken, 1 or 0. Default: 0, those in force now.
+     * Whether `at_ms` sets the time of the versions, 1 or 0. Default: 0, the current versions.
      */
     uint32_t has_at;
     /**
@@ -1833,7 +1973,7 @@ typedef struct simkeep_clustering {
      */
     int64_t at_ms;
     /**
-     * Which of several pages leads, as `rule` of `simkeep_options` says which is the original; NULL for
+     * Which of several pages leads, in the form of `rule` in `simkeep_options`; NULL for
      * `first-seen`. Default: NULL.
      */
     const char *rule;
@@ -1850,21 +1990,22 @@ typedef struct simkeep_clustering {
      */
     size_t under_len;
     /**
-     * Only pages that are of these classes now; NULL for pages of any class and of none. Default: NULL.
+     * Only pages that currently have one of these classes; NULL for pages of any class and of
+     * none. Default: NULL.
      */
     const uint32_t *classes;
     /**
-     * How many.
+     * The number of classes.
      */
     size_t classes_len;
     /**
-     * Whether pages that have no class are meant as well as those of `classes`, 1 or 0. If `classes` is
-     * NULL and this is 1, they alone are. Default: 0.
+     * Whether to include pages without a class in addition to `classes`, 1 or 0. If `classes` is
+     * NULL and this is 1, only pages without a class. Default: 0.
      */
     uint32_t unclassed;
     /**
-     * Whether `epoch` says of which epoch the fingerprints are, 1 or 0. Default: 0, of the one that
-     * near-duplicates are sought by.
+     * Whether `epoch` sets the epoch of the fingerprints, 1 or 0. Default: 0, the epoch of
+     * near-duplicates.
      */
     uint32_t has_epoch;
     /**
@@ -1872,12 +2013,12 @@ typedef struct simkeep_clustering {
      */
     uint32_t epoch;
     /**
-     * 0.
+     * Must be 0.
      */
     uint32_t reserved;
     /**
-     * How many bytes of memory are taken; what does not fit goes to scratch files. 0 for 512 MiB.
-     * Default: 0.
+     * The memory in bytes; data that does not fit goes to scratch files. 0 for 512 MiB. Default:
+     * 0.
      */
     uint64_t memory_bytes;
     /**
@@ -1892,35 +2033,35 @@ typedef struct simkeep_clustering {
 } simkeep_clustering;
 
 /**
- * What was found, in numbers.
+ * Summary figures of clusters.
  */
 typedef struct simkeep_clusters_numbers {
     /**
-     * How many pages there are.
+     * The number of pages.
      */
     uint64_t pages;
     /**
-     * How many distinct fingerprints they have.
+     * The number of distinct fingerprints.
      */
     uint64_t fingerprints;
     /**
-     * How many clusters there are.
+     * The number of clusters.
      */
     uint64_t clusters;
     /**
-     * How many clusters have two pages or more.
+     * The number of clusters with two or more pages.
      */
     uint64_t multi_page_clusters;
     /**
-     * How many pages the largest has.
+     * The number of pages in the largest cluster.
      */
     uint64_t largest;
     /**
-     * How many numbers `simkeep_clusters_sizes` has.
+     * The length of the array `simkeep_clusters_sizes`.
      */
     uint64_t bins;
     /**
-     * The distance that counts.
+     * The effective distance.
      */
     uint64_t k;
     /**
@@ -1930,7 +2071,7 @@ typedef struct simkeep_clusters_numbers {
 } simkeep_clusters_numbers;
 
 /**
- * Some clusters, column by column. They live until the next call on what they were got from.
+ * A chunk of clusters, column by column. Valid until the next call on its source.
  */
 typedef struct simkeep_cluster_chunk {
     /**
@@ -1938,29 +2079,29 @@ typedef struct simkeep_cluster_chunk {
      */
     size_t count;
     /**
-     * Of each the page that leads.
+     * The leader of each cluster.
      */
     const struct simkeep_texts *leaders;
     /**
-     * The fingerprint of that page.
+     * The fingerprint of the leader.
      */
     const uint64_t *fingerprints;
     /**
-     * When it was first seen with the content that counts, in milliseconds since 1970.
+     * When the leader was first seen with the content compared, in milliseconds since 1970.
      */
     const int64_t *first_seen_ms;
     /**
-     * How many pages there are, with the leader.
+     * The number of pages, including the leader.
      */
     const uint64_t *pages;
     /**
-     * The greatest distance of one of them to the leader.
+     * The largest distance of a page from the leader.
      */
     const uint8_t *max_distance;
 } simkeep_cluster_chunk;
 
 /**
- * A text that a caller names. It is read only by the call that is given it.
+ * A text of the caller. Read only during a call.
  */
 typedef struct simkeep_text {
     /**
@@ -1968,62 +2109,62 @@ typedef struct simkeep_text {
      */
     const char *bytes;
     /**
-     * How many.
+     * The length in bytes.
      */
     size_t len;
 } simkeep_text;
 
 /**
- * What is decided about a page. No NUL ends its texts, which live until the next call on what it
- * was got from.
+ * A decision about a page. Its texts are not NUL-terminated, and are valid until the next call
+ * on their source.
  */
 typedef struct simkeep_decision {
     /**
-     * What a visit is worth now, by the policy.
+     * The current value of a visit, by the policy.
      */
     double value;
     /**
-     * How many times a day the page is believed to change.
+     * The estimated number of changes a day.
      */
     double per_day;
     /**
-     * It changes less often than this with a probability of 5 %.
+     * The change rate is below this with a probability of 5 %.
      */
     double per_day_low;
     /**
-     * It changes more often than this with a probability of 5 %.
+     * The change rate is above this with a probability of 5 %.
      */
     double per_day_high;
     /**
-     * How much the page matters: its weight, with the factor of its rule.
+     * The weight of the page times the factor of its rule.
      */
     double weight;
     /**
-     * When it is due by a plan, in milliseconds since 1970.
+     * The due time by a plan, in milliseconds since 1970.
      */
     int64_t due_ms;
     /**
-     * How many seconds after its last visit that is.
+     * The seconds from its last visit to the due time.
      */
     uint64_t every_s;
     /**
-     * A time that `reason` is about, in milliseconds since 1970; else 0.
+     * A time for `reason`, in milliseconds since 1970; otherwise 0.
      */
     int64_t reason_time_ms;
     /**
-     * Seconds that `reason` is about; else 0.
+     * Seconds for `reason`; otherwise 0.
      */
     uint64_t reason_s;
     /**
-     * What decides, a `simkeep_reason`.
+     * The reason, a `simkeep_reason`.
      */
     int32_t reason;
     /**
-     * Which of `due` and `every_s` there are: `SIMKEEP_DECISION_HAS_...`.
+     * Which of `due_ms` and `every_s` are set: `SIMKEEP_DECISION_HAS_...`.
      */
     uint32_t has;
     /**
-     * The page.
+     * The URL of the page.
      */
     const char *url;
     /**
@@ -2031,7 +2172,7 @@ typedef struct simkeep_decision {
      */
     size_t url_len;
     /**
-     * The page near it that leads it, so that it weighs a quarter; NULL if none does.
+     * The near page that leads it, so that its weight counts a quarter; NULL if none does.
      */
     const char *near;
     /**
@@ -2039,7 +2180,7 @@ typedef struct simkeep_decision {
      */
     size_t near_len;
     /**
-     * The prefix of the rule that it goes by; NULL if that is not one of a prefix.
+     * The prefix of its rule; NULL without a rule for a prefix.
      */
     const char *rule;
     /**
@@ -2049,12 +2190,12 @@ typedef struct simkeep_decision {
 } simkeep_decision;
 
 /**
- * What is wanted for the pages under a prefix. Set all to 0, then what there is. A page goes by the
- * rule with the longest prefix alone.
+ * A rule for the pages under a prefix. Set all fields to 0, then the wanted ones. Only the rule
+ * with the longest prefix applies to a page.
  */
 typedef struct simkeep_due_rule {
     /**
-     * The prefix; NULL for all pages that have no other rule.
+     * The prefix; NULL for all pages that match no other rule.
      */
     const char *under;
     /**
@@ -2062,11 +2203,11 @@ typedef struct simkeep_due_rule {
      */
     size_t under_len;
     /**
-     * Seconds after its last visit before which a page is not visited; 0 for none.
+     * The least seconds between two visits; 0 for none.
      */
     uint64_t min_s;
     /**
-     * Seconds after its last visit from which on a page comes first; 0 for none.
+     * The seconds after the last visit from which on a page comes first; 0 for none.
      */
     uint64_t max_s;
     /**
@@ -2074,11 +2215,11 @@ typedef struct simkeep_due_rule {
      */
     double weight;
     /**
-     * How many pages of one host are visited at once; 0 for any number.
+     * The maximum number of pages of one host in a result; 0 for no limit.
      */
     uint64_t per_host;
     /**
-     * What puts the pages in order, as in `simkeep_due_query`; NULL for what does elsewhere.
+     * The policy, as in `simkeep_due_query`; NULL for that of the query.
      */
     const char *policy;
     /**
@@ -2088,8 +2229,8 @@ typedef struct simkeep_due_rule {
 } simkeep_due_rule;
 
 /**
- * Which pages to visit next. Fill it in with `simkeep_due_query_init`, and change what you want
- * otherwise. Its pointers are read only by the call that is given it.
+ * Which pages to visit next. Fill it in with `simkeep_due_query_init`, and then change fields. Its
+ * pointers are read only during a call.
  */
 typedef struct simkeep_due_query {
     /**
@@ -2101,20 +2242,20 @@ typedef struct simkeep_due_query {
      */
     int64_t now_ms;
     /**
-     * The most pages.
+     * The maximum number of pages.
      */
     uint64_t budget;
     /**
-     * The most pages of one host; `UINT64_MAX` for any number. Default: any number.
+     * The maximum number of pages of one host; `UINT64_MAX` for no limit. Default: no limit.
      */
     uint64_t per_host;
     /**
-     * Seconds after which a page that was not visited comes first, whatever a visit is worth. Default:
-     * those of 365 days.
+     * The seconds after which an unvisited page comes first, whatever its value. Default: those of
+     * 365 days.
      */
     uint64_t largest_interval_s;
     /**
-     * Memory for the pages that are chosen. Default: 64 MiB.
+     * The memory for selected pages. Default: 64 MiB.
      */
     uint64_t memory_bytes;
     /**
@@ -2126,8 +2267,8 @@ typedef struct simkeep_due_query {
      */
     size_t under_len;
     /**
-     * What puts pages in order: `value`, `harmonic`, `uniform`, `fixed:7d`, `thesis`, `nutch` or
-     * `stormcrawler`. NULL for `value`. Default: NULL.
+     * The policy that orders pages: `value`, `harmonic`, `uniform`, `fixed:7d`, `thesis`, `nutch`
+     * or `stormcrawler`. NULL for `value`. Default: NULL.
      */
     const char *policy;
     /**
@@ -2139,7 +2280,7 @@ typedef struct simkeep_due_query {
      */
     const struct simkeep_due_rule *rules;
     /**
-     * How many.
+     * The number of rules.
      */
     size_t rules_count;
     /**
@@ -2147,21 +2288,21 @@ typedef struct simkeep_due_query {
      */
     size_t rule_size;
     /**
-     * A plan, which gives decisions dates; NULL for none. Default: NULL.
+     * A plan, which adds due times to decisions; NULL for none. Default: NULL.
      */
     const struct simkeep_plan *plan;
     /**
-     * What is said of when pages changed; NULL for nothing. Default: NULL.
+     * Hints about changes; NULL for none. Default: NULL.
      */
     const struct simkeep_hints *hints;
 } simkeep_due_query;
 
 /**
- * That a page changed, as somebody says.
+ * A reported change of a page.
  */
 typedef struct simkeep_change {
     /**
-     * The page. Read only by the call that is given it.
+     * The URL of the page. Read only during a call.
      */
     const char *url;
     /**
@@ -2169,97 +2310,98 @@ typedef struct simkeep_change {
      */
     size_t url_len;
     /**
-     * When, in milliseconds since 1970.
+     * The time, in milliseconds since 1970.
      */
     int64_t time_ms;
 } simkeep_change;
 
 /**
- * What comes of a plan.
+ * Summary figures of a plan.
  */
 typedef struct simkeep_plan_numbers {
     /**
-     * The visits a day that were asked for.
+     * Returns the visits a day that the plan was made for.
      */
     double per_day;
     /**
-     * The visits a day that this comes to.
+     * The resulting visits a day.
      */
     double visits_per_day;
     /**
-     * A page is due when a visit is worth this. It is infinite if there are too few visits.
+     * The value of a visit at which a page is due. It is infinite if there are too few visits.
      */
     double threshold;
     /**
-     * For how much of the time a page is expected to be as it was last seen, from 0 to 1.
+     * The expected fraction of time that a page is unchanged since its last visit, from 0 to
+     * 1.
      */
     double freshness;
     /**
-     * How many pages there are; of more than a million estimated.
+     * The number of pages; estimated above a million.
      */
     double pages;
     /**
-     * How many of them are visited less often than once in 360 days.
+     * Returns the number of pages that are visited less often than once in 360 days.
      */
     double rarely_visited;
 } simkeep_plan_numbers;
 
 /**
- * What a page is worth that nobody has visited.
+ * The values of a page without visits.
  */
 typedef struct simkeep_new_page {
     /**
-     * What a visit is worth, to be compared with the values of decisions.
+     * The value of a visit, comparable with those of decisions.
      */
     double value;
     /**
-     * How many times a day it is believed to change, by the pages of its host.
+     * The estimated number of changes a day, from the pages of its host.
      */
     double per_day;
     /**
-     * It changes less often than this with a probability of 5 %.
+     * The change rate is below this with a probability of 5 %.
      */
     double per_day_low;
     /**
-     * It changes more often than this with a probability of 5 %.
+     * The change rate is above this with a probability of 5 %.
      */
     double per_day_high;
     /**
-     * How much it matters, by its rule.
+     * The weight that its rule sets.
      */
     double weight;
     /**
-     * After how many seconds it is going to be visited again.
+     * The seconds between visits.
      */
     uint64_t every_s;
 } simkeep_new_page;
 
 /**
- * What a backup did.
+ * The result of a backup.
  */
 typedef struct simkeep_backed_up {
     /**
-     * The number of the last operation that the backup has.
+     * The number of the last operation in the backup.
      */
     uint64_t sequence;
     /**
-     * Pages in it, all of which were checked.
+     * The number of its pages, all of which were checked.
      */
     uint64_t pages;
     /**
-     * Visits in it.
+     * The number of its visits.
      */
     uint64_t visits;
     /**
-     * Whether there was an earlier backup, in whose place this one is, 1 or 0.
+     * Whether there was an earlier backup, which this one replaced, 1 or 0.
      */
     uint64_t has_earlier;
     /**
-     * The number of the last operation that the earlier one had.
+     * The number of the last operation in the earlier backup.
      */
     uint64_t earlier;
     /**
-     * Files that are links: of one file with the store.
+     * Files that were hard-linked to those of the store.
      */
     uint64_t linked_files;
     /**
@@ -2267,7 +2409,7 @@ typedef struct simkeep_backed_up {
      */
     uint64_t linked_bytes;
     /**
-     * Files that are copies; also those that were to be linked, and could not be.
+     * Files that were copied, including those that could not be linked.
      */
     uint64_t copied_files;
     /**
@@ -2275,7 +2417,7 @@ typedef struct simkeep_backed_up {
      */
     uint64_t copied_bytes;
     /**
-     * Files that the earlier backup had already.
+     * Files that the earlier backup already had.
      */
     uint64_t kept_files;
     /**
@@ -2283,17 +2425,17 @@ typedef struct simkeep_backed_up {
      */
     uint64_t kept_bytes;
     /**
-     * Files of the earlier backup that were removed, because the store has them no more.
+     * Files of the earlier backup that were removed, because the store no longer has them.
      */
     uint64_t removed_files;
     /**
-     * Bytes of the catalog, which is always written anew.
+     * Bytes of the catalog, which is always rewritten.
      */
     uint64_t catalog_bytes;
 } simkeep_backed_up;
 
 /**
- * What a store knows of an epoch.
+ * Information about an epoch.
  */
 typedef struct simkeep_epoch {
     /**
@@ -2301,11 +2443,11 @@ typedef struct simkeep_epoch {
      */
     uint32_t number;
     /**
-     * What its fingerprints are for, a `simkeep_role`.
+     * Its role, a `simkeep_role`.
      */
     int32_t role;
     /**
-     * Its name. No NUL ends it. It lives as long as what it was got from.
+     * Its name, not NUL-terminated. Valid as long as its source.
      */
     const char *name;
     /**
@@ -2313,15 +2455,15 @@ typedef struct simkeep_epoch {
      */
     size_t name_len;
     /**
-     * How many visits the store knew when it began.
+     * The number of visits in the store when it began.
      */
     uint64_t begun;
     /**
-     * The largest distance that is a minor change.
+     * The largest distance of a minor change.
      */
     uint32_t minor;
     /**
-     * The largest distance that is a moderate one.
+     * The largest distance of a moderate change.
      */
     uint32_t moderate;
     /**
@@ -2329,29 +2471,29 @@ typedef struct simkeep_epoch {
      */
     uint32_t ended;
     /**
-     * 0.
+     * Always 0.
      */
     uint32_t reserved;
 } simkeep_epoch;
 
 /**
- * What a repair saved and lost, in numbers.
+ * Summary figures of a repair.
  */
 typedef struct simkeep_repaired_numbers {
     /**
-     * Pages of the new store.
+     * Pages in the new store.
      */
     uint64_t pages;
     /**
-     * Visits of the new store.
+     * Visits in the new store.
      */
     uint64_t visits;
     /**
-     * Whether all was saved, and nothing that was forgotten, 1 or 0.
+     * Whether everything was saved, and no forgotten page was restored, 1 or 0.
      */
     uint64_t whole;
     /**
-     * How many losses there are.
+     * The number of losses.
      */
     uint64_t lost;
     /**
@@ -2363,27 +2505,26 @@ typedef struct simkeep_repaired_numbers {
      */
     uint64_t lost_visits;
     /**
-     * Frames of the journal that do not have their checksums. What they had is among the lost
-     * operations.
+     * Frames of the journal with wrong checksums. Their operations are among the lost ones.
      */
     uint64_t damaged_frames;
     /**
-     * Pages of which something was left out, because a lost operation may have forgotten it.
+     * Pages with entries that were left out, because a lost operation may have forgotten them.
      */
     uint64_t withheld_pages;
     /**
-     * How many flaws were found, whether or not they lost anything.
+     * The number of flaws found, whether or not they lost anything.
      */
     uint64_t flaws;
 } simkeep_repaired_numbers;
 
 /**
- * Something that could not be saved. No NUL ends its texts, which live as long as what it was got
- * from.
+ * Data that could not be saved. Its texts are not NUL-terminated, and are valid as long as
+ * their source.
  */
 typedef struct simkeep_loss {
     /**
-     * The file that had it, by its path within the store's directory.
+     * The file that contained it, by its path within the store's directory.
      */
     const char *file;
     /**
@@ -2391,7 +2532,7 @@ typedef struct simkeep_loss {
      */
     size_t file_len;
     /**
-     * Why it is lost.
+     * The reason for the loss.
      */
     const char *why;
     /**
@@ -2399,11 +2540,11 @@ typedef struct simkeep_loss {
      */
     size_t why_len;
     /**
-     * Where in the file it begins. Nothing outside of these bytes is lost.
+     * The start of the loss in the file. Nothing outside of these bytes is lost.
      */
     uint64_t bytes_from;
     /**
-     * Where it ends.
+     * The end of the loss.
      */
     uint64_t bytes_to;
     /**
@@ -2411,15 +2552,15 @@ typedef struct simkeep_loss {
      */
     uint64_t first;
     /**
-     * The last one.
+     * The last operation.
      */
     uint64_t last;
     /**
-     * How many records of pages are lost.
+     * The number of lost records of pages.
      */
     uint64_t pages;
     /**
-     * The lost pages come after this one in SURT order; NULL if none is known.
+     * The page before the lost ones in SURT order; NULL if unknown.
      */
     const char *after;
     /**
@@ -2427,7 +2568,7 @@ typedef struct simkeep_loss {
      */
     size_t after_len;
     /**
-     * They come before this one; NULL if none is known.
+     * The page after the lost ones; NULL if unknown.
      */
     const char *before;
     /**
@@ -2435,11 +2576,11 @@ typedef struct simkeep_loss {
      */
     size_t before_len;
     /**
-     * Which of the others there are: `SIMKEEP_LOSS_HAS_...`.
+     * The optional fields that are set: `SIMKEEP_LOSS_HAS_...`.
      */
     uint32_t has;
     /**
-     * 0.
+     * Always 0.
      */
     uint32_t reserved;
 } simkeep_loss;
@@ -2449,15 +2590,15 @@ typedef struct simkeep_loss {
  */
 typedef struct simkeep_stats {
     /**
-     * Pages known.
+     * The number of known pages.
      */
     uint64_t pages;
     /**
-     * Visits known.
+     * The number of known visits.
      */
     uint64_t visits;
     /**
-     * Visits that are not yet in a segment.
+     * The number of visits that are in no segment yet.
      */
     uint64_t unsealed_visits;
     /**
@@ -2477,21 +2618,21 @@ typedef struct simkeep_stats {
      */
     uint64_t sequence;
     /**
-     * Visits that have come since the newest epoch in use began.
+     * The number of visits since the newest epoch in use began.
      */
     uint64_t epoch_visits;
     /**
-     * Whether a new epoch is advised, 1 or 0.
+     * Whether a new epoch is recommended, 1 or 0.
      */
     uint64_t epoch_due;
 } simkeep_stats;
 
 /**
- * What a check read.
+ * Summary figures of a check.
  */
 typedef struct simkeep_verified_numbers {
     /**
-     * Files.
+     * The number of files.
      */
     uint64_t files;
     /**
@@ -2499,15 +2640,15 @@ typedef struct simkeep_verified_numbers {
      */
     uint64_t bytes;
     /**
-     * Pages; not counted if there are flaws.
+     * The number of pages; not counted if there are flaws.
      */
     uint64_t pages;
     /**
-     * Visits; not counted if there are flaws.
+     * The number of visits; not counted if there are flaws.
      */
     uint64_t visits;
     /**
-     * How many flaws there are, named or not. 0 is a sound store.
+     * The number of flaws, including those that are not listed. 0 means a sound store.
      */
     uint64_t flaws;
     /**
@@ -2517,16 +2658,16 @@ typedef struct simkeep_verified_numbers {
 } simkeep_verified_numbers;
 
 /**
- * One flaw of a store.
+ * A flaw of a store.
  */
 typedef struct simkeep_flaw {
     /**
-     * Where in the file.
+     * The byte offset in the file.
      */
     uint64_t offset;
     /**
-     * The file, by its path within the store's directory. No NUL ends it. It lives as long as what
-     * it was got from.
+     * The file, by its path within the store's directory, not NUL-terminated. Valid as long as
+     * its source.
      */
     const char *file;
     /**
@@ -2534,7 +2675,8 @@ typedef struct simkeep_flaw {
      */
     size_t file_len;
     /**
-     * What is wrong, with expected and found. No NUL ends it. It lives as long.
+     * The problem, with expected and found values, not NUL-terminated. Valid as long as its
+     * source.
      */
     const char *what;
     /**
@@ -2547,85 +2689,91 @@ typedef struct simkeep_flaw {
 extern "C" {
 #endif // __cplusplus
 
+/* ================================================================================================
+ * 5. Errors, progress and versions
+ * ================================================================================================ */
+
 /**
- * The code of an error, one of `SIMKEEP_...`; `SIMKEEP_OK` for NULL. Any thread; costs nothing.
+ * Returns the code of an error, one of `SIMKEEP_...`; `SIMKEEP_OK` for NULL. Any thread; costs
+ * nothing.
  */
 int32_t simkeep_error_code(const struct simkeep_error *error);
 
 /**
- * What went wrong, where, and what to do, for people: UTF-8 that ends with a NUL. It lives as long
- * as the error. NULL for NULL. Any thread; costs nothing.
+ * Returns a message for people: what went wrong, where, and what to do. UTF-8 that ends with a
+ * NUL, valid as long as the error. NULL for NULL. Any thread; costs nothing.
  */
 const char *simkeep_error_message(const struct simkeep_error *error);
 
 /**
- * The file or the directory that an error is about, or NULL if it is about none. A file of a store
- * is named by its path within the store's directory. It ends with a NUL, and lives as long as the
- * error. Any thread; costs nothing.
+ * Returns the file or the directory that an error is about, or NULL. A file of a store has its
+ * path within the store's directory. It ends with a NUL, and is valid as long as the error.
+ * Any thread; costs nothing.
  */
 const char *simkeep_error_file(const struct simkeep_error *error);
 
 /**
- * Where in its file an error is, in bytes; -1 if it is in no place. Any thread; costs nothing.
+ * Returns the offset in the file, in bytes; -1 without one. Any thread; costs nothing.
  */
 int64_t simkeep_error_offset(const struct simkeep_error *error);
 
 /**
- * Which of several things that were given an error is about, from 0; -1 if it is about none of
- * them. Any thread; costs nothing.
+ * Returns the index of the argument element that an error is about, from 0; -1 without one.
+ * Any thread; costs nothing.
  */
 int64_t simkeep_error_row(const struct simkeep_error *error);
 
 /**
- * The process that has the store open, of `SIMKEEP_LOCKED`; 0 if that is not known. Any thread;
+ * Returns the process that has the store open, for `SIMKEEP_LOCKED`; 0 if unknown. Any thread;
  * costs nothing.
  */
 uint32_t simkeep_error_pid(const struct simkeep_error *error);
 
 /**
- * What the operating system said, as in `errno`; 0 if it said nothing. Any thread; costs nothing.
+ * Returns the `errno` of the operating system; 0 without one. Any thread; costs nothing.
  */
 int32_t simkeep_error_errno(const struct simkeep_error *error);
 
 /**
- * Frees an error, and what was got from it. Does nothing for NULL.
+ * Frees an error, and the texts from it. Does nothing for NULL.
  */
 void simkeep_error_free(struct simkeep_error *error);
 
 /**
- * Makes a progress, for one call at a time. The caller frees it with `simkeep_progress_free`, also
- * while the call that it was given to still runs. Any thread; costs nothing.
+ * Creates a progress, for one call at a time. Free it with `simkeep_progress_free`, even while its
+ * call still runs. Any thread; costs nothing.
  */
 struct simkeep_progress *simkeep_progress_new(struct simkeep_error **error);
 
 /**
- * Has the call stop, as a rule within some milliseconds; it ends with `SIMKEEP_CANCELLED`. A progress
- * that was cancelled stays so, and nothing that it is given to begins. Any thread, at any time; costs
- * nothing.
+ * Cancels the call, usually within some milliseconds; it ends with `SIMKEEP_CANCELLED`. A progress
+ * stays cancelled, and no further call with it begins. Any thread, at any time; costs nothing.
  */
 int32_t simkeep_progress_cancel(const struct simkeep_progress *progress,
                                 struct simkeep_error **error);
 
 /**
- * What the call is doing; `SIMKEEP_STAGE_WAITING` for NULL. Any thread, at any time; costs nothing.
+ * Returns the stage of the call; `SIMKEEP_STAGE_WAITING` for NULL. Any thread, at any time;
+ * costs nothing.
  */
 simkeep_stage simkeep_progress_stage(const struct simkeep_progress *progress);
 
 /**
- * How much of this stage is done: observations of a load, pages and fingerprints of a merge, bytes
- * that are checked, fingerprints that are joined. 0 for NULL. Any thread, at any time; costs
+ * Returns how much of this stage is done: observations of a load, pages and fingerprints of a
+ * merge, bytes of a check, fingerprints of a join. 0 for NULL. Any thread, at any time; costs
  * nothing.
  */
 uint64_t simkeep_progress_done(const struct simkeep_progress *progress);
 
 /**
- * Of how much, about; 0 if nobody knows, or for NULL. Any thread, at any time; costs nothing.
+ * Returns the approximate total of this stage; 0 if unknown, or for NULL. Any thread, at any
+ * time; costs nothing.
  */
 uint64_t simkeep_progress_of(const struct simkeep_progress *progress);
 
 /**
- * What was found on the way: flaws of a check, pairs of a join. 0 for NULL. Any thread, at any
- * time; costs nothing.
+ * Returns the number of results so far: flaws of a check, pairs of a join. 0 for NULL. Any
+ * thread, at any time; costs nothing.
  */
 uint64_t simkeep_progress_found(const struct simkeep_progress *progress);
 
@@ -2635,56 +2783,62 @@ uint64_t simkeep_progress_found(const struct simkeep_progress *progress);
 void simkeep_progress_free(struct simkeep_progress *progress);
 
 /**
- * The version of the library's interface. It grows when something is added; nothing is taken away or
- * changed as long as the library's file keeps its name. A program runs with any library of the version
- * that it was built with, or a later one. Any thread; costs nothing.
+ * Returns the version of the library's interface. It grows when something is added; nothing is
+ * removed or changed as long as the library's file keeps its name. A program runs with any library
+ * of the version it was built with, or a later one. Any thread; costs nothing.
  */
 uint32_t simkeep_abi_version(void);
 
 /**
- * The version of simkeep, such as `0.1.0`, which ends with a NUL and lives for ever. Any thread; costs
- * nothing.
+ * Returns the version of simkeep, such as `0.1.0`, NUL-terminated and valid for ever. Any thread;
+ * costs nothing.
  */
 const char *simkeep_version(void);
 
+/* ================================================================================================
+ * 6. Stores, readers and snapshots
+ * ================================================================================================ */
+
 /**
- * Fills in the defaults, and the size. `size` is `sizeof(simkeep_options)`. Any thread; costs nothing.
+ * Fills in the defaults, and the size. `size` is `sizeof(simkeep_options)`. Any thread; costs
+ * nothing.
  */
 int32_t simkeep_options_init(struct simkeep_options *options,
                              size_t size,
                              struct simkeep_error **error);
 
 /**
- * Opens a store to read it; or the newest generation that is whole, where a store is published.
- * `plain_reads` is 0, or 1 to read segments whole into memory instead of
- * mapping them. The caller frees what it gets with `simkeep_reader_free`. Any thread. Costs mapping the
- * segments, and reading the journal: less than a second.
+ * Opens a store for reading; or the newest complete generation of a published store. `plain_reads`
+ * is 0, or 1 to read segments whole into memory instead of mapping them. Free the result with
+ * `simkeep_reader_free`. Any thread. Costs mapping the segments, and reading the journal: less
+ * than a second.
  */
 struct simkeep_reader *simkeep_reader_open(const char *path,
                                            uint32_t plain_reads,
                                            struct simkeep_error **error);
 
 /**
- * Moves on to the newest state. `changed` gets 1 if anything changed, else 0; it may be NULL. After an
- * error the reader keeps what it had. Snapshots that were taken stay as they are. Any thread. Costs
- * reading what is new of the journal, and mapping new segments.
+ * Advances to the newest state. `changed` becomes 1 if anything changed, otherwise 0; it may be
+ * NULL. After an error the reader keeps its state. Existing snapshots do not change. Any thread.
+ * Costs reading the new part of the journal, and mapping new segments.
  */
 int32_t simkeep_reader_refresh(struct simkeep_reader *reader,
                                uint32_t *changed,
                                struct simkeep_error **error);
 
 /**
- * How many operations were acknowledged that the reader does not see. Any thread. Costs one small read.
+ * Returns the number of acknowledged operations that the reader does not see. Any thread. Costs
+ * one small read.
  */
 int32_t simkeep_reader_behind(const struct simkeep_reader *reader,
                               uint64_t *behind,
                               struct simkeep_error **error);
 
 /**
- * Which generation of a store that is published the reader has: `generation` gets its number, or 0 if
- * it reads a store. `incomplete` gets the number of the newest generation if that is not whole yet and
- * was passed over, or 0. Both are of the moment when the reader was opened or refreshed. Any thread.
- * Costs nothing, unless another thread refreshes.
+ * Returns the generation of a published store that the reader has: `generation` becomes its
+ * number, or 0 if the reader has a store. `incomplete` becomes the number of the newest generation
+ * if that is incomplete and was skipped, or 0. Both are as of the last open or refresh. Any
+ * thread. Costs nothing, unless another thread refreshes.
  */
 int32_t simkeep_reader_generation(const struct simkeep_reader *reader,
                                   uint64_t *generation,
@@ -2692,8 +2846,9 @@ int32_t simkeep_reader_generation(const struct simkeep_reader *reader,
                                   struct simkeep_error **error);
 
 /**
- * Takes the view that the reader has now. It does not change when the reader is refreshed. The caller
- * frees it with `simkeep_snapshot_free`. Any thread; costs nothing, unless another thread refreshes.
+ * Takes a snapshot of the reader's current view. It does not change when the reader is refreshed.
+ * Free it with `simkeep_snapshot_free`. Any thread; costs nothing, unless another thread
+ * refreshes.
  */
 struct simkeep_snapshot *simkeep_reader_snapshot(const struct simkeep_reader *reader,
                                                  struct simkeep_error **error);
@@ -2704,38 +2859,38 @@ struct simkeep_snapshot *simkeep_reader_snapshot(const struct simkeep_reader *re
 void simkeep_reader_free(struct simkeep_reader *reader);
 
 /**
- * Takes a view of a store. The caller frees it with `simkeep_snapshot_free`. Any thread. Costs two
- * short locks, which nobody holds while reading or writing files.
+ * Takes a snapshot of a store. Free it with `simkeep_snapshot_free`. Any thread. Costs two short
+ * locks, which are never held during file access.
  */
 struct simkeep_snapshot *simkeep_store_snapshot(struct simkeep_store *store,
                                                 struct simkeep_error **error);
 
 /**
- * Frees a snapshot, after all other calls on it have returned. What was got from it stays. Does nothing
- * for NULL.
+ * Frees a snapshot, after all other calls on it have returned. Objects made from it stay valid.
+ * Does nothing for NULL.
  */
 void simkeep_snapshot_free(struct simkeep_snapshot *snapshot);
 
 /**
- * The number of the last operation in a snapshot. Any thread; costs nothing.
+ * Returns the number of the last operation in a snapshot. Any thread; costs nothing.
  */
 int32_t simkeep_snapshot_sequence(const struct simkeep_snapshot *snapshot,
                                   uint64_t *sequence,
                                   struct simkeep_error **error);
 
 /**
- * Opens the store in a directory, for writing. `options` may be NULL, for the defaults. NULL and an
- * error if that fails: `SIMKEEP_LOCKED` if another process has it open, after 5 seconds. The caller
- * frees what it gets with `simkeep_store_free`. Any thread. Costs the time to read the journal, at most
- * a second, whatever the size of the store.
+ * Opens the store in a directory for writing. `options` may be NULL, for the defaults. Returns
+ * NULL and an error if that fails: `SIMKEEP_LOCKED` if another process still has it open after 5
+ * seconds. Free the result with `simkeep_store_free`. Any thread. Costs the time to read the
+ * journal, at most a second, whatever the size of the store.
  */
 struct simkeep_store *simkeep_store_open(const char *path,
                                          const struct simkeep_options *options,
                                          struct simkeep_error **error);
 
 /**
- * Creates a store in a new or empty directory, and opens it: completely or not at all. `options` may be
- * NULL. `SIMKEEP_STORE_EXISTS` if there is a store already. The caller frees what it gets with
+ * Creates a store in a new or empty directory, completely or not at all, and opens it. `options`
+ * may be NULL. `SIMKEEP_STORE_EXISTS` if there is a store already. Free the result with
  * `simkeep_store_free`. Any thread. Costs a few syncs.
  */
 struct simkeep_store *simkeep_store_create(const char *path,
@@ -2743,31 +2898,30 @@ struct simkeep_store *simkeep_store_create(const char *path,
                                            struct simkeep_error **error);
 
 /**
- * Opens the store in a directory, or creates it if there is none. `options` may be NULL. The caller
- * frees what it gets with `simkeep_store_free`. Any thread. Costs what opening or creating does.
+ * Opens the store in a directory, or creates it if there is none. `options` may be NULL. Free the
+ * result with `simkeep_store_free`. Any thread. Costs as much as opening or creating.
  */
 struct simkeep_store *simkeep_store_open_or_create(const char *path,
                                                    const struct simkeep_options *options,
                                                    struct simkeep_error **error);
 
 /**
- * Makes everything durable, ends the background work and lets other writers in. Later calls on the
- * store return `SIMKEEP_CLOSED`; closing it again does nothing. What was got from the store stays, and
- * is freed by itself; so is the store. Any thread. Costs a commit, and waits for background work to
- * stop.
+ * Makes everything durable, stops the background work and unlocks the store for other writers.
+ * Later calls on the store return `SIMKEEP_CLOSED`; closing it again does nothing. Objects made
+ * from the store stay valid, and are freed separately; so is the store. Any thread. Costs a
+ * commit, and waits for background work to stop.
  */
-int32_t simkeep_store_close(struct simkeep_store *store,
-                            struct simkeep_error **error);
+int32_t simkeep_store_close(struct simkeep_store *store, struct simkeep_error **error);
 
 /**
- * Frees a store, after all other calls on it have returned. One that is open is closed, and nobody
- * hears of errors: close it before. Does nothing for NULL. In a forked child it lets go of the memory
- * and leaves the store to its process.
+ * Frees a store, after all other calls on it have returned. An open store is closed, but errors
+ * are lost: close it before. Does nothing for NULL. In a forked child it frees only memory, and
+ * leaves the store to its process.
  */
 void simkeep_store_free(struct simkeep_store *store);
 
 /**
- * Makes everything observed so far durable. Any thread. Costs one commit at most.
+ * Makes everything observed so far durable. Any thread. Costs at most one commit.
  */
 int32_t simkeep_flush(struct simkeep_store *store, struct simkeep_error **error);
 
@@ -2777,25 +2931,29 @@ int32_t simkeep_flush(struct simkeep_store *store, struct simkeep_error **error)
 int32_t simkeep_seal(struct simkeep_store *store, struct simkeep_error **error);
 
 /**
- * Waits until no seal and no merge is due. Without background work, it does them itself. Any thread.
+ * Waits until no seal and no merge is due. Without background work, it runs them itself. Any
+ * thread.
  */
-int32_t simkeep_wait_idle(struct simkeep_store *store,
-                          struct simkeep_error **error);
+int32_t simkeep_wait_idle(struct simkeep_store *store, struct simkeep_error **error);
 
 /**
- * Merges all segments into one. `progress` may be NULL. After `SIMKEEP_CANCELLED` what is merged by
- * then stays merged, and no answer depends on it. Any thread. Costs reading and writing all segments
- * once, or twice if there are more than 128.
+ * Merges all segments into one. `progress` may be NULL. After `SIMKEEP_CANCELLED` completed merges
+ * are kept, which changes no result. Any thread. Costs reading and writing all segments once, or
+ * twice if there are more than 128.
  */
 int32_t simkeep_merge(struct simkeep_store *store,
                       const struct simkeep_progress *progress,
                       struct simkeep_error **error);
 
+/* ================================================================================================
+ * 7. Fingerprints, visits and loads
+ * ================================================================================================ */
+
 /**
- * Puts the fingerprint of a text by the default recipe where `fingerprint` points. It is of the epoch
- * that a new store begins with. `SIMKEEP_NONE` for a text of fewer than eight words, which is too short
- * to tell from others: observe such content without a fingerprint. Any thread. Costs time linear in the
- * text.
+ * Writes the fingerprint of a text by the default recipe to where `fingerprint` points. It is of
+ * the epoch that a new store begins with. `SIMKEEP_NONE` for a text of fewer than eight words,
+ * which is too short to be distinguished: observe such content without a fingerprint. Any thread.
+ * Linear time.
  */
 int32_t simkeep_fingerprint_text(const char *text,
                                  size_t text_len,
@@ -2803,19 +2961,19 @@ int32_t simkeep_fingerprint_text(const char *text,
                                  struct simkeep_error **error);
 
 /**
- * Makes a fingerprinter by the recipe of an epoch of a store, or by the default recipe if `store`
- * is NULL; then `epoch` does not matter. `SIMKEEP_INVALID_ARGUMENT` for an epoch of fingerprints
- * that are made elsewhere. The caller frees what it gets with `simkeep_fingerprinter_free`. Any
- * thread. Costs reading the table of the epoch, if it has one.
+ * Creates a fingerprinter with the recipe of an epoch of a store, or with the default recipe if
+ * `store` is NULL; then `epoch` is ignored. `SIMKEEP_INVALID_ARGUMENT` for an epoch of external
+ * fingerprints. Free the result with `simkeep_fingerprinter_free`. Any thread. Costs reading the
+ * table of the epoch, if it has one.
  */
 struct simkeep_fingerprinter *simkeep_fingerprinter_new(const struct simkeep_store *store,
                                                         uint32_t epoch,
                                                         struct simkeep_error **error);
 
 /**
- * Puts the fingerprint of a text where `fingerprint` points. `SIMKEEP_NONE` for a text of fewer than
- * eight words, which is too short to tell from others: observe such content without a fingerprint. Any
- * thread. Costs time linear in the text.
+ * Writes the fingerprint of a text to where `fingerprint` points. `SIMKEEP_NONE` for a text of
+ * fewer than eight words, which is too short to be distinguished: observe such content without a
+ * fingerprint. Any thread. Linear time.
  */
 int32_t simkeep_fingerprinter_text(const struct simkeep_fingerprinter *fingerprinter,
                                    const char *text,
@@ -2824,11 +2982,12 @@ int32_t simkeep_fingerprinter_text(const struct simkeep_fingerprinter *fingerpri
                                    struct simkeep_error **error);
 
 /**
- * Puts the fingerprint of the visible text of an HTML page where `fingerprint` points. `encoding` is
- * what the server said of its encoding: a label, such as `gb18030`, or the value of its `Content-Type`,
- * several joined by commas. It may be NULL. The page is decoded as browsers do it: by a byte order
- * mark, by `encoding`, by what the page declares, as UTF-8 if it is UTF-8, and else by a guess.
- * `SIMKEEP_NONE` for a text of fewer than eight words. Any thread. Costs time linear in the page.
+ * Writes the fingerprint of the visible text of an HTML page to where `fingerprint` points.
+ * `encoding` is the encoding by the server: a label, such as `gb18030`, or the value of its
+ * `Content-Type`, several joined by commas. It may be NULL. The page is decoded as in browsers: by
+ * a byte order mark, by `encoding`, by the page's declaration, as UTF-8 if it is valid UTF-8,
+ * otherwise by a guess. `SIMKEEP_NONE` for a text of fewer than eight words. Any thread. Linear
+ * time.
  */
 int32_t simkeep_fingerprinter_html(const struct simkeep_fingerprinter *fingerprinter,
                                    const char *html,
@@ -2844,12 +3003,12 @@ int32_t simkeep_fingerprinter_html(const struct simkeep_fingerprinter *fingerpri
 void simkeep_fingerprinter_free(struct simkeep_fingerprinter *fingerprinter);
 
 /**
- * Loads visits in any order, without searches and without the journal: all of them, or none. Some four
- * times as fast as `simkeep_observe_batch`; it does not say what each meant, and
- * `simkeep_snapshot_history` does afterwards. `size` is `sizeof *visits`. `memory_bytes` bounds the
- * memory beside the visits, 0 for 512 MiB. `progress` may be NULL, and so may `loaded`, which gets
- * numbers; `loaded_size` is `sizeof(simkeep_loaded)`. Any thread; one load at a time. What does not fit
- * into memory, `simkeep_loading_begin` takes batch by batch.
+ * Loads visits in any order, without searches and without the journal: all of them, or none. It is
+ * some four times as fast as `simkeep_observe_batch`, but returns no verdicts;
+ * `simkeep_snapshot_history` has them afterwards. `size` is `sizeof *visits`. `memory_bytes`
+ * limits the memory in addition to the visits, 0 for 512 MiB. `progress` may be NULL, and so may
+ * `loaded`, which receives figures; `loaded_size` is `sizeof(simkeep_loaded)`. Any thread; one
+ * load at a time. For more visits than memory holds, use `simkeep_loading_begin`.
  */
 int32_t simkeep_load(struct simkeep_store *store,
                      const struct simkeep_visit *visits,
@@ -2862,11 +3021,11 @@ int32_t simkeep_load(struct simkeep_store *store,
                      struct simkeep_error **error);
 
 /**
- * Loads everything in a snapshot of another store, as `simkeep_load` loads visits. Epochs of one name
- * are the same; new ones begin with it, and bring their tables. `memory_bytes` bounds the memory, 0 for
- * 512 MiB. `progress` may be NULL, and so may `loaded`, which gets numbers; `loaded_size` is
- * `sizeof(simkeep_loaded)`. Any thread; one load at a time. Costs reading all of the other store, and a
- * load.
+ * Loads everything in a snapshot of another store, as `simkeep_load` loads visits. Epochs with the
+ * same name are identified; other epochs are created, with their tables. `memory_bytes` limits the
+ * memory, 0 for 512 MiB. `progress` may be NULL, and so may `loaded`, which receives figures;
+ * `loaded_size` is `sizeof(simkeep_loaded)`. Any thread; one load at a time. Costs reading all of
+ * the other store, and a load.
  */
 int32_t simkeep_copy_from(struct simkeep_store *store,
                           const struct simkeep_snapshot *snapshot,
@@ -2877,11 +3036,11 @@ int32_t simkeep_copy_from(struct simkeep_store *store,
                           struct simkeep_error **error);
 
 /**
- * Begins to load visits that `simkeep_loading_push` brings, as `simkeep_load` loads an array: so a
- * corpus may be larger than memory. `memory_bytes` bounds the memory of the load, 0 for 512 MiB; what
- * is waiting comes on top, two batches at most. `progress` may be NULL. The caller ends it with
- * `simkeep_loading_finish`, and frees it with `simkeep_loading_free`. Any thread. A store has one load
- * at a time: until this one is over, each other is refused with `SIMKEEP_INVALID_ARGUMENT`.
+ * Begins to load visits from `simkeep_loading_push`, as `simkeep_load` loads an array: so a corpus
+ * may be larger than memory. `memory_bytes` limits the memory of the load, 0 for 512 MiB; waiting
+ * visits, at most two batches, come on top. `progress` may be NULL. End it with
+ * `simkeep_loading_finish`, and free it with `simkeep_loading_free`. Any thread. A store has one
+ * load at a time: until it has ended, other loads are rejected with `SIMKEEP_INVALID_ARGUMENT`.
  */
 struct simkeep_loading *simkeep_loading_begin(struct simkeep_store *store,
                                               uint64_t memory_bytes,
@@ -2889,13 +3048,13 @@ struct simkeep_loading *simkeep_loading_begin(struct simkeep_store *store,
                                               struct simkeep_error **error);
 
 /**
- * Brings more visits to a load. They are copied. Waits until the load takes them, as it sorts or writes
- * what came before. `size` is `sizeof *visits`.
+ * Passes more visits to a load. They are copied. Waits until the load accepts them, while it sorts
+ * or writes earlier ones. `size` is `sizeof *visits`.
  *
- * An argument that is wrong is `SIMKEEP_MALFORMED_ARGUMENT` with `simkeep_error_row` within these
- * visits; none of them was taken, and the load may go on. Any other error is the load's, which is
- * over then and has stored nothing; it may be of visits that came before, and `simkeep_error_row`
- * counts from the first of all. One thread at a time.
+ * An invalid argument is `SIMKEEP_MALFORMED_ARGUMENT` with `simkeep_error_row` within these
+ * visits; none of them was accepted, and the load may continue. Any other error ends the load
+ * without storing anything; it may concern earlier visits, and `simkeep_error_row` counts from the
+ * first of all. One thread at a time.
  */
 int32_t simkeep_loading_push(struct simkeep_loading *loading,
                              const struct simkeep_visit *visits,
@@ -2904,8 +3063,8 @@ int32_t simkeep_loading_push(struct simkeep_loading *loading,
                              struct simkeep_error **error);
 
 /**
- * Brings the visits of an Arrow table, whose columns are those of `simkeep_observe_arrow`, as
- * `simkeep_loading_push` brings an array.
+ * Passes the visits of an Arrow table, with the columns of `simkeep_observe_arrow`, as
+ * `simkeep_loading_push` passes an array.
  */
 int32_t simkeep_loading_push_arrow(struct simkeep_loading *loading,
                                    const struct ArrowSchema *schema,
@@ -2913,9 +3072,9 @@ int32_t simkeep_loading_push_arrow(struct simkeep_loading *loading,
                                    struct simkeep_error **error);
 
 /**
- * Ends a load: all of its visits are stored when this returns, or none after an error. `loaded` gets
- * what was loaded; it may be NULL. `size` is `sizeof(simkeep_loaded)`. After this the load is over, and
- * is only freed. One thread at a time. Costs writing all that was loaded.
+ * Ends a load: all of its visits are stored when this returns, or none after an error. `loaded`
+ * receives the figures; it may be NULL. `size` is `sizeof(simkeep_loaded)`. Afterwards the load
+ * can only be freed. One thread at a time. Costs writing all loaded visits.
  */
 int32_t simkeep_loading_finish(struct simkeep_loading *loading,
                                struct simkeep_loaded *loaded,
@@ -2923,18 +3082,20 @@ int32_t simkeep_loading_finish(struct simkeep_loading *loading,
                                struct simkeep_error **error);
 
 /**
- * Frees a load. Before its end it is stopped, its progress is cancelled, and nothing is stored. Does
- * nothing for NULL.
+ * Frees a load. Before its end the load is stopped, its progress is cancelled, and nothing is
+ * stored. Does nothing for NULL.
  */
 void simkeep_loading_free(struct simkeep_loading *loading);
 
 /**
- * Reports many visits, and is answered column by column. Each is decided after those before it. If one
- * of them is invalid none is stored, and `simkeep_error_row` says which. `size` is `sizeof *visits`.
- * The caller frees what it gets with `simkeep_outcomes_free`. Any thread; many at a time share commits.
+ * Observes many visits, and returns outcomes column by column. Each verdict takes the visits
+ * before it into account. If one visit is invalid none is stored, and `simkeep_error_row` is its
+ * index. `size` is `sizeof *visits`. Free the result with `simkeep_outcomes_free`. Any thread;
+ * concurrent calls share commits.
  *
- * Durable when this returns, unless the options say otherwise. Costs a lookup and a search in every
- * segment for each visit, some microseconds, and one commit or a few: much less than single calls.
+ * Durable when this returns, unless the options defer it. Costs a lookup and a search in every
+ * segment for each visit, some microseconds, and one or a few commits: much less than single
+ * calls.
  */
 struct simkeep_outcomes *simkeep_observe_batch(struct simkeep_store *store,
                                                const struct simkeep_visit *visits,
@@ -2943,9 +3104,9 @@ struct simkeep_outcomes *simkeep_observe_batch(struct simkeep_store *store,
                                                struct simkeep_error **error);
 
 /**
- * Reports a visit that saw content with this fingerprint. `digest` points to 16 bytes, or is NULL;
- * `status` is the HTTP status, or 0. What it cannot say, `simkeep_observe_batch` can. The caller frees
- * what it gets with `simkeep_outcomes_free`. Any thread. Costs some microseconds, and a share of a
+ * Observes a visit that saw content with this fingerprint. `digest` points to 16 bytes, or is
+ * NULL; `status` is the HTTP status, or 0. For further fields use `simkeep_observe_batch`. Free
+ * the result with `simkeep_outcomes_free`. Any thread. Costs some microseconds, and a share of a
  * commit.
  */
 struct simkeep_outcomes *simkeep_observe(struct simkeep_store *store,
@@ -2959,9 +3120,29 @@ struct simkeep_outcomes *simkeep_observe(struct simkeep_store *store,
                                          struct simkeep_error **error);
 
 /**
- * Reports that the server said that nothing changed (304). `status` is the HTTP status, or 0. The
- * caller frees what it gets with `simkeep_outcomes_free`. Any thread. Costs what `simkeep_observe`
- * does.
+ * Observes a visit that saw this HTML page: its fingerprint and its epoch are those of the
+ * fingerprinter, which must be made for an epoch of this store. `encoding` may be NULL; see
+ * `simkeep_fingerprinter_html`. `digest` points to 16 bytes, or is NULL; `status` is the HTTP
+ * status, or 0. A text of fewer than eight words is observed without a fingerprint. Free the
+ * result with `simkeep_outcomes_free`. Any thread. Costs as much as `simkeep_fingerprinter_html`
+ * and `simkeep_observe`.
+ */
+struct simkeep_outcomes *simkeep_observe_html(struct simkeep_store *store,
+                                              const struct simkeep_fingerprinter *fingerprinter,
+                                              const char *url,
+                                              size_t url_len,
+                                              int64_t time_ms,
+                                              const char *html,
+                                              size_t html_len,
+                                              const char *encoding,
+                                              size_t encoding_len,
+                                              const uint8_t *digest,
+                                              uint32_t status,
+                                              struct simkeep_error **error);
+
+/**
+ * Observes a visit with unchanged content (304). `status` is the HTTP status, or 0. Free the
+ * result with `simkeep_outcomes_free`. Any thread. Costs as much as `simkeep_observe`.
  */
 struct simkeep_outcomes *simkeep_not_modified(struct simkeep_store *store,
                                               const char *url,
@@ -2971,9 +3152,9 @@ struct simkeep_outcomes *simkeep_not_modified(struct simkeep_store *store,
                                               struct simkeep_error **error);
 
 /**
- * Reports that the page redirects to `to`, which may be relative to it. `status` is the HTTP status, or
- * 0. The caller frees what it gets with `simkeep_outcomes_free`. Any thread. Costs what
- * `simkeep_observe` does.
+ * Observes a redirect of the page to `to`, which may be relative to it. `status` is the HTTP
+ * status, or 0. Free the result with `simkeep_outcomes_free`. Any thread. Costs as much as
+ * `simkeep_observe`.
  */
 struct simkeep_outcomes *simkeep_redirect(struct simkeep_store *store,
                                           const char *url,
@@ -2985,8 +3166,8 @@ struct simkeep_outcomes *simkeep_redirect(struct simkeep_store *store,
                                           struct simkeep_error **error);
 
 /**
- * Writes the digest of a redirect from a page to `to`, which may be relative to it, into 16 bytes: for
- * visits of `SIMKEEP_SEEN_REDIRECT`. Returns 0, or a `simkeep_error_code`. Any thread.
+ * Writes the digest of a redirect from a page to `to`, which may be relative to it, into 16 bytes:
+ * for visits of `SIMKEEP_SEEN_REDIRECT`. Returns 0, or a `simkeep_error_code`. Any thread.
  */
 int32_t simkeep_redirect_digest(const char *url,
                                 size_t url_len,
@@ -2996,11 +3177,12 @@ int32_t simkeep_redirect_digest(const char *url,
                                 struct simkeep_error **error);
 
 /**
- * Returns what an HTTP response to a GET says of its page, a `simkeep_seen`; `SIMKEEP_SEEN_NOTHING` if
- * it is no final response (below 200). `location` and `content_range` are the values of these headers,
- * or NULL; `length` is the Content-Length if no Transfer-Encoding delimits the body, `received` how
- * many bytes of the body came, and either is -1 if unknown; `is_encoded` is 1 if there is a
- * Content-Encoding, `is_cut` 1 if the body is known to be cut. Any thread.
+ * Returns the meaning of an HTTP response to a GET for its page, a `simkeep_seen`;
+ * `SIMKEEP_SEEN_NOTHING` if it is not a final response (below 200). `location` and `content_range`
+ * are the values of these headers, or NULL; `length` is the Content-Length if no Transfer-Encoding
+ * delimits the body, `received` the received bytes of the body, and either is -1 if unknown;
+ * `is_encoded` is 1 if there is a Content-Encoding, `is_cut` 1 if the body is known to be
+ * truncated. Any thread.
  */
 int32_t simkeep_response_meaning(uint32_t status_code,
                                  const char *location,
@@ -3015,8 +3197,8 @@ int32_t simkeep_response_meaning(uint32_t status_code,
                                  struct simkeep_error **error);
 
 /**
- * Reports that the page is gone (404, 410). `status` is the HTTP status, or 0. The caller frees what it
- * gets with `simkeep_outcomes_free`. Any thread. Costs what `simkeep_observe` does.
+ * Observes that the page is gone (404, 410). `status` is the HTTP status, or 0. Free the result
+ * with `simkeep_outcomes_free`. Any thread. Costs as much as `simkeep_observe`.
  */
 struct simkeep_outcomes *simkeep_gone(struct simkeep_store *store,
                                       const char *url,
@@ -3026,8 +3208,8 @@ struct simkeep_outcomes *simkeep_gone(struct simkeep_store *store,
                                       struct simkeep_error **error);
 
 /**
- * Reports that the visit failed. `status` is the HTTP status, or 0. The caller frees what it gets with
- * `simkeep_outcomes_free`. Any thread. Costs what `simkeep_observe` does.
+ * Observes a failed visit. `status` is the HTTP status, or 0. Free the result with
+ * `simkeep_outcomes_free`. Any thread. Costs as much as `simkeep_observe`.
  */
 struct simkeep_outcomes *simkeep_failed(struct simkeep_store *store,
                                         const char *url,
@@ -3037,7 +3219,7 @@ struct simkeep_outcomes *simkeep_failed(struct simkeep_store *store,
                                         struct simkeep_error **error);
 
 /**
- * What each page is now.
+ * The verdict for each page.
  */
 const simkeep_verdict *simkeep_outcomes_verdicts(const struct simkeep_outcomes *outcomes);
 
@@ -3047,19 +3229,19 @@ const simkeep_verdict *simkeep_outcomes_verdicts(const struct simkeep_outcomes *
 const simkeep_same *simkeep_outcomes_same_by(const struct simkeep_outcomes *outcomes);
 
 /**
- * In how many bits each page differs from its version before; `SIMKEEP_NO_DISTANCE` where
- * that is not known, and where it neither changed nor reverted.
+ * The distance of each page from its version before, in bits; `SIMKEEP_NO_DISTANCE` if it
+ * is unknown, or if the page neither changed nor reverted.
  */
 const uint8_t *simkeep_outcomes_distances(const struct simkeep_outcomes *outcomes);
 
 /**
- * What these distances mean.
+ * The meaning of these distances.
  */
 const simkeep_band *simkeep_outcomes_bands(const struct simkeep_outcomes *outcomes);
 
 /**
- * When the version was last seen that each page has reverted to, in milliseconds since 1970; 0
- * where the verdict is another.
+ * When the version that each page reverted to was last seen, in milliseconds since 1970; 0
+ * for other verdicts.
  */
 const int64_t *simkeep_outcomes_to(const struct simkeep_outcomes *outcomes);
 
@@ -3069,7 +3251,8 @@ const int64_t *simkeep_outcomes_to(const struct simkeep_outcomes *outcomes);
 const uint8_t *simkeep_outcomes_novel(const struct simkeep_outcomes *outcomes);
 
 /**
- * How much what each visit saw is worth being processed further: from 0 to the page's weight.
+ * How much the content of each visit is worth further processing: from 0 to the page's
+ * weight.
  */
 const double *simkeep_outcomes_priorities(const struct simkeep_outcomes *outcomes);
 
@@ -3079,23 +3262,23 @@ const double *simkeep_outcomes_priorities(const struct simkeep_outcomes *outcome
 const uint8_t *simkeep_outcomes_also(const struct simkeep_outcomes *outcomes);
 
 /**
- * Whether copies and near pages are all that there are, 1 or 0.
+ * Whether copies and near pages are complete, 1 or 0.
  */
 const uint8_t *simkeep_outcomes_complete(const struct simkeep_outcomes *outcomes);
 
 /**
- * Of the copies and near pages of each the one that ranks before it and before all others;
- * empty if it comes first itself.
+ * Of the copies and near pages of each page the one that ranks before all others; empty if
+ * the page itself ranks first.
  */
 const struct simkeep_texts *simkeep_outcomes_originals(const struct simkeep_outcomes *outcomes);
 
 /**
- * In how many bits that differs; `SIMKEEP_NO_DISTANCE` if there is none.
+ * The distance of that page in bits; `SIMKEEP_NO_DISTANCE` if there is none.
  */
 const uint8_t *simkeep_outcomes_original_distances(const struct simkeep_outcomes *outcomes);
 
 /**
- * How that is known to be nearly the same.
+ * How that page is known to be nearly the same.
  */
 const simkeep_original *simkeep_outcomes_original_by(const struct simkeep_outcomes *outcomes);
 
@@ -3105,8 +3288,8 @@ const simkeep_original *simkeep_outcomes_original_by(const struct simkeep_outcom
 const uint64_t *simkeep_outcomes_copy_offsets(const struct simkeep_outcomes *outcomes);
 
 /**
- * Other pages whose version in force has the same digest, ordered by when they were first seen
- * with it.
+ * Other pages whose current version has the same digest, ordered by when they were first
+ * seen with it.
  */
 const struct simkeep_texts *simkeep_outcomes_copy_urls(const struct simkeep_outcomes *outcomes);
 
@@ -3121,28 +3304,28 @@ const int64_t *simkeep_outcomes_copy_firsts(const struct simkeep_outcomes *outco
 const uint64_t *simkeep_outcomes_near_offsets(const struct simkeep_outcomes *outcomes);
 
 /**
- * Near-duplicates: other pages whose version in force is near, without the copies; nearest
+ * Near-duplicates: other pages whose current version is near, without the copies; nearest
  * first.
  */
 const struct simkeep_texts *simkeep_outcomes_near_urls(const struct simkeep_outcomes *outcomes);
 
 /**
- * In how many bits these differ.
+ * Their distances in bits.
  */
 const uint8_t *simkeep_outcomes_near_distances(const struct simkeep_outcomes *outcomes);
 
 /**
- * The fingerprints of these.
+ * Their fingerprints.
  */
 const uint64_t *simkeep_outcomes_near_fingerprints(const struct simkeep_outcomes *outcomes);
 
 /**
- * When these were first seen with what they have in force, in milliseconds since 1970.
+ * When these were first seen with their current content, in milliseconds since 1970.
  */
 const int64_t *simkeep_outcomes_near_firsts(const struct simkeep_outcomes *outcomes);
 
 /**
- * How many observations were answered; 0 for NULL.
+ * Returns the number of observations; 0 for NULL.
  */
 size_t simkeep_outcomes_count(const struct simkeep_outcomes *outcomes);
 
@@ -3152,10 +3335,10 @@ size_t simkeep_outcomes_count(const struct simkeep_outcomes *outcomes);
 void simkeep_outcomes_free(struct simkeep_outcomes *outcomes);
 
 /**
- * Sets weights or classes of many pages without a visit. That is no change of a page. If one of them is
- * invalid none is stored, and `simkeep_error_row` says which. `size` is `sizeof *updates`. `missing`
- * gets how many of them are of pages that the store does not know, of which nothing is stored; it may
- * be NULL. Any thread. Costs what `simkeep_observe_batch` does, without searches.
+ * Sets weights or classes of many pages, without a visit; this is not a change of a page. If one
+ * of them is invalid none is stored, and `simkeep_error_row` is its index. `size` is the `sizeof`
+ * of an element. `missing` receives the number of elements for unknown pages, for which nothing is
+ * stored; it may be NULL. Any thread. Costs as much as `simkeep_observe_batch`, without searches.
  */
 int32_t simkeep_set_property_batch(struct simkeep_store *store,
                                    const struct simkeep_property_update *updates,
@@ -3165,9 +3348,9 @@ int32_t simkeep_set_property_batch(struct simkeep_store *store,
                                    struct simkeep_error **error);
 
 /**
- * Sets the weight of a page from a time on, in milliseconds since 1970: how important it is, finite and
- * positive. That is neither a visit nor a change. `SIMKEEP_NONE` if the page is not known, and nothing
- * was stored. Any thread. Costs what `simkeep_observe` does, without a search.
+ * Sets the weight of a page from a time on, in milliseconds since 1970; finite and positive. This
+ * is neither a visit nor a change. `SIMKEEP_NONE` if the page is not known, and nothing was
+ * stored. Any thread. Costs as much as `simkeep_observe`, without a search.
  */
 int32_t simkeep_set_weight(struct simkeep_store *store,
                            const char *url,
@@ -3177,8 +3360,8 @@ int32_t simkeep_set_weight(struct simkeep_store *store,
                            struct simkeep_error **error);
 
 /**
- * Sets the class of a page from a time on, in milliseconds since 1970, as `simkeep_set_weight` sets a
- * weight. What a class means is up to the caller.
+ * Sets the class of a page from a time on, in milliseconds since 1970, as `simkeep_set_weight`
+ * sets a weight. The meaning of a class is up to the caller.
  */
 int32_t simkeep_set_class(struct simkeep_store *store,
                           const char *url,
@@ -3188,8 +3371,8 @@ int32_t simkeep_set_class(struct simkeep_store *store,
                           struct simkeep_error **error);
 
 /**
- * Reports the visits of an Arrow table, in its order, and is answered as `simkeep_observe_batch`
- * answers. Its columns, by name:
+ * Observes the visits of an Arrow table in order, and returns outcomes as `simkeep_observe_batch`
+ * does. Its columns, by name:
  *
  * - `url`: text. `time`: a timestamp, or milliseconds since 1970. Both must be there.
  * - `seen`: text, `content`, `not-modified`, `gone` or `failed`. Without it, all is content.
@@ -3198,10 +3381,10 @@ int32_t simkeep_set_class(struct simkeep_store *store,
  * - `epoch`: an integer. Without it, or where it is null, that of `simkeep_change_epoch`.
  * - `also_fingerprint` and `also_epoch`, for content that was looked at in another epoch, too.
  *
- * All but the first two may be missing, or null in a row. Texts and bytes may be of any layout, and
- * dictionaries. The structures are read until this returns, and are not released. What is wrong in a
- * row has `simkeep_error_row`, and then nothing is stored. The caller frees what it gets with
- * `simkeep_outcomes_free`. Any thread. Costs what `simkeep_observe_batch` does.
+ * All columns except the first two may be missing, or null in a row. Texts and bytes may have any
+ * layout, including dictionaries. The structures are read until this returns, and are not
+ * released. An error about a row has `simkeep_error_row`, and then nothing is stored. Free the
+ * result with `simkeep_outcomes_free`. Any thread. Costs as much as `simkeep_observe_batch`.
  */
 struct simkeep_outcomes *simkeep_observe_arrow(struct simkeep_store *store,
                                                const struct ArrowSchema *schema,
@@ -3209,7 +3392,7 @@ struct simkeep_outcomes *simkeep_observe_arrow(struct simkeep_store *store,
                                                struct simkeep_error **error);
 
 /**
- * Loads the visits of an Arrow table, whose columns are those of `simkeep_observe_arrow`, as
+ * Loads the visits of an Arrow table, with the columns of `simkeep_observe_arrow`, as
  * `simkeep_load` loads an array.
  */
 int32_t simkeep_load_arrow(struct simkeep_store *store,
@@ -3221,12 +3404,16 @@ int32_t simkeep_load_arrow(struct simkeep_store *store,
                            size_t loaded_size,
                            struct simkeep_error **error);
 
+/* ================================================================================================
+ * 8. Searches, histories and pages
+ * ================================================================================================ */
+
 /**
- * Gives outcomes as an Arrow table, a row for each observation, in their order: `verdict`, `same_by`,
- * `distance`, `band`, `to`, `novel`, `priority`, `also`, `complete`, `original`, `original_distance`,
- * `original_by`. Numbers that stand for something are dictionaries of their names. The structures may
- * be uninitialised; the caller releases them, as the interface says. The outcomes stay, and need not.
- * Any thread. Costs a copy.
+ * Exports outcomes as an Arrow table, a row for each observation in order: `verdict`, `same_by`,
+ * `distance`, `band`, `to`, `novel`, `priority`, `also`, `complete`, `original`,
+ * `original_distance`, `original_by`. Codes are dictionaries of their names. The structures may be
+ * uninitialised; the caller releases them, as the interface specifies. The table is independent of
+ * the outcomes. Any thread. Costs a copy.
  */
 int32_t simkeep_outcomes_arrow(const struct simkeep_outcomes *outcomes,
                                struct ArrowSchema *schema,
@@ -3234,8 +3421,8 @@ int32_t simkeep_outcomes_arrow(const struct simkeep_outcomes *outcomes,
                                struct simkeep_error **error);
 
 /**
- * Gives the copies of outcomes as an Arrow table: `observation`, from 0, `url`, `first`. The rest is as
- * for `simkeep_outcomes_arrow`.
+ * Exports the copies of outcomes as an Arrow table: `observation`, from 0, `url`, `first`.
+ * Otherwise as `simkeep_outcomes_arrow`.
  */
 int32_t simkeep_outcomes_copies_arrow(const struct simkeep_outcomes *outcomes,
                                       struct ArrowSchema *schema,
@@ -3243,8 +3430,8 @@ int32_t simkeep_outcomes_copies_arrow(const struct simkeep_outcomes *outcomes,
                                       struct simkeep_error **error);
 
 /**
- * Gives the near pages of outcomes as an Arrow table: `observation`, from 0, `url`, `distance`,
- * `fingerprint`, `first`. The rest is as for `simkeep_outcomes_arrow`.
+ * Exports the near pages of outcomes as an Arrow table: `observation`, from 0, `url`, `distance`,
+ * `fingerprint`, `first`. Otherwise as `simkeep_outcomes_arrow`.
  */
 int32_t simkeep_outcomes_near_arrow(const struct simkeep_outcomes *outcomes,
                                     struct ArrowSchema *schema,
@@ -3252,9 +3439,9 @@ int32_t simkeep_outcomes_near_arrow(const struct simkeep_outcomes *outcomes,
                                     struct simkeep_error **error);
 
 /**
- * Gives matches as an Arrow table: `query`, from 0, `url`, `distance`, `fingerprint`. The structures
- * may be uninitialised; the caller releases them, as the interface says. The matches stay, and need
- * not. Any thread. Costs a copy.
+ * Exports matches as an Arrow table: `query`, from 0, `url`, `distance`, `fingerprint`. The
+ * structures may be uninitialised; the caller releases them, as the interface specifies. The table
+ * is independent of the matches. Any thread. Costs a copy.
  */
 int32_t simkeep_matches_arrow(const struct simkeep_matches *matches,
                               struct ArrowSchema *schema,
@@ -3262,21 +3449,21 @@ int32_t simkeep_matches_arrow(const struct simkeep_matches *matches,
                               struct simkeep_error **error);
 
 /**
- * Searches as `simkeep_snapshot_search` does, and says how that was planned and what it cost. The
- * caller frees what it gets with `simkeep_explanation_free`. Any thread. Costs a search, in one segment
- * after another.
+ * Searches as `simkeep_snapshot_search` does, and reports the plan and the cost. Free the result
+ * with `simkeep_explanation_free`. Any thread. Costs a search, in one segment after another.
  */
 struct simkeep_explanation *simkeep_snapshot_explain(const struct simkeep_snapshot *snapshot,
                                                      const struct simkeep_query *query,
                                                      struct simkeep_error **error);
 
 /**
- * How many segments and memtables were searched; 0 for NULL. Any thread; costs nothing.
+ * Returns the number of segments and memtables searched; 0 for NULL. Any thread; costs
+ * nothing.
  */
 size_t simkeep_explanation_count(const struct simkeep_explanation *explanation);
 
 /**
- * Copies how segment or memtable `nth` was searched, from 0, to where `component` points: the oldest
+ * Copies the search in segment or memtable `nth`, from 0, to where `component` points: the oldest
  * first, memtables last. `size` is `sizeof(simkeep_component)`. Any thread; costs nothing.
  */
 int32_t simkeep_explanation_get(const struct simkeep_explanation *explanation,
@@ -3286,31 +3473,31 @@ int32_t simkeep_explanation_get(const struct simkeep_explanation *explanation,
                                 struct simkeep_error **error);
 
 /**
- * What the search found. It belongs to the explanation, and lives as long; NULL for NULL. Any
- * thread; costs nothing.
+ * Returns the result of the search. It belongs to the explanation, and is valid as long; NULL
+ * for NULL. Any thread; costs nothing.
  */
 const struct simkeep_matches *simkeep_explanation_matches(const struct simkeep_explanation *explanation);
 
 /**
- * How many nanoseconds the whole search took, with the lookup of pages; 0 for NULL. Any thread;
- * costs nothing.
+ * Returns the nanoseconds of the whole search, including the lookup of pages; 0 for NULL. Any
+ * thread; costs nothing.
  */
 uint64_t simkeep_explanation_took_ns(const struct simkeep_explanation *explanation);
 
 /**
- * The instruction set that comparisons use: `avx512`, `avx2`, `popcnt` or `portable`, which ends
- * with a NUL. It lives as long as the explanation; NULL for NULL. Any thread; costs nothing.
+ * Returns the instruction set of comparisons: `avx512`, `avx2`, `popcnt` or `portable`,
+ * NUL-terminated. Valid as long as the explanation; NULL for NULL. Any thread; costs nothing.
  */
 const char *simkeep_explanation_instruction_set(const struct simkeep_explanation *explanation);
 
 /**
- * Frees an explanation, and what it found. Does nothing for NULL. Any thread.
+ * Frees an explanation and its result. Does nothing for NULL. Any thread.
  */
 void simkeep_explanation_free(struct simkeep_explanation *explanation);
 
 /**
- * Reads all visits of a page in order, each with what it meant after those before it. It has no entries
- * for an unknown page. The caller frees what it gets with `simkeep_entries_free`. Any thread. Costs
+ * Reads all visits of a page in order, each with its verdict after those before it. It has no
+ * entries for an unknown page. Free the result with `simkeep_entries_free`. Any thread. Costs
  * reading the page's record in each segment that has it.
  */
 struct simkeep_entries *simkeep_snapshot_history(const struct simkeep_snapshot *snapshot,
@@ -3319,9 +3506,10 @@ struct simkeep_entries *simkeep_snapshot_history(const struct simkeep_snapshot *
                                                  struct simkeep_error **error);
 
 /**
- * Copies the visit whose content was in force at a time, in milliseconds since 1970, to where `entry`
- * points; it has no verdict. `SIMKEEP_NONE` if the page was unknown then, or gone. `size` is
- * `sizeof(simkeep_entry)`. Any thread. Costs reading the page's record in each segment that has it.
+ * Copies the visit whose content was current at a time, in milliseconds since 1970, to where
+ * `entry` points; it has no verdict. `SIMKEEP_NONE` if the page was unknown then, or gone. `size`
+ * is `sizeof(simkeep_entry)`. Any thread. Costs reading the page's record in each segment that has
+ * it.
  */
 int32_t simkeep_snapshot_as_of(const struct simkeep_snapshot *snapshot,
                                const char *url,
@@ -3332,7 +3520,8 @@ int32_t simkeep_snapshot_as_of(const struct simkeep_snapshot *snapshot,
                                struct simkeep_error **error);
 
 /**
- * How many entries there are; 0 for NULL, and of an unknown page. Any thread; costs nothing.
+ * Returns the number of entries; 0 for NULL, and for an unknown page. Any thread; costs
+ * nothing.
  */
 size_t simkeep_entries_count(const struct simkeep_entries *entries);
 
@@ -3362,7 +3551,7 @@ const uint64_t *simkeep_matches_offsets(const struct simkeep_matches *matches);
 const struct simkeep_texts *simkeep_matches_urls(const struct simkeep_matches *matches);
 
 /**
- * In how many bits each page differs.
+ * The distance of each page in bits.
  */
 const uint8_t *simkeep_matches_distances(const struct simkeep_matches *matches);
 
@@ -3372,19 +3561,19 @@ const uint8_t *simkeep_matches_distances(const struct simkeep_matches *matches);
 const uint64_t *simkeep_matches_fingerprints(const struct simkeep_matches *matches);
 
 /**
- * Of each search whether these are all pages, 1 or 0. If not, the budget, the limit or a
- * crowd of fingerprints cut it short.
+ * Whether each search found all pages, 1 or 0. If not, the budget, the limit or a dense
+ * region of fingerprints cut it short.
  */
 const uint8_t *simkeep_matches_complete(const struct simkeep_matches *matches);
 
 /**
- * Of each search the distance up to which no page is missing; `SIMKEEP_NO_DISTANCE` if
- * pages with the very fingerprint may be missing, too.
+ * For each search the distance up to which no page is missing; `SIMKEEP_NO_DISTANCE` if
+ * pages with the same fingerprint may be missing, too.
  */
 const uint8_t *simkeep_matches_within(const struct simkeep_matches *matches);
 
 /**
- * How many searches were answered; 0 for NULL.
+ * Returns the number of searches; 0 for NULL.
  */
 size_t simkeep_matches_count(const struct simkeep_matches *matches);
 
@@ -3394,7 +3583,7 @@ size_t simkeep_matches_count(const struct simkeep_matches *matches);
 void simkeep_matches_free(struct simkeep_matches *matches);
 
 /**
- * Fills in the size, a distance, and defaults for all else. `size` is
+ * Fills in the size, a distance, and defaults for all other fields. `size` is
  * `sizeof(simkeep_page_pair_query)`. Any thread; costs nothing.
  */
 int32_t simkeep_page_pair_query_init(struct simkeep_page_pair_query *query,
@@ -3403,12 +3592,12 @@ int32_t simkeep_page_pair_query_init(struct simkeep_page_pair_query *query,
                                      struct simkeep_error **error);
 
 /**
- * Finds all pairs of pages that are near each other, as a query says. They come in no particular order,
- * each once, by `simkeep_page_pairs_next`. `progress` may be NULL. The caller frees what it gets with
+ * Finds all pairs of near pages that match a query, each once, in no particular order. Get them by
+ * `simkeep_page_pairs_next`. `progress` may be NULL. Free the result with
  * `simkeep_page_pairs_free`. Any thread.
  *
- * The join begins now, as that of `simkeep_snapshot_all_pairs`, and costs as much, and up to a
- * microsecond for each page that it names.
+ * The join begins now, costs as much as that of `simkeep_snapshot_all_pairs`, and up to a
+ * microsecond for each page in the result.
  */
 struct simkeep_page_pairs *simkeep_snapshot_page_pairs(const struct simkeep_snapshot *snapshot,
                                                        const struct simkeep_page_pair_query *query,
@@ -3416,9 +3605,9 @@ struct simkeep_page_pairs *simkeep_snapshot_page_pairs(const struct simkeep_snap
                                                        struct simkeep_error **error);
 
 /**
- * Tells of the next pairs where `chunk` points: at least one, or `SIMKEEP_NONE` if there are no more.
- * They live until the next call on `page_pairs`. Pairs before an error are right, but not all. `size`
- * is `sizeof(simkeep_page_pair_chunk)`. One thread at a time. Waits until there are some.
+ * Copies the next pairs to where `chunk` points: at least one, or `SIMKEEP_NONE` if there are no
+ * more. They are valid until the next call on `page_pairs`. Pairs before an error are correct but
+ * incomplete. `size` is `sizeof(simkeep_page_pair_chunk)`. One thread at a time. Waits for pairs.
  */
 int32_t simkeep_page_pairs_next(struct simkeep_page_pairs *page_pairs,
                                 struct simkeep_page_pair_chunk *chunk,
@@ -3426,15 +3615,14 @@ int32_t simkeep_page_pairs_next(struct simkeep_page_pairs *page_pairs,
                                 struct simkeep_error **error);
 
 /**
- * Frees pairs of pages, before their end or after it, as `simkeep_pairs_free` frees pairs. Does nothing
- * for NULL.
+ * Frees pairs of pages at any time, as `simkeep_pairs_free` frees pairs. Does nothing for NULL.
  */
 void simkeep_page_pairs_free(struct simkeep_page_pairs *page_pairs);
 
 /**
- * Goes through all pages, or those under a prefix, such as `example.com`; NULL for all. It sees what
- * the snapshot has. The caller frees what it gets with `simkeep_pages_free`. Any thread. Costs some
- * microseconds for each page as it comes, and memory for one block of each segment.
+ * Iterates over all pages, or those under a prefix, such as `example.com`; NULL for all. It sees
+ * the state of the snapshot. Free the result with `simkeep_pages_free`. Any thread. Costs some
+ * microseconds for each page, and memory for one block of each segment.
  */
 struct simkeep_pages *simkeep_snapshot_scan(const struct simkeep_snapshot *snapshot,
                                             const char *prefix,
@@ -3442,9 +3630,9 @@ struct simkeep_pages *simkeep_snapshot_scan(const struct simkeep_snapshot *snaps
                                             struct simkeep_error **error);
 
 /**
- * Copies the next page to where `page` points; `SIMKEEP_NONE` after the last one. Its URL lives until
- * the next call on `pages`. After an error there are no more pages. `size` is `sizeof(simkeep_page)`.
- * One thread at a time. Costs some microseconds.
+ * Copies the next page to where `page` points; `SIMKEEP_NONE` after the last one. Its URL is valid
+ * until the next call on `pages`. After an error there are no more pages. `size` is
+ * `sizeof(simkeep_page)`. One thread at a time. Costs some microseconds.
  */
 int32_t simkeep_pages_next(struct simkeep_pages *pages,
                            struct simkeep_page *page,
@@ -3452,14 +3640,14 @@ int32_t simkeep_pages_next(struct simkeep_pages *pages,
                            struct simkeep_error **error);
 
 /**
- * Frees an iterator, before its end or after it. Does nothing for NULL.
+ * Frees an iterator, at any time. Does nothing for NULL.
  */
 void simkeep_pages_free(struct simkeep_pages *pages);
 
 /**
- * Copies the current state of a page to where `page` points; its URL is the one that was given.
- * `SIMKEEP_NONE` for an unknown page. `size` is `sizeof(simkeep_page)`. Any thread. Costs reading one
- * record in the newest segment that knows the page.
+ * Copies the current state of a page to where `page` points; its URL pointer is the argument.
+ * `SIMKEEP_NONE` for an unknown page. `size` is `sizeof(simkeep_page)`. Any thread. Costs reading
+ * one record in the newest segment that knows the page.
  */
 int32_t simkeep_snapshot_latest(const struct simkeep_snapshot *snapshot,
                                 const char *url,
@@ -3470,10 +3658,11 @@ int32_t simkeep_snapshot_latest(const struct simkeep_snapshot *snapshot,
 
 /**
  * Finds all pairs of different fingerprints within the distance `k` of `like`, with its epoch,
- * versions, prefix and classes. They come in no particular order, each once, by `simkeep_pairs_next`.
- * `progress` may be NULL. The caller frees what it gets with `simkeep_pairs_free`. Any thread.
+ * versions, prefix and classes, each once, in no particular order. Get them by
+ * `simkeep_pairs_next`. `progress` may be NULL. Free the result with `simkeep_pairs_free`. Any
+ * thread.
  *
- * The join begins now, in threads of its own on all cores, and waits when its caller does not come for
+ * The join begins now, in its own threads on all cores, and pauses while its caller requests no
  * pairs. Costs some 0.1 microseconds for each fingerprint, and 256 MiB of memory.
  */
 struct simkeep_pairs *simkeep_snapshot_all_pairs(const struct simkeep_snapshot *snapshot,
@@ -3482,9 +3671,9 @@ struct simkeep_pairs *simkeep_snapshot_all_pairs(const struct simkeep_snapshot *
                                                  struct simkeep_error **error);
 
 /**
- * Tells of the next pairs where `chunk` points: at least one, or `SIMKEEP_NONE` if there are no more.
- * They live until the next call on `pairs`. Pairs before an error are right, but not all. `size` is
- * `sizeof(simkeep_pair_chunk)`. One thread at a time. Waits until there are some.
+ * Copies the next pairs to where `chunk` points: at least one, or `SIMKEEP_NONE` if there are no
+ * more. They are valid until the next call on `pairs`. Pairs before an error are correct but
+ * incomplete. `size` is `sizeof(simkeep_pair_chunk)`. One thread at a time. Waits for pairs.
  */
 int32_t simkeep_pairs_next(struct simkeep_pairs *pairs,
                            struct simkeep_pair_chunk *chunk,
@@ -3492,15 +3681,15 @@ int32_t simkeep_pairs_next(struct simkeep_pairs *pairs,
                            struct simkeep_error **error);
 
 /**
- * Frees pairs, before their end or after it. Before it, the join is stopped, its progress is cancelled,
- * and this waits until its threads have ended, as a rule some milliseconds. Does nothing for NULL.
+ * Frees pairs, at any time. Before the end, this stops the join, cancels its progress, and waits
+ * until its threads have ended, usually some milliseconds. Does nothing for NULL.
  */
 void simkeep_pairs_free(struct simkeep_pairs *pairs);
 
 /**
- * Fills in the size, a fingerprint, a distance, and defaults for all else. `size` is
- * `sizeof(simkeep_query)`. A distance of 64 and a limit make a search for the nearest pages, however
- * far they are. Any thread; costs nothing.
+ * Fills in the size, a fingerprint, a distance, and defaults for all other fields. `size` is
+ * `sizeof(simkeep_query)`. A distance of 64 with a limit searches the nearest pages at any
+ * distance. Any thread; costs nothing.
  */
 int32_t simkeep_query_init(struct simkeep_query *query,
                            size_t size,
@@ -3509,8 +3698,8 @@ int32_t simkeep_query_init(struct simkeep_query *query,
                            struct simkeep_error **error);
 
 /**
- * Finds pages whose version in force is within distance `k`, from 0 to 64, at most 16. The caller frees
- * what it gets with `simkeep_matches_free`. Any thread. Usually costs some microseconds.
+ * Finds at most 16 pages whose current version is within distance `k`, from 0 to 64. Free the
+ * result with `simkeep_matches_free`. Any thread. Usually costs some microseconds.
  */
 struct simkeep_matches *simkeep_snapshot_near(const struct simkeep_snapshot *snapshot,
                                               uint64_t fingerprint,
@@ -3518,9 +3707,9 @@ struct simkeep_matches *simkeep_snapshot_near(const struct simkeep_snapshot *sna
                                               struct simkeep_error **error);
 
 /**
- * Finds the `count` nearest pages, however far they are. The caller frees what it gets with
- * `simkeep_matches_free`. Any thread. Costs up to three times a search within the distance of the
- * farthest, and memory for a few times `count` pages.
+ * Finds the `count` nearest pages at any distance. Free the result with `simkeep_matches_free`.
+ * Any thread. Costs up to three times a search within the distance of the farthest, and memory for
+ * a few times `count` pages.
  */
 struct simkeep_matches *simkeep_snapshot_nearest(const struct simkeep_snapshot *snapshot,
                                                  uint64_t fingerprint,
@@ -3528,18 +3717,18 @@ struct simkeep_matches *simkeep_snapshot_nearest(const struct simkeep_snapshot *
                                                  struct simkeep_error **error);
 
 /**
- * Searches, as a query says. The caller frees what it gets with `simkeep_matches_free`. Any thread.
- * Usually costs some microseconds.
+ * Runs a query. Free the result with `simkeep_matches_free`. Any thread. Usually costs some
+ * microseconds.
  */
 struct simkeep_matches *simkeep_snapshot_search(const struct simkeep_snapshot *snapshot,
                                                 const struct simkeep_query *query,
                                                 struct simkeep_error **error);
 
 /**
- * Searches for each of many fingerprints, with the settings of `like`, whose own fingerprint does not
- * matter. Answers come in their order. The fingerprints are copied first. The caller frees what it gets
- * with `simkeep_matches_free`. Any thread; it uses all cores. Each search costs a half to a quarter of
- * a single one.
+ * Searches for each of many fingerprints, with the options of `like`, whose own fingerprint is
+ * ignored. Results are in the order of the fingerprints, which are copied first. Free the result
+ * with `simkeep_matches_free`. Any thread; it uses all cores. Each search costs a half to a
+ * quarter of a single one.
  */
 struct simkeep_matches *simkeep_snapshot_search_batch(const struct simkeep_snapshot *snapshot,
                                                       const uint64_t *fingerprints,
@@ -3547,10 +3736,15 @@ struct simkeep_matches *simkeep_snapshot_search_batch(const struct simkeep_snaps
                                                       const struct simkeep_query *like,
                                                       struct simkeep_error **error);
 
+/* ================================================================================================
+ * 9. Clusters, and pages to drop
+ * ================================================================================================ */
+
 /**
- * Tells of the next pages, up to 1,024, where `chunk` points; `SIMKEEP_NONE` if there are no more. They
- * live until the next call on `clustered_pages`. After an error there are no more. `size` is
- * `sizeof(simkeep_clustered_chunk)`. One thread at a time. Costs reading the URL of each.
+ * Copies the next pages, up to 1,024, to where `chunk` points; `SIMKEEP_NONE` if there are no
+ * more. They are valid until the next call on `clustered_pages`. After an error there are no more.
+ * `size` is `sizeof(simkeep_clustered_chunk)`. One thread at a time. Costs reading the URL of
+ * each.
  */
 int32_t simkeep_clustered_pages_next(struct simkeep_clustered_pages *clustered_pages,
                                      struct simkeep_clustered_chunk *chunk,
@@ -3558,13 +3752,13 @@ int32_t simkeep_clustered_pages_next(struct simkeep_clustered_pages *clustered_p
                                      struct simkeep_error **error);
 
 /**
- * Frees pages in their clusters, before their end or after it. Does nothing for NULL.
+ * Frees pages in their clusters, at any time. Does nothing for NULL.
  */
 void simkeep_clustered_pages_free(struct simkeep_clustered_pages *clustered_pages);
 
 /**
- * Fills in the size, a distance, or -1 for that of the epoch, and defaults for all else. `size` is
- * `sizeof(simkeep_clustering)`. Any thread; costs nothing.
+ * Fills in the size, a distance, or -1 for that of the epoch, and defaults for all other fields.
+ * `size` is `sizeof(simkeep_clustering)`. Any thread; costs nothing.
  */
 int32_t simkeep_clustering_init(struct simkeep_clustering *clustering,
                                 size_t size,
@@ -3572,10 +3766,10 @@ int32_t simkeep_clustering_init(struct simkeep_clustering *clustering,
                                 struct simkeep_error **error);
 
 /**
- * Puts all pages into clusters, each with a page that leads it, within a distance of all others. The
- * same pages make the same clusters, in whichever order they came. `progress` may be NULL. The caller
- * frees what it gets with `simkeep_clusters_free`. Any thread. Costs reading all pages once, and some
- * joins; in memory what `clustering` says, and scratch files of some 150 bytes a page.
+ * Divides all pages into clusters, each with a leader within a distance of all others. The same
+ * pages make the same clusters, in whichever order they came. `progress` may be NULL. Free the
+ * result with `simkeep_clusters_free`. Any thread. Costs reading all pages once, and some joins;
+ * takes the memory of `clustering`, and scratch files of some 150 bytes a page.
  */
 struct simkeep_clusters *simkeep_snapshot_clusters(const struct simkeep_snapshot *snapshot,
                                                    const struct simkeep_clustering *clustering,
@@ -3583,7 +3777,7 @@ struct simkeep_clusters *simkeep_snapshot_clusters(const struct simkeep_snapshot
                                                    struct simkeep_error **error);
 
 /**
- * Copies what was found, in numbers, to where `numbers` points. `size` is
+ * Copies the summary figures to where `numbers` points. `size` is
  * `sizeof(simkeep_clusters_numbers)`. Any thread; costs nothing.
  */
 int32_t simkeep_clusters_get(const struct simkeep_clusters *clusters,
@@ -3592,9 +3786,8 @@ int32_t simkeep_clusters_get(const struct simkeep_clusters *clusters,
                              struct simkeep_error **error);
 
 /**
- * How many clusters have 1 page, 2 or 3, 4 to 7, and so on: as many numbers as `bins` of
- * `simkeep_clusters_get` says. It lives as long as `clusters`; NULL for NULL. Any thread; costs
- * nothing.
+ * Returns the numbers of clusters with 1 page, 2 or 3, 4 to 7, and so on: `bins` numbers, from
+ * `simkeep_clusters_get`. Valid as long as `clusters`; NULL for NULL. Any thread; costs nothing.
  */
 const uint64_t *simkeep_clusters_sizes(const struct simkeep_clusters *clusters);
 
@@ -3604,27 +3797,27 @@ const uint64_t *simkeep_clusters_sizes(const struct simkeep_clusters *clusters);
 void simkeep_clusters_free(struct simkeep_clusters *clusters);
 
 /**
- * Lists the pages of clusters of so many pages at least, in SURT order. The caller frees what it gets
- * with `simkeep_clustered_pages_free`. Any thread. Costs a sort of some 100 bytes for each page.
+ * Lists the pages of clusters with at least this many pages, in SURT order. Free the result with
+ * `simkeep_clustered_pages_free`. Any thread. Costs a sort of some 100 bytes for each page.
  */
 struct simkeep_clustered_pages *simkeep_clusters_by_page(const struct simkeep_clusters *clusters,
                                                          uint64_t pages_min,
                                                          struct simkeep_error **error);
 
 /**
- * Lists the pages of clusters of so many pages at least, the largest cluster first: of each its leader,
- * and then the others by their distance to it. All else is as with `simkeep_clusters_by_page`.
+ * Lists the pages of clusters with at least this many pages, the largest cluster first: the
+ * leader, then the others by their distance from it. Otherwise as `simkeep_clusters_by_page`.
  */
 struct simkeep_clustered_pages *simkeep_clusters_by_cluster(const struct simkeep_clusters *clusters,
                                                             uint64_t pages_min,
                                                             struct simkeep_error **error);
 
 /**
- * Finds the cluster of a page, as `simkeep_snapshot_clusters` would, by searches around it. What it
- * gives has the pages of the cluster, the leader first; none, if the page is not among those that are
- * asked for. `complete` gets 1, or 0 if the searches were cut short, so that it may be led by another
- * page, or have more pages; it may be NULL. The caller frees what it gets with
- * `simkeep_clustered_pages_free`. Any thread. Costs as a rule a few searches, in dense regions
+ * Finds the cluster of a page, as `simkeep_snapshot_clusters` would, by searches around it. The
+ * result has the pages of the cluster, the leader first; none, if the page is excluded by the
+ * options. `complete` becomes 1, or 0 if the searches were cut short, so that another page may
+ * lead it, or pages may be missing; it may be NULL. Free the result with
+ * `simkeep_clustered_pages_free`. Any thread. Usually costs a few searches, in dense regions
  * thousands.
  */
 struct simkeep_clustered_pages *simkeep_snapshot_cluster_of(const struct simkeep_snapshot *snapshot,
@@ -3635,7 +3828,7 @@ struct simkeep_clustered_pages *simkeep_snapshot_cluster_of(const struct simkeep
                                                             struct simkeep_error **error);
 
 /**
- * Lists clusters of so many pages at least, the largest first. The caller frees what it gets with
+ * Lists clusters with at least this many pages, the largest first. Free the result with
  * `simkeep_cluster_list_free`. Any thread. Costs a sort of some 100 bytes for each cluster.
  */
 struct simkeep_cluster_list *simkeep_clusters_by_size(const struct simkeep_clusters *clusters,
@@ -3643,9 +3836,10 @@ struct simkeep_cluster_list *simkeep_clusters_by_size(const struct simkeep_clust
                                                       struct simkeep_error **error);
 
 /**
- * Tells of the next clusters, up to 1,024, where `chunk` points; `SIMKEEP_NONE` if there are no more.
- * They live until the next call on `cluster_list`. After an error there are no more. `size` is
- * `sizeof(simkeep_cluster_chunk)`. One thread at a time. Costs reading the page that leads each.
+ * Copies the next clusters, up to 1,024, to where `chunk` points; `SIMKEEP_NONE` if there are no
+ * more. They are valid until the next call on `cluster_list`. After an error there are no more.
+ * `size` is `sizeof(simkeep_cluster_chunk)`. One thread at a time. Costs reading the leader of
+ * each.
  */
 int32_t simkeep_cluster_list_next(struct simkeep_cluster_list *cluster_list,
                                   struct simkeep_cluster_chunk *chunk,
@@ -3653,18 +3847,18 @@ int32_t simkeep_cluster_list_next(struct simkeep_cluster_list *cluster_list,
                                   struct simkeep_error **error);
 
 /**
- * Frees a list of clusters, before its end or after it. Does nothing for NULL.
+ * Frees a list of clusters, at any time. Does nothing for NULL.
  */
 void simkeep_cluster_list_free(struct simkeep_cluster_list *cluster_list);
 
 /**
- * What becomes of each.
+ * The fate of each page.
  */
 const simkeep_fate *simkeep_fates_kinds(const struct simkeep_fates *fates);
 
 /**
- * Of each that is dropped the digest of the content that was compared, 16 bytes each. Other
- * content of the page may be near nothing that is kept.
+ * For each dropped page the digest of the content that was compared, 16 bytes each. Other
+ * content of the page may have no kept near-duplicate.
  */
 const uint8_t *simkeep_fates_digests(const struct simkeep_fates *fates);
 
@@ -3674,21 +3868,21 @@ const uint8_t *simkeep_fates_digests(const struct simkeep_fates *fates);
 const uint8_t *simkeep_fates_has_digest(const struct simkeep_fates *fates);
 
 /**
- * Of each that is dropped the page that is kept for it; empty for others.
+ * For each dropped page the page that is kept instead; empty for others.
  */
 const struct simkeep_texts *simkeep_fates_kept(const struct simkeep_fates *fates);
 
 /**
- * In how many bits the two differ; `SIMKEEP_NO_DISTANCE` for others.
+ * The distance of the two pages in bits; `SIMKEEP_NO_DISTANCE` for others.
  */
 const uint8_t *simkeep_fates_distances(const struct simkeep_fates *fates);
 
 /**
- * Finds the pages that are dropped in favour of those that lead them: each that is not a leader, and
- * whose leader is of its class, or of one of the classes in `open`, which all may see. With
- * `open_unclassed` 1, pages without a class are open to all, too. `open` may be NULL. The caller frees
- * what it gets with `simkeep_dropped_free`. Any thread. Costs a sort of 16 bytes for each of them, and
- * a bit of memory for each page of the store.
+ * Finds the pages that are dropped in favour of their leaders: each page that is not a leader, and
+ * whose leader has the same class, or one of the classes in `open`, which everybody may see. With
+ * `open_unclassed` 1, pages without a class are open, too. `open` may be NULL. Free the result
+ * with `simkeep_dropped_free`. Any thread. Costs a sort of 16 bytes for each dropped page, and one
+ * bit of memory for each page of the store.
  */
 struct simkeep_dropped *simkeep_clusters_dropped(const struct simkeep_clusters *clusters,
                                                  const uint32_t *open,
@@ -3697,14 +3891,14 @@ struct simkeep_dropped *simkeep_clusters_dropped(const struct simkeep_clusters *
                                                  struct simkeep_error **error);
 
 /**
- * How many pages are dropped; 0 for NULL. Any thread; costs nothing.
+ * Returns the number of dropped pages; 0 for NULL. Any thread; costs nothing.
  */
 uint64_t simkeep_dropped_count(const struct simkeep_dropped *dropped);
 
 /**
- * Says what becomes of many pages, and for which page each is dropped. `size` is `sizeof *urls`. If one
- * is no URL, `simkeep_error_row` says which. The caller frees what it gets with `simkeep_fates_free`.
- * Any thread. Costs looking each up; of one that is dropped, reading it and the page that is kept, too.
+ * Returns the fates of many pages, and for which page each is dropped. `size` is `sizeof *urls`.
+ * For an invalid URL, `simkeep_error_row` is its index. Free the result with `simkeep_fates_free`.
+ * Any thread. Costs a lookup for each page, and for a dropped one reading it and the kept page.
  */
 struct simkeep_fates *simkeep_dropped_fates(const struct simkeep_dropped *dropped,
                                             const struct simkeep_text *urls,
@@ -3718,7 +3912,7 @@ struct simkeep_fates *simkeep_dropped_fates(const struct simkeep_dropped *droppe
 void simkeep_dropped_free(struct simkeep_dropped *dropped);
 
 /**
- * How many pages were asked for; 0 for NULL.
+ * Returns the number of pages requested; 0 for NULL.
  */
 size_t simkeep_fates_count(const struct simkeep_fates *fates);
 
@@ -3727,12 +3921,16 @@ size_t simkeep_fates_count(const struct simkeep_fates *fates);
  */
 void simkeep_fates_free(struct simkeep_fates *fates);
 
+/* ================================================================================================
+ * 10. Pages to visit next
+ * ================================================================================================ */
+
 /**
- * Copies the next decision to where `decision` points, and its page to where `page` does, which may be
- * NULL; `SIMKEEP_NONE` after the last one. Texts live until the next call on `decisions`. After an
- * error there are no more. `size` is `sizeof(simkeep_decision)`, and `page_size`
- * `sizeof(simkeep_page)`. One thread at a time. Costs some microseconds; the first of
- * `simkeep_snapshot_due`, all of its search.
+ * Copies the next decision to where `decision` points, and its page to where `page` points, which
+ * may be NULL; `SIMKEEP_NONE` after the last one. Texts are valid until the next call on
+ * `decisions`. After an error there are no more. `size` is `sizeof(simkeep_decision)`, and
+ * `page_size` `sizeof(simkeep_page)`. One thread at a time. Costs some microseconds; the first
+ * call after `simkeep_snapshot_due` costs the whole query.
  */
 int32_t simkeep_decisions_next(struct simkeep_decisions *decisions,
                                struct simkeep_decision *decision,
@@ -3742,25 +3940,25 @@ int32_t simkeep_decisions_next(struct simkeep_decisions *decisions,
                                struct simkeep_error **error);
 
 /**
- * Frees decisions, before their end or after it. Does nothing for NULL.
+ * Frees decisions, at any time. Does nothing for NULL.
  */
 void simkeep_decisions_free(struct simkeep_decisions *decisions);
 
 /**
- * Finds the pages of which a visit is worth most, best first, by `simkeep_decisions_next`. The caller
- * frees what it gets with `simkeep_decisions_free`. Any thread. Costs, with the first of them, reading
- * 28 bytes for each page of the store, and then some microseconds for each that comes.
+ * Finds the most valuable pages to visit, the best first. Get them by `simkeep_decisions_next`.
+ * Free the result with `simkeep_decisions_free`. Any thread. The first page costs reading 28 bytes
+ * for each page of the store; each further one costs some microseconds.
  */
 struct simkeep_decisions *simkeep_snapshot_due(const struct simkeep_snapshot *snapshot,
                                                const struct simkeep_due_query *due_query,
                                                struct simkeep_error **error);
 
 /**
- * Leases the pages that `simkeep_snapshot_due` finds, except those that are leased already and those
- * that a visit is worth nothing of. A lease ends when the page is observed or released, or `lease_s`
- * seconds after `now`, by the time of a later call. Leases are in memory only: after the store is
- * opened again, all pages can be leased. The caller frees what it gets with `simkeep_decisions_free`.
- * Any thread; each gets pages of its own. Costs what `simkeep_snapshot_due` does.
+ * Leases the pages that `simkeep_snapshot_due` finds, except pages already leased and pages with
+ * no value. A lease ends when the page is observed or released, or `lease_s` seconds after
+ * `now_ms`, as of the time of a later call. Leases are in memory only: after a reopen no page is
+ * leased. Free the result with `simkeep_decisions_free`. Any thread; each gets different pages.
+ * Costs as much as `simkeep_snapshot_due`.
  */
 struct simkeep_decisions *simkeep_lease_due(struct simkeep_store *store,
                                             const struct simkeep_due_query *due_query,
@@ -3768,8 +3966,8 @@ struct simkeep_decisions *simkeep_lease_due(struct simkeep_store *store,
                                             struct simkeep_error **error);
 
 /**
- * Ends the lease of a page that was not visited, so that it can be leased again. `SIMKEEP_NONE` if it
- * had none. Any thread; costs nothing.
+ * Ends the lease of a page that was not visited, so that it can be leased again. `SIMKEEP_NONE` if
+ * it was not leased. Any thread; costs nothing.
  */
 int32_t simkeep_release(struct simkeep_store *store,
                         const char *url,
@@ -3777,7 +3975,7 @@ int32_t simkeep_release(struct simkeep_store *store,
                         struct simkeep_error **error);
 
 /**
- * How many visits a day there were of late, which a plan may go by: of pages under the prefix of
+ * Returns the recent number of visits a day, as input for a plan: of pages under the prefix of
  * `due_query`, in the 28 days up to the latest visit, or since the first visit of all. Any thread.
  * Costs reading 28 bytes for each page, twice, and the histories of up to 131,072 pages.
  */
@@ -3787,10 +3985,10 @@ int32_t simkeep_snapshot_pace(const struct simkeep_snapshot *snapshot,
                               struct simkeep_error **error);
 
 /**
- * Plans how to spend so many visits a day for ever, by the policy, prefix and rules of `due_query`,
- * whose budget and hints do not matter. It goes by what is known now: make one anew once a day, say.
- * The caller frees what it gets with `simkeep_plan_free`. Any thread. Costs reading 28 bytes for each
- * page, up to a second for a million.
+ * Plans how to spend a number of visits a day in the long run, with the policy, prefix and rules
+ * of `due_query`; its budget and hints do not apply. The plan reflects what is known now: make a
+ * new one once a day, for example. Free the result with `simkeep_plan_free`. Any thread. Costs
+ * reading 28 bytes for each page, up to a second for a million.
  */
 struct simkeep_plan *simkeep_snapshot_plan(const struct simkeep_snapshot *snapshot,
                                            const struct simkeep_due_query *due_query,
@@ -3798,8 +3996,8 @@ struct simkeep_plan *simkeep_snapshot_plan(const struct simkeep_snapshot *snapsh
                                            struct simkeep_error **error);
 
 /**
- * Fills in the size, a time in milliseconds since 1970, the most pages, and defaults for all else.
- * `size` is `sizeof(simkeep_due_query)`. Any thread; costs nothing.
+ * Fills in the size, a time in milliseconds since 1970, the maximum number of pages, and defaults
+ * for all other fields. `size` is `sizeof(simkeep_due_query)`. Any thread; costs nothing.
  */
 int32_t simkeep_due_query_init(struct simkeep_due_query *due_query,
                                size_t size,
@@ -3808,10 +4006,10 @@ int32_t simkeep_due_query_init(struct simkeep_due_query *due_query,
                                struct simkeep_error **error);
 
 /**
- * Takes what sitemaps or feeds say of when pages changed, for questions about this store. `trust` is
- * the probability that it is true, from 0 to 1; -1 for 0.8. `size` is `sizeof *changes`. The caller
- * frees what it gets with `simkeep_hints_free`. Any thread. Costs 16 bytes for each change, and three
- * times that while it is made.
+ * Collects changes from sitemaps or feeds, for queries on this store. `trust` is the probability
+ * that a hint is true, from 0 to 1; -1 for 0.8. `size` is `sizeof *changes`. Free the result with
+ * `simkeep_hints_free`. Any thread. Costs 16 bytes for each change, and three times that while it
+ * is built.
  */
 struct simkeep_hints *simkeep_snapshot_hints(const struct simkeep_snapshot *snapshot,
                                              const struct simkeep_change *changes,
@@ -3826,8 +4024,8 @@ struct simkeep_hints *simkeep_snapshot_hints(const struct simkeep_snapshot *snap
 void simkeep_hints_free(struct simkeep_hints *hints);
 
 /**
- * Copies what comes of a plan to where `numbers` points. `size` is `sizeof(simkeep_plan_numbers)`. Any
- * thread; costs nothing.
+ * Copies the summary figures of a plan to where `numbers` points. `size` is
+ * `sizeof(simkeep_plan_numbers)`. Any thread; costs nothing.
  */
 int32_t simkeep_plan_get(const struct simkeep_plan *plan,
                          struct simkeep_plan_numbers *numbers,
@@ -3835,7 +4033,7 @@ int32_t simkeep_plan_get(const struct simkeep_plan *plan,
                          struct simkeep_error **error);
 
 /**
- * Says what a page is worth that nobody has visited, where `new_page` points. `size` is
+ * Copies the values of a page without visits to where `new_page` points. `size` is
  * `sizeof(simkeep_new_page)`. Any thread. Reads nothing of the store.
  */
 int32_t simkeep_plan_of_new(const struct simkeep_plan *plan,
@@ -3846,8 +4044,8 @@ int32_t simkeep_plan_of_new(const struct simkeep_plan *plan,
                             struct simkeep_error **error);
 
 /**
- * Decides about one page by a plan, as `simkeep_snapshot_due` with that plan would. What it gives has
- * one decision, or none for an unknown page. The caller frees it with `simkeep_decisions_free`. Any
+ * Decides about one page by a plan, as `simkeep_snapshot_due` with that plan would. The result has
+ * one decision, or none for an unknown page. Free the result with `simkeep_decisions_free`. Any
  * thread. Costs reading one record, and a search.
  */
 struct simkeep_decisions *simkeep_snapshot_decide(const struct simkeep_snapshot *snapshot,
@@ -3861,12 +4059,16 @@ struct simkeep_decisions *simkeep_snapshot_decide(const struct simkeep_snapshot 
  */
 void simkeep_plan_free(struct simkeep_plan *plan);
 
+/* ================================================================================================
+ * 11. Epochs, deletion, checks, backups and repairs
+ * ================================================================================================ */
+
 /**
- * Makes a second directory with the same store, while it works, or brings an earlier backup up to date.
- * `copy` is 0 to link files, which takes no room, or 1 to copy them, so that what damages one on the
- * disk leaves the other. `progress` may be NULL, and so may `backed_up`, which gets what was done;
- * `size` is `sizeof(simkeep_backed_up)`. After an error an earlier backup is as it was. Any thread.
- * Costs reading and checking all of the backup, besides what is copied.
+ * Makes or updates a backup: a second directory with the same store, while it is in use. `copy` is
+ * 0 to hard-link files, which takes no space, or 1 to copy them, so that damage to one on the disk
+ * does not affect the other. `progress` may be NULL, and so may `backed_up`, which receives the
+ * result; `size` is `sizeof(simkeep_backed_up)`. After an error an earlier backup is unchanged.
+ * Any thread. Costs reading and checking all of the backup, and the copies.
  */
 int32_t simkeep_backup(const struct simkeep_store *store,
                        const char *to_path,
@@ -3877,8 +4079,8 @@ int32_t simkeep_backup(const struct simkeep_store *store,
                        struct simkeep_error **error);
 
 /**
- * Backs up the store in a directory, as `simkeep_backup` does an open one; also one that another
- * process writes.
+ * Backs up the store in a directory, as `simkeep_backup` does for an open one. Another process may
+ * have it open for writing.
  */
 int32_t simkeep_backup_path(const char *path,
                             const char *to_path,
@@ -3889,20 +4091,20 @@ int32_t simkeep_backup_path(const char *path,
                             struct simkeep_error **error);
 
 /**
- * Lists the epochs that a snapshot knows, by number. Verdicts go by the last one that has not ended and
- * whose role is not `SIMKEEP_ROLE_NEAR`. The caller frees the list with `simkeep_epochs_free`. Any
- * thread; costs copying it.
+ * Lists the epochs in a snapshot, by number. Verdicts use the last one that has not ended and
+ * whose role is not `SIMKEEP_ROLE_NEAR`. Free the result with `simkeep_epochs_free`. Any thread;
+ * costs copying it.
  */
 struct simkeep_epochs *simkeep_snapshot_epochs(const struct simkeep_snapshot *snapshot,
                                                struct simkeep_error **error);
 
 /**
- * How many epochs there are; 0 for NULL. Any thread; costs nothing.
+ * Returns the number of epochs; 0 for NULL. Any thread; costs nothing.
  */
 size_t simkeep_epochs_count(const struct simkeep_epochs *epochs);
 
 /**
- * Copies what is known of epoch `nth`, from 0, to where `epoch` points. `size` is
+ * Copies the information about epoch `nth`, from 0, to where `epoch` points. `size` is
  * `sizeof(simkeep_epoch)`. Any thread; costs nothing.
  */
 int32_t simkeep_epochs_get(const struct simkeep_epochs *epochs,
@@ -3917,25 +4119,25 @@ int32_t simkeep_epochs_get(const struct simkeep_epochs *epochs,
 void simkeep_epochs_free(struct simkeep_epochs *epochs);
 
 /**
- * The epoch that verdicts go by now: that of the fingerprints that are observed. Any thread; costs
- * nothing.
+ * Returns the epoch of verdicts: observed fingerprints are of this epoch by default. Any thread;
+ * costs nothing.
  */
 int32_t simkeep_change_epoch(const struct simkeep_store *store,
                              uint32_t *epoch,
                              struct simkeep_error **error);
 
 /**
- * The epoch that near-duplicates are sought by in a snapshot. Any thread; costs nothing.
+ * Returns the epoch of near-duplicates in a snapshot. Any thread; costs nothing.
  */
 int32_t simkeep_snapshot_near_epoch(const struct simkeep_snapshot *snapshot,
                                     uint32_t *epoch,
                                     struct simkeep_error **error);
 
 /**
- * Registers an epoch of fingerprints that are made elsewhere, by its name, or finds it, and puts its
- * number where `epoch` points. `role` is a `simkeep_role`; `minor` and `moderate` are the largest
- * distances that are such changes, or both -1. A new name becomes the newest epoch of its role. Any
- * thread. Costs one commit, and nothing for a name that is known.
+ * Registers an epoch of external fingerprints by its name, or finds it, and writes its number to
+ * where `epoch` points. `role` is a `simkeep_role`; `minor` and `moderate` are the largest
+ * distances of such changes, or both -1. A new name becomes the newest epoch of its role. Any
+ * thread. Costs one commit, and nothing for a known name.
  */
 int32_t simkeep_register_epoch(struct simkeep_store *store,
                                const char *name,
@@ -3947,11 +4149,12 @@ int32_t simkeep_register_epoch(struct simkeep_store *store,
                                struct simkeep_error **error);
 
 /**
- * Begins an epoch of one of simkeep's own recipes, such as `default` or `near`, and puts its number
- * where `epoch` points. `extractor` names what makes the texts; NULL is for simkeep's own, by which a
- * new store, the tool and the Python package go, too. `table` may be NULL, or is the path of a table of
- * document frequencies, which is copied into the store. The rest is as for `simkeep_register_epoch`.
- * Any thread. Costs one commit, and two more syncs for a table.
+ * Begins an epoch of one of simkeep's own recipes, such as `default` or `near`, and writes its
+ * number to where `epoch` points. `extractor` names the software that extracts the texts; NULL is
+ * for simkeep's own, which a new store, the tool and the Python package use, too. `table` may be
+ * NULL, or is the path of a table of document frequencies, which is copied into the store.
+ * Otherwise as `simkeep_register_epoch`. Any thread. Costs one commit, and two more syncs for a
+ * table.
  */
 int32_t simkeep_begin_epoch(struct simkeep_store *store,
                             const char *recipe,
@@ -3966,8 +4169,8 @@ int32_t simkeep_begin_epoch(struct simkeep_store *store,
                             struct simkeep_error **error);
 
 /**
- * Ends an epoch for good. At most `left` pages may be left behind whose content in force has a
- * fingerprint in it alone, or `SIMKEEP_EPOCH_IN_USE`. Any thread. Costs a commit, and a scan unless
+ * Ends an epoch permanently. `SIMKEEP_EPOCH_IN_USE` if more than `left` pages have a fingerprint
+ * of their current content in this epoch alone. Any thread. Costs a commit, and a scan unless
  * `left` is `UINT64_MAX`.
  */
 int32_t simkeep_end_epoch(struct simkeep_store *store,
@@ -3976,10 +4179,11 @@ int32_t simkeep_end_epoch(struct simkeep_store *store,
                           struct simkeep_error **error);
 
 /**
- * Restates the content that a page had at a time: gives it a fingerprint in another epoch, which is no
- * visit and no change. `has_fingerprint` is 1, or 0 if that epoch has none of it; `digest` points to 16
- * bytes that say which content it was, or is NULL. `SIMKEEP_NONE` if the page had no such content, and
- * nothing was stored. Any thread. Costs what `simkeep_observe` does.
+ * Restates the content that a page had at a time: stores a fingerprint in another epoch, which is
+ * neither a visit nor a change. `has_fingerprint` is 1, or 0 if the content has none in that
+ * epoch; `digest` points to the 16 bytes of the content's digest, or is NULL. `SIMKEEP_NONE` if
+ * the page had no such content, and nothing was stored. Any thread. Costs as much as
+ * `simkeep_observe`.
  */
 int32_t simkeep_restate(struct simkeep_store *store,
                         const char *url,
@@ -3992,9 +4196,9 @@ int32_t simkeep_restate(struct simkeep_store *store,
                         struct simkeep_error **error);
 
 /**
- * Forgets everything observed so far of a page. It is hidden from every answer at once, and its bytes
- * leave the files as these are merged. Later observations start a new history. `pages` gets how many
- * pages were forgotten, 0 or 1; it may be NULL. Any thread. Costs a commit.
+ * Forgets everything observed so far about a page. It is hidden from every result at once, and its
+ * bytes leave the files as these are merged. Later observations start a new history. `pages`
+ * receives the number of forgotten pages, 0 or 1; it may be NULL. Any thread. Costs a commit.
  */
 int32_t simkeep_forget(struct simkeep_store *store,
                        const char *url,
@@ -4003,10 +4207,10 @@ int32_t simkeep_forget(struct simkeep_store *store,
                        struct simkeep_error **error);
 
 /**
- * Forgets all pages under a prefix, such as `example.org/private/`, as `simkeep_forget` forgets one;
- * with a host or a path also the pages that would be under it without the user in their URL. `pages`
- * gets how many; it may be NULL. Any thread. Costs a commit, and a scan of these pages, during which
- * writers wait.
+ * Forgets all pages under a prefix, such as `example.org/private/`, as `simkeep_forget` forgets
+ * one. A prefix with a host or a path also covers pages that match it apart from the user in their
+ * URL. `pages` receives their number; it may be NULL. Any thread. Costs a commit, and a scan of
+ * these pages, during which writers wait.
  */
 int32_t simkeep_forget_under(struct simkeep_store *store,
                              const char *prefix,
@@ -4015,10 +4219,11 @@ int32_t simkeep_forget_under(struct simkeep_store *store,
                              struct simkeep_error **error);
 
 /**
- * Forgets a page as `simkeep_forget` does, and rewrites every file that has bytes of it. When this
- * returns, no file of the store has its URL but those that a snapshot holds open, which are removed
- * with it. `progress` may be NULL. After an error the page may be forgotten, with bytes of it left in
- * files: purge again. Any thread. Costs a rewrite of each segment with such bytes.
+ * Forgets a page as `simkeep_forget` does, and rewrites every file with bytes of it. Afterwards no
+ * file of the store contains its URL, except files that a snapshot holds open, which are removed
+ * with the snapshot. `progress` may be NULL. After an error the page may be forgotten while files
+ * still contain bytes of it: purge again. Any thread. Costs a rewrite of each segment with such
+ * bytes.
  */
 int32_t simkeep_purge(struct simkeep_store *store,
                       const char *url,
@@ -4039,12 +4244,12 @@ int32_t simkeep_purge_under(struct simkeep_store *store,
                             struct simkeep_error **error);
 
 /**
- * Makes a new store, in a new or empty directory, of everything that is sound in the one at
- * `path`, and says what is lost. `keep_forgotten` is 1 to keep pages that a lost operation may
- * have forgotten; with 0 it is `SIMKEEP_AMBIGUOUS_REPAIR` if that is not known. `memory_bytes`
- * bounds the memory, 0 for 512 MiB. `progress` may be NULL. After an error there is no new store.
- * The caller frees what it gets with `simkeep_repaired_free`. Any thread. Costs reading all files
- * twice, and writing a store.
+ * Makes a new store, in a new or empty directory, from the sound parts of the one at `path`, and
+ * reports losses. `keep_forgotten` is 1 to keep pages that a lost operation may have forgotten;
+ * with 0 the result is `SIMKEEP_AMBIGUOUS_REPAIR` if there may be such pages. `memory_bytes`
+ * limits the memory, 0 for 512 MiB. `progress` may be NULL. After an error there is no new store.
+ * Free the result with `simkeep_repaired_free`. Any thread. Costs reading all files twice, and
+ * writing a store.
  */
 struct simkeep_repaired *simkeep_repair(const char *path,
                                         const char *to_path,
@@ -4054,7 +4259,7 @@ struct simkeep_repaired *simkeep_repair(const char *path,
                                         struct simkeep_error **error);
 
 /**
- * Copies what a repair saved and lost, in numbers, to where `numbers` points. `size` is
+ * Copies the summary figures of a repair to where `numbers` points. `size` is
  * `sizeof(simkeep_repaired_numbers)`. Any thread; costs nothing.
  */
 int32_t simkeep_repaired_get(const struct simkeep_repaired *repaired,
@@ -4073,25 +4278,26 @@ int32_t simkeep_repaired_loss(const struct simkeep_repaired *repaired,
                               struct simkeep_error **error);
 
 /**
- * Why there may be pages that were forgotten: the lost operations that may have done it, with
- * `keep_forgotten` alone. It lives as long as `repaired`; NULL for NULL. Any thread; costs nothing.
+ * Returns why forgotten pages may have been restored: the lost operations that may have
+ * forgotten them, only with `keep_forgotten`. Valid as long as `repaired`; NULL for NULL. Any
+ * thread; costs nothing.
  */
 const struct simkeep_texts *simkeep_repaired_ambiguities(const struct simkeep_repaired *repaired);
 
 /**
- * Epochs whose names could not be read, by the names that they have now. It lives as long as
- * `repaired`; NULL for NULL. Any thread; costs nothing.
+ * Returns epochs with unreadable names, by their new names. Valid as long as `repaired`; NULL
+ * for NULL. Any thread; costs nothing.
  */
 const struct simkeep_texts *simkeep_repaired_unnamed_epochs(const struct simkeep_repaired *repaired);
 
 /**
- * Frees what a repair said. Does nothing for NULL. Any thread.
+ * Frees the result of a repair. Does nothing for NULL. Any thread.
  */
 void simkeep_repaired_free(struct simkeep_repaired *repaired);
 
 /**
- * Copies sizes of a store to where `stats` points. `size` is `sizeof(simkeep_stats)`. Any thread. Costs
- * a look at what is in memory, and reads no table.
+ * Copies the sizes of a store to where `stats` points. `size` is `sizeof(simkeep_stats)`. Any
+ * thread. Reads memory only, and no table.
  */
 int32_t simkeep_store_stats(const struct simkeep_store *store,
                             struct simkeep_stats *stats,
@@ -4099,8 +4305,8 @@ int32_t simkeep_store_stats(const struct simkeep_store *store,
                             struct simkeep_error **error);
 
 /**
- * Copies sizes of what a reader sees to where `stats` points. `size` is `sizeof(simkeep_stats)`. Any
- * thread. Costs what `simkeep_store_stats` does.
+ * Copies the sizes of a reader's view to where `stats` points. `size` is `sizeof(simkeep_stats)`.
+ * Any thread. Costs as much as `simkeep_store_stats`.
  */
 int32_t simkeep_reader_stats(const struct simkeep_reader *reader,
                              struct simkeep_stats *stats,
@@ -4108,18 +4314,17 @@ int32_t simkeep_reader_stats(const struct simkeep_reader *reader,
                              struct simkeep_error **error);
 
 /**
- * Checks that the last merge in the background went well. `SIMKEEP_NONE` if it did; otherwise
- * `SIMKEEP_OTHER` and an error that says why not, such as a full disk. The store tries again by itself.
- * Any thread. Costs what `simkeep_store_stats` does.
+ * Checks that the last background merge succeeded. `SIMKEEP_NONE` if it did; otherwise
+ * `SIMKEEP_OTHER` and an error with the reason, such as a full disk. The store retries by itself.
+ * Any thread. Costs as much as `simkeep_store_stats`.
  */
-int32_t simkeep_store_merge_error(const struct simkeep_store *store,
-                                  struct simkeep_error **error);
+int32_t simkeep_store_merge_error(const struct simkeep_store *store, struct simkeep_error **error);
 
 /**
- * Checks a store while it works: reads all of it, and names every flaw. `rate` is the most bytes to
- * read a second, 0 for no limit. `progress` may be NULL. Damage is no error: `simkeep_verified_get`
- * says whether there is any. The caller frees what it gets with `simkeep_verified_free`. Any thread.
- * Costs reading all files.
+ * Checks a store while it is in use: reads all of it, and reports every flaw. `rate` is the
+ * maximum number of bytes to read per second, 0 for no limit. `progress` may be NULL. Damage is
+ * not an error: `simkeep_verified_get` returns the number of flaws. Free the result with
+ * `simkeep_verified_free`. Any thread. Costs reading all files.
  */
 struct simkeep_verified *simkeep_verify(const struct simkeep_store *store,
                                         uint64_t rate,
@@ -4127,8 +4332,8 @@ struct simkeep_verified *simkeep_verify(const struct simkeep_store *store,
                                         struct simkeep_error **error);
 
 /**
- * Checks the store in a directory, as `simkeep_verify` checks an open one; also one that does not open,
- * or that another process writes.
+ * Checks the store in a directory, as `simkeep_verify` does for an open one. The store may fail to
+ * open, or another process may have it open for writing.
  */
 struct simkeep_verified *simkeep_verify_path(const char *path,
                                              uint64_t rate,
@@ -4136,7 +4341,7 @@ struct simkeep_verified *simkeep_verify_path(const char *path,
                                              struct simkeep_error **error);
 
 /**
- * Copies what a check read, and how many flaws it found, to where `numbers` points. `size` is
+ * Copies the summary figures of a check to where `numbers` points. `size` is
  * `sizeof(simkeep_verified_numbers)`. Any thread; costs nothing.
  */
 int32_t simkeep_verified_get(const struct simkeep_verified *verified,
@@ -4145,7 +4350,7 @@ int32_t simkeep_verified_get(const struct simkeep_verified *verified,
                              struct simkeep_error **error);
 
 /**
- * Copies flaw `nth`, from 0, to where `flaw` points; at most 1000 are named. `size` is
+ * Copies flaw `nth`, from 0, to where `flaw` points; at most 1000 are listed. `size` is
  * `sizeof(simkeep_flaw)`. Any thread; costs nothing.
  */
 int32_t simkeep_verified_flaw(const struct simkeep_verified *verified,
@@ -4155,7 +4360,7 @@ int32_t simkeep_verified_flaw(const struct simkeep_verified *verified,
                               struct simkeep_error **error);
 
 /**
- * Frees what a check found. Does nothing for NULL. Any thread.
+ * Frees the result of a check. Does nothing for NULL. Any thread.
  */
 void simkeep_verified_free(struct simkeep_verified *verified);
 

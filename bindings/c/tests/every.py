@@ -17,6 +17,8 @@ OPTIONAL = {
     ("simkeep_store_create", "options"),
     ("simkeep_store_open_or_create", "options"),
     ("simkeep_observe", "digest"),
+    ("simkeep_observe_html", "digest"),
+    ("simkeep_observe_html", "encoding"),
     ("simkeep_restate", "digest"),
     ("simkeep_forget", "pages"),
     ("simkeep_forget_under", "pages"),

@@ -2,8 +2,8 @@
 
 use std::ffi::c_char;
 
-use simkeep::Origin;
 use simkeep::fingerprint::{ContentType, Document, extract, of_text};
+use simkeep::{Epoch, Origin};
 
 use crate::abi;
 use crate::call::{found, free, make};
@@ -15,6 +15,8 @@ use crate::open::store::{self, StoreHandle};
 #[derive(Debug)]
 pub struct FingerprinterHandle {
     origin: Origin,
+    /// The epoch of a store, unless this is the default recipe without a store.
+    epoch: Option<Epoch>,
 }
 
 /// Writes the fingerprint of a text by the default recipe to where `fingerprint` points. It is of
@@ -47,24 +49,44 @@ pub extern "C" fn simkeep_fingerprinter_new(
 ) -> Option<Box<FingerprinterHandle>> {
     make("simkeep_fingerprinter_new", error, || {
         if store.is_null() {
-            return Ok(FingerprinterHandle { origin: Origin::default() });
+            return Ok(FingerprinterHandle { origin: Origin::default(), epoch: None });
         }
-        let origin =
-            Origin::of(&store::open(store)?.snapshot(), simkeep::Epoch::from_number(epoch))?;
+        let epoch = Epoch::from_number(epoch);
+        let origin = Origin::of(&store::open(store)?.snapshot(), epoch)?;
         let elsewhere = "the fingerprints of this epoch are made elsewhere, and not by simkeep";
         let elsewhere = || simkeep::Error::InvalidArgument(elsewhere.to_owned());
-        Ok(FingerprinterHandle { origin: origin.ok_or_else(elsewhere)? })
+        Ok(FingerprinterHandle { origin: origin.ok_or_else(elsewhere)?, epoch: Some(epoch) })
     })
 }
 
-fn of_page(
+impl FingerprinterHandle {
+    fn of_page(&self, document: &Document) -> Result<Option<u64>> {
+        Ok(self.origin.fingerprinter()?.of_page(document).map_err(simkeep::Error::from)?)
+    }
+}
+
+/// Returns an HTML page, decoded as the server and the page itself say.
+fn page(
+    (html, html_len): (*const c_char, usize),
+    (encoding, encoding_len): (*const c_char, usize),
+) -> Result<Document> {
+    let encoding = abi::optional_text(encoding, encoding_len, "encoding")?;
+    abi::check_put(html.cast_mut(), "html")?;
+    let html = abi::bytes(html, html_len, "html")?;
+    Ok(extract(&ContentType::of_page(encoding).decode(html)))
+}
+
+/// Returns the content of an HTML page for an observation: its fingerprint, if it has one, and the
+/// epoch.
+pub(crate) fn content(
     fingerprinter: *const FingerprinterHandle,
-    document: &Document,
-    fingerprint: *mut u64,
-) -> Result<Option<()>> {
-    let mut fingerprinter = abi::handle(fingerprinter, "fingerprinter")?.origin.fingerprinter()?;
-    let made = fingerprinter.of_page(document).map_err(simkeep::Error::from)?;
-    made.map(|made| abi::put(fingerprint, made, "fingerprint")).transpose()
+    html: (*const c_char, usize),
+    encoding: (*const c_char, usize),
+) -> Result<(Option<u64>, Epoch)> {
+    let fingerprinter = abi::handle(fingerprinter, "fingerprinter")?;
+    let without = "it was made without a store, so it has no epoch";
+    let epoch = fingerprinter.epoch.ok_or_else(|| Failure::argument("fingerprinter", without))?;
+    Ok((fingerprinter.of_page(&page(html, encoding)?)?, epoch))
 }
 
 /// Writes the fingerprint of a text to where `fingerprint` points. `SIMKEEP_NONE` for a text of
@@ -81,7 +103,8 @@ pub extern "C" fn simkeep_fingerprinter_text(
     found("simkeep_fingerprinter_text", error, || {
         abi::check_put(fingerprint, "fingerprint")?;
         let document = Document::new(abi::text(text, text_len, "text")?);
-        of_page(fingerprinter, &document, fingerprint)
+        let made = abi::handle(fingerprinter, "fingerprinter")?.of_page(&document)?;
+        made.map(|made| abi::put(fingerprint, made, "fingerprint")).transpose()
     })
 }
 
@@ -103,11 +126,9 @@ pub extern "C" fn simkeep_fingerprinter_html(
 ) -> i32 {
     found("simkeep_fingerprinter_html", error, || {
         abi::check_put(fingerprint, "fingerprint")?;
-        let encoding = abi::optional_text(encoding, encoding_len, "encoding")?;
-        abi::check_put(html.cast_mut(), "html")?;
-        let html = abi::bytes(html, html_len, "html")?;
-        let html = ContentType::of_page(encoding).decode(html);
-        of_page(fingerprinter, &extract(&html), fingerprint)
+        let document = page((html, html_len), (encoding, encoding_len))?;
+        let made = abi::handle(fingerprinter, "fingerprinter")?.of_page(&document)?;
+        made.map(|made| abi::put(fingerprint, made, "fingerprint")).transpose()
     })
 }
 

@@ -9,6 +9,7 @@ use crate::argument;
 use crate::call::{done, make};
 use crate::failure::{Failure, Result};
 use crate::open::store::{StoreHandle, open};
+use crate::write::fingerprint::{FingerprinterHandle, content};
 use crate::write::outcomes::Outcomes;
 use crate::write::visit::{SeenCode, Visit, all, array};
 
@@ -100,6 +101,38 @@ pub extern "C" fn simkeep_observe(
         let digest = argument::digest(digest)?;
         let seen = without((url, url_len, time_ms), status, |url, time| {
             Observation::content(url, time, fingerprint, Epoch::from_number(epoch))
+        })?;
+        Ok(digest.map_or(seen, |digest| seen.digest(digest)))
+    })
+}
+
+/// Observes a visit that saw this HTML page: its fingerprint and its epoch are those of the
+/// fingerprinter, which must be made for an epoch of this store. `encoding` may be NULL; see
+/// `simkeep_fingerprinter_html`. `digest` points to 16 bytes, or is NULL; `status` is the HTTP
+/// status, or 0. A text of fewer than eight words is observed without a fingerprint. Free the
+/// result with `simkeep_outcomes_free`. Any thread. Costs as much as `simkeep_fingerprinter_html`
+/// and `simkeep_observe`.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_observe_html(
+    store: *mut StoreHandle,
+    fingerprinter: *const FingerprinterHandle,
+    url: *const c_char,
+    url_len: usize,
+    time_ms: i64,
+    html: *const c_char,
+    html_len: usize,
+    encoding: *const c_char,
+    encoding_len: usize,
+    digest: *const u8,
+    status: u32,
+    error: *mut *mut Failure,
+) -> Option<Box<Outcomes>> {
+    observed("simkeep_observe_html", store, error, || {
+        let digest = argument::digest(digest)?;
+        let (fingerprint, epoch) =
+            content(fingerprinter, (html, html_len), (encoding, encoding_len))?;
+        let seen = without((url, url_len, time_ms), status, |url, time| {
+            Observation::content(url, time, fingerprint, epoch)
         })?;
         Ok(digest.map_or(seen, |digest| seen.digest(digest)))
     })

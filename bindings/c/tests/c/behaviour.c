@@ -438,12 +438,45 @@ static void fingerprints_are_those_of_the_crate(void) {
     simkeep_fingerprinter_free(prints);
 }
 
+static void a_page_is_observed_with_its_fingerprint(const char *path) {
+    simkeep_error *error = NULL;
+    const char url[] = "https://example.com/", html[] = "<p>The quick brown fox jumps over the lazy dog";
+    uint32_t epoch = 0;
+    uint64_t fingerprint = 0;
+    simkeep_store *store = simkeep_store_create(path, NULL, &error);
+    simkeep_change_epoch(store, &epoch, &error);
+    simkeep_fingerprinter *prints = simkeep_fingerprinter_new(store, epoch, &error);
+    simkeep_outcomes *out = simkeep_observe_html(store, prints, url, strlen(url), 1000, html, strlen(html), NULL, 0,
+                                                 NULL, 200, &error);
+    CHECK(out && simkeep_outcomes_verdicts(out)[0] == SIMKEEP_VERDICT_NEW);
+    simkeep_outcomes_free(out);
+    /* The same text in another page is the same content. */
+    CHECK(simkeep_fingerprinter_text(prints, html + 3, strlen(html) - 3, &fingerprint, &error) == SIMKEEP_OK);
+    out = simkeep_observe(store, url, strlen(url), 2000, fingerprint, epoch, NULL, 200, &error);
+    CHECK(out && simkeep_outcomes_verdicts(out)[0] == SIMKEEP_VERDICT_SAME);
+    simkeep_outcomes_free(out);
+    /* A short page has no fingerprint, and is content all the same. */
+    out = simkeep_observe_html(store, prints, url, strlen(url), 3000, "<p>Moved", 8, NULL, 0, NULL, 200, &error);
+    CHECK(out && simkeep_outcomes_verdicts(out)[0] == SIMKEEP_VERDICT_CHANGED);
+    simkeep_outcomes_free(out);
+    EXPECT(error, SIMKEEP_OK);
+    /* Without a store there is no epoch. */
+    simkeep_fingerprinter *without = simkeep_fingerprinter_new(NULL, 0, &error);
+    out = simkeep_observe_html(store, without, url, strlen(url), 4000, html, strlen(html), NULL, 0, NULL, 200, &error);
+    CHECK(!out);
+    EXPECT(error, SIMKEEP_MALFORMED_ARGUMENT);
+    simkeep_fingerprinter_free(without);
+    simkeep_fingerprinter_free(prints);
+    CHECK(simkeep_store_close(store, &error) == SIMKEEP_OK);
+    simkeep_store_free(store);
+}
+
 int main(int argc, char **argv) {
     const char *dir = argc > 1 ? argv[1] : ".";
     void (*const tests[])(const char *) = {
         verdicts_and_columns, errors_say_what_and_where, structures_grow_at_their_end,
         threads_share_a_store, pairs_come_as_they_are_wanted, a_redirect_is_named_by_its_target,
-        a_child_is_refused,
+        a_page_is_observed_with_its_fingerprint, a_child_is_refused,
     };
     for (size_t i = 0; i < sizeof tests / sizeof *tests; i++) {
         char path[4096];
