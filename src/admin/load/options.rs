@@ -86,11 +86,11 @@ pub struct Loaded {
     pub begun: Vec<EpochInfo>,
 }
 
-/// A borrowed or owned request, as accepted by [`Store::load`](crate::Store::load).
+/// A borrowed or owned operation, as accepted by [`Store::load`](crate::Store::load).
 ///
-/// An [`Observation`], a [`Restatement`] and a [`PropertyUpdate`] borrow their URL. If there is nothing to
-/// borrow from, because pages are read one after another, use a pair of a URL and an [`Entry`], or
-/// anything that converts into one.
+/// An [`Observation`], a [`Restatement`] and a [`PropertyUpdate`] borrow their URL. If there is
+/// nothing to borrow from, because pages are read one after another, use a pair of a URL and an
+/// [`Entry`], or anything that converts into one.
 ///
 /// ```
 /// # use simkeep::{Entry, Observation, Options, Store, Time};
