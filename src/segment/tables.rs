@@ -412,7 +412,7 @@ struct Behind<'t, 'f> {
 impl Finds for Behind<'_, '_> {
     fn expect(&mut self, ordinal: u32) {
         // An ordinal comes here before its fingerprint is compared. So the posting arrives during that.
-        // Whoever takes what is found asks for nothing else, so that it need not be called.
+        // `finds.expect` is not called: no consumer of these searches has more to prefetch.
         self.tables.prefetch_posting(ordinal);
     }
 

@@ -34,7 +34,7 @@ const SPREAD_MIN: usize = 2048;
 /// fingerprints, and equal ones in sequence.
 pub(super) const ROOM_ENTRY_BYTES: usize = 32;
 
-/// One thread's way of joining buckets, with the buffers it uses again and again.
+/// The state of a thread that joins buckets, with reusable buffers.
 pub(super) struct Joiner<'j> {
     k: u32,
     sink: Sink<'j>,

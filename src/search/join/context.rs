@@ -81,10 +81,10 @@ pub struct Pair {
     pub distance: u32,
 }
 
-/// Takes the pairs that a join finds, many at a time.
+/// A callback for the pairs of a join, with many pairs per call. `Break` ends the join.
 pub(super) type Sink<'s> = &'s (dyn Fn(&[Pair]) -> ControlFlow<()> + Sync);
 
-/// What ends a join early, and is seen by all its threads.
+/// The stop signal of a join for all its threads.
 pub(super) struct Stop<'s> {
     pub(super) monitor: &'s dyn Monitor,
     pub(super) stopped: AtomicBool,

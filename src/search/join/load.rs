@@ -117,7 +117,7 @@ impl Piece {
     }
 }
 
-/// The bits that all of some fingerprints have, and those that any has.
+/// Returns the bits set in all of some fingerprints, and those set in any.
 pub(super) fn common(source: &dyn Reader, ordinals: Range<u32>) -> Result<(u64, u64), Unreadable> {
     // Neutral elements, so that an empty range adds nothing.
     let (mut all, mut any) = (u64::MAX, 0);

@@ -116,7 +116,7 @@ impl<'p> Passes<'p> {
         Ok(self.stop.check())
     }
 
-    /// The passes that find all pairs, or all of the one that is asked for.
+    /// Returns the passes that find all pairs, or those of the requested pass.
     fn passes(&mut self) -> Result<Vec<Pass>, Unreadable> {
         let whole = Cut::whole(self.join.k);
         let Some(pass) = self.join.pass else { return Ok(self.passes_within(&whole)) };
@@ -156,7 +156,7 @@ impl<'p> Passes<'p> {
         split.parts.iter().enumerate().map(pass).collect()
     }
 
-    /// The bits in which some fingerprints differ.
+    /// Returns the bits in which some fingerprints differ.
     fn differing(&self) -> Result<u64, Unreadable> {
         let source = self.source;
         let threads = (0..self.pieces.len()).map(|thread| self.ordinals(thread));
@@ -192,7 +192,7 @@ impl<'p> Passes<'p> {
         at(thread)..at(thread + 1)
     }
 
-    /// For each thread and part, how many of its fingerprints have each digit.
+    /// Returns, for each thread and part, the number of its fingerprints with each digit.
     fn count(&self, digits: &[Part]) -> Result<Vec<Vec<Vec<u32>>>, Unreadable> {
         let source = self.source;
         let threads = (0..self.pieces.len()).map(|thread| self.ordinals(thread));

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::sync::Mutex;
 
-/// Fingerprints that are numbered from 0 on, and can be read by several threads at once.
+/// Fingerprints that are numbered from 0 on, and can be read by several threads concurrently.
 ///
 /// A slice of `u64` is a source. The join reads a source from start to end several times (see
 /// [`Join::run`](super::Join::run)), in pieces of a few thousand fingerprints.
@@ -35,12 +35,12 @@ pub trait Source: Sync {
     ) -> Result<&'a [u64], Self::Error>;
 }
 
-/// A source as the join reads it: compiled once for all kinds of sources.
+/// A source without its types, so that the join is compiled once for all kinds of sources.
 pub(super) trait Reader: Sync {
-    /// How many fingerprints there are.
+    /// Returns the number of fingerprints.
     fn len(&self) -> u32;
 
-    /// Reads the fingerprints with these ordinals, as [`Source::read`] does.
+    /// Returns the fingerprints with these ordinals, as [`Source::read`] does.
     fn read<'a>(
         &'a self,
         ordinals: Range<u32>,
@@ -48,11 +48,11 @@ pub(super) trait Reader: Sync {
     ) -> Result<&'a [u64], Unreadable>;
 }
 
-/// The source has failed. Its [`Reading`] has the error.
+/// Marks that reading the source failed. Its [`Reading`] has the error.
 #[derive(Debug)]
 pub(super) struct Unreadable;
 
-/// A source that is being read, with its first error.
+/// A source and its first error.
 pub(super) struct Reading<'s, S: Source + ?Sized> {
     source: &'s S,
     error: Mutex<Option<S::Error>>,
@@ -63,7 +63,7 @@ impl<'s, S: Source + ?Sized> Reading<'s, S> {
         Self { source, error: Mutex::new(None) }
     }
 
-    /// The error with which reading failed.
+    /// Returns the first error. Panics if no read has failed.
     #[expect(clippy::expect_used, reason = "`read` keeps the error before it fails")]
     pub(super) fn into_error(self) -> S::Error {
         self.error.into_inner().expect("a read has failed")
@@ -87,7 +87,7 @@ impl<S: Source + ?Sized> Reader for Reading<'_, S> {
     }
 }
 
-/// Fingerprints in memory, fewer than 2^32, which are read where they are.
+/// Fingerprints in memory, fewer than 2^32, which are read in place.
 impl Source for [u64] {
     type Error = Infallible;
 

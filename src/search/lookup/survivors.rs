@@ -46,7 +46,7 @@ pub(super) struct Survivor<P> {
 /// Entries whose whole fingerprints are compared next.
 pub(super) struct Survivors<'f, P> {
     entries: ArrayVec<Survivor<P>, SURVIVORS>,
-    // Called for what is near only, so the search is compiled once for all callers.
+    // Not generic: it is called for few candidates, and so the search is compiled once for all callers.
     finds: &'f mut dyn Finds,
 }
 

@@ -16,7 +16,7 @@ type PairsU64 = unsafe fn(&[u64], &[u64], bool, u32, &mut Vec<[u32; 2]>);
 /// difference k times and tests for zero, which takes two instructions for each k; counting takes
 /// about ten.
 ///
-/// Invariant: as for [`Kernel`]; only [`PairKernel::available`] creates one.
+/// Invariant: as for [`Kernel`](super::Kernel); only [`PairKernel::available`] creates one.
 #[derive(Clone, Copy)]
 pub(in crate::search) struct PairKernel {
     #[cfg_attr(not(test), expect(dead_code, reason = "distinguishes versions in tests"))]
