@@ -70,7 +70,7 @@ impl<'a> PostingsRef<'a> {
         if u64::from(posting.page) < self.pages {
             return Ok(posting);
         }
-        let what = "a fingerprint is said to be on a page that the segment does not have";
+        let what = "a fingerprint refers to a page that the segment does not have";
         Err(self.words.damaged(u64::from(ordinal) * 4, what))
     }
 

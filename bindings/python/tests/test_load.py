@@ -83,7 +83,7 @@ def test_what_is_loaded_from_cannot_load_or_close(store: simkeep.Store, tmp_path
                 verb()
 
             # Each of them would wait for the load, and that for the next row.
-            with pytest.raises(simkeep.InvalidArgumentError, match="iterates over"):
+            with pytest.raises(simkeep.InvalidArgumentError, match="the iterable of a load"):
                 store.load(rows())
         assert store.stats().pages == 0
 
@@ -291,5 +291,5 @@ def test_columns_that_are_not_there_are_named(
 
 
 def test_columns_are_those_of_a_table(store: simkeep.Store) -> None:
-    with pytest.raises(TypeError, match="are no table"):
+    with pytest.raises(TypeError, match="are not a table"):
         store.load(visits(), at=AT)

@@ -249,7 +249,7 @@ fn visits_a_day_are_a_positive_number_and_what_was_learned_is_of_one_store() {
         ["a", "b"].map(|name| Store::create(folder.path().join(name), small()).unwrap());
     let mut found = other.snapshot().due(&due.learned(&Learned::of(&another.snapshot()).unwrap()));
     let said = found.next().unwrap().unwrap_err().to_string();
-    assert!(said.contains("of another store"), "{said}");
+    assert!(said.contains("from another store"), "{said}");
     // Of a store without pages there is nothing to plan.
     let plan = Plan::of(&other.snapshot(), &Due::new(ms(0), 0), 5.0).unwrap();
     assert_eq!((plan.pages(), plan.visits_per_day()), (0.0, 0.0));

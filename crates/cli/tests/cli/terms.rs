@@ -131,6 +131,10 @@ fn the_bands_of_an_epoch_are_given_shown_and_kept() {
             &["ingest", "-", "--strict"],
             &format!("{{\"epoch\":\"y\",{wrong}}}\n"),
         );
-        assert!(ran.code == 3 && ran.err.contains("no bands"), "{wrong}: {}", ran.err);
+        assert!(
+            ran.code == 3 && ran.err.contains("must be numbers of bits"),
+            "{wrong}: {}",
+            ran.err
+        );
     }
 }
