@@ -171,12 +171,12 @@ pub fn document(path: &Path, document: &[u8]) -> Option<Document> {
     content::document(document, page::kind(path), content::Charset::default())
 }
 
-/// Whether [`document`] reads these bytes as HTML: by the ending of the name, or by their beginning.
+/// Whether [`document`] reads these bytes as HTML: by the name's extension or by the content.
 pub fn is_html(path: &Path, document: &[u8]) -> bool {
     page::kind(path) == content::Kind::Html || content::is_html(document)
 }
 
-/// Where to read.
+/// A source to read.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Source {
