@@ -2320,7 +2320,7 @@ typedef struct simkeep_change {
  */
 typedef struct simkeep_plan_numbers {
     /**
-     * Returns the visits a day that the plan was made for.
+     * The visits a day that the plan was made for.
      */
     double per_day;
     /**
@@ -2341,7 +2341,7 @@ typedef struct simkeep_plan_numbers {
      */
     double pages;
     /**
-     * Returns the number of pages that are visited less often than once in 360 days.
+     * The number of pages that are visited less often than once in 360 days.
      */
     double rarely_visited;
 } simkeep_plan_numbers;

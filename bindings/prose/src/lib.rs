@@ -85,7 +85,7 @@ impl Prose {
                         && is_public(&method.vis)
                     {
                         let found = self.entry(&name.ident, &method.sig.ident.to_string());
-                        found.methods.push(described(&method.attrs));
+                        found.methods.push(as_field(described(&method.attrs)));
                     }
                 }
             }
@@ -133,6 +133,16 @@ impl Prose {
         }
         out + "    ($module:ident :: $($of:tt)*) => { prose!($($of)*) };\n}\n"
     }
+}
+
+/// The description of a method, as that of the field that bindings make of it.
+fn as_field(prose: String) -> String {
+    let Some(rest) = prose.strip_prefix("Returns ") else { return prose };
+    let mut letters = rest.chars();
+    letters
+        .next()
+        .map(|first| first.to_uppercase().collect::<String>() + letters.as_str())
+        .unwrap_or_default()
 }
 
 fn is_public(visibility: &Visibility) -> bool {
