@@ -253,31 +253,33 @@ __all__ = [
 DISTANCE_MAX: Final[int]
 """The largest distance of a search, in bits."""
 EXTRACTOR: Final[str]
-"""The name of what `visible_text` does, with its version: the first part of the names of epochs."""
+"""The name and version of the extractor of `visible_text`: the first part of the names of
+epochs.
+"""
 HISTORY_WINDOW: Final[int]
-"""How many versions of a page a verdict looks back at."""
+"""The number of versions of a page that a verdict considers."""
 RECIPE: Final[str]
-"""The name of the recipe that is used unless another is chosen."""
+"""The name of the default recipe."""
 TIME_MAX: Final[datetime]
-"""The last time of a visit."""
+"""The latest time of a visit."""
 TIME_MIN: Final[datetime]
-"""The first time of a visit."""
+"""The earliest time of a visit."""
 URL_BYTES_MAX: Final[int]
-"""The most bytes that the URL of a page may have in UTF-8."""
+"""The maximum length of a URL in bytes of UTF-8."""
 __version__: Final[str]
 """The version of the package."""
 
 def _error_classes() -> dict[str, str | None]:
-    """The names of all kinds of errors, each with that of its class. For the tests."""
+    """Returns the names of all kinds of errors, each with its class. For the tests."""
 
 def _forked() -> None:
-    """Notes that this is a child."""
+    """Notes that this process is a child."""
 
 def _tool(words: list[str]) -> int:
-    """Runs the tool by these words, of which the first is its name, and returns its exit code."""
+    """Runs the tool with these arguments, of which the first is its name, and returns its exit code."""
 
 def _words() -> dict[str, list[str]]:
-    """All enumerations by name, each with its values. For the tests."""
+    """Returns all enumerations by name, each with its values. For the tests."""
 
 def backup(
     path: str | PathLike[str],
@@ -286,23 +288,24 @@ def backup(
     copy: bool = False,
     progress: Progress | None = None,
 ) -> BackedUp:
-    """Makes a backup of the store in a directory, also of one that is being written.
+    """Makes a backup of the store in a directory, which may be open for writing.
 
-    To an earlier backup it adds what is new. With `copy=True` files are copied that could be
-    linked. Ctrl-C ends it.
+    Updates an earlier backup incrementally. `copy=True` copies files instead of linking them.
+    Ctrl-C ends it.
     """
 
 def check_generation(
     path: str | PathLike[str], generation: int, *, file: str | None = None, progress: Progress | None = None
 ) -> None:
-    """Reads all files that a generation names, or the one of this name.
+    """Reads all files of a generation, or the one with this name.
 
-    Raises `CorruptError` for the first that is damaged, `IoError` for one that is not there. Ctrl-C
-    ends it.
+    Raises `CorruptError` for the first damaged file, `IoError` for a missing one. Ctrl-C ends it.
     """
 
 def compare(first: Table, second: Table) -> TableComparison:
-    """Compares two tables of document frequencies: why fingerprints by them differ. Reads both once."""
+    """Compares two tables of document frequencies, to explain why fingerprints by them differ. Reads
+    both once.
+    """
 
 def crawl(
     pages: Replay | PoissonPages,
@@ -314,45 +317,45 @@ def crawl(
     visits_per_day: float | None = None,
     every: float | None = None,
 ) -> Figures:
-    """Crawls pages in a simulation, and says how fresh they were.
+    """Simulates a crawl, and measures how fresh the pages are.
 
     `by` is a `Decider`, or the name of a policy (`"value"`). From day 0 to the day `end`, in steps
-    of `step_days`, the crawler visits as many pages as the budget allows, those first that the
-    decider puts first, and knows nothing but what its visits found. What is measured is from the
-    day `start` on. The budget is either `visits_per_day`, or a visit for each page that is known
-    `every` so many days, on average.
+    of `step_days`, the crawler visits as many pages as the budget allows, in the order of the
+    decider, and knows only the results of its visits. Measurement starts on the day `start`. The
+    budget is either `visits_per_day`, or an average of one visit per `every` days for each known
+    page.
 
     Takes 1 to 3 KiB for each page; a step takes some 50 nanoseconds for each page, and some 10
-    microseconds for each visit. Other threads run meanwhile, and Ctrl-C leaves it. Raises
-    `InvalidOptionError` if there are no pages before the end, or rates are wanted that are not known.
+    microseconds for each visit. Other threads run meanwhile, and Ctrl-C abandons it. Raises
+    `InvalidOptionError` if there are no pages before the end, or if unknown rates are needed.
     """
 
 def decode(body: bytes | bytearray, content_type: str | None = None) -> str:
-    """Decodes a document as its `content_type` says, or as it says itself, or else by a guess.
+    """Decodes a document by its `content_type`, by its own declaration, or by a guess.
 
     `content_type` is the Content-Type of the response, several joined by commas, or the label of an
-    encoding; without one the document is HTML. The encoding is found as browsers find it: a byte
-    order mark, the Content-Type, what a `<meta>` or an XML declaration says, UTF-8 if the bytes are
-    UTF-8, and else the most likely one. Linear in the document.
+    encoding; without one the document is HTML. The encoding is found as in browsers: a byte order
+    mark, the Content-Type, a `<meta>` or an XML declaration, UTF-8 if the bytes are valid,
+    otherwise the most likely one. Linear in the document.
     """
 
 def distance(left: SupportsIndex, right: SupportsIndex) -> int:
-    """In how many bits two fingerprints differ."""
+    """The distance of two fingerprints in bits."""
 
 def few_misses(pages: Iterable[tuple[float, float]], visits_per_day: float) -> Optimum:
-    """The least penalty for changes that are missed, if each further one counts less than the one
+    """Minimizes the penalty for missed changes, where each further change counts less than the one
     before.
 
-    Visits are at random times, and no page is left alone. Each page is a pair of its rate, in
-    changes a day, and its weight. Takes 64 roots for each page; Ctrl-C leaves it. Raises
+    Visits are at random times, and every page gets some. Each page is a pair of its rate, in
+    changes a day, and its weight. Takes 64 square roots for each page; Ctrl-C abandons it. Raises
     `InvalidOptionError` if there are no pages, or a number is not from 1e-100 to 1e100.
     """
 
 def fingerprint(text: str, *, recipe: str | None = None) -> int | None:
     """The fingerprint of a text by the default recipe.
 
-    `None` if it has fewer than eight words, which is too short to tell it from others. Linear in
-    the text. By another `recipe`, if one is named that needs no table.
+    `None` if it has fewer than eight words, too short to be distinguished. Linear in the text.
+    Another `recipe` may be given if it needs no table.
     """
 
 def fingerprint_batch(
@@ -361,86 +364,85 @@ def fingerprint_batch(
     recipe: str | None = None,
     table: Table | None = None,
 ) -> Fingerprints:
-    """The fingerprints of many texts, in their order, as `Fingerprinter.of_page` makes them.
+    """The fingerprints of many texts, in order, as `Fingerprinter.of_page` makes them.
 
-    The texts may come from an iterable of `str`, or in a column of strings that has
+    The texts may come from an iterable of `str`, or from a column of strings with
     `__arrow_c_stream__`; they are copied. Runs on all cores. Ctrl-C ends it.
     """
 
 def fixed_intervals(pages: Iterable[tuple[float, float]], visits_per_day: float) -> Optimum:
-    """The most freshness that so many visits a day can reach, if each page is visited at fixed
-    intervals.
+    """Maximizes freshness for a number of visits a day at fixed intervals.
 
-    No policy that knows the rates does better. Each page is a pair of its rate, in changes a day,
-    and its weight. Takes some 4,000 exponentials for each page; Ctrl-C leaves it. Raises
+    No policy with known rates does better. Each page is a pair of its rate, in changes a day, and
+    its weight. Takes some 4,000 exponentials for each page; Ctrl-C abandons it. Raises
     `InvalidOptionError` if there are no pages, or a number is not from 1e-100 to 1e100.
     """
 
 def generation_files(path: str | PathLike[str], generation: int) -> tuple[PublishedFile, ...]:
-    """The files that a generation names: segments, then tables of document frequencies.
+    """The files of a generation: segments, then tables of document frequencies.
 
-    Needs the generation alone, none of these files. Costs a small read.
+    Needs only the generation, not these files. Costs a small read.
     """
 
 def generation_fingerprints(path: str | PathLike[str], generation: int, epoch: int) -> int:
-    """How many distinct fingerprints of an epoch a generation has; one counts once for each segment
-    that has it.
+    """The number of distinct fingerprints of an epoch in a generation; each counts once for each
+    segment that has it.
 
-    Reads the beginning of each segment, and some bytes for each MiB at its end: what is between
-    need not have arrived, if only the files have their lengths.
+    Reads the beginning of each segment, and some bytes for each MiB at its end: the bytes in
+    between may still be missing, as long as the files have their lengths.
     """
 
 def generations(path: str | PathLike[str]) -> tuple[GenerationInfo, ...]:
-    """The generations that are published in a directory, in order. Costs a small read for each."""
+    """The published generations in a directory, in order. Costs a small read for each."""
 
 def generations_with(
     path: str | PathLike[str], url: str | None = None, *, prefix: str | None = None
 ) -> tuple[int, ...]:
-    """Which generations in a directory still hold bytes of a page, or of pages under a `prefix`.
+    """The generations in a directory that still contain bytes of a page, or of pages under a `prefix`.
 
-    By number: of what was purged from the store meanwhile, say. Costs a search in each segment that
-    is named.
+    Returns their numbers, for example after a purge of the store. Costs a search in each of their
+    segments.
     """
 
 def harmonic(weight: float, per_day: float, days: float) -> float:
     """The harmonic index of a visit, in days.
 
-    That is what it is worth to a page of this weight, which changes so many times a day, so many
-    days after its last visit, if each further change that is missed counts less. It leaves no page
-    alone. Raises `InvalidOptionError` if the weight or the rate is not positive and finite.
+    It is for a page with this weight and rate, in changes a day, this many days after its last
+    visit, if each further missed change counts less. Every page gets visits. Raises
+    `InvalidOptionError` if the weight or the rate is not positive and finite.
     """
 
 def hinted(trust: float, weight: float, after_days: float, otherwise: float) -> float:
-    """What a visit is worth, in days, to a page that somebody says has changed, as a sitemap does.
+    """The value of a visit, in days, to a page with a reported change, as from a sitemap.
 
-    `trust` is the probability that this is true, `after_days` how long after the last visit the
-    change was, and `otherwise` what a visit is worth without the hint. Raises `InvalidOptionError`
-    if the trust is not from 0 to 1, the weight is not positive and finite, or the worth is negative
-    or infinite.
+    `trust` is the probability that the report is true, `after_days` the time from the last visit to
+    the change, and `otherwise` the value without the hint. Raises `InvalidOptionError` if the trust
+    is not from 0 to 1, the weight is not positive and finite, or `otherwise` is negative or
+    infinite.
     """
 
 def interval(weight: float, per_day: float, threshold: float, index: _Index | None = None) -> float | None:
-    """The days after a visit from which on the next one is worth a threshold.
+    """The days after a visit at which the next one reaches a threshold.
 
-    To a page of this weight that changes so many times a day, by the index `"value"` (the default)
-    or `"harmonic"`; `None` if it never is, or not within 4,000,000 days. Raises `InvalidOptionError` if a
-    number is not positive and finite.
+    It is for a page with this weight and rate, in changes a day, by the index `"value"` (the
+    default) or `"harmonic"`; `None` if it never does, or not within 4,000,000 days. Raises
+    `InvalidOptionError` if a number is not positive and finite.
     """
 
 def irregular(comparisons: Iterable[Comparison], halves: _Halves | None = None) -> float:
-    """Changes a day, from comparisons at any intervals: the rate that makes them most likely.
+    """Changes a day, from comparisons at any intervals: the maximum-likelihood rate.
 
-    With the halves of the mean interval added that `halves` says: `"none"`, `"unchanged"` (the
-    default) or `"both"`. Takes 64 steps, each in proportion to the comparisons. With `"none"` the
-    rate of a page that never changed is 0, and of one that always did, without a date, infinite.
-    Raises `InvalidOptionError` if there is no comparison.
+    `halves` adds half comparisons of the mean interval: `"none"`, `"unchanged"` (the default) or
+    `"both"`. Takes 64 steps, each linear in the comparisons. With `"none"` the rate of a page that
+    never changed is 0, and of one that always changed without a date it is infinite. Raises
+    `InvalidOptionError` if there is no comparison.
     """
 
 def is_published(path: str | PathLike[str]) -> bool:
-    """Whether a store is published in a directory, or is being carried there.
+    """Whether a directory has a published store, or is receiving one.
 
-    `Reader` reads such a directory like a store, and nothing but `publish` writes to it. Costs
-    listing what is there.
+    `Reader` reads such a directory like a store, and only `publish` writes to it. Costs listing the
+    directory.
     """
 
 def join(
@@ -456,32 +458,33 @@ def join(
     """All pairs within k bits of each other among fingerprints that are in no store, in no particular
     order.
 
-    Two equal ones are a pair of distance 0. They may come in a buffer of `uint64` or `int64`, such as an
-    array of numpy, in such a column of Arrow, from an iterable of `int`s, or from `fingerprint_batch`,
-    and are copied; fewer than 2**32. A null or `None` is in no pair. With `across`, those before this
-    place are joined with the others, and neither with themselves. With `part`, one of `join_parts`, only
-    pairs are found that agree in this part, and in none before it. `memory_bytes` (256 MiB) bounds the
-    memory beside the copy, and `threads` is how many run (as many as there are cores).
+    Two equal ones are a pair of distance 0. They may come in a buffer of `uint64` or `int64`, such
+    as an array of numpy, in such a column of Arrow, from an iterable of `int`s, or from
+    `fingerprint_batch`, and are copied; fewer than 2**32. A null or `None` is in no pair. With
+    `across`, those before this position are joined with the others, and neither with themselves.
+    With `part`, one of `join_parts`, only pairs that agree in this part, and in none before it, are
+    found. `memory_bytes` (256 MiB) limits the memory in addition to the copy, and `threads` is the
+    number of threads (as many as there are cores).
 
-    Runs in the background, and waits for whoever reads the pairs. It ends when the stream is
-    closed. For whoever reads Arrow it has the columns `left`, `right`, `distance`,
-    `left_fingerprint` and `right_fingerprint`.
+    Runs in the background, and waits for the reader of the pairs. It ends when the stream is
+    closed. As Arrow data it has the columns `left`, `right`, `distance`, `left_fingerprint` and
+    `right_fingerprint`.
 
-    Time, for evenly spread fingerprints and k = 3: some 0.15 microseconds of one core for each.
-    Within a wide distance all are compared with all: 0.4 nanoseconds for each two.
+    Time, for uniformly distributed fingerprints and k = 3: some 0.15 microseconds of one core for
+    each. Within a wide distance all pairs are compared, at 0.4 nanoseconds each.
     """
 
 def join_parts(k: int) -> list[tuple[int, int]]:
-    """The parts into which a join within `k` bits cuts fingerprints, so that each can be joined by
+    """The parts into which a join within `k` bits splits fingerprints, so that each can be joined by
     itself.
 
-    Pairs of a part's lowest bit, counted from 0, and of how many bits it has. What a fingerprint
-    has there is `fingerprint >> lowest & (1 << bits) - 1`. Among all fingerprints that have some
-    values there, `join(..., part=)` finds the pairs of the part, wherever the others are.
+    Pairs of a part's lowest bit, counted from 0, and its number of bits. The value of a fingerprint
+    in a part is `fingerprint >> lowest & (1 << bits) - 1`. Among all fingerprints with some values
+    there, `join(..., part=)` finds the pairs of the part, wherever the others are.
     """
 
 def last_modified(comparisons: Iterable[Comparison]) -> float:
-    """Changes a day, where the time of the last change before each visit is known, as by
+    """Changes a day, if the time of the last change before each visit is known, as from
     `Last-Modified`.
 
     Raises `InvalidOptionError` if there is no comparison, and `InvalidArgumentError` if a change
@@ -491,21 +494,20 @@ def last_modified(comparisons: Iterable[Comparison]) -> float:
 def merge(tables: list[str | PathLike[str]], path: str | PathLike[str], least: int = 1) -> Table:
     """Adds up the tables in some files, and writes the sum to another.
 
-    Features of fewer than `least` documents are left out.
+    Leaves out features of fewer than `least` documents.
     """
 
 def naive(changes: int, days: float) -> float:
-    """Changes seen, over the days in which they were seen, in changes a day.
+    """Changes a day: observed changes over observed days.
 
-    That is too low where a page may change more than once between visits. Raises `InvalidOptionError` if
-    the days are not from a millisecond to 4,000,000.
+    This is too low if a page can change more than once between visits. Raises `InvalidOptionError`
+    if the days are not from a millisecond to 4,000,000.
     """
 
 def normalised(url: str, rules: Iterable[AliasRule]) -> str:
-    """What all of some rules make of a URL, one after another.
+    """The URL after all of some rules, one after another.
 
-    They are to stand in the order in which an `AliasSite` has them; and they hold for its pages
-    only.
+    Pass them in the order of an `AliasSite`; they are valid for its pages only.
     """
 
 def publish(
@@ -518,35 +520,34 @@ def publish(
     check_kept: bool = False,
     progress: Progress | None = None,
 ) -> Publication:
-    """Publishes what is sealed of the store in a directory: makes it a generation in another
-    directory.
+    """Publishes the sealed part of the store in a directory as a generation in another directory.
 
-    `Reader.published` opens it. Works also beside a process that writes the store. Segments and
-    tables are linked or copied (`copy=True` links none), if no earlier generation has brought them,
-    and never change. The newest `keep` generations stay (3), and others for a `grace` after they
-    were the newest (a day). Costs a read of the segments that are new, and of a small part of the
-    others: each is read once in 30 days, and all of them with `check_kept=True`. A damaged one
-    gives way to that of the store. Ctrl-C ends it.
+    `Reader.published` opens it. A process may have the store open for writing. Segments and tables
+    are linked or copied (`copy=True` links none), unless an earlier generation has them, and never
+    change. The newest `keep` generations are kept (3), and others for a `grace` after they were
+    superseded (a day). Costs a read of the new segments, and of a small part of the others: each is
+    read once in 30 days, and all of them with `check_kept=True`. A damaged one is replaced by that
+    of the store. Ctrl-C ends it.
     """
 
 def random_times(pages: Iterable[tuple[float, float]], visits_per_day: float) -> Optimum:
-    """The most freshness that so many visits a day can reach, if each page is visited at random times.
+    """Maximizes freshness for a number of visits a day at random times.
 
-    As often on average as is best. Each page is a pair of its rate, in changes a day, and its
-    weight. Sorts the pages; Ctrl-C leaves it. Raises `InvalidOptionError` if there are no pages, or a
-    number is not from 1e-100 to 1e100.
+    Each page is a pair of its rate, in changes a day, and its weight. Sorts the pages; Ctrl-C
+    abandons it. Raises `InvalidOptionError` if there are no pages, or a number is not from 1e-100
+    to 1e100.
     """
 
 def recipes() -> tuple[Preset, ...]:
-    """The recipes that have a short name."""
+    """The recipes with a short name."""
 
 def regular(comparisons: int, changes: int, halves: _Halves | None = None) -> float:
-    """The changes in an interval, of a page that changed in so many of equal intervals.
+    """The changes per interval of a page that changed in some of equal intervals.
 
-    Divide by the interval in days to have changes a day. `halves` says what is added, so that the
-    answer is neither zero nor infinite: `"none"`, `"unchanged"` for half an unchanged comparison
-    (the default), or `"both"` for half a changed one as well. Raises `InvalidOptionError` if there are no
-    comparisons, or more changes than comparisons.
+    Divide by the interval in days for changes a day. `halves` is added so that the result is
+    neither zero nor infinite: `"none"`, `"unchanged"` for half an unchanged comparison (the
+    default), or `"both"` for half a changed one as well. Raises `InvalidOptionError` if there are
+    no comparisons, or more changes than comparisons.
     """
 
 def repair(
@@ -557,10 +558,10 @@ def repair(
     memory_bytes: int | None = None,
     progress: Progress | None = None,
 ) -> Repaired:
-    """Makes a new store of everything in another that is sound, and says what is lost.
+    """Makes a new store from the sound parts of another, and reports what is lost.
 
-    The old one stays as it is. Costs two reads of all files, and a load of what is saved. Raises
-    `AmbiguousRepairError` if it cannot be told what was forgotten, unless `keep_forgotten`. Ctrl-C ends
+    The old store is unchanged. Costs two reads of all files, and a load of the saved data. Raises
+    `AmbiguousRepairError` if it is unknown what was forgotten, unless `keep_forgotten`. Ctrl-C ends
     it, and leaves no new store.
     """
 
@@ -574,43 +575,44 @@ def response_meaning(
     is_encoded: bool = False,
     is_cut: bool = False,
 ) -> Seen | None:
-    """What an HTTP response to a GET says of its page: what to report. `None` below 200: no visit.
+    """The meaning of an HTTP response to a GET for its page: the kind of visit to report. `None` below
+    200: not a visit.
 
     `location` and `content_range` are the headers; `length` is the Content-Length, if no
-    Transfer-Encoding delimits the body, and `received` the number of bytes that arrived;
-    `is_encoded` says that there is a Content-Encoding, `is_cut` that the body is known to be cut.
+    Transfer-Encoding delimits the body, and `received` the number of received bytes; `is_encoded`
+    means that there is a Content-Encoding, `is_cut` that the body is known to be truncated.
     """
 
 def route(url: str, stores: int) -> int:
-    """Which of so many stores a page belongs to, counted from 0, where a crawl is shared out among several.
+    """The store of a page, counted from 0, if a crawl is distributed over `stores` stores.
 
-    All pages of a host belong to the same one. The answer never changes; with more stores than before, a
-    page stays where it was or goes to a new one.
+    All pages of a host are in the same one. The result never changes; with more stores, a page
+    keeps its store or moves to a new one.
     """
 
 def site_of(url: str) -> str | None:
-    """The site that a URL is of, as an `AliasSite` names it; `None` without a host that can exist.
+    """The site of a URL, as an `AliasSite` names it; `None` without a valid host.
 
-    That is its host in lower case, and without `www.`.
+    It is the host in lower case, without `www.`.
     """
 
 def surt(url: str) -> str:
-    """What a page is sorted by, its SURT, as the Internet Archive writes it.
+    """The sort key of a page, its SURT, in the notation of the Internet Archive.
 
-    Such as "com,example)/terms". Linear in the length of the URL.
+    For example "com,example)/terms". Linear in the length of the URL.
     """
 
 def surt_key(url: str) -> bytes:
-    """Bytes that compare as pages are sorted, also those of several stores: what `surt` is made of.
+    """Bytes that compare in the order of pages, also across stores: the source of `surt`.
 
-    Of two URLs with the same, the less comes first.
+    URLs with equal bytes are ordered by themselves.
     """
 
 def value(weight: float, per_day: float, days: float) -> float:
     """The crawl value of a visit, in days.
 
-    That is what it is worth to a page of this weight, which changes so many times a day, so many
-    days after its last visit. Visits to what is worth most keep the most pages fresh. Raises
+    It is for a page with this weight and rate, in changes a day, this many days after its last
+    visit. Visiting the pages with the highest value keeps the most pages fresh. Raises
     `InvalidOptionError` if the weight or the rate is not positive and finite.
     """
 
@@ -621,30 +623,30 @@ def verify(
     flaws_max: int | None = None,
     progress: Progress | None = None,
 ) -> Verified:
-    """Checks the store in a directory: reads all of it, and names every flaw.
+    """Checks the store in a directory: reads all of it, and lists every flaw.
 
-    `rate` is the most bytes to read per second. Damage is part of the answer, and raises nothing.
-    Ctrl-C ends it.
+    `rate` is the maximum number of bytes to read per second. Damage is part of the result, and
+    raises nothing. Ctrl-C ends it.
     """
 
 def versions(history: Iterable[VisitEntry | Restated | PropertyEntry]) -> list[Version]:
-    """The versions of a page, from its history, as `View.history` or `View.histories` tell it.
+    """The versions of a page, from its history, as `View.history` or `View.histories` returns it.
 
-    Visits that saw one content, were told that it was not modified, or saw it again after failures
-    are one version; a content that comes back later is another. Failures that follow each other
-    with one status are one, and so are visits that find the page gone. What the page was given is
-    left out. Linear in the history.
+    Visits that saw the same content, reported it unmodified, or saw it again after failures are one
+    version; content that returns later is another. Consecutive failures with the same status are
+    one version, and so are visits that find the page gone. Weights and classes are ignored. Linear
+    in the history.
     """
 
 def visible_text(html: _types.Html, encoding: str | None = None) -> str:
-    """The text that a reader sees of an HTML page.
+    """The visible text of an HTML page.
 
-    It is `str`, or bytes with the `encoding` that the server named, or its Content-Type.
+    The page is `str`, or bytes with the `encoding` from the server, or its Content-Type.
     """
 
 @final
 class AliasCount:
-    """A rule in a site, and what speaks for it."""
+    """A rule in a site, with its evidence."""
 
     __match_args__: tuple[
         Literal["rule"],
@@ -669,7 +671,7 @@ class AliasCount:
     ) -> Self: ...
     @property
     def rule(self) -> AliasRule:
-        """The rule. If it has a direction, that is to what more pages of the site have."""
+        """The rule. If it has a direction, it is towards the form of more pages in the site."""
 
     @property
     def holds(self) -> bool:
@@ -677,60 +679,61 @@ class AliasCount:
 
     @property
     def pairs(self) -> int:
-        """Pages that it makes one with a page that stands before them in SURT order (the first of the group;
-        pages without `www.` come before those with it), and takes something else from: as many would be
-        spared. If these are too few, with the pairs that it makes with one other rule.
+        """The number of redundant pages. The rule maps each of them to the URL of an earlier page in SURT
+        order (the first of its group; pages without `www.` come before those with it), and removes
+        different text from both. If there are too few, it includes the pairs of this rule with one other
+        rule.
         """
 
     @property
     def near(self) -> int:
-        """Those of them that are near that page."""
+        """The number of those near the earlier page."""
 
     @property
     def share(self) -> float:
-        """The share of the pairs that are near; 0 without any."""
+        """The share of near pairs; 0 without any pairs."""
 
     @property
     def visits(self) -> int:
-        """Visits that these pairs had, without those to the first pages: as many would have been spared."""
+        """Visits to the redundant pages of these pairs: visits that the rule would have saved."""
 
     @property
     def examples(self) -> tuple[AliasPair, ...]:
-        """Pairs that are near, each of another group, drawn by a hash. Of the 128 rules of a site with most
+        """Near pairs, each of another group, sampled by hash. Only for the 128 rules of a site with the most
         pairs.
         """
 
     @property
     def exceptions(self) -> tuple[AliasPair, ...]:
-        """Pairs that are not near, drawn in the same way."""
+        """Pairs that are not near, sampled likewise."""
 
 @final
 class AliasPair:
-    """Two pages that a rule makes one."""
+    """Two pages that a rule maps to one URL."""
 
     __match_args__: tuple[Literal["first"], Literal["other"], Literal["distance"]]
     def __new__(cls, first: str, other: str, distance: int) -> Self: ...
     @property
     def first(self) -> str:
-        """The page that stands before all others of the group."""
+        """The first page of the group."""
 
     @property
     def other(self) -> str:
-        """Another one."""
+        """Another page of the group."""
 
     @property
     def distance(self) -> int:
-        """In how many bits their fingerprints differ."""
+        """The number of bits in which their fingerprints differ."""
 
 @final
 class AliasRule:
-    """A rule that makes one URL of several: a difference between URLs that may make no difference.
+    """A rule that maps several URLs to one: a difference between URLs that may not matter.
 
-    `kind` and `value` say which: `"host"` (as browsers write it), `"scheme"` with `"https"` or
+    `kind` and `value` select it: `"host"` (as browsers write it), `"scheme"` with `"https"` or
     `"http"`, `"www"` with `"without"` or `"with"`, `"port"`, `"escapes"`, `"session"` (in the
-    path), `"slashes"`, `"fragment"`, `"empty-query"`, `"parameter"` with its name (`"utm_*"` is all
-    that begin so), `"order"` (of parameters), `"index"` with the name of a page, `"slash"` with
-    `"without"` or `"with"`, `"case"` (of the path). As a text: "parameter sid". Raises `ValueError`
+    path), `"slashes"`, `"fragment"`, `"empty-query"`, `"parameter"` with its name (`"utm_*"` is a
+    prefix), `"order"` (of parameters), `"index"` with the name of a page, `"slash"` with
+    `"without"` or `"with"`, `"case"` (of the path). As text: "parameter sid". Raises `ValueError`
     if there is no such rule.
     """
 
@@ -738,20 +741,22 @@ class AliasRule:
     def __new__(cls, kind: _AliasKind, value: str | None = None) -> Self: ...
     @property
     def kind(self) -> _AliasKind:
-        """What kind of rule it is, in one word."""
+        """The kind of rule, in one word."""
 
     @property
     def value(self) -> str | None:
-        """Which of its kind it is; `None` where there is one."""
+        """The value of the rule; `None` if its kind has only one."""
 
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
     def apply(self, url: str) -> str | None:
-        """What the rule makes of a URL; `None` if it leaves it as it is, as it does any without a host."""
+        """The URL that the rule makes of a URL; `None` if it does not change it, as for any without a
+        host.
+        """
 
 @final
 class AliasSite:
-    """A site, and the rules that were found for it."""
+    """A site with the rules found for it."""
 
     __match_args__: tuple[
         Literal["site"],
@@ -769,42 +774,40 @@ class AliasSite:
 
     @property
     def pages(self) -> int:
-        """Its pages that took part."""
+        """The number of its pages that were compared."""
 
     @property
     def sampled(self) -> float:
-        """What share of the URLs that rules make was looked at: 1, unless the site was beyond the memory. All
-        that is counted of its rules is of these.
+        """The sampled share of the URLs that rules make: 1, unless the site exceeded the memory. All counts of
+        its rules refer to the sample.
         """
 
     @property
     def skipped(self) -> int:
-        """Pages with so many parameters, or in a site with so many names of them, that some were passed over:
-        more than 32 on a page, 1,024 names in a site, or 64 bytes in a name. simkeep tries at most 16 KiB /
-        (length of path and query) parameters, 32 at most.
+        """The number of pages of which some parameters were skipped. Limits are 32 parameters on a page, 1,024
+        names in a site, and 64 bytes in a name. On a page with long URLs, only 16 KiB / (length of path and
+        query) parameters are tested.
         """
 
     @property
     def rules(self) -> tuple[AliasCount, ...]:
-        """The rules, in the order in which they are to be applied: none twice."""
+        """The rules, in the order in which to apply them, without duplicates."""
 
 @final
 class AliasSites(Stream[AliasSite]):
-    """The sites that have a rule to report, in SURT order: found as they are read.
+    """The sites with a rule to report, in SURT order: found while they are read.
 
-    For whoever reads Arrow it has a row for each rule: `site`, `kind`, `value`, `holds`, `pairs`,
-    `near` and `visits`.
+    As Arrow data it has a row for each rule: `site`, `kind`, `value`, `holds`, `pairs`, `near` and
+    `visits`.
     """
 
     @property
     def summary(self) -> Aliases | None:
-        """What was looked at in all; `None` as long as there is more to look at, and if the stream was
-        closed before.
-        """
+        """The totals of the search; `None` while it continues, and if the stream was closed early."""
 
 @final
 class Aliases:
-    """What was looked at for aliases, in all."""
+    """Totals of a search for aliases."""
 
     __match_args__: tuple[
         Literal["sites"],
@@ -831,11 +834,11 @@ class Aliases:
     ) -> Self: ...
     @property
     def sites(self) -> int:
-        """Sites with a page that took part."""
+        """Sites with a compared page."""
 
     @property
     def sites_with_rules(self) -> int:
-        """Sites that have a rule that holds."""
+        """Sites with a rule that holds."""
 
     @property
     def sampled(self) -> int:
@@ -843,38 +846,38 @@ class Aliases:
 
     @property
     def pages(self) -> int:
-        """Pages that took part: of those whose URLs SURT order does not tell apart, one."""
+        """Compared pages: among pages whose URLs have equal SURT order, one."""
 
     @property
     def without_fingerprint(self) -> int:
-        """Pages with content that has no fingerprint in the epoch: they took no part."""
+        """Pages with content but without a fingerprint in the epoch, which were not compared."""
 
     @property
     def skipped(self) -> int:
-        """Pages with parameters that were passed over, whether their sites have rules or not."""
+        """Pages with skipped parameters, in all sites."""
 
     @property
     def rules(self) -> int:
-        """Rules that hold, all sites together."""
+        """Rules that hold, in all sites."""
 
     @property
     def pairs(self) -> int:
-        """Pairs of these."""
+        """Pairs of these rules."""
 
     @property
     def visits(self) -> int:
-        """Visits of these."""
+        """Visits of these rules."""
 
 @final
 class Answers:
-    """The answers of many searches: a sequence of `Matches`, in the order of what was searched for.
+    """The results of many searches: a sequence of `Matches`, in the order of the queries.
 
-    For whoever reads Arrow it is a table with a row for each page that was found: `query`, `url`,
-    `distance` and `fingerprint`.
+    As Arrow data it is a table with a row for each page found: `query`, `url`, `distance` and
+    `fingerprint`.
     """
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> CapsuleType:
-        """What `batches` has, as a stream of Arrow data in a capsule."""
+        """The data of `batches`, as a stream of Arrow data in a capsule."""
 
     @overload
     def __getitem__(self, index: SupportsIndex, /) -> Matches: ...
@@ -883,18 +886,17 @@ class Answers:
     def __iter__(self) -> Iterator[Matches]: ...
     def __len__(self) -> int: ...
     def batches(self, *, signed: bool = False) -> Batches:
-        """A row for each page that was found: `query`, counted from 0, `url`, `distance` and
-        `fingerprint`.
+        """A row for each page found: `query`, counted from 0, `url`, `distance` and `fingerprint`.
 
         The fingerprint is `int64`, bit for bit, with `signed=True`.
         """
 
     def queries(self) -> Batches:
-        """A row for each search: whether its answer is `complete`, and `within` which distance."""
+        """A row for each search: whether its result is `complete`, and `within` which distance."""
 
 @final
 class BackedUp:
-    """What a backup did."""
+    """The result of a backup."""
 
     __match_args__: tuple[
         Literal["sequence"],
@@ -923,24 +925,23 @@ class BackedUp:
     ) -> Self: ...
     @property
     def sequence(self) -> int:
-        """The last operation that the backup has."""
+        """The last operation in the backup."""
 
     @property
     def pages(self) -> int:
-        """Pages in it, all of which were checked."""
+        """The number of its pages, all of which were checked."""
 
     @property
     def visits(self) -> int:
-        """Visits in it."""
+        """The number of its visits."""
 
     @property
     def earlier(self) -> int | None:
-        """The last operation that the earlier backup had in whose place this one is; `None` if there was none.
-        """
+        """The last operation in the earlier backup that this one replaced; `None` if there was none."""
 
     @property
     def linked(self) -> FileCount:
-        """Files that are links: of one file with the store."""
+        """Files that are links to files of the store."""
 
     @property
     def copied(self) -> FileCount:
@@ -948,26 +949,28 @@ class BackedUp:
 
     @property
     def kept(self) -> FileCount:
-        """Files that the earlier backup had already."""
+        """Files that the earlier backup already had."""
 
     @property
     def removed(self) -> int:
-        """Files of the earlier backup that were removed, because the store has them no more."""
+        """The number of files of the earlier backup that were removed, because the store no longer has them.
+        """
 
     @property
     def catalog_bytes(self) -> int:
-        """Bytes of the catalog, which is always written anew."""
+        """Bytes of the catalog, which is always rewritten."""
 
     @property
     def not_linked(self) -> str | None:
-        """Why files were copied that were to be linked, as the system said it."""
+        """The error of the system because of which files were copied instead of linked."""
 
 @final
 class Balls:
-    """The balls of one distance: each page with all that are within so many bits of it, itself included.
+    """The balls of one distance. The ball of a page consists of all pages within that distance, itself
+    included.
 
-    Other than clusters, balls overlap. Their number by size is figure 6-2 and their average size table
-    6.2 of S. Seshasai, *Efficient near duplicate document detection for specialized corpora*, MIT 2009.
+    Unlike clusters, balls overlap. Their number by size is figure 6-2 and their average size table 6.2
+    of S. Seshasai, *Efficient near duplicate document detection for specialized corpora*, MIT 2009.
     """
 
     __match_args__: tuple[
@@ -1003,47 +1006,47 @@ class Balls:
 
     @property
     def balls(self) -> int:
-        """How many balls there are: one for each page."""
+        """The number of balls: one for each page."""
 
     @property
     def pages(self) -> int:
-        """How many pages they have together."""
+        """The sum of the balls' sizes, in pages."""
 
     @property
     def largest(self) -> int:
-        """How many pages the largest has."""
+        """The size of the largest ball."""
 
     @property
     def without_fingerprint(self) -> int:
-        """Pages with content that have no fingerprint of the epoch, and have no ball."""
+        """The number of pages with content but without a fingerprint of the epoch, which have no ball."""
 
     @property
     def by_size(self) -> tuple[int, ...]:
-        """How many balls have 1 page, 2 or 3, 4 to 7, and so on: those of size s are in bin log2(s)."""
+        """The number of balls with 1 page, 2 to 3, 4 to 7, and so on: size s is in bin log2(s)."""
 
     @property
     def labelled_pairs(self) -> int:
-        """Pairs of pages within the distance that both have a label."""
+        """The number of pairs of labelled pages within the distance."""
 
     @property
     def equal_pairs(self) -> int:
-        """Those of them whose labels are equal."""
+        """The number of those pairs with equal labels."""
 
     @property
     def average(self) -> float | None:
-        """How many pages a ball has on average; `None` if there is none."""
+        """The average size of a ball, in pages; `None` without balls."""
 
     @property
     def shared(self) -> float | None:
-        """The share of balls that have another page than their own; `None` if there is none."""
+        """The share of balls with more than one page; `None` without balls."""
 
     @property
     def equal_share(self) -> float | None:
-        """The share of labelled pairs whose labels are equal; `None` if there is none."""
+        """The share of labelled pairs with equal labels; `None` without such pairs."""
 
 @final
 class Bands:
-    """Up to which distance a change is minor, and up to which it is moderate."""
+    """The largest minor distance and the largest moderate distance."""
 
     __match_args__: tuple[Literal["minor"], Literal["moderate"]]
     def __new__(cls, minor: int, moderate: int) -> Self: ...
@@ -1057,10 +1060,10 @@ class Bands:
 
 @final
 class Batches:
-    """A table in Arrow's form, for what reads that: pyarrow, polars, pandas, DuckDB.
+    """A table in Arrow format, for pyarrow, polars, pandas, DuckDB.
 
-    One that a store is read for is read once, batch by batch, as far as whoever reads it goes: by the
-    first that asks for a row. To ask for its columns reads nothing.
+    A table that reads a store can be read once, batch by batch and lazily, by the first consumer
+    that requests a row. Requesting its columns reads nothing.
     """
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> CapsuleType:
@@ -1068,10 +1071,10 @@ class Batches:
 
 @final
 class Belief:
-    """How likely each of 64 rates is to be that of a page: a prior times the likelihood of what was seen.
+    """The probability of each of 64 rates: a prior times the likelihood of the comparisons.
 
-    With few visits a rate is hardly known, and each change that was seen means only "one or more". What
-    a visit is worth is best taken as its expectation over a belief.
+    Few visits determine a rate only roughly, and each change that was seen means "one or more". The
+    best estimate of a visit's value is its expectation over a belief.
     """
 
     def __new__(cls, prior: Prior, likelihood: Likelihood) -> Self: ...
@@ -1081,27 +1084,27 @@ class Belief:
 
     def __eq__(self, other: object, /) -> bool: ...
     def interval(self, weight: float, threshold: float, index: _Index | None = None) -> float | None:
-        """The days after a visit from which on the next one is worth a threshold.
+        """The days after a visit at which the next one reaches a threshold.
 
-        By the index `"value"` (the default) or `"harmonic"`; `None` if it never is, or not within
-        4,000,000 days. Takes 65 times as long as `worth`. Raises `InvalidOptionError` if the weight or
-        the threshold is not positive and finite.
+        By the index `"value"` (the default) or `"harmonic"`; `None` if it never does, or not within
+        4,000,000 days. Takes 65 times as long as `worth`. Raises `InvalidOptionError` if the weight
+        or the threshold is not positive and finite.
         """
 
     def worth(self, weight: float, days: float, index: _Index | None = None) -> float:
-        """What a visit is worth so many days after the last one, in days.
+        """The value of a visit this many days after the last one, in days.
 
-        That is the expectation of the index, `"value"` (the default) or `"harmonic"`, of a page of this
-        weight. Takes about a microsecond. Negative days count as none. Raises `InvalidOptionError` if
-        the weight is not positive and finite.
+        It is the expectation of the index, `"value"` (the default) or `"harmonic"`, for a page of
+        this weight. Takes about a microsecond. Negative days count as zero. Raises
+        `InvalidOptionError` if the weight is not positive and finite.
         """
 
 @final
 class BitSketch:
-    """A sketch of a text in 64 bytes, which estimates how much two texts have in common.
+    """A sketch of a text in 64 bytes, which estimates the resemblance of two texts.
 
-    That is their resemblance in runs of five words. It is what `Candidates` keep of a text. `bytes`
-    has its bytes, of which it can be made again.
+    The resemblance is that of their runs of five words. `Candidates` store such a sketch of each
+    text. `bytes` has its bytes, from which it can be restored.
     """
 
     def __new__(cls, bytes: bytes | bytearray) -> Self: ...
@@ -1109,17 +1112,17 @@ class BitSketch:
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
     def distance(self, other: BitSketch) -> int:
-        """In how many of their 512 bits two sketches differ."""
+        """The number of their 512 bits in which two sketches differ."""
 
     @staticmethod
     def of_text(text: str) -> BitSketch:
-        """The sketch of a text. Costs some 6 nanoseconds for each of its words, and 10 KiB meanwhile."""
+        """The sketch of a text. Costs some 6 nanoseconds for each word, and 10 KiB temporarily."""
 
     def resemblance(self, other: BitSketch) -> float:
-        """How much the two texts have in common, about.
+        """The estimated resemblance of the two texts.
 
-        It is 1 of equal texts, and about 0, or less, of texts without a run in common. The standard
-        error is 0.027 at a resemblance of 0.8.
+        It is 1 for equal texts, and about 0, possibly negative, for texts without a common run. The
+        standard error is 0.027 at a resemblance of 0.8.
         """
 
 @final
@@ -1130,58 +1133,58 @@ class Candidate:
     def __new__(cls, candidacy: Candidacy, location: int | None, digest: bytes | None) -> Self: ...
     @property
     def candidacy(self) -> Candidacy:
-        """Whether it is."""
+        """Whether the page is a candidate."""
 
     @property
     def location(self) -> int | None:
-        """Where the page stands, for `add`, if it is."""
+        """The position of the page, for `add`, if it is one."""
 
     @property
     def digest(self) -> bytes | None:
-        """The digest of the content that was compared, if there is one: another text of the page, such
-        as an older version of it, is not the one that is wanted.
+        """The digest of the compared content, if there is one. Do not add another text of the
+        page, such as an older version.
         """
 
 @final
 class Candidates:
-    """Pages that have others within k bits of them: those whose texts are worth comparing.
+    """Pages with others within k bits of them: their texts are worth comparing.
 
-    The store has no texts. Whoever has them asks for each page whether its text is wanted
-    (`candidacy`), adds those that are (`add`), and has clusters of those that are alike
-    (`clusters`). Takes two bits of memory for each page of the store, and in scratch files 68 bytes
-    for each text that is added. Threads may share it. It is of the process that found it.
+    The store has no texts. Ask for each page whether its text is needed (`candidacy`), add the
+    needed texts (`add`), and get the clusters of similar ones (`clusters`). Takes two bits of
+    memory for each page of the store, and in scratch files 68 bytes for each added text. Threads
+    may share it. It belongs to the process that made it.
     """
 
     def __len__(self) -> int: ...
     def add(self, location: int, text: str) -> None:
-        """Adds the text of the page at a `location`, once or more often.
+        """Adds the text of the page at a `location`; repeated calls are allowed.
 
-        A page of which different texts are added is compared with none, since it is not known which of
-        them is the one in force. Linear in the text. Raises `InvalidArgumentError` if no candidate
-        stands there.
+        A page with several different texts is not compared, since it is unknown which of them is
+        current. Linear in the text. Raises `InvalidArgumentError` if there is no candidate at the
+        place.
         """
 
     def candidacy(self, url: str) -> Candidate:
-        """Whether the text of a page is wanted. Costs looking it up; of a candidate, reading its head,
-        too.
+        """Whether the text of a page is needed. Costs a lookup; for a candidate, also reading its
+        head.
 
-        Raises `UrlError` for what no page can have.
+        Raises `UrlError` for an invalid URL.
         """
 
     def clusters(self, resemblance: float, *, progress: Progress | None = None) -> Clusters:
-        """Puts all pages into clusters, as `View.clusters` does, of pages whose texts are alike.
+        """Clusters all pages as `View.clusters` does, but by the similarity of texts.
 
-        A page is led by one within k bits whose text resembles its own at least so much, from 0 to
-        1: by the one that it resembles most. Pages without a text lead clusters of their own. The
-        candidates are gone then. Costs some joins, and a crowd of fingerprints whose texts are not
-        alike its square. Ctrl-C ends it.
+        The leader of a page is within k bits, and their texts have at least this resemblance, from
+        0 to 1; of several leaders, the most similar one counts. Pages without a text lead clusters
+        of their own. The candidates cannot be used afterwards. Costs some joins; many equal
+        fingerprints with dissimilar texts cost quadratic time. Ctrl-C ends it.
 
-        Raises `InvalidArgumentError` if it was called before, or while another thread adds texts.
+        Raises `InvalidArgumentError` on a second call, or while another thread adds texts.
         """
 
 @final
 class Census:
-    """What a store has, counted page by page."""
+    """The content of a store, counted page by page."""
 
     __match_args__: tuple[
         Literal["pages"],
@@ -1222,7 +1225,7 @@ class Census:
     ) -> Self: ...
     @property
     def pages(self) -> int:
-        """Pages that are known."""
+        """Known pages."""
 
     @property
     def in_force(self) -> int:
@@ -1250,49 +1253,49 @@ class Census:
 
     @property
     def hosts(self) -> int:
-        """Hosts that have pages; URLs without one count as one for each scheme."""
+        """Hosts that have pages; URLs without a host count as one host for each scheme."""
 
     @property
     def largest_hosts(self) -> tuple[HostCensus, ...]:
-        """The hosts with most pages, the largest first: twenty, if there are so many."""
+        """The twenty hosts with the most pages, the largest first."""
 
     @property
     def fingerprints(self) -> FingerprintCensus:
-        """The fingerprints by which near-duplicates are sought."""
+        """The fingerprints of the epoch for near-duplicates."""
 
     @property
     def sample(self) -> tuple[SampledPage, ...]:
-        """Pages that have such a fingerprint now, drawn by a hash of their URLs: ten thousand, or all."""
-
-    @property
-    def distances(self) -> tuple[int, ...]:
-        """How many visits found the page so many bits away from the version before: of 0 bits first, of 64
-        last.
+        """A sample of the pages that have such a fingerprint now: the ten thousand with the least hashes of
+        their URLs, or all.
         """
 
     @property
+    def distances(self) -> tuple[int, ...]:
+        """The number of visits by their distance to the previous version, from 0 to 64 bits."""
+
+    @property
     def changing(self) -> tuple[int, ...]:
-        """How many pages changed at what share of their visits that could tell: at none, and up to a tenth,
-        two tenths and so on, in eleven numbers.
+        """The number of pages by the share of their comparable visits that found a change: none, up to a
+        tenth, up to two tenths and so on, in eleven numbers.
         """
 
     @property
     def period(self) -> timedelta:
-        """How long each period is."""
+        """The length of each period."""
 
     @property
     def periods(self) -> tuple[Period, ...]:
-        """What visits found by when they were, in order of time: at most 400 periods."""
+        """The results of visits by period, in order of time: at most 400 periods."""
 
     @property
     def outside(self) -> VerdictCounts:
-        """What visits found that are in none of the periods: one in a thousand at either end, or one of at
-        least twenty, whose times are so far from all others that most periods would be empty.
+        """The results of visits outside of all periods. Outliers are left out if most periods would otherwise
+        be empty: up to one visit in a thousand at either end, or one of at least twenty.
         """
 
 @final
 class Changes:
-    """What the visits of a page tell about how it changes."""
+    """How a page changes, from its visits."""
 
     __match_args__: tuple[
         Literal["comparisons"],
@@ -1313,23 +1316,23 @@ class Changes:
     ) -> Self: ...
     @property
     def comparisons(self) -> int:
-        """How often two visits were compared."""
+        """The number of comparisons of two visits."""
 
     @property
     def changes(self) -> int:
-        """How often the later one had other content."""
+        """The number of these with other content in the later visit."""
 
     @property
     def returns(self) -> int:
-        """How often that was content seen before."""
+        """The number of these in which that content had been seen before."""
 
     @property
     def dated(self) -> int:
-        """Of how many changes the server said when they were."""
+        """The number of changes with a time from the server."""
 
     @property
     def unchanged_ms(self) -> int:
-        """How long the page was seen not to change, in milliseconds."""
+        """How long the page was observed without a change, in milliseconds."""
 
     @property
     def last_change(self) -> LastChange | None:
@@ -1337,7 +1340,7 @@ class Changes:
 
 @final
 class Cluster:
-    """A cluster: pages within a distance of one, which leads them."""
+    """A cluster: pages within a distance of the page that leads it."""
 
     __match_args__: tuple[
         Literal["leader"],
@@ -1359,19 +1362,19 @@ class Cluster:
 
     @property
     def first_seen(self) -> datetime:
-        """When it was first seen with the content that counts."""
+        """When its content was first seen."""
 
     @property
     def pages(self) -> int:
-        """How many pages there are, itself included."""
+        """The number of pages, including the leader."""
 
     @property
     def max_distance(self) -> int:
-        """The greatest distance of the fingerprint of one of them to its own."""
+        """The greatest distance between the fingerprints of a page and the leader."""
 
 @final
 class ClusterChange:
-    """That a page is led by another than before."""
+    """A page whose leader changed."""
 
     __match_args__: tuple[
         Literal["url"],
@@ -1397,27 +1400,27 @@ class ClusterChange:
 
     @property
     def reason(self) -> LeaderChangeReason:
-        """Why."""
+        """The reason."""
 
     @property
     def bits(self) -> int | None:
-        """In how many bits the page or its leader changed, if that is why."""
+        """The distance in bits by which the page or its leader changed, if that is the reason."""
 
 @final
 class ClusterChanges:
-    """The clusters of two times: an iterable over the pages that are led by others, in SURT order.
+    """The clusters at two times: an iterable over the pages whose leader changed, in SURT order.
 
-    It can be iterated over several times; each costs going through both clusterings, in a thread
-    that ends when the stream is closed. It is of the process that found it.
+    It can be iterated several times; each iteration reads both clusterings, in a thread that ends
+    when the stream is closed. It belongs to the process that made it.
     """
 
     @property
     def after(self) -> Clusters:
-        """The clusters of the later time."""
+        """The clusters at the later time."""
 
     @property
     def before(self) -> Clusters:
-        """The clusters of the earlier time."""
+        """The clusters at the earlier time."""
 
     def __iter__(self) -> Stream[ClusterChange]: ...
 
@@ -1458,35 +1461,34 @@ class ClusteredPage:
 
     @property
     def class_(self) -> int | None:
-        """The class that it is of now, whichever time the cluster is of; `None` of a page that has
-        none.
-        """
+        """The current class, whatever the time of the clusters; `None` for a page without one."""
 
     @property
     def leader(self) -> str:
-        """The page that leads its cluster, which may be itself."""
+        """The leader of its cluster, perhaps itself."""
 
     @property
     def leader_class(self) -> int | None:
-        """The class that the leader is of now."""
+        """The current class of the leader."""
 
     @property
     def distance(self) -> int:
-        """In how many bits the fingerprints of the two differ."""
+        """The number of bits in which the two fingerprints differ."""
 
     @property
     def resemblance(self) -> float | None:
-        """How much the texts of the two have in common, by their sketches; `None` of the leader, and where no
-        texts were compared.
+        """The resemblance of the two texts, by their sketches; `None` for the leader, and if texts were not
+        compared.
         """
 
     @property
     def pages(self) -> int:
-        """How many pages the cluster has."""
+        """The number of pages in the cluster."""
 
     @property
     def by(self) -> OriginalBy | None:
-        """How it is known to be nearly the same as its leader; `None` of the leader, and in what
+        """How it is known to be nearly the same as its leader; `None` for the leader, and in
+        results of `cluster_of`.
         `cluster_of` finds.
         """
 
@@ -1496,11 +1498,11 @@ class ClusteredPage:
 
 @final
 class Clusters:
-    """The clusters of a moment of a store: pages near each other, of which one leads.
+    """The clusters of a store at a point in time: groups of near pages with a leader.
 
-    They stay in memory or in scratch files until this is gone, with the snapshot that they are of,
-    and can be gone through several times, in several orders. They are of the process that found
-    them: in a forked one, `ForkedError` is raised.
+    They stay in memory or in scratch files until this is released, together with their snapshot,
+    and can be iterated several times, in several orders. They belong to the process that made them:
+    in a forked one, `ForkedError` is raised.
     """
 
     @property
@@ -1509,71 +1511,74 @@ class Clusters:
 
     @property
     def fingerprints(self) -> int:
-        """How many distinct fingerprints they have."""
+        """The number of distinct fingerprints of these pages."""
 
     @property
     def k(self) -> int:
-        """The distance that counts."""
+        """The distance."""
 
     @property
     def largest(self) -> int:
-        """How many pages the largest has."""
+        """The number of pages in the largest cluster."""
 
     @property
     def multi_page_clusters(self) -> int:
-        """How many clusters have two pages or more."""
+        """The number of clusters with at least two pages."""
 
     @property
     def pages(self) -> int:
-        """How many pages there are."""
+        """The number of pages."""
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """How many clusters have 1 page, 2 or 3, 4 to 7, and so on: those of size s are in bin log2(s)."""
+        """The numbers of clusters with 1 page, 2 or 3, 4 to 7, and so on: bin log2(s) counts clusters
+        of size s.
+        """
 
     @property
     def without_fingerprint(self) -> int:
-        """How many other pages have content, but no fingerprint of the epoch: they are in no cluster."""
+        """The number of other pages that have content, but no fingerprint of the epoch: they are in no
+        cluster.
+        """
 
     def __len__(self) -> int: ...
     def by_cluster(self, pages_min: int = 1) -> Stream[ClusteredPage]:
-        """The pages of clusters of so many pages at least, cluster by cluster in the order of
+        """The pages of clusters with at least this many pages, cluster by cluster in the order of
         `by_size`.
 
-        The leader comes first, then the others by distance and in SURT order. Costs what `by_page`
-        does.
+        The leader comes first, then the others by distance and in SURT order. Costs as much as
+        `by_page`.
         """
 
     def by_page(self, pages_min: int = 1) -> Stream[ClusteredPage]:
-        """The pages of clusters of so many pages at least, in SURT order, each with the page that
-        leads it.
+        """The pages of clusters with at least this many pages, in SURT order, each with its leader.
 
-        Costs a sort of some 100 bytes a page, in the memory that was asked for, and then a read of
-        each, in a thread that ends when the stream is closed.
+        Costs a sort of some 100 bytes a page, within the given memory, and then a read of each
+        page, in a thread that ends when the stream is closed.
         """
 
     def by_size(self, pages_min: int = 1) -> Stream[Cluster]:
-        """The clusters of so many pages at least, the largest first.
+        """The clusters with at least this many pages, the largest first.
 
-        Of equally large ones, that whose leader ranks first. Costs a sort of some 100 bytes a
+        Equally large ones are in the order of their leaders. Costs a sort of some 100 bytes a
         cluster, and then a read of each leader.
         """
 
     def count_dropped(self, open: Iterable[int | None] | None = None) -> int:
-        """How many pages `dropped` would have. Costs going through the pages once, without their URLs."""
+        """The number of pages in `dropped`. Costs one pass over the pages, without their URLs."""
 
     def dropped(self, open: Iterable[int | None] | None = None) -> Dropped:
-        """The pages that are dropped in favour of those that lead them, to look up by URL.
+        """The pages that are dropped in favour of their leaders, to look up by URL.
 
-        Dropped is each page that is led by another one of its class, or of one of the classes in
-        `open`, which all may see; `None` among them is for pages without a class. All others are
-        kept. Costs a sort of 16 bytes for each of them, and a bit of memory for each page of the
-        store.
+        A page is dropped if its leader is another page of its class, or of one of the classes in
+        `open`, which everybody may see; `None` among them stands for pages without a class. All
+        others are kept. Costs a sort of 16 bytes for each dropped page, and one bit of memory for
+        each page of the store.
         """
 
 @final
 class Compacted:
-    """What `compact` did."""
+    """The result of `compact`."""
 
     __match_args__: tuple[
         Literal["merged"],
@@ -1614,11 +1619,11 @@ class Compacted:
 
     @property
     def freed_bytes(self) -> int:
-        """How many bytes less the store takes."""
+        """The number of bytes by which the store shrank."""
 
 @final
 class Compaction:
-    """An estimate of what `Store.compact` does to the segments."""
+    """An estimate of the effect of `Store.compact` on the segments."""
 
     __match_args__: tuple[
         Literal["segments"],
@@ -1637,31 +1642,31 @@ class Compaction:
     ) -> Self: ...
     @property
     def segments(self) -> int:
-        """How many segments there are."""
+        """The number of segments."""
 
     @property
     def segment_bytes(self) -> int:
-        """Bytes of them."""
+        """The bytes of the segments."""
 
     @property
     def unsealed_pages(self) -> int:
-        """Pages of which something is in no segment yet: it will be in the merged one."""
+        """Pages with data that is in no segment yet; the merged segment will include it."""
 
     @property
     def reclaimable_bytes(self) -> int:
-        """About how many bytes a merge of all segments frees."""
+        """The approximate number of bytes that a merge of all segments frees."""
 
     @property
     def temporary_bytes(self) -> int:
-        """The free room that the merge takes until it is done, in bytes."""
+        """The free disk space that the merge needs temporarily, in bytes."""
 
 @final
 class Comparison:
-    """What two visits in a row say of the time between them.
+    """The comparison of two consecutive visits.
 
     They are `days` apart: from a millisecond to 4,000,000 days. If the page `changed`, `days_ago`
-    says how many days before the later visit it last did; `None` where nobody knows. Raises
-    `InvalidOptionError` if they are nearer or farther apart, or the change was not between them.
+    is the time from the last change to the later visit; `None` if unknown. Raises
+    `InvalidOptionError` if they are closer or farther apart, or the change was not between them.
     """
 
     __match_args__: tuple[Literal["days"], Literal["changed"], Literal["days_ago"]]
@@ -1676,29 +1681,29 @@ class Comparison:
 
     @property
     def days_ago(self) -> float | None:
-        """How many days before the later visit it last changed; `None` if it did not, or nobody knows."""
+        """The days from the last change to the later visit; `None` without a change, or if unknown."""
 
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
 
 @final
 class Component:
-    """A component."""
+    """A connected component."""
 
     __match_args__: tuple[Literal["page"], Literal["pages"], Literal["max_distance"]]
     def __new__(cls, page: str, pages: int, max_distance: int) -> Self: ...
     @property
     def page(self) -> str:
-        """One of its pages: of those with its least fingerprint, the first by the rules."""
+        """One of its pages: among those with its least fingerprint, the first by the rules."""
 
     @property
     def pages(self) -> int:
-        """How many there are."""
+        """The number of its pages."""
 
     @property
     def max_distance(self) -> int:
-        """The greatest distance between two of its pages: of more than 65,536 fingerprints, the greatest that
-        was found, by comparing with each of a few that are far from each other.
+        """The greatest distance between two of its pages. Above 65,536 fingerprints it is a lower bound: each
+        is compared only with a few that are far from each other.
         """
 
 @final
@@ -1734,7 +1739,7 @@ class ComponentSearch:
 
     @property
     def fingerprints(self) -> int:
-        """How many distinct fingerprints of the epoch it has."""
+        """The number of distinct fingerprints of the epoch in the component."""
 
     @property
     def shape(self) -> str | None:
@@ -1742,38 +1747,38 @@ class ComponentSearch:
 
     @property
     def way(self) -> str:
-        """How it is searched: rotations, cells or scan."""
+        """The way of the search: rotations, cells or scan."""
 
     @property
     def expected(self) -> Cost:
-        """What that was expected to cost."""
+        """The expected cost."""
 
     @property
     def counted(self) -> Cost:
-        """What the search met, and how long it took."""
+        """The actual work and time of the search."""
 
     @property
     def hits(self) -> int:
-        """How many distinct near fingerprints were found; of a search that leaves pages or classes out, those
-        that other pages have.
+        """The number of distinct near fingerprints. If the search excludes pages or classes, it counts only
+        fingerprints of other pages.
         """
 
     @property
     def crowded(self) -> int | None:
-        """How many fingerprints were compared, if there was a crowd with more than the search may compare; see
+        """The number of compared fingerprints, if a dense bucket had more than the search may compare; see
         `fingerprints`.
         """
 
     @property
     def faults(self) -> tuple[int, int] | None:
         """Page faults during the search: those served from memory, and those that waited for the disk. `None`
-        if the system does not tell.
+        if the system does not report them.
         """
 
 @final
 class Components:
-    """The components of a snapshot: two pages are in one if a chain of pages leads from one to the other,
-    of which each is within k bits of the next.
+    """The connected components of a snapshot: two pages are in one component if a chain of pages connects
+    them, each within k bits of the next.
     """
 
     __match_args__: tuple[
@@ -1799,33 +1804,34 @@ class Components:
 
     @property
     def pages(self) -> int:
-        """How many pages there are."""
+        """The number of pages."""
 
     @property
     def without_fingerprint(self) -> int:
-        """Pages with content that have no fingerprint of the epoch, and took no part."""
+        """The number of pages with content but without a fingerprint of the epoch, which are in no component.
+        """
 
     @property
     def components(self) -> int:
-        """How many components there are."""
+        """The number of components."""
 
     @property
     def multi_page_components(self) -> int:
-        """Those of two pages or more."""
+        """The number of components of two or more pages."""
 
     @property
     def largest(self) -> tuple[Component, ...]:
-        """The ten largest, of two pages or more."""
+        """The ten largest components of two or more pages."""
 
 @final
 class Content:
-    """What a page held."""
+    """The content of a page, as one visit saw it."""
 
     __match_args__: tuple[Literal["fingerprint"], Literal["digest"], Literal["epoch"]]
     def __new__(cls, fingerprint: int | None, digest: bytes | None, epoch: int) -> Self: ...
     @property
     def fingerprint(self) -> int | None:
-        """The fingerprint; `None` if the text is too short to tell."""
+        """The fingerprint; `None` if the text is too short to be distinguished."""
 
     @property
     def digest(self) -> bytes | None:
@@ -1851,13 +1857,13 @@ class Copy:
 
 @final
 class Cost:
-    """What a search costs, expected or counted."""
+    """The cost of a search, expected or counted."""
 
     __match_args__: tuple[Literal["probes"], Literal["candidates"], Literal["lines"], Literal["ns"]]
     def __new__(cls, probes: float, candidates: float, lines: float, ns: float) -> Self: ...
     @property
     def probes(self) -> float:
-        """Buckets or cells looked into; 0 for a scan."""
+        """Buckets or cells read; 0 for a scan."""
 
     @property
     def candidates(self) -> float:
@@ -1869,13 +1875,13 @@ class Cost:
 
     @property
     def ns(self) -> float:
-        """Nanoseconds on one core, from memory, without those for hits."""
+        """Nanoseconds on one core with all data in memory, without the cost of hits."""
 
 @final
 class Counter:
     """Counts how many documents have each feature, for a new table in a file.
 
-    What does not fit into `memory_bytes` (64 MiB by default) is in a scratch file beside it.
+    Counts that do not fit into `memory_bytes` (64 MiB by default) go to a scratch file next to it.
     """
 
     def __new__(
@@ -1887,19 +1893,19 @@ class Counter:
         """Counts a document."""
 
     def close(self) -> None:
-        """Gives up, and leaves no file, unless it was frozen. May be called twice."""
+        """Discards the counts, and leaves no file, unless it was frozen. May be called twice."""
 
     def freeze(self, least: int = 1) -> Table:
         """Writes the table, without features of fewer than `least` documents, and opens it."""
 
 @final
 class Decider:
-    """By what a simulated crawler puts pages in order.
+    """The order of a simulated crawler.
 
-    That is a policy, given by its name (`"value"`), or what policies are compared with. As a text
-    it is what a table of results calls it. `learning` says from what it learns what to expect of
-    pages: `"hosts"` (the default), from all pages and for each page from others of its host, as a
-    store does; `"pages"`, from all pages; `"nothing"`.
+    It is a policy, given by its name (`"value"`), or a baseline for policies. As text it is its
+    name in a table of results. `learning` is the source of its prior: `"hosts"` (the default), all
+    pages and for each page the others of its host, as in a store; `"pages"`, all pages; or
+    `"nothing"`.
     """
 
     def __new__(
@@ -1909,7 +1915,7 @@ class Decider:
     def __hash__(self) -> int: ...
     @staticmethod
     def all(*, rates_known: bool = False) -> list[Decider]:
-        """All that are worth comparing.
+        """The default deciders to compare.
 
         These are the policies, the crawl value without hosts and without a belief, and, if the
         rates are known, at the true rates.
@@ -1917,8 +1923,7 @@ class Decider:
 
     @staticmethod
     def estimated(index: _Index | None = None) -> Decider:
-        """An index, `"value"` (the default) or `"harmonic"`, at the rate that the comparisons of a
-        page give.
+        """An index, `"value"` (the default) or `"harmonic"`, at the estimated rate of a page.
 
         It has no belief.
         """
@@ -1927,12 +1932,12 @@ class Decider:
     def known(index: _Index | None = None) -> Decider:
         """An index, `"value"` (the default) or `"harmonic"`, at the true rate.
 
-        Only pages whose rate is known can be simulated so, which those of a store are not.
+        It requires pages with known rates, which those of a store are not.
         """
 
 @final
 class Decision:
-    """What is decided about a page: what a visit to it is worth, and why. As a text, for people: "by
+    """The decision about a page: the value of a visit, and the reason. As text, for people: "by
     what a visit is worth; a visit is worth 12.30; 3 of 8 comparisons found it changed; ...".
     """
 
@@ -1969,72 +1974,76 @@ class Decision:
     ) -> Self: ...
     @property
     def page(self) -> Page:
-        """The page, with its last visit, and with what its visits tell of how it changes."""
+        """The page, with its last visit and its history of changes."""
 
     @property
     def value(self) -> float:
-        """What the policy makes of it now. By the crawl value that is what a visit is worth: the days for
-        which it makes the page fresh, times its weight. A page that is gone counts for an eighth, and one
-        that another leads for a quarter.
+        """The value that the policy computes now. For the crawl value, it is the number of days for which a
+        visit makes the page fresh, times its weight. The weight counts an eighth if the page is gone, and a
+        quarter if another page leads it.
         """
 
     @property
     def rate(self) -> Rate:
-        """How often it is believed to change."""
+        """The estimated change rate."""
 
     @property
     def weight(self) -> float:
-        """How much it matters: its weight, with the factor of its rule. What is made of that if the page is
-        gone, or if another leads it, is not in it.
+        """The weight of the page times the factor of its rule. The reductions for a page that is gone or led
+        are not included.
         """
 
     @property
     def due(self) -> datetime | None:
-        """When it is due by the plan that was given, which may be past; `None` without one."""
+        """The due time by the given plan, which may be past; `None` without a plan."""
 
     @property
     def every(self) -> timedelta | None:
-        """How long after its last visit that is, if no visit fails; `None` without a plan."""
+        """The interval from the last visit to the due time if no visit fails; `None` without a
+        plan.
+        """
 
     @property
     def rule(self) -> str | None:
-        """The prefix of the rule that it goes by, if it is not one for all pages."""
+        """The prefix of the page's rule; `None` if the rule is for all pages."""
 
     @property
     def near(self) -> str | None:
-        """The page that leads it, if any does: of the pages near it, the one that was first visited with the
-        content that it has in force, if that was before this one was, and in SURT order if at the same
-        time. None is looked for unless the policy goes by what a visit is worth.
+        """The page that leads this one. Among near pages, the leader is the page that was first visited with
+        its current content; ties go by SURT order. `None` if this page is the first, or if the policy does
+        not use the value of a visit.
 
-        Pages are near within the distance of the store (`Options.near_distance`), whether their content is
-        the same or nearly so. Of those near the nearest 16 are looked at; of more with just this
-        fingerprint the first 17 in SURT order, of which one leads all others. As any search, this one gives
-        up in a crowd of pages that had such content once and have other content now.
+        Pages are near if their content is within the distance of the store (`Options.near_distance`),
+        identical content included. The nearest 16 pages are compared. If more pages share exactly this
+        fingerprint, the first 17 of them in SURT order are compared, and one of these leads all others. The
+        search stops early where very many pages had such content once and have other content now.
         """
 
     @property
     def reason(self) -> Reason:
-        """What decides."""
+        """The rule that decided."""
 
     @property
     def interval(self) -> timedelta | None:
-        """How long it may be left unvisited, if it is overdue, or must be, if its rule says not yet."""
+        """The longest time between visits of an overdue page, or the shortest one by a rule that
+        says not yet.
+        """
 
     @property
     def until(self) -> datetime | None:
-        """Until when it is left alone, because its last visits failed."""
+        """The end of the wait after failed visits."""
 
     @property
     def changed(self) -> datetime | None:
-        """When it changed, if a hint says that it did."""
+        """When it changed, by a hint."""
 
     @property
     def text(self) -> str:
-        """For people."""
+        """The text for people."""
 
 @final
 class Difference:
-    """A page whose version in force differs."""
+    """A page whose current version differs."""
 
     __match_args__: tuple[
         Literal["url"],
@@ -2065,85 +2074,85 @@ class Difference:
 
     @property
     def verdict(self) -> Verdict:
-        """What became of it: `Verdict.New`, `Verdict.Changed`, `Verdict.Reverted`, or `Verdict.Gone` if no
-        version is in force any more, or the page is not known there.
+        """The change: `Verdict.New`, `Verdict.Changed`, `Verdict.Reverted`, or `Verdict.Gone` if no version is
+        in force any more, or the page is not in the later store.
         """
 
     @property
     def distance(self) -> int | None:
-        """In how many bits the fingerprints differ; `None` where that is not known."""
+        """The distance of the fingerprints in bits; `None` if it is unknown."""
 
     @property
     def distance_epoch(self) -> int | None:
-        """The epoch of the fingerprints that were compared."""
+        """The epoch of the compared fingerprints."""
 
     @property
     def to(self) -> datetime | None:
-        """When the version that the page went back to was last seen before, if it was reverted."""
+        """When the version that the page reverted to was last seen, if it was reverted."""
 
     @property
     def priority(self) -> float:
-        """How much what is in force now is worth being processed: the priority of an observation that saw it.
+        """The value of processing the version in force further: the priority of an observation that saw it.
         """
 
     @property
     def before(self) -> Content | None:
-        """What was in force before, with its fingerprint of the newest epoch."""
+        """The earlier version in force, with its fingerprint of the newest epoch."""
 
     @property
     def after(self) -> Content | None:
-        """What is in force after."""
+        """The later version in force."""
 
     @property
     def seen(self) -> datetime | None:
-        """When that was last seen."""
+        """When the later version was last seen."""
 
 @final
 class Differences(Stream[_T_co]):
-    """How pages differ: a stream in SURT order, read lazily."""
+    """Differences between pages: a stream in SURT order, read lazily."""
 
     def epochs(self) -> list[EpochInfo]:
         """The epochs of the contents and distances.
 
-        Those of the side before come under the numbers that they have there, then those that only
-        the side after has.
+        Those of the earlier side keep their numbers, followed by those that only the later side
+        has.
         """
 
 @final
 class Dropped:
-    """The pages that are dropped in favour of those that lead their clusters, by URL.
+    """The pages that are dropped in favour of their leaders, by URL.
 
-    `len` says how many there are. Threads may share it, and are answered one after another. It is
-    of the process that found it.
+    `len` is their number. Threads may share it; their queries run one after another. It belongs to
+    the process that made it.
     """
 
     def __len__(self) -> int: ...
     def fate(self, url: str) -> Fated:
-        """What becomes of a page. Costs looking it up; of one that is dropped, reading its head, too.
+        """The fate of a page. Costs a lookup; for a dropped page, also reading its head.
 
-        Raises `UrlError` for what no page can have.
+        Raises `UrlError` for an invalid URL.
         """
 
     def has(self, location: int) -> bool:
-        """Whether the page at a `location` is dropped, which `Candidates.candidacy` named.
+        """Whether the page at a `location` from `Candidates.candidacy` is dropped.
 
         Costs no lookup.
         """
 
     def kept_for(self, url: str) -> KeptFor | None:
-        """The page that is kept for one that is dropped, with the distance of the two.
+        """The page that is kept instead of a dropped one, with their distance.
 
-        `None` if it is not dropped. Costs what `fate` does, and reading the page that is kept.
+        `None` if the page is not dropped. Costs as much as `fate`, and reading the kept page.
         """
 
 @final
 class DumpLine:
-    """Some bytes of a file, and what they mean.
+    """Some bytes of a file and their meaning.
 
-    As text it is what the pages of `format/` show: the offset in hexadecimal digits, the bytes, and the
-    meaning, two spaces apart; 16 bytes at most side by side, with the others below them; `00*36` is 36
-    bytes of zero, and `??*36` are 36 that no checksum vouches for. The meaning may quote URLs, which
-    are from strangers: who shows it on a terminal has to escape it.
+    The text form is that of the pages in `format/`: the offset in hexadecimal digits, the bytes, and
+    the meaning, separated by two spaces. A row has at most 16 bytes; further bytes are in rows below.
+    `00*36` means 36 zero bytes, and `??*36` means 36 bytes whose checksum is wrong. The meaning may
+    quote URLs, which are untrusted: escape it for a terminal.
     """
 
     __match_args__: tuple[
@@ -2159,31 +2168,31 @@ class DumpLine:
     ) -> Self: ...
     @property
     def offset(self) -> int:
-        """Where the bytes are in the file."""
+        """The offset of the bytes in the file."""
 
     @property
     def len(self) -> int:
-        """How many there are."""
+        """The number of bytes."""
 
     @property
     def bytes(self) -> builtins.bytes | None:
-        """The bytes; `None` of those that are damaged."""
+        """The bytes; `None` if they are damaged."""
 
     @property
     def meaning(self) -> str:
-        """What they mean, or what is wrong with them."""
+        """The meaning of the bytes, or what is wrong with them."""
 
     @property
     def damaged(self) -> bool:
-        """Whether they are damaged, or are what they cannot be."""
+        """Whether the bytes are damaged or invalid."""
 
     @property
     def text(self) -> str:
-        """For people."""
+        """The text for people."""
 
 @final
 class EpochInfo:
-    """What a store knows of an epoch."""
+    """The description of an epoch in a store."""
 
     __match_args__: tuple[
         Literal["epoch"],
@@ -2200,11 +2209,11 @@ class EpochInfo:
 
     @property
     def name(self) -> str:
-        """Its name, which no other epoch of the store has."""
+        """Its name, unique in the store."""
 
     @property
     def begun(self) -> int:
-        """How many visits the store knew when it began."""
+        """The number of visits in the store when it began."""
 
     @property
     def role(self) -> Role:
@@ -2212,7 +2221,7 @@ class EpochInfo:
 
     @property
     def bands(self) -> Bands:
-        """Which distances of its fingerprints are minor changes, and which moderate ones."""
+        """The distances of minor and of moderate changes."""
 
     @property
     def ended(self) -> bool:
@@ -2220,7 +2229,7 @@ class EpochInfo:
 
 @final
 class EpochOverview:
-    """An epoch, and what there is of it."""
+    """An epoch, with its counts."""
 
     __match_args__: tuple[Literal["info"], Literal["fingerprints"], Literal["is_in_use"]]
     def __new__(cls, info: EpochInfo, fingerprints: int, is_in_use: bool) -> Self: ...
@@ -2234,7 +2243,7 @@ class EpochOverview:
 
     @property
     def is_in_use(self) -> bool:
-        """Whether verdicts or searches go by it."""
+        """Whether verdicts or searches use it."""
 
 @final
 class ExactDifference:
@@ -2253,15 +2262,15 @@ class ExactDifference:
 
     @property
     def before(self) -> tuple[Visit | Restated | PropertyEntry, ...]:
-        """What only the side before has."""
+        """The entries that only the earlier side has."""
 
     @property
     def after(self) -> tuple[Visit | Restated | PropertyEntry, ...]:
-        """What only the side after has."""
+        """The entries that only the later side has."""
 
 @final
 class Explained:
-    """How a fingerprint came about."""
+    """The explanation of a fingerprint."""
 
     __match_args__: tuple[
         Literal["fingerprint"],
@@ -2284,28 +2293,29 @@ class Explained:
 
     @property
     def features(self) -> int:
-        """How many distinct features the document has, in its text and, if the recipe uses them, its fields.
-        """
+        """The number of distinct features in the text and, if the recipe uses them, the fields."""
 
     @property
     def voting(self) -> int:
-        """How many of them vote; by a minwise recipe, how many give a bit."""
+        """The number of features that vote; for a minwise recipe, the number that determine a bit."""
 
     @property
     def heaviest(self) -> tuple[Feature, ...]:
-        """The heaviest features, the heaviest first. By a minwise recipe, those that give most bits."""
+        """The heaviest features, the heaviest first; for a minwise recipe, the features that determine most
+        bits.
+        """
 
     @property
     def balance(self) -> tuple[float, ...]:
         """For each of the 64 bits, the lowest first, the margin of its vote as a share of the weight of all
         features: between -1 and 1, positive for a bit that is 1. The nearer to 0, the smaller a change of
-        the document flips the bit. 0 for reserved bits. By a minwise recipe all bits are as near: each
-        hangs on one of the distinct features.
+        the document flips the bit. 0 for reserved bits. For a minwise recipe all bits have the same margin:
+        each depends on one of the distinct features.
         """
 
 @final
 class Explanation:
-    """What a search does and costs."""
+    """The plans and costs of a search."""
 
     __match_args__: tuple[
         Literal["instruction_set"],
@@ -2322,30 +2332,30 @@ class Explanation:
 
     @property
     def components(self) -> tuple[ComponentSearch, ...]:
-        """What was searched, the oldest first; memtables last."""
+        """The searched components, the oldest first; memtables last."""
 
     @property
     def matches(self) -> Matches:
-        """What it answered."""
+        """The results of the search."""
 
     @property
     def took(self) -> timedelta:
-        """How long the whole search took, including the lookup of pages."""
+        """The time of the whole search, including the lookup of pages."""
 
 @final
 class Fated:
-    """What becomes of a page."""
+    """The decision on a page."""
 
     __match_args__: tuple[Literal["fate"], Literal["digest"]]
     def __new__(cls, fate: Fate, digest: bytes | None) -> Self: ...
     @property
     def fate(self) -> Fate:
-        """Whether it is kept or dropped."""
+        """Whether the page is kept or dropped."""
 
     @property
     def digest(self) -> bytes | None:
-        """The digest of the content that was compared, if it is dropped and there is one. Other content
-        of the page, such as an older version of it, may be near nothing that is kept.
+        """The digest of the compared content, if the page is dropped and has one. Other content of
+        the page, such as an older version, may have no kept near-duplicate.
         """
 
 @final
@@ -2373,17 +2383,17 @@ class Feature:
     ) -> Self: ...
     @property
     def text(self) -> str:
-        """Its words or characters, in lower case; the value of a field as it is."""
+        """Its words or characters in lower case; the unchanged value of a field."""
 
     @property
     def short(self) -> bool:
-        """Whether it has fewer words or characters than the features of the recipe. A text that is too short
-        is a single feature, which only documents with exactly this text have.
+        """Whether it has fewer words or characters than the recipe's features. Such a text has a single
+        feature, which only documents with exactly this text share.
         """
 
     @property
     def field(self) -> str | None:
-        """The name of the field that it is, if it is one."""
+        """The name of the field, if the feature is a field."""
 
     @property
     def hash(self) -> int:
@@ -2391,20 +2401,20 @@ class Feature:
 
     @property
     def count(self) -> int:
-        """How often it occurs; for a field, how many fields are equal to it."""
+        """The number of occurrences; for a field, the number of equal fields."""
 
     @property
     def frequency(self) -> int | None:
-        """How many documents have it, if the recipe uses document frequencies."""
+        """The number of documents with this feature, if the recipe uses document frequencies."""
 
     @property
     def share(self) -> float:
-        """Its share of the weight of all features, from 0 to 1; by a minwise recipe, its share of the bits.
+        """Its share of the weight of all features, from 0 to 1; for a minwise recipe, its share of the bits.
         """
 
 @final
 class Figures:
-    """How fresh the pages were that a simulated crawler knew, over the time that was measured."""
+    """How fresh the discovered pages of a simulated crawl were, over the measured time."""
 
     __match_args__: tuple[
         Literal["freshness"],
@@ -2423,22 +2433,22 @@ class Figures:
     ) -> Self: ...
     @property
     def freshness(self) -> float:
-        """The share of the time in which the version that the crawler saw last was the one in force."""
+        """The fraction of time in which the last seen version was the current one."""
 
     @property
     def near_freshness(self) -> float:
-        """The share of the time in which it differed in no more than a minor way."""
+        """The fraction of time in which it differed by no more than a minor change."""
 
     @property
     def staleness(self) -> float:
-        """The harmonic number of the changes missed since the last visit, 1 + ½ + ⅓ + …, on average over
-        the time: the penalty of LambdaCrawl.
+        """The harmonic number of the changes missed since the last visit, 1 + ½ + ⅓ + …, averaged over
+        time: the penalty of LambdaCrawl.
         """
 
     @property
     def divergence(self) -> float:
-        """The share of the 64 bits in which the version seen last differed from the one in force, on average
-        over the time.
+        """The fraction of the 64 bits in which the last seen version differed from the current one, averaged
+        over time.
         """
 
     @property
@@ -2447,21 +2457,21 @@ class Figures:
 
 @final
 class FileCount:
-    """Some segments and tables of document frequencies."""
+    """A number of segments and tables of document frequencies."""
 
     __match_args__: tuple[Literal["files"], Literal["bytes"]]
     def __new__(cls, files: int, bytes: int) -> Self: ...
     @property
     def files(self) -> int:
-        """How many."""
+        """The number of files."""
 
     @property
     def bytes(self) -> int:
-        """Bytes of them together."""
+        """Their size in bytes, in all."""
 
 @final
 class FingerprintCensus:
-    """What is counted of the fingerprints of an epoch that pages have now."""
+    """Counts of the fingerprints of an epoch that pages have now."""
 
     __match_args__: tuple[
         Literal["epoch"],
@@ -2498,19 +2508,19 @@ class FingerprintCensus:
 
     @property
     def pages(self) -> int:
-        """Pages that have one."""
+        """Pages with a fingerprint."""
 
     @property
     def without(self) -> int:
-        """Pages whose content has none."""
+        """Pages whose content has no fingerprint."""
 
     @property
     def popcounts(self) -> tuple[int, ...]:
-        """Pages by how many bits of their fingerprint are 1: none first, all 64 last."""
+        """Pages by the number of 1 bits in their fingerprint, from 0 to 64."""
 
     @property
     def ones(self) -> tuple[int, ...]:
-        """How many pages have a 1 in each of the 64 bits, the lowest first."""
+        """For each of the 64 bits, lowest first, the pages whose fingerprint has a 1 there."""
 
     @property
     def values(self) -> tuple[int, ...]:
@@ -2518,37 +2528,37 @@ class FingerprintCensus:
 
     @property
     def share(self) -> float:
-        """What share of the different fingerprints is counted in what follows: 1 if there are at most a
-        million, and otherwise that of a sample that is drawn by a hash.
+        """The share of distinct fingerprints that the following numbers count: 1 up to a million fingerprints,
+        else the share of a sample by hash.
         """
 
     @property
     def distinct(self) -> int:
-        """Different fingerprints that are counted."""
+        """Counted distinct fingerprints."""
 
     @property
     def different(self) -> int:
-        """About how many different fingerprints there are: exactly, if all were counted."""
+        """The number of distinct fingerprints; an estimate if only a sample was counted."""
 
     @property
     def distinct_ones(self) -> tuple[int, ...]:
-        """How many of those counted have a 1 in each of the 64 bits, the lowest first."""
+        """For each of the 64 bits, lowest first, the counted fingerprints that have a 1 there."""
 
     @property
     def shared(self) -> tuple[int, ...]:
-        """How many of those counted are on so many pages: on 1, on 2 or 3, on 4 to 7 and so on."""
+        """Counted fingerprints by their number of pages: 1, 2 to 3, 4 to 7 and so on."""
 
     @property
     def commonest(self) -> tuple[int, int] | None:
-        """The fingerprint that is on most pages, and on how many. `None` if there is none, or if only a sample
-        was counted: that may lack it.
+        """The fingerprint of the most pages, and their number. `None` if there is no fingerprint, or if only a
+        sample was counted, which may lack it.
         """
 
 @final
 class Fingerprinter:
-    """Makes fingerprints by one recipe, named long or short.
+    """Makes fingerprints by one recipe, given by its name or short name.
 
-    `table` is for recipes that weigh words by how rare they are. Threads may share it.
+    `table` is for recipes that weigh words by rarity. Threads may share it.
     """
 
     def __new__(cls, recipe: str | None = None, *, table: Table | None = None) -> Self: ...
@@ -2557,22 +2567,22 @@ class Fingerprinter:
         """The name of the recipe."""
 
     def explain(self, text: str, *, limit: int | None = 20) -> Explained:
-        """Makes the fingerprint of a text, and explains it.
+        """Fingerprints a text, and explains the result.
 
-        By its heaviest features, at most `limit`, and by how near each bit is to flipping. Reads
-        the text three times, and takes some 50 bytes for each distinct feature.
+        It returns the heaviest features, at most `limit`, and how near each bit is to flipping.
+        Reads the text three times, and takes some 50 bytes for each distinct feature.
         """
 
     def of_html(self, html: _types.Html, encoding: str | None = None) -> int | None:
         """The fingerprint of an HTML page; `None` if its visible text has fewer than eight words.
 
-        It is `str`, or bytes with the `encoding` that the server named, or its Content-Type.
+        The page is `str`, or bytes with the `encoding` from the server, or its Content-Type.
         """
 
     def of_page(self, text: str) -> int | None:
         """The fingerprint of the text of a page; `None` if it has fewer than eight words.
 
-        Such a text is too short to tell it from others.
+        Such a text is too short to be distinguished.
         """
 
     def of_text(self, text: str) -> int:
@@ -2580,14 +2590,13 @@ class Fingerprinter:
 
 @final
 class Fingerprints:
-    """The fingerprints of many texts, in their order, and `None` for each text of fewer than eight
-    words.
+    """The fingerprints of many texts, in order, with `None` for each text of fewer than eight words.
 
-    For whoever reads Arrow it is a table with the column `fingerprint`.
+    As Arrow data it is a table with the column `fingerprint`.
     """
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> CapsuleType:
-        """What `batches` has, as a stream of Arrow data in a capsule."""
+        """The data of `batches`, as a stream of Arrow data in a capsule."""
 
     @overload
     def __getitem__(self, index: SupportsIndex, /) -> int | None: ...
@@ -2600,27 +2609,27 @@ class Fingerprints:
 
 @final
 class Fit:
-    """What the comparisons of many pages tell of how rates spread: how well each of 64 priors explains
-    them.
+    """The evidence of many pages' comparisons about the spread of rates: how well each of 64 priors
+    explains them.
 
-    The pages are given as their likelihoods, in any order; one without comparisons says nothing,
-    and is to be left out. Takes some microseconds a page, while other threads run.
+    The pages are given as their likelihoods, in any order; leave out pages without comparisons,
+    which carry no evidence. Takes some microseconds a page, while other threads run.
     """
 
     def __new__(cls, pages: Iterable[Likelihood] | None = None) -> Self: ...
     @property
     def pages(self) -> int:
-        """How many pages there are."""
+        """The number of pages."""
 
     def __eq__(self, other: object, /) -> bool: ...
     def prior(self) -> Prior:
-        """The priors mixed, each as likely as it explains the pages well.
+        """The mixture of the priors, weighted by how well they explain the pages.
 
-        Of fewer than 20 pages it is the default one. Takes some microseconds.
+        For fewer than 20 pages it is the default prior. Takes some microseconds.
         """
 
     def without(self, page: Likelihood) -> Fit:
-        """What it tells without a page that is in it, which is given as its likelihood."""
+        """The evidence without a page that was added, given as its likelihood."""
 
 @final
 class Flaw:
@@ -2634,29 +2643,29 @@ class Flaw:
 
     @property
     def offset(self) -> int:
-        """Where in the file."""
+        """The byte offset in the file."""
 
     @property
     def what(self) -> str:
-        """What is wrong, with expected and found."""
+        """What is wrong, with the expected and the actual value."""
 
 @final
 class Forgotten:
-    """What `forget` has hidden."""
+    """The result of `forget`."""
 
     __match_args__: tuple[Literal["pages"], Literal["visits"]]
     def __new__(cls, pages: int, visits: int) -> Self: ...
     @property
     def pages(self) -> int:
-        """Pages."""
+        """The number of pages."""
 
     @property
     def visits(self) -> int:
-        """Visits of those pages."""
+        """The number of visits to those pages."""
 
 @final
 class GenerationInfo:
-    """A state of a store that is published."""
+    """A published state of a store."""
 
     __match_args__: tuple[
         Literal["number"],
@@ -2679,7 +2688,7 @@ class GenerationInfo:
     ) -> Self: ...
     @property
     def number(self) -> int:
-        """Its number: each has a larger one than those before."""
+        """Its number, larger than all before."""
 
     @property
     def store(self) -> int:
@@ -2687,15 +2696,15 @@ class GenerationInfo:
 
     @property
     def written(self) -> datetime:
-        """When it was published, by the clock of whoever did that."""
+        """When it was published, by the clock of the publisher."""
 
     @property
     def sequence(self) -> int:
-        """The last operation that it has."""
+        """The last operation in it."""
 
     @property
     def files(self) -> FileCount:
-        """The segments and tables that it names."""
+        """Its segments and tables."""
 
     @property
     def epochs(self) -> tuple[EpochInfo, ...]:
@@ -2703,26 +2712,25 @@ class GenerationInfo:
 
     @property
     def near_epoch(self) -> int:
-        """The epoch that near-duplicates are sought by."""
+        """The epoch of near-duplicates."""
 
 @final
 class Hints:
-    """What sitemaps or feeds say of when pages of a store changed: for the keyword `hints` of `due`.
+    """Times when pages of a store changed, from sitemaps or feeds: for the keyword `hints` of `due`.
 
-    A page that changed after its last visit is known to be stale, but only with a probability, the
-    `trust`. Takes 16 bytes for each change, of which there are at most 100,000,000. It is of use
-    with the store that made it.
+    A page with a hint after its last visit is stale with the probability `trust`. Takes 16 bytes
+    for each change, at most 100,000,000 of them. It is valid for the store that made it.
     """
 
     def changed_after(self, url: str, last: Time, now: Time) -> datetime | None:
-        """When the page first changed after its last visit, to the second; `None` if nobody says so.
+        """The first change of the page after its last visit, in whole seconds; `None` without one.
 
         Changes after `now` do not count.
         """
 
     def worth(self, url: str, weight: float, last: Time, now: Time, otherwise: float) -> float:
-        """What a visit to a page of some weight is worth, in days, if without a hint it is worth
-        `otherwise`.
+        """The value of a visit to a page of some weight, in days, given its value `otherwise` without
+        a hint.
 
         Raises `InvalidOptionError` if the weight is not positive and finite, or `otherwise` is negative
         or infinite.
@@ -2730,13 +2738,13 @@ class Hints:
 
 @final
 class HostCensus:
-    """What is counted of a host."""
+    """Counts of a host."""
 
     __match_args__: tuple[Literal["host"], Literal["pages"], Literal["visits"], Literal["verdicts"]]
     def __new__(cls, host: str, pages: int, visits: int, verdicts: VerdictCounts) -> Self: ...
     @property
     def host(self) -> str:
-        """The host; of URLs without one their scheme and a colon."""
+        """The host; for URLs without a host, their scheme and a colon."""
 
     @property
     def pages(self) -> int:
@@ -2748,41 +2756,41 @@ class HostCensus:
 
     @property
     def verdicts(self) -> VerdictCounts:
-        """What these found."""
+        """The results of these visits."""
 
 @final
 class HostShare:
-    """How much of a store a host is."""
+    """The share of a host in a store."""
 
     __match_args__: tuple[Literal["host"], Literal["share"]]
     def __new__(cls, host: str, share: float) -> Self: ...
     @property
     def host(self) -> str:
-        """The host; of URLs without one their scheme and a colon."""
+        """The host; for URLs without a host, their scheme and a colon."""
 
     @property
     def share(self) -> float:
-        """About what share of the pages it has, from 0 to 1."""
+        """The approximate share of the pages, from 0 to 1."""
 
 @final
 class Hosts:
-    """What to expect of the pages of a host, learned from many hosts.
+    """Priors for the pages of a host, learned from many hosts.
 
-    How far hosts differ, and how far the pages of one do, decides what a page tells of others of
-    its host. Each host is given as the `Fit` of its pages. A few thousand hosts are enough. Takes
-    some 10 microseconds a host, while other threads run.
+    The differences between hosts, and within them, determine how much a page indicates about others
+    of its host. Each host is given as the `Fit` of its pages. A few thousand hosts are enough.
+    Takes some 10 microseconds a host, while other threads run.
     """
 
     def __new__(cls, hosts: Iterable[Fit]) -> Self: ...
     def prior(self, host: Fit) -> Prior:
-        """What is to be expected of a page of this host, of which other pages are known.
+        """The prior of a page of this host, given its other pages.
 
-        An empty `Fit` is a host that is new. Takes some microseconds.
+        An empty `Fit` is a new host. Takes some microseconds.
         """
 
 @final
 class Incomplete:
-    """A generation that is newer than the one that is read, and was passed over: it is not whole yet."""
+    """A newer generation than the one that is read. It was skipped because it is incomplete."""
 
     __match_args__: tuple[Literal["generation"], Literal["why"]]
     def __new__(cls, generation: int, why: str) -> Self: ...
@@ -2792,36 +2800,33 @@ class Incomplete:
 
     @property
     def why(self) -> str:
-        """What is missing of it: the file, and how much of that."""
+        """The missing file, and how much of it is missing."""
 
 @final
 class JoinPlan:
-    """Splits a join of fingerprints in several places into tasks that run
-    independently.
+    """The plan of a distributed join: independent tasks.
 
-    Tasks are numbered from 0. It is made of what `View.histogram` counted in each place; `uncounted`
-    makes one without. `ranges` is about how many tasks there are to be; none takes more than `most`
-    fingerprints, if it can be helped. It can be pickled, and is the same wherever it is made of the
-    same.
+    Tasks are numbered from 0. It is made from the counts of `View.histogram` in each place;
+    `uncounted` makes one without counts. `ranges` is the approximate number of tasks; none takes
+    more than `most` fingerprints, if possible. It can be pickled, and equal arguments make equal
+    plans everywhere.
     """
 
     def __new__(cls, histograms: Iterable[bytes], ranges: int, most: int) -> Self: ...
     @property
     def fingerprints(self) -> int:
-        """How many fingerprints were counted, those that are in several places as often."""
+        """The number of counted fingerprints; one in several places counts several times."""
 
     @property
     def fingerprints_sent(self) -> int:
-        """How many of these all tasks receive, each as often as there are tasks that take it: 8 bytes
-        each.
-        """
+        """The total number of distributed fingerprints, counted once for each task: 8 bytes each."""
 
     @property
     def k(self) -> int:
         """The distance of the join."""
 
     def __len__(self) -> int:
-        """How many tasks there are."""
+        """The number of tasks."""
 
     def join(
         self,
@@ -2833,39 +2838,39 @@ class JoinPlan:
         threads: int | None = None,
         progress: Progress | None = None,
     ) -> Stream[Pair]:
-        """Finds the pairs of a task among the chunks of `View.partition`: of its first and its second
-        piece.
+        """Finds the pairs of a task among its fingerprints from `View.partition`: those of its first
+        and its second piece.
 
-        Chunks may be in any order. Equal fingerprints, which come from several places,
-        count once. `memory_bytes` (256 MiB) bounds the memory beside the fingerprints, and
-        `threads` is how many run (as many as there are cores). Runs in the background, and waits
-        for whoever reads the pairs. It ends when the stream is closed.
+        They may be in any order. Equal fingerprints, which come from several places, count once.
+        `memory_bytes` (256 MiB) limits the memory in addition to the fingerprints, and `threads` is
+        the number of threads (as many as there are cores). Runs in the background, and waits for
+        the reader of the pairs. It ends when the stream is closed.
         """
 
     def size(self, task: int) -> int:
-        """How many of these a task takes."""
+        """The number of these for a task."""
 
     @staticmethod
     def uncounted(k: int, tasks: int) -> JoinPlan:
-        """A join within `k` bits in at most so many tasks, of which each can have all fingerprints: none
-        need be counted for that.
+        """A join within `k` bits in at most `tasks` tasks, each of which can have all fingerprints, so
+        that no counts are needed.
 
-        Each looks for the pairs of some of the parts, so there are no more tasks than parts.
+        Each finds the pairs of some of the parts, so there are no more tasks than parts.
         """
 
 @final
 class JoinedPair:
-    """Two fingerprints near each other of those that were given, by their places."""
+    """Two near fingerprints among those given, by their positions."""
 
     __match_args__: tuple[Literal["left"], Literal["right"], Literal["fingerprints"], Literal["distance"]]
     def __new__(cls, left: int, right: int, fingerprints: tuple[int, int], distance: int) -> Self: ...
     @property
     def left(self) -> int:
-        """The place of the one that was given first, counted from 0."""
+        """The position of the one given first, counted from 0."""
 
     @property
     def right(self) -> int:
-        """The place of the other one."""
+        """The position of the other one."""
 
     @property
     def fingerprints(self) -> tuple[int, int]:
@@ -2873,11 +2878,11 @@ class JoinedPair:
 
     @property
     def distance(self) -> int:
-        """In how many bits the two differ, 0 to 64."""
+        """Their distance in bits, 0 to 64."""
 
 @final
 class JournalView:
-    """What the journal holds: the operations that no segment has yet."""
+    """The contents of the journal: operations that no segment has yet."""
 
     __match_args__: tuple[
         Literal["first_operation"],
@@ -2914,19 +2919,19 @@ class JournalView:
 
     @property
     def operations(self) -> int:
-        """How many there are."""
+        """The number of operations."""
 
     @property
     def pages(self) -> int:
-        """Different pages among them."""
+        """The number of distinct pages in them."""
 
     @property
     def times(self) -> tuple[datetime, datetime] | None:
-        """When the first and the last visit was; `None` without visits."""
+        """The times of the earliest and the latest visit; `None` without visits."""
 
     @property
     def verdicts(self) -> VerdictCounts:
-        """What its visits found."""
+        """The results of its visits."""
 
     @property
     def restated(self) -> int:
@@ -2934,19 +2939,19 @@ class JournalView:
 
     @property
     def weights(self) -> int:
-        """Weights that pages were given."""
+        """Weights that were set."""
 
     @property
     def classes(self) -> int:
-        """Classes that pages were given."""
+        """Classes that were set."""
 
     @property
     def forgotten(self) -> int:
-        """Pages and prefixes that were forgotten."""
+        """Forgotten pages and prefixes."""
 
 @final
 class KeptFor:
-    """For which page another one is dropped."""
+    """The page that is kept in place of a dropped one."""
 
     __match_args__: tuple[Literal["url"], Literal["distance"]]
     def __new__(cls, url: str, distance: int) -> Self: ...
@@ -2956,7 +2961,7 @@ class KeptFor:
 
     @property
     def distance(self) -> int:
-        """In how many bits the two differ."""
+        """The number of bits in which the two fingerprints differ."""
 
 @final
 class LastChange:
@@ -2974,27 +2979,28 @@ class LastChange:
 
 @final
 class Learned:
-    """What the pages of a store tell of how often pages change: for the keyword `learned` of `due`.
+    """Priors for how often pages change, from all pages of a store: for the keyword `learned` of
+    `due`.
 
-    Whoever asks often may go by what the store told an hour ago. It is of use with the store that
-    it was learned from.
+    If you query often, you can reuse priors for an hour. It is valid for the store that it was
+    learned from.
     """
 
     @property
     def pages(self) -> int:
-        """How many pages it was learned from: those that were compared, of all, or of a sample of a
-        million.
+        """The number of pages with comparisons that it was learned from: all of them, or those in a
+        sample of a million pages.
         """
 
     def __eq__(self, other: object, /) -> bool: ...
 
 @final
 class Likelihood:
-    """How likely each of 64 rates makes the comparisons of a page, which may be none.
+    """The likelihood of each of 64 rates, given the comparisons of a page, possibly none.
 
-    Each is a `Comparison`, or a pair of one and how many it counts for: several equal ones, or half
-    a one that is doubtful. Costs time in proportion to them. Raises `InvalidOptionError` if one
-    counts for less than none, or more than a thousand million.
+    Each is a `Comparison`, or a pair of one and how many times it counts: several equal ones, or
+    half an uncertain one. Linear in their number. Raises `InvalidOptionError` if one counts a
+    negative number of times, or more than a thousand million.
     """
 
     def __new__(cls, comparisons: Iterable[Comparison | tuple[Comparison, float]] | None = None) -> Self: ...
@@ -3002,11 +3008,11 @@ class Likelihood:
 
 @final
 class LoadEpochs:
-    """The epochs that a load brings: they begin when the load is done, in the same commit.
+    """The epochs of a load: they begin when the load is done, in the same commit.
 
-    It hands out numbers for the observations of one load, to which it is passed as `epochs`, and
-    may be asked while that load takes its observations. If the load fails, they do not begin. A
-    name that the store knows already means the store's epoch.
+    It assigns numbers for the observations of one load, to which it is passed as `epochs`, even
+    while that load reads its observations. If the load fails, they do not begin. The name of an
+    existing epoch means that epoch.
     """
 
     def __new__(cls) -> Self: ...
@@ -3020,26 +3026,27 @@ class LoadEpochs:
         begun: int = 0,
         ended: bool = False,
     ) -> int:
-        """The number in the load of an epoch of another store, of which this is known.
+        """The number in the load of an epoch of another store, with these properties.
 
-        How many leading bits of its fingerprints are `reserved` for metadata; its options; how many
-        visits that store knew when it began; and whether it has ended there. Its table comes by
-        `table`.
+        `reserved` is the number of leading bits of its fingerprints for metadata; further arguments
+        are its options, the number of visits that the other store had when it began, and whether it
+        has ended there. Add its table with `table`.
         """
 
     def named(
         self, name: str, *, role: _types.EpochRole | None = None, bands: _types.EpochBands | None = None
     ) -> int:
-        """The number in the load of the epoch with this name, of fingerprints that are made elsewhere.
+        """The number in the load of the epoch with this name, for external fingerprints.
 
-        If the store has none of the name, one begins. Raises `InvalidArgumentError` for a name that is
-        empty or has control characters, or was asked for with other options before.
+        A new epoch begins if the store has none with the name. Raises `InvalidArgumentError` for a
+        name that is empty or has control characters, or that was used with other options before.
         """
 
     def of(self, other: View) -> list[int]:
         """The numbers in the load of another store's epochs, in their order.
 
-        They bring their tables; one that has ended there ends here, unless pages here use it.
+        Their tables are included; an epoch that has ended there ends here, unless pages here use
+        it.
         """
 
     def origin(
@@ -3047,20 +3054,20 @@ class LoadEpochs:
     ) -> int:
         """The number in the load of an epoch whose fingerprints simkeep makes.
 
-        If the store has none of its name, one begins. Its table of document frequencies, if it has
-        one, is copied into the store.
+        A new epoch begins if the store has none with its name. Its table of document frequencies,
+        if it has one, is copied into the store.
         """
 
     def table(self, epoch: int, table: Table) -> None:
-        """Brings the table of document frequencies of an epoch of this load.
+        """Adds the table of document frequencies of an epoch of this load.
 
-        It is copied into the store unless that has one. Raises `EpochError` for a number that this
-        has not given, `InvalidArgumentError` if the name of the epoch is of another table, or none.
+        It is copied into the store unless that has it. Raises `EpochError` for a number that is not
+        from here, `InvalidArgumentError` if the name of the epoch is for another table, or none.
         """
 
 @final
 class Loaded:
-    """What a load did."""
+    """The result of a load."""
 
     __match_args__: tuple[
         Literal["observations"],
@@ -3089,35 +3096,35 @@ class Loaded:
     ) -> Self: ...
     @property
     def observations(self) -> int:
-        """Observations that were taken."""
+        """The number of observations read."""
 
     @property
     def visits(self) -> int:
-        """Visits that the store did not have."""
+        """Visits that were new to the store."""
 
     @property
     def restated(self) -> int:
-        """What was restated that the store did not have: second fingerprints of visits are among it."""
+        """Restatements that were new to the store, including second fingerprints of visits."""
 
     @property
     def weights(self) -> int:
-        """Weights that the store did not have, with a visit or without."""
+        """Weights that were new to the store, with a visit or without."""
 
     @property
     def classes(self) -> int:
-        """Classes that the store did not have, with a visit or without."""
+        """Classes that were new to the store, with a visit or without."""
 
     @property
     def pages(self) -> int:
-        """Pages with such visits, weights or classes, or something restated."""
+        """The number of pages with new visits, restatements, weights or classes."""
 
     @property
     def new_pages(self) -> int:
-        """How many of these pages the store did not know before."""
+        """The number of these pages that were new to the store."""
 
     @property
     def segments(self) -> int:
-        """Segments that were made."""
+        """The number of new segments."""
 
     @property
     def bytes(self) -> int:
@@ -3125,11 +3132,11 @@ class Loaded:
 
     @property
     def begun(self) -> tuple[EpochInfo, ...]:
-        """Epochs that began with it."""
+        """Epochs that began with the load."""
 
 @final
 class LoggedOperation:
-    """An operation, as it was acknowledged."""
+    """An acknowledged operation."""
 
     __match_args__: tuple[
         Literal["sequence"],
@@ -3156,16 +3163,16 @@ class LoggedOperation:
 
     @property
     def kind(self) -> OperationKind:
-        """What it did."""
+        """Its effect."""
 
     @property
     def url(self) -> str | None:
-        """The page; `None` if a prefix was forgotten."""
+        """The URL of the page; `None` for a forgotten prefix."""
 
     @property
     def entry(self) -> VisitEntry | Restated | PropertyEntry | None:
-        """The entry that the page got: `VisitEntry`, `Restated` or `PropertyEntry`; `None` if something
-        was forgotten.
+        """The new entry of the page: `VisitEntry`, `Restated` or `PropertyEntry`; `None` for a
+        forget.
         """
 
     @property
@@ -3174,15 +3181,15 @@ class LoggedOperation:
 
     @property
     def pages(self) -> int | None:
-        """How many pages were known under the prefix."""
+        """The number of known pages under the prefix."""
 
     @property
     def visits(self) -> int | None:
-        """How many visits were known of what was forgotten."""
+        """The number of known visits that were forgotten."""
 
 @final
 class Loss:
-    """Something that a repair could not save."""
+    """Data that a repair could not recover."""
 
     __match_args__: tuple[
         Literal["file"],
@@ -3205,37 +3212,37 @@ class Loss:
     ) -> Self: ...
     @property
     def file(self) -> str:
-        """The file that had it."""
+        """The file that contained it."""
 
     @property
     def bytes(self) -> tuple[int, int] | None:
-        """From where to where in the file, if that is known. Nothing outside of this range is lost."""
+        """The byte range in the file, if known. Nothing outside of this range is lost."""
 
     @property
     def operations(self) -> tuple[int, int | None] | None:
-        """The first and the last of the operations that it was among, as far as that is known. If no pages are
-        counted, all of them are lost. The last is `None` if nothing says how far they went.
+        """The range of operations that included it, if known: the first and the last one. If `pages` is
+        `None`, all of them are lost. The last one is `None` if their end is unknown.
         """
 
     @property
     def pages(self) -> int | None:
-        """How many page records are lost; `None` if a whole file or operations are lost."""
+        """The number of lost page records; `None` if a whole file or operations are lost."""
 
     @property
     def after(self) -> str | None:
-        """The page after which the lost pages come in SURT order, if there is one."""
+        """The page before the lost pages in SURT order, if there is one."""
 
     @property
     def before(self) -> str | None:
-        """The page before which the lost pages come in SURT order, if there is one."""
+        """The page after the lost pages in SURT order, if there is one."""
 
     @property
     def why(self) -> str:
-        """Why it is lost, in words."""
+        """The reason, in words."""
 
 @final
 class Matches:
-    """The answer of a search: a collection of the pages that are near."""
+    """The result of a search: a collection of near pages."""
 
     __match_args__: tuple[Literal["near"], Literal["complete"], Literal["within"]]
     def __new__(cls, near: tuple[Near, ...], complete: bool, within: int | None) -> Self: ...
@@ -3245,14 +3252,14 @@ class Matches:
 
     @property
     def complete(self) -> bool:
-        """Whether these are all pages. If not, the limit, the budget, or a crowd of fingerprints
-        cut the answer short.
+        """Whether these are all pages. If not, the limit, the budget, or a dense region of
+        fingerprints cut the search short.
         """
 
     @property
     def within(self) -> int | None:
-        """The distance up to which no page is missing; `None` if pages with the very fingerprint may be
-        missing, too.
+        """The distance up to which no page is missing; `None` if pages with the same fingerprint
+        may be missing, too.
         """
 
     @overload
@@ -3264,8 +3271,8 @@ class Matches:
 
 @final
 class Meaning:
-    """What a distance between two versions of a page means. As a text: "moderately, some 0.5 to 6 % of
-    its words".
+    """The meaning of a distance between two versions of a page. As text: "moderately, some 0.5 to
+    6 % of its words".
     """
 
     __match_args__: tuple[Literal["distance"], Literal["band"], Literal["changed"], Literal["text"]]
@@ -3276,25 +3283,25 @@ class Meaning:
 
     @property
     def band(self) -> Band:
-        """How much that is."""
+        """The band of the distance."""
 
     @property
     def changed(self) -> tuple[float, float]:
-        """The least and the greatest share of its words that changed, from 0 to 1, in 8 of 10 cases."""
+        """The least and the greatest share of changed words, from 0 to 1, in 8 of 10 cases."""
 
     @property
     def text(self) -> str:
-        """For people."""
+        """The text for people."""
 
 @final
 class Merged:
-    """What `merge` did."""
+    """The result of `merge`."""
 
     __match_args__: tuple[Literal["inputs"], Literal["bytes"]]
     def __new__(cls, inputs: int, bytes: int) -> Self: ...
     @property
     def inputs(self) -> int:
-        """Segments that went in."""
+        """The number of merged segments."""
 
     @property
     def bytes(self) -> int:
@@ -3302,7 +3309,7 @@ class Merged:
 
 @final
 class Mirror:
-    """Two sites of which many paths lead to pages near each other."""
+    """Two sites with near pages at many paths."""
 
     __match_args__: tuple[
         Literal["leader"],
@@ -3329,64 +3336,64 @@ class Mirror:
     ) -> Self: ...
     @property
     def leader(self) -> MirrorSite:
-        """The site that leads: on most paths it was first seen with what both have. Where it is known of some
-        paths that both changed, those decide; where none decide, SURT order does.
+        """The site that leads: it had the common version first on most paths. Paths on which both are known to
+        have changed decide; if there are none, SURT order decides.
         """
 
     @property
     def follower(self) -> MirrorSite:
-        """The other one."""
+        """The other site."""
 
     @property
     def is_mirror(self) -> bool:
-        """Whether the share is as large as was asked for."""
+        """Whether the share reaches the required one."""
 
     @property
     def common(self) -> int:
-        """How many paths both have."""
+        """The number of paths that both have."""
 
     @property
     def near(self) -> int:
-        """How many of those lead to pages near each other: by what is in force on one, and what is in force or
-        was earlier on the other.
+        """The number of those with near pages: the version in force on one side is near a version, in force or
+        earlier, on the other side.
         """
 
     @property
     def differing(self) -> int:
-        """How many paths that both have lead to pages that are not near each other."""
+        """The number of common paths whose pages are not near each other."""
 
     @property
     def share(self) -> float:
-        """What share of the paths that either has are near, from 0 to 1."""
+        """The share of near paths among all paths of either site, from 0 to 1."""
 
     @property
     def lag(self) -> timedelta | None:
-        """By how long the follower lags: the median of how much later it was first seen with what both
-        have, over paths on which both were seen to change to that; `None` if there is no such path.
+        """The lag of the follower: the median delay of its first visit with common content, over
+        paths on which both were seen to change to it; `None` if there is no such path.
         """
 
     @property
     def examples(self) -> tuple[MirrorExample, ...]:
-        """Up to ten paths that both have, drawn by lot."""
+        """A random sample of up to ten paths that both have."""
 
 @final
 class MirrorExample:
-    """The pages of a path that two sites have."""
+    """The pages of a path that both sites have."""
 
     __match_args__: tuple[Literal["leader"], Literal["follower"], Literal["distance"]]
     def __new__(cls, leader: str, follower: str, distance: int) -> Self: ...
     @property
     def leader(self) -> str:
-        """The page of the site that leads."""
+        """The page on the leading site."""
 
     @property
     def follower(self) -> str:
-        """That of the other one."""
+        """The page on the other site."""
 
     @property
     def distance(self) -> int:
-        """In how many bits they differ: of what is in force on one and all versions at hand of the other, the
-        nearest.
+        """The number of differing bits between the version in force on one side and the nearest version on the
+        other.
         """
 
 @final
@@ -3397,19 +3404,19 @@ class MirrorSite:
     def __new__(cls, site: str, paths: int, outdated: int) -> Self: ...
     @property
     def site(self) -> str:
-        """The prefix that its pages are under; it ends with `/`."""
+        """The prefix of its pages; it ends with `/`."""
 
     @property
     def paths(self) -> int:
-        """How many paths it has."""
+        """The number of its paths."""
 
     @property
     def outdated(self) -> int:
-        """On how many of those that are near it has in force what the other site had earlier."""
+        """The number of near paths on which its version in force is an earlier version of the other site."""
 
 @final
 class Mirrors:
-    """Which sites mirror each other."""
+    """Sites that mirror each other."""
 
     __match_args__: tuple[
         Literal["pairs"],
@@ -3432,44 +3439,42 @@ class Mirrors:
     ) -> Self: ...
     @property
     def pairs(self) -> tuple[Mirror, ...]:
-        """The pairs: first those that mirror each other, and of those first the ones with most pages near each
-        other.
-        """
+        """The pairs: mirrors first, those with the most near pages at the front."""
 
     @property
     def mirrors(self) -> int:
-        """How many pairs mirror each other, those included that are beyond the limit."""
+        """The number of mirror pairs, including those beyond the limit."""
 
     @property
     def partial(self) -> int:
-        """How many others have a quarter of the share, so that they are named, too."""
+        """The number of other pairs with at least a quarter of the required share, which are listed, too."""
 
     @property
     def paths(self) -> int:
-        """How many paths there are."""
+        """The number of paths."""
 
     @property
     def without_fingerprint(self) -> int:
-        """How many pages have content, but no fingerprint of the epoch: they are of no path."""
+        """The number of pages with content but without a fingerprint of the epoch. They count for no path."""
 
     @property
     def sites(self) -> int:
-        """How many sites have as many paths as were asked for."""
+        """The number of sites with the required number of paths."""
 
     @property
     def compared(self) -> int:
-        """How many pairs of them had so much in common in their samples that they were compared."""
+        """The number of pairs of sites whose samples had enough in common to compare them."""
 
     @staticmethod
     def recall(share: float) -> float:
-        """How likely it is at least that two large sites are compared.
+        """The least probability that two large sites are compared.
 
-        That is if of the paths that either has this share leads to the same on both.
+        It holds if this share of their combined paths leads to the same content on both.
         """
 
 @final
 class Near:
-    """Another page near a fingerprint."""
+    """A page near a fingerprint."""
 
     __match_args__: tuple[Literal["url"], Literal["distance"], Literal["fingerprint"]]
     def __new__(cls, url: str, distance: int, fingerprint: int) -> Self: ...
@@ -3487,7 +3492,7 @@ class Near:
 
 @final
 class NearDuplicate:
-    """A near-duplicate of what a visit saw."""
+    """A near-duplicate of the content that a visit saw."""
 
     __match_args__: tuple[Literal["url"], Literal["distance"], Literal["fingerprint"], Literal["first"]]
     def __new__(cls, url: str, distance: int, fingerprint: int, first: datetime) -> Self: ...
@@ -3505,37 +3510,37 @@ class NearDuplicate:
 
     @property
     def first(self) -> datetime:
-        """When the page was first seen with what it has in force."""
+        """When the page was first seen with its content in force."""
 
 @final
 class NewPage:
-    """What a page that nobody has visited is worth: from `Plan.of_new`."""
+    """The values of a page without visits, from `Plan.of_new`."""
 
     __match_args__: tuple[Literal["value"], Literal["rate"], Literal["weight"], Literal["every"]]
     def __new__(cls, value: float, rate: Rate, weight: float, every: timedelta) -> Self: ...
     @property
     def value(self) -> float:
-        """What a visit is worth, as of a page that was not visited for the largest interval: it is compared
-        with the value of others.
+        """The value of a visit, as if the page was last visited the largest interval ago. Compare it with the
+        value of other pages.
         """
 
     @property
     def rate(self) -> Rate:
-        """How often it is believed to change, by the pages of its host."""
+        """The estimated change rate, from the pages of its host."""
 
     @property
     def weight(self) -> float:
-        """How much it matters, by its rule."""
+        """The weight that its rule sets."""
 
     @property
     def every(self) -> timedelta:
-        """How often it is going to be visited."""
+        """The interval between visits."""
 
 @final
 class Observation:
-    """One visit, for `observe_batch` and `load`; its arguments are those of `Store.observe`.
+    """A visit, for `observe_batch` and `load`; its arguments are those of `Store.observe`.
 
-    It is checked when it is made, but for what only a store knows: what a URL may be, and epochs.
+    It is validated when it is created, except for rules that need the store: valid URLs and epochs.
     """
 
     def __new__(
@@ -3557,11 +3562,11 @@ class Observation:
     ) -> Self: ...
     @property
     def url(self) -> str:
-        """The page."""
+        """The URL of the page."""
 
     @property
     def at(self) -> datetime:
-        """When the visit was."""
+        """The time of the visit."""
 
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
@@ -3575,7 +3580,7 @@ class Observation:
 
     @classmethod
     def not_modified(cls, url: str, at: Time, **keywords: Unpack[_types.NotModified]) -> Self:
-        """A visit to which the server answered that nothing was modified."""
+        """A visit with unmodified content, by the server's report."""
 
     @classmethod
     def redirect(cls, url: str, at: Time, to: str, **keywords: Unpack[_types.Word]) -> Self:
@@ -3583,41 +3588,41 @@ class Observation:
 
 @final
 class Operations(Stream[LoggedOperation]):
-    """The operations that the journal holds, in the order in which they were acknowledged."""
+    """The operations in the journal, in the order in which they were acknowledged."""
 
     @property
     def available(self) -> tuple[int, int] | None:
-        """The numbers of the first and the last operation that the journal holds.
+        """The numbers of the first and the last operation in the journal.
 
-        `None` if it is empty. What comes before them was sealed.
+        `None` if it is empty. Earlier operations were sealed.
         """
 
 @final
 class Optimum:
-    """How a budget is best spent, from `fixed_intervals`, `random_times` or `few_misses`."""
+    """The optimal use of a budget, from `fixed_intervals`, `random_times` or `few_misses`."""
 
     __match_args__: tuple[Literal["visits_per_day"], Literal["threshold"], Literal["freshness"]]
     def __new__(cls, visits_per_day: tuple[float, ...], threshold: float, freshness: float) -> Self: ...
     @property
     def visits_per_day(self) -> tuple[float, ...]:
-        """The visits a day of each page, in the order given. They add up to the budget."""
+        """The visits a day of each page, in input order. They add up to the budget."""
 
     @property
     def threshold(self) -> float:
-        """The worth of one more visit a day, Λ: equal for all pages that are visited, in days."""
+        """The marginal value of a visit a day, Λ: equal for all visited pages, in days."""
 
     @property
     def freshness(self) -> float:
-        """The share of the time that a page is fresh, on average over the pages by weight, from 0 to 1."""
+        """The fraction of time that a page is fresh, averaged over the pages by weight, from 0 to 1."""
 
 @final
 class Origin:
-    """What makes the fingerprints of an epoch: an extractor, a recipe and a table of document
+    """The origin of an epoch's fingerprints: an extractor, a recipe and a table of document
     frequencies.
 
-    `recipe` is the name of a recipe, long or short. `extractor` is the name of what makes the
-    texts, with its version; by default simkeep's own, `simkeep.EXTRACTOR`. `table` is for recipes
-    that weigh words by how rare they are.
+    `recipe` is the name of a recipe, long or short. `extractor` is the name and version of the
+    software that extracts texts; by default simkeep's own, `simkeep.EXTRACTOR`. `table` is for
+    recipes that weigh words by rarity.
     """
 
     def __new__(
@@ -3639,11 +3644,11 @@ class Origin:
     def __hash__(self) -> int: ...
     @staticmethod
     def is_name(name: str) -> bool:
-        """Whether an epoch with this name has fingerprints of one of simkeep's own recipes."""
+        """Whether an epoch with this name uses one of simkeep's own recipes."""
 
 @final
 class Original:
-    """The page that comes first of several with nearly the same content; see `Outcome.original`."""
+    """The first of several pages with nearly the same content; see `Outcome.original`."""
 
     __match_args__: tuple[Literal["url"], Literal["distance"], Literal["by"]]
     def __new__(cls, url: str, distance: int, by: OriginalBy) -> Self: ...
@@ -3653,16 +3658,16 @@ class Original:
 
     @property
     def distance(self) -> int:
-        """In how many bits its fingerprint differs."""
+        """The number of bits in which its fingerprint differs."""
 
     @property
     def by(self) -> OriginalBy:
-        """How it is known to be nearly the same."""
+        """The evidence that it is nearly the same."""
 
 @final
 class Outcome:
-    """The answer to an observation. As a text: "changed by 4 bits: moderately, some 0.5 to 6 % of its
-    words; near another page".
+    """The outcome of an observation. As text: "changed by 4 bits: moderately, some 0.5 to 6 % of
+    its words; near another page".
     """
 
     __match_args__: tuple[
@@ -3700,7 +3705,7 @@ class Outcome:
     ) -> Self: ...
     @property
     def verdict(self) -> Verdict:
-        """What this page is now."""
+        """The verdict on the page."""
 
     @property
     def by(self) -> SameBy | None:
@@ -3708,99 +3713,101 @@ class Outcome:
 
     @property
     def distance(self) -> int | None:
-        """In how many bits its fingerprint differs from that of the version before; `None` where
-        that is not known, or nothing changed.
+        """The distance of its fingerprint from that of the version before, in bits; `None` if it
+        is unknown, or nothing changed.
         """
 
     @property
     def distance_epoch(self) -> int | None:
-        """The epoch of the fingerprints that were compared."""
+        """The epoch of the compared fingerprints."""
 
     @property
     def to(self) -> datetime | None:
-        """When the version that the page went back to was last seen, if it was reverted."""
+        """When the version that the page reverted to was last seen, if it was reverted."""
 
     @property
     def meaning(self) -> Meaning | None:
-        """What the distance means, if there is one."""
+        """The meaning of the distance, if there is one."""
 
     @property
     def novel(self) -> bool:
-        """Whether the visit saw content that is far from all of the page's last versions: the first of the
-        page; or changed by more than what is minor in its epoch, and not near an earlier version. Where
-        there is no distance, as to a fingerprint of another epoch, content is far from a version that has
-        not its digest. False of a visit that is out of order: of that it is not told.
+        """Whether the visit saw content that is far from all of the page's last versions.
+
+        It is true for the first content of the page. It is also true if the page changed by more than a
+        minor change of its epoch, and is not near an earlier version. Without a distance, for example to a
+        fingerprint of another epoch, content is far from every version with another digest. It is false for
+        a visit that is out of order, because the comparison is not made.
         """
 
     @property
     def priority(self) -> float:
-        """How much what the visit saw is worth being processed further, beside what others saw. It goes from 0
-        to the page's weight, the one in force after the visit:
+        """The value of processing the content further, relative to other visits. It goes from 0 to the page's
+        weight in force after the visit:
 
         | verdict | priority |
         |---|---|
         | `New` | the weight |
         | `Changed` or `Reverted` | the weight times the distance / 32, but not more than the weight |
-        | either, by a distance that is not known | the weight |
+        | either, by an unknown distance | the weight |
         | `Same`, `Unseen`, `Gone`, `Failed`, `Known` | 0 |
-        | `OutOfOrder` | 0, since what was seen later stands |
+        | `OutOfOrder` | 0, because a later version is in force |
 
-        So it is 0 of a page that was gone and is back as it was. Two texts that have nothing to do with
-        each other are 32 bits apart on average. That a priority grows with the distance is from S.
-        Seshasai, *Efficient near duplicate document detection for specialized corpora*, MIT 2009, 2.6.1.
+        So it is 0 for a page that was gone and came back unchanged. Two unrelated texts are 32 bits apart
+        on average. The idea that priority grows with the distance comes from S. Seshasai, *Efficient near
+        duplicate document detection for specialized corpora*, MIT 2009, 2.6.1.
         """
 
     @property
     def also(self) -> bool:
-        """Whether the fingerprint in another epoch was stored. This can happen for a visit that is known: it
-        may come again with a fingerprint that is new.
+        """Whether the fingerprint in another epoch was stored. A new one is stored even if the store had the
+        visit already.
         """
 
     @property
     def copies(self) -> tuple[Copy, ...]:
-        """Other pages whose version in force has the same digest (and fingerprint, in the same epoch), ordered
-        by when they were first seen with it. The first is the original, unless this page had the content
-        before that. None of content without a fingerprint.
+        """Other pages whose version in force has the same digest (and fingerprint, in the same epoch), in the
+        order in which they were first seen with it. The first is the original, unless this page had the
+        content earlier. Empty for content without a fingerprint.
         """
 
     @property
     def near(self) -> tuple[NearDuplicate, ...]:
-        """Near-duplicates: other pages whose version in force is near, without the copies, by the newest epoch
+        """Near-duplicates: other pages whose version in force is near, without the copies, in the newest epoch
         that finds near-duplicates in which there are two fingerprints to compare. Nearest first, then in
         SURT order.
         """
 
     @property
     def original(self) -> Original | None:
-        """Of `copies` and `near` the page that ranks before this one and before all others, by `Options.rule`:
-        as a rule that which was first seen with its content. `None` if this page comes first, or there is
+        """The page among `copies` and `near` that ranks before this one and all others, by `Options.rule`: by
+        default the page that was first seen with its content. `None` if this page ranks first, or there is
         no other.
 
-        It is what an indexer keeps in favour of this page, at once; and with `priority`, it says what need
-        not be processed at all. A page may yield to one that yields to a third which is not near this one;
-        clusters would not let it, as only a page that leads is yielded to.
+        An indexer keeps it in place of this page. Together with `priority`, it shows which pages need no
+        further processing. The original of a page may itself have an original that is not near this page.
+        In clusters that cannot happen, because pages yield only to leaders.
         """
 
     @property
     def complete(self) -> bool:
-        """Whether `copies` and `near` name everything, so that no other can be the original. If not, they were
-        cut short, for one of the reasons that `Matches.complete` lists.
+        """Whether `copies` and `near` are complete, so that no other page can be the original. If not, they
+        were cut short for one of the reasons in `Matches.complete`.
         """
 
     @property
     def text(self) -> str:
-        """For people."""
+        """The text for people."""
 
 @final
 class Outcomes:
-    """The answers to many observations: a sequence of `Outcome`s, in the order of the observations.
+    """The outcomes of many observations: a sequence of `Outcome`s, in the order of the observations.
 
-    For whoever reads Arrow it is a table with a row for each of them: `verdict`, `distance`, `to`,
-    `novel`, `priority` and `complete`.
+    As Arrow data it is a table with a row for each of them: `verdict`, `distance`, `to`, `novel`,
+    `priority` and `complete`.
     """
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> CapsuleType:
-        """What `batches` has, as a stream of Arrow data in a capsule."""
+        """The data of `batches`, as a stream of Arrow data in a capsule."""
 
     @overload
     def __getitem__(self, index: SupportsIndex, /) -> Outcome: ...
@@ -3823,7 +3830,7 @@ class Outcomes:
 
 @final
 class Overview:
-    """What a store is on the whole."""
+    """An overview of a store."""
 
     __match_args__: tuple[
         Literal["sequence"],
@@ -3870,11 +3877,11 @@ class Overview:
 
     @property
     def pages(self) -> int:
-        """Pages that are known."""
+        """Known pages."""
 
     @property
     def in_force(self) -> int:
-        """Pages with content that is in force."""
+        """Pages with content in force."""
 
     @property
     def gone(self) -> int:
@@ -3882,7 +3889,7 @@ class Overview:
 
     @property
     def never(self) -> int:
-        """Pages of which no content was ever seen."""
+        """Pages whose content was never seen."""
 
     @property
     def visits(self) -> int:
@@ -3890,31 +3897,31 @@ class Overview:
 
     @property
     def first(self) -> datetime | None:
-        """No visit was earlier: that of the earliest one, unless that was forgotten and merged away; `None`
-        without visits.
+        """A lower bound of the times of all visits; `None` without visits. It is the time of the earliest
+        visit, unless that was forgotten and merged away.
         """
 
     @property
     def last(self) -> datetime | None:
-        """No visit was later; `None` without visits."""
+        """An upper bound of the times of all visits; `None` without visits."""
 
     @property
     def unsealed_pages(self) -> int:
-        """Pages of which something is in the journal, and in no segment yet."""
+        """Pages with data in the journal that is in no segment yet."""
 
     @property
     def unsealed(self) -> tuple[int, int] | None:
-        """The first and the last operation that the journal holds; `None` if it is empty."""
+        """The numbers of the first and the last operation in the journal; `None` if it is empty."""
 
     @property
     def fingerprints(self) -> int:
-        """Distinct fingerprints, counted once for each segment or memtable and each epoch that has them: exact
-        if there is one segment and nothing in the journal.
+        """Distinct fingerprints, counted once for each segment or memtable and each epoch that has them. Exact
+        for one segment and an empty journal.
         """
 
     @property
     def commonest_pages(self) -> int:
-        """The most pages that one fingerprint is or was on in one segment."""
+        """The largest number of pages that have or had one fingerprint in one segment."""
 
     @property
     def epochs(self) -> tuple[EpochOverview, ...]:
@@ -3926,17 +3933,17 @@ class Overview:
 
     @property
     def space(self) -> tuple[SpaceOf, ...]:
-        """Bytes of the segments, by what they are for, the most first."""
+        """Bytes of the segments by purpose, the most first."""
 
     @property
     def hosts(self) -> tuple[HostShare, ...]:
-        """The hosts that have more than about one in fifty of the pages, the largest first. They are told from
-        64 pages at equal distances in SURT order, and without what is in the journal.
+        """The hosts with more than about one in fifty of the pages, the largest first. An estimate from 64
+        pages at equal distances in SURT order, without the journal.
         """
 
     @property
     def flaw(self) -> Flaw | None:
-        """What was found to be damaged among those 64 pages; then there are no hosts."""
+        """The damage among those 64 pages, if any; then there are no hosts."""
 
 @final
 class Page:
@@ -3977,11 +3984,11 @@ class Page:
 
     @property
     def visits(self) -> int:
-        """How many visits are known, without restated content."""
+        """The number of visits, without restatements."""
 
     @property
     def first(self) -> datetime:
-        """The earliest."""
+        """The time of the earliest visit."""
 
     @property
     def last(self) -> Visit:
@@ -3989,24 +3996,25 @@ class Page:
 
     @property
     def content(self) -> Content | None:
-        """The content in force, with its fingerprint of the newest epoch that tells of changes. `None` if the
-        page is gone or no content was ever seen.
+        """The content in force, with its fingerprint of the newest epoch that detects changes. `None` if the
+        page is gone or its content was never seen.
         """
 
     @property
     def contents(self) -> tuple[Content, ...]:
         """The content in force with each of its fingerprints: one for each epoch in which it has one, or is
-        known to have none; that of the newest epoch first.
+        known to have none; the newest epoch first.
         """
 
     @property
     def content_seen(self) -> datetime | None:
-        """When that content was last seen."""
+        """When the content in force was last seen."""
 
     @property
     def modified(self) -> datetime | None:
-        """When the content last seen was last modified, as the server said with it or after it: what to send
-        as `If-Modified-Since`. `None` if no content was ever seen, or the server did not say since.
+        """When the content seen last was last modified: the value to send as `If-Modified-Since`. The server
+        reported it with that content or later. `None` if no content was ever seen, or the server did not
+        report it since.
         """
 
     @property
@@ -4015,15 +4023,15 @@ class Page:
 
     @property
     def weight(self) -> float:
-        """How important it is: the weight that was given last, or 1."""
+        """Its importance: the weight that was set last, or 1."""
 
     @property
     def class_(self) -> int | None:
-        """The class that it is of, if one was given."""
+        """The current class, if there is one."""
 
     @property
     def changes(self) -> Changes:
-        """What its visits tell about how it changes."""
+        """The change statistics of its visits."""
 
 @final
 class PageCluster:
@@ -4041,8 +4049,8 @@ class PageCluster:
 
     @property
     def complete(self) -> bool:
-        """Whether this is what `clusters` would say. If not, the searches around the page were cut
-        short, and it may be led by another page, or have others.
+        """Whether this equals the cluster in `clusters`. If not, the searches around the page were
+        cut short: another page may lead it, or pages may be missing.
         """
 
 @final
@@ -4053,15 +4061,15 @@ class PagePair:
     def __new__(cls, left: PairedPage, right: PairedPage, distance: int) -> Self: ...
     @property
     def left(self) -> PairedPage:
-        """The page with the smaller fingerprint; of two with the same, the first in SURT order."""
+        """The page with the smaller fingerprint; if they are equal, the first page in SURT order."""
 
     @property
     def right(self) -> PairedPage:
-        """The other one."""
+        """The other page."""
 
     @property
     def distance(self) -> int:
-        """In how many bits their fingerprints differ."""
+        """The number of bits in which their fingerprints differ."""
 
 @final
 class PageRecord:
@@ -4079,7 +4087,7 @@ class PageRecord:
     ) -> Self: ...
     @property
     def segment(self) -> int | None:
-        """The number of the segment; `None` for what is in the journal, and in no segment yet."""
+        """The number of the segment; `None` for the journal."""
 
     @property
     def number(self) -> int:
@@ -4091,11 +4099,11 @@ class PageRecord:
 
     @property
     def entries(self) -> int:
-        """How many entries stand there: visits, fingerprints in other epochs, weights and classes."""
+        """The number of entries there: visits, restatements, weights and classes."""
 
     @property
     def is_first(self) -> bool:
-        """Whether this is all of the page: older segments know nothing of it, or that was forgotten."""
+        """Whether the page begins here: no older segment has data about it that counts."""
 
 @final
 class Pair:
@@ -4105,15 +4113,15 @@ class Pair:
     def __new__(cls, left: int, right: int, distance: int) -> Self: ...
     @property
     def left(self) -> int:
-        """The smaller one."""
+        """The smaller fingerprint."""
 
     @property
     def right(self) -> int:
-        """The larger one."""
+        """The larger fingerprint."""
 
     @property
     def distance(self) -> int:
-        """In how many bits they differ: 1 to 64."""
+        """The number of bits in which they differ: 1 to 64."""
 
 @final
 class PairedPage:
@@ -4131,64 +4139,64 @@ class PairedPage:
 
 @final
 class Period:
-    """What visits found in a period."""
+    """The results of the visits in a period."""
 
     __match_args__: tuple[Literal["start"], Literal["verdicts"]]
     def __new__(cls, start: datetime, verdicts: VerdictCounts) -> Self: ...
     @property
     def start(self) -> datetime:
-        """When it begins."""
+        """The start of the period."""
 
     @property
     def verdicts(self) -> VerdictCounts:
-        """What its visits found."""
+        """The results of its visits."""
 
 @final
 class Plan:
-    """How a number of visits a day is spent for ever: the threshold from which on a page is visited.
+    """How to spend a number of visits a day in the long run: the value threshold for a visit.
 
-    As a text, for people: "20 visits a day to 100 pages, each when it is worth 4.321: ...". It goes
-    by what was known when it was made: make one anew once a day, say.
+    As text, for people: "20 visits a day to 100 pages, each when it is worth 4.321: ...". It
+    reflects what was known when it was made: make a new one once a day, for example.
     """
 
     @property
     def freshness(self) -> float:
-        """For how much of the time a page is expected to be as it was last seen, from 0 to 1, on average
-        over all pages.
+        """The expected fraction of time that a page is unchanged since its last visit, from 0 to 1,
+        averaged over pages.
         """
 
     @property
     def pages(self) -> float:
-        """How many pages there are; of more than a million this is estimated from a sample of them."""
+        """The number of pages; above a million it is estimated from a sample."""
 
     @property
     def per_day(self) -> float:
-        """The visits a day that were asked for."""
+        """The visits a day that the plan was made for."""
 
     @property
     def rarely_visited(self) -> float:
-        """How many of them are visited less often than once in 360 days."""
+        """The number of pages that are visited less often than once in 360 days."""
 
     @property
     def threshold(self) -> float:
-        """A page is due when a visit to it is worth this. It is infinite if the visits are not enough to
-        visit each page as soon as it must be.
+        """The value of a visit at which a page is due. It is infinite if the visits do not suffice for
+        the latest allowed dates of all pages.
         """
 
     @property
     def visits_per_day(self) -> float:
-        """The visits a day that this comes to: more than were asked for if pages must be visited more
-        often, and less if no page may be.
+        """The resulting visits a day: more than planned if pages must be visited more often, and less
+        if none may be.
         """
 
     def of_new(self, url: str) -> NewPage:
-        """What a page is worth that nobody has visited, by its host and by its rule. Reads nothing."""
+        """The values of a page without visits, from its host and its rule. Reads nothing."""
 
 @final
 class PoissonPages:
-    """Pages whose changes are random, at rates that are drawn.
+    """Pages with random changes, at random rates.
 
-    A seed names them, on every machine. `len` says how many there are. They take 8 bytes for each
+    A seed determines them on every machine. `len` is their number. They take 8 bytes for each
     change.
     """
 
@@ -4208,32 +4216,32 @@ class PoissonPages:
         days: float,
         seed: int | None = None,
     ) -> PoissonPages:
-        """Draws pages of hosts, with their changes up to a day: so many hosts of so many `pages` each.
+        """Draws the pages of hosts, with their changes up to a day: `pages` pages of each host.
 
         The rates of hosts are log-normal around the `median`, in changes a day, with the width
-        `between`; those of pages around that of their host, with the width `within`. The seed is 1
-        by default. Raises `InvalidOptionError` if a number is not positive, or more than 100 million
-        changes are to be expected. Ctrl-C leaves it.
+        `between`; those of pages are log-normal around that of their host, with the width `within`.
+        The seed is 1 by default. Raises `InvalidOptionError` if a number is not positive, or more
+        than 100 million changes are expected. Ctrl-C abandons it.
         """
 
     @staticmethod
     def flat(pages: int, *, days: float, seed: int | None = None) -> PoissonPages:
-        """Draws so many pages, with their changes up to a day.
+        """Draws pages with their changes up to a day.
 
-        All octaves from a change in 400 days to one every eight hours or so are equally likely. The
-        seed is 1 by default. Raises `InvalidOptionError` if there are no pages, or more than 100 million
-        changes are to be expected. Ctrl-C leaves it.
+        Rates are log-uniform from one change in 400 days to one in about eight hours. The seed is 1
+        by default. Raises `InvalidOptionError` if there are no pages, or more than 100 million
+        changes are expected. Ctrl-C abandons it.
         """
 
 @final
 class Policy:
-    """What decides which page is visited first, by its name.
+    """A policy that decides which page is visited first, by its name.
 
-    There are `"value"` (the default), `"harmonic"`, `"uniform"`, `"fixed:7d"`, `"thesis:3,1.5"`,
-    `"nutch:0.4,0.2,0.3"` and `"stormcrawler"`. By `"value"` and `"harmonic"` it is what a visit is
-    worth; by `"uniform"` the time since the last one; by all others that time over an interval.
-    Parameters that are left out are those above. As a text it is its name with all parameters.
-    Raises `InvalidArgumentError` if there is none of that name.
+    The policies are `"value"` (the default), `"harmonic"`, `"uniform"`, `"fixed:7d"`,
+    `"thesis:3,1.5"`, `"nutch:0.4,0.2,0.3"` and `"stormcrawler"`. `"value"` and `"harmonic"` use the
+    value of a visit; `"uniform"` the time since the last one; all others that time divided by an
+    interval. The parameters above are the defaults. As text it is its name with all parameters.
+    Raises `InvalidArgumentError` for an unknown name.
     """
 
     __match_args__: tuple[Literal["name"]]
@@ -4245,17 +4253,17 @@ class Policy:
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
     def schedule(self, recent: Recent) -> Schedule | None:
-        """The interval that a page has.
+        """The interval of a page.
 
-        `None` by `"value"`, `"harmonic"` and `"uniform"`, which have no intervals of their own.
+        `None` for `"value"`, `"harmonic"` and `"uniform"`, which have none.
         """
 
     def score(self, belief: Belief, recent: Recent, weight: float, days: float) -> float:
-        """What puts a page in order: the one with the highest score is visited first.
+        """The score of a page: the page with the highest score is visited first.
 
-        By `"value"` and `"harmonic"` it is what a visit is worth, in days, with the weight; by
-        `"uniform"` the days since the last visit; by all others those over the interval, 1 when a
-        page is due. Raises `InvalidOptionError` if the weight is not positive and finite.
+        For `"value"` and `"harmonic"` it is the weighted value of a visit, in days; for `"uniform"`
+        the days since the last visit; for all others those days divided by the interval, so that a
+        page is due at 1. Raises `InvalidOptionError` if the weight is not positive and finite.
         """
 
 @final
@@ -4280,59 +4288,59 @@ class Preset:
 
     @property
     def what(self) -> str:
-        """What it is for."""
+        """A description of its purpose."""
 
     @property
     def near(self) -> int | None:
-        """The distance within which fingerprints are advised to count as near: the largest at which 97 % of
-        the pairs resemble each other by .8 or more (the Jaccard index of runs of five words), in the
-        versions of terms of service that the recipes were measured on. `None` if there is none.
+        """The recommended distance for near-duplicates: the largest at which 97 % of the pairs have a
+        resemblance of at least .8 (the Jaccard index of runs of five words), measured on versions of terms
+        of service. `None` if there is none.
         """
 
     @property
     def bands(self) -> Bands:
-        """Up to which distance the change of a page is minor, and up to which it is moderate."""
+        """The largest distances of minor and of moderate changes of a page."""
 
 @final
 class Prior:
-    """How likely each of 64 rates is before a page's own visits tell more.
+    """The probability of each of 64 rates before the visits of a page are known.
 
-    By default rates spread widely: half of the pages change more often than every two months, one of six
-    more often than every eight days, and one of six less often than every 15 months.
+    By default rates spread widely: half of the pages change more often than every two months, one
+    in six more often than every eight days, and one in six less often than every 15 months.
     """
 
     def __new__(cls) -> Self: ...
     def __eq__(self, other: object, /) -> bool: ...
     @staticmethod
     def gamma(shape: float, days: float) -> Prior:
-        """The Gamma distribution of a shape whose mean is shape/days.
+        """The Gamma distribution of a shape with mean shape/days.
 
-        That is what is known after so many changes in so many days, if nothing was known before. Raises
-        `InvalidOptionError` if the shape is not from 0.01 to a million, or the days are not from a
-        millisecond to 4,000,000.
+        This is the posterior after `shape` changes in `days` days with an uninformative prior.
+        Raises `InvalidOptionError` if the shape is not from 0.01 to a million, or the days are not
+        from a millisecond to 4,000,000.
         """
 
     @staticmethod
     def log_normal(median_per_day: float, width: float) -> Prior:
-        """Rates whose logarithms are normal.
+        """Log-normal rates.
 
-        Half of them are above the median, in changes a day, and two of three are within a factor of
-        e^width from it. Raises `InvalidOptionError` if the median is not positive and finite, or the
-        width is not from 0.1 to 100.
+        Half of them are above the median, in changes a day, and two thirds are within a factor of
+        e^width from it. Raises `InvalidOptionError` if the median is not positive and finite, or
+        the width is not from 0.1 to 100.
         """
 
 @final
 class Progress:
-    """How far a call that takes long has come, for other threads to look at, and their way to stop it.
+    """The progress of a long call, which other threads can read and cancel.
 
-    It is of one call at a time. What is stopped raises `CancelledError`, as a rule within some
+    Use it for one call at a time. A cancelled call raises `CancelledError`, usually within some
     milliseconds.
     """
 
     def __new__(cls) -> Self: ...
     @property
     def cancelled(self) -> bool:
-        """Whether it was told to stop."""
+        """Whether it was cancelled."""
 
     @property
     def done(self) -> int:
@@ -4340,26 +4348,26 @@ class Progress:
 
     @property
     def found(self) -> int:
-        """What was found on the way: flaws of a check, pairs of a join."""
+        """The number of results so far: flaws of a check, pairs of a join."""
 
     @property
     def fraction(self) -> float | None:
-        """The share of this stage that is done, from 0 to 1; `None` where nobody knows."""
+        """The fraction of this stage that is done, from 0 to 1; `None` if unknown."""
 
     @property
     def of(self) -> int | None:
-        """Of how much, about; `None` where nobody knows."""
+        """The approximate total of this stage; `None` if unknown."""
 
     @property
     def stage(self) -> Stage:
-        """What the call is doing."""
+        """The stage of the call."""
 
     def cancel(self) -> None:
-        """Has the call stop soon."""
+        """Cancels the call soon."""
 
 @final
 class PropertyEntry:
-    """A property that a page was given: a weight or a class."""
+    """A property of a page: a weight or a class."""
 
     __match_args__: tuple[Literal["time"], Literal["weight"], Literal["class_"]]
     def __new__(cls, time: datetime, weight: float | None, class_: int | None) -> Self: ...
@@ -4377,7 +4385,7 @@ class PropertyEntry:
 
 @final
 class Publication:
-    """What was published."""
+    """The result of publishing."""
 
     __match_args__: tuple[
         Literal["generation"],
@@ -4420,20 +4428,21 @@ class Publication:
 
     @property
     def is_new(self) -> bool:
-        """Whether it is new. If not, the newest that was there already is this state of the store."""
+        """Whether it is new. If not, the newest existing generation already has this state of the store."""
 
     @property
     def sequence(self) -> int:
-        """The last operation that it has."""
+        """The last operation in it."""
 
     @property
     def unsealed(self) -> int:
-        """How many operations were acknowledged since, and are in no segment yet: none of them is published.
+        """The number of later operations that were acknowledged but are in no segment yet. They are not
+        published.
         """
 
     @property
     def linked(self) -> FileCount:
-        """Files that are links: of one file with the store."""
+        """Files that are links to files of the store."""
 
     @property
     def copied(self) -> FileCount:
@@ -4441,19 +4450,19 @@ class Publication:
 
     @property
     def kept(self) -> FileCount:
-        """Files that were there already."""
+        """Files that already existed."""
 
     @property
     def checked(self) -> FileCount:
-        """Files that were read and checked: all that are linked or copied, and some that are kept."""
+        """Files that were read and checked: all new ones, and some of the kept ones."""
 
     @property
     def unchecked(self) -> FileCount:
-        """Files that are kept and were not read: they were found sound in the last 30 days."""
+        """Kept files that were not read, because they were checked in the last 30 days."""
 
     @property
     def replaced(self) -> FileCount:
-        """Files among the copies that took the place of damaged ones."""
+        """Copied files that replaced damaged ones."""
 
     @property
     def removed(self) -> tuple[int, ...]:
@@ -4461,41 +4470,41 @@ class Publication:
 
     @property
     def removed_files(self) -> int:
-        """Files that were removed because no generation names them any more."""
+        """The number of files removed because no generation lists them any more."""
 
     @property
     def older(self) -> tuple[int, ...]:
-        """Older generations that are there still, by number. They have what was forgotten since."""
+        """Older generations that still exist, by number. They contain data that was forgotten since."""
 
     @property
     def forgotten(self) -> bool | None:
-        """Whether anything was forgotten since the oldest of them. `None` if that cannot be told: where a
-        merge put its operations and later ones together, and these were not visits alone.
+        """Whether anything was forgotten since the oldest of them. `None` if unknown: a merge combined its
+        operations with later ones, which were not all visits.
         """
 
     @property
     def not_linked(self) -> str | None:
-        """Why files were copied that were to be linked, as the system said it."""
+        """The error of the system because of which files were copied instead of linked."""
 
 @final
 class PublishedFile:
-    """A file that a generation names."""
+    """A file of a generation."""
 
     __match_args__: tuple[Literal["name"], Literal["bytes"]]
     def __new__(cls, name: str, bytes: int) -> Self: ...
     @property
     def name(self) -> str:
-        """Its path within the directory, such as `files/e220a8397b1dcdaf-0000000003-0d640880.seg`. A name is
-        for ever of the same bytes.
+        """Its path within the directory, such as `files/e220a8397b1dcdaf-0000000003-0d640880.seg`. A name
+        always refers to the same bytes.
         """
 
     @property
     def bytes(self) -> int:
-        """How many bytes it has."""
+        """Its size in bytes."""
 
 @final
 class RankedPage:
-    """A page that is clustered, and where it ranks."""
+    """A selected page, with its rank."""
 
     __match_args__: tuple[Literal["url"], Literal["fingerprint"], Literal["class_"], Literal["rank"]]
     def __new__(cls, url: str, fingerprint: int, class_: int | None, rank: bytes) -> Self: ...
@@ -4509,17 +4518,17 @@ class RankedPage:
 
     @property
     def class_(self) -> int | None:
-        """The class that it is of now; `None` of a page that has none."""
+        """The current class; `None` for a page without one."""
 
     @property
     def rank(self) -> bytes:
-        """Bytes that are less, one after another, for the page that ranks before others, in whichever store it
-        is: what the rules go by, then its SURT key, then its URL.
+        """The rank as bytes: the lesser bytes rank first, across stores. They contain the input of the rules,
+        then the SURT key, then the URL.
         """
 
 @final
 class Rate:
-    """A rate of changes, and how sure it is."""
+    """A change rate with its uncertainty."""
 
     __match_args__: tuple[Literal["per_day"], Literal["low"], Literal["high"]]
     def __new__(cls, per_day: float, low: float, high: float) -> Self: ...
@@ -4537,20 +4546,20 @@ class Rate:
 
 @final
 class Reader(View):
-    """A read-only view of a store, also beside a writer in another process, and without permission to
-    write.
+    """A read-only view of a store, which another process may have open for writing; needs no write
+    permission.
 
-    It sees everything that was acknowledged before it was opened or refreshed, and writes nothing to
-    the store's directory. Where a store is published it opens the newest generation that is whole;
-    `Reader.published` opens one by its number. A reader may be used in
-    a forked process, and is pickled as its path, and opened anew. With `plain_reads=True` segments are
-    read whole into memory instead of being mapped.
+    It sees everything that was acknowledged before it was opened or refreshed, and writes nothing
+    to the store's directory. For a published store it opens the newest complete generation;
+    `Reader.published` opens one by its number. A reader may be used in a forked process, and is
+    pickled as its path, and reopened. With `plain_reads=True` segments are read whole into memory
+    instead of being mapped.
     """
 
     def __new__(cls, path: str | PathLike[str], *, plain_reads: bool = False) -> Self: ...
     @property
     def path(self) -> Path:
-        """Where the store is."""
+        """The path of the store."""
 
     @property
     def closed(self) -> bool:
@@ -4558,24 +4567,24 @@ class Reader(View):
 
     @property
     def fell_back(self) -> bool:
-        """Whether the writer's commits followed one another too fast, so that this is only what was
-        sealed.
+        """Whether commits followed each other too fast to read the journal, so that only the sealed
+        part is visible.
         """
 
     @property
     def generation(self) -> int | None:
-        """The number of the generation that this is; `None` if it reads a store."""
+        """The number of the generation; `None` for a store."""
 
     @property
     def incomplete(self) -> Incomplete | None:
-        """The newest generation in the directory, if it is not whole and an older one is read.
+        """The newest generation in the directory, if it is incomplete and an older one is read.
 
-        It is being carried there still, or a file of it was cut. `None` if it reads a store.
+        It is still being copied, or one of its files was truncated. `None` for a store.
         """
 
     @property
     def written(self) -> datetime | None:
-        """When this was the newest state, if a writer was at work then; of a generation, when it was
+        """When this was the newest state, if a writer was active then; for a generation, when it was
         published.
 
         `None` if there was no writer.
@@ -4584,36 +4593,36 @@ class Reader(View):
     def __enter__(self) -> Self: ...
     def __exit__(self, *_raised: object) -> None: ...
     def behind(self) -> int:
-        """How many operations have been acknowledged by now that this reader does not see.
+        """The number of acknowledged operations that this reader does not see.
 
         Costs one small read.
         """
 
     def close(self) -> None:
-        """Lets go of the files. May be called twice."""
+        """Releases the files. May be called twice."""
 
     @staticmethod
     def published(
         path: str | PathLike[str], generation: int | None = None, *, plain_reads: bool = False
     ) -> Reader:
-        """Opens a generation that is published in a directory: the one of a number, or the newest.
+        """Opens a published generation in a directory, by its number, or the newest.
 
-        Takes no lock, and needs nothing but the files that the generation names. `refresh` moves on to
-        the newest generation if no number was given, and else to nothing.
+        Takes no lock, and needs only the files of the generation. `refresh` advances to the newest
+        generation if no number was given; otherwise it does nothing.
         """
 
     def refresh(self) -> bool:
-        """Moves on to the newest state, and says whether anything changed."""
+        """Advances to the newest state, and returns whether anything changed."""
 
     def snapshot(self) -> Snapshot:
-        """What is seen now, which does not change when the reader is refreshed."""
+        """A snapshot of the current view, which does not change when the reader is refreshed."""
 
     def stats(self) -> Stats:
-        """Sizes of what is seen. Reads no table."""
+        """Sizes of the reader's view. Reads no table."""
 
 @final
 class Recent:
-    """The last 64 comparisons of a page in their order, for policies that go by it."""
+    """The last 64 comparisons of a page in order, for policies that depend on it."""
 
     def __new__(cls, comparisons: Iterable[Comparison] | None = None) -> Self: ...
     @property
@@ -4622,13 +4631,15 @@ class Recent:
 
     @property
     def quiet_days(self) -> float:
-        """The days from the last known change to the last visit; from the first visit, if there was none."""
+        """The days from the last known change to the last visit; without a change, from the first
+        visit.
+        """
 
     def __eq__(self, other: object, /) -> bool: ...
 
 @final
 class Repaired:
-    """What a repair saved and lost."""
+    """The result of a repair."""
 
     __match_args__: tuple[
         Literal["whole"],
@@ -4661,19 +4672,19 @@ class Repaired:
     ) -> Self: ...
     @property
     def whole(self) -> bool:
-        """Whether everything was saved, and nothing that was forgotten."""
+        """Whether everything was saved, and no forgotten page was restored."""
 
     @property
     def pages(self) -> int:
-        """Pages of the new store."""
+        """Pages in the new store."""
 
     @property
     def visits(self) -> int:
-        """Visits of the new store."""
+        """Visits in the new store."""
 
     @property
     def lost(self) -> tuple[Loss, ...]:
-        """What is lost, file by file."""
+        """The losses, file by file."""
 
     @property
     def lost_pages(self) -> int:
@@ -4685,23 +4696,21 @@ class Repaired:
 
     @property
     def damaged_frames(self) -> int:
-        """Frames of the journal that are there, and do not have their checksums. What they had is among the
-        lost operations.
-        """
+        """Frames of the journal with a wrong checksum. Their operations are among the lost ones."""
 
     @property
     def withheld_pages(self) -> int:
-        """Pages of which something was left out, because a lost operation may have forgotten it."""
+        """Pages with entries that were left out, because a lost operation may have forgotten them."""
 
     @property
     def ambiguities(self) -> tuple[str, ...]:
-        """Why there may be pages that were forgotten: the lost operations that may have done it. Only with
+        """The lost operations that may have forgotten pages which the new store has. Only with
         `keep_forgotten`.
         """
 
     @property
     def unnamed_epochs(self) -> tuple[str, ...]:
-        """Epochs whose names could not be read, by the names that they have now."""
+        """Epochs whose names could not be read, by their new names."""
 
     @property
     def flaws(self) -> tuple[Flaw, ...]:
@@ -4709,40 +4718,41 @@ class Repaired:
 
     @property
     def more_flaws(self) -> int:
-        """How many more flaws there are."""
+        """The number of further flaws."""
 
 @final
 class Replay:
     """Pages of a store with their histories, for `simkeep.recrawl.crawl`.
 
-    Each version is in force from the visit that found it until the visit that found the next one.
-    `len` says how many pages there are.
+    Each version is current from the visit that found it until the visit that found the next one.
+    `len` is the number of pages.
     """
 
     @property
     def first(self) -> datetime:
-        """The time of the first visit to any of those, which is day 0; the start of 1970 if there are none.
+        """The time of the first visit to any of those pages, which is day 0; the start of 1970 if
+        there are none.
         """
 
     @property
     def last(self) -> datetime:
-        """The time of the last visit to any of those."""
+        """The time of the last visit to any of those pages."""
 
     @property
     def of(self) -> int:
-        """How many pages there are that have had content, of which these are a part."""
+        """The number of pages with content, from which these were selected."""
 
     def __len__(self) -> int: ...
 
 @final
 class Restated:
-    """What another epoch makes of content that an earlier visit saw."""
+    """A fingerprint in another epoch for content that an earlier visit saw."""
 
     __match_args__: tuple[Literal["time"], Literal["fingerprint"], Literal["digest"], Literal["epoch"]]
     def __new__(cls, time: datetime, fingerprint: int | None, digest: bytes | None, epoch: int) -> Self: ...
     @property
     def time(self) -> datetime:
-        """When that content was seen."""
+        """When the visit saw the content."""
 
     @property
     def fingerprint(self) -> int | None:
@@ -4758,7 +4768,7 @@ class Restated:
 
 @final
 class SampledPage:
-    """A page that was drawn."""
+    """A sampled page."""
 
     __match_args__: tuple[Literal["url"], Literal["fingerprint"]]
     def __new__(cls, url: str, fingerprint: int) -> Self: ...
@@ -4772,17 +4782,17 @@ class SampledPage:
 
 @final
 class Schedule:
-    """An interval as a rule has it, and when it wants the next visit."""
+    """The state of an interval rule, and when the next visit is due."""
 
     __match_args__: tuple[Literal["interval_days"], Literal["next_days"]]
     def __new__(cls, interval_days: float, next_days: float) -> Self: ...
     @property
     def interval_days(self) -> float:
-        """The interval, in days, from which the next comparison goes on."""
+        """The interval in days that the next comparison adjusts."""
 
     @property
     def next_days(self) -> float:
-        """The days from the last visit to the next one. Only of `nutch` it is less than the interval."""
+        """The days from the last visit to the next one. Only `nutch` makes it shorter than the interval."""
 
 @final
 class SectionView:
@@ -4802,23 +4812,23 @@ class SectionView:
     ) -> Self: ...
     @property
     def kind(self) -> str:
-        """What it holds, as the format names it."""
+        """Its kind, as the format names it."""
 
     @property
     def part(self) -> int:
-        """Its number among those of one kind and epoch, such as which rotation it belongs to."""
+        """Its number among sections of one kind and epoch, such as the number of its rotation."""
 
     @property
     def epoch(self) -> int | None:
-        """The number of the epoch, of a section of fingerprint tables."""
+        """The epoch, for a section of fingerprint tables."""
 
     @property
     def space(self) -> Space:
-        """What its bytes are for."""
+        """The purpose of its bytes."""
 
     @property
     def offset(self) -> int:
-        """Where it begins in the file, in bytes."""
+        """Its byte offset in the file."""
 
     @property
     def bytes(self) -> int:
@@ -4826,7 +4836,7 @@ class SectionView:
 
     @property
     def blocks(self) -> int:
-        """The blocks of 4 KiB that have a checksum each."""
+        """The number of its blocks of 4 KiB, each of which has a checksum."""
 
 @final
 class SegmentOverview:
@@ -4865,7 +4875,7 @@ class SegmentOverview:
 
     @property
     def level(self) -> int:
-        """How many merges deep: 0 for one that was sealed."""
+        """The depth of merges: 0 for a sealed segment."""
 
     @property
     def first_operation(self) -> int:
@@ -4877,15 +4887,15 @@ class SegmentOverview:
 
     @property
     def pages(self) -> int:
-        """Records of pages."""
+        """Page records."""
 
     @property
     def visits(self) -> int:
-        """Visits in them."""
+        """Visits in these records."""
 
     @property
     def times(self) -> tuple[datetime, datetime] | None:
-        """No visit in it is earlier than the first time or later than the last; `None` without visits."""
+        """The earliest and latest possible time of its visits; `None` without visits."""
 
     @property
     def written(self) -> datetime:
@@ -4897,14 +4907,14 @@ class SegmentOverview:
 
     @property
     def shape(self) -> str | None:
-        """What finds its fingerprints, those of the epoch of which it has most: column, rotations or cells;
-        `None` if it has none.
+        """The search structure of the epoch with the most fingerprints: column, rotations or cells; `None`
+        without fingerprints.
         """
 
     @property
     def superseded(self) -> float:
-        """About what share of its records is of pages that newer segments have a record of, too, or that were
-        forgotten, from 0 to 1. A merge makes one of the two, or none.
+        """The approximate share of its records that are superseded, from 0 to 1: newer segments have a record
+        of the page, too, or it was forgotten. A merge combines the records, or drops them.
         """
 
 @final
@@ -4941,7 +4951,7 @@ class SegmentStats:
 
 @final
 class SegmentView:
-    """A segment, by what its file says of itself."""
+    """A segment, as its file describes itself."""
 
     __match_args__: tuple[
         Literal["id"],
@@ -4988,7 +4998,7 @@ class SegmentView:
     ) -> Self: ...
     @property
     def id(self) -> int:
-        """Its number, which its file is named after."""
+        """Its number, which is also in its file name."""
 
     @property
     def bytes(self) -> int:
@@ -4996,7 +5006,7 @@ class SegmentView:
 
     @property
     def level(self) -> int:
-        """How many merges deep: 0 for one that was sealed, one more than its inputs for a merged one."""
+        """The depth of merges: 0 for a sealed segment, one more than its inputs for a merged one."""
 
     @property
     def first_operation(self) -> int:
@@ -5008,7 +5018,7 @@ class SegmentView:
 
     @property
     def pages(self) -> int:
-        """Records of pages."""
+        """Page records."""
 
     @property
     def visits(self) -> int:
@@ -5020,31 +5030,33 @@ class SegmentView:
 
     @property
     def resets(self) -> int:
-        """Records that hide everything older of their page."""
+        """Records that hide all older data of their page."""
 
     @property
     def page_delta(self) -> int:
-        """What it adds to the pages of the store; less than its records, since some go on with older ones."""
+        """The change that it makes to the pages of the store. It is less than its records, since some continue
+        older records.
+        """
 
     @property
     def visit_delta(self) -> int:
-        """What it adds to the visits of the store."""
+        """The change that it makes to the visits of the store."""
 
     @property
     def in_force_delta(self) -> int:
-        """What it adds to the pages of the store with content that is in force."""
+        """The change that it makes to the store's pages with content in force."""
 
     @property
     def gone_delta(self) -> int:
-        """What it adds to the pages of the store that are gone."""
+        """The change that it makes to the store's pages that are gone."""
 
     @property
     def times(self) -> tuple[datetime, datetime] | None:
-        """No visit in it is earlier than the first time or later than the last; `None` without visits."""
+        """The earliest and latest possible time of its visits; `None` without visits."""
 
     @property
     def longest_list(self) -> int:
-        """The most pages that one fingerprint is or was on."""
+        """The largest number of pages that have or had one fingerprint."""
 
     @property
     def written(self) -> datetime:
@@ -5052,7 +5064,7 @@ class SegmentView:
 
     @property
     def forgotten(self) -> int:
-        """How many prefixes were forgotten with it."""
+        """The number of prefixes that it records as forgotten."""
 
     @property
     def sections(self) -> tuple[SectionView, ...]:
@@ -5064,58 +5076,58 @@ class SegmentView:
 
 @final
 class Shingles:
-    """The set of a text's runs of `words` words, 1 to 8 (5), to see how much two texts have in common.
+    """The set of a text's runs of `words` words, 1 to 8 (5), to compute the resemblance of two texts.
 
-    A text with fewer words is one run. `len` says how many there are; takes 8 bytes for each, and
-    sorts them.
+    A text with fewer words is one run. `len` is their number; takes 8 bytes for each, and sorts
+    them.
     """
 
     def __new__(cls, text: str, words: int | None = None) -> Self: ...
     def __eq__(self, other: object, /) -> bool: ...
     def __len__(self) -> int: ...
     def common(self, other: Shingles) -> int:
-        """How many runs both texts have. Linear in both."""
+        """The number of common runs. Linear in both."""
 
     def containment(self, other: Shingles) -> float:
-        """What share of the runs of this text are in the other, from 0 to 1. Linear in both."""
+        """The share of this text's runs that are also in the other, from 0 to 1. Linear in both."""
 
     def resemblance(self, other: Shingles) -> float:
-        """What share of the runs that either text has are in both, from 0 to 1. Linear in both."""
+        """The resemblance: common runs as a share of the union, from 0 to 1. Linear in both."""
 
 @final
 class Snapshot(View):
-    """A moment of a store: it does not change, whatever is observed, merged or forgotten later.
+    """A snapshot of a store: later observations, merges and forgets do not affect it.
 
-    The files that it needs stay until it is gone.
+    Its files are kept until it is released.
     """
 
 @final
 class SpaceOf:
-    """How many bytes are for something."""
+    """The number of bytes for a purpose."""
 
     __match_args__: tuple[Literal["of"], Literal["bytes"]]
     def __new__(cls, of: Space, bytes: int) -> Self: ...
     @property
     def of(self) -> Space:
-        """What they are for."""
+        """The purpose."""
 
     @property
     def bytes(self) -> int:
-        """How many."""
+        """The number of bytes."""
 
 @final
 class StalePage:
-    """A page whose version in force has a fingerprint, but none of the epoch that was asked for."""
+    """A page whose current version has a fingerprint, but none of the requested epoch."""
 
     __match_args__: tuple[Literal["url"], Literal["time"], Literal["content"]]
     def __new__(cls, url: str, time: datetime, content: Content) -> Self: ...
     @property
     def url(self) -> str:
-        """The page."""
+        """The URL of the page."""
 
     @property
     def time(self) -> datetime:
-        """When that version was last seen: the time to restate."""
+        """When that version was last seen: the time for a restatement."""
 
     @property
     def content(self) -> Content:
@@ -5154,15 +5166,15 @@ class Stats:
     ) -> Self: ...
     @property
     def pages(self) -> int:
-        """Pages known."""
+        """The number of known pages."""
 
     @property
     def visits(self) -> int:
-        """Visits known."""
+        """The number of known visits."""
 
     @property
     def unsealed_visits(self) -> int:
-        """Visits that are not yet in a segment."""
+        """The number of visits that are in no segment yet."""
 
     @property
     def segments(self) -> tuple[SegmentStats, ...]:
@@ -5174,11 +5186,11 @@ class Stats:
 
     @property
     def epoch_visits(self) -> int:
-        """Visits that have come since the newest epoch in use began."""
+        """The number of visits since the newest epoch in use began."""
 
     @property
     def epoch_due(self) -> bool:
-        """Whether a new epoch is advised."""
+        """Whether a new epoch is recommended."""
 
     @property
     def segment_bytes(self) -> int:
@@ -5194,7 +5206,7 @@ class Stats:
 
     @property
     def merge_error(self) -> str | None:
-        """Why the last merge in the background failed, if it did: the disk was full, or a segment is damaged.
+        """The error of the last background merge, if it failed: the disk was full, or a segment is damaged.
         The store tries again.
         """
 
@@ -5202,9 +5214,9 @@ class Stats:
 class Store(View):
     """A store that is open for writing.
 
-    Threads may share it; what they observe at the same time becomes durable together. It belongs to
-    the process that opened it: in a forked one every call raises `ForkedError`. Close it, or use it
-    in a `with` statement.
+    Threads may share it; their concurrent observations become durable together. It belongs to the
+    process that opened it: in a forked one every call raises `ForkedError`. Close it, or use it in
+    a `with` statement.
     """
 
     @property
@@ -5213,7 +5225,7 @@ class Store(View):
 
     @property
     def path(self) -> Path:
-        """Where the store is."""
+        """The path of the store."""
 
     def __enter__(self) -> Self: ...
     def __exit__(
@@ -5225,7 +5237,7 @@ class Store(View):
     def backup(
         self, path: str | PathLike[str], *, copy: bool = False, progress: Progress | None = None
     ) -> BackedUp:
-        """Makes a backup of the store in another directory, or adds to it what is new. Ctrl-C ends it."""
+        """Makes a backup of the store in another directory, or updates it. Ctrl-C ends it."""
 
     def begin_epoch(
         self, origin: Origin, *, role: _types.EpochRole | None = None, bands: _types.EpochBands | None = None
@@ -5237,12 +5249,14 @@ class Store(View):
         """
 
     def close(self) -> None:
-        """Makes everything durable, ends the background work and releases the lock. May be called twice."""
+        """Makes everything durable, ends the background work and releases the lock. May be called
+        twice.
+        """
 
     def compact(self, *, progress: Progress | None = None) -> Compacted:
-        """Makes the store as small as it can be.
+        """Makes the store as small as possible.
 
-        Costs reading and writing the store, and as much room once more meanwhile. Ctrl-C ends it.
+        Costs reading and writing the store, and its size in free space meanwhile. Ctrl-C ends it.
         """
 
     def copy_from(
@@ -5278,38 +5292,38 @@ class Store(View):
         progress: Progress | None = None,
         **options: Unpack[_types.Options],
     ) -> tuple[Store, Loaded]:
-        """Creates a store from a load, and opens it: it exists with everything loaded, or not at all.
+        """Creates a store from a load, and opens it: with everything loaded, or not at all.
 
-        Takes the arguments of `load`, and those of `create`. `origin` is what makes the
-        fingerprints of the texts among the observations, instead of the default recipe; the store
-        begins with its epoch. Nothing is created before the first observation arrives. Ctrl-C ends
-        it, and leaves nothing but perhaps empty directories.
+        Takes the arguments of `load`, and those of `create`. `origin` makes the fingerprints of
+        texts among the observations, instead of the default recipe; the store begins with its
+        epoch. Nothing is created before the first observation arrives. Ctrl-C ends it, and leaves
+        at most empty directories.
 
-        Raises `AlreadyExistsError` if there is a store already, and what `load` raises.
+        Raises `AlreadyExistsError` if there is a store already, and the errors of `load`.
         """
 
     def end_epoch(self, epoch: int, *, left: int | None = 0) -> None:
-        """Ends an epoch for good.
+        """Ends an epoch permanently.
 
-        At most `left` pages may be left behind without a fingerprint that is compared; `None` is
-        for any number.
+        Fails if more than `left` pages would have no comparable fingerprint; `None` means no limit.
         """
 
     def failed(self, url: str, at: Time, **known: Unpack[_types.Word]) -> Outcome:
-        """Reports a visit that failed. The content in force stays in force.
+        """Reports a visit that failed. The current content stays current.
 
         Keywords: those of `gone`.
         """
 
     def flush(self) -> None:
-        """Makes everything durable. Only with `durability="flush"` there is anything to do."""
+        """Makes everything durable. Needed only with `durability="flush"`."""
 
     @overload
     def forget(self, url: str, *, prefix: None = None) -> Forgotten:
-        """Forgets everything observed so far of a page, or of all pages under a `prefix`; with a host
-        or a path also of the pages that would be under it without the user in their URL.
+        """Forgets everything observed so far about a page, or about all pages under a `prefix`. A
+        prefix with a host or a path also covers pages that match it apart from the user in their
+        URL.
 
-        It is hidden from every answer at once. Its bytes leave the files when merges reach them.
+        It is hidden from every result at once. Its bytes leave the files when merges reach them.
         """
 
     @overload
@@ -5325,9 +5339,10 @@ class Store(View):
     ) -> list[Decision]:
         """Leases the most valuable due pages: those of `due`, whose keywords it takes.
 
-        Pages that are leased already are left out, and so are pages with zero value. A lease ends
-        when its page is observed in any way or released, or when the `lease` is over by the `now`
-        of a later call. Threads may call this concurrently. Leases are in memory only: after the
+        Leaves out pages already leased and pages with no value. A lease ends when its page is
+        observed in any way or released, or when the `now` of a later call is past its end. Threads
+        may call this concurrently. Leases are in memory only: after the store is reopened, no page
+        is leased. At most `leases_max` pages are leased.
         store is opened again, no page is leased. At most `leases_max` pages are leased.
         """
 
@@ -5344,28 +5359,28 @@ class Store(View):
         segment_pages: int | None = None,
         progress: Progress | None = None,
     ) -> Loaded:
-        """Loads an existing corpus: any number of observations in any order, as `observe_batch` takes
-        them.
+        """Loads an existing corpus: any number of observations in any order, as for `observe_batch`.
 
-        There are no searches, and memory is bounded. All of them are stored, or none. Some four
-        times as fast as `observe_batch` where fingerprints are ready. Readers go on meanwhile.
+        It runs no searches, and memory is bounded. All of them are stored, or none. It is some four
+        times as fast as `observe_batch` if fingerprints are given. Readers are not blocked.
         `epochs` are those that come with the observations. Ctrl-C ends it.
 
-        Of a table, `url`, `text`, `html` and `at` name the columns of URLs, texts, pages and times,
-        where these are not named so; `at` may also be one time for all. Other columns are left alone.
+        For a table, `url`, `text`, `html` and `at` name the columns of URLs, texts, pages and
+        times, if they have other names; `at` may also be one time for all. Other columns are
+        ignored.
 
-        Raises `LoadRejectedError` with the number of the first observation that the store refuses,
-        counted from 1. What the iterable raises, this raises.
+        Raises `LoadRejectedError` with the number of the first observation that the store rejects,
+        counted from 1, and exceptions of the iterable.
         """
 
     def merge(self, *, progress: Progress | None = None) -> Merged:
-        """Merges all segments into one. It happens by itself in time.
+        """Merges all segments into one. This also happens automatically.
 
-        Costs reading and writing the store. Ctrl-C ends it, and leaves the store as it was.
+        Costs reading and writing the store. Ctrl-C ends it, and leaves the store unchanged.
         """
 
     def not_modified(self, url: str, at: Time, **known: Unpack[_types.NotModified]) -> Outcome:
-        """Reports a visit to which the server answered that nothing was modified.
+        """Reports a visit with unmodified content, by the server's report.
 
         Keywords: those of `gone`, `digest` and `modified`.
         """
@@ -5387,40 +5402,39 @@ class Store(View):
         weight: float | None = None,
         class_: int | None = None,
     ) -> Outcome:
-        """Reports one visit that saw content, and says what the page is now, and which others are like
-        it.
+        """Reports one visit that saw content, and returns the state of the page, and which others are
+        similar.
 
-        The content is a `text`; or `html`, as `str` or as `bytes` with the `encoding` that the
-        server named, or its Content-Type as it came, several joined by commas; or a `fingerprint`
-        made elsewhere, of an `epoch` (by default that which verdicts go by), with that of another
-        epoch as `also=(fingerprint, epoch)`. Of fewer than eight words no fingerprint is made. See
-        `text_epochs` for stores that take no text.
+        The content is a `text`; or `html`, as `str` or as `bytes` with the `encoding` from the
+        server, or its Content-Type as received, several joined by commas; or an external
+        `fingerprint` of an `epoch` (by default that of verdicts), with that of another epoch as
+        `also=(fingerprint, epoch)`. A text of fewer than eight words gets no fingerprint. See
+        `text_epochs` for stores that accept no text.
 
-        `digest` is any 16 bytes that name the exact content; `status` the HTTP status; `modified`
-        when the server said that the page was last modified; `weight` and `class_` hold until
-        others are given. With a digest alone no search finds the page any more: of what is the same
-        as before, give the fingerprint that it had.
+        `digest` is any 16 bytes that identify the exact content; `status` the HTTP status;
+        `modified` the server's time of the last modification; `weight` and `class_` apply until
+        others are set. With a digest alone, searches no longer find the page: for unchanged
+        content, pass its earlier fingerprint.
 
         Durable when it returns, unless the store was opened otherwise. Costs some microseconds, and
-        a share of a commit: two or three syncs for all calls that wait at the same time.
+        a share of a commit: two or three syncs for all concurrent calls.
         """
 
     def observe_batch(self, observations: _types.Rows) -> Outcomes:
-        """Reports many visits, each decided after those before it.
+        """Reports many visits; each verdict takes the visits before it into account.
 
         They are `Observation`s, or dictionaries with the arguments of `observe` as keys, and
-        perhaps `seen`; or a table that has `__arrow_c_stream__`, with columns of these names. Other
-        columns are left alone; a null fingerprint is content that has none. The visits become
-        durable together, and cost much less than single calls. If one of them is invalid, none is
-        stored.
+        optionally `seen`; or a table with `__arrow_c_stream__`, with columns of these names. Other
+        columns are ignored; a null fingerprint is content without one. The visits become durable
+        together, and cost much less than single calls. If one of them is invalid, none is stored.
         """
 
     @staticmethod
     def open(path: str | PathLike[str], **options: Unpack[_types.Options]) -> Store:
-        """Opens the store in a directory, for writing.
+        """Opens the store in a directory for writing.
 
         Costs the time to read the journal, at most a second, whatever the size of the store. Raises
-        `NotAStoreError` where there is none, and `LockedError` if somebody else has it open.
+        `NotAStoreError` if there is none, and `LockedError` if another process has it open.
 
         Takes the options of `open_or_create`.
         """
@@ -5434,30 +5448,30 @@ class Store(View):
         - `durability`: when an observation is durable. `"each"`, the default: when the call returns.
           `"flush"`: after the next `flush()`. A time: when the call returns, but each commit waits that
           long for other observations.
-        - `memtable_observations`: how many observations are held in memory before they are sealed
+        - `memtable_observations`: the number of observations kept in memory before they are sealed
           (262,144).
-        - `memtable_bytes`: how many bytes these take (80 MiB).
-        - `seal_after`: when they are sealed at the latest (5 minutes).
-        - `merge_fanout`: how many segments of like size are merged into one (8).
-        - `background`: whether sealing and merging go on in the background (yes).
+        - `memtable_bytes`: the most bytes that these may take (80 MiB).
+        - `seal_after`: the longest time before they are sealed (5 minutes).
+        - `merge_fanout`: the number of similar-sized segments that are merged into one (8).
+        - `background`: whether to seal and merge in the background (yes).
         - `epoch`: the name of the epoch that a new store begins with: by default the default recipe,
           of texts that this package extracts from HTML, as the tool has it.
-        - `epoch_bands`: which distances are minor changes in that epoch, and which moderate ones.
+        - `epoch_bands`: the largest distances of minor and of moderate changes in that epoch.
         - `file_mode`: permissions of the files of a new store (0o600).
-        - `epoch_visits`: how many visits after the start of an epoch a new one is advised
+        - `epoch_visits`: the number of visits in an epoch after which a new one is recommended
           (1,000,000).
-        - `near_distance`: the distance within which outcomes name near-duplicates: by default what
-          the recipe advises.
-        - `clock_tolerance`: how much later than the clock of this machine a visit may be. A later one
+        - `near_distance`: the distance of near-duplicates in outcomes: by default what
+          the recipe recommends.
+        - `clock_tolerance`: how far a visit may be ahead of this machine's clock. A later one
           raises `TimeError`, unless the store has such a visit already; `None` for visits of any
           time (`None`).
-        - `fingerprint_bytes`: how many bytes tables may take for each fingerprint (48).
-        - `near_limit`: the most near-duplicates, and the most copies, that an outcome names (16).
+        - `fingerprint_bytes`: the most bytes of the tables for each fingerprint (48).
+        - `near_limit`: the most near-duplicates, and the most copies, that an outcome lists (16).
         - `rule`: which of several pages with nearly the same content is the original: a rule such as
           `"https,shortest-url"` (`"first-seen"`).
-        - `leases_max`: how many pages may be leased at a time (1,000,000).
-        - `near_fingerprints`: how many fingerprints of a crowd are compared (4,096).
-        - `background_memory_bytes`: memory that sealing and merging may take together (256 MiB).
+        - `leases_max`: the most pages that may be leased at a time (1,000,000).
+        - `near_fingerprints`: the most fingerprints compared in a dense region (4,096).
+        - `background_memory_bytes`: the memory for sealing and merging together (256 MiB).
         - `reader_grace`: how long replaced files are kept for readers in other processes (10
           seconds).
         """
@@ -5474,12 +5488,12 @@ class Store(View):
     ) -> Publication:
         """Seals everything, and publishes it in a directory as a generation, which a `Reader` opens.
 
-        Takes the keywords of `publish`, and costs what it does. Ctrl-C ends it.
+        Takes the keywords of `publish`, and costs as much. Ctrl-C ends it.
         """
 
     @overload
     def purge(self, url: str, *, prefix: None = None, progress: Progress | None = None) -> Forgotten:
-        """Forgets, and rewrites every file that has bytes of what is forgotten.
+        """Forgets, and rewrites every file with bytes of forgotten pages.
 
         Costs a rewrite of each segment with such pages. Ctrl-C ends it; then the pages may be
         forgotten, with some of their bytes left: purge again.
@@ -5490,7 +5504,7 @@ class Store(View):
     def redirect(self, url: str, at: Time, to: str, **known: Unpack[_types.Word]) -> Outcome:
         """Reports a visit that found a redirect to a target, which may be relative to the page.
 
-        A redirect ends what the page held before, and is the same until it leads elsewhere. It is a
+        A redirect ends the page's content, and stays the same until the target changes. It is a
         copy of nothing and near nothing.
 
         Keywords: those of `gone`.
@@ -5499,7 +5513,7 @@ class Store(View):
     def register_epoch(
         self, name: str, *, role: _types.EpochRole | None = None, bands: _types.EpochBands | None = None
     ) -> int:
-        """Registers an epoch of fingerprints that are made elsewhere, by name, and returns its number.
+        """Registers an epoch of external fingerprints by name, and returns its number.
 
         A known name costs nothing.
         """
@@ -5507,7 +5521,7 @@ class Store(View):
     def release(self, url: str) -> bool:
         """Ends the lease of a page that was not visited, so that it can be leased again.
 
-        Returns whether it had one.
+        Returns whether it was leased.
         """
 
     def restate(
@@ -5519,27 +5533,27 @@ class Store(View):
         *,
         digest: bytes | bytearray | None = None,
     ) -> Stored:
-        """Gives the content that a page had at a time a fingerprint in another epoch.
+        """Stores a fingerprint in another epoch for the content that a page had at a time.
 
-        Neither a visit nor a change of the page.
+        This is neither a visit nor a change of the page.
 
-        The answer is `"stored"`, `"known"`, or `"missing"` if there was no such content.
+        Returns `"stored"`, `"known"`, or `"missing"` if there was no such content.
         """
 
     def seal(self) -> None:
-        """Writes what is in memory as a segment. It happens by itself in time."""
+        """Writes the memtable as a segment. This also happens automatically."""
 
     @overload
     def set_property(self, url: str, at: Time, *, weight: float, class_: None = None) -> Stored:
         """Sets the weight or the class of a page from a time on, without a visit.
 
-        The answer is `"stored"`, `"known"`, or `"missing"` for a page that is not known.
+        Returns `"stored"`, `"known"`, or `"missing"` for an unknown page.
         """
 
     @overload
     def set_property(self, url: str, at: Time, *, weight: None = None, class_: int) -> Stored: ...
     def snapshot(self) -> Snapshot:
-        """A moment of the store, which answers as it is now, whatever comes later."""
+        """A snapshot of the store: later changes do not affect it."""
 
     def stats(self) -> Stats:
         """Sizes of the store. Reads no table."""
@@ -5547,37 +5561,37 @@ class Store(View):
     def verify(
         self, *, rate: int | None = None, flaws_max: int | None = None, progress: Progress | None = None
     ) -> Verified:
-        """Checks the store while it works: reads all of it, and names every flaw.
+        """Checks the store while it is in use: reads all of it, and lists every flaw.
 
-        `rate` is the most bytes to read per second. Damage is part of the answer, and raises
-        nothing. Ctrl-C ends it.
+        `rate` is the maximum number of bytes to read per second. Damage is part of the result, and
+        raises nothing. Ctrl-C ends it.
         """
 
     def wait_idle(self) -> None:
-        """Waits until there is nothing to do in the background."""
+        """Waits until the background work is done."""
 
     def write_batch(
         self, entries: Iterable[tuple[str, Visit | Restated | PropertyEntry | VisitEntry]]
     ) -> list[Outcome | Stored]:
-        """Observes, restates and gives in one call: pairs of a URL and an entry, as `observations`
-        tells them.
+        """Observes, restates and sets properties in one call: pairs of a URL and an entry, as
+        `observations` returns them.
 
-        Each is decided after those before it, and all become durable together, in one commit or a
-        few. If one of them is invalid, none is stored. Answers an `Outcome` for each visit, and for
-        each of the others whether it was stored.
+        Each verdict takes the entries before it into account, and all become durable together, in
+        one commit or a few. If one of them is invalid, none is stored. Returns an `Outcome` for
+        each visit, and for each other entry whether it was stored.
         """
 
 @disjoint_base
 class Stream(Generic[_T_co]):
-    """An iterator over what a store holds or finds.
+    """An iterator over the content of a store or the results of a query.
 
-    It keeps the snapshot that it reads until it ends or is closed; a `with` statement closes it.
+    It keeps its snapshot until it ends or is closed; a `with` statement closes it.
     """
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> CapsuleType:
-        """What is left, as a stream of Arrow data in a capsule.
+        """The remaining items as a stream of Arrow data in a capsule.
 
-        Whoever asks for a row takes it, and ends the iteration.
+        The first consumer that requests a row takes them, and ends the iteration.
         """
 
     def __enter__(self) -> Self: ...
@@ -5585,22 +5599,22 @@ class Stream(Generic[_T_co]):
     def __iter__(self) -> Self: ...
     def __next__(self) -> _T_co: ...
     def batches(self, *, signed: bool = False) -> Batches:
-        """What is left, as columns for whoever reads Arrow, and ends the iteration.
+        """The remaining items as Arrow columns; ends the iteration.
 
         Fingerprints are `int64`, bit for bit, with `signed=True`.
         """
 
     def close(self) -> None:
-        """Ends the iteration, and lets go of what it reads. May be called twice."""
+        """Ends the iteration, and releases its source. May be called twice."""
 
     @classmethod
     def __class_getitem__(cls, key: Any) -> GenericAlias: ...
 
 @final
 class Survey:
-    """How the pages of a store change, on the whole.
+    """Summary of how the pages of a store change.
 
-    All figures are of what the visits of each page tell.
+    All figures derive from the changes of each page.
     """
 
     __match_args__: tuple[Literal["pages"], Literal["compared"], Literal["changed"], Literal["deciles"]]
@@ -5609,29 +5623,28 @@ class Survey:
     ) -> Self: ...
     @property
     def pages(self) -> float:
-        """How many pages there are. Of more than a million this figure and the others are estimated, from a
-        sample of them.
-        """
+        """The number of pages. Above a million, this and the other figures are estimates from a sample."""
 
     @property
     def compared(self) -> float:
-        """Of how many of them two visits at least were compared, and found a change or half a second without
+        """The number of pages with at least two compared visits, which found a change or half a second without
         one.
         """
 
     @property
     def changed(self) -> float:
-        """How many of these were found changed, or back at an earlier version."""
+        """The number of compared pages that were found changed, or back at an earlier version."""
 
     @property
     def deciles(self) -> tuple[float, ...] | None:
-        """The changes a day that pages are believed to have: a tenth of those that were compared change at
-        most as often as the first says, two tenths as the second, and so on. `None` if there are none.
+        """Deciles of the estimated changes a day: a tenth of the compared pages change at most as often as the
+        first says, two tenths as the second, and so on. `None` without compared pages.
         """
 
 @final
 class Table:
-    """A frozen table of document frequencies: a file, read as a map. Opening it reads and checks all of it.
+    """A frozen table of document frequencies: a memory-mapped file. Opening it reads and checks all of
+    it.
     """
 
     def __new__(cls, path: str | PathLike[str]) -> Self: ...
@@ -5641,11 +5654,11 @@ class Table:
 
     @property
     def documents(self) -> int:
-        """How many documents were counted."""
+        """The number of counted documents."""
 
     @property
     def features(self) -> str:
-        """What the features are: the first part of the names of recipes that can use it."""
+        """The kind of features: the first part of the names of recipes that can use the table."""
 
     @property
     def id(self) -> int:
@@ -5653,11 +5666,13 @@ class Table:
 
     @property
     def left_out(self) -> tuple[int, int]:
-        """Features of fewer documents than this were left out, and how many there were."""
+        """The minimum number of documents of a feature in the table, and how many rarer ones were left
+        out.
+        """
 
     @property
     def terms(self) -> int:
-        """How many features are in it."""
+        """The number of features in the table."""
 
 @final
 class TableComparison:
@@ -5676,31 +5691,31 @@ class TableComparison:
     ) -> Self: ...
     @property
     def common(self) -> int:
-        """Features that both have."""
+        """Features in both tables."""
 
     @property
     def first_only(self) -> int:
-        """Features of the first alone."""
+        """Features in the first table only."""
 
     @property
     def second_only(self) -> int:
-        """Features of the second alone."""
+        """Features in the second table only."""
 
     @property
     def known(self) -> float:
-        """The share of the first table's counts (one feature in one document) whose features the second table
-        knows as well, from 0 to 1.
+        """The share of the first table's counts (one feature in one document) whose features are in the second
+        table as well, from 0 to 1.
         """
 
     @property
     def difference(self) -> float:
-        """How much the two idf values, ln(1 + N/df), of a feature differ on average, over the counts of the
+        """The mean difference between the two idf values of a feature, ln(1 + N/df), over the counts of the
         first table.
         """
 
     @property
     def idf(self) -> float:
-        """The average idf of a feature in the first table, over the same counts."""
+        """The mean idf of a feature in the first table, over the same counts."""
 
 @final
 class TableView:
@@ -5718,15 +5733,15 @@ class TableView:
 
     @property
     def shape(self) -> str:
-        """What finds those that are near: column, rotations or cells."""
+        """The search structure: column, rotations or cells."""
 
     @property
     def bytes(self) -> int:
-        """Bytes of the fingerprints with all that finds them."""
+        """Bytes of the fingerprints and their tables."""
 
 @final
 class Trace:
-    """All that is known of a page, and where that stands."""
+    """Everything stored about a page, and where."""
 
     __match_args__: tuple[
         Literal["page"],
@@ -5745,27 +5760,27 @@ class Trace:
     ) -> Self: ...
     @property
     def page(self) -> Page:
-        """The page as it is now."""
+        """The current state of the page."""
 
     @property
     def surt(self) -> str:
-        """What it is sorted by, its SURT: such as `com,example)/terms`."""
+        """The key by which it is sorted, its SURT, such as `com,example)/terms`."""
 
     @property
     def hash(self) -> int:
-        """What it is found by: the hash of its URL, which each store seeds by itself."""
+        """The hash of its URL, by which it is found. Each store has its own seed."""
 
     @property
     def records(self) -> tuple[PageRecord, ...]:
-        """Its records, the newest first."""
+        """Where data about it is stored, the newest first."""
 
     @property
     def history(self) -> tuple[VisitEntry | Restated | PropertyEntry, ...]:
-        """Its visits, and what each meant."""
+        """Its visits with their verdicts."""
 
 @final
 class VerdictCounts:
-    """What visits found, and how many found it."""
+    """Counts of visits by result."""
 
     __match_args__: tuple[
         Literal["new"],
@@ -5786,15 +5801,15 @@ class VerdictCounts:
 
     @property
     def same(self) -> int:
-        """Visits that saw what was there before."""
+        """Visits that saw the version in force."""
 
     @property
     def changed(self) -> int:
-        """Visits that saw other content."""
+        """Visits that saw a new version."""
 
     @property
     def reverted(self) -> int:
-        """Visits that saw content of before."""
+        """Visits that saw an earlier version."""
 
     @property
     def gone(self) -> int:
@@ -5806,17 +5821,15 @@ class VerdictCounts:
 
     @property
     def other(self) -> int:
-        """Visits that tell nothing: they came late, or found a page unmodified of which no content was ever
-        seen.
-        """
+        """Visits without a result: late ones, and "not modified" for a page whose content was never seen."""
 
     @property
     def visits(self) -> int:
-        """How many visits there are in all."""
+        """The number of visits in all."""
 
 @final
 class Verified:
-    """What a check read and found."""
+    """The result of a check."""
 
     __match_args__: tuple[
         Literal["sound"],
@@ -5841,11 +5854,11 @@ class Verified:
     ) -> Self: ...
     @property
     def sound(self) -> bool:
-        """Whether nothing was found."""
+        """Whether no flaw was found."""
 
     @property
     def files(self) -> int:
-        """Files."""
+        """The number of files."""
 
     @property
     def bytes(self) -> int:
@@ -5853,16 +5866,16 @@ class Verified:
 
     @property
     def pages(self) -> int:
-        """Pages; not counted if there are flaws."""
+        """The number of pages; not counted if there are flaws."""
 
     @property
     def visits(self) -> int:
-        """Visits; not counted if there are flaws."""
+        """The number of visits; not counted if there are flaws."""
 
     @property
     def catalog(self) -> bool:
-        """Whether the catalog was read, or the generation of a store that is published. It is not if a writer
-        in another process has it open.
+        """Whether the catalog was read, or the generation of a published store. The catalog is not read if a
+        writer in another process has it open.
         """
 
     @property
@@ -5871,11 +5884,11 @@ class Verified:
 
     @property
     def more_flaws(self) -> int:
-        """How many more flaws there are."""
+        """The number of further flaws."""
 
 @final
 class Version:
-    """Visits to a page that found one thing."""
+    """Consecutive visits to a page with one result."""
 
     __match_args__: tuple[
         Literal["kind"],
@@ -5910,112 +5923,112 @@ class Version:
     ) -> Self: ...
     @property
     def kind(self) -> VersionKind:
-        """What it is."""
+        """The kind."""
 
     @property
     def number(self) -> int | None:
-        """Its number among the versions that have content, from 1 on; `None` without content."""
+        """Its number among the versions with content, from 1 on; `None` without content."""
 
     @property
     def visit(self) -> Visit:
-        """The visit that found it first."""
+        """The first of these visits."""
 
     @property
     def contents(self) -> tuple[Content, ...]:
-        """Its content, with the last fingerprint that it was given in each epoch, the first of all first;
-        empty without content.
+        """Its content, with the last fingerprint of each epoch, the visit's own first; empty without content.
         """
 
     @property
     def last(self) -> datetime:
-        """When it was last seen before other content was."""
+        """When it was last seen before the content changed."""
 
     @property
     def visits(self) -> int:
-        """How many visits saw it before other content was seen."""
+        """The number of visits that saw it before the content changed."""
 
     @property
     def verdict(self) -> Verdict:
-        """What the first of them meant."""
+        """The verdict on the first visit."""
 
     @property
     def by(self) -> SameBy | None:
-        """How it is known to have been the same, if that is the verdict."""
+        """How the page is known to have been the same, if that is the verdict."""
 
     @property
     def distance(self) -> int | None:
-        """In how many bits its fingerprint differs from that of the version before, by the verdict."""
+        """The distance of its fingerprint from the version before in bits, by the verdict."""
 
     @property
     def distance_epoch(self) -> int | None:
-        """The epoch of the fingerprints that were compared."""
+        """The epoch of the compared fingerprints."""
 
     @property
     def to(self) -> datetime | None:
-        """When the version that the page went back to was last seen."""
+        """When the version that the page reverted to was last seen."""
 
     @property
     def back_to(self) -> int | None:
-        """The number of the version whose content came back, if one did."""
+        """The number of the earlier version whose content came back, if it did."""
 
     @property
     def differing(self) -> int | None:
-        """The bits in which its fingerprint differs from that of the version before, in the epoch that the
-        verdict goes by; `None` if there is no such version, or the two cannot be compared.
+        """The bits in which its fingerprint differs from the previous version's, in the epoch that the verdict
+        uses; `None` if there is no previous version, or the two cannot be compared.
         """
 
 @disjoint_base
 class View:
-    """What can be asked of a store: what `Store`, `Reader` and `Snapshot` have in common.
+    """The queries on a store: the common methods of `Store`, `Reader` and `Snapshot`.
 
-    Each question is answered from a snapshot of the moment, and waits for no writer. A page is found in
+    Each query uses a snapshot of the current state, and waits for no writer. Finding a page takes
     some microseconds, whatever the size of the store.
     """
 
     @property
     def change_epoch(self) -> int:
-        """The number of the epoch that verdicts and their distances go by."""
+        """The number of the epoch of verdicts and their distances."""
 
     @property
     def near_epoch(self) -> int:
-        """The number of the epoch that near-duplicates are sought by."""
+        """The number of the epoch of near-duplicates."""
 
     @property
     def sequence(self) -> int:
-        """The number of the last operation that is seen."""
+        """The number of the last visible operation."""
 
     def aliases(
         self, k: int | None = None, *, progress: Progress | None = None, **like: Unpack[_types.AliasQuery]
     ) -> AliasSites:
-        """Finds differences between URLs that make none, site by site.
+        """Finds differences between URLs that do not matter, site by site.
 
-        Such as with `http` and `https`, with and without `www.`, with a number for each visitor. A
-        site is a host with and without `www.`; those come that have a rule to be told of. Of all
-        pages that a rule makes one URL, each but the first is a pair with that, which is near if
-        their fingerprints are within k bits of each other. A rule holds if it has so many `pairs`,
-        and such a `share` of them is near. `normalised` applies the rules of a site.
+        Examples are `http` and `https`, with and without `www.`, or a session number. A site is a
+        host with and without `www.`; the result has the sites with a rule to report. Of all pages
+        that a rule maps to one URL, each but the first is a pair with the first; the pair is near
+        if their fingerprints are within k bits of each other. A rule holds if it has at least
+        `pairs` pairs, and at least a `share` of them is near. `normalised` applies the rules of a
+        site.
 
         Costs a scan of all pages and up to some microseconds for each, in a thread that waits for
-        whoever reads and ends when the stream is closed; `memory_bytes` for one site at a time.
+        the reader and ends when the stream is closed; `memory_bytes` for one site at a time.
 
-        Raises, when it is read, `InvalidOptionError` for a share that is none, and `EpochError` for an
-        epoch that has ended or is not known.
+        Reading raises `InvalidOptionError` for an invalid share, and `EpochError` for an ended or
+        unknown epoch.
 
-        Keywords: `share` (0.9); `pairs` (10); `all=True` also tells of rules that do not hold;
-        `examples`, the most of each rule (3); `epoch`; `under`, a prefix; `memory_bytes` for the
+        Keywords: `share` (0.9); `pairs` (10); `all=True` also reports rules that do not hold;
+        `examples`, the most for each rule (3); `epoch`; `under`, a prefix; `memory_bytes` for the
         pages of one site (512 MiB).
         """
 
     def all_fingerprints(
         self, *, progress: Progress | None = None, **like: Unpack[_types.Pairs]
     ) -> Stream[int]:
-        """All different fingerprints that pages have, each once, in no particular order.
+        """All different fingerprints of pages, each once, in no particular order.
 
-        Reads all fingerprints on all cores, and waits for whoever reads them. It ends when the
-        iterator is closed.
+        Reads all fingerprints on all cores, and waits for their reader. It ends when the iterator
+        is closed.
 
-        Takes the keywords `epoch`, `under`, `exclude`, `classes`, `at`, `seen`, `ever` and `threads` of
-        `near`.
+        Takes the keywords `epoch`, `under`, `exclude`, `classes`, `at`, `seen`, `ever` and
+        `threads` of `near`.
         """
 
     def all_pairs(
@@ -6024,15 +6037,15 @@ class View:
         """All pairs of different fingerprints of pages within k bits of each other, in no particular
         order.
 
-        A join of all fingerprints, which runs on all cores in 256 MiB, and waits for whoever reads
+        A join of all fingerprints, which runs on all cores in 256 MiB, and waits for the reader of
         the pairs. It ends when the iterator is closed.
 
-        Takes the keywords `epoch`, `under`, `exclude`, `classes`, `at`, `seen`, `ever` and `threads` of
-        `near`.
+        Takes the keywords `epoch`, `under`, `exclude`, `classes`, `at`, `seen`, `ever` and
+        `threads` of `near`.
         """
 
     def as_of(self, url: str, at: Time) -> Visit | None:
-        """The visit whose content was in force at a time; `None` if the page was unknown then, or gone."""
+        """The visit whose content was current at a time; `None` if the page was unknown then, or gone."""
 
     def balls(
         self,
@@ -6045,10 +6058,10 @@ class View:
         """Counts the pages within each distance of each page, from 0 to k: one `Balls` for each
         distance.
 
-        With `labels` of pages by URL it also counts pairs by whether their labels are equal; of a
-        page that is named twice, the last counts. Costs the join of `all_pairs`, so that a crowd
-        costs its square; beside the memory 4 bytes for each fingerprint, and the labels. Ctrl-C
-        ends it. Raises what `clusters` raises.
+        With `labels` of pages by URL it also counts pairs by whether their labels are equal; the
+        last label of a page counts. Costs the join of `all_pairs`, with quadratic time for many
+        equal fingerprints; in addition 4 bytes of memory for each fingerprint, and the labels.
+        Ctrl-C ends it. Raises the errors of `clusters`.
 
         Takes the keywords of `clusters`.
         """
@@ -6056,23 +6069,23 @@ class View:
     def candidates(
         self, k: int | None = None, *, progress: Progress | None = None, **like: Unpack[_types.Clustering]
     ) -> Candidates:
-        """The pages that have others within k bits of them: those whose texts are worth comparing.
+        """The pages with others within k bits of them: their texts are worth comparing.
 
-        Where fingerprints are to propose and texts to decide, take a distance that is wide enough
-        for all that is wanted: within 10 bits, fingerprints of the default recipe miss one in fifty
-        of the texts with a resemblance of 0.8. Costs what `clusters` does, and a join of pages that
-        are alone in their clusters with all others. Ctrl-C ends it. Raises what `clusters` raises.
+        If fingerprints propose and texts decide, take a distance that is wide enough: within 10
+        bits, fingerprints of the default recipe miss one in fifty of the texts with a resemblance
+        of 0.8. Costs as much as `clusters`, and a join of pages that are alone in their clusters
+        with all others. Ctrl-C ends it. Raises the errors of `clusters`.
 
         Takes the keywords of `clusters`.
         """
 
     def census(self, *, progress: Progress | None = None) -> Census:
-        """Counts what the store has, in one pass over all its pages and visits.
+        """Counts the content of the store, in one pass over all its pages and visits.
 
-        That is hosts, fingerprints, and what visits found, by when they were. Takes some 64 MiB,
-        however many there are. The progress counts pages. Ctrl-C ends it.
+        It counts hosts, fingerprints, and results of visits by time. Takes some 64 MiB, whatever
+        the size. The progress counts pages. Ctrl-C ends it.
 
-        Raises `CorruptError` if what it touches is damaged, `CancelledError` if `progress` was
+        Raises `CorruptError` if the data it reads is damaged, `CancelledError` if `progress` was
         cancelled.
         """
 
@@ -6085,27 +6098,27 @@ class View:
         progress: Progress | None = None,
         **like: Unpack[_types.ClusteringNow],
     ) -> ClusterChanges:
-        """Compares the clusters of two times: which pages are led by others, and why.
+        """Compares the clusters at two times: which pages have another leader, and why.
 
-        The later time may be now, which is `None`. What was forgotten never was, at neither time.
-        Costs `clusters` twice, of which each takes half of the memory. Ctrl-C ends it.
+        The later time may be now, which is `None`. Forgotten pages are in neither. Costs `clusters`
+        twice, each with half of the memory. Ctrl-C ends it.
 
-        Raises what `clusters` raises.
+        Raises the errors of `clusters`.
 
-        Takes the keywords of `clusters` but `at`.
+        Takes the keywords of `clusters` except `at`.
         """
 
     def cluster_of(
         self, url: str, k: int | None = None, **like: Unpack[_types.Clustering]
     ) -> PageCluster | None:
-        """The cluster of a page, as `clusters` would find it; `None` if the page is not among those
-        asked for.
+        """The cluster of a page, as `clusters` would find it; `None` if the arguments exclude the
+        page.
 
-        It is found by searches around the page: as a rule a few, in dense regions thousands. After
-        4,096 of them, or 262,144 pages, it looks no further, and is not `complete`. Ctrl-C leaves
-        it: the searches end by themselves.
+        It is found by searches around the page: usually a few, in dense regions thousands. After
+        4,096 of them, or 262,144 pages, it stops, and is not `complete`. Ctrl-C abandons it: the
+        searches end by themselves.
 
-        Raises `UrlError` for what no page can have, and what `clusters` raises.
+        Raises `UrlError` for an invalid URL, and the errors of `clusters`.
 
         Takes the keywords of `clusters`.
         """
@@ -6113,99 +6126,97 @@ class View:
     def clusters(
         self, k: int | None = None, *, progress: Progress | None = None, **like: Unpack[_types.Clustering]
     ) -> Clusters:
-        """Puts all pages into clusters, each with a page that leads it, within k bits of all others in
-        it.
+        """Divides all pages into clusters, each with a leader within k bits of all others in it.
 
-        `k` is from 0 to 64; by default that within which pages of the epoch are near. Pages are
-        taken in the order of `rule`. A page leads if no page that leads is within k bits of it;
-        every other belongs to the nearest of the leaders that rank before it, of equally near ones
-        to the first. So each page is in one cluster, and no two leaders are within k bits of each
-        other. The same pages make the same clusters, in whichever order they came.
+        `k` is from 0 to 64; by default the near distance of the epoch. Pages are taken in the order
+        of `rule`. A page leads if no leader is within k bits of it; every other page belongs to the
+        nearest leader that ranks before it, or to the first of equally near ones. So each page is
+        in one cluster, and no two leaders are within k bits of each other. The same pages make the
+        same clusters, in whichever order they came.
 
         Costs reading all pages once, sorts of some 40 bytes a page, and joins of about three times
-        as many fingerprints as there are. Takes `memory_bytes`, and scratch files for what does not
-        fit. Other threads run meanwhile. Ctrl-C ends it.
+        as many fingerprints as there are. Takes `memory_bytes`, and scratch files for data that
+        does not fit. Other threads run meanwhile. Ctrl-C ends it.
 
-        Raises `EpochError` for an epoch that has ended or is not known, `IoError` if a scratch file
-        cannot be written, `CancelledError` if `progress` was cancelled.
+        Raises `EpochError` for an ended or unknown epoch, `IoError` if a scratch file cannot be
+        written, `CancelledError` if `progress` was cancelled.
 
         Keywords: `rule`, such as "https,shortest-url" ("first-seen"); `at`, the time of the
-        versions (those in force now); `epoch`; `under`, a prefix; `classes`; `memory_bytes` (512
-        MiB); `scratch`, a directory for what does not fit.
+        versions (the current ones); `epoch`; `under`, a prefix; `classes`; `memory_bytes` (512
+        MiB); `scratch`, a directory for scratch files.
         """
 
     def compaction(self) -> Compaction:
-        """About what `compact` frees.
+        """Estimates the space that `compact` would free.
 
-        That is what newer segments have again, and the fingerprint tables of epochs that have
-        ended. Costs what `overview` does.
+        This is data that newer segments repeat, and the fingerprint tables of ended epochs. Costs
+        as much as `overview`.
         """
 
     def comparisons(
         self, url: str, *, return_share: float | None = None
     ) -> list[tuple[Comparison, float]] | None:
-        """What the visits to a page tell of its rate of changes.
+        """The comparisons of a page's visits, which determine its change rate.
 
-        These are comparisons, each with how many it counts for; `None` for an unknown page. Of
-        several intervals of like length it is one of their mean. A return to an earlier version
-        counts for `return_share` of a change (0.5). Costs what `latest` does.
+        Each comes with how many times it counts; `None` for an unknown page. Several intervals of
+        similar length are represented by their mean. A return to an earlier version counts as
+        `return_share` of a change (0.5). Costs as much as `latest`.
         """
 
     def components(
         self, k: int | None = None, *, progress: Progress | None = None, **like: Unpack[_types.Clustering]
     ) -> Components:
-        """Joins whatever touches: pages within k bits of each other into one component.
+        """Computes connected components: pages within k bits of each other are in one component.
 
-        That is what tools do that remove all but one page of each. A chain of small steps joins
-        texts that have little in common, which the maximum distance within a component shows:
-        `clusters` are what to use.
+        Tools that remove all but one page of each component do this. A chain of small steps joins
+        dissimilar texts, as the largest distance within a component shows; prefer `clusters`.
 
-        Costs the join of `all_pairs`, so that a crowd costs its square, and 16 bytes for each
-        fingerprint beside its memory. Ctrl-C ends it. Raises what `clusters` raises.
+        Costs the join of `all_pairs`, with quadratic time for many equal fingerprints, and 16 bytes
+        for each fingerprint in addition to its memory. Ctrl-C ends it. Raises the errors of
+        `clusters`.
 
         Takes the keywords of `clusters`.
         """
 
     def decide(self, url: str, plan: Plan) -> Decision | None:
-        """What is decided about a page by a plan; `None` for an unknown page.
+        """The decision about a page by a plan; `None` for an unknown page.
 
-        It is what `due` tells of it with this plan. Costs reading one record, and a search for the
-        page that leads it. Raises `UrlError` for what no page can have.
+        It equals the result of `due` with this plan. Costs reading one record, and a search for the
+        page's leader. Raises `UrlError` for an invalid URL.
         """
 
     def diff(self, before: View, under: str | None = None) -> Differences[Difference]:
-        """How this store differs from what it was `before`, or from any other store.
+        """The differences between this store and an earlier state `before`, or any other store.
 
-        Tells the pages under a prefix, or all, whose version in force is not the same, in SURT
-        order. A page is compared as if what is in force here were observed there next. So a page that
-        changed and went back does not differ; one that only this has is new, and one that only the
-        other has is gone. Epochs are the same if their names are. Reads both once, lazily, with one
-        page of each in memory.
+        Returns the pages under a prefix, or all, whose current version differs, in SURT order. The
+        verdict about a page is as if its version here were observed there next. So a page that
+        changed and reverted does not differ; a page that only this store has is new, and one that
+        only the other has is gone. Epochs with the same name are the same. Reads both once, lazily,
+        with one page of each in memory.
         """
 
     def diff_exact(self, before: View, under: str | None = None) -> Differences[ExactDifference]:
-        """Which entries of the pages under a prefix, or all, only one of two stores has.
+        """The entries of the pages under a prefix, or all, that only one of two stores has.
 
         Reads both once, lazily.
         """
 
     def diff_since(self, since: Time, until: Time, under: str | None = None) -> Differences[Difference]:
-        """How the pages under a prefix, or all, changed from one time to another, both included.
+        """The changes of the pages under a prefix, or all, from one time to another, inclusive.
 
-        As in `diff`, by what was seen until then. Reads all pages once, lazily.
+        As in `diff`, by the visits up to those times. Reads all pages once, lazily.
         """
 
     def due(self, now: Time, budget: int | None, **like: Unpack[_types.Due]) -> Stream[Decision]:
-        """The pages of which a visit is worth most at a time, the best first, each with the decision
-        on it.
+        """The most valuable pages to visit at a time, the best first, each with its decision.
 
-        At most `budget` of them; `None` is for any number. Reads lazily.
+        At most `budget` of them; `None` means no limit. Reads lazily.
 
-        Keywords: `policy`, what puts pages in order ("value"); `under`, a prefix; `per_host`, the
-        most of each host; `largest_interval`, after which an unvisited page comes first (365 days);
-        `rules` for the pages under prefixes; `hints`, of when pages changed; `plan`, which gives
-        each page a date; `learned`, what pages are believed to change like; `memory_bytes`, for the
-        pages that are chosen (64 MiB).
+        Keywords: `policy`, which orders pages ("value"); `under`, a prefix; `per_host`, the most
+        pages of each host; `largest_interval`, after which an unvisited page comes first (365
+        days); `rules` for the pages under prefixes; `hints` about changes; `plan`, which adds due
+        times; `learned`, the priors for how often pages change; `memory_bytes`, for selected pages
+        (64 MiB).
         """
 
     def dump(
@@ -6219,13 +6230,13 @@ class View:
     ) -> Stream[DumpLine]:
         """The bytes of a segment, each with its meaning, in the order of the file.
 
-        Of all sections of a name, as `SectionView.kind` has it, or "head", "table" or "trailer"; of
-        those with one number `part`, or of one `epoch`; from an `offset` in the file on, with what
-        ends behind it. A damaged block is a line that says so, and raises nothing.
+        `section` selects the sections with a name, as in `SectionView.kind`, or "head", "table" or
+        "trailer"; `part` and `epoch` select among those. `offset` leaves out everything that ends
+        before it in the file. A damaged block is a line that says so, and raises nothing.
 
-        Reads the file once, from that offset on, in a thread that waits for whoever reads the
-        lines, and ends when the stream is closed. Raises `ValueError` if there is no segment of
-        that number, and `IoError` if its file cannot be opened.
+        Reads the file once, from that offset on, in a thread that waits for the reader of the
+        lines, and ends when the stream is closed. Raises `ValueError` if there is no segment with
+        this number, and `IoError` if its file cannot be opened.
         """
 
     def epochs(self) -> list[EpochInfo]:
@@ -6247,21 +6258,21 @@ class View:
         """
 
     def fingerprints(self, epoch: int) -> int:
-        """How many distinct fingerprints of an epoch can be searched.
+        """The number of distinct searchable fingerprints of an epoch.
 
-        One counts once for each segment or memtable that has it. Reads no table.
+        Each counts once for each segment or memtable that has it. Reads no table.
         """
 
     def hints(self, changes: Iterable[tuple[str, Time]], *, trust: float | None = None) -> Hints:
-        """Takes what is said elsewhere, such as in sitemaps, of when pages changed.
+        """Collects hints: times when pages changed, for example from sitemaps.
 
-        They are pairs of a URL and a time, in any order. `trust` is the probability that it is
+        They are pairs of a URL and a time, in any order. `trust` is the probability that a hint is
         true, from 0 to 1 (0.8). Reads nothing of the store, and takes up to 48 bytes for each
-        change while it is made.
+        change while it is built.
 
-        Raises `UrlError` or `TimeError` for what no visit can have, `InvalidOptionError` for a trust
-        that is none, `LimitError` above a hundred million changes. What the iterable raises, this
-        raises.
+        Raises `UrlError` or `TimeError` for values that no visit can have, `InvalidOptionError` for
+        an invalid trust, `LimitError` above a hundred million changes, and exceptions of the
+        iterable.
         """
 
     def histogram(
@@ -6272,12 +6283,11 @@ class View:
         progress: Progress | None = None,
         **like: Unpack[_types.Pairs],
     ) -> bytes:
-        """Counts the different fingerprints that pages have, for a join within `k` bits that is
-        distributed.
+        """Counts the different fingerprints of pages, for a distributed join within `k` bits.
 
-        It is what `JoinPlan` is made of. Fingerprints are counted in so many buckets for each part of
-        the join, a power of two: more than there are to be tasks. Reads all fingerprints on all
-        cores. Ctrl-C ends it.
+        `JoinPlan` is made from the counts. Fingerprints are counted in this many buckets for each
+        part of the join, a power of two: more than the number of tasks. Reads all fingerprints on
+        all cores. Ctrl-C ends it.
 
         Takes the keywords `epoch`, `under`, `classes`, `at`, `seen` and `ever` of `near`.
         """
@@ -6290,52 +6300,53 @@ class View:
         """
 
     def history(self, url: str) -> list[VisitEntry | Restated | PropertyEntry]:
-        """All visits of a page in order, each with what it meant after those before it.
+        """All visits of a page in order, each with its verdict after those before it.
 
-        What was restated and given stands among them. Empty for an unknown page.
+        Restatements and properties are among them. Empty for an unknown page.
         """
 
     def journal(self) -> JournalView:
-        """What the journal holds, in numbers: the operations that no segment has yet.
+        """Summary figures of the journal: the operations that are not in a segment yet.
 
-        Costs a look at the page of each operation, and memory for the URLs of its pages. Ctrl-C
-        leaves it.
+        Costs a lookup of the page of each operation, and memory for the URLs of its pages. Ctrl-C
+        abandons it.
         """
 
     def latest(self, url: str) -> Page | None:
         """The current state of a page; `None` for an unknown one."""
 
     def learn(self) -> Learned:
-        """What all pages tell of how pages change: what each is believed to change like by its host.
+        """Estimates a change-rate prior for each host from all pages.
 
-        Reads 28 bytes for each page, or for a million of them where there are more; takes some 50
-        ms and 30 MB for a million. On one snapshot, once.
+        Reads 28 bytes for each page, or for a sample of a million pages in larger stores; takes
+        some 50 ms and 30 MB for a million. Runs once for a snapshot.
         """
 
     def meaning(self, distance: int, *, epoch: int | None = None) -> Meaning:
-        """What a distance means in an epoch; by default in the one that verdicts go by."""
+        """The meaning of a distance in an epoch; by default in the epoch of verdicts."""
 
     def mirrors(
         self, k: int | None = None, *, progress: Progress | None = None, **like: Unpack[_types.Mirroring]
     ) -> Mirrors:
         """Finds the sites that mirror each other: hosts, and folders of them, with the same paths.
 
-        A site mirrors another if so many `paths` lead to pages within k bits of each other, and
-        they have such a `share` of all that either has. A path is what follows the site in a URL,
-        whatever the scheme. What is found was compared path by path; which pairs are compared, a
-        sample decides, so one may be missed: `Mirrors.recall` says how likely it is found.
+        A site mirrors another if at least `paths` paths lead to pages within k bits of each other,
+        and these are at least a `share` of their combined paths. A path is the part of a URL after
+        the site, whatever the scheme. Reported pairs were compared path by path; a sample selects
+        the pairs to compare, so one may be missed: `Mirrors.recall` is the probability of finding
+        it.
 
-        Costs a scan of all pages, and for each pair that is compared some 100 microseconds and the
-        pages of both; `memory_bytes`, and scratch files for what does not fit. Other threads run
+        Costs a scan of all pages, and for each compared pair some 100 microseconds and the pages of
+        both; `memory_bytes`, and scratch files for data that does not fit. Other threads run
         meanwhile. Ctrl-C ends it.
 
-        Raises `InvalidArgumentError` if what is asked makes no sense, `EpochError` for an epoch that has
-        ended or is not known, `IoError` if there is no room for scratch files.
+        Raises `InvalidArgumentError` for inconsistent arguments, `EpochError` for an ended or
+        unknown epoch, `IoError` if there is no space for scratch files.
 
-        Keywords: `paths`, of how many at least (10); `share`, what share they must be of all that
-        either has (0.8); `depth`, how many folders deep a site may lie (2, at most 16); `limit`,
-        the most pairs (1,000; `None` for all); `at`, `under`, `epoch`, `classes`; `memory_bytes`
-        (128 MiB); `scratch`, a directory for what does not fit.
+        Keywords: `paths`, the minimum number (10); `share`, the minimum share of the combined paths
+        (0.8); `depth`, how many folders deep a site may be (2, at most 16); `limit`, the most pairs
+        (1,000; `None` for all); `at`, `under`, `epoch`, `classes`; `memory_bytes` (128 MiB);
+        `scratch`, a directory for scratch files.
         """
 
     def near(
@@ -6359,28 +6370,28 @@ class View:
     ) -> Matches:
         """Finds pages near a fingerprint, a text or a page: nearest first, then in SURT order.
 
-        Exact for every k. Give a fingerprint, a `text`, a page as `html`, or the `url` of a page of the
-        store, which is not near itself. Texts and HTML get a fingerprint by the recipe of the epoch
-        that is searched. Nothing is near a text of fewer than eight words. Raises
-        `InvalidArgumentError` for a text if the fingerprints of the epoch are made elsewhere.
+        Exact for every k. Give a fingerprint, a `text`, a page as `html`, or the `url` of a page of
+        the store, which is excluded from the result. Texts and HTML get a fingerprint by the recipe
+        of the searched epoch. Nothing is near a text of fewer than eight words. Raises
+        `InvalidArgumentError` for a text if the fingerprints of the epoch are external.
 
-        `k` is the largest distance in bits, 0 to 64; by default that within which the store takes
-        pages for near-duplicates. Usually takes some microseconds.
+        `k` is the largest distance in bits, 0 to 64; by default the store's distance of
+        near-duplicates. Usually takes some microseconds.
 
-        Keywords: `limit`, the most pages to name (16; `None` for all); `under`, a prefix; `exclude`, a
-        URL to leave out; `classes`; `epoch`; one of `at` (versions in force at a time), `seen`
-        (versions seen between two times) and `ever=True` (every version); `budget`, how long it may
-        take; `fingerprints`, how many of a crowd are compared.
+        Keywords: `limit`, the most pages to return (16; `None` for all); `under`, a prefix;
+        `exclude`, a URL to leave out; `classes`; `epoch`; one of `at` (versions current at a time),
+        `seen` (versions seen between two times) and `ever=True` (every version); `budget`, how long
+        it may take; `fingerprints`, the most fingerprints compared in a dense region.
         """
 
     def near_batch(
         self, fingerprints: _types.Fingerprints, /, k: int | None = None, **like: Unpack[_types.NearMany]
     ) -> Answers:
-        """Finds pages near each of many fingerprints, in their order.
+        """Finds pages near each of many fingerprints, in order.
 
         They may come in a buffer of `uint64` or `int64`, such as an array of numpy, in such a
         column of Arrow, or from `fingerprint_batch`; they are copied. Nothing is near a null or
-        `None`. Searches run on all cores, side by side, so each costs a half to a quarter of a
+        `None`. Searches run concurrently on all cores, so each costs a half to a quarter of a
         single one. Ctrl-C ends it.
 
         Takes the keywords of `near`.
@@ -6393,18 +6404,19 @@ class View:
         k: int | None = None,
         **like: Unpack[_types.NearMany],
     ) -> Answers:
-        """Finds the pages near each of many pages, which are named with a fingerprint of theirs.
+        """Finds the pages near each of many pages, given with a fingerprint each.
 
-        They are pairs of the two, and each is left out of its own answer. Answers come in their
-        order. Costs what `near_batch` does; no page is looked up. Ctrl-C ends it.
+        They are pairs of a fingerprint and a URL, and each page is left out of its own result.
+        Results are in the order of the pages. Costs as much as `near_batch`; no page is looked up.
+        Ctrl-C ends it.
 
         Takes the keywords of `near`.
         """
 
     def near_distance(self, epoch: int | None = None) -> int:
-        """In how many bits fingerprints of near-duplicates differ at most, in an epoch.
+        """The distance of near-duplicates in an epoch.
 
-        By default in the one that they are sought by.
+        By default in the epoch of near-duplicates.
         """
 
     def nearest(
@@ -6417,12 +6429,12 @@ class View:
         url: str | None = None,
         **like: Unpack[_types.Near],
     ) -> Matches:
-        """Finds the pages nearest to a fingerprint, a text or a page, however far away they are.
+        """Finds the pages nearest to a fingerprint, a text or a page, at any distance.
 
-        `count` is how many (16). Costs up to three times as much as a search within the distance of the
-        farthest.
+        `count` is their number (16). Costs up to three times as much as a search within the
+        distance of the farthest.
 
-        Takes `text`, `html`, `url` and the keywords of `near` but `limit`.
+        Takes `text`, `html`, `url` and the keywords of `near` except `limit`.
         """
 
     def observations(
@@ -6436,51 +6448,49 @@ class View:
         """Every observation of all pages, or of those under a prefix, in SURT order, with its URL.
 
         With `start` and `end` only of the pages from this URL on, and before that one; with
-        `in_force=True` only what is in force. Reads lazily.
+        `in_force=True` only the current ones. Reads lazily.
         """
 
     def operations(self, after: int | None = None, *, under: str | None = None) -> Operations:
-        """The operations that the journal holds, in the order in which they were acknowledged.
+        """The operations in the journal, in the order in which they were acknowledged.
 
-        Those behind the one with the number `after`; a visit with its verdict. With a prefix
-        `under`, those of pages under it, and of prefixes that have pages with it in common. What
-        was sealed is in no journal any more. A further fingerprint, a weight or a class that came
-        with a visit is an operation of its own, after that visit.
+        `after` selects those with a greater number. A visit has its verdict. `under`, a prefix,
+        selects those of pages under it, and of prefixes that overlap it. Sealed operations are no
+        longer in the journal. A further fingerprint, a weight or a class that came with a visit is
+        a separate operation, after that visit.
 
-        Costs a look at the page for each, in a thread that waits for whoever reads, and ends when
+        Costs a lookup of the page for each, in a thread that waits for the reader, and ends when
         the stream is closed.
         """
 
     def origin(self, epoch: int) -> Origin | None:
-        """What makes the fingerprints of an epoch; `None` if they are made elsewhere.
+        """The origin of an epoch's fingerprints; `None` if they are external.
 
         Reads its table of document frequencies, if it has one.
         """
 
     def origins(self) -> list[tuple[int, Origin]]:
-        """What makes the fingerprints of content that is observed now, each with the number of its
-        epoch.
+        """The origins of the fingerprints of new observations, each with the number of its epoch.
 
-        At most two: of the epoch that verdicts go by first, and of the one that near-duplicates are
-        sought by; if that is the same, of the newest other that has not ended. Epochs whose
-        fingerprints are made elsewhere are left out. Reads and checks their tables of document
-        frequencies, if they have some. Raises `EpochError` if the table of the first is not there,
-        `CorruptError` if one is damaged.
+        At most two: that of verdicts first, then that of near-duplicates; if they are the same, the
+        newest other epoch that has not ended. Epochs of external fingerprints are left out. Reads
+        and checks their tables of document frequencies, if they have any. Raises `EpochError` if
+        the table of the first is missing, `CorruptError` if one is damaged.
         """
 
     def overview(self) -> Overview:
-        """What the store is on the whole: its numbers, epochs and segments, what their bytes are for.
+        """A summary of the store: its figures, epochs and segments, and the use of its bytes.
 
-        Also about which hosts have many pages. Costs as much for a large store: it reads 64 pages,
-        and numbers of what is open already. Damaged pages raise nothing, and are named.
+        It estimates the hosts with the most pages. The cost does not grow with the store: it reads
+        64 pages, and data that is already open. Damaged pages raise nothing, and are listed.
         """
 
     def pace(self, now: Time, *, under: str | None = None) -> float:
-        """Returns how many visits a day there were of late: what a `plan` may go by.
+        """Returns the recent number of visits a day, as input for a `plan`.
 
-        Counts the visits of the 28 days up to the latest visit, over 28, or over the days since the
-        first visit of all if these are fewer, but one at least. Visits after `now` count as if they
-        were then. Exact up to 65,536 pages; of more, a sample is read.
+        Counts the visits of the 28 days up to the latest visit, divided by 28, or by the days since
+        the first visit of all if that is fewer, but at least 1. Visits after `now` count as visits
+        at that time. Exact up to 65,536 pages; above, a sample is read.
         """
 
     def page_pairs(
@@ -6488,11 +6498,11 @@ class View:
     ) -> Stream[PagePair]:
         """Pairs of pages with fingerprints within k bits of each other, in no particular order.
 
-        By default each fingerprint stands for its first page, and pages with equal ones are not
-        paired.
+        By default each fingerprint is represented by its first page, and pages with equal ones are
+        not paired.
 
-        Keywords: `equal=True` pairs pages with the same fingerprint, too; `each`, how many pages of
-        each fingerprint are paired with others (1; `None` for all); `epoch`, `under`, `classes`.
+        Keywords: `equal=True` pairs pages with the same fingerprint, too; `each`, the most pages of
+        each fingerprint to pair (1; `None` for all); `epoch`, `under`, `classes`.
         """
 
     def pairs_with(
@@ -6506,11 +6516,11 @@ class View:
     ) -> Stream[Pair]:
         """All pairs of one of these fingerprints and a different one of a page within k bits of it.
 
-        They come in no particular order, and once for each of the given that is in it. No page need
-        have a given one. Takes fingerprints as `near_batch` does.
+        They come in no particular order, and once for each given fingerprint in the pair. No page
+        need have a given one. Takes fingerprints as `near_batch` does.
 
-        Costs a search for each, on all cores, and waits for whoever reads the pairs. It ends when
-        the iterator is closed. As many as there are in all are better joined by `all_pairs`.
+        Costs a search for each, on all cores, and waits for the reader of the pairs. It ends when
+        the iterator is closed. For as many as the store has, prefer `all_pairs`.
         """
 
     def partition(
@@ -6521,96 +6531,97 @@ class View:
         progress: Progress | None = None,
         **like: Unpack[_types.Pairs],
     ) -> Stream[tuple[int, bool, bytes]]:
-        """Partitions the different fingerprints that pages have among the tasks of a join of several
-        stores.
+        """Distributes the different fingerprints of pages to the tasks of a join of several stores.
 
-        Triples of a task's number, whether they are of its second piece, and the fingerprints as
-        `bytes`, 8 for each, little-endian. Takes the keywords that `histogram` took.
+        Returns triples of a task's number, whether they are of its second piece, and the
+        fingerprints as `bytes`, 8 for each, little-endian. Takes the keywords of the `histogram`
+        call.
 
-        Each task gets `chunk_bytes` (4 MiB) at a time, and what is left at the end; that much
-        is held for each of them. Reads all fingerprints on all cores, and waits for whoever reads
-        them. It ends when the iterator is closed.
+        Each triple has up to `chunk_bytes` (4 MiB), and so much is buffered for each task. Reads
+        all fingerprints on all cores, and waits for their reader. It ends when the iterator is
+        closed.
         """
 
     def plan(self, now: Time, per_day: float, **like: Unpack[_types.Due]) -> Plan:
-        """Plans how to spend so many visits a day for ever.
+        """Plans how to spend a number of visits a day in the long run.
 
-        It finds from which worth on a page is visited, and how fresh that keeps the pages. It goes
-        by `policy`, `under`, `rules`, `largest_interval` and `learned`; the other keywords of `due`
-        do not matter. Passed to `due`, `lease_due` or `decide`, a plan gives decisions dates.
+        It computes the value threshold for a visit, and the resulting freshness. It uses `policy`,
+        `under`, `rules`, `largest_interval` and `learned`; the other keywords of `due` are ignored.
+        Passed to `due`, `lease_due` or `decide`, a plan adds due times to decisions.
 
-        Reads 28 bytes for each page, or for a million of them where there are more, and takes up to
-        a second and 100 MB. Raises `InvalidOptionError` unless `per_day` is positive and finite.
+        Reads 28 bytes for each page, or for a sample of a million pages in larger stores, and takes
+        up to a second and 100 MB. Raises `InvalidOptionError` unless `per_day` is positive and
+        finite.
         """
 
     def ranked(self, **like: Unpack[_types.Clustering]) -> Stream[RankedPage]:
-        """The pages that `clusters` takes for the same question, in SURT order, each with where it
-        ranks.
+        """The pages that `clusters` uses for the same arguments, in SURT order, each with its rank.
 
-        What ranks first is less also than pages of other stores. Reads lazily.
+        Ranks are comparable with those of other stores; the least ranks first. Reads lazily.
 
         Takes the keywords of `clusters`.
         """
 
     def recent(self, url: str) -> Recent | None:
-        """The last comparisons of a page in their order, for policies that go by it.
+        """The last comparisons of a page in order, for policies that depend on it.
 
-        `None` for an unknown page. Costs what `latest` does.
+        `None` for an unknown page. Costs as much as `latest`.
         """
 
     def replay(
         self, under: str | None = None, *, pages_max: int | None = None, return_share: float | None = None
     ) -> Replay:
-        """The pages that have had content, with their histories, to be crawled again in a simulation.
+        """The pages that have had content, with their histories, to simulate crawls.
 
-        By `simkeep.recrawl.crawl`; under a prefix, if one is given. Of more than `pages_max` (1,000,000)
-        those are chosen whose URLs have the least hashes. A return to an earlier version counts for
-        `return_share` of a change (0.5). Takes the time of a scan with all visits, and some 100
-        bytes for each visit of a page that is chosen. Ctrl-C leaves it.
+        For `simkeep.recrawl.crawl`; under a prefix, if one is given. Of more than `pages_max`
+        (1,000,000) pages, those with the least URL hashes are selected. A return to an earlier
+        version counts as `return_share` of a change (0.5). Takes the time of a scan with all
+        visits, and some 100 bytes for each visit of a selected page. Ctrl-C abandons it.
         """
 
     def scan(
         self, under: str | None = None, *, start: str | None = None, end: str | None = None
     ) -> Stream[Page]:
         """All pages, or those under a prefix, in SURT order, in which all pages of a host are
-        neighbours.
+        adjacent.
 
         With `start` and `end` only those from this URL on, and before that one. Reads lazily, some
         microseconds a page.
         """
 
     def segment(self, id: int) -> SegmentView | None:
-        """One of the segments by its number, with its sections and fingerprint tables.
+        """A segment by its number, with its sections and fingerprint tables.
 
-        `None` if there is none of that number; `stats` and `overview` have the numbers. Reads
-        nothing: all of it is known since the segment was opened.
+        `None` if there is no such segment; `stats` and `overview` have the numbers. Reads nothing:
+        everything is known since the segment was opened.
         """
 
     def splits(self, ranges: int, *, under: str | None = None) -> list[str]:
-        """Splits all pages, or those under a prefix, into ranges of about as many pages each, for
+        """Splits all pages, or those under a prefix, into ranges of about equally many pages, for
         several readers.
 
         There are at most `ranges` of them. Returns the URLs at which all but the first begin, for
-        `scan` and `observations`. Looks at some 32 pages a range.
+        `scan` and `observations`. Reads some 32 pages a range.
         """
 
     def stale(self, epoch: int, *, after: str | None = None) -> Stream[StalePage]:
-        """Pages whose version in force has a fingerprint, but none of this epoch: those to restate.
+        """Pages whose current version has a fingerprint, but none of this epoch, and should be
+        restated.
 
         If `after` is given, those that come after this URL in SURT order.
         """
 
     def survey(self) -> Survey:
-        """How the pages change, on the whole: how many were found changed, and how often, by tenths of
-        them.
+        """Summarizes how the pages change: how many were found changed, and the deciles of change
+        rates.
 
-        Reads what `learn` reads once more, and no page. Takes up to a second, and 20 MB for a
+        Reads the data of `learn` once more, and no page. Takes up to a second, and 20 MB for a
         million pages.
         """
 
     def table_file(self, epoch: int) -> str | None:
-        """The name of the file in the store's directory that has the table of document frequencies of
-        an epoch.
+        """The name of the file in the store's directory with the table of document frequencies of an
+        epoch.
 
         `None` if it has none, or has ended. Reads nothing.
         """
@@ -6618,29 +6629,29 @@ class View:
     def text_epochs(self) -> tuple[int, ...]:
         """The numbers of the epochs in which the text of a page gets a fingerprint, at most two.
 
-        The page comes as HTML or as the text that a reader sees. `InvalidArgumentError` if there is
-        none such: it names the epoch of the store, and the one to begin. Reads nothing.
+        The page is given as HTML or as its visible text. Raises `InvalidArgumentError` if there is
+        no such epoch, with the name of the store's epoch, and of the one to begin. Reads nothing.
         """
 
     def trace(self, url: str) -> Trace | None:
-        """All that is known of a page, and where that stands; `None` for an unknown page.
+        """All data about a page, and where it is stored; `None` for an unknown page.
 
-        Costs reading the page's record in each segment that has it. Raises `UrlError` for what no
-        page can have.
+        Costs reading the page's record in each segment that has it. Raises `UrlError` for an
+        invalid URL.
         """
 
     def warm_up(self, *, progress: Progress | None = None) -> None:
-        """Reads the fingerprint tables into memory and checks them, so that searches wait for neither.
+        """Reads the fingerprint tables into memory and checks them, so that searches need not.
 
         Ctrl-C ends it.
         """
 
     def without_fingerprint(self, epoch: int, *, classes: Iterable[int | None] | None = None) -> int:
-        """How many pages have content in force that no search of an epoch finds. Costs a scan."""
+        """The number of pages with current content that no search of an epoch finds. Costs a scan."""
 
 @final
 class Visit:
-    """One visit to a page: what was seen, and when."""
+    """One visit to a page: the result and the time."""
 
     __match_args__: tuple[
         Literal["time"],
@@ -6663,7 +6674,7 @@ class Visit:
     ) -> Self: ...
     @property
     def time(self) -> datetime:
-        """When it was."""
+        """The time of the visit."""
 
     @property
     def seen(self) -> Seen:
@@ -6675,9 +6686,7 @@ class Visit:
 
     @property
     def digest(self) -> bytes | None:
-        """The digest of the content, 16 bytes; also one that came with the word that it is not
-        modified.
-        """
+        """The digest of the content, 16 bytes; also of a visit that reported it unmodified."""
 
     @property
     def epoch(self) -> int | None:
@@ -6689,12 +6698,13 @@ class Visit:
 
     @property
     def modified(self) -> datetime | None:
-        """When the page was last modified, as the server said: its `Last-Modified`. It need not be plausible.
+        """When the page was last modified, as the server reported in `Last-Modified`. It need not be
+        plausible.
         """
 
 @final
 class VisitEntry:
-    """A visit in a history, with what it meant after those before it."""
+    """A visit in a history, with its verdict after those before it."""
 
     __match_args__: tuple[
         Literal["visit"],
@@ -6721,7 +6731,7 @@ class VisitEntry:
 
     @property
     def verdict(self) -> Verdict:
-        """What the page was then."""
+        """The verdict about the page."""
 
     @property
     def by(self) -> SameBy | None:
@@ -6729,20 +6739,20 @@ class VisitEntry:
 
     @property
     def distance(self) -> int | None:
-        """In how many bits the fingerprint differs from that of the version before."""
+        """The distance of the fingerprint from that of the version before, in bits."""
 
     @property
     def distance_epoch(self) -> int | None:
-        """The epoch of the fingerprints that were compared."""
+        """The epoch of the compared fingerprints."""
 
     @property
     def to(self) -> datetime | None:
-        """When the version that the page went back to was last seen."""
+        """When the version that the page reverted to was last seen."""
 
     @property
     def meaning(self) -> Meaning | None:
-        """What the distance means, if there is one."""
+        """The meaning of the distance, if there is one."""
 
     @property
     def time(self) -> datetime:
-        """When the visit was."""
+        """The time of the visit."""
