@@ -134,8 +134,8 @@ fn tables_that_cannot_be_merged_say_why() {
         (vec![], 1, "name a table"),
         (vec![table(1), other], 1, "of words1 and of words2"),
         (vec![table(1), table(1)], 1, "twice"),
-        (vec![table(1), table(2)], 2, "left out what fewer than 2"),
-        (vec![table(2)], 1, "left out what fewer than 2"),
+        (vec![table(1), table(2)], 2, "left out features of fewer than 2"),
+        (vec![table(2)], 1, "left out features of fewer than 2"),
     ] {
         let error = merge_into(fresh(), &tables, least).unwrap_err().to_string();
         assert!(error.contains(why), "{error}");

@@ -329,9 +329,8 @@ mod tests {
         ]
     }
 
-    /// An error of what was asked for, and what it says.
-    fn of_calls() -> Vec<(Error, &'static str)> {
-        let input = std::io::Error::other("line 3 is no JSON");
+    /// An error of arguments, and what it says.
+    fn of_arguments() -> Vec<(Error, &'static str)> {
         vec![
             (UrlError::Empty.into(), "the URL is empty"),
             (
@@ -360,6 +359,13 @@ mod tests {
                  the last that the clock of this machine allows; correct the time or the clock, or allow a \
                  larger clock_tolerance",
             ),
+        ]
+    }
+
+    /// An error of a call, and what it says.
+    fn of_calls() -> Vec<(Error, &'static str)> {
+        let input = std::io::Error::other("line 3 is no JSON");
+        vec![
             (
                 Error::UnknownEpoch(7),
                 "epoch 7 is not registered in this store; register its name first",
@@ -412,7 +418,7 @@ mod tests {
     fn every_error_says_what_is_wrong_where_and_what_to_do() {
         let here = concat!(file!(), ":");
         let mut shown = Vec::new();
-        for (error, expected) in [of_files(), of_use(), of_calls()].concat() {
+        for (error, expected) in [of_files(), of_use(), of_arguments(), of_calls()].concat() {
             let mut message = error.to_string();
             // A bug names its line.
             if let Some(at) = message.find(here) {
@@ -430,7 +436,7 @@ mod tests {
 
     #[test]
     fn no_error_speaks_of_the_tool() {
-        for (error, _) in [of_files(), of_use(), of_calls()].concat() {
+        for (error, _) in [of_files(), of_use(), of_arguments(), of_calls()].concat() {
             let message = error.to_string();
             let tool = ["--", "simkeep repair", "simkeep df", "simkeep epoch", "simkeep ingest"];
             assert!(tool.iter().all(|word| !message.contains(word)), "{message}");

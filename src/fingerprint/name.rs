@@ -314,7 +314,7 @@ mod tests {
             ("words4-minwise-top20/2", "a choice by weight"),
             ("words4-minwise-to1.5/2", "a choice by weight"),
             ("words4-minwise-leave0/2", "above 0"),
-            ("words4-minwise-leave1.001/2", "up to 1"),
+            ("words4-minwise-leave1.001/2", "at most 1"),
             ("words4-sqrt-leave0.2/2", "minwise"),
             ("words0-minwise/2", "words1"),
             ("words65-minwise/2", "words8"),

@@ -265,10 +265,8 @@ mod tests {
     #[test]
     fn what_is_no_rule_is_said_with_those_that_are() {
         let error = "first-seen,oldest".parse::<Ranking>().unwrap_err().to_string();
-        assert!(
-            error.starts_with("\"oldest\" is no rule: there are first-seen, newest,"),
-            "{error}"
-        );
+        let expected = "\"oldest\" is not a rule; the rules are first-seen, newest,";
+        assert!(error.starts_with(expected), "{error}");
         "".parse::<Ranking>().unwrap_err();
     }
 }

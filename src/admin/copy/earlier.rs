@@ -142,7 +142,7 @@ mod tests {
             (9, &[row(1, 1, 10), row(6, 11, 19)][..], "operation 20, and the store ends at 19"),
             (5, &[row(1, 1, 10), row(6, 11, 30)], "newer than the store"),
             (9, &[row(1, 1, 10), row(2, 11, 30)], "newer than the store"),
-            (9, &[row(1, 1, 10), row(5, 11, 30)], "its segment 5 is another"),
+            (9, &[row(1, 1, 10), row(5, 11, 30)], "its segment 5 differs"),
             (6, &[row(6, 1, 20)], "other segments than the store had then"),
             (9, &[row(1, 1, 10), row(6, 11, 15), row(7, 16, 30)], "its operations 11 to 20"),
         ] {

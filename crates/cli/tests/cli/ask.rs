@@ -475,7 +475,7 @@ fn beside_a_writer_all_that_it_has_stored_is_read_and_it_is_told() {
     for args in [&["scan"][..], &["export"], &["verify"], &["near", "00000000000000ff"]] {
         let ran = place.run(args);
         assert_eq!(ran.code, 0, "{args:?}: {}", ran.err);
-        assert!(ran.err.contains("a writer is at work"), "{}", ran.err);
+        assert!(ran.err.contains("another process is writing"), "{}", ran.err);
         assert!(!ran.out.is_empty());
     }
     store.seal().unwrap();

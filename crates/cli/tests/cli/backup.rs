@@ -49,7 +49,7 @@ fn a_backup_is_made_and_brought_up_to_date_also_beside_a_writer() {
     let lines: Vec<&str> = said.lines().collect();
     assert!(lines[0].starts_with("backed up and checked: 7 pages, "), "{said}");
     assert!(
-        lines[1].starts_with("linked    3 files, ") && lines[1].contains(": one with"),
+        lines[1].starts_with("linked    3 files, ") && lines[1].contains(": shared with the store"),
         "{said}"
     );
     assert!(lines[2].starts_with("written   ") && lines.len() == 3, "{said}");
@@ -142,7 +142,7 @@ fn a_store_is_compacted_and_a_dry_run_changes_nothing() {
     assert!(dry["temporary_bytes"].as_u64() >= sizes["segment_bytes"].as_u64());
     let said = place.done(&["compact", "--dry-run"]);
     assert!(
-        said.starts_with("3 segments, ") && said.contains("a merge of all would free "),
+        said.starts_with("3 segments, ") && said.contains("merging everything would free "),
         "{said}"
     );
     assert!(files(&place.store()) == before);

@@ -85,7 +85,7 @@ fn plans_and_lists_go_to_files_that_are_there_when_they_are_whole() {
     let of: Vec<&str> = kept.lines().map(|url| &url[url.len() - 1..]).collect();
     assert_eq!(of, ["a", "c", "x", "z"]);
     let ran = place.run(&["dedup", "--drop-list", "list.txt", "--keep-list", "list.txt"]);
-    assert!(ran.code == 2 && ran.err.contains("one file"), "{}", ran.err);
+    assert!(ran.code == 2 && ran.err.contains("the same file"), "{}", ran.err);
     let ran = place.run(&["dedup", "--drop-list", "nowhere/drop.txt"]);
     assert_eq!(ran.code, 5);
     assert!(ran.err.contains("cannot write nowhere/drop.txt"), "{}", ran.err);

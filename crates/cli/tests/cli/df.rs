@@ -84,7 +84,7 @@ fn tables_are_frozen_into_one_and_compared() {
     assert!(out.contains("6 of fewer than 2 documents left out"), "{out}");
     let refused = place.run(&["df", "freeze", &frozen, &first, "--output", &whole]);
     assert_eq!(refused.code, 2);
-    assert!(refused.err.contains("left out what fewer than 2"), "{}", refused.err);
+    assert!(refused.err.contains("left out features of fewer than 2"), "{}", refused.err);
 
     let documents = place.write("pages.jsonl", lines(&TEXTS));
     let compared = place.run(&["df", "compare", &first, &whole, &documents, "--json"]).objects();
@@ -107,18 +107,18 @@ fn what_is_no_table_is_named() {
     place.done(&["df", "build", &documents, "--output", &table]);
     let bytes = std::fs::read(&table).unwrap();
     for (name, bytes, why) in [
-        ("empty.df", &[][..], "is no table"),
+        ("empty.df", &[][..], "is not a table"),
         (
             "other.df",
             b"not a table of anything at all, but a text of more than 64 bytes, which is long",
-            "is no table",
+            "is not a table",
         ),
         ("cut.df", &bytes[..100], "it was cut short"),
         ("half.df", &bytes[..bytes.len() - 1], "no trailer"),
     ] {
         let damaged = place.write(name, bytes);
         let ran = place.run(&["df", "show", &damaged]);
-        let code = if why == "is no table" { 5 } else { 4 };
+        let code = if why == "is not a table" { 5 } else { 4 };
         assert_eq!(ran.code, code, "{}", ran.err);
         assert!(ran.err.contains(name) && ran.err.contains(why), "{}", ran.err);
     }
@@ -248,7 +248,7 @@ fn what_makes_no_sense_is_refused_before_it_is_begun() {
             "uses no document frequencies",
         ),
         (&["compare", &table, &table, &nothing], 2, "there is no text"),
-        (&["freeze", &table, &table, "--output", &pairs], 2, "there twice"),
+        (&["freeze", &table, &table, "--output", &pairs], 2, "given twice"),
         (&["build", "-", "--output", &folder], 5, "folder is not replaced"),
         (&["show", &table, "!"], 2, "has no feature"),
     ] {

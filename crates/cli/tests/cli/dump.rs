@@ -36,7 +36,7 @@ fn a_section_is_dumped_and_nothing_in_it_steers_a_terminal() {
     assert_eq!(index.lines().count(), 2);
     assert!(all.out.contains(&index), "{index}");
     let cut = dump(&["--limit", "3"]);
-    assert!(cut.err.contains("--from 0010 goes on"), "{}", cut.err);
+    assert!(cut.err.contains("--offset 0010 continues"), "{}", cut.err);
     assert_eq!(cut.out.clone() + &dump(&["--offset", "0010", "--limit", "all"]).out, all.out);
     let epoch = dump(&["--section", "fingerprints", "--epoch", "external"]).out;
     assert!(epoch.contains("ordinal 0: 00000000000000ff, 8 bits set"), "{epoch}");

@@ -154,7 +154,11 @@ fn an_epoch_that_cannot_begin_leaves_no_store() {
         (recipe, &[][..], "name one with --df"),
         (recipe, &["--df", &table][..], "frequencies of words4, not of words1"),
         ("near", &["--df", &table][..], "uses no table"),
-        ("near", &["--role", "near", "--minor", "5", "--moderate", "4"][..], "at most --moderate"),
+        (
+            "near",
+            &["--role", "near", "--minor", "5", "--moderate", "4"][..],
+            "--minor is not above --moderate",
+        ),
     ] {
         let begin = [&["epoch", "begin", "--recipe", recipe][..], with].concat();
         let refused = place.run(&begin);

@@ -147,7 +147,7 @@ fn a_segment_and_an_epoch_are_shown() {
     assert_eq!((&segment["pages"], &segment["sections"][0]["kind"]), (&4.into(), &"pages".into()));
     let ran = place.run(&["inspect", "segment", "7"]);
     assert_eq!(ran.code, 1);
-    assert!(ran.err.contains("these there are: 1"), "{}", ran.err);
+    assert!(ran.err.contains("the store has: 1"), "{}", ran.err);
     let epoch = place.done(&["inspect", "epoch", "e"]);
     assert!(
         epoch.contains("epoch 1, both, in use") && epoch.contains(" in segment 1, "),
@@ -217,7 +217,7 @@ fn of_a_damaged_site_the_pages_before_the_damage_are_counted() {
     std::fs::write(path, bytes).unwrap();
     let ran = place.run(&["inspect", "host", "example.com"]);
     assert_eq!(ran.code, 4, "{}", ran.err);
-    assert!(ran.err.contains("what is counted are the pages before that"), "{}", ran.err);
+    assert!(ran.err.contains("only the pages before that are counted"), "{}", ran.err);
     let ran = place.run(&["inspect", "host", "example.com", "--json"]);
     let site = &ran.objects()[0];
     let pages = site["pages"].as_u64().unwrap();

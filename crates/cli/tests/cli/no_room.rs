@@ -20,7 +20,7 @@ fn scratch_files_for_which_there_is_no_room_leave_nothing_behind() {
         "cluster --by-page",
         "cluster --balls",
         "cluster --components",
-        "cluster --changes 1970-01-01",
+        "cluster --since 1970-01-01",
         "dedup -o plan.jsonl --drop-list drop.txt",
         &format!("dedup --filter {corpus} --to clean"),
         &format!("dedup -k 30 --resemblance 0.8 --filter {corpus} --to clean"),

@@ -225,7 +225,7 @@ fn while_a_generation_is_being_carried_readers_say_that_they_take_the_one_before
         let ran = place.run(&[verb, "--store", "public"]);
         assert_eq!(ran.code, 0, "{}", ran.err);
         let part =
-            "generation 2 is not whole, so this is generation 1: generations/0000000002 is cut";
+            "generation 2 is incomplete, so this is generation 1: generations/0000000002 is cut";
         assert!(ran.err.contains(part), "{}", ran.err);
     }
     assert_eq!(place.run(&["scan", "--store", "public"]).out, whole);

@@ -75,7 +75,7 @@ fn it_is_said_from_which_operation_on_there_are_any() {
     let ran = place.run(&["tail"]);
     assert_eq!((ran.code, ran.out.as_str()), (0, ""));
     assert!(
-        ran.err.contains("begins with operation 11: the 10 before it are sealed"),
+        ran.err.contains("begins with operation 11; 10 older operations are in segments"),
         "{}",
         ran.err
     );
