@@ -344,7 +344,7 @@ fn a_snapshot_of_another_copy_is_refused_where_its_changes_are_fewer() {
     store.close().unwrap();
     let own = disk.contents();
     let mixed = mixed(&other, &own, &[Name::Catalog, Name::Lock]);
-    let repaired = is_refused(&mixed, Name::Snapshot, &["two copies"]);
+    let repaired = is_refused(&mixed, Name::Snapshot, &["two diverged copies"]);
     assert_eq!(repaired.pages, 50);
     assert!(saved(&mixed).1 == held(&own));
 }
