@@ -159,7 +159,7 @@ fn a_store_is_compacted_and_a_dry_run_changes_nothing() {
     let names: Vec<_> = files(&place.store().join("segments")).into_iter().map(|f| f.0).collect();
     assert_eq!(names.len(), 1, "{names:?}");
     let again = place.done(&["compact"]);
-    assert!(again.starts_with("nothing to merge\ngave back 0 B: "), "{again}");
+    assert!(again.starts_with("nothing to merge\nfreed 0 B: "), "{again}");
 }
 
 #[test]

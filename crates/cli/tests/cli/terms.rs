@@ -82,14 +82,13 @@ fn the_bands_of_an_epoch_are_given_shown_and_kept() {
     let begun = place.run(&begin).objects().remove(0);
     assert_eq!(bands(&begun), (Some(1), Some(4)));
     assert_eq!(place.run(&["epoch", "begin", "--minor", "1"]).code, 2);
-    for refused in [["5", "4"], ["0", "65"], ["2", "9"]] {
-        let args = ["epoch", "begin", "--minor", refused[0], "--moderate", refused[1]];
-        let ran = place.run(&args);
-        assert!(
-            ran.code != 0 && ran.err.contains("--minor is not above --moderate"),
-            "{}",
-            ran.err
-        );
+    for (minor, moderate, why) in [
+        ("5", "4", "--minor is not above --moderate"),
+        ("0", "65", "at most 64 bits"),
+        ("2", "9", "these bands cannot change"),
+    ] {
+        let ran = place.run(&["epoch", "begin", "--minor", minor, "--moderate", moderate]);
+        assert!(ran.code != 0 && ran.err.contains(why), "{}", ran.err);
     }
     place.ingest(&first());
     let line = r#"{"epoch":"x","role":"near","minor":0,"moderate":64}"#;
