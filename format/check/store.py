@@ -411,7 +411,7 @@ class Store:
         urls = sorted(self.places, key=lambda url: (-len(self.places[url]), url))
         for url in urls[:3] + urls[-1:]:
             (line,) = tool.says("inspect", "page", url, "-s", self.path)
-            same(self.places[url][::-1], line["places"], "places of", url)
+            same(self.places[url][::-1], line["records"], "places of", url)
             head = self.heads[url]
             same((head.visits, head.is_gone), (line["visits"], line["is_gone"]), "inspect page", url)
             hash = xxhash.xxh3_64_intdigest(url.encode(), self.files.settings["url_seed"])
