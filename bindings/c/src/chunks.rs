@@ -93,8 +93,8 @@ impl<T: Send + 'static> Chunks<T> {
     ) -> Result<Chunks<T>> {
         let process = Process::current()?;
         let (sender, chunks) = sync_channel(CHUNKS_MAX);
-        let told = progress.clone();
-        let run = move || find(&told, &Sink(sender));
+        let of_thread = progress.clone();
+        let run = move || find(&of_thread, &Sink(sender));
         let thread = std::thread::Builder::new().name("simkeep-pairs".to_owned()).spawn(run);
         let thread = thread.map_err(|e| Failure::io("cannot start a thread for pairs", &e))?;
         Ok(Chunks { running: Some(Running { chunks, thread, progress }), process })

@@ -380,8 +380,8 @@ fn same_outcomes(of_c: &Outcomes, of_rust: &[Outcome]) {
         assert!(copies[of].iter().eq(outcome.copies.iter().map(|copy| &copy.url)));
         let of = near_at[nth] as usize..near_at[nth + 1] as usize;
         assert!(near[of.clone()].iter().eq(outcome.near.iter().map(|near| &near.url)));
-        let told = outcome.near.iter().map(|near| near.distance as u8);
-        assert!(near_bits[of].iter().copied().eq(told));
+        let distances = outcome.near.iter().map(|near| near.distance as u8);
+        assert!(near_bits[of].iter().copied().eq(distances));
     }
 }
 

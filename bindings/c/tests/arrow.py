@@ -29,7 +29,7 @@ def check(error):
 
 
 def table(function, handle):
-    """What a function gives of a handle, checked in full."""
+    """Returns the table that a function exports from a handle, fully validated."""
     schema, array, error = Schema(), Array(), c.c_void_p()
     getattr(lib, function)(c.c_void_p(handle), c.byref(schema), c.byref(array), c.byref(error))
     check(error)
@@ -86,16 +86,16 @@ assert batch.to_pydict() == {
 }, batch.to_pydict()
 lib.simkeep_matches_free(c.c_void_p(matches))
 lib.simkeep_snapshot_free(c.c_void_p(now))
-# The table does not need what it was made of.
+# The table stays valid after its source is freed.
 assert batch.column("url")[1].as_py() == "https://example.org/ä"
 
 
 def given(function, table, *more, of=None):
-    """What a function of a store, or of another thing, makes of a table, or the error's message."""
+    """Passes a table to a function of the store, or of `of`. Returns its result, or the error message."""
     schema, array, error = Schema(), Array(), c.c_void_p()
     table._export_to_c(c.addressof(array), c.addressof(schema))
     made = getattr(lib, function)(c.c_void_p(of or store), c.byref(schema), c.byref(array), *more, c.byref(error))
-    # What is only read is released by whoever made it.
+    # The library must not release a table that it only reads: importing it again releases it here.
     pa.RecordBatch._import_from_c(c.addressof(array), c.addressof(schema))
     if error:
         return lib.simkeep_error_message(error).decode()
@@ -118,10 +118,10 @@ whole = batch(
     weight=pa.array([None, 2.5, None], pa.float64()),
     seen=pa.array(["content", None, "gone"]),
 )
-told = table("simkeep_outcomes_arrow", given("simkeep_observe_arrow", whole))
-assert told.column("verdict").to_pylist() == ["new", "new", "gone"], told.to_pydict()
+answers = table("simkeep_outcomes_arrow", given("simkeep_observe_arrow", whole))
+assert answers.column("verdict").to_pylist() == ["new", "new", "gone"], answers.to_pydict()
 
-# Every layout of the same is known already.
+# The same visits in any other layout are known.
 seconds = pa.array([DAY // 1000] * 3, pa.timestamp("s"))
 layouts = {
     "url": [pa.large_string(), pa.string_view(), pa.binary(), pa.large_binary(), pa.binary_view(),
@@ -143,17 +143,17 @@ for name, types in layouts.items():
         else:
             column = column.cast(type)
         changed = whole.set_column(at, name, column)
-        told = table("simkeep_outcomes_arrow", given("simkeep_observe_arrow", changed))
-        assert told.column("verdict").to_pylist() == ["known"] * 3, (name, type, told.to_pydict())
+        answers = table("simkeep_outcomes_arrow", given("simkeep_observe_arrow", changed))
+        assert answers.column("verdict").to_pylist() == ["known"] * 3, (name, type, answers.to_pydict())
 signed = whole.set_column(2, "fingerprint", pa.array([-1, None, 1], pa.int64()))
-told = table("simkeep_outcomes_arrow", given("simkeep_observe_arrow", signed))
-assert told.column("verdict").to_pylist() == ["known"] * 3
+answers = table("simkeep_outcomes_arrow", given("simkeep_observe_arrow", signed))
+assert answers.column("verdict").to_pylist() == ["known"] * 3
 for start in range(3):
-    told = table("simkeep_outcomes_arrow", given("simkeep_observe_arrow", whole.slice(start, 3 - start)))
-    assert told.column("verdict").to_pylist() == ["known"] * (3 - start), start
+    answers = table("simkeep_outcomes_arrow", given("simkeep_observe_arrow", whole.slice(start, 3 - start)))
+    assert answers.column("verdict").to_pylist() == ["known"] * (3 - start), start
 assert table("simkeep_outcomes_arrow", given("simkeep_observe_arrow", whole.slice(0, 0))).num_rows == 0
 
-# What is wrong is named, with its row.
+# Errors name the column and the row.
 url, time = ["https://x.example/"], [1]
 for bad, said in (
     (batch(url=url), "no column \"time\""),
@@ -176,7 +176,7 @@ code = given("simkeep_load_arrow", batch(url=["https://load.example/"], time=[5]
              c.c_uint64(0), None, None, c.c_size_t(0))
 assert code == 0, code
 
-# A load may have as many tables as there are.
+# A load takes any number of tables.
 lib.simkeep_loading_begin.restype = c.c_void_p
 failure = c.c_void_p()
 loading = lib.simkeep_loading_begin(c.c_void_p(store), c.c_uint64(0), None, c.byref(failure))

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Writes a program that calls each function of the header with each argument as it must not be.
+"""Writes a program that calls each function of the header with each argument made invalid in turn.
 
 usage: every.py HEADER > every.c
 
-A function is called with good arguments, of which one at a time is NULL, as long as no memory, a
-structure of no bytes, or no UTF-8; and with all of them NULL or 0. Where SIMKEEP_FAULTS is defined, each
-is also called with a panic in it.
+Each function is called with valid arguments, with all arguments NULL or 0, and with one argument at a time
+invalid: NULL, a length beyond all memory, a structure of size 0, or invalid UTF-8. With SIMKEEP_FAULTS
+defined, each function is also made to panic.
 """
 
 import re
@@ -56,21 +56,21 @@ OPTIONAL = {
     ("simkeep_response_meaning", "location"),
     ("simkeep_response_meaning", "content_range"),
 }
-# Sizes that may be of any value: a number of pages to find.
+# Parameters of type `size_t` that may have any value, such as the number of pages to find.
 ANY_SIZE = {("simkeep_snapshot_nearest", "count")}
-# What reads a table, of which none is here: any call is refused.
+# Functions that read an Arrow table. The program has none, so every call fails.
 TABLES = {"simkeep_observe_arrow", "simkeep_load_arrow", "simkeep_loading_push_arrow"}
-# What asks for a flaw or a loss, of which a sound store has none.
+# Functions that return the nth flaw or loss. An undamaged store has none.
 SOUND = {"simkeep_verified_flaw", "simkeep_repaired_loss"}
-# What cancels its progress, or gives something that does so when it is freed.
+# Functions that cancel their progress, or whose result does so when it is freed.
 CANCELS = {
     "simkeep_progress_cancel", "simkeep_snapshot_all_pairs", "simkeep_snapshot_page_pairs",
     "simkeep_loading_begin",
 }
-# Text that need not be UTF-8: bytes in the encoding of a page, and paths.
+# Texts that need not be UTF-8: HTML in the encoding of its page, and paths.
 BYTES = {"html", "path", "to_path", "table"}
 
-# Structures of which an array is good, named as its parameter is.
+# Structures that are passed as arrays. `GOOD` has a valid array for the parameter of each.
 ARRAYS = {"visit", "property_update", "change", "text"}
 GOOD = {
     "path": "path", "to_path": "backup_path", "table": "NULL", "url": "url", "prefix": '"example.com"',
@@ -93,7 +93,7 @@ VALUES = {
 
 
 def functions(header):
-    """The functions of a header: what each returns, its name, and its parameters as (type, name)."""
+    """Yields the result, the name and the parameters, as (type, name), of each function of a header."""
     text = re.sub(r"/\*.*?\*/", "", header, flags=re.S)
     text = re.sub(r"^#.*$", "", text, flags=re.M)
     for result, name, arguments in re.findall(r"^([a-z][\w \*]*?[ \*])(simkeep_\w+)\(([^)]*)\);", text, re.M):
@@ -107,18 +107,18 @@ def functions(header):
 
 
 def structures(header):
-    """The structures of a header of which a pointer is a handle, and those that a program has itself."""
+    """Returns the opaque structures of a header, and those that a program declares itself."""
     opaque = re.findall(r"^typedef struct simkeep_(\w+) simkeep_\1;$", header, re.M)
     return set(opaque) - {"error"}, set(re.findall(r"^typedef struct simkeep_(\w+) {$", header, re.M)) - ARRAYS
 
 
 def structure(kind):
-    """The structure that a pointer points to."""
+    """Returns the structure that a pointer points to."""
     return kind.replace("const", "").replace("struct", "").replace("*", "").strip()
 
 
 def good(function, parameters, at, handles, own):
-    """A good argument."""
+    """Returns a valid argument for a parameter."""
     kind, name = parameters[at]
     of = structure(kind)
     if kind.endswith("*") and of.startswith("simkeep_") and of[8:] in handles and not kind.endswith("**"):
@@ -146,7 +146,7 @@ def good(function, parameters, at, handles, own):
 
 
 def call(result, name, arguments):
-    """A call whose result is freed, and whose code is kept."""
+    """Returns a call that frees its result, or keeps its code in `code`."""
     called = f"{name}({', '.join(arguments)})"
     if name.endswith("_arrow") and name not in TABLES:
         return f"code = {called}; released(&schema, &array);"
@@ -164,14 +164,14 @@ def main():
     handles, own = structures(header)
     out = []
     for result, name, parameters in all_functions:
-        tells = any(kind == "simkeep_error **" or kind == "struct simkeep_error **" for kind, _ in parameters)
+        has_error = any(kind == "simkeep_error **" or kind == "struct simkeep_error **" for kind, _ in parameters)
         nothing = ["NULL" if kind.endswith("*") else "0" for kind, _ in parameters]
         tell = [i for i, (kind, _) in enumerate(parameters) if kind.endswith("**")]
 
         def emit(arguments, expect, what):
             out.append(f'    begin("{name}", "{what}");')
             out.append("    " + call(result, name, arguments))
-            out.append(f"    end({expect}, {'1' if tells else '0'});")
+            out.append(f"    end({expect}, {'1' if has_error else '0'});")
 
         out.append(f"    called++; /* {name} */")
         emit(nothing, "ANY", "all NULL")

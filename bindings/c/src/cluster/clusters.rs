@@ -84,8 +84,8 @@ pub extern "C" fn simkeep_clusters_get(
     error: *mut *mut Failure,
 ) -> i32 {
     done("simkeep_clusters_get", error, || {
-        let told = ClustersNumbers::new(open(clusters)?);
-        abi::put_structure(numbers, size, &told, "numbers")
+        let figures = ClustersNumbers::new(open(clusters)?);
+        abi::put_structure(numbers, size, &figures, "numbers")
     })
 }
 

@@ -51,11 +51,11 @@ fn backup(
         abi::room(backed_up, size, "backed_up")?;
     }
     let options = BackupOptions::default().copy(flag(copy, "copy")?);
-    let told = way(options.progress(progress::of(progress)?))?;
+    let result = way(options.progress(progress::of(progress)?))?;
     if backed_up.is_null() {
         return Ok(());
     }
-    abi::put_structure(backed_up, size, &BackedUp::new(&told), "backed_up")
+    abi::put_structure(backed_up, size, &BackedUp::new(&result), "backed_up")
 }
 
 /// Makes or updates a backup: a second directory with the same store, while it is in use. `copy` is

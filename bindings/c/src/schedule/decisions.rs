@@ -183,8 +183,8 @@ pub extern "C" fn simkeep_decisions_next(
         });
         let Some((next, rule)) = &deciding.current else { return Ok(None) };
         if !page.is_null() {
-            let told = Page::new(&next.page, place(Some(&next.page.url)));
-            abi::put_structure(page, page_size, &told, "page")?;
+            let value = Page::new(&next.page, place(Some(&next.page.url)));
+            abi::put_structure(page, page_size, &value, "page")?;
         }
         abi::put_structure(decision, size, &Decision::new(next, rule.as_ref()), "decision")
             .map(Some)

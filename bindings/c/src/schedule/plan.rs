@@ -74,8 +74,8 @@ pub extern "C" fn simkeep_plan_get(
     error: *mut *mut Failure,
 ) -> i32 {
     done("simkeep_plan_get", error, || {
-        let told = PlanNumbers::new(&abi::handle(plan, "plan")?.of);
-        abi::put_structure(numbers, size, &told, "numbers")
+        let figures = PlanNumbers::new(&abi::handle(plan, "plan")?.of);
+        abi::put_structure(numbers, size, &figures, "numbers")
     })
 }
 

@@ -57,17 +57,17 @@ fn same_decisions(of_c: Box<Decisions>, of_rust: Vec<Decided>) -> Vec<String> {
     let at = ptr::from_ref(&*of_c).cast_mut();
     let mut left: BTreeMap<String, Decided> =
         of_rust.into_iter().map(|decided| (decided.page.url.clone(), decided)).collect();
-    let (mut decision, mut told): (Decision, Page) = (zeroed(), page());
+    let (mut decision, mut of_decision): (Decision, Page) = (zeroed(), page());
     let mut urls = Vec::new();
     while done(|error| {
         let sizes = (size_of::<Decision>(), size_of::<Page>());
-        simkeep_decisions_next(at, &raw mut decision, sizes.0, &raw mut told, sizes.1, error)
+        simkeep_decisions_next(at, &raw mut decision, sizes.0, &raw mut of_decision, sizes.1, error)
     }) == SIMKEEP_OK
     {
         let url =
             String::from_utf8(column(decision.url.cast(), decision.url_len).to_vec()).unwrap();
         let decided = left.remove(&url).unwrap();
-        same_page(&told, &decided.page);
+        same_page(&of_decision, &decided.page);
         let rule = decided.rule.as_ref().map(ToString::to_string);
         let mut right = Decision::new(&decided, rule.as_ref());
         assert!(is_near(decision.value, right.value), "{decision:?} is {right:?}");
@@ -108,8 +108,8 @@ fn listed(of_c: Box<ClusteredPages>) -> Vec<(String, String, u32, i32, u64)> {
     all
 }
 
-/// Returns the same fields of a page of the crate.
-fn told(page: &simkeep::cluster::ClusteredPage) -> (String, String, u32, i32, u64) {
+/// Returns the fields that `listed` compares, of a page from the crate.
+fn fields(page: &simkeep::cluster::ClusteredPage) -> (String, String, u32, i32, u64) {
     let by = outcomes::OriginalCode::of(page.by) as i32;
     (page.url.to_string(), page.leader.to_string(), page.distance, by, page.pages)
 }
@@ -171,10 +171,10 @@ impl Twins {
         let of_rust = like.run(&self.rust.snapshot(), &Progress::default()).unwrap();
         let (at, least) = (&raw const *of_c, 1 + dice.roll(2));
         let by_page = made(|error| clusters::simkeep_clusters_by_page(at, least, error));
-        let pages = of_rust.by_page(least).unwrap().map(|page| told(&page.unwrap()));
+        let pages = of_rust.by_page(least).unwrap().map(|page| fields(&page.unwrap()));
         assert_eq!(listed(by_page), pages.collect::<Vec<_>>());
         let by_cluster = made(|error| clusters::simkeep_clusters_by_cluster(at, least, error));
-        let pages = of_rust.by_cluster(least).unwrap().map(|page| told(&page.unwrap()));
+        let pages = of_rust.by_cluster(least).unwrap().map(|page| fields(&page.unwrap()));
         assert_eq!(listed(by_cluster), pages.collect::<Vec<_>>());
 
         let open = [dice.roll(3) as u32];
@@ -223,7 +223,7 @@ impl Twins {
         let of_rust = PageCluster::of(&self.rust.snapshot(), &like, &url).unwrap();
         assert_eq!(complete == 1, of_rust.as_ref().is_none_or(|of| of.complete));
         let pages = of_rust.map_or(Vec::new(), |of| of.pages);
-        assert_eq!(listed(of_c), pages.iter().map(told).collect::<Vec<_>>());
+        assert_eq!(listed(of_c), pages.iter().map(fields).collect::<Vec<_>>());
         simkeep_snapshot_free(Some(view));
     }
 

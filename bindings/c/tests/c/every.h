@@ -1,4 +1,4 @@
-/* The frame of the program that tests/every.py writes: good arguments, and what is expected of a call. */
+/* The frame of the program that tests/every.py writes: valid arguments, and the check of each call. */
 #define _POSIX_C_SOURCE 200809L
 #include <simkeep.h>
 #include <stdint.h>
@@ -20,16 +20,17 @@ static void begin(const char *name, const char *what) {
     calls++;
 }
 
-/* Whether a call ended as expected; of one that tells of errors, that it did so in both ways. */
-static void end(int32_t expected, int tells) {
-    int32_t told = simkeep_error_code(error);
+/* Checks that a call ended as expected. If it has an error argument, its return code must match that error. */
+static void end(int32_t expected, int has_error) {
+    int32_t reported = simkeep_error_code(error);
     int right = 1;
-    if (tells && expected == NOT_ARGUMENT) right = told != SIMKEEP_MALFORMED_ARGUMENT && told != SIMKEEP_INTERNAL;
-    if (tells && expected >= 0) right = told == expected;
-    if (told != SIMKEEP_OK && code != SIMKEEP_OK) right = right && code == told;
-    if (expected != SIMKEEP_INTERNAL && told == SIMKEEP_INTERNAL) right = 0;
+    if (has_error && expected == NOT_ARGUMENT)
+        right = reported != SIMKEEP_MALFORMED_ARGUMENT && reported != SIMKEEP_INTERNAL;
+    if (has_error && expected >= 0) right = reported == expected;
+    if (reported != SIMKEEP_OK && code != SIMKEEP_OK) right = right && code == reported;
+    if (expected != SIMKEEP_INTERNAL && reported == SIMKEEP_INTERNAL) right = 0;
     if (!right) {
-        fprintf(stderr, "%s (%s): code %d, expected %d: %s\n", function, given, (int)told, (int)expected,
+        fprintf(stderr, "%s (%s): code %d, expected %d: %s\n", function, given, (int)reported, (int)expected,
                 error ? simkeep_error_message(error) : "no error");
         wrong++;
     }
@@ -119,7 +120,7 @@ int main(int argc, char **argv) {
     a_due_query.plan = plan;
     a_due_query.hints = hints;
     simkeep_decisions *decisions = simkeep_snapshot_due(snapshot, &a_due_query, &error);
-    /* One that is over, so that it is in nobody's way. */
+    /* A finished load, which does not block other calls. */
     simkeep_loading *loading = simkeep_loading_begin(store, 0, NULL, &error);
     simkeep_loading_finish(loading, NULL, 0, &error);
     simkeep_backup(store, backup_path, 0, NULL, NULL, 0, &error);

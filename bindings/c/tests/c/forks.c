@@ -1,6 +1,6 @@
-/* Forks at random moments, beside threads that observe, search and read. In each child every call on the
-   store is refused at once, a reader works or says why not, and nothing hangs; in the parent nothing that
-   was acknowledged is lost, and it closes and opens again while a child sleeps.
+/* Forks at random moments while threads observe, search and read. In each child, every call on the store
+   fails at once, a reader works or returns an error, and nothing hangs. In the parent, no acknowledged visit
+   is lost, and the store closes and opens again while a child sleeps.
 
    usage: forks STORE [CHILDREN] */
 #define _DEFAULT_SOURCE

@@ -1,5 +1,5 @@
-/* Whether memory grows: many calls, and many opens, after as many that fill what is kept; and one load of many
-   visits that come batch by batch.
+/* Checks that memory does not grow over many calls and many opens, once caches are full, and that loading
+   many visits in batches takes little memory.
 
    usage: memory STORE [CALLS] [OPENS] [VISITS] */
 #define _POSIX_C_SOURCE 200809L
@@ -18,7 +18,7 @@ static void die(const char *what, simkeep_error *error) {
     exit(1);
 }
 
-/* Memory of this process alone, in KiB: without the segments that are mapped, which is the system's. */
+/* Returns the memory of this process in KiB, without mapped segments: those belong to the page cache. */
 static long own(void) {
     long all = 0, pages = 0, shared = 0;
     FILE *file = fopen("/proc/self/statm", "r");
@@ -27,14 +27,14 @@ static long own(void) {
     return (pages - shared) * (sysconf(_SC_PAGESIZE) / 1024);
 }
 
-/* So many calls of each kind, and as many errors. */
+/* Makes `count` calls of each kind, and as many calls that fail. */
 static void calls(simkeep_store *store, long count) {
     simkeep_error *error = NULL;
     simkeep_pages *pages = NULL;
     for (long i = 0; i < count; i++) {
         char url[64];
         snprintf(url, sizeof url, "https://example.com/%ld", i % PAGES);
-        /* Known already after the first round, so the store does not grow. */
+        /* Every visit after the first round is known, so the store does not grow. */
         simkeep_outcomes *out = simkeep_observe(store, url, strlen(url), 1, (uint64_t)(i % PAGES), 0, NULL, 0, &error);
         simkeep_snapshot *now = simkeep_store_snapshot(store, &error);
         simkeep_matches *matches = simkeep_snapshot_near(now, (uint64_t)i, 2, &error);
@@ -71,7 +71,7 @@ static int grows(const char *what, long count, long before) {
     return by > 2048;
 }
 
-/* Loads so many visits, and says how much memory that took at most. */
+/* Loads `count` visits, and returns the peak memory of the load in KiB. */
 static long loads(long count) {
     enum { BATCH = 1000 };
     static char urls[BATCH][100];
@@ -120,7 +120,7 @@ int main(int argc, char **argv) {
     before = own();
     opens(often);
     wrong |= grows("opens", often, before);
-    /* Held all at once, these would take more. */
+    /* The visits held all at once would take more. */
     long most = loads(visits);
     printf("a load of %ld visits: %ld KiB at most\n", visits, most);
     return wrong | (most > 40 << 10);

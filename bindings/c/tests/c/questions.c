@@ -459,7 +459,7 @@ static void stores_are_saved_and_copied(const char *path) {
     simkeep_store_free(store);
 }
 
-/* A store of which a segment is damaged loses what is in it, and says so. */
+/* Repairing a store with damaged segments reports the loss. */
 static void a_repair_says_what_is_lost(const char *path) {
     simkeep_error *error = NULL;
     char to[4200], command[9000];
