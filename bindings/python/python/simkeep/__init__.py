@@ -11,11 +11,11 @@ and which other pages are copies of it or near it. The store keeps the history o
         if out.verdict == "changed":
             print(out.distance, out.meaning)
 
-A `Reader` reads it beside the writer, in this process or another one.
+A `Reader` reads the store while a writer has it open, in this process or another one.
 
 Times are aware `datetime`s or `int` milliseconds since 1970, and come back as aware `datetime`s in UTC.
-Fingerprints are `int`s of 64 bits, digests 16 `bytes`. What is told of a store is frozen, comparable and
-hashable.
+Fingerprints are `int`s of 64 bits, digests 16 `bytes`. Values that a store returns are frozen, comparable
+and hashable.
 """
 
 import os as _os

@@ -197,11 +197,11 @@ class AliasQuery(TypedDict, total=False):
     pairs: int
     """A rule holds for a site if it has this many pairs there at least (10)."""
     all: bool
-    """Whether rules are told of that do not hold, but have any pair (no)."""
+    """Whether to include rules that do not hold but have pairs (no)."""
     examples: int
-    """The most examples of pairs that are near, and of such that are not, of each rule (3)."""
+    """The most examples of near pairs, and of pairs that are not near, for each rule (3)."""
     memory_bytes: int
-    """Memory for the pages of one site (512 MiB); a site that is beyond it is sampled."""
+    """Memory for the pages of one site (512 MiB); a larger site is sampled."""
 
 
 class Rule(TypedDict, total=False):
@@ -212,11 +212,11 @@ class Rule(TypedDict, total=False):
     min: Seconds | None
     """A page is not visited before this time after its last visit."""
     max: Seconds | None
-    """A page that was not visited for longer comes before others, the most overdue first."""
+    """A page without a visit for longer than this comes before others, the most overdue first."""
     weight: float
     """A factor of the weight that a page has (1)."""
     per_host: int | None
-    """How many pages of one host are visited at once, among those of this rule."""
+    """The most pages of one host to visit at once, among the pages of this rule."""
     policy: str | Policy | None
     """What puts the pages in order."""
 
@@ -229,7 +229,7 @@ class Due(TypedDict, total=False):
     under: str | None
     """Only pages under this prefix."""
     per_host: int | None
-    """Of each host at most so many; `None` for any number."""
+    """The most pages of one host; `None` for no limit."""
     largest_interval: Seconds
     """A page that was not visited for this long comes first (365 days)."""
     rules: Iterable[Rule]

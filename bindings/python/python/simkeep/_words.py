@@ -219,12 +219,11 @@ class VersionKind(_Word):
     CONTENT = "content"
     """Content."""
     GONE = "gone"
-    """Visits one after another that found the page gone."""
+    """Consecutive visits that found the page gone."""
     FAILED = "failed"
-    """Visits one after another that failed."""
+    """Consecutive visits that failed."""
     UNSEEN = "unseen"
-    """Visits one after another that were told that nothing was modified, of a page whose content was
-    never seen."""
+    """Consecutive visits answered with "not modified", of a page whose content was never seen."""
     OTHER = "other"
     """What a newer version of simkeep tells."""
 

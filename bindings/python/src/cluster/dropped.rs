@@ -107,9 +107,9 @@ fn answer(
     questions: &Receiver<Question>,
 ) {
     let dropped = of.dropped(open);
-    let told = dropped.as_ref().map(cluster::Dropped::len).map_err(Clone::clone);
-    // Without it nobody asks.
-    if found.send(told).is_ok()
+    let count = dropped.as_ref().map(cluster::Dropped::len).map_err(Clone::clone);
+    // If the receiver is gone, no queries will come.
+    if found.send(count).is_ok()
         && let Ok(dropped) = &dropped
     {
         questions.iter().for_each(|question| question(dropped));

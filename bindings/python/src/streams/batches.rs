@@ -179,19 +179,19 @@ impl Lazy {
         let raised = Python::try_attach(|py| {
             let raised = py.check_signals().err()?;
             // Printing runs Python, which would raise the pending exception again.
-            let told = refused(&raised);
+            let error = refused(&raised);
             // The consumer replaces this error with its own, so Ctrl-C is raised again afterwards.
             if raised.is_instance_of::<PyKeyboardInterrupt>(py) {
                 let again = py.import("_thread").and_then(|m| m.call_method0("interrupt_main"));
-                return Some(again.err().map_or(told, refused));
+                return Some(again.err().map_or(error, refused));
             }
-            Some(told)
+            Some(error)
         });
         self.looked = Instant::now();
         match raised.flatten() {
-            Some(told) => {
+            Some(error) => {
                 self.rows = None;
-                Err(told)
+                Err(error)
             }
             None => Ok(()),
         }

@@ -1,4 +1,4 @@
-"""Rows on their way from tasks to others, taken apart and packed."""
+"""Splits and packs rows that tasks send to other tasks."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -8,9 +8,9 @@ import pyarrow as pa
 
 
 def spread(table: pa.Table, parts: int, by: str = "query") -> Iterator[tuple[int, pa.Table]]:
-    """Takes rows apart by a column of fingerprints, so that all rows of one can be put together in one place.
+    """Partitions rows by a column of fingerprints, so that all rows of a fingerprint meet in one part.
 
-    The part of a fingerprint, below `parts`, depends on nothing else. Rows of a part stay in order.
+    The part is a number below `parts`, and a function of the fingerprint alone. Rows of a part stay in order.
     """
     if not table.num_rows:
         return
@@ -28,7 +28,7 @@ def spread(table: pa.Table, parts: int, by: str = "query") -> Iterator[tuple[int
 
 
 def packed(table: pa.Table) -> bytes:
-    """A table as bytes, in the format of Arrow's streams."""
+    """Serializes a table in the Arrow stream format."""
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table.combine_chunks())
@@ -36,12 +36,12 @@ def packed(table: pa.Table) -> bytes:
 
 
 def unpacked(packed: Any) -> pa.Table:
-    """A table of bytes that `packed` made."""
+    """Deserializes a table that `packed` made."""
     return pa.ipc.open_stream(packed).read_all()
 
 
 def gathered(tables: Iterable[pa.Table | pa.RecordBatch], memory_bytes: int = 64 << 20) -> Iterator[pa.Table]:
-    """The rows of small tables in larger ones, of about so many bytes: what they are taken apart into is not tiny."""
+    """Concatenates small tables to tables of about `memory_bytes`, so that their parts are not tiny."""
     held: list[pa.Table] = []
     size = 0
     for table in tables:

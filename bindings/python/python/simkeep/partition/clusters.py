@@ -23,7 +23,7 @@ RANKED = pa.schema(
 """The columns of pages that are clustered."""
 
 PAGES = pa.schema([RANKED.field("url"), RANKED.field("store"), RANKED.field("fingerprint")])
-"""The columns of pages whose leaders are to be told."""
+"""The columns of pages whose leaders are sought."""
 
 NODES = pa.schema([RANKED.field("fingerprint"), RANKED.field("rank"), RANKED.field("url")])
 """The columns of fingerprints, each with the first of its pages."""

@@ -60,7 +60,7 @@ def near(
     def search(some: "NDArray[np.int64]", limit: int | None) -> _Found:
         found, complete = _found(view.near_batch(some, k, limit=limit, epoch=epoch, threads=threads))
         named = np.bincount(found["query"].to_numpy(), minlength=len(some))
-        # Which of them are sure to be the nearest: a crowd may hide any, if there are fewer than were asked for.
+        # Whether the pages found are surely the nearest: with fewer than `limit`, a dense bucket may hide nearer ones.
         sure = complete if limit is None else complete | (named >= limit)
         if len(gone):
             found = found.filter(pc.invert(pc.is_in(found["url"], gone)))
@@ -72,10 +72,10 @@ def near(
         start += len(some)
         of = search(some, limit)
         found, complete = of.pages, of.complete
-        # As many as find about so many pages, if the next ones are like these.
+        # Size the next batch to find about `_ROWS` pages, from the hits per query of this one.
         count = min(max(_ROWS * len(some) // max(found.num_rows, 1), 1), 2 * count, _QUERIES)
         if limit is not None:
-            # Cut short, with fewer than were asked for: what was left out is looked for among more.
+            # Queries with an incomplete answer of fewer than `limit` pages: search again with a larger limit.
             short = np.flatnonzero(~(complete | of.sure & (of.left >= limit)))
             tables = [found.filter(pa.array(~np.isin(found["query"], short)))] if len(short) else [found]
             wider: int | None = limit

@@ -3,7 +3,7 @@
     ADDONS = {"simkeep.scrapy.Addon": 500}
     SIMKEEP_STORE = "crawl.simkeep"
 
-Callbacks find the `simkeep.Outcome` in `response.meta["simkeep"]`. `docs/scrapy.md` beside the package's
+Callbacks find the `simkeep.Outcome` in `response.meta["simkeep"]`. `docs/scrapy.md` next to the package's
 README has all settings, keys of `meta` and stats.
 """
 

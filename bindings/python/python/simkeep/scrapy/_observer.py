@@ -27,7 +27,7 @@ class _Job:
 
 
 class Observer:
-    """Observes in a thread of its own, in the order in which it was asked to."""
+    """Observes in a separate thread, in the order of submission."""
 
     def __init__(self, store: simkeep.Store) -> None:
         self._store = store
@@ -37,14 +37,14 @@ class Observer:
         self._closing: Promise[Exception | None] | None = None
         self._broken: Exception | None = None
         self._ready: deque[tuple[Promise[Any], Any]] = deque()
-        # Whoever stops the process at once does not wait for what was not acknowledged.
+        # A daemon thread: a process that stops at once does not wait for unacknowledged visits.
         self._thread = Thread(target=self._work, name="simkeep-observe", daemon=True)
         self._thread.start()
 
     def submit(self, make: Make) -> "Promise[Answer]":
-        """Observes what is made in the other thread; answers when it is durable, or with what went wrong.
+        """Queues observations, which `make` creates in the other thread.
 
-        From the thread of the reactor.
+        The promise resolves to the outcomes once they are durable, or to the error. Call it in the reactor thread.
         """
         job = _Job(make, self._reactor.promise())
         with self._changed:
@@ -56,7 +56,7 @@ class Observer:
         return job.done
 
     async def close(self) -> Exception | None:
-        """Observes what still waits, and closes the store; returns what went wrong."""
+        """Observes all queued visits, and closes the store; returns the error, if any."""
         closing: Promise[Exception | None] = self._reactor.promise()
         with self._changed:
             self._closing = closing

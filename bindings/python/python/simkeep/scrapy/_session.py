@@ -133,7 +133,7 @@ class Session:
     async def _observe(
         self, page: str, make: Callable[[], list[simkeep.Observation]]
     ) -> list[Outcome]:
-        """The outcomes of what is observed; none if something went wrong."""
+        """Observes visits and returns their outcomes; none after an error."""
         if self._observer is None or self._failed:
             return []
         since = time.monotonic()
@@ -146,14 +146,14 @@ class Session:
         return self._sound(page, answer)
 
     def _sound(self, page: str, answer: Answer) -> list[Outcome]:
-        """The outcomes, or none and what went wrong is told."""
+        """Returns the outcomes; for an error, reports it and returns none."""
         if isinstance(answer, list):
             return answer
         self._wrong(page, answer)
         return []
 
     def _wrong(self, page: str, error: Exception) -> None:
-        """Counts and says what went wrong with a page; ends the spider if nothing will go right again."""
+        """Counts and logs an error about a page; stops the spider if the error is fatal."""
         self.count("errors")
         if isinstance(error, FATAL):
             self._stop(error)
@@ -171,7 +171,7 @@ class Session:
         logger.info("Observing into %s", shown(self.settings.store), extra={"spider": spider})
 
     def _scheduled(self, request: Request, spider: Spider) -> None:
-        """Notes where redirects lead, until it is known what is there."""
+        """Remembers the target of redirects until its response arrives."""
         page = self._page(request) if request.meta.get("redirect_urls") else None
         if page is not None:
             visit = Visit(request, page, now(), None)

@@ -1,4 +1,4 @@
-"""How other threads call the reactor back."""
+"""Callbacks from other threads to the reactor."""
 
 import asyncio
 from collections.abc import Callable
@@ -12,13 +12,13 @@ __all__ = ["Promise", "Reactor", "Side", "fire"]
 _T = TypeVar("_T")
 
 Promise: TypeAlias = asyncio.Future[_T] | Deferred[_T]
-"""What coroutines of Scrapy can await: the one with asyncio, the other without."""
+"""An awaitable of Scrapy: a future with asyncio, a `Deferred` without."""
 
 
 class Reactor:
-    """What runs the spider: a loop of asyncio, with a reactor of Twisted or without, or a reactor alone.
+    """The event loop of the spider: an asyncio loop, or a Twisted reactor without one.
 
-    To be made in its thread, while it runs.
+    Create it in the thread of the running loop.
     """
 
     def __init__(self) -> None:
@@ -32,11 +32,11 @@ class Reactor:
             self._reactor = reactor
 
     def promise(self) -> "Promise[Any]":
-        """Something that is to be awaited, and fired by a call."""
+        """Returns a promise to await, which `fire` resolves."""
         return Deferred() if self._loop is None else self._loop.create_future()
 
     def call(self, function: Callable[..., object], *args: object) -> None:
-        """Has it call a function. From any thread; if it has ended, nothing happens."""
+        """Schedules a call in the loop. From any thread; does nothing if the loop has ended."""
         if self._loop is None:
             self._reactor.callFromThread(function, *args)
             return
@@ -47,14 +47,14 @@ class Reactor:
                 raise
 
     def soon(self, function: Callable[..., object], *args: object) -> None:
-        """Has it call a function when it has looked at what else there is to do. From its own thread."""
+        """Schedules a call after other pending events. From the loop's own thread."""
         if self._loop is None:
             self._reactor.callLater(0, function, *args)
         else:
             self._loop.call_soon(function, *args)
 
     def later(self, seconds: float, function: Callable[[], object]) -> None:
-        """Has it call a function in some time. From its own thread."""
+        """Schedules a call after some seconds. From the loop's own thread."""
         if self._loop is None:
             self._reactor.callLater(seconds, function)
         else:
@@ -62,13 +62,13 @@ class Reactor:
 
 
 class Side:
-    """A thread beside that of the reactor, for what may wait for a disk."""
+    """A second thread, next to that of the reactor, for calls that may wait for the disk."""
 
     def __init__(self) -> None:
         self._pool = ThreadPoolExecutor(1, "simkeep")
 
     async def run(self, function: Callable[..., _T], *args: Any) -> _T:
-        """Calls a function there, and returns or raises what it does."""
+        """Calls a function in the thread, and returns its result or raises its exception."""
         reactor = Reactor()
         done: Promise[Future[_T]] = reactor.promise()
 
@@ -84,7 +84,7 @@ class Side:
 
 
 def fire(done: "Promise[_T]", result: _T) -> None:
-    """Gives a result to whoever waits, if anybody still does."""
+    """Resolves a promise, unless it was resolved or cancelled before."""
     if isinstance(done, Deferred):
         if not done.called:
             done.callback(result)

@@ -16,21 +16,21 @@ import simkeep
 __all__ = ["Visit", "now", "page_of"]
 
 BODY_MAX = 32 << 20
-"""Of a body of more bytes no text is made: it would hold up all others that wait."""
+"""The largest body, in bytes, whose text is extracted: a larger one would delay all queued visits."""
 
 
 CUT = ("dataloss", "download_stopped")
-"""Flags of a response of which a part is missing."""
+"""Flags of an incomplete response."""
 
 BODY_SMALL = 64 << 10
-"""A body of so many bytes is digested at once, in some 0.1 ms.
+"""The largest body, in bytes, that is hashed in the reactor thread, which takes some 0.1 ms.
 
-In another thread that takes longer: hashing lets the reactor run, which as a rule goes on for 5 ms then.
+Another thread takes longer: hashing releases the GIL, and the reactor then usually keeps it for 5 ms.
 """
 
 
 DAY = 86_400_000
-"""In milliseconds."""
+"""A day in milliseconds."""
 
 WEB_BEGAN = 631_152_000_000
 """1990-01-01: no server answered before."""
@@ -90,20 +90,20 @@ def _whole(url: str) -> str:
 
 @dataclass(frozen=True)
 class Visit:
-    """One visit: what came of a request, and when. What is made of it is made in another thread."""
+    """One visit: the response to a request, and its time. Another thread makes the observations from it."""
 
     request: Request
     page: str
     at: int
     response: Response | None
-    """`None` if it failed, or if only its redirects are of interest."""
+    """`None` if the request failed, or if only its redirects matter."""
     digest: bytes | None = None
-    """That of the body, if it is made already."""
+    """The digest of the body, if it is computed already."""
 
     @classmethod
     def of_response(cls, request: Request, response: Response, page: str) -> "Visit":
         if request.meta.get("simkeep_key") is None:
-            # Whoever has followed redirects elsewhere says in the response where they led.
+            # If other software followed redirects, `response.url` has their target.
             page = _whole(response.url)
         small = len(response.body) <= BODY_SMALL
         digest = _digest(response.body, page) if small else None
@@ -111,12 +111,12 @@ class Visit:
 
     @property
     def first(self) -> str:
-        """The first URL that was asked for."""
+        """The URL of the first request."""
         urls = self.request.meta.get("redirect_urls")
         return str(urls[0]) if urls else self.request.url
 
     def observations(self) -> list[simkeep.Observation]:
-        """What is observed: the page, and before it the redirects that led to it."""
+        """Returns the observations: the redirects that led to the page, then the page."""
         return [*self.redirects(), self.observation()]
 
     def observation(self) -> simkeep.Observation:
