@@ -67,7 +67,7 @@ def joined(
     """The pairs of one task of a join among what all stores sent to it: batches of `PAIRS`.
 
     Each pair of different fingerprints comes once from all tasks together, the smaller one first, as unsigned
-    numbers. Takes 24 bytes of memory for each fingerprint at most, and `memory_bytes` beside.
+    numbers. Takes at most 24 bytes of memory for each fingerprint, plus `memory_bytes`.
     """
     pieces: tuple[list[Any], list[Any]] = ([], [])
     for batch in chunks:

@@ -1,8 +1,8 @@
-"""What a machine has fetched of stores that are elsewhere: whole files, each once, for all of its tasks.
+"""A machine's cache of files from remote published stores. Each file is fetched once, for all tasks of the machine.
 
-Each store has a folder in it, as a published directory has them: `files` and `generations`. Whoever looks there or
-fetches has its `LOCK`; whoever reads a generation holds a shared lock on the file of the generation, which ends with
-the process. What nobody reads may be removed, what was used longest ago first.
+Each store has a folder with the layout of a published directory: `files` and `generations`. A process locks `LOCK` of
+the folder to look or fetch there. A reader holds a shared lock on the file of its generation, until the process ends
+at the latest. Generations without a reader may be removed, the least recently used first.
 """
 
 import errno
@@ -34,45 +34,45 @@ FOLDER, BYTES = "simkeep.cache.dir", "simkeep.cache.bytes"
 _BYTES = 64 << 30
 _UNITS = {"": 1, "b": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 _GENERATION_MAX = 16 << 20
-"""How many bytes a generation has at most."""
+"""The most bytes of a generation file."""
 _FILE = re.compile(r"files/[0-9a-f]{16}-[0-9]{10,20}-[0-9a-f]{8,16}\.(seg|df)")
 _KEY = re.compile(r"[0-9a-f]{32}-[0-9a-f]{16}")
-"""What the folder of a store is called."""
+"""The pattern of the name of a store's folder."""
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 class Cache(NamedTuple):
-    """Where a machine keeps what it fetches, and how much of it."""
+    """The settings of the cache: where a machine keeps fetched files, and how many bytes."""
 
     folder: str | None = None
-    """An absolute path; by default a folder of the user's own among temporary files."""
+    """An absolute path; by default a private folder of the user among temporary files."""
     bytes: int = _BYTES
-    """How many bytes are left there when nobody reads them."""
+    """The most bytes that stay there without a reader."""
 
     @staticmethod
     def of_session(spark: "SparkSession") -> "Cache":
-        """As a session is set up: by `simkeep.cache.dir` and `simkeep.cache.bytes`, also with `spark.` before it."""
+        """Reads `simkeep.cache.dir` and `simkeep.cache.bytes` of a session, also with the prefix `spark.`."""
         return Cache.of(*(spark.conf.get(f"spark.{name}", spark.conf.get(name, None)) for name in (FOLDER, BYTES)))
 
     @staticmethod
     def of(folder: str | None, most: str | None) -> "Cache":
-        """In this folder, with at most so many bytes; `None` for what is so by default."""
+        """A cache in `folder` with at most `most` bytes, such as `64g`; `None` for the defaults."""
         if folder is not None and not os.path.isabs(folder):
             raise ValueError(f"{FOLDER} must be an absolute path, not {folder!r}: tasks run in other folders")
         return Cache(folder, _BYTES if most is None else _count(most))
 
     def opened(self) -> "Room":
-        """The folder on this machine, made if it is not there."""
+        """Opens the cache on this machine, and creates its folder if needed."""
         return Room(self)
 
     def fetched(self) -> int:
-        """How many bytes this machine has fetched into it, ever: the sum of what its log says."""
+        """The bytes that this machine has ever fetched, from the log of the cache."""
         log = _folder(self) / "fetched.log"
         return sum(int(line.split(" ", 1)[0]) for line in log.read_text().splitlines()) if log.exists() else 0
 
 
 class Hold:
-    """A generation that is in the cache, and stays there until this is closed, or the process ends."""
+    """A generation in the cache. It stays there until this is closed, or the process ends."""
 
     def __init__(self, room: "Room", folder: Path, generation: Path) -> None:
         self.room, self.folder = room, folder
@@ -82,18 +82,18 @@ class Hold:
         self.use()
 
     def use(self) -> None:
-        """It is used now."""
-        # Finer than what the system would take for now.
+        """Sets the time of last use to now."""
+        # The file system's own timestamp for "now" is coarser.
         now = time.time_ns()
         os.utime(self._file, ns=(now, now))
 
     def close(self) -> None:
-        """Lets it go."""
-        # No unlocking, which would be for a process that was forked meanwhile, too.
+        """Releases the generation."""
+        # Unlocking would also release the lock of a forked child.
         os.close(self._file)
 
     def doubt(self, file: str | None) -> None:
-        """Removes a file that turned out to be damaged, so that it is fetched anew."""
+        """Removes a damaged file, so that the next use fetches it again."""
         if file is not None and _FILE.fullmatch(file):
             (self.folder / file).unlink(missing_ok=True)
         else:
@@ -109,15 +109,15 @@ class Room:
         _check_own(self._root)
 
     def hold(self, uri: str, generation: int, store: int, sequence: int, give_up: Callable[[], None]) -> Hold:
-        """A generation of a store, fetched as far as it is not there.
+        """Returns a generation of a store, after fetching its missing files.
 
-        Waits while another process fetches of the same store. `give_up` is called before others' files are removed
-        for it, and lets go of what this process does not use.
+        Waits while another process fetches from the same store. If other files must go to make room, it first calls
+        `give_up`, which closes the idle generations of this process.
         """
         remote = Remote(uri)
         folder = self._root / _key(uri, store)
         name = _generation(generation)
-        with self._told(remote.where):
+        with self._named_errors(remote.where):
             (folder / "files").mkdir(mode=0o700, parents=True, exist_ok=True)
             (folder / "generations").mkdir(mode=0o700, exist_ok=True)
             with _locked(folder / "LOCK"):
@@ -125,17 +125,17 @@ class Room:
                     self._fetch(folder, remote, (generation, store, sequence), give_up)
                 hold = Hold(self, folder, folder / name)
             if sum(map(_bytes, self._folders())) > self._most:
-                # It may have less now than when the last file was fetched.
+                # The limit may be lower now than when the last file was fetched.
                 (self._root / "crowded").touch()
             return hold
 
     def is_crowded(self) -> bool:
-        """Whether there was more in use than it may have, when somebody looked last."""
+        """Whether the files in use exceeded the limit at the last check."""
         return (self._root / "crowded").exists()
 
     def shrink(self) -> None:
-        """Removes what is too much, and not in use."""
-        with self._told(), _locked(self._root / "LOCK"):
+        """Removes unused files until the cache is within its limit."""
+        with self._named_errors(), _locked(self._root / "LOCK"):
             self._shrink(self._most)
 
     def _folders(self) -> list[Path]:
@@ -146,7 +146,7 @@ class Room:
     ) -> None:
         generation, store, sequence = wanted
         name, new = _generation(generation), folder / "new"
-        # What a process left that was killed.
+        # Leftovers of a killed process.
         shutil.rmtree(new, ignore_errors=True)
         (new / "files").mkdir(mode=0o700, parents=True)
         (new / "generations").mkdir(mode=0o700)
@@ -164,7 +164,7 @@ class Room:
                 _check(remote, new, generation, file)
                 os.rename(new / file.name, folder / file.name)
             _sync(folder / "files")
-            # One that is there is the same, and whoever reads it has locked it.
+            # An existing generation file has the same content, and readers hold locks on it: keep it.
             if not (folder / name).exists():
                 os.rename(new / name, folder / name)
                 _sync(folder / "generations")
@@ -172,7 +172,7 @@ class Room:
             shutil.rmtree(new, ignore_errors=True)
 
     def _copy(self, remote: Remote, name: str, to: Path, expected: int | None) -> None:
-        """Fetches a file of so many bytes, which has its room already; or a generation."""
+        """Fetches a file of `expected` bytes into its reserved space, or a generation file of unknown size."""
         most = _GENERATION_MAX if expected is None else expected
         count = 0
         with open(to, "r+b" if expected else "wb") as file:
@@ -197,7 +197,7 @@ class Room:
         named: set[str],
         give_up: Callable[[], None],
     ) -> None:
-        """Makes files of the bytes that are to come, so that others count them, too."""
+        """Allocates the files to fetch, so that other processes count their bytes."""
         need = sum(file.bytes for file in files)
         with _locked(self._root / "LOCK"):
             if not self._shrink(self._most - need, folder, named):
@@ -215,15 +215,15 @@ class Room:
                         what = f"the cache {self._root} has no room for {need} bytes of {remote.where}"
                         what = f"{what}: {error.strerror}; make room, or name another folder with {FOLDER}"
                         raise simkeep.IoError(error.errno, what, str(self._root)) from None
-                    # The disk is smaller than the cache was meant to be.
+                    # The disk is full before the cache reaches its limit.
                     give_up()
                     self._shrink(0, folder, named)
 
     def _shrink(self, most: int, own: Path | None = None, needed: set[str] | None = None) -> bool:
-        """Removes files until there are at most so many bytes: what no generation names, then what was used longest
-        ago and is not in use. The caller has the lock of the cache, and of his `own` store, whose `needed` files stay.
+        """Removes files until the cache has at most `most` bytes, and returns whether it does.
 
-        Returns whether there is no more than that.
+        Files that no generation names go first, then unused generations, the least recently used first. The caller
+        holds the lock of the cache and of its `own` store, whose `needed` files stay.
         """
         folders = self._folders()
         used = sum(map(_bytes, folders))
@@ -258,8 +258,8 @@ class Room:
         return used <= most
 
     @contextmanager
-    def _told(self, where: str | None = None) -> Iterator[None]:
-        """Errors of the system say that they are of the cache."""
+    def _named_errors(self, where: str | None = None) -> Iterator[None]:
+        """Turns errors of the operating system into `IoError`s that name the cache."""
         try:
             yield
         except simkeep.Error:
@@ -285,7 +285,7 @@ def _folder(cache: Cache) -> Path:
 
 
 def _check_own(root: Path) -> None:
-    """Makes the folder, if need be. It must be of this user alone: what is read there is believed."""
+    """Creates the folder if needed. Only this user may write to it, because its files are trusted."""
     other = f"name another folder with {FOLDER}"
     try:
         root.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -303,7 +303,7 @@ def _check_own(root: Path) -> None:
 
 
 def _key(uri: str, store: int) -> str:
-    """The name of a store's folder: the same for whoever asks."""
+    """The name of a store's folder. It does not depend on credentials or options in the URI."""
     scheme, _, rest = uri.partition("://")
     authority, slash, path = rest.partition("/")
     where = f"{scheme}://{authority.rpartition('@')[2]}{slash}{path}"
@@ -315,7 +315,7 @@ def _generation(number: int) -> str:
 
 
 def _named(folder: Path, generation: int) -> list[PublishedFile]:
-    """The files of a generation. What is named is in `files`, and nowhere else."""
+    """The files of a generation. A name outside of `files` is damage."""
     files = list(simkeep.generation_files(folder, generation))
     for file in files:
         if not _FILE.fullmatch(file.name):
@@ -331,7 +331,7 @@ def _has(folder: Path, file: PublishedFile) -> bool:
 
 
 def _is_there(folder: Path, generation: int, sequence: int) -> bool:
-    """Whether a generation is there with all its files, in this state. What is damaged is removed."""
+    """Whether a generation is cached with all its files, in this state. Removes a damaged one."""
     path = folder / _generation(generation)
     if not path.exists():
         return False
@@ -340,7 +340,7 @@ def _is_there(folder: Path, generation: int, sequence: int) -> bool:
             return all(_has(folder, file) for file in _named(folder, generation))
     except simkeep.Error:
         pass
-    # Of another state, or damaged. Others are left: somebody may read them.
+    # It has another state, or is damaged. Other generations stay, because they may have readers.
     path.unlink()
     return False
 
@@ -366,7 +366,7 @@ def _allocate(path: Path, count: int) -> None:
         try:
             os.posix_fallocate(file.fileno(), 0, count)
         except (AttributeError, OSError) as error:
-            # Not every system can do that; then room is found out about when it is written.
+            # Not every file system supports this; there a full disk shows only when the bytes are written.
             if isinstance(error, OSError) and error.errno not in (errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS):
                 raise
             os.truncate(file.fileno(), count)
@@ -380,7 +380,7 @@ def _listed(folder: Path) -> list[Path]:
 
 
 def _bytes(folder: Path) -> int:
-    """How many bytes of a store there are. What gets its name meanwhile counts once."""
+    """The bytes of a store's files. A file that is renamed meanwhile counts once."""
     sizes: dict[str, int] = {}
     for part in ("new/files", "new/generations", "files", "generations"):
         for path in _listed(folder / part):
@@ -392,9 +392,9 @@ def _bytes(folder: Path) -> int:
 
 
 def _sweep(folder: Path, needed: set[str] | None) -> None:
-    """Removes what no generation names: all that is not `needed` otherwise, if its own process fetches here."""
+    """Removes files that no generation names. While this process fetches here, `needed` files stay, too."""
     if needed is None:
-        # Nobody fetches here, so it is of a process that was killed.
+        # No process fetches here, so `new` is a leftover of a killed one.
         shutil.rmtree(folder / "new", ignore_errors=True)
     names = set(needed or ())
     for path in _listed(folder / "generations"):
@@ -408,7 +408,7 @@ def _sweep(folder: Path, needed: set[str] | None) -> None:
 
 
 def _used_at(generation: Path) -> int:
-    """When it was used last."""
+    """The time of last use."""
     try:
         return generation.stat().st_mtime_ns
     except FileNotFoundError:
@@ -416,7 +416,7 @@ def _used_at(generation: Path) -> int:
 
 
 def _remove_unused(generation: Path, needed: set[str] | None) -> None:
-    """Removes a generation and its files, unless somebody reads it."""
+    """Removes a generation and its files, unless it has a reader."""
     try:
         file = os.open(generation, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
     except FileNotFoundError:
@@ -433,7 +433,7 @@ def _remove_unused(generation: Path, needed: set[str] | None) -> None:
 
 @contextmanager
 def _locked(path: Path, *, wait: bool = True) -> Iterator[bool]:
-    """With the exclusive lock of a file, or without waiting for it: tells which."""
+    """Takes the exclusive lock of a file, and yields whether it was taken, which `wait=False` may prevent."""
     file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     try:
         is_ours = True

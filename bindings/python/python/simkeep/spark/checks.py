@@ -1,4 +1,4 @@
-"""What is checked before tasks start."""
+"""Checks before tasks start."""
 
 import math
 import warnings
@@ -15,17 +15,17 @@ from simkeep.limits import DISTANCE_MAX
 from .places import Batches
 
 _TASKS = 8
-"""How many tasks run at a time, where nobody says it."""
+"""The number of concurrent tasks if the session does not report it."""
 
 _STRANGERS_MAX = 0.01
-"""How many neighbours a fingerprint may have by chance."""
+"""The most neighbours that a fingerprint may have by chance without a warning."""
 
 _SOUND: WeakSet[SparkSession] = WeakSet()
-"""The sessions whose workers are known to have this package."""
+"""The sessions whose workers have this package, as checked."""
 
 
 def check_k(k: int) -> None:
-    """That it is a distance."""
+    """Raises an error unless `k` is a valid distance."""
     if isinstance(k, bool) or not isinstance(k, int):
         raise TypeError(f"k must be an int, not {type(k).__name__}")
     if not 0 <= k <= DISTANCE_MAX:
@@ -33,7 +33,7 @@ def check_k(k: int) -> None:
 
 
 def check_count(name: str, value: Any) -> None:
-    """That it is a number from 1 on that Spark can count to."""
+    """Raises an error unless `value` is an `int` from 1 to 2**31 - 1."""
     if isinstance(value, bool) or not isinstance(value, int):
         raise TypeError(f"{name} must be an int, not {type(value).__name__}")
     if not 1 <= value < 1 << 31:
@@ -41,15 +41,15 @@ def check_count(name: str, value: Any) -> None:
 
 
 def strangers(count: int, k: int) -> float:
-    """How many of so many fingerprints are within `k` bits of one by chance: n * V(k) / 2^64.
+    """How many of `count` random fingerprints are within `k` bits of a given one: n * V(k) / 2^64.
 
-    V(k) is the number of words of 64 bits within `k` of one, the sum of the binomials of 64 over 0 to `k`.
+    V(k) is the number of 64-bit words within `k` bits of a word: the sum of the binomials of 64 over 0 to `k`.
     """
     return count * sum(math.comb(64, bits) for bits in range(k + 1)) / (1 << 64)
 
 
 def warn_of_chance(count: int, k: int) -> None:
-    """Warns if many of so many fingerprints have others within `k` bits that mean nothing."""
+    """Warns if fingerprints of a store with `count` of them often have neighbours within `k` bits by chance."""
     neighbours = strangers(count, k)
     if neighbours > _STRANGERS_MAX:
         what = f"by chance alone, each of {count:,} fingerprints has {neighbours:.2g} others within {k} bits"
@@ -57,22 +57,22 @@ def warn_of_chance(count: int, k: int) -> None:
 
 
 def parallel(spark: SparkSession) -> int:
-    """How many tasks run at a time, as far as that is known."""
+    """The number of tasks that run concurrently, as far as it is known."""
     if not is_remote():
         return max(spark.sparkContext.defaultParallelism, 1)
-    # A client of Spark Connect is told what was set, and not what came of it.
-    told = spark.conf.get("spark.default.parallelism", None)
-    return int(told) if told is not None and told.isdigit() and int(told) else _TASKS
+    # A client of Spark Connect sees the setting, but not the value that Spark derives without one.
+    setting = spark.conf.get("spark.default.parallelism", None)
+    return int(setting) if setting is not None and setting.isdigit() and int(setting) else _TASKS
 
 
 def check_workers(spark: SparkSession) -> None:
-    """That a worker has this package, in this version. A session is asked once."""
+    """Raises an error unless the workers have this version of the package. Checks each session once."""
     if spark in _SOUND:
         return
     try:
         (row,) = spark.range(0, 1, 1, 1).mapInArrow(_version, "version string").collect()
     except Exception as error:
-        # Errors of Spark are of many classes; what Python lacks there is in their texts alone.
+        # Spark raises many classes of errors, and only their texts name a missing Python module.
         if not any(word in str(error) for word in ("ModuleNotFoundError", "ImportError", "PYTHON_VERSION_MISMATCH")):
             raise
         what = "a worker of Spark cannot run simkeep: it needs the packages simkeep and pyarrow, in the Python"
@@ -84,10 +84,10 @@ def check_workers(spark: SparkSession) -> None:
 
 
 def _last(error: Exception) -> str:
-    """What an error of Spark says was wrong in Python."""
+    """The Python error in the text of a Spark error."""
     lines = [line.strip() for line in str(error).splitlines()]
-    told = [line for line in lines if "Error:" in line]
-    return told[-1] if told else lines[0] if lines else type(error).__name__
+    errors = [line for line in lines if "Error:" in line]
+    return errors[-1] if errors else lines[0] if lines else type(error).__name__
 
 
 def _version(_: Batches) -> Batches:

@@ -59,7 +59,7 @@ def clusters(places: Places, k: int, rule: str, hidden: DataFrame | None, rounds
 
 
 def parts_of(count: int, tasks: int) -> int:
-    """Into how many parts so many fingerprints are put, where so many tasks run at a time."""
+    """The number of parts for `count` fingerprints, if `tasks` tasks run concurrently."""
     parts = -(-count // PART)
     return max(parts if parts <= PARTS else isqrt(parts * PARTS), tasks)
 

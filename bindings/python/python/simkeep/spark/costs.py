@@ -17,53 +17,53 @@ from .pairs import few, ranges_of
 from .places import FINGERPRINTS_MIN, together
 
 _JOB, _TASK = 0.4, 0.06
-"""Seconds of a core for a question, and for a task of it, however small: Spark's own, and Python's."""
+"""Seconds of a core for a query and for a task of any size: the overhead of Spark and Python."""
 
 _ROW = 2.5e-6
-"""Seconds of a core for a row that comes out of a task."""
+"""Seconds of a core for a row of a task's output."""
 
 _TABLE_BYTES, _COLUMN_BYTES, _URL_BYTES = 46, 17, 54
-"""Bytes of a fingerprint that searches look into, those that a join reads of it, and those of a page's URL."""
+"""Bytes that searches read for a fingerprint, that a join reads for one, and of the URL of a page."""
 
 _FILE_BYTES = 100
 """Bytes of a store's files for each fingerprint, with a visit and a URL of usual length."""
 
 _LINE_BYTES = 128 << 10
-"""Bytes that a machine reads from a disk for each look into a table that is not in memory."""
+"""Bytes that a machine reads from a disk for each lookup in a table that is not in memory."""
 
 _FOUND = 1.0
-"""How many pages a query finds, if nobody says it."""
+"""The number of pages that a query is assumed to find."""
 
 _PAIRS = 0.2
-"""How many pairs a fingerprint is in the first of, on real pages and within few bits."""
+"""The number of pairs for each fingerprint, each pair counted once, on real pages within few bits."""
 
 _FOUND_BYTES = 36
-"""Bytes of a page that was found, on its way."""
+"""Bytes of a found page in an exchange."""
 
 _FOUND_SECONDS = 4e-6
-"""Seconds of a core for a page that is found."""
+"""Seconds of a core for a found page."""
 
 _COUNTED, _MOVED = 270e-9, 80e-9
-"""Seconds of a core to read a fingerprint twice, to count and to partition it; and to move it, for each of k + 1 parts."""
+"""Seconds of a core to count and partition a fingerprint, and to move it for each of its k + 1 parts."""
 
 _JOINED = (80e-9, 160e-9, 250e-9, 400e-9, 850e-9, 1.5e-6, 2.4e-6, 4.5e-6, 9e-6)
 """Seconds of a core to join a fingerprint with all others within 0, 1, ... bits; a third more for each bit more."""
 
 _WIDER = (1, 1, 1, 1, 4, 7, 11, 17, 32, 64, 128)
-"""How many times as much a search costs as one within 3 bits; twice as much for each bit more."""
+"""The cost of a search relative to one within 3 bits; twice as much for each further bit."""
 
 _SENT_ON = 3e-6
-"""Seconds of a core to scan a page, and to send it where its fingerprint goes."""
+"""Seconds of a core to scan a page, and to send it to the part of its fingerprint."""
 
 _RANKED_BYTES, _RANKED_SECONDS = 250, 10e-6
-"""Bytes exchanged for a page of clusters beside those of pairs, with a URL of 35 characters, and seconds of a core."""
+"""Bytes exchanged and core-seconds for a page of clusters, in addition to its pairs, with a URL of 35 characters."""
 
 _BLOB = 130e-6
 """Seconds of a core to pack and unpack a blob, however small."""
 
 
 class TaskCost(NamedTuple):
-    """What a task takes of a question."""
+    """The cost of one task of a query."""
 
     core_seconds: float
     read_bytes: int
@@ -71,37 +71,37 @@ class TaskCost(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """What a question costs, as far as that can be told before."""
+    """The estimated cost of a query."""
 
     question: str
-    """What is asked, in words."""
+    """The query, in words."""
     how: str
-    """How it is answered: by a search of each in all stores, or by a join of all."""
+    """The method: a search for each fingerprint in all stores, or a join of all fingerprints."""
     why: str
-    """Why in this way."""
+    """The reason for the method."""
     tasks: int
-    """How many tasks run, of all stages."""
+    """The number of tasks in all stages."""
     read_bytes: int
-    """Bytes of the stores that are looked into. They are read from a disk if they are not in memory."""
+    """Bytes read from the stores. They come from a disk if they are not in memory."""
     file_bytes: int
-    """Bytes of the stores' files, about: what is fetched once of stores that are elsewhere."""
+    """Approximate bytes of the stores' files, which remote stores fetch once."""
     exchanged_bytes: int
-    """Bytes that go from tasks to other tasks, or from the driver to all machines."""
+    """Bytes that tasks send to other tasks, or the driver to all machines."""
     longest: TaskCost
-    """What of this is for one task, however many cores there are."""
+    """The cost of the longest task, which more cores do not shorten."""
     core_seconds: float
-    """Seconds of one core, of Spark's own work as well, with the files in memory."""
+    """Seconds of one core with the files in memory, including Spark's own work."""
     chance: float
-    """How many neighbours a fingerprint has by chance: those that mean nothing."""
+    """The number of neighbours that a fingerprint has by chance."""
     chance_pairs: float
-    """How many pairs there are by chance in all."""
+    """The number of all pairs by chance."""
 
     def seconds(self, cores: int, *, disk: float = math.inf, network: float = math.inf) -> float:
-        """How long it takes on so many cores, after half a second or so in which Spark begins.
+        """The seconds on this number of cores, without the half second or so in which Spark starts.
 
-        `disk` is how many bytes a second a core reads of what is not in memory, and `network` how many it fetches of
-        stores that are elsewhere, and not in the cache. A store is counted, partitioned and fetched by one task, so
-        that more cores than stores shorten little but the rest.
+        A core reads `disk` bytes a second that are not in memory, and fetches `network` bytes a second from remote
+        stores that are not in the cache. One task counts, partitions and fetches a store, so more cores than stores
+        shorten only the rest of the work.
         """
         shared = (self.core_seconds + self.read_bytes / disk) / cores
         alone = self.longest.core_seconds + self.longest.read_bytes / disk
@@ -127,11 +127,11 @@ def plan(
     tasks: int = 8,
     ranges: int | None = None,
 ) -> Plan:
-    """What it costs to ask stores that have so many `fingerprints` each.
+    """Estimates the cost of a query to stores, whose numbers of fingerprints are `fingerprints`.
 
-    `queries` are those of `near`, and `new` those of `pairs(new=…)`; `tasks` is how many run at a time. A query is
-    taken to find one page, and a fingerprint to be near two others for each five: where templates are asked for,
-    what is found costs more than to find it, and 2.5 microseconds of a core for each row are to be added.
+    `queries` is the number of fingerprints for `near`, `new` that for `pairs(new=…)`, and `tasks` the number of
+    concurrent tasks. The estimate assumes that a query finds one page, and that there is one pair for five fingerprints.
+    Page templates have many more. Then add 2.5 microseconds of a core for each row of the result.
     """
     check_k(k)
     check_count("tasks", tasks)
@@ -164,15 +164,15 @@ def _check_some(name: str, count: int) -> None:
 
 
 def _search(count: int, k: int) -> float:
-    """Seconds of a core for a search among so many fingerprints, from memory."""
+    """Seconds of a core for a search among `count` fingerprints in memory."""
     wider = _WIDER[k] if k < len(_WIDER) else _WIDER[-1] * 2 ** (k - len(_WIDER) + 1)
-    # More of a larger table is in no cache.
+    # Less of a larger table is in processor caches.
     each = 70e-9 + 175e-9 * max(math.log10(max(count, 1)) - 6, -0.3)
     return min(each * wider, 1e-6 + count * 0.6e-9)
 
 
 def _asked(fingerprints: Sequence[int], k: int, queries: int, tasks: int) -> tuple[int, int, float, TaskCost]:
-    """How many tasks ask stores, the bytes that they look into, the seconds, and the longest of them."""
+    """The number of tasks that search stores, their bytes read, their seconds, and the longest task."""
     each = slice_of(queries, len(fingerprints), tasks)
     whole, rest = divmod(queries, SLICE)
     asking = len(counts_of(rest, each, len(fingerprints), tasks))
@@ -186,7 +186,7 @@ def _asked(fingerprints: Sequence[int], k: int, queries: int, tasks: int) -> tup
         taken = queries * _search(count, k) + found * _FOUND_SECONDS
         read += mine
         seconds += taken
-        # Several tasks may ask one store, or one of them several; a machine reads and fetches it once for all.
+        # Several tasks may share a store, or one task may have several; a machine reads and fetches a store once.
         share = len(fingerprints) / asking
         longest = max(longest, TaskCost(taken * share, int(mine * share), int(_FILE_BYTES * count * max(share, 1))))
     return asking, read, seconds, longest
@@ -263,11 +263,11 @@ def _clusters(fingerprints: Sequence[int], k: int, tasks: int) -> Plan:
     pairs, count = _pairs(fingerprints, k, tasks, None), sum(fingerprints)
     groups, most = _groups(fingerprints, tasks)
     longest = pairs.longest
-    # All pages are scanned twice, for the first one of each fingerprint and for the answer. What is kept of the parts
-    # of fingerprints is sent, or met, some twelve times, and rounds are some joins of Spark.
+    # Two scans read all pages: for the first page of each fingerprint, and for the result. The parts are exchanged some
+    # twelve times, and the rounds are some joins of Spark.
     parts = parts_of(count, tasks)
     more = 2 * groups + 12 * parts + 6 * tasks
-    # Pairs go from each part to each, and so does what follows.
+    # Pairs go from each part to each other part, and so do followers.
     blobs = 2 * parts * parts
     return pairs._replace(
         question=f"clusters within {k} of {_of(fingerprints)}",
@@ -283,7 +283,10 @@ def _clusters(fingerprints: Sequence[int], k: int, tasks: int) -> Plan:
 
 
 def _groups(fingerprints: Sequence[int], tasks: int) -> tuple[int, int]:
-    """How many tasks read stores of which each has so many, small ones together, and how many the largest reads."""
+    """The number of tasks that read stores of these sizes, and the most fingerprints of a task.
+
+    Small stores share a task.
+    """
     groups = together(fingerprints, FINGERPRINTS_MIN, tasks)
     ends = accumulate(groups)
     return len(groups), max(sum(fingerprints[end - of : end]) for of, end in zip(groups, ends, strict=True))
@@ -309,7 +312,7 @@ def _made(
 
 
 def _chance_pairs(count: int, k: int) -> float:
-    """How many pairs of different fingerprints there are by chance: n^2 * V(k) / 2^65."""
+    """The number of pairs of different fingerprints by chance: n^2 * V(k) / 2^65."""
     return strangers(count, k) * count / 2
 
 

@@ -1,4 +1,4 @@
-"""What goes from tasks to others: as blobs of rows, so that Spark moves few rows and not millions."""
+"""Moves rows between tasks as packed blobs, so that Spark moves a few rows instead of millions."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
@@ -14,32 +14,32 @@ from .keys import keys
 from .places import Batches
 
 SENT = "key int, rows binary"
-"""The columns of blobs on their way."""
+"""The columns of blobs in an exchange."""
 
 BLOB_BYTES = 4 << 20
-"""How many bytes of rows go in one blob, at most, about."""
+"""The most bytes of rows in a blob, approximately."""
 _BLOB_BYTES_MIN = 64 << 10
-"""How many bytes are to go in one at least, as far as a task may hold so many for all parts."""
+"""The bytes that a blob should have at least, if a task can hold that many for every part."""
 _SENT_BYTES = 16 << 20
-"""How many bytes of rows a task takes apart at a time; up to eight times as many for very many parts."""
+"""The bytes of rows that a task splits at a time; up to eight times as many for very many parts."""
 
 Meeting = Callable[[list[pa.Table], Iterator[pa.Table]], Batches]
-"""What a task does with what it needs all of, and with what comes after that, some rows at a time."""
+"""The work of a task: it gets some tables in full, and one as a stream of parts."""
 
 
 class Sent(NamedTuple):
-    """Rows on their way."""
+    """Rows in an exchange."""
 
     blobs: DataFrame
-    """The columns are those of `SENT`."""
+    """A table with the columns of `SENT`."""
     schema: pa.Schema
-    """That of the rows."""
+    """The schema of the rows."""
 
 
 def met(kinds: Sequence[Sent], parts: int, work: Meeting, schema: str) -> DataFrame:
-    """What comes of some work where rows of several kinds meet that were `sent` to so many parts.
+    """Runs `work` on each part, where rows of several kinds that were `sent` to `parts` parts meet.
 
-    A task has all rows of a part. It holds those of all kinds but the last, of which it has some at a time.
+    A task gets all rows of a part. It holds the rows of all kinds but the last, which it gets as a stream.
     """
     labelled = [of.blobs.withColumn("kind", F.lit(kind)) for kind, of in enumerate(kinds)]
     all_blobs = labelled[0]
@@ -55,14 +55,14 @@ def met(kinds: Sequence[Sent], parts: int, work: Meeting, schema: str) -> DataFr
 
 
 def of_rows(rows: Batches, schema: pa.Schema) -> Iterator[pa.Table]:
-    """What Spark has as rows, in this schema: its own types may be wider, and all its columns take nulls."""
+    """Casts batches of Spark to a schema: Spark's types may be wider, and all its columns are nullable."""
     return (pa.Table.from_batches([batch]).cast(schema) for batch in rows)
 
 
 def sent(tables: Iterable[pa.Table | pa.RecordBatch], by: str, parts: int) -> Batches:
-    """Rows in blobs, those of a fingerprint in the column `by` to the same part, whatever else they have."""
+    """Packs rows into blobs. Rows with the same fingerprint in the column `by` go to the same part."""
     places = keys(parts)
-    # So many at once that blobs are not tiny, however many parts there are.
+    # Split more rows at once for more parts, so that blobs are not tiny.
     at_once = min(max(parts * _BLOB_BYTES_MIN, _SENT_BYTES), 8 * _SENT_BYTES)
     for table in partition.gathered(tables, at_once):
         for part, rows in partition.spread(table, parts, by):
@@ -83,7 +83,7 @@ def _met(schemas: Sequence[pa.Schema], work: Meeting) -> Callable[[Batches], Bat
                 begun.append(rows)
                 break
             held[kind].append(rows)
-        # Nothing is held here any more, so that the work can free what it puts in order.
+        # `held` is emptied here, so that `work` can free tables that it has sorted.
         whole = [pa.concat_tables(held.pop(0)) for _ in first]
         return work(whole, chain(begun, _of(blobs, len(first))))
 

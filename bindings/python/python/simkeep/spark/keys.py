@@ -1,9 +1,9 @@
-"""Which key Spark puts into which partition, so that each partition gets one piece of work."""
+"""Keys that Spark hashes to given partitions, so that each partition gets one piece of work."""
 
 _MASK = (1 << 32) - 1
 
 _KEYS: dict[int, tuple[int, ...]] = {}
-"""What was found for some numbers of partitions."""
+"""The keys found so far, by number of partitions."""
 
 
 def _rotated(value: int, bits: int) -> int:
@@ -24,9 +24,9 @@ def hashed(key: int) -> int:
 
 
 def keys(partitions: int) -> tuple[int, ...]:
-    """For each of so many partitions a key that Spark puts there when it repartitions by it.
+    """Returns a key for each partition, which `repartition` by that key sends there.
 
-    Two keys in one partition would cost time, and no answer. Tries about `n * ln(n)` keys, once in a process.
+    Two keys in one partition would cost only time. Tries about `n * ln(n)` keys, once in a process.
     """
     if partitions not in _KEYS:
         found: dict[int, int] = {}

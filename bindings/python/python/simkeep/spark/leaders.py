@@ -1,9 +1,9 @@
-"""Who leads, by rounds over pairs: the greedy rule of `simkeep cluster`, where no machine has all pairs.
+"""Finds cluster leaders in rounds over pairs: the greedy rule of `simkeep cluster`, for pairs on many machines.
 
-A fingerprint leads if none that leads and ranks before it is within k bits of it. In a round every one leads
-that no undecided neighbour ranks before; its neighbours then follow. What is left goes into the next round. The
-first in rank of what is left is decided in each, so it ends; on real pages after some few. As soon as one task can
-have all that is left, it decides the rest by itself.
+A fingerprint leads if no leader that ranks before it is within k bits. In a round, a fingerprint becomes a leader if
+no undecided neighbour ranks before it, and its neighbours become followers. The undecided rest goes into the next
+round. Each round decides at least the first in rank, so the rounds end; real pages need a few. As soon as the rest
+fits into one task, that task decides it alone.
 """
 
 from pyspark.sql import DataFrame
@@ -17,19 +17,19 @@ from .joins import matched
 from .places import Batches
 
 ROUNDS_MAX = 64
-"""After so many rounds it gives up: then the data are not what this is for."""
+"""The most rounds by default. Data that need more do not suit this method."""
 
 AT_ONCE = 1 << 20
-"""How many pairs one task decides by itself: in a second or two."""
+"""The most pairs that one task decides alone, in a second or two."""
 
 
 def led(edges: DataFrame, rounds_max: int = ROUNDS_MAX) -> tuple[DataFrame, int]:
-    """The pairs of a leader and what follows it, and after how many rounds.
+    """Returns the pairs of a leader and a follower, and the number of rounds.
 
-    `edges` are pairs of fingerprints near each other: `first`, which ranks before `second`, and whatever else
-    stands in a row. A row is left if `first` leads, and `second` does not. What is in no row leads.
+    `edges` are pairs of near fingerprints: `first`, which ranks before `second`, and any other columns. The result has
+    the rows where `first` leads and `second` does not. A fingerprint in no row leads.
 
-    `simkeep.LimitError` if undecided ones are left after the most rounds.
+    Raises `simkeep.LimitError` if fingerprints are undecided after `rounds_max` rounds.
     """
     edges = kept(edges)
     left = edges.select("first", "second")
@@ -53,16 +53,16 @@ def led(edges: DataFrame, rounds_max: int = ROUNDS_MAX) -> tuple[DataFrame, int]
     if led is None:
         return edges, rounds
     led = kept(led)
-    # What follows does not lead, so whoever is in no such row does.
+    # Every fingerprint that is not a follower leads.
     found = matched(edges, led.withColumnRenamed("second", "first"), "first", "left_anti")
     return matched(found, led, "second", "left_semi"), rounds
 
 
 def kept(table: DataFrame) -> DataFrame:
-    """The table as it is now: what comes next does not compute it again.
+    """Checkpoints a table, so that later steps do not compute it again.
 
-    It is kept in the checkpoint directory, if there is one (`spark.checkpoint.dir`, or
-    `SparkContext.setCheckpointDir`), and otherwise by the executors.
+    It goes to the checkpoint directory, if one is set (`spark.checkpoint.dir`, or `SparkContext.setCheckpointDir`),
+    and otherwise to the executors.
     """
     spark = table.sparkSession
     durable = spark.conf.get("spark.checkpoint.dir", None) is not None

@@ -72,18 +72,18 @@ def asked(places: Places, queries: Any, work: Work, schema: str) -> DataFrame:
 
 
 def slice_of(queries: int, stores: int, tasks: int) -> int:
-    """How many queries a store is asked at a time, so that each task that runs at a time has two pieces to do."""
+    """The number of queries in a slice, chosen so that each concurrent task has two pieces."""
     return min(max(-(-queries * stores // (2 * tasks)), _SLICE_MIN), SLICE)
 
 
 def counts_of(queries: int, each: int, stores: int, tasks: int) -> list[int]:
-    """How many pieces each task has to do, where all stores are asked so many queries, a slice at a time."""
+    """The number of pieces of each task, if all stores get `queries` queries in slices of `each`."""
     sizes = [min(each, queries - start) for start in range(0, queries, each) for _ in range(stores)]
     return together(sizes, _SEARCHES_MIN, tasks)
 
 
 def _by_store(hidden: DataFrame) -> Hidden:
-    """The pages of each store that do not count."""
+    """The hidden pages of each store."""
     found: Hidden = {}
     for row in hidden.limit(HIDDEN_MAX + 1).collect():
         found.setdefault(row.store, []).append(row.url)
@@ -94,7 +94,7 @@ def _by_store(hidden: DataFrame) -> Hidden:
 
 
 def _packed_of(queries: DataFrame) -> DataFrame:
-    """The different fingerprints of a table of one column, packed, some millions to a row."""
+    """The distinct fingerprints of a table with one column, packed, some millions in a row."""
     if len(queries.columns) != 1:
         named = ", ".join(queries.columns) or "none"
         raise ValueError(f"queries must have one column, of fingerprints; there are {named}")

@@ -1,4 +1,4 @@
-"""One generation of a published directory, whatever stands beside it."""
+"""One generation of a published directory, regardless of its other generations."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""Pairs of fingerprints near each other, over several stores."""
+"""Pairs of near fingerprints in several stores."""
 
 from collections.abc import Callable
 from typing import Any
@@ -17,46 +17,46 @@ from .places import Batches, Places
 from .tables import spark_schema
 
 SHARE_BYTES = 64 << 20
-"""How many bytes of fingerprints a task of a join is meant to have."""
+"""The target size of a join task, in bytes of fingerprints."""
 _TASK_BYTES_MAX = 256 << 20
-"""Of how many bytes on a task's fingerprints are cut into pieces."""
+"""The bytes of fingerprints beyond which a task is cut into pieces."""
 _FEW = 1 << 20
-"""How many fingerprints a few tasks join within 3 bits, however many could run: in some tenths of a second."""
+"""The most fingerprints within 3 bits that a few tasks join, in some tenths of a second, even if more could run."""
 _BUCKETS = (1 << 12, 1 << 16)
-"""In how many buckets fingerprints are counted: some, and very many."""
+"""The number of buckets of the histogram, for fewer than `_MANY` fingerprints and for more."""
 _MANY = 4_000_000_000
-"""From how many fingerprints on there are very many."""
+"""The number of fingerprints from which the histogram uses more buckets."""
 
 Then = Callable[[Batches], Batches]
-"""What a task does with the pairs that it finds."""
+"""The work of a task on the pairs that it finds."""
 
 _SCHEMA = spark_schema(partition.PAIRS)
 
 
 def few(count: int, k: int, tasks: int) -> JoinPlan | None:
-    """How a join of so few fingerprints is shared out that they need not be counted, where so many tasks run."""
-    # With more tasks than parts, most would have nothing to do, and the others the more, the wider the distance.
+    """Plans a join of few fingerprints without counting them first; `None` for more."""
+    # With more tasks than parts, most tasks would be idle, and the others have more work at wider distances.
     most = SHARE_BYTES // 8 if tasks <= k + 1 else _FEW >> max(k - 3, 0)
     return JoinPlan.uncounted(k, tasks) if count <= most else None
 
 
 def ranges_of(count: int, k: int, tasks: int) -> int:
-    """Into about how many tasks a join of so many fingerprints is shared out, where so many run at a time."""
+    """The approximate number of tasks for a join of `count` fingerprints, if `tasks` tasks run concurrently."""
     return max(-(-8 * (k + 1) * count // SHARE_BYTES), tasks)
 
 
 def joined(places: Places, k: int, ranges: int | None, limit: int | None) -> DataFrame:
-    """The pairs of all fingerprints, or what is needed of them for some of each, from the tasks of a join."""
+    """The pairs of all fingerprints from a join; with a `limit`, only the pairs that `cut` needs."""
     return _from_shares(places, k, ranges, iter if limit is None else _capped(limit), _SCHEMA)
 
 
 def sent_by_left(places: Places, k: int, parts: int) -> DataFrame:
-    """The pairs of all fingerprints, on their way to the parts of the left ones."""
+    """The pairs of all fingerprints, sent to the parts of their left fingerprints."""
     return _from_shares(places, k, None, _sent_by_left(parts), SENT)
 
 
 def _from_shares(places: Places, k: int, ranges: int | None, then: Then, schema: str) -> DataFrame:
-    """What comes of all pairs: fingerprints are partitioned among tasks, each of which joins what it receives."""
+    """Partitions fingerprints among tasks. Each task joins its part, and runs `then` on the pairs."""
     plan = few(places.fingerprints, k, places.tasks) if ranges is None else None
     if plan is None:
         plan = _counted(places, k, ranges)
@@ -65,7 +65,7 @@ def _from_shares(places: Places, k: int, ranges: int | None, then: Then, schema:
 
 
 def _counted(places: Places, k: int, ranges: int | None) -> JoinPlan:
-    """How a join is shared out, from counts that a job of its own makes."""
+    """Plans a join from histograms, which a separate job makes."""
     count = places.fingerprints
     buckets = _BUCKETS[count >= _MANY]
     histograms = places.read(_histogram(k, buckets), "histogram binary").collect()
@@ -74,19 +74,19 @@ def _counted(places: Places, k: int, ranges: int | None) -> JoinPlan:
 
 
 def searched(places: Places, new: Any, k: int) -> DataFrame:
-    """The pairs of some fingerprints with those of all stores, each of which is searched for."""
-    # Several stores may have the other one, and both may be among those given.
+    """The pairs of the `new` fingerprints with those of all stores, by a search for each."""
+    # A pair may come twice: from several stores, or because both fingerprints are new.
     return asked(places, new, _pairs_with(k), _SCHEMA).distinct()
 
 
 def cut(pairs: DataFrame, limit: int) -> DataFrame:
-    """The pairs that are among the first `limit` of both fingerprints, and whether these are all of both."""
+    """The pairs among the first `limit` of both fingerprints; `complete` if both have no others."""
     sides = F.array(
         F.struct(F.col("left").alias("of"), F.col("right").alias("other")),
         F.struct(F.col("right").alias("of"), F.col("left").alias("other")),
     )
     each = pairs.select("left", "right", "distance", F.inline(sides))
-    # In the order of unsigned numbers.
+    # Flipping the sign bit gives the order of unsigned numbers.
     of = Window.partitionBy("of")
     nearest = of.orderBy("distance", F.col("other").bitwiseXOR(F.lit(-(1 << 63))))
     ranked = each.select(
@@ -126,7 +126,7 @@ def _chunks(plan: JoinPlan) -> Callable[[Pinned], Batches]:
 
 def _joined(plan: JoinPlan, then: Then) -> Callable[[Batches], Batches]:
     def run(batches: Batches) -> Batches:
-        # There is one task in a partition, or few.
+        # A partition has one task, or a few.
         by_task: dict[int, list[pa.RecordBatch]] = {}
         for batch in batches:
             for at, task in enumerate(batch["task"].to_pylist()):

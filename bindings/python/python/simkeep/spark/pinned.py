@@ -1,4 +1,4 @@
-"""One generation of a published store: what a task needs to know to open it, wherever it runs."""
+"""A pinned generation of a published store, with all that a task on any machine needs to open it."""
 
 import errno
 import glob
@@ -22,18 +22,18 @@ from .remote import is_uri, shown
 from .seen import Seen, seen
 
 _OPEN_MAX = 16
-"""How many stores a worker holds open."""
+"""The most stores that a worker keeps open."""
 _LOOKING_MAX = 16
-"""At how many stores it is looked at a time."""
+"""The number of stores that are resolved concurrently."""
 _RESERVED_SHIFT = 24
-"""Where in the number of an epoch it stands how many leading bits are no part of a fingerprint."""
+"""The position, in the number of an epoch, of the number of reserved leading bits of its fingerprints."""
 
 
 class Pinned(NamedTuple):
-    """A generation of a published store, and the epoch by which it is asked."""
+    """A generation of a published store, and the epoch to query."""
 
     name: str
-    """The last part of its path, or the path where that is not enough to tell it from others."""
+    """The last part of its path, or the whole path if the last part is ambiguous."""
     path: str
     """The published directory, or its URI."""
     generation: int
@@ -41,35 +41,35 @@ class Pinned(NamedTuple):
     store: int
     """The number of the store that was published."""
     sequence: int
-    """The last operation that the generation has."""
+    """The last operation in the generation."""
     epoch: int
-    """The number in this store of the epoch by which it is asked."""
+    """The number of the queried epoch in this store."""
     fingerprints: int
-    """How many different fingerprints its segments hold of that epoch, those out of force included."""
+    """The number of distinct fingerprints of that epoch in its segments, including outdated ones."""
     cache: Cache | None = None
-    """Where its files are fetched to, if its path is a URI."""
+    """The cache for its files, if its path is a URI."""
 
     def __repr__(self) -> str:
-        # Not what says how its URI is reached.
+        # Without the credentials and options of its URI.
         return f"Pinned({self.where!r}, generation={self.generation}, epoch={self.epoch})"
 
     @property
     def where(self) -> str:
-        """Its path, or its URI as it may be told: without what says how it is reached, and by whom."""
+        """Its path, or its URI without credentials and options, for messages."""
         return self.path if self.cache is None else shown(self.path)
 
     def packed(self) -> str:
-        """It as text, for a row."""
+        """Serializes it as text for a row."""
         return json.dumps(self)
 
     @staticmethod
     def unpacked(packed: str) -> "Pinned":
-        """What `packed` made a text of."""
+        """Deserializes a text of `packed`."""
         pinned = Pinned(*json.loads(packed))
         return pinned if pinned.cache is None else pinned._replace(cache=Cache(*pinned.cache))
 
     def reader(self) -> Reader:
-        """It opened. A process holds up to 16 of them open, for the next task."""
+        """Opens it. A process keeps up to 16 open for later tasks."""
         if self in _open:
             _open.move_to_end(self)
         else:
@@ -79,12 +79,12 @@ class Pinned(NamedTuple):
 
     @contextmanager
     def asked(self) -> Iterator[Reader]:
-        """It opened; an error of what is asked then says which store and generation it is of."""
+        """Opens it for a query. An error of the query gets a note with its store and generation."""
         _asked[self] += 1
         try:
             yield self.reader()
         except (simkeep.Error, pa.ArrowException) as error:
-            # What reads columns has errors of its own, which say what the store said.
+            # Readers of Arrow streams wrap the store's error in one of their own.
             error.add_note(f"This is of the published store {self.where}, generation {self.generation}.")
             _doubt(self, error)
             raise
@@ -93,7 +93,7 @@ class Pinned(NamedTuple):
             _give_room(self)
 
     def check(self) -> None:
-        """Reads all of its files, and raises the error of the first that is damaged or not there."""
+        """Reads all files, and raises an error for the first that is damaged or missing."""
         with self.asked():
             hold = _open[self].hold
             simkeep.check_generation(self.path if hold is None else hold.folder, self.generation)
@@ -102,7 +102,7 @@ class Pinned(NamedTuple):
 class _Opened(NamedTuple):
     reader: Reader
     hold: Hold | None
-    """Of one in the cache."""
+    """The hold on its files in the cache, if it is remote."""
 
     def close(self) -> None:
         self.reader.close()
@@ -112,11 +112,11 @@ class _Opened(NamedTuple):
 
 _open: OrderedDict[Pinned, _Opened] = OrderedDict()
 _asked: Counter[Pinned] = Counter()
-"""How many are asking each of them now."""
+"""The number of running queries of each."""
 
 
 def _close_idle(most: int, but: Pinned | None = None) -> None:
-    """Closes those that nobody asks now, the one that was asked longest ago first, until so many are open."""
+    """Closes stores without a running query, the least recently used first, until at most `most` are open."""
     for pinned in list(_open):
         if len(_open) <= most:
             break
@@ -125,7 +125,7 @@ def _close_idle(most: int, but: Pinned | None = None) -> None:
 
 
 def _opened(pinned: Pinned) -> _Opened:
-    """It opened, if it still is what was pinned."""
+    """Opens a store, and checks that it still has the pinned state."""
     if pinned.cache is not None:
         room = pinned.cache.opened()
         hold = room.hold(
@@ -148,7 +148,7 @@ def _opened(pinned: Pinned) -> _Opened:
 
 
 def _give_room(pinned: Pinned) -> None:
-    """Leaves the cache as it is to be, if that had to wait for what was asked."""
+    """Shrinks the cache to its limit, if running queries prevented that before."""
     hold = _open[pinned].hold if pinned in _open else None
     if hold is None:
         return
@@ -159,11 +159,11 @@ def _give_room(pinned: Pinned) -> None:
 
 
 def _doubt(pinned: Pinned, error: Exception) -> None:
-    """Removes what is damaged of a copy in the cache, if that is what is wrong, and closes that."""
+    """If the error is damage to a copy in the cache, removes the damaged file, and closes the store."""
     hold = _open[pinned].hold if pinned in _open else None
     if hold is not None:
         if isinstance(error, pa.ArrowException):
-            # It came by a stream, which tells the text of an error alone.
+            # Arrow streams pass on only the text of an error, so look for the damage again.
             try:
                 simkeep.check_generation(hold.folder, pinned.generation)
             except simkeep.CorruptError as damage:
@@ -172,7 +172,7 @@ def _doubt(pinned: Pinned, error: Exception) -> None:
         if not isinstance(error, simkeep.CorruptError):
             return
         hold.doubt(error.file)
-        error.add_note("This copy of it was removed from the cache: whoever asks next fetches it anew.")
+        error.add_note("This copy was removed from the cache. The next query fetches it again.")
         if _asked[pinned] == 1:
             _open.pop(pinned).close()
 
@@ -184,25 +184,26 @@ def pinned(
     missing: dict[str, str] | None = None,
     cache: Cache = Cache(),
 ) -> list[Pinned]:
-    """Resolves published directories, once: each with one generation, all with one epoch.
+    """Resolves published directories once: each to a generation, all to the same epoch.
 
-    Of those at URIs it reads which files there are, and the ends of segments. If there is a dict for what is
-    `missing`, stores that are damaged or not there go into it by their names, each with what is wrong with it.
+    At URIs, it lists the files and reads the ends of segments. Stores that are damaged or absent go into the dict
+    `missing`, by name, with the error. Without the dict, it raises the error.
     """
     if generation != "latest" and (isinstance(generation, bool) or not isinstance(generation, int)):
         raise TypeError('generation must be a number, or "latest"')
     number = None if generation == "latest" else generation
     places = _places(paths, may_lack=missing is not None)
-    told = [shown(place) if is_uri(place) else place for place in places]
-    short = [where.rstrip("/").rpartition("/")[2] for where in told]
-    names = short if len(set(short)) == len(short) else told
+    shown_places = [shown(place) if is_uri(place) else place for place in places]
+    short = [where.rstrip("/").rpartition("/")[2] for where in shown_places]
+    names = short if len(set(short)) == len(short) else shown_places
     if len(set(names)) < len(names):
         clash = next(name for name in names if names.count(name) > 1)
         raise ValueError(f"paths: several are {clash}, which is not enough to tell them from each other")
     found: list[Pinned] = []
     epochs: dict[str, list[str]] = {}
     stores: dict[int, str] = {}
-    for name, place, where, of in zip(names, places, told, _looked(places, number, epoch), strict=True):
+    resolved = _looked(places, number, epoch)
+    for name, place, where, of in zip(names, places, shown_places, resolved, strict=True):
         if isinstance(of, Exception):
             if missing is None or not is_of_store(of):
                 raise of
@@ -228,13 +229,13 @@ def pinned(
 
 
 def is_of_store(error: Exception) -> bool:
-    """Whether an error says that a store is damaged, not there, or newer than this package."""
+    """Whether an error means that a store is damaged, missing, or newer than this package."""
     of_store = (simkeep.CorruptError, simkeep.NotAStoreError, simkeep.VersionError)
     return isinstance(error, of_store) or isinstance(error, simkeep.IoError) and error.errno == errno.ENOENT
 
 
 def _looked(places: list[str], number: int | None, epoch: str | None) -> list[Seen | Exception]:
-    """What there is at each place, or what is wrong with it."""
+    """Resolves each place to its generation, or to the error."""
 
     def look(place: str) -> Seen | Exception:
         try:
@@ -243,12 +244,12 @@ def _looked(places: list[str], number: int | None, epoch: str | None) -> list[Se
             return error
 
     with ThreadPoolExecutor(_LOOKING_MAX) as threads:
-        # It is mostly waiting for answers.
+        # Threads, because this mostly waits for I/O.
         return list(threads.map(look, places))
 
 
 def _places(paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]], may_lack: bool) -> list[str]:
-    """The folders and URIs of what was given. Folders that are named and no pattern may lack, if that is allowed."""
+    """Expands paths, patterns and URIs. With `may_lack`, a folder that is not a pattern may be missing."""
     given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
     places: list[str] = []
     for path in given:
@@ -262,8 +263,8 @@ def _places(paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]], ma
         else:
             matches = [os.path.abspath(pattern)] if may_lack or os.path.isdir(pattern) else []
         if not matches:
-            told = shown(pattern) if is_uri(pattern) else pattern
-            raise FileNotFoundError(f"{told}: no such directory; simkeep publish makes one of a store")
+            where = shown(pattern) if is_uri(pattern) else pattern
+            raise FileNotFoundError(f"{where}: no such directory; simkeep publish makes one of a store")
         places += matches
     if not places:
         raise ValueError("paths: there are none")

@@ -1,4 +1,4 @@
-"""Where stores are, and what asks them: what each question to several stores begins with."""
+"""The pinned stores, and the tasks that query them."""
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate
@@ -12,33 +12,33 @@ from simkeep import Reader
 from .pinned import Pinned
 
 Batches = Iterator[pa.RecordBatch]
-"""What tasks take and give."""
+"""The input and output of tasks."""
 
 Piece = TypeVar("Piece")
-"""What a task works with."""
+"""A piece of work of a task."""
 
 FINGERPRINTS_MIN = 1 << 21
-"""How many fingerprints of small stores a task has: they are read in some tenths of a second."""
+"""The number of fingerprints for which small stores share a task: some tenths of a second of reading."""
 
 
 class Places(NamedTuple):
-    """Stores that are asked by Spark."""
+    """Stores that Spark queries."""
 
     spark: SparkSession
     pinned: tuple[Pinned, ...]
-    """The stores, each with the generation and the epoch by which it is asked."""
+    """The stores, each with its generation and the epoch to query."""
     tasks: int
-    """How many tasks run at a time."""
+    """The number of concurrent tasks."""
 
     @property
     def fingerprints(self) -> int:
-        """How many there are, those that are in several stores or segments as often."""
+        """The number of fingerprints. One in several stores or segments counts several times."""
         return sum(store.fingerprints for store in self.pinned)
 
     def check(self, ask: Callable[[Reader], None]) -> None:
-        """Asks the first store, so that what is no prefix or no rule is said before tasks start.
+        """Queries the first store, so that an invalid prefix or rule fails before tasks start.
 
-        Not one that is elsewhere, which is not fetched for that: there a task says it.
+        A remote store is not fetched for that; there the task fails.
         """
         first = self.pinned[0]
         if first.cache is None:
@@ -46,40 +46,40 @@ class Places(NamedTuple):
                 ask(reader)
 
     def run(self, work: Callable[[Pinned], Batches], schema: str) -> DataFrame:
-        """What comes of some work with each store, in a task for each."""
+        """Runs `work` on each store, in a task for each."""
         return self.spread(self.pinned, [1] * len(self.pinned), work, schema)
 
     def read(self, work: Callable[[Pinned], Batches], schema: str) -> DataFrame:
-        """What comes of some work with each store's fingerprints: in a task for each, or for several small ones."""
+        """Runs `work` on the fingerprints of each store. Small stores share a task."""
         sizes = [store.fingerprints for store in self.pinned]
         return self.spread(self.pinned, together(sizes, FINGERPRINTS_MIN, self.tasks), work, schema)
 
     def spread(
         self, pieces: Sequence[Piece], counts: Sequence[int], work: Callable[[Piece], Batches], schema: str
     ) -> DataFrame:
-        """What comes of some work with each of these pieces, of which each task has so many.
+        """Runs `work` on each piece. `counts` has the number of pieces of each task.
 
-        They go along with the function that tasks run, and so nothing is exchanged for that.
+        The pieces travel with the function that tasks run, so Spark exchanges nothing for them.
         """
         ends = list(accumulate(counts))
         tasks = [pieces[end - count : end] for count, end in zip(counts, ends, strict=True)]
         return self.numbers(len(tasks)).mapInArrow(_pieces(tasks, work), schema)
 
     def numbers(self, count: int) -> DataFrame:
-        """The numbers from 0 on, `id`, each in a partition of its own."""
+        """The numbers from 0 on in the column `id`, each in a separate partition."""
         return self.spark.range(0, count, 1, count)
 
 
 def together(sizes: Sequence[int], least: int, tasks: int) -> list[int]:
-    """How many pieces of such sizes, one after another, each task has.
+    """Groups consecutive pieces of these sizes into tasks, and returns the number of pieces of each task.
 
-    A task costs a tenth of a second, whatever it does, and so it has about `least` in all where there is as much for as
-    many tasks as run at a time.
+    A task costs a tenth of a second regardless of its work, so it gets about `least` in total, or less if that would
+    leave some of the `tasks` concurrent tasks idle.
     """
     least = min(least, sum(sizes) // tasks)
     counts, count, size = [], 0, 0
     for mine in sizes:
-        # It ends where it is nearer to what it is to have than with the next piece.
+        # End the task here if that is nearer to `least` than with the next piece.
         if count and size + mine - least > least - size:
             counts.append(count)
             count, size = 0, 0

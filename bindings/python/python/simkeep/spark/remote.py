@@ -1,4 +1,4 @@
-"""A published directory that is elsewhere, such as in an object store: whatever `pyarrow.fs` opens by a URI."""
+"""A remote published directory, such as in an object store, at any URI that `pyarrow.fs` opens."""
 
 import errno
 import fnmatch
@@ -15,39 +15,39 @@ import simkeep
 
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 _MAGIC = re.compile(r"[*\[]")
-"""What makes a pattern of a part of a path. A question mark begins the query."""
+"""Characters that make a part of a path a pattern. A question mark begins the query."""
 _GENERATION = re.compile(r"[0-9]{10,20}")
 _ALIASES = {"s3a": "s3", "s3n": "s3"}
 _IN_PATHS = "%!$&'()*+,;=:@~"
-"""What may stand in a URI's path as it is, besides letters and digits."""
+"""Characters of a URI's path that need no quoting, besides letters and digits."""
 _CHUNK = 8 << 20
 _SHOWN_MAX = 300
-"""How many characters of what a file system says are told."""
+"""The most characters of a file system's message in an error."""
 
 
 def is_uri(path: str) -> bool:
-    """Whether it is a URI, and no path of this machine."""
+    """Whether it is a URI and not a local path."""
     return _URI.match(path) is not None
 
 
 def shown(uri: str) -> str:
-    """A URI as it may be told: without its query, and without the name and password of who asks."""
+    """A URI for messages: without its query, user name and password."""
     scheme, authority, path, _ = _parts(uri)
     if authority.endswith(":") or ":" in authority and "@" in path:
-        # A password that begins with a slash, or has one in it.
+        # The password may contain a slash.
         return f"{scheme}://"
     user, _, host = authority.rpartition("@")
-    # A password with a slash in it ends the authority early, and its beginning stands where a port should.
+    # A slash in the password ends the authority early, so that part of the password looks like a port.
     if not re.fullmatch(r"[^:]*(:[0-9]*)?|\[[^\]]*\](:[0-9]*)?", host):
         return f"{scheme}://"
     if scheme in ("abfs", "abfss") and user:
-        # There it is the container.
+        # In this scheme, the user part names the container.
         host = f"{user.partition(':')[0]}@{host}"
     return f"{scheme}://{host}/{path}" if path else f"{scheme}://{host}"
 
 
 def found(pattern: str) -> list[str]:
-    """The URIs of the folders that a pattern names, in order; of one that is no pattern its own."""
+    """Expands a pattern to the URIs of its folders, in order. A URI without a pattern expands to itself."""
     scheme, authority, path, query = _parts(pattern)
     if not authority and scheme not in ("file", "hdfs") or _MAGIC.search(authority):
         raise ValueError(f"{shown(pattern)}: a URI begins with the name of a bucket or host, which is no pattern")
@@ -57,7 +57,7 @@ def found(pattern: str) -> list[str]:
             uris = [f"{uri}/{quote(part, safe=_IN_PATHS)}" for uri in uris]
             continue
         folders = ((uri, Remote(uri + query).folders()) for uri in uris)
-        # As in a shell, a pattern finds no names with a dot before them.
+        # As in a shell, a pattern does not match names that begin with a dot.
         uris = [
             f"{uri}/{quote(name, safe='')}"
             for uri, names in folders
@@ -77,48 +77,48 @@ def _parts(uri: str) -> tuple[str, str, str, str]:
 
 
 def _secrets(uri: str) -> list[str]:
-    """What is told to nobody: the query and its values, names and passwords, as they stand there and as they are."""
+    """The parts of a URI to hide: its query and the values in it, user and password, both quoted and unquoted."""
     _, _, rest = uri.partition("://")
     rest, _, query = rest.partition("?")
     user = rest.rpartition("@")[0]
     values = [part.partition("=")[2] for part in query.split("&")]
     found = {query, user, *values, *user.split(":")}
-    # Some letters may stand anywhere.
+    # Hiding a string of up to three characters would garble the message.
     return sorted((of for of in found | set(map(unquote, found)) if len(of) > 3), key=len, reverse=True)
 
 
 class Remote:
-    """A folder at a URI. It is for one process, and not for those that are forked from it."""
+    """A folder at a URI. Do not use it in a forked process."""
 
     def __init__(self, uri: str) -> None:
         self._uri = uri
         self.where = shown(uri)
 
     def folders(self) -> list[str]:
-        """The names of the folders in it, in order."""
+        """The names of its folders, in order."""
         return sorted(info.base_name for info in self._infos("") if info.type == _fs().FileType.Directory)
 
     def files(self, folder: str) -> dict[str, int]:
-        """The bytes of each file in one of its folders, by their paths in this one; of none if that is not there."""
+        """The sizes of the files in one of its folders, by path; empty if there is no such folder."""
         infos = (info for info in self._infos(folder) if info.type == _fs().FileType.File)
         return {f"{folder}/{info.base_name}": info.size for info in infos}
 
     def generations(self) -> list[int]:
-        """The numbers of the generations that are there, in order."""
+        """The numbers of its generations, in order."""
         names = (path.rpartition("/")[2] for path in self.files("generations"))
         return sorted(int(name) for name in names if _GENERATION.fullmatch(name))
 
     def chunks(self, name: str) -> Iterator[bytes]:
-        """One of its files, from its beginning."""
-        with self._told(name):
+        """Reads one of its files in chunks."""
+        with self._masked_errors(name):
             files, path = self._opened
             with files.open_input_stream(f"{path}/{name}", compression=None) as source:
                 while chunk := source.read(_CHUNK):
                     yield chunk
 
     def ends(self, name: str, first: int, last: int) -> tuple[int, bytes, bytes]:
-        """How many bytes one of its files has, and its first and last ones."""
-        with self._told(name):
+        """The size of one of its files, its first bytes, and its last bytes."""
+        with self._masked_errors(name):
             files, path = self._opened
             with files.open_input_file(f"{path}/{name}") as source:
                 count = source.size()
@@ -131,14 +131,14 @@ class Remote:
         return files, path.rstrip("/")
 
     def _infos(self, folder: str) -> list[Any]:
-        with self._told(folder):
+        with self._masked_errors(folder):
             files, path = self._opened
             selector = _fs().FileSelector(f"{path}/{folder}" if folder else path, allow_not_found=True)
             return list(files.get_file_info(selector))
 
     @contextmanager
-    def _told(self, name: str) -> Iterator[None]:
-        """Errors say what was to be read, and nothing of how it is reached."""
+    def _masked_errors(self, name: str) -> Iterator[None]:
+        """Turns errors into `IoError`s that name the file, without the secrets of the URI."""
         what = f"{self.where}/{name}" if name else self.where
         try:
             yield
@@ -156,7 +156,7 @@ class Remote:
 
 
 def _fs() -> Any:
-    # It brings clients of object stores, so it is not for a process that others are forked from.
+    # This import starts clients of object stores, so avoid it in a process that forks others.
     import pyarrow.fs
 
     return pyarrow.fs

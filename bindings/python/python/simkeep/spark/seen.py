@@ -1,4 +1,4 @@
-"""What is published at a place, told without fetching it: which generation, which epoch, how many fingerprints."""
+"""Resolves a published place without fetching it: its generation, its epoch, its number of fingerprints."""
 
 import errno
 import os
@@ -14,7 +14,7 @@ from .one import numbers, one
 from .remote import Remote, is_uri
 
 _HEAD, _TAIL, _MORE = 64, 64 << 10, 64
-"""How many bytes are read of both ends of a segment, and how many times as many if that is not enough."""
+"""The bytes to read at both ends of a segment, and the factor for a second read if these are too few."""
 
 
 class Seen(NamedTuple):
@@ -23,14 +23,14 @@ class Seen(NamedTuple):
     generation: GenerationInfo
     epoch: EpochInfo
     fingerprints: int
-    """How many it has of that epoch."""
+    """The number of fingerprints of that epoch."""
 
 
 def seen(place: str, number: int | None, epoch: str | None) -> Seen:
-    """The generation of a number, or the newest of which all files are there; and its epoch of a name, or the one by
-    which near-duplicates are sought.
+    """Returns the generation with this number, or the newest complete one, and its epoch.
 
-    Of a directory it opens all files; of what is at a URI it reads which files there are, and the ends of segments.
+    The epoch is the one with this name, or the one for near-duplicates. In a local directory this opens all files; at a
+    URI it lists the files, and reads the ends of segments.
     """
     return _elsewhere(Remote(place), number, epoch) if is_uri(place) else _here(place, number, epoch)
 

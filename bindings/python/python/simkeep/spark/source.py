@@ -94,7 +94,7 @@ class Source(DataSource):
         table, schema = self._table()
         names = self.options.get("columns")
         columns = schema.names if names is None else _columns(table, [of.strip() for of in names.split(",")])
-        # Which generations these are is found out once, and goes to whoever reads.
+        # Generations are resolved once, and passed to all readers.
         self._pinned = self._stores()
         return spark_schema(pa.schema([schema.field(column) for column in columns]))
 

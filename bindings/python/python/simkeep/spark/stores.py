@@ -111,7 +111,7 @@ class Stores:
         check_k(k)
         if limit is not None:
             check_count("limit", limit)
-        return self._told(near(self._places, queries, k, limit, self._hidden))
+        return self._with_missing(near(self._places, queries, k, limit, self._hidden))
 
     def pairs(
         self, k: int = 3, *, new: Any = None, limit: int | None = None, ranges: int | None = None
@@ -134,8 +134,7 @@ class Stores:
         in order of distance, and then of the other fingerprint as an unsigned number. A further column, `complete`,
         says whether all pairs of both are there. What stays is exchanged twice.
 
-        Warns where so many fingerprints are near each other by chance that more than one in a hundred has such a
-        neighbour: a smaller `k` says more then.
+        Warns if more than one fingerprint in a hundred has a neighbour by chance. Use a smaller `k` then.
         """
         check_k(k)
         if limit is not None:
@@ -156,7 +155,7 @@ class Stores:
             if self._hidden is not None:
                 gone = overlap.gone(clusters.ranked(self._places, "first-seen", None), self._hidden)
                 found = overlap.without(found, kept(gone))
-        return self._told(found if limit is None else pairs.cut(found, limit))
+        return self._with_missing(found if limit is None else pairs.cut(found, limit))
 
     def clusters(self, k: int = 3, rule: str = "first-seen", *, rounds_max: int = ROUNDS_MAX) -> DataFrame:
         """All pages with nearly the same content as another one, and all others, each with its leader.
@@ -173,7 +172,7 @@ class Stores:
         check_k(k)
         check_count("rounds_max", rounds_max)
         warn_of_chance(self._places.fingerprints, k)
-        return self._told(clusters.clusters(self._places, k, rule, self._hidden, rounds_max))
+        return self._with_missing(clusters.clusters(self._places, k, rule, self._hidden, rounds_max))
 
     def pages(
         self,
@@ -223,7 +222,7 @@ class Stores:
     def overlaps(self) -> DataFrame:
         """The pages that are in several stores: `url`, and `stores`, their names. Also those that do not count."""
         pages = self._table("pages", None, ["url", "store", "last"], None)
-        return self._told(overlap.several(pages).select("url", F.sort_array("seen.store").alias("stores")))
+        return self._with_missing(overlap.several(pages).select("url", F.sort_array("seen.store").alias("stores")))
 
     def _counted(
         self,
@@ -232,14 +231,14 @@ class Stores:
         columns: Sequence[str] | None,
         filters: Sequence[tuple[str, str, Any]] | None,
     ) -> DataFrame:
-        """A table, without the pages that do not count."""
+        """A table without hidden pages."""
         if self._hidden is None:
-            return self._told(self._table(table, under, columns, filters))
-        # What tells them is needed, wanted or not.
+            return self._with_missing(self._table(table, under, columns, filters))
+        # The anti-join needs these columns, even if the caller does not.
         needed = None if columns is None else [*columns, *(of for of in ("url", "store") if of not in columns)]
         rows = self._table(table, under, needed, filters)
         rows = rows.join(self._hidden, ["url", "store"], "left_anti")
-        return self._told(rows.select(*(columns if columns is not None else rows.columns)))
+        return self._with_missing(rows.select(*(columns if columns is not None else rows.columns)))
 
     def _table(
         self,
@@ -252,8 +251,8 @@ class Stores:
         of = options(table, self.pinned, under=under, columns=columns, filters=filters, tasks=self._places.tasks)
         return self._places.spark.read.format(Source.name()).options(**of).load()
 
-    def _told(self, answer: DataFrame) -> DataFrame:
-        """An answer that says which stores it lacks, if it may lack some."""
+    def _with_missing(self, answer: DataFrame) -> DataFrame:
+        """Adds a column with the names of missing stores, if stores may be missing."""
         if self._missing is None:
             return answer
         names = F.array(*(F.lit(name) for name in sorted(self._missing))).cast("array<string>")
