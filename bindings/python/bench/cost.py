@@ -1,9 +1,9 @@
-"""What a call from Python costs beside one of the crate: both in turns, of many the least.
+"""Compares the cost of calls from Python and from Rust: the least of many alternating runs.
 
     python bench/cost.py [RUNS]
 
-Needs numpy and pyarrow, and builds `native` beside it. Its measures are those of a release build: install the
-package with `pip install bindings/python`, not as editable.
+Needs numpy and pyarrow, and builds the example `native` with cargo. Measure a release build: install the package
+with `pip install bindings/python`, not as editable.
 """
 
 import json
@@ -26,7 +26,7 @@ Prints = np.ndarray[tuple[int], np.dtype[np.uint64]]
 
 
 def random(numbers: Prints) -> Prints:
-    """A random number of its own for each (splitmix64)."""
+    """Hashes each number to a random one (splitmix64)."""
     with np.errstate(over="ignore"):
         n = (numbers + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
         n = (n ^ n >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
@@ -38,20 +38,20 @@ def up_to(count: int) -> Prints:
     return np.arange(count, dtype=np.uint64)
 
 
-def beside(n: Prints) -> Prints:
-    """One bit off from what the store has."""
+def neighbours(n: Prints) -> Prints:
+    """Fingerprints one bit away from those in the store."""
     return random(n * np.uint64(7)) ^ np.left_shift(np.uint64(1), n % np.uint64(64))
 
 
 def some(count: int) -> Prints:
-    """Near each tenth are two pages, and near the others none: of a crawler, most pages are new."""
+    """Queries like those of a crawler, whose pages are mostly new: every tenth has two near pages, the others none."""
     n = up_to(count)
-    return np.where(n % np.uint64(10) == 0, beside(n), random(n + np.uint64(1 << 40)))
+    return np.where(n % np.uint64(10) == 0, neighbours(n), random(n + np.uint64(1 << 40)))
 
 
 def make(path: Path) -> None:
-    """A store of a million random fingerprints, and of some near these."""
-    prints = np.concatenate([random(up_to(PAGES)), beside(up_to(NEAR))])
+    """Creates a store of a million random fingerprints, and of others near them."""
+    prints = np.concatenate([random(up_to(PAGES)), neighbours(up_to(NEAR))])
     urls = [f"https://example.com/page/{n}" for n in range(len(prints))]
     with simkeep.Store.create(path, background=False, durability="flush") as store:
         epoch = np.full(len(prints), store.near_epoch, dtype=np.uint32)
@@ -81,8 +81,8 @@ def main() -> None:
     built = ["cargo", "build", "--release", "--quiet", "--manifest-path", manifest, "--example", "native"]
     subprocess.run(built, check=True)
     asked = ["cargo", "metadata", "--format-version", "1", "--no-deps", "--manifest-path", manifest]
-    told = json.loads(subprocess.run(asked, capture_output=True, text=True, check=True).stdout)
-    program = Path(told["target_directory"]) / "release" / "examples" / "native"
+    metadata = json.loads(subprocess.run(asked, capture_output=True, text=True, check=True).stdout)
+    program = Path(metadata["target_directory"]) / "release" / "examples" / "native"
     with tempfile.TemporaryDirectory() as place:
         path = Path(place) / "store"
         make(path)
@@ -92,12 +92,12 @@ def main() -> None:
 
 def measure(path: Path, native: "subprocess.Popen[str]", runs: int) -> None:
     assert native.stdin is not None and native.stdout is not None
-    ask, told = native.stdin, native.stdout
+    commands, times = native.stdin, native.stdout
 
     def by_crate(call: str) -> float:
-        ask.write(f"{call}\n")
-        ask.flush()
-        return int(told.readline()) / 1e9
+        commands.write(f"{call}\n")
+        commands.flush()
+        return int(times.readline()) / 1e9
 
     snapshot = simkeep.Reader(path).snapshot()
     prints = random(up_to(VISITS))
@@ -128,9 +128,9 @@ def measure(path: Path, native: "subprocess.Popen[str]", runs: int) -> None:
 
     calls: list[tuple[str, str, int, list[tuple[str, Callable[[], float]]]]] = [
         ("a search of a batch", "near_batch", QUERIES, batch(some(QUERIES))),
-        ("one that finds two pages", "near_batch_found", QUERIES, batch(beside(up_to(QUERIES)))),
+        ("one that finds two pages", "near_batch_found", QUERIES, batch(neighbours(up_to(QUERIES)))),
         ("a single search", "near", SINGLE, each(some(SINGLE))),
-        ("one that finds two pages", "near_found", SINGLE, each(beside(up_to(SINGLE)))),
+        ("one that finds two pages", "near_found", SINGLE, each(neighbours(up_to(SINGLE)))),
         ("a visit of a batch", "observe_batch", VISITS, [
             ("from Arrow", lambda: observed(table)),
             ("from a list", lambda: observed(rows)),

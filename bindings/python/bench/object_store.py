@@ -1,4 +1,4 @@
-"""An object store on the loopback, for measurements."""
+"""A local object store for benchmarks."""
 
 import re
 import subprocess
@@ -13,7 +13,7 @@ from pyarrow import fs
 
 @contextmanager
 def carried(paths: list[Path], said: Path) -> Iterator[str]:
-    """A server that has what is published at these paths, and the URI of them all. It needs `moto[s3]` and flask."""
+    """Serves the published directories at these paths, and yields a URI pattern. Needs `moto[s3]` and flask."""
     command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", "0"]
     with said.open("w") as log, subprocess.Popen(command, stdout=log, stderr=log) as server:
         try:

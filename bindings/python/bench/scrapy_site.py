@@ -1,9 +1,9 @@
-"""What the Scrapy add-on costs: a site on the loopback, crawled with it and without it in turns.
+"""Measures the cost of the Scrapy add-on: alternating crawls of a local site with and without it.
 
     python bench/scrapy_site.py [PAGES [RUNS]]
 
-Every sync takes 10 ms longer (slow_sync.c). Prints seconds, those of the processor, and by how much the reactor
-was late at most in 99 of 100 cases, of each pair of crawls, and the medians.
+Every sync takes 10 ms longer (slow_sync.c). For each pair of crawls, prints the seconds, the CPU seconds and the 99th
+percentile of the reactor's delay. Then prints the medians.
 """
 
 import json
@@ -30,17 +30,17 @@ def crawl(directory: Path, url: str, preload: Path, *, addon: bool) -> dict[str,
     command = [sys.executable, str(TESTS / "crawl.py"), json.dumps(asked)]
     environment = {"LD_PRELOAD": str(preload), "PATH": "/usr/bin:/bin"}
     done = subprocess.run(command, cwd=directory, env=environment, capture_output=True, text=True, check=True)
-    told: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return told
+    report: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return report
 
 
-def late(told: dict[str, Any]) -> float:
-    """Milliseconds, of 99 in 100."""
-    return float(sorted(told["lags"])[int(len(told["lags"]) * 0.99)] * 1000)
+def late(report: dict[str, Any]) -> float:
+    """The 99th percentile of the reactor's delay, in milliseconds."""
+    return float(sorted(report["lags"])[int(len(report["lags"]) * 0.99)] * 1000)
 
 
-def shown(told: dict[str, Any]) -> str:
-    return f"{told['seconds']:.2f} s (processor {told['cpu']:.2f}), late by {late(told):.1f} ms"
+def shown(report: dict[str, Any]) -> str:
+    return f"{report['seconds']:.2f} s (processor {report['cpu']:.2f}), late by {late(report):.1f} ms"
 
 
 def main() -> None:
@@ -58,19 +58,19 @@ def main() -> None:
             for run in range(runs):
                 directory = Path(place) / str(run)
                 directory.mkdir()
-                told = {}
-                # In turns, and not always the same one first.
+                reports = {}
+                # Alternate which of the two runs first.
                 for addon in (False, True) if run % 2 else (True, False):
-                    told[addon] = crawl(directory, url, preload, addon=addon)
-                ratios.append(told[True]["seconds"] / told[False]["seconds"])
-                lags.append(late(told[True]) - late(told[False]))
-                times.append([told[addon][what] for addon in (False, True) for what in ("seconds", "cpu")])
-                stats = {k: v for k, v in told[True]["stats"][0].items() if k.startswith("simkeep/")}
+                    reports[addon] = crawl(directory, url, preload, addon=addon)
+                ratios.append(reports[True]["seconds"] / reports[False]["seconds"])
+                lags.append(late(reports[True]) - late(reports[False]))
+                times.append([reports[addon][what] for addon in (False, True) for what in ("seconds", "cpu")])
+                stats = {k: v for k, v in reports[True]["stats"][0].items() if k.startswith("simkeep/")}
                 print(
-                    f"without {shown(told[False])}; with {shown(told[True])}; {ratios[-1]:.3f} times; {stats}",
+                    f"without {shown(reports[False])}; with {shown(reports[True])}; {ratios[-1]:.3f} times; {stats}",
                     flush=True,
                 )
-            # A second crawl finds what has changed.
+            # Changes the site, and crawls it again.
             serving.stdin.write("1\n")
             serving.stdin.flush()
             serving.stdout.readline()

@@ -1,10 +1,10 @@
-"""What questions to several stores cost on Spark, beside one process that asks the same.
+"""Measures queries to several stores on Spark, and the same queries in one process.
 
     python bindings/python/bench/spark.py [--pages 1000000] [--queries 100000] [--stores 4] [--k 3] [--json]
 
-Makes stores of so many pages, of which three of ten are near others and one in fifty has one fingerprint, and
-publishes them. All figures are the least of five, in seconds, on as many tasks at a time as there are processors.
-With `--connect` a Spark Connect server is asked, and with `--s3` the stores lie in an object store, both of its own.
+Creates and publishes `--stores` stores of `--pages` pages each. Three pages in ten are near another, and one in fifty
+has the same, most frequent fingerprint. All times are the least of five, in seconds, with a task for each processor.
+`--connect` starts a Spark Connect server and queries it. `--s3` starts an object store and puts the stores there.
 """
 
 import argparse
@@ -32,11 +32,11 @@ from simkeep.spark.cache import Cache
 ROUNDS = 5
 CHECKED = 1000
 HOT = np.uint64(0x0123_4567_89AB_CDEF)
-"""The fingerprint of very many pages."""
+"""The most frequent fingerprint."""
 
 
 def prints(count: int, seed: int) -> Any:
-    """Fingerprints such as crawls have."""
+    """Fingerprints with the near-duplicates of a crawl."""
     random = np.random.default_rng(seed)
     found = random.integers(0, 1 << 64, count, dtype=np.uint64)
     near = count * 3 // 10
@@ -49,7 +49,7 @@ def prints(count: int, seed: int) -> Any:
 
 
 def published(folder: Path, number: int, mine: Any) -> Path:
-    """A published store of pages with these fingerprints."""
+    """Publishes a store of pages with these fingerprints."""
     to = folder / f"w{number}"
     with simkeep.Store.create(folder / f"s{number}") as store:
         urls = pa.array([f"https://host-{n % 997}.s{number}.example/{n}" for n in range(len(mine))])
@@ -60,7 +60,7 @@ def published(folder: Path, number: int, mine: Any) -> Path:
 
 
 def least(work: Callable[[], Any]) -> tuple[float, Any]:
-    """The least time of some runs, and what the last one returned."""
+    """Returns the least time of some runs, and the result of the last."""
     times = []
     for _ in range(ROUNDS):
         begun = time.perf_counter()
@@ -84,7 +84,7 @@ def session(connect: bool = False, **settings: str) -> SparkSession:
 
 
 def by_rows(spark: SparkSession, stores: Stores, k: int) -> int:
-    """All pairs with a row for each fingerprint and part, as Spark would have it, instead of packed ones."""
+    """Counts all pairs with plain Spark rows, one for each fingerprint and part, instead of packed ones."""
     parts = simkeep.join_parts(k)
 
     def dealt(batches: Any) -> Any:
@@ -115,15 +115,15 @@ def by_rows(spark: SparkSession, stores: Stores, k: int) -> int:
 
 
 def floor(spark: SparkSession) -> float:
-    """What a job of four rows through Python takes."""
+    """The time of a minimal job: four rows through Python."""
     return least(lambda: spark.range(0, 4, 1, 4).mapInArrow(lambda of: of, "id long").count())[0]
 
 
-def near(told: dict[str, Any], stores: Stores, paths: list[Path], shared: list[Any], skew: bool) -> None:
-    """What `near` takes, and how many of its answers are unlike those of a brute force."""
-    all_prints, k = np.concatenate(shared), told["k"]
-    queries = np.random.default_rng(2).choice(all_prints, told["queries"])
-    told["near"], hits = least(lambda: stores.near(queries, k).toArrow())
+def near(figures: dict[str, Any], stores: Stores, paths: list[Path], shared: list[Any], skew: bool) -> None:
+    """Times `near`, and counts results that differ from brute force."""
+    all_prints, k = np.concatenate(shared), figures["k"]
+    queries = np.random.default_rng(2).choice(all_prints, figures["queries"])
+    figures["near"], hits = least(lambda: stores.near(queries, k).toArrow())
     readers = {path.name: simkeep.Reader.published(path) for path in paths}
     asked = partition.fingerprints(queries)
 
@@ -131,8 +131,8 @@ def near(told: dict[str, Any], stores: Stores, paths: list[Path], shared: list[A
         found = [hit for name, of in readers.items() for hit in partition.near(name, of, asked, k=k, limit=16)]
         return partition.merged(found, 16)
 
-    told["near_in_one_process"], _ = least(alone)
-    told["hits"] = hits.num_rows
+    figures["near_in_one_process"], _ = least(alone)
+    figures["hits"] = hits.num_rows
     wrong = 0
     checked = np.random.default_rng(3).choice(asked, min(CHECKED, len(asked)), replace=False)
     which = hits.filter(pc.is_in(hits["query"], pa.array(checked)))
@@ -141,34 +141,34 @@ def near(told: dict[str, Any], stores: Stores, paths: list[Path], shared: list[A
     for query in checked:
         distances = np.bitwise_count(all_prints ^ query.view(np.uint64))
         wrong += np.sort(distances[distances <= k])[:16].tolist() != sorted(found.get(int(query), []))
-    told["near_unlike_brute_force"] = wrong
+    figures["near_unlike_brute_force"] = wrong
     if skew:
         with_hot = np.append(queries, HOT)
-        told["near_with_the_frequent_one"], hits = least(lambda: stores.near(with_hot, k).toArrow())
+        figures["near_with_the_frequent_one"], hits = least(lambda: stores.near(with_hot, k).toArrow())
         of_hot = hits.filter(pc.equal(hits["query"], pa.scalar(int(HOT.view(np.int64)), pa.int64())))
-        told["pages_of_the_frequent_one"] = of_hot.num_rows
-        told["complete_of_the_frequent_one"] = of_hot["complete"].unique().to_pylist()
+        figures["pages_of_the_frequent_one"] = of_hot.num_rows
+        figures["complete_of_the_frequent_one"] = of_hot["complete"].unique().to_pylist()
         of_pair = f"left = {HOT.view(np.int64)} or right = {HOT.view(np.int64)}"
-        told["pairs_of_the_frequent_one"] = stores.pairs(k).where(of_pair).count()
+        figures["pairs_of_the_frequent_one"] = stores.pairs(k).where(of_pair).count()
 
 
-def pairs(told: dict[str, Any], spark: SparkSession, stores: Stores, shared: list[Any]) -> None:
-    """What `pairs` takes, and how many are unlike those of one process."""
-    k, different = told["k"], np.unique(np.concatenate(shared))
-    told["pairs"], count = least(lambda: stores.pairs(k).count())
+def pairs(figures: dict[str, Any], spark: SparkSession, stores: Stores, shared: list[Any]) -> None:
+    """Times `pairs`, and counts pairs that differ from those of one process."""
+    k, different = figures["k"], np.unique(np.concatenate(shared))
+    figures["pairs"], count = least(lambda: stores.pairs(k).count())
 
     def join() -> int:
         return sum(len(of) for of in pa.RecordBatchReader.from_stream(simkeep.join(different, k).batches()))
 
-    told["pairs_in_one_process"], native = least(join)
-    told["pairs_by_rows"], rows = least(lambda: by_rows(spark, stores, k))
-    told["pairs_found"] = {"spark": count, "one process": native, "by rows": rows}
+    figures["pairs_in_one_process"], native = least(join)
+    figures["pairs_by_rows"], rows = least(lambda: by_rows(spark, stores, k))
+    figures["pairs_found"] = {"spark": count, "one process": native, "by rows": rows}
     wanted = pa.RecordBatchReader.from_stream(simkeep.join(different, k).batches(signed=True)).read_all()
     wanted = np.stack([wanted["left_fingerprint"], wanted["right_fingerprint"]], axis=1).view(np.uint64)
     table = stores.pairs(k).toArrow()
     found = np.stack([table["left"], table["right"]], axis=1).view(np.uint64)
     _, times = np.unique(np.concatenate([np.sort(wanted, axis=1), found]), axis=0, return_counts=True)
-    told["pairs_unlike_one_process"] = int((times != 2).sum())
+    figures["pairs_unlike_one_process"] = int((times != 2).sum())
 
 
 def main() -> None:
@@ -177,19 +177,19 @@ def main() -> None:
     ask.add_argument("--stores", type=int, default=4)
     ask.add_argument("--queries", type=int, default=100_000)
     ask.add_argument("--k", type=int, default=3)
-    ask.add_argument("--skew", type=int, default=0, help="further pages, all of one fingerprint, over all stores")
-    ask.add_argument("--connect", action="store_true", help="ask by Spark Connect")
+    ask.add_argument("--skew", type=int, default=0, help="further pages with one fingerprint, spread over all stores")
+    ask.add_argument("--connect", action="store_true", help="query through Spark Connect")
     ask.add_argument("--s3", action="store_true", help="put the stores into an object store")
     ask.add_argument("--json", action="store_true", help="print a line of JSON")
     args = ask.parse_args()
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    told: dict[str, Any] = vars(args).copy()
+    figures: dict[str, Any] = vars(args).copy()
     with ExitStack() as ends:
         folder = Path(ends.enter_context(tempfile.TemporaryDirectory()))
         hot = np.full(args.skew // args.stores, HOT, np.uint64)
         shared = [np.concatenate([mine, hot]) for mine in np.split(prints(args.pages * args.stores, 1), args.stores)]
         if args.skew:
-            # A neighbour, so that it is in a pair.
+            # A neighbour, so that the frequent fingerprint has a pair.
             shared[0] = np.append(shared[0], HOT ^ np.uint64(1))
         paths = [published(folder, number, mine) for number, mine in enumerate(shared)]
         spark = session(args.connect)
@@ -198,36 +198,36 @@ def main() -> None:
         if args.s3:
             where = ends.enter_context(carried(paths, folder / "server.log"))
             spark.conf.set("simkeep.cache.dir", cache.folder)
-            told["bytes"] = sum(file.stat().st_size for path in paths for file in path.glob("*s/*"))
+            figures["bytes"] = sum(file.stat().st_size for path in paths for file in path.glob("*s/*"))
         stores = Stores(spark, where)
         if args.s3:
             stores.near([1], args.k).count()
-            told["fetched_cold"] = cache.fetched()
-        told["floor"] = floor(spark)
-        near(told, stores, paths, shared, bool(args.skew))
-        pairs(told, spark, stores, shared)
-        # Spark has become faster by now.
-        again = dict(told, floor=floor(spark))
+            figures["fetched_cold"] = cache.fetched()
+        figures["floor"] = floor(spark)
+        near(figures, stores, paths, shared, bool(args.skew))
+        pairs(figures, spark, stores, shared)
+        # Measure again, because a warm JVM is faster.
+        again = dict(figures, floor=floor(spark))
         near(again, stores, paths, shared, False)
         for name in ("floor", "near", "near_in_one_process"):
-            told[name] = min(told[name], again[name])
+            figures[name] = min(figures[name], again[name])
         if args.s3:
-            told["fetched_warm"] = cache.fetched() - told["fetched_cold"]
-            spark.conf.set("simkeep.cache.bytes", str(told["bytes"] // 3))
+            figures["fetched_warm"] = cache.fetched() - figures["fetched_cold"]
+            spark.conf.set("simkeep.cache.bytes", str(figures["bytes"] // 3))
             small = Stores(spark, where)
-            told["alike_by_a_small_cache"] = small.pairs(args.k).count() == told["pairs_found"]["spark"]
-            again = dict(told)
+            figures["alike_by_a_small_cache"] = small.pairs(args.k).count() == figures["pairs_found"]["spark"]
+            again = dict(figures)
             near(again, small, paths, shared, False)
-            told["near_unlike_brute_force_by_a_small_cache"] = again["near_unlike_brute_force"]
-            told["fetched_by_a_small_cache"] = cache.fetched() - told["fetched_cold"] - told["fetched_warm"]
-    above = {name: told[name] - told["floor"] for name in ("near", "pairs")}
-    told["near_above_the_floor"] = above["near"] / told["near_in_one_process"]
-    told["pairs_above_the_floor"] = above["pairs"] / told["pairs_in_one_process"]
-    told["rows_of_blobs"] = told["pairs_by_rows"] / told["pairs"]
+            figures["near_unlike_brute_force_by_a_small_cache"] = again["near_unlike_brute_force"]
+            figures["fetched_by_a_small_cache"] = cache.fetched() - figures["fetched_cold"] - figures["fetched_warm"]
+    above = {name: figures[name] - figures["floor"] for name in ("near", "pairs")}
+    figures["near_above_the_floor"] = above["near"] / figures["near_in_one_process"]
+    figures["pairs_above_the_floor"] = above["pairs"] / figures["pairs_in_one_process"]
+    figures["rows_of_blobs"] = figures["pairs_by_rows"] / figures["pairs"]
     if args.json:
-        print(json.dumps(told))
+        print(json.dumps(figures))
     else:
-        for name, value in told.items():
+        for name, value in figures.items():
             print(f"{name:28}{value:.2f}" if isinstance(value, float) else f"{name:28}{value}")
 
 

@@ -1,10 +1,10 @@
-"""Whether `Stores.plan` tells what questions cost: bytes that are exchanged, tasks, and seconds of a core.
+"""Compares the estimates of `Stores.plan` with measurements: exchanged bytes, tasks and core-seconds.
 
     python bindings/python/bench/spark_plan.py [--pages 1000000] [--queries 100000] [--stores 4] [--k 3] [--json]
 
-Seconds are those of all processes: the driver, Java and the workers, of the last of three runs, so that what Java
-compiles at first does not count. Bytes read are those of the stores' files that are in memory after a run that began
-with none of them there. Told besides is the most memory that a worker had.
+Core-seconds are those of the driver, Java and the workers in the last of three runs, when Java has compiled its code.
+Bytes read are the bytes of the stores' files in the page cache after a run that began with none there. Also prints
+the most memory that a worker had.
 """
 
 import argparse
@@ -32,7 +32,7 @@ PAGE = mmap.PAGESIZE
 
 
 def processes() -> list[int]:
-    """This one and those that it started, and they."""
+    """This process and its descendants."""
     children: dict[int, list[int]] = {}
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -47,7 +47,7 @@ def processes() -> list[int]:
 
 
 def processor_seconds() -> float:
-    """Those of all processes, and of those of them that have ended."""
+    """The CPU seconds of all these processes, including ended ones."""
     total = 0
     for pid in processes():
         try:
@@ -58,7 +58,7 @@ def processor_seconds() -> float:
 
 
 def workers() -> Iterable[tuple[int, int]]:
-    """The workers of Spark, and the bytes of memory that each has by itself."""
+    """The workers of Spark, each with the bytes of its private memory."""
     for pid in processes():
         try:
             is_worker = b"pyspark" in Path(f"/proc/{pid}/cmdline").read_bytes()
@@ -70,7 +70,7 @@ def workers() -> Iterable[tuple[int, int]]:
 
 
 class Watch:
-    """Sees the most memory that a worker has."""
+    """Records the most memory that a worker has."""
 
     def __init__(self) -> None:
         self.most, self.ended = 0, threading.Event()
@@ -88,8 +88,8 @@ class Watch:
 
 
 def shuffled(spark: SparkSession) -> tuple[int, int]:
-    """Bytes that tasks have written for other tasks, and the tasks that ended."""
-    # The figures come a moment after the job.
+    """The shuffle bytes written, and the number of completed tasks."""
+    # Spark updates these shortly after a job ends.
     time.sleep(0.5)
     (all_of,) = [spark.sparkContext._jsc.sc().statusStore().executorList(False).apply(0)]
     return all_of.totalShuffleWrite(), all_of.completedTasks()
@@ -100,7 +100,7 @@ def files(paths: list[Path]) -> list[Path]:
 
 
 def forget(paths: list[Path]) -> None:
-    """Has nothing of the files in memory, as far as no process maps it."""
+    """Drops the files from the page cache, except parts that a process maps."""
     for file in files(paths):
         handle = os.open(file, os.O_RDONLY)
         os.fsync(handle)
@@ -109,7 +109,7 @@ def forget(paths: list[Path]) -> None:
 
 
 def in_memory(paths: list[Path]) -> int:
-    """How many bytes of the files are in memory."""
+    """The number of bytes of the files in the page cache."""
     system, found = ctypes.CDLL(None), 0
     for file in files(paths):
         with open(file, "rb") as of, mmap.mmap(of.fileno(), 0, prot=mmap.PROT_READ) as mapped:
@@ -124,38 +124,38 @@ def in_memory(paths: list[Path]) -> int:
 
 
 def begun(paths: list[Path]) -> Stores:
-    """The stores, asked by a session that has just begun."""
+    """Opens the stores in a new session."""
     return Stores(session(), paths)
 
 
 def measured(paths: list[Path], plan: Callable[[Stores], Plan], work: Callable[[Stores], Any]) -> dict[str, Any]:
-    """A question asked some times, beside its plan."""
+    """Runs a query some times, and returns its figures and those of its plan."""
     stores = begun(paths)
     spark = SparkSession.active()
-    told: dict[str, Any] = {"found": work(stores)}
+    figures: dict[str, Any] = {"found": work(stores)}
     for _ in range(RUNS - 1):
         watch = Watch()
         (bytes_before, tasks_before), seconds, at = shuffled(spark), processor_seconds(), time.perf_counter()
         work(stores)
-        told["seconds"] = time.perf_counter() - at
-        told["core_seconds"] = processor_seconds() - seconds
+        figures["seconds"] = time.perf_counter() - at
+        figures["core_seconds"] = processor_seconds() - seconds
         bytes_after, tasks_after = shuffled(spark)
-        told["worker_bytes_max"] = watch.end()
-        told["exchanged_bytes"], told["tasks"] = bytes_after - bytes_before, tasks_after - tasks_before
+        figures["worker_bytes_max"] = watch.end()
+        figures["exchanged_bytes"], figures["tasks"] = bytes_after - bytes_before, tasks_after - tasks_before
     planned = plan(stores)
-    # Workers that map files keep them in memory.
+    # Stop the workers, whose mappings keep files in memory.
     spark.stop()
     time.sleep(1)
     stores = begun(paths)
     forget(paths)
     before = in_memory(paths)
     work(stores)
-    told["read_bytes"] = in_memory(paths) - before
+    figures["read_bytes"] = in_memory(paths) - before
     SparkSession.active().stop()
     for name in ("core_seconds", "exchanged_bytes", "read_bytes", "tasks"):
-        told[f"planned_{name}"] = getattr(planned, name)
-        told[f"{name}_of_planned"] = told[name] / max(getattr(planned, name), 1e-9)
-    return told
+        figures[f"planned_{name}"] = getattr(planned, name)
+        figures[f"{name}_of_planned"] = figures[name] / max(getattr(planned, name), 1e-9)
+    return figures
 
 
 def main() -> None:
@@ -164,11 +164,11 @@ def main() -> None:
     ask.add_argument("--stores", type=int, default=4)
     ask.add_argument("--queries", type=int, default=100_000)
     ask.add_argument("--k", type=int, default=3)
-    ask.add_argument("--clusters", action="store_true", help="clusters, too")
+    ask.add_argument("--clusters", action="store_true", help="also measure clusters")
     ask.add_argument("--json", action="store_true", help="print a line of JSON")
     args = ask.parse_args()
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    told: dict[str, Any] = {}
+    figures: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as folder:
         all_prints = prints(args.pages * args.stores, 1)
         shared = np.split(all_prints, args.stores)
@@ -176,14 +176,14 @@ def main() -> None:
         queries = np.random.default_rng(2).choice(all_prints, args.queries)
         different, k = len(np.unique(queries)), args.k
         near = lambda of: of.plan("near", k, queries=different)  # noqa: E731
-        told["near"] = measured(paths, near, lambda of: of.near(queries, k).count())
-        told["pairs"] = measured(paths, lambda of: of.plan("pairs", k), lambda of: of.pairs(k).count())
+        figures["near"] = measured(paths, near, lambda of: of.near(queries, k).count())
+        figures["pairs"] = measured(paths, lambda of: of.plan("pairs", k), lambda of: of.pairs(k).count())
         if args.clusters:
-            told["clusters"] = measured(paths, lambda of: of.plan("clusters", k), lambda of: of.clusters(k).count())
+            figures["clusters"] = measured(paths, lambda of: of.plan("clusters", k), lambda of: of.clusters(k).count())
     if args.json:
-        print(json.dumps(vars(args) | told))
+        print(json.dumps(vars(args) | figures))
         return
-    for question, of in told.items():
+    for question, of in figures.items():
         most = of["worker_bytes_max"]
         print(f"{question}: {of['found']:,} found in {of['seconds']:.2f} s, at most {most:,} bytes a worker")
         for name in ("core_seconds", "exchanged_bytes", "read_bytes", "tasks"):

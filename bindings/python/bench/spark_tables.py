@@ -1,13 +1,13 @@
-"""What reading tables with Spark costs, beside one process that scans the same stores.
+"""Measures reading tables with Spark, and a scan of the same stores in one process.
 
     python bindings/python/bench/spark_tables.py [--pages 1000000] [--stores 4] [--json]
 
-Makes stores of so many pages on some thousand hosts, and publishes them. All times are the least of three, in
-seconds, on as many tasks at a time as there are processors. The rates are rows a second, divided by those of the
-one process. The bytes that are read for the pages of one host are what the system holds of files afterwards of
-which it held nothing, as a share of all. They have what the system reads around each place that is looked at: some
-MiB at a time, since files are mapped with huge pages. So the share falls with the size of the stores. At last all
-visits go to Parquet by Spark and from there into a new store, which is asked what the first ones are asked.
+Creates and publishes `--stores` stores of `--pages` pages each, on some thousand hosts. All times are the least of
+five, in seconds, with a task for each processor. Rates are rows a second relative to the one process. The bytes read
+for the pages of one host are the bytes in the page cache after a query that began with none there, as a share of all
+bytes. They include read-ahead of some MiB around each access, because files are mapped with huge pages. So the share
+falls as stores grow. At the end, Spark writes all visits to Parquet, a new store loads them, and both must give the
+same answers.
 """
 
 import argparse
@@ -36,7 +36,7 @@ QUESTIONS = 10_000
 
 
 def prints(count: int) -> Any:
-    """Fingerprints such as crawls have: three of ten near another one."""
+    """Fingerprints like those of a crawl: three in ten are near another one."""
     random = np.random.default_rng(1)
     found = random.integers(0, 1 << 64, count, dtype=np.uint64)
     near = count * 3 // 10
@@ -51,7 +51,7 @@ def url(number: int, store: int) -> str:
 
 
 def published(folder: Path, store: int, mine: Any) -> Path:
-    """A published store of pages with these fingerprints."""
+    """Publishes a store of pages with these fingerprints."""
     to = folder / f"w{store}"
     urls = pa.array([url(number, store) for number in range(len(mine))])
     at = np.random.default_rng(store).integers(1_700_000_000_000, 1_710_000_000_000, len(mine))
@@ -67,19 +67,19 @@ def files(paths: list[Path]) -> list[Path]:
 
 
 def fresh(paths: list[Path], to: Path) -> list[Path]:
-    """Copies of stores that nobody has open yet, and that the system has forgotten what it holds of in memory."""
+    """Copies stores, and drops the copies from the page cache."""
     copies = [Path(shutil.copytree(path, to / path.name)) for path in paths]
     for file in files(copies):
         with file.open("rb") as opened:
             os.fsync(opened.fileno())
             os.posix_fadvise(opened.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
     if (left := held(copies)) > 0:
-        raise SystemExit(f"the system still holds {left} bytes of files that it was told to forget")
+        raise SystemExit(f"{left} bytes of the files are still in the page cache after posix_fadvise")
     return copies
 
 
 def held(paths: list[Path]) -> int:
-    """How many bytes of the files the system holds in memory."""
+    """The number of bytes of the files in the page cache."""
     libc = ctypes.CDLL(None, use_errno=True)
     libc.mmap.restype = ctypes.c_void_p
     libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
@@ -94,14 +94,14 @@ def held(paths: list[Path]) -> int:
             raise OSError(ctypes.get_errno(), f"{file}: cannot be mapped")
         pages = ctypes.create_string_buffer(-(-size // mmap.PAGESIZE))
         if libc.mincore(at, size, pages):
-            raise OSError(ctypes.get_errno(), f"{file}: what is held of it cannot be told")
+            raise OSError(ctypes.get_errno(), f"{file}: mincore failed")
         libc.munmap(at, size)
         found += sum(byte & 1 for byte in pages.raw) * mmap.PAGESIZE
     return found
 
 
 def alike(paths: list[Path], again: Path, pages: int, all_prints: Any) -> int:
-    """How many of random questions two sets of stores answer differently."""
+    """The number of random queries that two sets of stores answer differently."""
     random = np.random.default_rng(5)
     readers = [simkeep.Reader.published(path) for path in paths]
     wrong = 0
@@ -130,13 +130,13 @@ def main() -> None:
     ask.add_argument("--json", action="store_true", help="print a line of JSON")
     args = ask.parse_args()
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    told: dict[str, Any] = vars(args).copy()
+    figures: dict[str, Any] = vars(args).copy()
     every = args.pages * args.stores
     with tempfile.TemporaryDirectory() as folder:
         all_prints = prints(every)
         shared = np.split(all_prints, args.stores)
         paths = [published(Path(folder), number, mine) for number, mine in enumerate(shared)]
-        # What is older is for Hive: times without a zone.
+        # The default type, INT96, is for Hive, and has no time zone.
         spark = session(spark_sql_parquet_outputTimestampType="TIMESTAMP_MICROS")
         stores = Stores(spark, paths)
 
@@ -151,43 +151,43 @@ def main() -> None:
         def written(**some: Any) -> Callable[[], None]:
             return lambda: stores.pages(**some).write.format("noop").mode("overwrite").save()
 
-        told["one_process"], rows = least(alone)
-        told["noop"], _ = least(written())
-        told["noop_two_columns"], _ = least(written(columns=["url", "fingerprint"]))
-        told["count"], counted = least(lambda: stores.pages().count())
-        told["floor"], _ = least(lambda: stores.pages(filters=[("store", "=", "none")]).count())
+        figures["one_process"], rows = least(alone)
+        figures["noop"], _ = least(written())
+        figures["noop_two_columns"], _ = least(written(columns=["url", "fingerprint"]))
+        figures["count"], counted = least(lambda: stores.pages().count())
+        figures["floor"], _ = least(lambda: stores.pages(filters=[("store", "=", "none")]).count())
         if not rows == counted == every:
             raise SystemExit(f"{rows} rows in one process and {counted} by Spark, of {every}")
         for name in ("noop", "noop_two_columns", "count"):
-            told[f"{name}_rate"] = told["one_process"] / told[name]
+            figures[f"{name}_rate"] = figures["one_process"] / figures[name]
 
         prefix = f"https://host-3.s{args.stores - 1}.example/"
         total = sum(file.stat().st_size for file in files(paths))
         narrow = [("url", "starts with", prefix)]
         for name, filters in (("prefix", narrow), ("all", None)):
             copies = fresh(paths, Path(folder) / name)
-            # All that is read counts: what pins, opens and splits the stores, too.
-            told[f"{name}_rows"] = Stores(spark, copies).pages(filters=filters).count()
-            told[f"{name}_bytes_share"] = held(copies) / total
+            # This includes the bytes read to pin, open and split the stores.
+            figures[f"{name}_rows"] = Stores(spark, copies).pages(filters=filters).count()
+            figures[f"{name}_bytes_share"] = held(copies) / total
             for copy in copies:
                 shutil.rmtree(copy)
         begun = time.perf_counter()
         stores.pages(filters=narrow).count()
-        told["prefix"] = time.perf_counter() - begun
-        told["bytes"] = total
+        figures["prefix"] = time.perf_counter() - begun
+        figures["bytes"] = total
 
         visits = stores.visits(columns=["url", "at", "seen", "fingerprint", "digest", "status"])
         visits.write.parquet(f"{folder}/visits")
         with simkeep.Store.create(Path(folder) / "again") as again:
             again.load(ds.dataset(f"{folder}/visits", format="parquet").scanner().to_reader())
             again.seal()
-        told["answers_that_differ"] = alike(paths, Path(folder) / "again", args.pages, all_prints)
-        told["questions"] = QUESTIONS
+        figures["answers_that_differ"] = alike(paths, Path(folder) / "again", args.pages, all_prints)
+        figures["questions"] = QUESTIONS
         spark.stop()
     if args.json:
-        print(json.dumps(told))
+        print(json.dumps(figures))
     else:
-        for name, value in told.items():
+        for name, value in figures.items():
             print(f"{name:24}{value:.4f}" if isinstance(value, float) else f"{name:24}{value}")
 
 

@@ -1,10 +1,9 @@
-//! What the crate itself takes for the calls that `bench/cost.py` makes from Python: the other side of a
-//! pipe, so that both are measured in turns.
+//! Times in Rust the calls that `bench/cost.py` times in Python. The two alternate, connected by pipes.
 //!
-//! usage: native STORE     the store is open already; this is a reader of it
+//! usage: native STORE
 //!
-//! Each line of standard input is a call, and each line of standard output the nanoseconds that it took.
-//! Fingerprints are random numbers of the same formula here and there.
+//! Opens a reader of the store. Each line of standard input is a call, and each line of standard output
+//! the nanoseconds that it took. Both programs make the same random fingerprints.
 
 use std::error::Error;
 use std::hint::black_box;
@@ -15,15 +14,15 @@ use std::time::{Duration, Instant};
 use simkeep::query::FingerprintPairs;
 use simkeep::{Durability, Observation, Options, Progress, Query, Reader, Snapshot, Store, Time};
 
-/// As many fingerprints are searched for at once.
+/// The number of fingerprints in a batch of searches.
 const QUERIES: u64 = 100_000;
-/// As many are searched for one by one.
+/// The number of single searches.
 const SINGLE: u64 = 20_000;
-/// As many visits are observed at once.
+/// The number of visits in a batch.
 const VISITS: u64 = 100_000;
 const K: u32 = 3;
 
-/// A random number of its own for each `n` (splitmix64).
+/// Hashes `n` to a random number (splitmix64).
 fn random(n: u64) -> u64 {
     let n = n.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let n = (n ^ n >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -54,7 +53,8 @@ fn observed() -> Result<Duration, Box<dyn Error>> {
 fn call(what: &str, snapshot: &Snapshot) -> Result<Duration, Box<dyn Error>> {
     let like = Query::new(0, K);
     let near = |n: u64| random(n * 7) ^ 1 << (n % 64);
-    // Two pages are near each; and near each tenth, as of a crawler most pages are new.
+    // Queries that all find two pages, and queries of which every tenth does, since most pages of a
+    // crawler are new.
     let all = |count| (0..count).map(near).collect::<Vec<u64>>();
     let some = |count| {
         let each = |n| if n % 10 == 0 { near(n) } else { random(n + (1 << 40)) };

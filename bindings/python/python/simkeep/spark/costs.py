@@ -130,8 +130,8 @@ def plan(
     """Estimates the cost of a query to stores, whose numbers of fingerprints are `fingerprints`.
 
     `queries` is the number of fingerprints for `near`, `new` that for `pairs(new=…)`, and `tasks` the number of
-    concurrent tasks. The estimate assumes that a query finds one page, and that there is one pair for five fingerprints.
-    Page templates have many more. Then add 2.5 microseconds of a core for each row of the result.
+    concurrent tasks. The estimate assumes that a query finds one page, and that five fingerprints have one pair. Page
+    templates have many more pairs; then add 2.5 microseconds of a core for each row of the result.
     """
     check_k(k)
     check_count("tasks", tasks)
