@@ -18,12 +18,12 @@ AT = datetime(2024, 5, 1, 12, tzinfo=UTC)
 DAY = timedelta(days=1)
 URL = "https://example.com/terms"
 TEXT = "Terms of service. You may use this site as long as you behave well towards all others."
-OTHER = "Our prices went up again, and whoever wants to know why has to read all of this page."
+OTHER = "Our prices went up again, and anyone who wants to know why has to read all of this page."
 
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    """Where a store may be made."""
+    """The path of a new store."""
     return tmp_path / "crawl.simkeep"
 
 
@@ -58,7 +58,7 @@ def crawl(tmp_path_factory: pytest.TempPathFactory, spark: "SparkSession") -> "C
 
 
 def filled(store: simkeep.Store, pages: int, *, start: int = 0) -> None:
-    """Loads so many pages with fingerprints that look random."""
+    """Loads `pages` pages with pseudo-random fingerprints."""
     rows = (
         {"url": f"https://{n % 97}.example/{n}", "at": AT, "fingerprint": mixed(n)}
         for n in range(start, start + pages)
@@ -67,7 +67,7 @@ def filled(store: simkeep.Store, pages: int, *, start: int = 0) -> None:
 
 
 def mixed(number: int) -> int:
-    """64 bits that look random: the finalizer of SplitMix64."""
+    """64 pseudo-random bits: the finalizer of SplitMix64."""
     number = (number + 0x9E3779B97F4A7C15) & (2**64 - 1)
     number = ((number ^ (number >> 30)) * 0xBF58476D1CE4E5B9) & (2**64 - 1)
     number = ((number ^ (number >> 27)) * 0x94D049BB133111EB) & (2**64 - 1)
@@ -75,7 +75,7 @@ def mixed(number: int) -> int:
 
 
 def threads(*names: str) -> int:
-    """How many threads of this process have one of these names."""
+    """The number of threads of this process with one of these names."""
     found = 0
     for task in Path("/proc/self/task").iterdir():
         try:

@@ -189,11 +189,11 @@ def test_outcomes_are_a_sequence_and_columns(store: simkeep.Store) -> None:
             simkeep.Observation("https://example.net/", AT, text=TEXT),
         ]
     )
-    told = pa.table(outs)
-    assert told["verdict"].to_pylist() == ["new", "changed", "reverted", "new", "new"]
-    assert pa.types.is_dictionary(told.schema.field("verdict").type)
-    assert told["distance"].to_pylist() == [out.distance for out in outs]
-    assert told["to"].to_pylist() == [None, None, AT, None, None]
+    columns = pa.table(outs)
+    assert columns["verdict"].to_pylist() == ["new", "changed", "reverted", "new", "new"]
+    assert pa.types.is_dictionary(columns.schema.field("verdict").type)
+    assert columns["distance"].to_pylist() == [out.distance for out in outs]
+    assert columns["to"].to_pylist() == [None, None, AT, None, None]
     [copy] = outs[3].copies
     assert pa.table(outs.copies()).to_pylist() == [{"observation": 3, "url": URL, "first": copy.first}]
     near = pa.table(outs.near(signed=True))

@@ -14,7 +14,7 @@ import simkeep
 
 
 def visits(random: Random, count: int) -> list[simkeep.Observation]:
-    """Visits of a few pages on as many days, of which some find them gone."""
+    """Random visits of a few pages; some visits find the page gone."""
     seen = []
     for day in range(count):
         url = f"https://{random.randrange(3)}.example/{random.randrange(10)}"
@@ -71,7 +71,7 @@ def test_pages_differ_whose_version_in_force_is_another(tmp_path: Path) -> None:
         ]
 
 
-def test_epochs_are_told_apart_by_their_names(tmp_path: Path) -> None:
+def test_epochs_are_matched_by_name(tmp_path: Path) -> None:
     with simkeep.Store.create(tmp_path / "a") as one, simkeep.Store.create(tmp_path / "b") as other:
         other.register_epoch("theirs")
         mine = other.register_epoch("both")

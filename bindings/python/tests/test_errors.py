@@ -49,7 +49,7 @@ def test_some_are_errors_of_python_too(name: str, of_python: type[Exception]) ->
     assert not hasattr(builtins, name)
 
 
-def test_no_store_is_told_from_another_and_from_one_that_is_there(tmp_path: Path) -> None:
+def test_missing_and_existing_stores_raise_different_errors(tmp_path: Path) -> None:
     with pytest.raises(simkeep.NotAStoreError, match="not a simkeep store"):
         simkeep.Store.open(tmp_path / "none")
     with pytest.raises(simkeep.NotAStoreError):

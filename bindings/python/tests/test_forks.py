@@ -13,7 +13,7 @@ from conftest import AT, TEXT, URL, filled, mixed
 
 import simkeep
 
-# Forks beside threads are what is tested.
+# These tests fork while threads run, which Python warns about.
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 
 DEPTH = float(os.environ.get("SIMKEEP_DEPTH", "0.1"))

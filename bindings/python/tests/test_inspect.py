@@ -1,4 +1,4 @@
-"""Looking inside a store: what Python is told is what the tool tells."""
+"""Inspection of a store: Python returns what the tool prints."""
 
 import json
 import subprocess
@@ -16,8 +16,8 @@ import simkeep
 TOOL = str(Path(sys.executable).with_name("simkeep"))
 
 
-def told(path: Path, *words: str) -> list[dict[str, Any]]:
-    """What `simkeep inspect` says, line by line."""
+def inspected(path: Path, *words: str) -> list[dict[str, Any]]:
+    """The output of `simkeep inspect`, parsed line by line."""
     command = [TOOL, "inspect", *words, "--json", "--store", str(path)]
     done = subprocess.run(command, capture_output=True, timeout=60)
     assert done.returncode == 0, done.stderr
@@ -43,7 +43,7 @@ def counted(of: simkeep.VerdictCounts) -> list[int]:
 
 @pytest.fixture
 def lived(path: Path) -> Iterator[simkeep.Store]:
-    """A store with two segments, a journal, two epochs, and something of every kind in each."""
+    """A store with two segments, a journal, two epochs, and entries of every kind."""
     with simkeep.Store.create(path, background=False) as store:
         store.observe_batch(
             simkeep.Observation(f"https://{n % 3}.example/{n}", AT + n % 7 * DAY, fingerprint=mixed(n // 2))
@@ -71,7 +71,7 @@ def lived(path: Path) -> Iterator[simkeep.Store]:
 
 
 def test_the_overview_is_that_of_the_tool(lived: simkeep.Store, path: Path) -> None:
-    of, [said] = lived.overview(), told(path)
+    of, [said] = lived.overview(), inspected(path)
     assert (of.pages, of.in_force, of.gone, of.never, of.visits) == (
         said["pages"],
         said["pages_in_force"],
@@ -117,7 +117,7 @@ def test_what_a_compaction_gives_back_is_estimated(lived: simkeep.Store) -> None
 
 def test_the_census_is_that_of_the_tool(lived: simkeep.Store, path: Path) -> None:
     progress = simkeep.Progress()
-    of, [whole] = lived.census(progress=progress), told(path, "--deep")
+    of, [whole] = lived.census(progress=progress), inspected(path, "--deep")
     said = whole["census"]
     assert progress.stage == "counting" and progress.done == of.pages == said["pages"]
     assert (of.in_force, of.gone, of.never, of.visits, of.hosts) == (
@@ -167,7 +167,7 @@ def test_a_census_draws_pages_with_their_fingerprints(store: simkeep.Store) -> N
 def test_a_segment_is_that_of_the_tool(lived: simkeep.Store, path: Path) -> None:
     names = {info.name: info.epoch for info in lived.epochs()}
     for stats in lived.stats().segments:
-        of, [said] = lived.segment(stats.id), told(path, "segment", str(stats.id))
+        of, [said] = lived.segment(stats.id), inspected(path, "segment", str(stats.id))
         assert of is not None and (of.id, of.bytes, of.pages, of.visits, of.fingerprints) == (
             stats.id,
             stats.bytes,
@@ -211,7 +211,7 @@ def test_a_dump_has_every_byte_of_the_file(lived: simkeep.Store, path: Path) -> 
         assert not line.damaged and str(line) == line.text
         at += line.len
     assert b"".join(line.bytes or b"" for line in lines) == file.read_bytes()
-    said = told(path, "segment", str(segment.id), "--dump")
+    said = inspected(path, "segment", str(segment.id), "--dump")
     assert [(line.offset, line.len, line.meaning) for line in lines] == [
         (one["offset"], one["size_bytes"], one["meaning"]) for one in said
     ]
@@ -228,7 +228,7 @@ def test_a_dump_has_every_byte_of_the_file(lived: simkeep.Store, path: Path) -> 
         if any(section.offset <= line.offset < section.offset + section.bytes for section in tables)
     ]
     assert list(lived.dump(segment.id, section="fingerprints", part=1)) == []
-    # Whoever has seen enough closes it.
+    # Closing a dump early ends its thread.
     with lived.dump(lived.stats().segments[0].id) as stream:
         assert next(stream).offset == 0
     assert not threads("simkeep-dump")
@@ -253,7 +253,7 @@ def test_what_is_damaged_is_a_line_that_says_so(path: Path) -> None:
 
 
 def test_the_journal_is_that_of_the_tool(lived: simkeep.Store, path: Path) -> None:
-    of, [said] = lived.journal(), told(path, "journal")
+    of, [said] = lived.journal(), inspected(path, "journal")
     for name in ("first_operation", "last_operation", "operations", "pages", "restated", "weights", "classes"):
         assert getattr(of, name) == said[name]
     assert of.forgotten == said["forgotten"] == 2 and of.weights == 1
@@ -287,7 +287,7 @@ def test_operations_come_in_their_order_with_what_they_meant(lived: simkeep.Stor
 
 
 def test_a_trace_is_that_of_the_tool(lived: simkeep.Store, path: Path) -> None:
-    of, [said] = lived.trace(URL), told(path, "page", URL)
+    of, [said] = lived.trace(URL), inspected(path, "page", URL)
     assert of is not None and of.page == lived.latest(URL) and list(of.history) == lived.history(URL)
     assert of.surt == said["surt"] == simkeep.surt(URL) == "com,example)/terms"
     assert f"{of.hash:016x}" == said["hash"]
@@ -359,7 +359,7 @@ def test_what_cannot_be_meant_is_named(
         call(store)
 
 
-def test_a_history_that_nobody_told_is_refused() -> None:
+def test_inconsistent_histories_are_rejected() -> None:
     visit = simkeep.Visit(AT, simkeep.Seen.CONTENT, 7, None, None, None, None)
     entry = simkeep.VisitEntry(visit, simkeep.Verdict.NEW, None, None, None, None, None)
     with pytest.raises(ValueError, match="history in row 0 saw content without an epoch"):

@@ -1,4 +1,4 @@
-"""Random calls, compared with the slowest way to every answer."""
+"""Random calls, compared with a naive model."""
 
 import os
 import shutil
@@ -12,7 +12,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 import simkeep
 
 DEPTH = float(os.environ.get("SIMKEEP_DEPTH", "0.1"))
-"""How many calls are tried: ten thousand at depth 1."""
+"""Scales the number of calls: ten thousand at depth 1."""
 
 URLS = st.builds("https://{}.example/{}".format, st.sampled_from("ab"), st.integers(0, 3))
 TIMES = st.integers(0, 50).map(lambda day: 1_700_000_000_000 + day * 86_400_000)
@@ -21,7 +21,7 @@ PRINTS = st.one_of(st.none(), st.integers(0, 15), st.integers(2**63, 2**63 + 7))
 
 
 class Model(RuleBasedStateMachine):
-    """A store, and a dictionary of what it was told."""
+    """A store, and a dictionary of all visits that it observed."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -34,8 +34,8 @@ class Model(RuleBasedStateMachine):
         self.store.close()
         shutil.rmtree(self.folder)
 
-    def tell(self, url: str, at: int, seen: str, fingerprint: int | None) -> simkeep.Observation | None:
-        """Notes a visit; none if there is another of that time."""
+    def record(self, url: str, at: int, seen: str, fingerprint: int | None) -> simkeep.Observation | None:
+        """Records a visit; returns `None` if the page has one at that time."""
         visits = self.pages.setdefault(url, {})
         if at in visits:
             return None
@@ -47,7 +47,7 @@ class Model(RuleBasedStateMachine):
         return simkeep.Observation.failed(url, at)
 
     def in_force(self) -> dict[str, int]:
-        """The fingerprint of each page that has content with one."""
+        """The current fingerprint of each page that has one."""
         found = {}
         for url, visits in self.pages.items():
             content = None
@@ -66,8 +66,8 @@ class Model(RuleBasedStateMachine):
         loaded=st.booleans(),
     )
     def observe(self, visits: list[tuple[str, int, str, int | None]], loaded: bool) -> None:
-        told = [self.tell(*visit) for visit in visits]
-        rows = [row for row in told if row is not None]
+        recorded = [self.record(*visit) for visit in visits]
+        rows = [row for row in recorded if row is not None]
         if loaded:
             assert self.store.load(rows).observations == len(rows)
         else:
@@ -119,7 +119,7 @@ class Model(RuleBasedStateMachine):
         assert (found.time.timestamp() * 1000 if found else None) == expected
 
     @rule()
-    def read_beside(self) -> None:
+    def read_while_writing(self) -> None:
         with simkeep.Reader(self.path) as reader:
             assert list(reader.observations()) == list(self.store.observations())
 
@@ -133,7 +133,7 @@ class Model(RuleBasedStateMachine):
         shutil.rmtree(other)
 
     @invariant()
-    def knows_what_it_was_told(self) -> None:
+    def agrees_with_the_model(self) -> None:
         known = {url: visits for url, visits in self.pages.items() if visits}
         stats = self.store.stats()
         assert stats.pages == len(known)

@@ -20,18 +20,18 @@ MASK = (1 << 64) - 1
 
 
 def prints(count: int) -> list[int]:
-    """Fingerprints of which many are near another one, and some equal."""
+    """Fingerprints with many near pairs, and some equal ones."""
     found = [mixed(n) for n in range(count)]
     for n in range(0, count, 3):
         found[n] = found[n * 7 % count] ^ 1 << n % 64 ^ 1 << n % 11
-    # One that is on pages of all stores.
+    # One fingerprint is on pages of all stores.
     found[1::75] = [found[0]] * len(found[1::75])
     return found
 
 
 @pytest.fixture
 def stores(tmp_path: Path) -> dict[str, simkeep.Reader]:
-    """Three stores that share out pages, of which some are in two."""
+    """Three stores with a third of the pages each. Some pages are in two."""
     found = {}
     pages = list(enumerate(prints(3000)))
     for number, name in enumerate(("a", "b", "c")):
@@ -64,7 +64,7 @@ def test_near_is_the_best_of_all_stores(stores: dict[str, simkeep.Reader], k: in
         for name, of in stores.items()
         for page in of.scan()
     ]
-    # Of all stores, of pages that are in two of them, and one that nothing is near.
+    # Queries from all stores, from pages in two of them, and one without a near page.
     queries = [*prints(3000)[::37], *prints(3000)[1000:1040], 12345]
     rows = found(stores, queries, k, limit)
     for query in set(queries):
@@ -74,8 +74,8 @@ def test_near_is_the_best_of_all_stores(stores: dict[str, simkeep.Reader], k: in
             if fingerprint is not None and (query ^ fingerprint).bit_count() <= k
         )
         mine = [row for row in rows if row["query"] & MASK == query]
-        told = sorted((row["distance"], simkeep.surt_key(row["url"]), row["url"]) for row in mine)
-        assert told == [hit[:3] for hit in near[:limit]]
+        hits = sorted((row["distance"], simkeep.surt_key(row["url"]), row["url"]) for row in mine)
+        assert hits == [hit[:3] for hit in near[:limit]]
         assert {row["complete"] for row in mine} <= {limit is None or len(near) <= limit}
 
 
@@ -137,8 +137,8 @@ def test_what_shares_cannot_be_made_of_is_refused(stores: dict[str, simkeep.Read
         (lambda: plan.size(-1), ValueError, "task"),
         (lambda: stores["a"].histogram(65), ValueError, "k must be"),
     ]
-    for wrong, error, told in cases:
-        with pytest.raises(error, match=told):
+    for wrong, error, message in cases:
+        with pytest.raises(error, match=message):
             wrong()
     with pytest.raises(ValueError, match="one is for task 1, not 0"):
         chunk = [[1], [False], [b""]]
@@ -165,7 +165,7 @@ def test_ranks_of_several_stores_are_those_of_one(stores: dict[str, simkeep.Read
 
 
 def test_a_crowd_of_one_store_hides_nothing(tmp_path: Path) -> None:
-    # So many fingerprints close to each other that a search compares only some, and three among them that are near.
+    # A dense bucket, of which a search compares only a part, with three near fingerprints in it.
     crowd = sorted({0x5555 ^ 1 << a ^ 1 << b ^ 1 << c for a in range(40) for b in range(a) for c in range(b)})[:9000]
     other = 0x5555 ^ 0b111 << 50
     held = {"crowd": [*crowd, 0x5555, 0x5554, 0x5557], "other": [other]}
@@ -189,7 +189,7 @@ def test_a_crowd_of_one_store_hides_nothing(tmp_path: Path) -> None:
 def test_pairs_of_several_parts_are_capped_as_those_of_one(
     monkeypatch: pytest.MonkeyPatch, limit: int
 ) -> None:
-    # A crowd within a few bits, stars, and what is near nothing.
+    # A dense bucket within a few bits, stars, and isolated fingerprints.
     crowd = {0xFFFF_FFFF_0000_0000 ^ n for n in range(64)}
     stars = {mixed(n) ^ bit for n in range(4) for bit in (0, *(1 << 2 * shift for shift in range(n * 8)))}
     values = np.array(sorted(crowd | stars), np.uint64)
@@ -199,7 +199,7 @@ def test_pairs_of_several_parts_are_capped_as_those_of_one(
     assert len(every) > 500
 
     def first(pairs: list[tuple[int, int, int]]) -> set[tuple[int, int, int]]:
-        """The pairs that are among the first so many of both, with what is not left of the others' counts."""
+        """The pairs among the first `limit` of both fingerprints. The distance also encodes which of them has more."""
         of: dict[int, list[tuple[int, int]]] = {}
         for one, other, distance in pairs:
             of.setdefault(one, []).append((distance, other))
@@ -209,7 +209,7 @@ def test_pairs_of_several_parts_are_capped_as_those_of_one(
         kept = [(a, b, d) for a, b, d in pairs if ranks[a, b] < limit and ranks[b, a] < limit]
         return {(a, b, d + 100 * (a in more) + 1000 * (b in more)) for a, b, d in kept}
 
-    # Parts are cut several times as they come.
+    # Each part is capped several times while it arrives.
     monkeypatch.setattr(partition.pairs, "_ROWS", 20)
     parts: list[list[tuple[int, int, int]]] = [[], [], []]
     for number, pair in enumerate(every):

@@ -12,7 +12,7 @@ import simkeep
 
 
 def weekly(store: simkeep.Store, pages: int = 100, changing: int = 0) -> None:
-    """Loads pages that were visited twice, a week apart; the first so many had changed."""
+    """Loads pages with two visits, a week apart. The first `changing` pages changed."""
     store.load(
         simkeep.Observation(f"https://example.com/{n}", AT + week * 7 * DAY, fingerprint=mixed(n + content))
         for n in range(pages)
@@ -20,7 +20,7 @@ def weekly(store: simkeep.Store, pages: int = 100, changing: int = 0) -> None:
     )
 
 
-def test_a_plan_spends_so_many_visits_a_day(store: simkeep.Store) -> None:
+def test_a_plan_spends_the_given_visits_a_day(store: simkeep.Store) -> None:
     weekly(store)
     now = AT + 8 * DAY
     plan = store.plan(now, 5.0)
@@ -28,7 +28,7 @@ def test_a_plan_spends_so_many_visits_a_day(store: simkeep.Store) -> None:
     assert (plan.pages, plan.rarely_visited) == (100, 0) and 0 < plan.threshold < math.inf
     assert str(plan).startswith("5 visits a day to 100 pages")
     decision = store.decide("https://example.com/1", plan)
-    # All of these pages are alike, so each is visited every 20 days.
+    # All pages are alike, so 5 visits a day reach each of 100 pages every 20 days.
     assert decision is not None and decision.every is not None and decision.due is not None
     assert round(decision.every / DAY) == 20
     assert abs(decision.due - (AT + 7 * DAY + decision.every)) < timedelta(seconds=2)

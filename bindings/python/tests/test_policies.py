@@ -162,8 +162,8 @@ FIGURES = {"fresh": "freshness", "near_fresh": "near_freshness", "missed": "stal
 """What the tool calls them."""
 
 
-def told(*words: str) -> list[dict[str, Any]]:
-    """What `simkeep simulate` says of the crawl value, line by line."""
+def simulated(*words: str) -> list[dict[str, Any]]:
+    """The output of `simkeep simulate` for the policy `value`, parsed line by line."""
     command = [TOOL, "simulate", "--policy", "value", "--json", *words]
     done = subprocess.run(command, capture_output=True, timeout=60)
     assert done.returncode == 0, done.stderr
@@ -174,7 +174,7 @@ def test_a_simulation_is_that_of_the_tool() -> None:
     pages = PoissonPages.flat(500, days=100, seed=3)
     figures = recrawl.crawl(pages, step_days=1, start=25, end=100, visits_per_day=50)
     of = ("--days", "100", "--seed", "3", "--seeds", "1", "--per-day", "50", "--step", "1d", "--warm-up", "25d")
-    said, *best = told("--random", "flat", *of)
+    said, *best = simulated("--random", "flat", *of)
     assert said["measured_visits_per_day"] == figures.visits_per_day
     for name, share in FIGURES.items():
         assert said[name]["mean"] == getattr(figures, share)
@@ -240,7 +240,7 @@ def test_a_store_is_replayed(store: simkeep.Store, path: Path) -> None:
     assert 0.5 < figures.freshness < 1
     assert figures.visits_per_day == pytest.approx(0.2, rel=0.1)
     assert recrawl.crawl(replay, "uniform", step_days=1, start=30, end=99, every=10) != figures
-    [said] = told("--store", str(path), "--every", "10d", "--warm-up", "30d", "--step", "1d")
+    [said] = simulated("--store", str(path), "--every", "10d", "--warm-up", "30d", "--step", "1d")
     assert said["measured_visits_per_day"] == figures.visits_per_day
     for name, share in FIGURES.items():
         assert said[name]["mean"] == getattr(figures, share)

@@ -69,11 +69,11 @@ def test_readers_are_pickled_as_what_they_were_opened_as(store: simkeep.Store, t
         assert eval(repr(reader), {"simkeep": simkeep}).generation == number  # noqa: S307
     assert simkeep.Reader(store.path).generation is None
     asked = f"import simkeep; print(simkeep.Reader.published({str(to)!r}, 1).stats().pages)"
-    told = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
-    assert told.stdout == "1\n"
+    done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
+    assert done.stdout == "1\n"
 
 
-def test_beside_a_writer_what_is_sealed_is_published(store: simkeep.Store, tmp_path: Path) -> None:
+def test_sealed_data_is_published_while_a_writer_is_open(store: simkeep.Store, tmp_path: Path) -> None:
     to = tmp_path / "published"
     store.observe(URL, AT, fingerprint=5)
     store.seal()
@@ -153,7 +153,7 @@ def test_a_damaged_file_gives_way_to_that_of_the_store(store: simkeep.Store, tmp
     assert segment.read_bytes() == whole
 
 
-def test_what_cannot_be_published_or_opened_is_told(store: simkeep.Store, tmp_path: Path) -> None:
+def test_failed_publications_and_opens_raise_errors(store: simkeep.Store, tmp_path: Path) -> None:
     to = tmp_path / "published"
     with pytest.raises(simkeep.NotAStoreError, match="nothing is published there"):
         simkeep.Reader.published(to)

@@ -123,13 +123,13 @@ def test_scans_are_lazy_ordered_and_can_be_closed(store: simkeep.Store) -> None:
     assert list(store.scan()) == []
 
 
-def test_all_observations_are_told(store: simkeep.Store) -> None:
+def test_all_observations_are_returned(store: simkeep.Store) -> None:
     store.observe(URL, AT, text=TEXT, weight=2)
     store.observe(URL, AT + DAY, text=OTHER)
     store.failed(URL, AT + 2 * DAY)
-    told = list(store.observations())
-    assert [url for url, _ in told] == [URL] * 4
-    assert [type(entry) for _, entry in told] == [
+    entries = list(store.observations())
+    assert [url for url, _ in entries] == [URL] * 4
+    assert [type(entry) for _, entry in entries] == [
         simkeep.Visit,
         simkeep.PropertyEntry,
         simkeep.Visit,
@@ -155,7 +155,7 @@ def test_pairs_are_found_and_a_join_waits_for_its_reader(store: simkeep.Store) -
     assert next(pairs).distance > 0
     pairs.close()
     assert list(pairs) == []
-    # One that nobody reads goes with whoever had it.
+    # Dropping an unread stream ends its search.
     unread = store.all_pairs(64)
     del unread
 

@@ -70,8 +70,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def told(store: simkeep.View) -> dict[str, list[str]]:
-    """What the visits of each page meant."""
+def verdicts_of(store: simkeep.View) -> dict[str, list[str]]:
+    """The verdicts of each page's visits."""
     return {
         url: [entry.verdict for entry in entries if isinstance(entry, simkeep.VisitEntry)]
         for url, entries in store.histories()
@@ -116,7 +116,7 @@ def test_asyncio() -> None:
     names["fetch"] = fetch
     with simkeep.Store.open("crawl.simkeep") as store:
         outcomes = asyncio.run(names["crawl"](store, names["urls"]))
-        assert told(store)["https://example.com/5"] == ["new", "changed"]
+        assert verdicts_of(store)["https://example.com/5"] == ["new", "changed"]
     verdicts = [outcomes[url].verdict for url in names["urls"][:7]]
     assert verdicts == ["same", "gone", "failed", "failed", "same", "changed", "same"]
     assert [outcomes[url].by for url in names["urls"][:5:4]] == ["digest", "word"]
@@ -177,7 +177,7 @@ def test_crawlee(folder: Path) -> None:
         run_alone(program)
         assert set(asked) == pages.keys()
         with simkeep.Store.open("crawl.simkeep") as store:
-            verdicts = {url.removeprefix(site): of for url, of in told(store).items()}
+            verdicts = {url.removeprefix(site): of for url, of in verdicts_of(store).items()}
             broken = verdicts.pop("/broken")
             assert broken == ["failed"] and asked.count("/broken") > 1
             kept = pages.keys() - {"/robots.txt", "/moved", "/broken"}
@@ -199,7 +199,7 @@ def test_crawlee(folder: Path) -> None:
     # What is behind a page that is the same is not asked for.
     assert set(asked) == pages.keys() - {"/prices"} | {"/left"}
     with simkeep.Reader("crawl.simkeep") as reader:
-        after = {url.removeprefix(site): of[-1] for url, of in told(reader).items() if len(of) > 1}
+        after = {url.removeprefix(site): of[-1] for url, of in verdicts_of(reader).items() if len(of) > 1}
     same = dict.fromkeys(["/list", "/there", "/paper.pdf"], "same")
     assert after == same | {"/": "changed", "/terms": "changed", "/left": "gone", "/broken": "failed"}
     changed = Path("changed.json").read_text()
@@ -327,7 +327,7 @@ def test_warc_archives(folder: Path) -> None:
     names = run(recipe("WARC archives"))
     assert names["outcome"].verdict == "unseen"
     with simkeep.Reader("crawl.simkeep") as reader:
-        assert told(reader) == {
+        assert verdicts_of(reader) == {
             terms: ["new", "same", "changed", "same", "same", "reverted"],
             rules: ["new", "gone"],
             prices: ["new", "failed"],

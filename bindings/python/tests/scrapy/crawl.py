@@ -1,4 +1,4 @@
-"""A crawl in a process of its own: `crawl.py JSON`, with what it tells as JSON on its last line."""
+"""Runs a crawl in a separate process: `crawl.py JSON`. The last line of its output is a report in JSON."""
 
 import json
 import logging
@@ -17,7 +17,7 @@ import simkeep
 from simkeep.scrapy import _session
 
 ASKED: dict[str, Any] = json.loads(sys.argv[1])
-TOLD: dict[str, Any] = {
+REPORT: dict[str, Any] = {
     "verdicts": {},
     "items": [],
     "errbacks": {},
@@ -48,7 +48,7 @@ class Spider(scrapy.Spider):
                 yield response.follow(link, **self.how())
 
     def failed(self, failure: Any) -> None:
-        TOLD["errbacks"][failure.request.url] = type(failure.value).__name__
+        REPORT["errbacks"][failure.request.url] = type(failure.value).__name__
         self.note(getattr(failure.value, "response", None), failure.request)
 
     def note(self, response: Response | None, request: scrapy.Request | None = None) -> None:
@@ -56,15 +56,15 @@ class Spider(scrapy.Spider):
         outcome = meta.get("simkeep")
         url = response.url if response is not None else request.url if request is not None else ""
         if outcome is not None:
-            TOLD["verdicts"][url] = str(outcome.verdict)
+            REPORT["verdicts"][url] = str(outcome.verdict)
             if ASKED.get("acknowledge"):
                 print(url, outcome.verdict, flush=True)
             if outcome.original is not None:
-                TOLD["near"][url] = outcome.original.url
+                REPORT["near"][url] = outcome.original.url
 
 
 class Plain(scrapy.Spider):
-    """One that says nothing of its own start, and what Scrapy has for it."""
+    """A spider with the default `start` of Scrapy."""
 
     name = ASKED.get("name", "test")
     start_urls = ASKED["start"]
@@ -75,12 +75,12 @@ class Plain(scrapy.Spider):
 
 class Items:
     def process_item(self, item: Any, spider: Any = None) -> Any:
-        TOLD["items"].append(dict(item))
+        REPORT["items"].append(dict(item))
         return item
 
 
 def measure_lag(crawler: Any) -> None:
-    """Notes by how much the reactor is late, every few milliseconds."""
+    """Records the delay of the reactor every few milliseconds."""
     from twisted.internet import reactor as running
 
     reactor: Any = running
@@ -89,7 +89,7 @@ def measure_lag(crawler: Any) -> None:
     def tick() -> None:
         nonlocal due
         now = time.monotonic()
-        TOLD["lags"].append(now - due)
+        REPORT["lags"].append(now - due)
         due = now + LAG_SECONDS
         if crawler.crawling:
             reactor.callLater(LAG_SECONDS, tick)
@@ -109,7 +109,7 @@ class Lag:
 
 
 class Panic(BaseException):
-    """What a panic of the extension is: no `Exception`."""
+    """Stands for a panic of the extension, which is not an `Exception`."""
 
 
 class Poisoned:
@@ -167,13 +167,13 @@ def main() -> None:
             crawling.addErrback(failed)
     began, worked = time.monotonic(), time.process_time()
     process.start()
-    TOLD["seconds"], TOLD["cpu"] = time.monotonic() - began, time.process_time() - worked
-    TOLD["failures"] = failures
+    REPORT["seconds"], REPORT["cpu"] = time.monotonic() - began, time.process_time() - worked
+    REPORT["failures"] = failures
     for crawler in crawlers:
         if crawler.stats is not None:
-            TOLD["stats"].append(crawler.stats.get_stats())
+            REPORT["stats"].append(crawler.stats.get_stats())
     logging.shutdown()
-    print(json.dumps(TOLD, default=str), flush=True)
+    print(json.dumps(REPORT, default=str), flush=True)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Crawls in processes of their own, since a reactor runs once."""
+"""Runs crawls in separate processes, since a reactor runs only once."""
 
 import json
 import subprocess
@@ -12,8 +12,8 @@ CRAWL = Path(__file__).parent / "crawl.py"
 
 
 @dataclass
-class Told:
-    """What a crawl tells."""
+class CrawlReport:
+    """The report of a crawl."""
 
     verdicts: dict[str, str]
     items: list[dict[str, Any]]
@@ -36,20 +36,20 @@ def command(asked: dict[str, Any]) -> list[str]:
     return [sys.executable, str(CRAWL), json.dumps(asked)]
 
 
-def crawl(directory: Path, *start: str, **asked: Any) -> Told:
-    """Crawls, and says what was told. `settings` go to Scrapy."""
+def crawl(directory: Path, *start: str, **asked: Any) -> CrawlReport:
+    """Runs a crawl, and returns its report. `settings` go to Scrapy."""
     asked["start"] = start
     done = subprocess.run(command(asked), cwd=directory, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout.splitlines()[-1])
-    parts = {part: told[part] for part in ("verdicts", "items", "errbacks", "near", "stats", "failures")}
-    # What a terminal would take amiss comes from nobody.
+    report = json.loads(done.stdout.splitlines()[-1])
+    parts = {part: report[part] for part in ("verdicts", "items", "errbacks", "near", "stats", "failures")}
+    # The log has no control characters that a terminal would interpret.
     assert not any(char < " " and char not in "\n\t" for char in done.stderr), done.stderr
-    return Told(**parts, log=done.stderr)
+    return CrawlReport(**parts, log=done.stderr)
 
 
 def acknowledged(lines: Iterator[str]) -> Iterator[tuple[str, str]]:
-    """What a crawl that acknowledges says: URLs and verdicts."""
+    """Yields the URLs and verdicts that a crawl with `acknowledge` prints."""
     for line in lines:
         if line.startswith("http") and line.endswith("\n"):
             url, verdict = line.split()

@@ -1,4 +1,4 @@
-"""A crawl that is killed: the next one goes on, and nothing that was acknowledged is lost."""
+"""Killed crawls: the next crawl continues, and no acknowledged visit is lost."""
 
 import os
 import random
@@ -18,7 +18,7 @@ SETTINGS = {"SIMKEEP_STORE": "crawl.simkeep", "LOG_LEVEL": "ERROR"}
 
 
 def test_nothing_acknowledged_is_lost_when_a_crawl_is_killed(tmp_path: Path) -> None:
-    told: dict[str, int] = {}
+    counts: dict[str, int] = {}
     rng = random.Random(KILLS)
     with served(Site(100)) as site:
         asked = {"start": [f"{site.url}/"], "settings": SETTINGS, "acknowledge": True}
@@ -28,40 +28,40 @@ def test_nothing_acknowledged_is_lost_when_a_crawl_is_killed(tmp_path: Path) -> 
                 assert process.stdout is not None
                 left = rng.randrange(1, 90)
                 for url, verdict in acknowledged(iter(process.stdout)):
-                    # What one crawl acknowledged, the next one knows.
-                    assert verdict in ("same", "gone", "failed") or url not in told
-                    told[url] = told.get(url, 0) + 1
+                    # Each crawl knows the visits that an earlier one acknowledged.
+                    assert verdict in ("same", "gone", "failed") or url not in counts
+                    counts[url] = counts.get(url, 0) + 1
                     left -= 1
                     if left == 0:
                         process.kill()
                         break
                 for url, _verdict in acknowledged(iter(process.stdout)):
-                    told[url] = told.get(url, 0) + 1
+                    counts[url] = counts.get(url, 0) + 1
             with simkeep.Reader(tmp_path / "crawl.simkeep") as reader:
-                for url, visits in told.items():
+                for url, visits in counts.items():
                     page = reader.latest(url)
                     assert page is not None and page.visits >= visits, url
         last = crawl(tmp_path, f"{site.url}/", settings=SETTINGS)
     assert last.reason == "finished" and len(last.verdicts) == 101
-    assert all(last.verdicts[url] in ("same", "gone", "failed") for url in told)
+    assert all(last.verdicts[url] in ("same", "gone", "failed") for url in counts)
     assert simkeep.verify(tmp_path / "crawl.simkeep").sound
 
 
 @pytest.mark.parametrize("times", [1, 2])
 def test_ctrl_c_ends_a_crawl_once_or_at_once(times: int, tmp_path: Path) -> None:
-    told: list[str] = []
+    urls: list[str] = []
     with served(Site(300)) as site:
         asked = {"start": [f"{site.url}/"], "settings": SETTINGS, "acknowledge": True}
         with subprocess.Popen(command(asked), cwd=tmp_path, stdout=subprocess.PIPE, text=True) as process:
             assert process.stdout is not None
             for url, _verdict in acknowledged(iter(process.stdout)):
-                told.append(url)
-                if len(told) == 5:
+                urls.append(url)
+                if len(urls) == 5:
                     process.send_signal(signal.SIGINT)
-                if len(told) == 5 and times == 2:
+                if len(urls) == 5 and times == 2:
                     time.sleep(0.1)
                     process.send_signal(signal.SIGINT)
             process.wait(30)
-        assert 5 <= len(told) < 301
+        assert 5 <= len(urls) < 301
     with simkeep.Store.open(tmp_path / "crawl.simkeep") as store:
-        assert all(store.latest(url) is not None for url in told)
+        assert all(store.latest(url) is not None for url in urls)

@@ -17,7 +17,7 @@ def test_what_is_the_same_is_tagged_or_dropped_or_skipped(tmp_path: Path) -> Non
         start = f"{site.url}/"
         first = crawl(tmp_path, start, settings=STORE | {"SIMKEEP_SAME": "skip", "SIMKEEP_NEAR": "skip"})
         assert len(first.items) == 8 and first.stat("dropped") == 0
-        assert first.stat("skipped") == 1 and first.stat("near") == 1  # /near/5 beside /page/0, or the reverse
+        assert first.stat("skipped") == 1 and first.stat("near") == 1  # /near/5 after /page/0, or the reverse
         [(skipped, original)] = first.near.items()
         assert first.errbacks == {skipped: "Skipped"} and original.endswith(("/near/5", "/page/0"))
         site.version = 1
@@ -53,8 +53,8 @@ def test_which_requests_are_observed_and_by_what_key(tmp_path: Path) -> None:
             {"url": f"{site.url}/private"},
         ]
         settings = STORE | {"ROBOTSTXT_OBEY": True, "URLLENGTH_LIMIT": 0}
-        told = crawl(tmp_path, settings=settings, requests=requests)
-    assert told.reason == "finished"
+        report = crawl(tmp_path, settings=settings, requests=requests)
+    assert report.reason == "finished"
     with simkeep.Reader(tmp_path / "crawl.simkeep") as reader:
         known = {page.url: page.last.seen.value for page in reader.scan()}
     assert known == {
@@ -68,11 +68,11 @@ def test_which_requests_are_observed_and_by_what_key(tmp_path: Path) -> None:
         "http://127.0.0.1:9/refused": "failed",
     }
     counted = {"errors": 3, "new": 6, "redirected": 1, "failed": 1}
-    assert {stat: told.stat(stat) for stat in counted} == counted
-    assert told.verdicts["http://127.0.0.1:9/refused"] == "failed"
-    assert r"bad\x1b[31mkey is not observed: the URL has a control character" in told.log
-    assert "simkeep_key must be str, not list" in told.log
-    assert told.errbacks[f"{site.url}/private"] == "IgnoreRequest" and f"{page}2" not in told.verdicts
+    assert {stat: report.stat(stat) for stat in counted} == counted
+    assert report.verdicts["http://127.0.0.1:9/refused"] == "failed"
+    assert r"bad\x1b[31mkey is not observed: the URL has a control character" in report.log
+    assert "simkeep_key must be str, not list" in report.log
+    assert report.errbacks[f"{site.url}/private"] == "IgnoreRequest" and f"{page}2" not in report.verdicts
 
 
 def test_what_a_server_says_of_changes_counts(tmp_path: Path) -> None:

@@ -140,11 +140,11 @@ def test_empty_pages_are_no_copies_of_each_other_and_huge_ones_go_by_their_diges
     assert "html=" not in repr(Visit.of_response(Request(PAGE), huge, PAGE).observation())
 
 
-def test_all_urls_of_a_redirect_are_told_once() -> None:
+def test_each_url_of_a_redirect_is_observed_once() -> None:
     urls = [f"{PAGE}a", f"{PAGE}b#part", PAGE, f"{PAGE}a"]
-    told = visit(body=b"x", redirect_urls=urls, redirect_reasons=[301, "meta refresh"]).observations()
-    assert [one.url for one in told] == [f"{PAGE}a", f"{PAGE}b", PAGE]
-    assert "status=301" in repr(told[0]) and "status" not in repr(told[1])
+    observations = visit(body=b"x", redirect_urls=urls, redirect_reasons=[301, "meta refresh"]).observations()
+    assert [one.url for one in observations] == [f"{PAGE}a", f"{PAGE}b", PAGE]
+    assert "status=301" in repr(observations[0]) and "status" not in repr(observations[1])
     browser = Visit.of_response(Request(f"{PAGE}from"), Response(f"{PAGE}to", body=b"x"), f"{PAGE}from")
     assert [one.url for one in browser.observations()] == [f"{PAGE}from", f"{PAGE}to"]
     keyed = visit(body=b"x", redirect_urls=urls, simkeep_key="key")

@@ -32,9 +32,9 @@ def test_a_spider_starts_with_what_is_worth_most(tmp_path: Path) -> None:
             visited(store, "product:4", 1, 2, 3, 4, 5)
         settings = {"SIMKEEP_STORE": "crawl.simkeep", "SIMKEEP_DUE": "2"}
         arguments = {"allowed_domains": ["127.0.0.1", "product", "not a domain"]}
-        told = crawl(tmp_path, f"{site.url}/", settings=settings, plain=True, arguments=arguments)
+        report = crawl(tmp_path, f"{site.url}/", settings=settings, plain=True, arguments=arguments)
         assert set(site.asked) == {"/page/1", "/page/2"}
-        assert told.stat("due") == 2 and told.stat("changed") == 2 and told.reason == "finished"
+        assert report.stat("due") == 2 and report.stat("changed") == 2 and report.reason == "finished"
         site.asked.clear()
         # What was visited lately is not worth it yet, and by the settings it is not due at all.
         settings |= {"SIMKEEP_DUE": "20", "SIMKEEP_REVISIT_AFTER": "86400"}
@@ -44,8 +44,8 @@ def test_a_spider_starts_with_what_is_worth_most(tmp_path: Path) -> None:
 
 def test_a_spider_whose_store_knows_nothing_starts_as_ever(tmp_path: Path) -> None:
     with served(Site(8)) as site:
-        told = crawl(tmp_path, f"{site.url}/", settings={"SIMKEEP_DUE": 5}, name="../my spider")
-        assert len(site.asked) == 10 and told.stat("new") == 9
+        report = crawl(tmp_path, f"{site.url}/", settings={"SIMKEEP_DUE": 5}, name="../my spider")
+        assert len(site.asked) == 10 and report.stat("new") == 9
     assert os.listdir(tmp_path) == [".scrapy"]
     assert os.listdir(tmp_path / ".scrapy/simkeep") == ["..%2Fmy%20spider.simkeep"]
 
@@ -61,6 +61,6 @@ def test_any_reactor_will_do(loop: str, tmp_path: Path) -> None:
         settings["TWISTED_REACTOR_ENABLED"] = False
     with served(Site(8)) as site:
         for expected in ({"new": 9}, {"same": 1, "not_requested": 8}):
-            told = crawl(tmp_path, f"{site.url}/", settings=settings)
-            assert {stat: told.stat(stat) for stat in expected} == expected, told.log
-            assert told.reason == "finished"
+            report = crawl(tmp_path, f"{site.url}/", settings=settings)
+            assert {stat: report.stat(stat) for stat in expected} == expected, report.log
+            assert report.reason == "finished"

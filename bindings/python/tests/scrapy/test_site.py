@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from loopback import Site, served
-from running import Told, crawl
+from running import CrawlReport, crawl
 
 import simkeep
 
@@ -45,11 +45,11 @@ def crawls(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crawls]:
         yield Crawls(tmp_path_factory.mktemp("site"), site)
 
 
-def counted(told: Told, model: dict[str, str]) -> None:
+def counted(report: CrawlReport, model: dict[str, str]) -> None:
     for verdict, number in Counter(model.values()).items():
-        assert told.stat(verdict) == number, verdict
-    assert told.reason == "finished" and told.stat("errors") == 0
-    assert told.stat("redirected") == 2 and 0 < told.stat("observe_seconds_max") < 30
+        assert report.stat(verdict) == number, verdict
+    assert report.reason == "finished" and report.stat("errors") == 0
+    assert report.stat("redirected") == 2 and 0 < report.stat("observe_seconds_max") < 30
 
 
 def test_the_first_crawl_finds_everything_new(crawls: Crawls) -> None:
@@ -66,9 +66,9 @@ def test_the_second_finds_what_has_changed(crawls: Crawls) -> None:
 
 
 def test_items_have_the_verdict(crawls: Crawls) -> None:
-    for told in (crawls.first, crawls.second):
-        assert {item["url"]: item["verdict"] for item in told.items} == {
-            url: verdict for url, verdict in told.verdicts.items() if verdict not in ("gone", "failed")
+    for report in (crawls.first, crawls.second):
+        assert {item["url"]: item["verdict"] for item in report.items} == {
+            url: verdict for url, verdict in report.verdicts.items() if verdict not in ("gone", "failed")
         }
 
 
@@ -103,7 +103,7 @@ def test_the_store_knows_both_urls_of_a_redirect(crawls: Crawls) -> None:
             assert final is not None and final.last.status == 200
 
 
-def test_texts_are_told_apart_in_every_charset(crawls: Crawls) -> None:
+def test_texts_differ_in_every_charset(crawls: Crawls) -> None:
     with simkeep.Reader(crawls.store) as reader:
         fingerprints = Counter(
             page.content.fingerprint for page in reader.scan() if page.content and "/page/" in page.url

@@ -24,12 +24,12 @@ STORE = {"SIMKEEP_STORE": "crawl.simkeep"}
 
 def test_of_two_spiders_with_one_store_the_second_stops_with_the_reason(tmp_path: Path) -> None:
     with served(Site(8)) as site:
-        told = crawl(tmp_path, f"{site.url}/", settings=STORE, spiders=2)
-    first, second = sorted(told.stats, key=lambda stats: str(stats["finish_reason"]))
+        report = crawl(tmp_path, f"{site.url}/", settings=STORE, spiders=2)
+    first, second = sorted(report.stats, key=lambda stats: str(stats["finish_reason"]))
     assert first["finish_reason"] == "finished" and first["simkeep/new"] == 9
     assert second["finish_reason"] == "simkeep_error"
     assert second["simkeep/error"].startswith("LockedError: ") and "downloader/request_count" not in second
-    assert told.log.count("cannot be used: LockedError: ") == 1
+    assert report.log.count("cannot be used: LockedError: ") == 1
 
 
 def test_nothing_is_made_over_what_is_no_store(tmp_path: Path) -> None:
@@ -37,41 +37,41 @@ def test_nothing_is_made_over_what_is_no_store(tmp_path: Path) -> None:
     place.mkdir()
     (place / "precious").write_text("data")
     with served(Site(8)) as site:
-        told = crawl(tmp_path, f"{site.url}/", settings=STORE)
+        report = crawl(tmp_path, f"{site.url}/", settings=STORE)
         assert not site.asked
-    assert told.reason == "simkeep_error" and told.items == []
+    assert report.reason == "simkeep_error" and report.items == []
     assert [file.name for file in place.iterdir()] == ["precious"]
 
 
 def test_a_store_of_other_fingerprints_is_refused(tmp_path: Path) -> None:
     simkeep.Store.create(tmp_path / "crawl.simkeep", epoch="mine/1").close()
-    told = crawl(tmp_path, "http://127.0.0.1:9/", settings=STORE | {"JOBDIR": "job"})
-    assert told.reason == "simkeep_error" and "made elsewhere" in told.stat("error")
+    report = crawl(tmp_path, "http://127.0.0.1:9/", settings=STORE | {"JOBDIR": "job"})
+    assert report.reason == "simkeep_error" and "made elsewhere" in report.stat("error")
 
 
 def test_a_store_that_fails_stops_the_spider(tmp_path: Path) -> None:
     # More than are under way at a time.
     with served(Site(400)) as site:
-        told = crawl(tmp_path, f"{site.url}/", settings=STORE, poison=2)
+        report = crawl(tmp_path, f"{site.url}/", settings=STORE, poison=2)
         assert sum(site.asked.values()) < 400
-    assert told.reason == "simkeep_error" and told.stat("error").startswith("PoisonedError: the disk is \\x1b")
-    assert 0 < told.stat("new") == len(told.verdicts)
+    assert report.reason == "simkeep_error" and report.stat("error").startswith("PoisonedError: the disk is \\x1b")
+    assert 0 < report.stat("new") == len(report.verdicts)
     with simkeep.Reader(tmp_path / "crawl.simkeep") as reader:
-        assert reader.stats().pages == told.stat("new")  # what was acknowledged is there
+        assert reader.stats().pages == report.stat("new")  # what was acknowledged is there
 
 
 def test_a_panic_stops_the_spider(tmp_path: Path) -> None:
     with served(Site(400)) as site:
-        told = crawl(tmp_path, f"{site.url}/", settings=STORE, panic=2)
+        report = crawl(tmp_path, f"{site.url}/", settings=STORE, panic=2)
         assert sum(site.asked.values()) < 400
-    assert told.reason == "simkeep_error" and told.stat("error") == "BugError: Panic: index out of bounds"
+    assert report.reason == "simkeep_error" and report.stat("error") == "BugError: Panic: index out of bounds"
     with simkeep.Reader(tmp_path / "crawl.simkeep") as reader:
-        assert reader.stats().pages == told.stat("new")
+        assert reader.stats().pages == report.stat("new")
 
 
 def test_a_wrong_setting_stops_the_spider_and_is_named(tmp_path: Path) -> None:
-    told = crawl(tmp_path, "http://127.0.0.1:9/", settings=STORE | {"SIMKEEP_SAME": "dorp"})
-    assert told.failures == [
+    report = crawl(tmp_path, "http://127.0.0.1:9/", settings=STORE | {"SIMKEEP_SAME": "dorp"})
+    assert report.failures == [
         "SettingError: SIMKEEP_SAME must be one of \"tag\", \"drop-items\", \"skip\", not 'dorp'"
     ]
     assert not (tmp_path / "crawl.simkeep").exists()

@@ -95,10 +95,11 @@ def kill():
         time.sleep(0.05)
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         try:
-            told = path.read_bytes()
+            command_line = path.read_bytes()
         except OSError:
             continue
-        if b"CoarseGrainedExecutorBackend" in told and spark.sparkContext.applicationId.encode() in told:
+        application = spark.sparkContext.applicationId.encode()
+        if b"CoarseGrainedExecutorBackend" in command_line and application in command_line:
             os.kill(int(path.parent.name), signal.SIGKILL)
             print("killed", path.parent.name, file=sys.stderr)
             return
@@ -217,7 +218,7 @@ def test_a_pinned_generation_answers_alike_while_a_writer_publishes_others(
                 assert {query: found.count(query) for query in queries} == near
                 jobs += 2
         writer.stdin.close()
-        told = [line.split() for line in writer.stdout.read().splitlines()]
+        counts = [line.split() for line in writer.stdout.read().splitlines()]
     assert writer.returncode == 0
-    assert len(generations) >= 25 and int(told[-1][0]) >= 50
-    assert sum(int(removed) for _, removed in told) > 0
+    assert len(generations) >= 25 and int(counts[-1][0]) >= 50
+    assert sum(int(removed) for _, removed in counts) > 0

@@ -144,13 +144,13 @@ def test_files_that_no_generation_names_go_first(tmp_path: Path, cache: "Cache")
     left.write_bytes(bytes(5000))
     foreign = folder / "files" / "notes"
     foreign.write_bytes(bytes(10))
-    beside = Path(cache.folder or "") / "mine" / "files"
-    beside.mkdir(parents=True)
-    (beside / left.name).write_bytes(bytes(5000))
+    others = Path(cache.folder or "") / "mine" / "files"
+    others.mkdir(parents=True)
+    (others / left.name).write_bytes(bytes(5000))
     other = published(tmp_path, "w2", pages=10)
     (second,) = resolved(cache._replace(bytes=size(there) + size(other) + 100), other.uri)
     assert pages(second) == 10
-    assert not left.exists() and foreign.exists() and (beside / left.name).exists()
+    assert not left.exists() and foreign.exists() and (others / left.name).exists()
     before = cache.fetched()
     assert pages(pinned) == 2000 and cache.fetched() == before
 
@@ -194,7 +194,7 @@ def test_what_arrives_damaged_is_named_and_not_kept(tmp_path: Path, cache: "Cach
     whole = segment.read_bytes()
     flipped(segment, len(whole) // 2)
     count = len(whole)
-    for damaged, told in [
+    for damaged, wrong in [
         (None, ""),
         (whole + b"x", f"expected {count} bytes, found more than {count}"),
         (whole[:-1], f"expected {count} bytes, found {count - 1}"),
@@ -202,14 +202,14 @@ def test_what_arrives_damaged_is_named_and_not_kept(tmp_path: Path, cache: "Cach
     ]:
         if damaged is not None:
             segment.write_bytes(damaged)
-        what = f"{there.uri}/files/{segment.name} is damaged: {told}"
+        what = f"{there.uri}/files/{segment.name} is damaged: {wrong}"
         with pytest.raises(simkeep.CorruptError, match=what) as raised:
             pages(pinned)
-        told = "".join(traceback.format_exception(raised.value))
-        assert f"This is of the published store {there.uri}, generation 1." in told
+        printed = "".join(traceback.format_exception(raised.value))
+        assert f"This is of the published store {there.uri}, generation 1." in printed
         assert raised.value.file == f"files/{segment.name}"
         assert kept(cache) == {}
-    # Where it is seen that it has other bytes, it is said before anything runs.
+    # A wrong size is visible before any task runs, and fails there.
     with pytest.raises(simkeep.CorruptError, match=f"files/{segment.name} is damaged: expected {len(whole)} bytes"):
         resolved(cache, there.uri)
     segment.unlink()
@@ -232,7 +232,7 @@ def test_what_arrives_damaged_is_named_and_not_kept(tmp_path: Path, cache: "Cach
         pages(pinned)
 
 
-def test_a_damaged_segment_whose_ends_are_read_is_told_before_anything_runs(tmp_path: Path, cache: "Cache") -> None:
+def test_damage_near_the_end_of_a_segment_fails_before_tasks_run(tmp_path: Path, cache: "Cache") -> None:
     there = published(tmp_path, "w1", pages=5000)
     (segment,) = there.files()
     assert segment.stat().st_size > 2 * (64 << 10)
@@ -306,7 +306,7 @@ def test_a_copy_that_is_damaged_in_the_cache_is_said_and_then_fetched_anew(tmp_p
             one.check()
         one.check()
         assert segment.read_bytes() == whole
-    # Whoever cleans up among temporary files, or a power failure, may leave any part of it.
+    # Cleaning temporary files, or a power failure, may leave any part of the cache.
     generation = segment.parent.parent / "generations" / "0000000001"
     for path, left in [(segment, whole[:-1]), (segment, None), (generation, b""), (generation, None)]:
         pinned._close_idle(0)
@@ -321,7 +321,7 @@ def test_a_fetch_that_is_killed_leaves_nothing_that_is_believed(tmp_path: Path, 
     there = published(tmp_path, "w1", pages=2000)
     later = published(tmp_path, "w1", pages=2000, start=2000)
     (pinned,) = resolved(cache, there.uri)
-    # It stops where a file has arrived, its room is there, and some of its bytes.
+    # The fetch stops after a number of files, in the middle of the next one, whose space is reserved.
     script = (
         "import sys, time; from simkeep.spark import Pinned; from simkeep.spark.remote import Remote\n"
         "chunks = Remote.chunks\n"
@@ -349,7 +349,7 @@ def test_a_fetch_that_is_killed_leaves_nothing_that_is_believed(tmp_path: Path, 
     assert sum(kept(cache).values()) == size(later) - (there.folder / "generations" / "0000000001").stat().st_size
 
 
-def test_a_cache_without_room_is_one_clear_error(tmp_path: Path, cache: "Cache") -> None:
+def test_a_full_disk_is_one_clear_error(tmp_path: Path, cache: "Cache") -> None:
     there = published(tmp_path, "w1", pages=5000)
     (pinned,) = resolved(cache, there.uri)
     script = (
@@ -360,10 +360,10 @@ def test_a_cache_without_room_is_one_clear_error(tmp_path: Path, cache: "Cache")
     done = subprocess.run([sys.executable, "-c", script, pinned.packed()], capture_output=True, text=True, check=False)
     last = [line for line in done.stderr.splitlines() if line.startswith("simkeep.IoError")]
     count = there.files()[0].stat().st_size
-    told = f"the cache {cache.folder} has no room for {count} bytes of {there.uri}: .*; make room"
-    assert len(last) == 1 and re.search(told, last[0]), done.stderr
+    message = f"the cache {cache.folder} has no room for {count} bytes of {there.uri}: .*; make room"
+    assert len(last) == 1 and re.search(message, last[0]), done.stderr
     assert kept(cache) == {}
-    # There is some once what nobody uses is gone.
+    # Without the limit, the same fetch succeeds.
     assert pages(pinned) == 5000
 
 

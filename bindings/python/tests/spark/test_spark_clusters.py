@@ -73,5 +73,5 @@ def test_what_tasks_make_is_not_taken_for_small(
     for how in ("inner", "left", "left_anti", "left_semi"):
         matched(found, other, "query", how).explain()
         matched(other, found.select("query"), "query", how).explain()
-        told = capsys.readouterr().out
-        assert "SortMergeJoin" in told and "Broadcast" not in told
+        printed = capsys.readouterr().out
+        assert "SortMergeJoin" in printed and "Broadcast" not in printed

@@ -77,7 +77,7 @@ def test_wrong_queries_are_refused_before_anything_runs(spark: "SparkSession", c
     from simkeep.spark import Stores
 
     stores = Stores(spark, crawl.paths)
-    for wrong, error, told in [
+    for wrong, error, message in [
         ([], ValueError, "there are none"),
         ([1.5], TypeError, "number 0 must be an int, not float"),
         ([1, True], TypeError, "number 1 must be an int, not bool"),
@@ -89,7 +89,7 @@ def test_wrong_queries_are_refused_before_anything_runs(spark: "SparkSession", c
         (spark.createDataFrame([(1, 2)], "a long, b long"), ValueError, "one column"),
         (spark.createDataFrame([("1",)], "a string"), TypeError, "not string"),
     ]:
-        with pytest.raises(error, match=told):
+        with pytest.raises(error, match=message):
             stores.near(wrong)
     for k, error in [(65, ValueError), (-1, ValueError), (True, TypeError), (3.0, TypeError)]:
         with pytest.raises(error, match="k must be"):

@@ -27,10 +27,10 @@ pytestmark = pytest.mark.filterwarnings("default")
 __all__ = ["cache", "settings"]
 
 
-def test_who_asks_and_how_is_told_to_nobody(cache: "Cache") -> None:
+def test_messages_hide_credentials_and_options_of_uris(cache: "Cache") -> None:
     from simkeep.spark.remote import shown
 
-    for uri, told in [
+    for uri, expected in [
         ("s3://key:secret@bucket/a/w1/?endpoint_override=secret:1", "s3://bucket/a/w1"),
         ("S3A://bucket/a", "s3://bucket/a"),
         ("s3://key:sec/ret@bucket/a", "s3://"),
@@ -39,7 +39,7 @@ def test_who_asks_and_how_is_told_to_nobody(cache: "Cache") -> None:
         ("abfs://data:secret@account.dfs.core.windows.net/a", "abfs://data@account.dfs.core.windows.net/a"),
         ("file:///a/w1", "file:///a/w1"),
     ]:
-        assert shown(uri) == told
+        assert shown(uri) == expected
     for uri in (
         "s3://key:secret@bucket/a?other=secret",
         "s3://key:sec/secret@bucket/w*?region=us-east-1",
@@ -48,12 +48,12 @@ def test_who_asks_and_how_is_told_to_nobody(cache: "Cache") -> None:
     ):
         with pytest.raises(Exception) as raised:
             resolved(cache, uri)
-        told = "".join(traceback.format_exception(raised.value))
-        lines = [line for line in told.splitlines() if not line.startswith("    ")]
-        assert not any("secret" in line for line in lines), told
+        printed = "".join(traceback.format_exception(raised.value))
+        lines = [line for line in printed.splitlines() if not line.startswith("    ")]
+        assert not any("secret" in line for line in lines), printed
 
 
-def test_what_a_file_system_says_is_told_without_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_file_system_errors_are_reported_without_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
     from simkeep.spark.remote import Remote
 
     uri = "s3://name:pass%2Fword@bucket/w1?endpoint_override=inside:9000"
@@ -70,7 +70,7 @@ def test_what_a_file_system_says_is_told_without_secrets(monkeypatch: pytest.Mon
 
 @pytest.fixture(scope="session")
 def bucket(crawl: Crawl, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """An object store on the loopback which has the crawl; its URI, and the query that leads there."""
+    """Serves the crawl from a local object store, and yields the query of its URIs."""
     try:
         import moto  # noqa: F401
         import moto.server  # noqa: F401
@@ -165,10 +165,10 @@ def test_what_is_damaged_in_an_object_store_fails_the_job_with_its_name(
         file.write(bytes(content))
     with pytest.raises(Exception, match=path.name) as raised:
         stores.near([1]).collect()
-    told = "".join(traceback.format_exception(raised.value))
-    assert f"s3://other/w1/files/{path.name} is damaged" in told
-    assert "This is of the published store s3://other/w1, generation 1." in told
-    assert "secret" not in told.replace("key:secret@other{bucket}", "") and "endpoint_override=1" not in told
+    printed = "".join(traceback.format_exception(raised.value))
+    assert f"s3://other/w1/files/{path.name} is damaged" in printed
+    assert "This is of the published store s3://other/w1, generation 1." in printed
+    assert "secret" not in printed.replace("key:secret@other{bucket}", "") and "endpoint_override=1" not in printed
     there.delete_file(name)
     with pytest.raises(Exception, match=f"s3://other/w1/files/{path.name} is not there"):
         stores.near([1]).collect()

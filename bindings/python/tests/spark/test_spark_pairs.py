@@ -27,7 +27,7 @@ def joined(fingerprints: Any, k: int) -> Any:
     return found[np.lexsort(found.T)]
 
 
-def told(frame: Any) -> Any:
+def sorted_pairs(frame: Any) -> Any:
     table = frame.toArrow()
     found = np.stack([table["left"], table["right"], table["distance"]], axis=1).reshape(-1, 3)
     return found[np.lexsort(found.T)]
@@ -41,7 +41,7 @@ def test_pairs_are_those_of_one_store_of_all_pages(spark: "SparkSession", crawl:
     wanted = joined(crawl.fingerprints, k)
     deep = float(os.environ.get("SIMKEEP_DEPTH", "0.1")) >= 1
     for ranges in (None, 4, 16, 64) if deep or k == 3 else (None, 16):
-        assert np.array_equal(told(stores.pairs(k, ranges=ranges)), wanted)
+        assert np.array_equal(sorted_pairs(stores.pairs(k, ranges=ranges)), wanted)
 
 
 def test_pairs_of_bits_that_are_biased_and_of_a_value_that_is_everywhere(
@@ -64,10 +64,10 @@ def test_pairs_of_bits_that_are_biased_and_of_a_value_that_is_everywhere(
     stores = Stores(spark, paths)
     wanted = joined(biased, 3)
     for ranges in (None, 1, 64):
-        assert np.array_equal(told(stores.pairs(3, ranges=ranges)), wanted)
+        assert np.array_equal(sorted_pairs(stores.pairs(3, ranges=ranges)), wanted)
     # One value of one part is more than a task may have.
     monkeypatch.setattr(module, "_TASK_BYTES_MAX", 8 * 1500)
-    assert np.array_equal(told(stores.pairs(3, ranges=2)), wanted)
+    assert np.array_equal(sorted_pairs(stores.pairs(3, ranges=2)), wanted)
 
 
 def test_pairs_that_mean_nothing_are_warned_of(
@@ -127,8 +127,8 @@ def test_pairs_with_new_fingerprints_are_searched_for(spark: "SparkSession", cra
     asked = np.isin(all_of[:, :2], new.view(np.int64))
     wanted = all_of[(asked[:, 0] & have[:, 1]) | (asked[:, 1] & have[:, 0])]
     assert len(wanted) > 200
-    assert np.array_equal(told(stores.pairs(3, new=new)), wanted)
+    assert np.array_equal(sorted_pairs(stores.pairs(3, new=new)), wanted)
     frame = spark.createDataFrame([(value,) for value in new.view(np.int64).tolist()], "f long")
-    assert np.array_equal(told(stores.pairs(3, new=frame)), wanted)
+    assert np.array_equal(sorted_pairs(stores.pairs(3, new=frame)), wanted)
     with pytest.raises(ValueError, match="ranges: pairs of new fingerprints are searched for"):
         stores.pairs(3, new=new, ranges=4)

@@ -160,8 +160,8 @@ def test_a_damaged_file_is_named_with_its_store_and_generation(spark: "SparkSess
     for asked in (lambda: stores.pages().collect(), lambda: stores.pairs(0).count(), lambda: stores.clusters(3)):
         with pytest.raises(Exception, match=segment.name) as raised:
             asked()
-        told = "".join(traceback.format_exception(raised.value))
-        assert f"This is of the published store {to}, generation 1." in told
+        printed = "".join(traceback.format_exception(raised.value))
+        assert f"This is of the published store {to}, generation 1." in printed
     segment.unlink()
     with pytest.raises(simkeep.Error, match=segment.name):
         Stores(spark, to)

@@ -1,4 +1,4 @@
-"""What questions cost, told before they are asked."""
+"""Estimates of the cost of queries."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -23,13 +23,13 @@ def test_a_plan_says_how_and_why_and_what_it_costs(spark: "SparkSession", crawl:
     stores = Stores(spark, crawl.paths, tasks=8)
     count = sum(store.fingerprints for store in stores.pinned)
     pairs = stores.plan("pairs", 3)
-    # So few need not be counted; otherwise they are read twice.
+    # Few fingerprints are not counted first; many are, and so are read twice.
     assert pairs.exchanged_bytes == 32 * count and pairs.tasks == 4 + 4 and "to every task" in pairs.why
     assert stores.plan("pairs", 3, ranges=64).tasks == 2 * 4 + 64
     assert "a task for each" in stores.plan("pairs", 3, ranges=64).why
-    told = str(pairs)
-    assert told.startswith(f"pairs within 3 of 4 stores with {count:,} fingerprints: a join, of 4 parts")
-    assert "8 tasks" in told and "exchanged" in told and "by chance" in told
+    summary = str(pairs)
+    assert summary.startswith(f"pairs within 3 of 4 stores with {count:,} fingerprints: a join, of 4 parts")
+    assert "8 tasks" in summary and "exchanged" in summary and "by chance" in summary
     near = stores.plan("near", queries=1000)
     assert near.exchanged_bytes > 8000 and near.tasks == 4 + 8
     assert stores.plan("clusters").core_seconds > pairs.core_seconds
@@ -80,19 +80,19 @@ def test_costs_on_paper_are_of_the_size_that_was_computed_by_hand() -> None:
     assert 76_000 * 0.9 < pairs.chance_pairs < 76_000 * 1.1
     assert 76_000 * 0.9 < plan("pairs", [8_000_000_000]).chance_pairs < 76_000 * 1.1
     assert plan("pairs", stores, 7).chance_pairs == pytest.approx(1.2e9, rel=0.1)
-    # From an object store it is the reading that takes long.
+    # With stores in an object store, fetching takes most of the time.
     assert near.seconds(80, network=100e6) > 10 * near.seconds(80, disk=1e9) > 10 * near.seconds(80)
 
 
-def told(seconds: float) -> str:
-    """A time as the page has it."""
+def duration(seconds: float) -> str:
+    """Formats a duration as the page does."""
     for most, unit, one in [(10, "s", 1), (120, "s", 1), (7200, "min", 60), (36 * 3600, "h", 3600)]:
         if seconds < most:
             return f"{seconds / one:.2g} {unit}" if seconds < 10 or unit == "h" else f"{seconds / one:.0f} {unit}"
     return f"{seconds / 86400:.1f} d"
 
 
-def test_the_page_tells_what_is_computed() -> None:
+def test_the_page_shows_the_computed_costs() -> None:
     from simkeep.spark import plan
 
     lines = ["| pages | | 20 cores | 200 cores | 2,000 cores |", "|---|---|---|---|---|"]
@@ -102,7 +102,7 @@ def test_the_page_tells_what_is_computed() -> None:
             for cores in (20, 200, 2000):
                 of = plan(question, [100_000_000] * stores, 3, queries=queries, tasks=cores)  # type: ignore[arg-type]
                 times = of.seconds(cores), of.seconds(cores, disk=1e9), of.seconds(cores, network=1e8)
-                cells.append(", ".join(map(told, times)))
+                cells.append(", ".join(map(duration, times)))
             lines.append(f"| {name} | {what} | {' | '.join(cells)} |")
     page = PAGE.read_text()
     assert "\n".join(lines) in page, "\n".join(lines)
@@ -123,8 +123,8 @@ def test_what_cannot_be_planned_is_refused() -> None:
         (lambda: plan("copies", [1]), '"near", "pairs" or "clusters"'),  # type: ignore[arg-type]
         (lambda: plan("pairs", [1], 65), "k must be from 0 to 64"),
     ]
-    for wrong, told in wrongs:
-        with pytest.raises(ValueError, match=told):
+    for wrong, message in wrongs:
+        with pytest.raises(ValueError, match=message):
             wrong()
 
 

@@ -228,7 +228,7 @@ def test_a_scan_of_the_ranges_finds_what_a_filter_of_all_pages_finds(
 
 def test_filters_that_are_none_are_refused() -> None:
     at = datetime(2024, 5, 1, tzinfo=UTC)
-    for wrong, error, told in [
+    for wrong, error, message in [
         (("u", "=", 1), ValueError, "there is no column u; there are store, url"),
         (("url", "like", "a%"), ValueError, "url can be compared by =, !=, in, not in, starts with, not by like"),
         (("url", "<", "a"), ValueError, "not by <"),
@@ -247,7 +247,7 @@ def test_filters_that_are_none_are_refused() -> None:
         (("last", ">"), TypeError, "number 0 must be"),
         ("last", TypeError, "number 0 must be"),
     ]:
-        with pytest.raises(error, match=told):
+        with pytest.raises(error, match=message):
             filters(wrong)  # type: ignore[arg-type]
 
 
@@ -266,7 +266,7 @@ def test_filters_are_the_same_after_a_way_through_text() -> None:
     )
     assert unpacked(packed(given), PAGES) == given
     assert packed([]) == "[]"
-    for text, error, told in [
+    for text, error, message in [
         ("url = 1", ValueError, "filters must be JSON, such as"),
         ("{}", TypeError, "filters must be a list"),
         ('[["at", ">", "yesterday"]]', ValueError, "filters: at > 'yesterday'"),
@@ -275,7 +275,7 @@ def test_filters_are_the_same_after_a_way_through_text() -> None:
         ('[["digest", "=", 1]]', ValueError, "filters: digest = 1"),
         ('["url"]', TypeError, "number 0"),
     ]:
-        with pytest.raises(error, match=told):
+        with pytest.raises(error, match=message):
             unpacked(text, VISITS)
 
 

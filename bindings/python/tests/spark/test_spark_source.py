@@ -266,7 +266,7 @@ def test_columns_are_those_that_are_named(spark: "SparkSession", small: Small) -
 
 
 def test_wrong_options_are_refused_when_a_table_is_loaded(spark: "SparkSession", small: Small) -> None:
-    for options, told in [
+    for options, message in [
         ({"table": "page"}, "the option table must be pages or visits, not page"),
         ({"colums": "url"}, "there is no option colums; there are table, path"),
         ({"columns": "url,digset"}, "there is no column digset in pages"),
@@ -279,7 +279,7 @@ def test_wrong_options_are_refused_when_a_table_is_loaded(spark: "SparkSession",
         ({"filters": "x"}, "filters must be JSON"),
         ({"under": "http://"}, "the prefix"),
     ]:
-        with pytest.raises(Exception, match=told):
+        with pytest.raises(Exception, match=message):
             loaded(spark, small.paths, **options).collect()
     with pytest.raises(Exception, match="no such directory; simkeep publish makes one"):
         loaded(spark, [small.paths[0] / "none"]).collect()
@@ -304,7 +304,7 @@ def test_a_table_is_of_the_generations_that_there_were_when_it_was_loaded(
     assert loaded(spark, [tmp_path / "w"], generation="1").count() == 1
 
 
-def test_damage_is_told_with_the_store_and_the_generation(
+def test_damage_is_reported_with_store_and_generation(
     spark: "SparkSession", small: Small, tmp_path: Path
 ) -> None:
     assert small
@@ -326,8 +326,8 @@ def test_damage_is_told_with_the_store_and_the_generation(
         segment.write_bytes(damaged)
         with pytest.raises(Exception, match=segment.name) as raised:
             table.collect()
-        told = "".join(traceback.format_exception(raised.value))
-        assert f"This is of the published store {tmp_path / 'w'}, generation 1." in told
+        printed = "".join(traceback.format_exception(raised.value))
+        assert f"This is of the published store {tmp_path / 'w'}, generation 1." in printed
         segment.unlink()
 
 

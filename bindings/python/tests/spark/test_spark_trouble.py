@@ -80,7 +80,7 @@ def test_what_is_read_stays_when_the_same_generation_is_fetched_once_more(tmp_pa
     room.hold(*wanted, give_up=lambda: None).close()
     assert not room._shrink(0)
     assert copy.exists()
-    # A torn generation beside it is removed alone.
+    # Only a torn generation next to it is removed.
     (first.folder / "generations" / "0000000009").write_bytes(b"torn")
     with pytest.raises(simkeep.Error):
         room.hold(there.uri, 9, one.store, one.sequence, give_up=lambda: None)
@@ -108,7 +108,7 @@ def test_what_is_wrong_with_a_machine_is_not_wrong_with_a_store(tmp_path: Path) 
     assert segment.name in checked["wrong"][0].as_py()
 
 
-def test_stores_that_cannot_be_told_apart_are_refused(tmp_path: Path) -> None:
+def test_ambiguous_store_names_are_rejected(tmp_path: Path) -> None:
     from simkeep.spark import pinned
     from simkeep.spark.remote import shown
 
